@@ -1,0 +1,36 @@
+#pragma once
+// What every subcommand shares: the catalogue, the machine argument with its --set, and --json.
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/machine/catalogue.hpp"
+#include "core/machine/machine.hpp"
+
+namespace lanewise::cli {
+
+enum class ExitCode : int { Fine = 0, ExpectationFailed = 1, BadInput = 2, Missing = 3 };
+
+// Collects what the command line said; a subcommand's callback uses it and leaves its exit code here.
+struct Session {
+  Session();
+
+  Catalogue catalogue;
+  std::string machine_name;
+  std::vector<std::string> settings;  // of --set
+  bool json = false;
+  ExitCode exit_code = ExitCode::Fine;
+
+  // Adds MACHINE as a positional argument (or as an option such as --on), and --set and --json.
+  void add_machine(CLI::App& command, std::string const& option = "machine", bool required = true);
+  void add_json(CLI::App& command);
+  // The named machine with every --set applied.
+  Machine machine();
+  // The same for another name, as scenarios give.
+  Machine machine(std::string const& name);
+};
+
+// Each adds its subcommand.
+void add_show(CLI::App& app, Session& session);
+
+}  // namespace lanewise::cli

@@ -1,0 +1,16 @@
+# SimGrid's distribution packages carry no CMake package: find its header and its library, and read the version.
+find_path(SimGrid_INCLUDE_DIR simgrid/version.h)
+find_library(SimGrid_LIBRARY simgrid)
+mark_as_advanced(SimGrid_INCLUDE_DIR SimGrid_LIBRARY)
+if(SimGrid_INCLUDE_DIR)
+  file(STRINGS "${SimGrid_INCLUDE_DIR}/simgrid/version.h" _simgrid_lines REGEX "define SIMGRID_VERSION_M(AJOR|INOR) ")
+  string(REGEX MATCHALL "[0-9]+" _simgrid_numbers "${_simgrid_lines}")
+  list(JOIN _simgrid_numbers "." SimGrid_VERSION)
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(SimGrid REQUIRED_VARS SimGrid_LIBRARY SimGrid_INCLUDE_DIR VERSION_VAR SimGrid_VERSION)
+if(SimGrid_FOUND AND NOT TARGET SimGrid::SimGrid)
+  add_library(SimGrid::SimGrid UNKNOWN IMPORTED)
+  set_target_properties(SimGrid::SimGrid PROPERTIES IMPORTED_LOCATION "${SimGrid_LIBRARY}"
+                                                    INTERFACE_INCLUDE_DIRECTORIES "${SimGrid_INCLUDE_DIR}")
+endif()

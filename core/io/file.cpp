@@ -1,0 +1,112 @@
+#include "core/io/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace lanewise {
+namespace fs = std::filesystem;
+namespace {
+
+// The offset of the first byte that is not UTF-8 text, or npos.
+std::size_t first_non_text(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    auto const lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x20 && lead != '\n' && lead != '\r' && lead != '\t') return i;
+    std::size_t const length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3
+                               : lead >= 0xF0 && lead < 0xF5                     ? 4
+                                                                                 : 0;
+    if (length == 0 || i + length > text.size()) return i;
+    for (std::size_t k = 1; k < length; ++k)
+      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+[[noreturn]] void fail(std::string const& name, std::string message) {
+  throw InputError(std::vector<Diagnostic>{{{name, 0, 0}, std::move(message), {}}});
+}
+
+}  // namespace
+
+SourceText SourceText::load(fs::path const& path) {
+  auto const name = path.string();
+  std::error_code error;
+  auto const status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) fail(name, "no such file");
+  if (status.type() == fs::file_type::directory) fail(name, "is a folder; a file is needed");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(name, fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::string text;
+  std::array<char, 1 << 16> chunk{};
+  while (in.read(chunk.data(), chunk.size()) || in.gcount() > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMaxBytes) break;
+  }
+  return from_memory(name, std::move(text));
+}
+
+SourceText SourceText::from_memory(std::string name, std::string text) {
+  if (text.size() > kMaxBytes) fail(name, fmt::format("is larger than {} MiB, the most that is read", kMaxBytes >> 20));
+  SourceText source;
+  source.name_ = std::move(name);
+  source.text_ = std::move(text);
+  if (source.text_.starts_with("\xEF\xBB\xBF")) source.text_.erase(0, 3);
+  source.line_starts_.push_back(0);
+  for (std::size_t i = 0; i < source.text_.size(); ++i)
+    if (source.text_[i] == '\n') source.line_starts_.push_back(i + 1);
+  if (auto const bad = first_non_text(source.text_); bad != std::string_view::npos) {
+    auto const byte = static_cast<unsigned char>(source.text_[bad]);
+    throw InputError(std::vector<Diagnostic>{
+        {source.position(bad), fmt::format("is not a text file: byte 0x{:02x} is neither UTF-8 nor a printable character", byte), {}}});
+  }
+  if (source.line_starts_.size() > kMaxLines + 1)
+    fail(source.name_, fmt::format("has {} lines; at most {} are read", source.line_starts_.size(), kMaxLines));
+  return source;
+}
+
+std::string_view SourceText::line(int number) const {
+  if (number < 1 || number > line_count()) return {};
+  auto const start = line_starts_[static_cast<std::size_t>(number) - 1];
+  auto text = std::string_view(text_).substr(start);
+  text = text.substr(0, text.find('\n'));
+  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  return text;
+}
+
+SourcePos SourceText::position(std::size_t offset) const {
+  auto const after = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
+  auto const line = static_cast<int>(after - line_starts_.begin());
+  return {name_, line, static_cast<int>(offset - *(after - 1)) + 1};
+}
+
+void write_file(fs::path const& path, std::string_view content) {
+  static std::atomic<unsigned> counter{0};
+  auto const temporary = fs::path(path).concat(fmt::format(".{}.partial", counter++));
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    if (!out) fail(path.string(), fmt::format("cannot be written: {}", std::strerror(errno)));
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    out.close();
+    if (!out) {
+      std::remove(temporary.c_str());
+      fail(path.string(), "cannot be written completely; nothing was changed");
+    }
+  }
+  std::error_code error;
+  fs::rename(temporary, path, error);
+  if (error) {
+    std::remove(temporary.c_str());
+    fail(path.string(), fmt::format("cannot be written: {}", error.message()));
+  }
+}
+
+}  // namespace lanewise

@@ -1,0 +1,40 @@
+#pragma once
+// Reading whole text files within limits, and writing them so that nothing is ever half-written.
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/io/error.hpp"
+
+namespace lanewise {
+
+// A text with its name and its lines, so that an error can show where.
+class SourceText {
+ public:
+  static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kMaxLines = 200'000;
+
+  // Throws InputError when the file cannot be read, is larger than the limits, is binary, or is not UTF-8.
+  static SourceText load(std::filesystem::path const& path);
+  // The same checks on a text already in memory; `name` stands for the file in messages.
+  static SourceText from_memory(std::string name, std::string text);
+
+  [[nodiscard]] std::string const& name() const { return name_; }
+  [[nodiscard]] std::string const& text() const { return text_; }
+  [[nodiscard]] std::string_view line(int number) const;  // 1-based; empty when there is no such line
+  [[nodiscard]] int line_count() const { return static_cast<int>(line_starts_.size()); }
+  [[nodiscard]] SourcePos position(std::size_t offset) const;
+  [[nodiscard]] SourcePos whole() const { return {name_, 0, 0}; }
+
+ private:
+  std::string name_;
+  std::string text_;
+  std::vector<std::size_t> line_starts_;
+};
+
+// Writes to a temporary file beside `path`, then renames it. Throws InputError naming the path when it cannot.
+void write_file(std::filesystem::path const& path, std::string_view content);
+
+}  // namespace lanewise

@@ -1,0 +1,14 @@
+#pragma once
+// "did you mean ...": the nearest of the allowed words.
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lanewise {
+
+// The candidate nearest to `word` by edit distance (case ignored), or empty when none is near enough to be meant.
+std::string nearest_spelling(std::string_view word, std::span<std::string const> candidates);
+// "; did you mean 'x'?" or empty.
+std::string did_you_mean(std::string_view word, std::span<std::string const> candidates);
+
+}  // namespace lanewise

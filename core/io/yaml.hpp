@@ -1,0 +1,128 @@
+#pragma once
+// The only door to yaml-cpp: a YAML text as a plain tree that knows its places. Aliases, tags and merge keys are
+// refused (an alias can make a small file explode), duplicate keys too. A reader describes each mapping it accepts by
+// a MapSpec; the same description checks files and generates the JSON Schema, so the two cannot disagree:
+//
+//   MapReader gpu(node, kGpuSpec, source, diagnostics);   // reports unknown, duplicate and missing keys
+//   auto const memory = gpu.bytes("memory");              // reports a wrong unit; absent: nullopt
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/io/error.hpp"
+#include "core/io/file.hpp"
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+enum class YamlKind : std::uint8_t { Null, Scalar, Sequence, Map };
+
+struct YamlNode {
+  struct Entry;
+  YamlKind kind = YamlKind::Null;
+  int line = 0;
+  int column = 0;
+  std::string text;              // of a scalar
+  std::vector<YamlNode> items;   // of a sequence
+  std::vector<Entry> entries;    // of a map, in file order
+
+  [[nodiscard]] YamlNode const* find(std::string_view key) const;
+};
+
+struct YamlNode::Entry {
+  std::string key;
+  int line = 0;
+  int column = 0;
+  YamlNode value;
+};
+
+// Parses one YAML document. Throws InputError with every problem found.
+YamlNode parse_yaml(SourceText const& source);
+
+// ---------------------------------------------------------------------------------------------- describing a mapping
+
+enum class ValueType : std::uint8_t {
+  Text,       // any text
+  Id,         // a name: letters, digits, '_', '-', '.', '/'
+  Flag,       // true or false
+  Count,      // a whole number from 0
+  Size,       // "256 MiB"
+  Rate,       // "24.5 GB/s"
+  Time,       // "350 ns"
+  Frequency,  // "215 M/s"
+  Ratio,      // "2 %" or 0.02
+  Word,       // one of `words`
+  List,       // of `item`
+  Map,        // described by `map`
+  Dictionary, // names to values of `item`
+  Custom,     // read by its own function; the schema says `pattern`
+};
+
+struct MapSpec;
+
+struct FieldSpec {
+  std::string name = {};
+  ValueType type = ValueType::Text;
+  std::string doc = {};               // one line for people and editors: meaning and unit
+  bool required = false;
+  bool unknown_allowed = false;       // the word `unknown` may stand for a figure nobody knows
+  std::vector<std::string> words = {};  // of a Word
+  MapSpec const* map = nullptr;       // of a Map, or of a List or Dictionary of maps
+  ValueType item = ValueType::Text;   // of a List or Dictionary
+  std::string pattern = {};           // of Custom: a regular expression; empty: anything
+};
+
+struct MapSpec {
+  std::string title;
+  std::vector<FieldSpec> fields;
+  [[nodiscard]] FieldSpec const* find(std::string_view name) const;
+};
+
+// Reads one mapping that a MapSpec describes. Every problem goes to the diagnostics; a getter then returns nullopt.
+class MapReader {
+ public:
+  MapReader(YamlNode const& node, MapSpec const& spec, SourceText const& source, Diagnostics& diagnostics);
+
+  [[nodiscard]] bool has(std::string_view key) const { return node_.find(key) != nullptr; }
+  // Whether the value stands there as the word `unknown`.
+  [[nodiscard]] bool says_unknown(std::string_view key) const;
+  [[nodiscard]] YamlNode const* node(std::string_view key) const { return node_.find(key); }
+  [[nodiscard]] YamlNode const& self() const { return node_; }
+
+  std::optional<std::string> text(std::string_view key);  // Text, Id, Word
+  std::optional<bool> flag(std::string_view key);
+  std::optional<int> count(std::string_view key);
+  std::optional<Bytes> size(std::string_view key);
+  std::optional<BytesPerSecond> rate(std::string_view key);
+  std::optional<Seconds> time(std::string_view key);
+  std::optional<PerSecond> frequency(std::string_view key);
+  std::optional<double> ratio(std::string_view key);
+  std::vector<std::string> texts(std::string_view key);        // a List of Text, Id or Word
+  std::vector<YamlNode const*> items(std::string_view key);    // a List of anything
+  std::optional<MapReader> map(std::string_view key);          // a Map
+  std::vector<MapReader> maps(std::string_view key);           // a List of maps
+  YamlNode const* custom(std::string_view key);                // a Custom, whatever it holds
+
+  void fail(YamlNode const& at, std::string message) const;
+  void fail_at_key(std::string_view key, std::string message) const;  // at the key, or at the mapping where it is absent
+  [[nodiscard]] SourceText const& source() const { return source_; }
+  [[nodiscard]] Diagnostics& diagnostics() const { return diagnostics_; }
+
+ private:
+  YamlNode const* scalar(std::string_view key, ValueType type);
+  template <class Parse>
+  auto parsed(std::string_view key, ValueType type, Parse parse);
+
+  YamlNode const& node_;
+  MapSpec const& spec_;
+  SourceText const& source_;
+  Diagnostics& diagnostics_;
+};
+
+// Checks the schema word of a file ("lanewise: machine/1") and that it is a mapping; throws InputError when not.
+void expect_schema(YamlNode const& root, std::string_view schema, SourceText const& source);
+
+}  // namespace lanewise

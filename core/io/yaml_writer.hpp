@@ -1,0 +1,10 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace lanewise {
+
+// A tree of keys as YAML: blocks, with short leaves on one line. It reads back as the same tree.
+std::string yaml_text(nlohmann::ordered_json const& tree);
+
+}  // namespace lanewise

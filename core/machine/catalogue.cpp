@@ -1,0 +1,89 @@
+#include "core/machine/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/spelling.hpp"
+#include "core/machine/machine_file.hpp"
+
+namespace lanewise {
+namespace fs = std::filesystem;
+
+std::vector<std::string> Catalogue::names_in(std::string_view folder) const {
+  std::vector<std::string> names;
+  for (auto const& root : folders_) {
+    std::error_code error;
+    for (auto const& entry : fs::directory_iterator(root / folder, error))
+      if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::optional<fs::path> Catalogue::file_of(std::string_view folder, std::string const& name) const {
+  if (name.find('/') != std::string::npos) return std::nullopt;  // a name never leaves the folder
+  for (auto const& root : folders_) {
+    auto path = root / folder / (name + ".yaml");
+    std::error_code error;
+    if (fs::is_regular_file(path, error)) return path;
+  }
+  return std::nullopt;
+}
+
+Part const* Catalogue::part(std::string const& name) {
+  if (auto const known = parts_.find(name); known != parts_.end()) return known->second ? &*known->second : nullptr;
+  auto const path = file_of("parts", name);
+  if (!path) return nullptr;
+  auto const source = SourceText::load(*path);
+  auto const root = parse_yaml(source);
+  expect_schema(root, "part/1", source);
+  Diagnostics diagnostics;
+  auto part = read_part(name, root, source, diagnostics);
+  auto const* said = root.find("part");
+  if (said != nullptr && said->text != name)
+    diagnostics.add({source.name(), said->line, said->column}, fmt::format("the part calls itself '{}', but its file is '{}.yaml'", said->text, name), source.line(said->line));
+  diagnostics.throw_if_any();
+  return &*parts_.emplace(name, std::move(part)).first->second;
+}
+
+void Catalogue::load_all() {
+  if (loaded_all_) return;
+  for (auto const& name : part_names()) part(name);
+  loaded_all_ = true;
+}
+
+Part const* Catalogue::part_by_pci_id(std::string_view id) {
+  load_all();
+  for (auto const& [name, part] : parts_)
+    if (part && std::find(part->pci_ids.begin(), part->pci_ids.end(), id) != part->pci_ids.end()) return &*part;
+  return nullptr;
+}
+
+Part const* Catalogue::part_by_cpuid(std::string_view id) {
+  load_all();
+  for (auto const& [name, part] : parts_)
+    if (part && std::find(part->cpu.cpuid.begin(), part->cpu.cpuid.end(), id) != part->cpu.cpuid.end()) return &*part;
+  return nullptr;
+}
+
+Machine Catalogue::machine_from(SourceText const& source) {
+  auto const text = std::string_view(source.text());
+  // The schema word decides; read_* reports a file that has neither.
+  return text.find("cluster/1") < text.find("machine/1") ? read_cluster(source, *this) : read_machine(source, *this);
+}
+
+Machine Catalogue::machine(std::string const& name_or_file) {
+  if (auto const path = file_of("machines", name_or_file)) return read_machine(SourceText::load(*path), *this);
+  if (auto const path = file_of("clusters", name_or_file)) return read_cluster(SourceText::load(*path), *this);
+  std::error_code error;
+  bool const is_path = fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
+  if (is_path) return machine_from(SourceText::load(name_or_file));
+  auto names = machine_names();
+  for (auto& cluster : cluster_names()) names.push_back(std::move(cluster));
+  throw InputError(fmt::format("no machine is called '{}'{} give a file, or one of: {}", name_or_file,
+                               did_you_mean(name_or_file, names).empty() ? ";" : did_you_mean(name_or_file, names), fmt::join(names, ", ")));
+}
+
+}  // namespace lanewise

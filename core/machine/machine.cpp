@@ -1,0 +1,146 @@
+#include "core/machine/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/io/spelling.hpp"
+
+namespace lanewise {
+namespace {
+
+struct AcsName {
+  std::string_view name;
+  std::uint16_t bit;
+};
+constexpr std::array<AcsName, 7> kAcsNames{{{"SV", AcsControl::kSourceValidation},
+                                            {"TB", AcsControl::kTranslationBlocking},
+                                            {"RR", AcsControl::kRequestRedirect},
+                                            {"CR", AcsControl::kCompletionRedirect},
+                                            {"UF", AcsControl::kUpstreamForwarding},
+                                            {"EC", AcsControl::kEgressControl},
+                                            {"DT", AcsControl::kDirectTranslated}}};
+constexpr std::array<std::string_view, 6> kIommuNames{"unknown", "off", "pt", "lazy", "strict", "vfio"};
+constexpr std::array<std::string_view, 6> kPciKindNames{"root_port", "switch", "gpu", "nic", "nvme", "device"};
+constexpr std::array<std::string_view, 5> kOpNames{"copy", "write", "read", "load_store", "atomic"};
+
+template <class Enum, std::size_t N>
+Parsed<Enum> parse_word(std::string_view text, std::array<std::string_view, N> const& names, std::string_view what) {
+  auto const found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return {static_cast<Enum>(found - names.begin()), {}};
+  std::vector<std::string> const allowed(names.begin(), names.end());
+  return {{}, fmt::format("'{}' is not {}; allowed: {}{}", text, what, fmt::join(names, ", "), did_you_mean(text, allowed))};
+}
+
+}  // namespace
+
+std::string to_string(AcsControl control) {
+  if (!control.known) return "unknown";
+  if (control == AcsControl::off()) return "off";
+  if (control == AcsControl::on()) return "on";
+  std::string text;
+  for (auto const& [name, bit] : kAcsNames)
+    if (control.has(bit)) text += (text.empty() ? "" : ",") + std::string(name);
+  return text;
+}
+
+Parsed<AcsControl> parse_acs(std::string_view text) {
+  if (text == "off") return {AcsControl::off(), {}};
+  if (text == "on") return {AcsControl::on(), {}};
+  if (text == "unknown") return {AcsControl::unknown(), {}};
+  AcsControl control;
+  while (!text.empty()) {
+    auto const end = text.find_first_of(",+ ");
+    auto const word = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (word.empty()) continue;
+    auto const* const found =
+        std::find_if(kAcsNames.begin(), kAcsNames.end(), [&](AcsName const& known) { return known.name == word; });
+    if (found == kAcsNames.end())
+      return {{}, fmt::format("'{}' is not an ACS control bit; allowed: on, off, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", word)};
+    control.bits |= found->bit;
+  }
+  return {control, {}};
+}
+
+std::string_view to_string(IommuMode mode) { return kIommuNames.at(static_cast<std::size_t>(mode)); }
+
+Parsed<IommuMode> parse_iommu(std::string_view text) {
+  if (text == "on" || text == "translated") return {IommuMode::Lazy, {}};
+  if (text == "passthrough") return {IommuMode::Passthrough, {}};
+  return parse_word<IommuMode>(text, kIommuNames, "an IOMMU mode");
+}
+
+std::string_view to_string(PciKind kind) { return kPciKindNames.at(static_cast<std::size_t>(kind)); }
+std::string_view to_string(Op op) { return kOpNames.at(static_cast<std::size_t>(op)); }
+Parsed<Op> parse_op(std::string_view text) { return parse_word<Op>(text, kOpNames, "an op"); }
+
+HostId Machine::host_of(Place const& place) const {
+  if (auto const* id = std::get_if<PciId>(&place)) return host_of(*id);
+  return at(at(std::get<NumaId>(place)).socket).host;
+}
+
+std::vector<PciId> Machine::all(PciKind kind) const {
+  std::vector<PciId> ids;
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].kind == kind) ids.push_back(PciId(i));
+  return ids;
+}
+
+std::optional<PciId> Machine::find_function(std::string_view wanted) const {
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].name == wanted) return PciId(i);
+  return std::nullopt;
+}
+
+std::optional<Place> Machine::find_place(std::string_view wanted) const {
+  if (auto const id = find_function(wanted)) {
+    auto const kind = at(*id).kind;
+    if (kind != PciKind::RootPort && kind != PciKind::Switch && kind != PciKind::Device) return Place(*id);
+  }
+  for (std::size_t i = 0; i < numa_nodes.size(); ++i)
+    if (numa_nodes[i].name == wanted || at(numa_nodes[i].socket).name == wanted) return Place(NumaId(i));
+  return std::nullopt;
+}
+
+Place Machine::place(std::string_view wanted) const {
+  if (auto const found = find_place(wanted)) return *found;
+  std::vector<std::string> names;
+  for (auto const& function : functions)
+    if (find_place(function.name)) names.push_back(function.name);
+  for (auto const& numa : numa_nodes) names.push_back(numa.name);
+  constexpr std::size_t kMostListed = 24;
+  auto const listed = std::span(names).first(std::min(names.size(), kMostListed));
+  throw InputError(fmt::format("'{}' is not a place on {}{} places: {}{}", wanted, name,
+                               did_you_mean(wanted, names).empty() ? ";" : did_you_mean(wanted, names),
+                               fmt::join(listed, ", "), names.size() > kMostListed ? ", ..." : ""));
+}
+
+std::string const& Machine::name_of(Place const& place) const {
+  if (auto const* id = std::get_if<PciId>(&place)) return at(*id).name;
+  return at(std::get<NumaId>(place)).name;
+}
+
+std::vector<std::string> expand_range(std::string_view text) {
+  auto const dots = text.find("..");
+  if (dots == std::string_view::npos) return {std::string(text)};
+  auto const split = [&](std::string_view end) {
+    auto digits = end.size();
+    while (digits > 0 && end[digits - 1] >= '0' && end[digits - 1] <= '9') --digits;
+    int number = -1;
+    std::from_chars(end.data() + digits, end.data() + end.size(), number);
+    return std::pair(end.substr(0, digits), number);
+  };
+  auto const [first_stem, first] = split(text.substr(0, dots));
+  auto const [last_stem, last] = split(text.substr(dots + 2));
+  constexpr int kLongest = 65536;
+  if (first < 0 || last < first || last - first >= kLongest || (first_stem != last_stem && !last_stem.empty()))
+    throw InputError(fmt::format("'{}' is not a range; write it as 'gpu0..gpu7'", text));
+  std::vector<std::string> names;
+  for (int i = first; i <= last; ++i) names.push_back(fmt::format("{}{}", first_stem, i));
+  return names;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,257 @@
+#pragma once
+// What is there: sockets, the PCI tree under them, NVLink, NICs, host memory, settings; of one machine or of all the
+// nodes of a cluster. A plain value without behaviour: rules and model say what follows from it.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/machine/part.hpp"
+#include "core/machine/pcie_link.hpp"
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+enum class HostId : std::uint32_t {};        // an operating system: one machine, or one node of a cluster
+enum class SocketId : std::uint32_t {};
+enum class NumaId : std::uint32_t {};        // a NUMA node: host memory
+enum class HostBridgeId : std::uint32_t {};  // a PCI host bridge: a root bus under a root complex
+enum class PciId : std::uint32_t {};         // a position in the PCI tree
+enum class PartId : std::uint32_t {};        // into Machine::parts
+enum class NvSwitchId : std::uint32_t {};
+
+template <class Id>
+constexpr std::size_t index(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+// ------------------------------------------------------------------------------------------------------ settings
+
+// The ACS control register of a root port or a switch downstream port (PCIe Base Specification, 7.7.11.3).
+struct AcsControl {
+  static constexpr std::uint16_t kSourceValidation = 0x01, kTranslationBlocking = 0x02, kRequestRedirect = 0x04,
+                                 kCompletionRedirect = 0x08, kUpstreamForwarding = 0x10, kEgressControl = 0x20,
+                                 kDirectTranslated = 0x40;
+  bool known = true;  // false: config space could not be read
+  std::uint16_t bits = 0;
+
+  [[nodiscard]] bool has(std::uint16_t bit) const { return (bits & bit) != 0; }
+  friend bool operator==(AcsControl const&, AcsControl const&) = default;
+  static AcsControl off() { return {}; }
+  // What Linux sets when an IOMMU is in use: SV, RR, CR, UF.
+  static AcsControl on() {
+    return {true, kSourceValidation | kRequestRedirect | kCompletionRedirect | kUpstreamForwarding};
+  }
+  static AcsControl unknown() { return {false, 0}; }
+};
+std::string to_string(AcsControl control);  // "off", "on", "unknown", "RR,CR"
+Parsed<AcsControl> parse_acs(std::string_view text);  // the same words; bits separated by ',' or '+'
+
+enum class IommuMode : std::uint8_t { Unknown, Off, Passthrough, Lazy, Strict, Vfio };
+std::string_view to_string(IommuMode mode);  // unknown, off, pt, lazy, strict, vfio
+Parsed<IommuMode> parse_iommu(std::string_view text);  // also `on` and `translated`, which mean lazy
+constexpr bool translates(IommuMode mode) { return mode == IommuMode::Lazy || mode == IommuMode::Strict || mode == IommuMode::Vfio; }
+
+// How the operating system that runs the transfers sees the hardware.
+struct Virtualization {
+  bool passthrough = false;                      // a virtual machine with passed-through devices
+  std::string hypervisor;                        // kvm, firecracker, xen, vmware, hyperv; empty: not said
+  bool approval = false;                         // the hypervisor announces peer-to-peer as approved for all its GPUs
+  std::vector<std::vector<std::string>> cliques; // GPUs announced as peers by the approval capability
+  bool ats = false;                              // address translation services work end to end
+  friend bool operator==(Virtualization const&, Virtualization const&) = default;
+};
+
+struct Settings {
+  AcsControl acs = AcsControl::unknown();        // of every port that does not say otherwise
+  IommuMode iommu = IommuMode::Unknown;
+  Bytes iommu_page{4096};                        // page size of the IOMMU's mappings
+  Virtualization virtualization;
+  friend bool operator==(Settings const&, Settings const&) = default;
+};
+
+struct Software {
+  bool cuda = true;          // a GPU runtime (CUDA, HIP)
+  bool peermem = false;      // nvidia-peermem: verbs registers GPU memory
+  bool dma_buf = false;      // ibv_reg_dmabuf_mr works for GPU memory
+  bool gdrcopy = false;      // the CPU can map BAR1
+  bool gpudirect_storage = false;
+  bool fabric_manager = true;  // NVSwitch fabric is initialised
+  friend bool operator==(Software const&, Software const&) = default;
+};
+
+// ---------------------------------------------------------------------------------------------------------- hardware
+
+struct Host {
+  std::string name;     // "node0" in a cluster, empty for a single machine
+  std::string machine;  // the machine file's name for it
+  Settings settings;
+  Software software;
+  friend bool operator==(Host const&, Host const&) = default;
+};
+
+struct Socket {
+  std::string name;  // "cpu0"
+  HostId host{};
+  std::optional<PartId> part;
+  friend bool operator==(Socket const&, Socket const&) = default;
+};
+
+struct NumaNode {
+  std::string name;  // "numa0"
+  SocketId socket{};
+  int os_index = 0;
+  std::string cores;  // "0-27,56-83", as the kernel writes a list; empty: unknown
+  friend bool operator==(NumaNode const&, NumaNode const&) = default;
+};
+
+struct HostBridge {
+  std::string name;
+  SocketId socket{};
+  NumaId numa{};
+  friend bool operator==(HostBridge const&, HostBridge const&) = default;
+};
+
+enum class PciKind : std::uint8_t { RootPort, Switch, Gpu, Nic, Nvme, Device };
+std::string_view to_string(PciKind kind);
+
+// One position in the PCI tree, with the link and the port above it.
+struct PciFunction {
+  std::string name;
+  PciKind kind = PciKind::Device;
+  std::optional<PciId> parent;      // absent: on the host bridge itself (a root port, or a device of a flat tree)
+  HostBridgeId host_bridge{};
+  std::optional<PartId> part;       // absent: unknown, or a root port
+  std::optional<PcieLink> link;     // negotiated with the parent; absent: not said, what both ends can do is assumed
+  std::optional<PcieLink> max_link; // what it could negotiate, where that differs
+  std::optional<AcsControl> acs;    // of the port above it; absent: Settings::acs
+  std::string bdf;                  // "0000:3b:00.0"; empty: not known
+  std::string chip;                 // of a switch: virtual switches with the same chip share silicon
+  bool mig = false;                 // of a GPU
+  std::string device_name;          // of a NIC: "mlx5_0"
+  std::optional<BytesPerSecond> rate;  // of a NIC: where its port runs slower than the part's
+  std::optional<int> rail;          // of a NIC in a cluster
+  friend bool operator==(PciFunction const&, PciFunction const&) = default;
+};
+
+struct SocketLink {
+  SocketId a{}, b{};
+  PartId part{};
+  int count = 1;
+  friend bool operator==(SocketLink const&, SocketLink const&) = default;
+};
+
+using NvlinkEnd = std::variant<PciId, SocketId>;  // a GPU, or a CPU that has NVLink
+
+// NVLink, NVLink-C2C or xGMI between two GPUs, or a GPU and a CPU: `count` bonded links.
+struct NvlinkBundle {
+  NvlinkEnd a, b;
+  PartId part{};
+  int count = 1;
+  friend bool operator==(NvlinkBundle const&, NvlinkBundle const&) = default;
+};
+
+// The NVSwitches of a host seen as the one non-blocking crossbar they form.
+struct NvSwitch {
+  struct Port {
+    PciId gpu{};
+    int count = 0;  // links from this GPU
+    friend bool operator==(Port const&, Port const&) = default;
+  };
+  std::string name;
+  HostId host{};
+  PartId part{};       // the switch
+  PartId link_part{};  // its links
+  std::vector<Port> ports;
+  friend bool operator==(NvSwitch const&, NvSwitch const&) = default;
+};
+
+// Where data can be: GPU memory or a drive (PciId), or host memory (NumaId). A NIC as a place means its wire.
+using Place = std::variant<PciId, NumaId>;
+
+// Words for how a transfer is asked to be done.
+enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic };
+std::string_view to_string(Op op);
+Parsed<Op> parse_op(std::string_view text);
+
+// A measured figure that wins over the model.
+struct Override {
+  Place from, to;
+  std::optional<Op> op;  // absent: every op
+  std::optional<BytesPerSecond> bandwidth;
+  std::optional<Seconds> latency;
+  std::string source;
+  friend bool operator==(Override const&, Override const&) = default;
+};
+
+// The network between nodes: every NIC on a leaf switch, leaves joined by spines.
+struct Fabric {
+  struct Leaf {
+    std::string name;
+    std::optional<BytesPerSecond> uplink;  // to all spines together, each direction; absent: no spine
+    friend bool operator==(Leaf const&, Leaf const&) = default;
+  };
+  struct Attachment {
+    PciId nic{};
+    std::uint32_t leaf = 0;
+    std::optional<BytesPerSecond> rate;  // where the cable runs slower than the NIC
+    friend bool operator==(Attachment const&, Attachment const&) = default;
+  };
+  std::string kind;  // direct, single_switch, leaf_spine, rail_optimised
+  std::optional<PartId> switch_part;
+  std::vector<Leaf> leaves;  // one pseudo-leaf when `direct`
+  std::vector<Attachment> attachments;
+  friend bool operator==(Fabric const&, Fabric const&) = default;
+};
+
+struct Machine {
+  std::string name;
+  std::string title;
+  std::vector<std::string> notes;  // what an importer inferred or could not know
+  std::vector<Host> hosts;
+  std::vector<Part> parts;
+  std::vector<Socket> sockets;
+  std::vector<NumaNode> numa_nodes;
+  std::vector<HostBridge> host_bridges;
+  std::vector<PciFunction> functions;  // parents before children
+  std::vector<SocketLink> socket_links;
+  std::vector<NvlinkBundle> nvlinks;
+  std::vector<NvSwitch> nvswitches;
+  std::vector<Override> overrides;
+  std::optional<Fabric> fabric;
+
+  friend bool operator==(Machine const&, Machine const&) = default;
+
+  [[nodiscard]] PciFunction const& at(PciId id) const { return functions[index(id)]; }
+  [[nodiscard]] HostBridge const& at(HostBridgeId id) const { return host_bridges[index(id)]; }
+  [[nodiscard]] NumaNode const& at(NumaId id) const { return numa_nodes[index(id)]; }
+  [[nodiscard]] Socket const& at(SocketId id) const { return sockets[index(id)]; }
+  [[nodiscard]] Host const& at(HostId id) const { return hosts[index(id)]; }
+  [[nodiscard]] Part const& at(PartId id) const { return parts[index(id)]; }
+
+  [[nodiscard]] SocketId socket_of(PciId id) const { return at(at(id).host_bridge).socket; }
+  [[nodiscard]] NumaId numa_of(PciId id) const { return at(at(id).host_bridge).numa; }
+  [[nodiscard]] HostId host_of(PciId id) const { return at(socket_of(id)).host; }
+  [[nodiscard]] HostId host_of(Place const& place) const;
+  [[nodiscard]] Part const* part_of(PciId id) const { return at(id).part ? &at(*at(id).part) : nullptr; }
+  [[nodiscard]] Part const* part_of(SocketId id) const { return at(id).part ? &at(*at(id).part) : nullptr; }
+  // The ACS control of the port above a function.
+  [[nodiscard]] AcsControl acs_above(PciId id) const { return at(id).acs ? *at(id).acs : at(host_of(id)).settings.acs; }
+
+  // All functions of one kind, in file order.
+  [[nodiscard]] std::vector<PciId> all(PciKind kind) const;
+  [[nodiscard]] std::optional<PciId> find_function(std::string_view name) const;
+  // "gpu0", "nic1", "nvme0", "numa0", or a socket's name for the memory of its first NUMA node.
+  [[nodiscard]] std::optional<Place> find_place(std::string_view name) const;
+  // The same, but throws InputError with the nearest spelling when there is no such place.
+  [[nodiscard]] Place place(std::string_view name) const;
+  [[nodiscard]] std::string const& name_of(Place const& place) const;
+};
+
+// "gpu0..gpu7" as eight names; any other text as itself. Throws InputError when the ends do not belong together.
+std::vector<std::string> expand_range(std::string_view text);
+
+}  // namespace lanewise

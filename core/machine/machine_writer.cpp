@@ -1,0 +1,176 @@
+// Writes a single machine as the file that reads back to it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/io/yaml_writer.hpp"
+#include "core/machine/machine_file.hpp"
+#include "core/machine/part_fields.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+using Tree = nlohmann::ordered_json;
+
+class MachineWriter {
+ public:
+  explicit MachineWriter(Machine const& machine) : machine_(machine) {}
+
+  Tree write() const {
+    Tree tree;
+    tree["lanewise"] = "machine/1";
+    tree["machine"] = machine_.name;
+    if (!machine_.title.empty()) tree["title"] = machine_.title;
+    if (!machine_.notes.empty()) tree["notes"] = machine_.notes;
+    tree["settings"] = settings(machine_.hosts.front().settings);
+    for (auto const& part : machine_.parts)
+      if (part.inlined) tree["parts"][part.name] = written(part);
+    tree["sockets"] = Tree::array();
+    for (std::size_t i = 0; i < machine_.sockets.size(); ++i) tree["sockets"].push_back(socket(SocketId(i)));
+    for (auto const& link : machine_.socket_links)
+      tree["socket_links"].push_back({{"between", {machine_.at(link.a).name, machine_.at(link.b).name}}, {"part", machine_.at(link.part).name}, {"count", link.count}});
+    for (auto const& bundle : machine_.nvlinks) {
+      Tree item{{"between", {end(bundle.a), end(bundle.b)}}};
+      name_link(item, bundle.part);
+      item["count"] = bundle.count;
+      tree["nvlinks"].push_back(std::move(item));
+    }
+    for (auto const& domain : machine_.nvswitches) write_nvswitch(domain, tree["nvlinks"]);
+    tree["software"] = software(machine_.hosts.front().software);
+    for (auto const& entry : machine_.overrides) tree["overrides"].push_back(written(entry));
+    return tree;
+  }
+
+ private:
+  static Tree settings(Settings const& s) {
+    Tree tree{{"acs", to_string(s.acs)}, {"iommu", to_string(s.iommu)}};
+    if (s.iommu_page != Settings{}.iommu_page) tree["iommu_page"] = exact_text(s.iommu_page);
+    auto const& v = s.virtualization;
+    if (v == Virtualization{}) {
+      tree["virtualization"] = "none";
+    } else {
+      Tree inner{{"kind", v.passthrough ? "passthrough" : "none"}};
+      if (!v.hypervisor.empty()) inner["hypervisor"] = v.hypervisor;
+      if (v.approval) inner["approval"] = true;
+      if (v.ats) inner["ats"] = true;
+      for (auto const& clique : v.cliques) inner["cliques"].push_back(clique);
+      tree["virtualization"] = std::move(inner);
+    }
+    return tree;
+  }
+
+  static Tree software(Software const& s) {
+    return {{"cuda", s.cuda},       {"peermem", s.peermem}, {"dma_buf", s.dma_buf},
+            {"gdrcopy", s.gdrcopy}, {"gpudirect_storage", s.gpudirect_storage}, {"fabric_manager", s.fabric_manager}};
+  }
+
+  static Tree written(Part const& part) {
+    Tree tree{{"kind", to_string(part.kind)}};
+    for (auto const& field : part_fields(part.kind)) {
+      auto const texts = field.write(part);
+      if (texts.empty()) continue;
+      if (field.spec.type == ValueType::List) tree[field.spec.name] = texts;
+      else tree[field.spec.name] = texts.front();
+    }
+    return tree;
+  }
+
+  Tree socket(SocketId id) const {
+    auto const& socket = machine_.at(id);
+    Tree tree{{"socket", socket.name}, {"part", socket.part ? machine_.at(*socket.part).name : "unknown"}};
+    for (auto const& numa : machine_.numa_nodes) {
+      if (numa.socket != id) continue;
+      Tree item{{"node", numa.os_index}};
+      if (!numa.cores.empty()) item["cores"] = numa.cores;
+      tree["numa"].push_back(std::move(item));
+    }
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i)
+      if (!machine_.functions[i].parent && machine_.socket_of(PciId(i)) == id) tree["pcie"].push_back(top_port(PciId(i)));
+    return tree;
+  }
+
+  Tree top_port(PciId id) const {
+    auto const& function = machine_.at(id);
+    Tree tree;
+    if (function.kind == PciKind::RootPort) tree["root_port"] = function.name;
+    tree["host_bridge"] = machine_.at(function.host_bridge).name;
+    tree["numa"] = machine_.at(machine_.numa_of(id)).os_index;
+    if (function.kind != PciKind::RootPort) {
+      write_function(id, tree);
+    } else {
+      for (auto const child : children(id)) write_function(child, tree);
+    }
+    return tree;
+  }
+
+  void write_function(PciId id, Tree& tree) const {
+    auto const& f = machine_.at(id);
+    tree[std::string(to_string(f.kind))] = f.name;
+    tree["part"] = f.part ? machine_.at(*f.part).name : "unknown";
+    if (!f.bdf.empty()) tree["bdf"] = f.bdf;
+    if (f.link) tree["link"] = to_string(*f.link);
+    if (f.max_link) tree["max"] = to_string(*f.max_link);
+    if (f.acs) tree["acs"] = to_string(*f.acs);
+    if (!f.chip.empty()) tree["chip"] = f.chip;
+    if (f.mig) tree["mig"] = true;
+    if (!f.device_name.empty()) tree["device_name"] = f.device_name;
+    if (f.rate) tree["rate"] = exact_text(*f.rate);
+    if (f.rail) tree["rail"] = *f.rail;
+    for (auto const child : children(id)) {
+      Tree port;
+      write_function(child, port);
+      tree["ports"].push_back(std::move(port));
+    }
+  }
+
+  std::vector<PciId> children(PciId id) const {
+    std::vector<PciId> found;
+    for (std::size_t i = index(id) + 1; i < machine_.functions.size(); ++i)
+      if (machine_.functions[i].parent == id) found.push_back(PciId(i));
+    return found;
+  }
+
+  std::string const& end(NvlinkEnd const& e) const {
+    if (auto const* gpu = std::get_if<PciId>(&e)) return machine_.at(*gpu).name;
+    return machine_.at(std::get<SocketId>(e)).name;
+  }
+  void name_link(Tree& item, PartId id) const {
+    auto const& part = machine_.at(id);
+    if (part.name == fmt::format("nvlink-{}", part.link.generation)) item["generation"] = part.link.generation;
+    else item["part"] = part.name;
+  }
+
+  // GPUs with equally many links share one entry.
+  void write_nvswitch(NvSwitch const& domain, Tree& list) const {
+    Tree item{{"switch", domain.name}, {"switch_part", machine_.at(domain.part).name}};
+    for (auto const& port : domain.ports) item["gpus"].push_back(machine_.at(port.gpu).name);
+    name_link(item, domain.link_part);
+    item["count"] = domain.ports.empty() ? 0 : domain.ports.front().count;
+    list.push_back(std::move(item));
+  }
+
+  Tree written(Override const& entry) const {
+    Tree tree{{"from", machine_.name_of(entry.from)}, {"to", machine_.name_of(entry.to)}};
+    if (entry.op) tree["op"] = to_string(*entry.op);
+    if (entry.bandwidth) tree["bandwidth"] = exact_text(*entry.bandwidth);
+    if (entry.latency) tree["latency"] = exact_text(*entry.latency);
+    tree["source"] = entry.source;
+    return tree;
+  }
+
+  Machine const& machine_;
+};
+
+}  // namespace
+
+nlohmann::ordered_json machine_tree(Machine const& machine) {
+  if (machine.hosts.size() != 1)
+    throw PlanError(fmt::format("'{}' is a cluster of {} nodes; only a single machine is written as a machine file", machine.name, machine.hosts.size()));
+  return MachineWriter(machine).write();
+}
+
+std::string write_machine(Machine const& machine) { return yaml_text(machine_tree(machine)); }
+
+}  // namespace lanewise

@@ -1,0 +1,61 @@
+#include "core/machine/part.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/io/spelling.hpp"
+#include "core/machine/part_fields.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<std::string_view, 9> kKindNames{"cpu",  "gpu",  "nic",      "switch",        "nvme",
+                                                     "device", "link", "nvswitch", "network_switch"};
+
+}  // namespace
+
+std::string_view to_string(PartKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
+
+MapSpec const& part_spec(PartKind kind) {
+  static auto const specs = [] {
+    std::vector<MapSpec> made;
+    for (std::size_t i = 0; i < kKindNames.size(); ++i) {
+      auto const of_kind = static_cast<PartKind>(i);
+      MapSpec spec{fmt::format("{} part", kKindNames[i]), {}};
+      spec.fields.push_back({.name = "lanewise", .type = ValueType::Word, .doc = "part/1", .words = {"part/1"}});
+      spec.fields.push_back({.name = "part", .type = ValueType::Id, .doc = "the name that machine files use"});
+      spec.fields.push_back({.name = "kind", .type = ValueType::Word, .doc = "what it is", .required = true,
+                             .words = {std::string(kKindNames[i])}});
+      for (auto const& field : part_fields(of_kind)) spec.fields.push_back(field.spec);
+      made.push_back(std::move(spec));
+    }
+    return made;
+  }();
+  return specs.at(static_cast<std::size_t>(kind));
+}
+
+Part read_part(std::string name, YamlNode const& node, SourceText const& source, Diagnostics& diagnostics) {
+  Part part;
+  part.name = std::move(name);
+  auto const* kind = node.find("kind");
+  auto const found = kind == nullptr ? kKindNames.end() : std::find(kKindNames.begin(), kKindNames.end(), kind->text);
+  if (found == kKindNames.end()) {
+    auto const& at = kind == nullptr ? node : *kind;
+    std::vector<std::string> const names(kKindNames.begin(), kKindNames.end());
+    diagnostics.add({source.name(), at.line, at.column},
+                    kind == nullptr ? fmt::format("part '{}': the key 'kind' is missing; allowed: {}", part.name, fmt::join(names, ", "))
+                                    : fmt::format("part '{}': kind '{}' is not known{} allowed: {}", part.name, kind->text,
+                                                  did_you_mean(kind->text, names).empty() ? ";" : did_you_mean(kind->text, names),
+                                                  fmt::join(names, ", ")),
+                    source.line(at.line));
+    return part;
+  }
+  part.kind = static_cast<PartKind>(found - kKindNames.begin());
+  MapReader reader(node, part_spec(part.kind), source, diagnostics);
+  for (auto const& field : part_fields(part.kind)) field.read(part, reader);
+  return part;
+}
+
+}  // namespace lanewise

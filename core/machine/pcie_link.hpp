@@ -1,0 +1,34 @@
+#pragma once
+// A PCI Express link as lspci and people write it: generation and width, "gen4 x16".
+#include <compare>
+#include <string>
+#include <string_view>
+
+#include "core/units/text.hpp"
+
+namespace lanewise {
+
+struct PcieLink {
+  int generation = 0;  // 1..6
+  int width = 0;       // lanes: 1, 2, 4, 8, 12, 16, 32
+  friend auto operator<=>(PcieLink const&, PcieLink const&) = default;
+};
+
+// What a link in YAML looks like, for the JSON Schema.
+inline constexpr char kLinkPattern[] = "^(gen[1-6]|[0-9.]+ GT/s) x(1|2|4|8|12|16|32)$|^unknown$";
+
+// "gen4 x16"; also "16 GT/s x16", as lspci prints.
+Parsed<PcieLink> parse_pcie_link(std::string_view text);
+std::string to_string(PcieLink link);  // "gen4 x16"
+
+// Transfer rate of one lane in GT/s, generations 1..6. Source: PCI Express Base Specification 6.0, table of data rates.
+double gigatransfers_per_second(int generation);
+// The generation of a rate in GT/s ("8 GT/s", "32.0 GT/s PCIe", 16), or 0 when there is none.
+int generation_of_rate(double gigatransfers);
+
+// What two ends negotiate: the smaller generation and the smaller width.
+constexpr PcieLink negotiated(PcieLink a, PcieLink b) {
+  return {a.generation < b.generation ? a.generation : b.generation, a.width < b.width ? a.width : b.width};
+}
+
+}  // namespace lanewise

@@ -1,0 +1,182 @@
+#include "core/machine/setting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/io/spelling.hpp"
+
+namespace lanewise {
+namespace {
+
+[[noreturn]] void refuse(Setting const& setting, std::string_view why) {
+  throw InputError(fmt::format("--set {}={}: {}", setting.key, setting.value, why));
+}
+
+template <class T>
+T value_of(Setting const& setting, Parsed<T> parsed) {
+  if (!parsed.value) refuse(setting, parsed.problem);
+  return *parsed.value;
+}
+
+bool flag_of(Setting const& setting) {
+  if (setting.value == "true" || setting.value == "on" || setting.value == "yes") return true;
+  if (setting.value == "false" || setting.value == "off" || setting.value == "no") return false;
+  refuse(setting, "a flag is true or false");
+}
+
+PciId function_of(Machine const& machine, Setting const& setting, std::string_view name) {
+  if (auto const id = machine.find_function(name)) return *id;
+  std::vector<std::string> names;
+  for (auto const& function : machine.functions) names.push_back(function.name);
+  refuse(setting, fmt::format("no port or device is called '{}'{}", name, did_you_mean(name, names)));
+}
+
+// At a switch: its downstream ports. At a root port: itself. At a device: the port above it.
+void set_acs_at(Machine& machine, PciId at, AcsControl control) {
+  auto const kind = machine.at(at).kind;
+  for (std::size_t i = 0; i < machine.functions.size(); ++i) {
+    bool const below = machine.functions[i].parent == at && (kind == PciKind::Switch || kind == PciKind::RootPort);
+    bool const itself = PciId(i) == at && kind != PciKind::Switch && kind != PciKind::RootPort;
+    if (below || itself) machine.functions[i].acs = control;
+  }
+}
+
+void set_acs_everywhere(Machine& machine, AcsControl control) {
+  for (auto& host : machine.hosts) host.settings.acs = control;
+  for (auto& function : machine.functions) function.acs.reset();
+}
+
+PartId entered(Machine& machine, Part const& part) {
+  for (std::size_t i = 0; i < machine.parts.size(); ++i)
+    if (machine.parts[i].name == part.name) return PartId(i);
+  machine.parts.push_back(part);
+  return PartId(machine.parts.size() - 1);
+}
+
+void set_part(Machine& machine, Setting const& setting, std::string_view name, Catalogue& catalogue) {
+  auto const* part = catalogue.part(setting.value);
+  if (part == nullptr) refuse(setting, fmt::format("no part is called '{}'{}", setting.value, did_you_mean(setting.value, catalogue.part_names())));
+  auto const require = [&](std::string_view kind) {
+    if (to_string(part->kind) != kind) refuse(setting, fmt::format("'{}' is a {}, but a {} is needed", part->name, to_string(part->kind), kind));
+  };
+  for (auto& socket : machine.sockets) {
+    if (socket.name != name) continue;
+    require("cpu");
+    socket.part = entered(machine, *part);
+    return;
+  }
+  auto& function = machine.functions[index(function_of(machine, setting, name))];
+  require(to_string(function.kind));
+  function.part = entered(machine, *part);
+  function.link.reset();  // what it negotiates is the new part's affair
+  function.max_link.reset();
+}
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    auto const end = text.find(',');
+    for (auto& name : expand_range(text.substr(0, end))) names.push_back(std::move(name));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return names;
+}
+
+void set_virtualization(Machine& machine, Setting const& setting, std::string_view part) {
+  for (auto& host : machine.hosts) {
+    auto& v = host.settings.virtualization;
+    if (part.empty()) {
+      if (setting.value == "none") v = {};
+      else if (setting.value == "passthrough") v.passthrough = true;
+      else refuse(setting, "allowed: none, passthrough");
+    } else if (part == "approval") {
+      v.approval = flag_of(setting);
+    } else if (part == "ats") {
+      v.ats = flag_of(setting);
+    } else if (part == "hypervisor") {
+      v.hypervisor = setting.value;
+    } else if (part == "clique") {
+      v.cliques = {names_in(setting.value)};
+      for (auto const& name : v.cliques.front()) function_of(machine, setting, name);
+    } else {
+      refuse(setting, "allowed: virtualization, virtualization.approval, .ats, .hypervisor, .clique");
+    }
+  }
+}
+
+void set_software(Machine& machine, Setting const& setting, std::string_view name) {
+  struct Entry {
+    std::string_view name;
+    bool Software::*member;
+  };
+  constexpr std::array<Entry, 6> kEntries{{{"cuda", &Software::cuda},
+                                           {"peermem", &Software::peermem},
+                                           {"dma_buf", &Software::dma_buf},
+                                           {"gdrcopy", &Software::gdrcopy},
+                                           {"gpudirect_storage", &Software::gpudirect_storage},
+                                           {"fabric_manager", &Software::fabric_manager}}};
+  for (auto const& entry : kEntries) {
+    if (entry.name != name) continue;
+    for (auto& host : machine.hosts) host.software.*entry.member = flag_of(setting);
+    return;
+  }
+  refuse(setting, "allowed: software.cuda, .peermem, .dma_buf, .gdrcopy, .gpudirect_storage, .fabric_manager");
+}
+
+void set_nvlink(Machine& machine, Setting const& setting) {
+  if (setting.value != "off") refuse(setting, "only 'off' is allowed: it takes every NVLink, C2C and GPU xGMI link away");
+  machine.nvlinks.clear();
+  machine.nvswitches.clear();
+}
+
+void apply_at(Machine& machine, Setting const& setting, std::string_view what, std::string_view name, Catalogue& catalogue) {
+  if (what == "part") return set_part(machine, setting, name, catalogue);
+  auto const at = function_of(machine, setting, name);
+  if (what == "acs") return set_acs_at(machine, at, value_of(setting, parse_acs(setting.value)));
+  if (what == "link") {
+    machine.functions[index(at)].link = value_of(setting, parse_pcie_link(setting.value));
+    return;
+  }
+  if (what == "mig") {
+    if (machine.at(at).kind != PciKind::Gpu) refuse(setting, "mig belongs to a GPU");
+    machine.functions[index(at)].mig = flag_of(setting);
+    return;
+  }
+  refuse(setting, "before '@' are allowed: acs, link, part, mig");
+}
+
+}  // namespace
+
+Setting parse_setting(std::string_view text) {
+  auto const equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) throw InputError(fmt::format("--set {}: write KEY=VALUE, such as acs=on", text));
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue) {
+  auto const key = std::string_view(setting.key);
+  if (auto const at = key.find('@'); at != std::string_view::npos) return apply_at(machine, setting, key.substr(0, at), key.substr(at + 1), catalogue);
+  if (key == "acs") return set_acs_everywhere(machine, value_of(setting, parse_acs(setting.value)));
+  if (key == "iommu") {
+    auto const mode = value_of(setting, parse_iommu(setting.value));
+    for (auto& host : machine.hosts) host.settings.iommu = mode;
+    return;
+  }
+  if (key == "iommu_page") {
+    auto const page = value_of(setting, parse_bytes(setting.value));
+    for (auto& host : machine.hosts) host.settings.iommu_page = page;
+    return;
+  }
+  if (key == "nvlink") return set_nvlink(machine, setting);
+  constexpr std::string_view kVirtualization = "virtualization";
+  constexpr std::string_view kSoftware = "software.";
+  if (key == kVirtualization) return set_virtualization(machine, setting, "");
+  if (key.starts_with("virtualization.")) return set_virtualization(machine, setting, key.substr(kVirtualization.size() + 1));
+  if (key.starts_with(kSoftware)) return set_software(machine, setting, key.substr(kSoftware.size()));
+  std::vector<std::string> const known{"acs", "iommu", "iommu_page", "nvlink", "virtualization", "software.peermem", "acs@NAME", "link@NAME", "part@NAME", "mig@NAME"};
+  refuse(setting, fmt::format("unknown key '{}'{} allowed: {}", key, did_you_mean(key, known).empty() ? ";" : did_you_mean(key, known), fmt::join(known, ", ")));
+}
+
+}  // namespace lanewise

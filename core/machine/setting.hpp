@@ -1,0 +1,31 @@
+#pragma once
+// Settings as questions: "acs=on", "acs@sw0=RR,CR", "iommu=translated", "link@gpu3=gen3 x8". The command line's --set
+// and a scenario's variants both come here.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/machine/catalogue.hpp"
+#include "core/machine/machine.hpp"
+
+namespace lanewise {
+
+struct Setting {
+  std::string key;    // "acs", "acs@sw0", "virtualization.clique"
+  std::string value;  // as written
+  friend bool operator==(Setting const&, Setting const&) = default;
+};
+
+// Splits "key=value". Throws InputError when there is no '='.
+Setting parse_setting(std::string_view text);
+
+// Changes the machine as the setting says. Throws InputError naming the allowed keys, values or names.
+//   acs=on|off|unknown|RR,CR     acs@NAME=...      ports above a device, or every downstream port of a switch, or a root port
+//   iommu=off|pt|lazy|strict|vfio|translated       iommu_page=2 MiB
+//   virtualization=none|passthrough                virtualization.approval=true, .ats=true, .clique=gpu0,gpu1
+//   software.peermem=true                          (cuda, peermem, dma_buf, gdrcopy, gpudirect_storage, fabric_manager)
+//   link@NAME=gen3 x8            part@NAME=PART    mig@GPU=true
+//   nvlink=off                                     takes every NVLink, C2C and GPU xGMI link away
+void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue);
+
+}  // namespace lanewise

@@ -1,0 +1,64 @@
+#pragma once
+// Quantities that cannot be mixed. size / rate is a time, size / time is a rate:
+//   static_assert(1_GB / 10.0_GBps == 0.1_s);
+// A bare double never crosses a function boundary with a unit in someone's head.
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+namespace lanewise {
+
+// One dimension in one stored unit. Tag names the dimension, Rep its representation.
+template <class Tag, class Rep>
+class Quantity {
+ public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(Rep value) : value_(value) {}
+  [[nodiscard]] constexpr Rep value() const { return value_; }
+  friend constexpr auto operator<=>(Quantity, Quantity) = default;
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
+  friend constexpr Quantity operator*(Quantity a, Rep k) { return Quantity(a.value_ * k); }
+  friend constexpr Quantity operator*(Rep k, Quantity a) { return a * k; }
+  friend constexpr Quantity operator/(Quantity a, Rep k) { return Quantity(a.value_ / k); }
+  friend constexpr double operator/(Quantity a, Quantity b) {
+    return static_cast<double>(a.value_) / static_cast<double>(b.value_);
+  }
+  constexpr Quantity& operator+=(Quantity b) {
+    value_ += b.value_;
+    return *this;
+  }
+
+ private:
+  Rep value_{};
+};
+
+using Bytes = Quantity<struct BytesTag, std::int64_t>;
+using Seconds = Quantity<struct SecondsTag, double>;
+using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;
+using PerSecond = Quantity<struct PerSecondTag, double>;  // messages, page-table walks
+
+constexpr Seconds operator/(Bytes size, BytesPerSecond rate) {
+  return Seconds(static_cast<double>(size.value()) / rate.value());
+}
+constexpr BytesPerSecond operator/(Bytes size, Seconds time) {
+  return BytesPerSecond(static_cast<double>(size.value()) / time.value());
+}
+constexpr Seconds operator/(double count, PerSecond rate) { return Seconds(count / rate.value()); }
+
+// The rate of something that never limits.
+inline constexpr BytesPerSecond kUnlimited{std::numeric_limits<double>::infinity()};
+
+namespace literals {
+constexpr Bytes operator""_B(unsigned long long v) { return Bytes(static_cast<std::int64_t>(v)); }
+constexpr Bytes operator""_KiB(unsigned long long v) { return Bytes(static_cast<std::int64_t>(v) << 10); }
+constexpr Bytes operator""_MiB(unsigned long long v) { return Bytes(static_cast<std::int64_t>(v) << 20); }
+constexpr Bytes operator""_GiB(unsigned long long v) { return Bytes(static_cast<std::int64_t>(v) << 30); }
+constexpr Bytes operator""_GB(unsigned long long v) { return Bytes(static_cast<std::int64_t>(v) * 1'000'000'000); }
+constexpr Seconds operator""_s(long double v) { return Seconds(static_cast<double>(v)); }
+constexpr Seconds operator""_us(long double v) { return Seconds(static_cast<double>(v) * 1e-6); }
+constexpr Seconds operator""_ns(long double v) { return Seconds(static_cast<double>(v) * 1e-9); }
+constexpr BytesPerSecond operator""_GBps(long double v) { return BytesPerSecond(static_cast<double>(v) * 1e9); }
+}  // namespace literals
+
+}  // namespace lanewise

@@ -1,0 +1,163 @@
+#include "core/units/text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace lanewise {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double scale;
+};
+
+constexpr std::array<Unit, 9> kByteUnits{{{"B", 1},
+                                          {"KiB", 1024.0},
+                                          {"MiB", 1048576.0},
+                                          {"GiB", 1073741824.0},
+                                          {"TiB", 1099511627776.0},
+                                          {"kB", 1e3},
+                                          {"MB", 1e6},
+                                          {"GB", 1e9},
+                                          {"TB", 1e12}}};
+constexpr std::array<Unit, 9> kRateUnits{{{"B/s", 1},
+                                          {"kB/s", 1e3},
+                                          {"MB/s", 1e6},
+                                          {"GB/s", 1e9},
+                                          {"TB/s", 1e12},
+                                          {"MiB/s", 1048576.0},
+                                          {"GiB/s", 1073741824.0},
+                                          {"Mb/s", 1e6 / 8},
+                                          {"Gb/s", 1e9 / 8}}};
+constexpr std::array<Unit, 5> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+constexpr std::array<Unit, 4> kFrequencyUnits{{{"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}}};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+struct Number {
+  double value = 0;
+  std::string_view unit;
+};
+
+std::optional<Number> split_number(std::string_view text) {
+  text = trimmed(text);
+  Number number;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
+  if (error != std::errc() || !std::isfinite(number.value)) return std::nullopt;
+  number.unit = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
+  return number;
+}
+
+std::string names_of(std::span<Unit const> units) {
+  std::string names;
+  for (auto const& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names;
+}
+
+Parsed<double> parse_with(std::string_view text, std::span<Unit const> units, std::string_view what,
+                          std::string_view example, bool zero_allowed) {
+  auto const number = split_number(text);
+  if (!number) return {{}, fmt::format("'{}' is not a {}; write a number and a unit, such as '{}'", text, what, example)};
+  if (number->unit.empty())
+    return {{}, fmt::format("'{}' has no unit; write one of {}, such as '{}'", text, names_of(units), example)};
+  for (auto const& unit : units) {
+    if (unit.name != number->unit) continue;
+    if (number->value < 0 || (number->value == 0 && !zero_allowed))
+      return {{}, fmt::format("'{}' must be {}", text, zero_allowed ? "zero or more" : "more than zero")};
+    return {number->value * unit.scale, {}};
+  }
+  return {{}, fmt::format("unknown unit '{}' for a {}; allowed: {}", number->unit, what, names_of(units))};
+}
+
+// The shortest decimal that reads back as the same double, in the largest unit that keeps it at least 1.
+std::string in_best_unit(double value, std::span<Unit const> ascending) {
+  Unit best = ascending.front();
+  for (auto const& unit : ascending)
+    if (std::abs(value) >= unit.scale * (1 - 1e-12)) best = unit;
+  double const scaled = value / best.scale;
+  for (int digits = 6; digits < 17; ++digits) {
+    auto const text = fmt::format("{:.{}g}", scaled, digits);
+    if (std::stod(text) * best.scale == value) return text + " " + std::string(best.name);
+  }
+  return fmt::format("{:.17g} {}", scaled, best.name);
+}
+
+}  // namespace
+
+Parsed<Bytes> parse_bytes(std::string_view text) {
+  auto const parsed = parse_with(text, kByteUnits, "size", "256 MiB", true);
+  if (!parsed.value) return {{}, parsed.problem};
+  if (*parsed.value > 0x1p62) return {{}, fmt::format("'{}' is too large; at most 4 EiB", text)};
+  if (*parsed.value != std::floor(*parsed.value)) return {{}, fmt::format("'{}' is not a whole number of bytes", text)};
+  return {Bytes(static_cast<std::int64_t>(*parsed.value)), {}};
+}
+
+Parsed<BytesPerSecond> parse_rate(std::string_view text) {
+  auto const parsed = parse_with(text, kRateUnits, "bandwidth", "24.5 GB/s", false);
+  if (!parsed.value) return {{}, parsed.problem};
+  return {BytesPerSecond(*parsed.value), {}};
+}
+
+Parsed<Seconds> parse_seconds(std::string_view text) {
+  auto const parsed = parse_with(text, kTimeUnits, "time", "350 ns", true);
+  if (!parsed.value) return {{}, parsed.problem};
+  return {Seconds(*parsed.value), {}};
+}
+
+Parsed<PerSecond> parse_frequency(std::string_view text) {
+  auto const parsed = parse_with(text, kFrequencyUnits, "frequency", "215 M/s", false);
+  if (!parsed.value) return {{}, parsed.problem};
+  return {PerSecond(*parsed.value), {}};
+}
+
+Parsed<double> parse_ratio(std::string_view text) {
+  auto const number = split_number(text);
+  if (!number || (!number->unit.empty() && number->unit != "%"))
+    return {{}, fmt::format("'{}' is not a ratio; write '2 %' or '0.02'", text)};
+  if (number->value < 0) return {{}, fmt::format("'{}' must be zero or more", text)};
+  return {number->unit == "%" ? number->value / 100 : number->value, {}};
+}
+
+std::string exact_text(Bytes size) {
+  auto const value = size.value();
+  std::int64_t divisor = 1;
+  std::string_view name = "B";
+  for (auto const& unit : std::span(kByteUnits).subspan(1, 4)) {
+    auto const scale = static_cast<std::int64_t>(unit.scale);
+    if (value != 0 && value % scale == 0) divisor = scale, name = unit.name;
+  }
+  return fmt::format("{} {}", value / divisor, name);
+}
+
+std::string exact_text(BytesPerSecond rate) { return in_best_unit(rate.value(), std::span(kRateUnits).first(5)); }
+std::string exact_text(Seconds time) {
+  return time.value() == 0 ? "0 s" : in_best_unit(time.value(), kTimeUnits);
+}
+std::string exact_text(PerSecond frequency) { return in_best_unit(frequency.value(), kFrequencyUnits); }
+
+std::string shortest_text(double value) { return fmt::format("{}", value); }
+
+std::string rounded_text(BytesPerSecond rate) {
+  auto const gigabytes = rate.value() / 1e9;
+  if (!std::isfinite(gigabytes)) return "unlimited";
+  if (gigabytes < 0.01) return fmt::format("{:.3g} MB/s", gigabytes * 1e3);
+  return fmt::format("{:.{}f} GB/s", gigabytes, gigabytes < 10 ? 2 : 1);
+}
+
+std::string rounded_text(Seconds time) {
+  auto const value = time.value();
+  if (value < 1e-6) return fmt::format("{:.0f} ns", value * 1e9);
+  if (value < 1e-3) return fmt::format("{:.{}f} us", value * 1e6, value < 1e-5 ? 2 : 1);
+  if (value < 1) return fmt::format("{:.{}f} ms", value * 1e3, value < 1e-2 ? 2 : 1);
+  return fmt::format("{:.2f} s", value);
+}
+
+}  // namespace lanewise

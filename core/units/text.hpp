@@ -1,0 +1,40 @@
+#pragma once
+// Quantities as people write them: "256 MiB", "24.5 GB/s", "350 ns". A number without a unit is refused.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+// What a text said: a value, or what is wrong with it and what is allowed.
+template <class T>
+struct Parsed {
+  std::optional<T> value;
+  std::string problem;
+};
+
+// "64 B", "4 KiB", "256 MiB", "80 GiB", "2 TiB", or decimal kB, MB, GB, TB. Never negative, never above 2^62 bytes.
+Parsed<Bytes> parse_bytes(std::string_view text);
+// "24.5 GB/s", "200 Gb/s" (bits), "1.5 GiB/s", "900 MB/s", "3.35 TB/s". Positive.
+Parsed<BytesPerSecond> parse_rate(std::string_view text);
+// "105 ns", "1.8 us", "2 ms", "1 s". Not negative.
+Parsed<Seconds> parse_seconds(std::string_view text);
+// "215 M/s", "19.2 k/s", "7 /s": events per second. Positive.
+Parsed<PerSecond> parse_frequency(std::string_view text);
+// "2 %" as 0.02, or a bare ratio "0.8". Not negative.
+Parsed<double> parse_ratio(std::string_view text);
+
+// Exact texts, which parse back to the same value: "256 MiB", "24.5 GB/s", "350 ns".
+std::string exact_text(Bytes size);
+std::string exact_text(BytesPerSecond rate);
+std::string exact_text(Seconds time);
+std::string exact_text(PerSecond frequency);
+std::string shortest_text(double value);  // a bare number, "0.8"
+
+// Texts for tables and sentences, rounded: "26.2 GB/s", "10.1 ms".
+std::string rounded_text(BytesPerSecond rate);
+std::string rounded_text(Seconds time);
+
+}  // namespace lanewise
