@@ -1,0 +1,70 @@
+#include "core/machine/path_class.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace lanewise {
+namespace {
+
+int depth_of(Machine const& machine, PciId id) {
+  int depth = 0;
+  for (auto up = machine.at(id).parent; up; up = machine.at(*up).parent) ++depth;
+  return depth;
+}
+
+}  // namespace
+
+std::string_view to_string(PathClass path) {
+  constexpr std::array<std::string_view, 7> kNames{"X", "PIX", "PXB", "PHB", "NODE", "SYS", "NET"};
+  return kNames.at(static_cast<std::size_t>(path));
+}
+
+std::optional<PciId> common_switch(Machine const& machine, PciId a, PciId b) {
+  auto depth_a = depth_of(machine, a);
+  auto depth_b = depth_of(machine, b);
+  std::optional<PciId> up_a = a;
+  std::optional<PciId> up_b = b;
+  for (; depth_a > depth_b; --depth_a) up_a = machine.at(*up_a).parent;
+  for (; depth_b > depth_a; --depth_b) up_b = machine.at(*up_b).parent;
+  while (up_a && up_b && *up_a != *up_b) {
+    up_a = machine.at(*up_a).parent;
+    up_b = machine.at(*up_b).parent;
+  }
+  if (!up_a || !up_b || machine.at(*up_a).kind != PciKind::Switch) return std::nullopt;
+  return up_a;
+}
+
+PathClass path_class(Machine const& machine, PciId a, PciId b) {
+  if (a == b) return PathClass::Self;
+  if (machine.host_of(a) != machine.host_of(b)) return PathClass::Network;
+  if (auto const meet = common_switch(machine, a, b)) {
+    bool const single = machine.at(a).parent == meet && machine.at(b).parent == meet;
+    return single ? PathClass::Pix : PathClass::Pxb;
+  }
+  if (machine.at(a).host_bridge == machine.at(b).host_bridge) return PathClass::Phb;
+  return machine.numa_of(a) == machine.numa_of(b) ? PathClass::Node : PathClass::Sys;
+}
+
+PathClass path_class(Machine const& machine, PciId a, NumaId memory) {
+  if (machine.host_of(a) != machine.host_of(Place(memory))) return PathClass::Network;
+  if (machine.numa_of(a) == memory) return PathClass::Phb;
+  return machine.socket_of(a) == machine.at(memory).socket ? PathClass::Node : PathClass::Sys;
+}
+
+int nvlink_count(Machine const& machine, PciId a, PciId b) {
+  int count = 0;
+  for (auto const& bundle : machine.nvlinks)
+    if ((bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) || (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a))) count += bundle.count;
+  for (auto const& domain : machine.nvswitches) {
+    int of_a = 0;
+    int of_b = 0;
+    for (auto const& port : domain.ports) {
+      if (port.gpu == a) of_a = port.count;
+      if (port.gpu == b) of_b = port.count;
+    }
+    count += std::min(of_a, of_b);
+  }
+  return count;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,69 @@
+#include "core/units/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lanewise {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace literals;
+
+TEST(ParseBytes, KnowsBinaryAndDecimalUnits) {
+  EXPECT_EQ(parse_bytes("256 MiB").value, 256_MiB);
+  EXPECT_EQ(parse_bytes("4KiB").value, 4_KiB);
+  EXPECT_EQ(parse_bytes(" 1 GB ").value, 1_GB);
+  EXPECT_EQ(parse_bytes("0 B").value, 0_B);
+  EXPECT_EQ(parse_bytes("0.5 KiB").value, 512_B);
+}
+
+TEST(ParseBytes, RefusesWithAReason) {
+  EXPECT_THAT(parse_bytes("256").problem, HasSubstr("no unit"));
+  EXPECT_THAT(parse_bytes("-1 MiB").problem, HasSubstr("zero or more"));
+  EXPECT_THAT(parse_bytes("1 parsec").problem, HasSubstr("allowed: B, KiB"));
+  EXPECT_THAT(parse_bytes("lots").problem, HasSubstr("is not a size"));
+  EXPECT_THAT(parse_bytes("1e30 GB").problem, HasSubstr("too large"));
+  EXPECT_THAT(parse_bytes("0.3 B").problem, HasSubstr("whole number"));
+  EXPECT_THAT(parse_bytes("nan B").problem, HasSubstr("is not a size"));
+  EXPECT_THAT(parse_bytes("inf B").problem, HasSubstr("is not a size"));
+}
+
+TEST(ParseRate, TellsBitsFromBytes) {
+  EXPECT_DOUBLE_EQ(parse_rate("200 Gb/s").value->value(), 25e9);
+  EXPECT_DOUBLE_EQ(parse_rate("24.5 GB/s").value->value(), 24.5e9);
+  EXPECT_DOUBLE_EQ(parse_rate("1 GiB/s").value->value(), 1073741824.0);
+  EXPECT_THAT(parse_rate("0 GB/s").problem, HasSubstr("more than zero"));
+}
+
+TEST(ParseSeconds, KnowsNanosecondsToSeconds) {
+  EXPECT_DOUBLE_EQ(parse_seconds("105 ns").value->value(), 105e-9);
+  EXPECT_DOUBLE_EQ(parse_seconds("1.8us").value->value(), 1.8e-6);
+  EXPECT_DOUBLE_EQ(parse_seconds("0 s").value->value(), 0);
+}
+
+TEST(ParseRatio, TakesPercentAndBareNumbers) {
+  EXPECT_DOUBLE_EQ(*parse_ratio("2 %").value, 0.02);
+  EXPECT_DOUBLE_EQ(*parse_ratio("0.8").value, 0.8);
+  EXPECT_THAT(parse_ratio("-0.1").problem, HasSubstr("zero or more"));
+}
+
+TEST(ExactText, ReadsBackToTheSameValue) {
+  for (auto const* text : {"256 MiB", "3 B", "1536 KiB", "0 B"}) EXPECT_EQ(exact_text(*parse_bytes(text).value), text);
+  for (double const rate : {1.0, 24.5e9, 25e9, 1e12 / 3, 6.02e23, 0.1}) {
+    BytesPerSecond const value(rate);
+    EXPECT_EQ(parse_rate(exact_text(value)).value, value) << exact_text(value);
+  }
+  for (double const time : {105e-9, 1.0 / 3, 3.7e-6, 12.0}) {
+    EXPECT_EQ(parse_seconds(exact_text(Seconds(time))).value, Seconds(time)) << exact_text(Seconds(time));
+  }
+}
+
+TEST(RoundedText, IsShort) {
+  EXPECT_EQ(rounded_text(26.213_GBps), "26.2 GB/s");
+  EXPECT_EQ(rounded_text(2.7_GBps), "2.70 GB/s");
+  EXPECT_EQ(rounded_text(0.000350_s), "350.0 us");
+  EXPECT_EQ(rounded_text(730.0_ns), "730 ns");
+}
+
+}  // namespace
+}  // namespace lanewise
