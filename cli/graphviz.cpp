@@ -24,19 +24,20 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-// An unnamed file. The child reads and writes files instead of pipes, so that neither can wait for the other.
+// An unnamed file. The child reads and writes files instead of pipes, so that neither process waits for the other.
 File temporary_file() {
   File file(std::tmpfile());
   if (!file) throw Error(fmt::format("cannot make a temporary file: {}", std::strerror(errno)));
   return file;
 }
 
-// Runs `dot -Tsvg` between two files and returns its wait status.
-int run_dot(std::FILE* input, std::FILE* output) {
+// Runs `dot -Tsvg` on files and returns its wait status.
+int run_dot(std::FILE* input, std::FILE* output, std::FILE* messages) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(messages), STDERR_FILENO);
   std::array<std::string, 2> words{"dot", "-Tsvg"};
   std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
   pid_t child = 0;
@@ -68,8 +69,10 @@ std::string svg_of(std::string const& graph) {
   if (std::fwrite(graph.data(), 1, graph.size(), input.get()) != graph.size() || std::fflush(input.get()) != 0)
     throw Error(fmt::format("cannot write a temporary file: {}", std::strerror(errno)));
   std::rewind(input.get());
-  if (int const status = run_dot(input.get(), output.get()); status != 0)
-    throw Error(fmt::format("'dot' could not draw the machine (wait status {})", status));
+  // Warnings about its own layout are of no use to the user; they are shown only when it fails.
+  auto const messages = temporary_file();
+  if (run_dot(input.get(), output.get(), messages.get()) != 0)
+    throw Error(fmt::format("the program 'dot' could not draw the machine: {}", content(messages.get())));
   return content(output.get());
 }
 

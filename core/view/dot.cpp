@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/units/text.hpp"
+#include "core/view/node_kinds.hpp"
 #include "core/view/words.hpp"
 
 namespace lanewise {
@@ -21,13 +22,14 @@ struct Look {
   std::string_view shape;
   std::string_view fill;
   std::string_view text = "black";
+  std::string_view margin = "0.11,0.055";  // Graphviz' own
 };
 constexpr Look kCpuLook{"box", "#0072B2", "white"};
 constexpr Look kMemoryLook{"folder", "#F0E442"};
 constexpr Look kRootPortLook{"circle", "#DDDDDD"};
 constexpr Look kSwitchLook{"hexagon", "#CC79A7"};
 constexpr Look kGpuLook{"box3d", "#009E73", "white"};
-constexpr Look kNicLook{"cds", "#56B4E9"};
+constexpr Look kNicLook{"cds", "#56B4E9", "black", "0.2,0.1"};
 constexpr Look kNvmeLook{"cylinder", "#E69F00"};
 constexpr Look kDeviceLook{"ellipse", "#FFFFFF"};
 constexpr Look kNvSwitchLook{"octagon", "#D55E00", "white"};
@@ -97,9 +99,12 @@ class DotLines {
                     written({{"label", std::string(label)},
                              {"shape", std::string(look.shape)},
                              {"fillcolor", std::string(look.fill)},
-                             {"fontcolor", std::string(look.text)}})));
+                             {"fontcolor", std::string(look.text)},
+                             {"margin", std::string(look.margin)}})));
   }
-  void edge(std::string_view a, std::string_view b, Attributes const& attributes) {
+  void edge(std::string_view a, std::string_view b, Attributes attributes) {
+    for (auto& [key, value] : attributes)
+      if (key == "label") value.insert(0, "  ");  // keeps the text off its line
     add(fmt::format("{} -- {} {};", dot_string(a), dot_string(b), written(attributes)));
   }
   void open_box(std::string_view name, std::string_view label, std::string_view style) {
@@ -122,16 +127,24 @@ class DotLines {
   std::size_t depth_ = 0;
 };
 
-constexpr std::string_view kHostStyle = R"(style="rounded"; color="#555555"; penwidth=2;)";
-constexpr std::string_view kSocketStyle = R"(style="rounded,filled"; color="#AAAAAA"; fillcolor="#F5F5F5";)";
+constexpr std::string_view kHostStyle = R"(style="rounded"; color="#555555"; penwidth=2; fontsize=14;)";
+constexpr std::string_view kSocketStyle =
+    R"(style="rounded,filled"; color="#AAAAAA"; fillcolor="#F5F5F5"; fontsize=12;)";
 constexpr std::string_view kBridgeStyle = R"(style="dashed"; color="#777777"; fontsize=9;)";
-constexpr std::string_view kChipStyle = R"(style="rounded,filled"; color="#CC79A7"; fillcolor="#F6E7EF"; penwidth=2;)";
+constexpr std::string_view kChipStyle =
+    R"(style="rounded,filled"; color="#CC79A7"; fillcolor="#F6E7EF"; penwidth=2; fontsize=10;)";
+
+constexpr std::string_view kFabricStyle =
+    R"(style="rounded,filled"; color="#999999"; fillcolor="#EEEEEE"; fontsize=12;)";
 
 class DotWriter {
  public:
-  explicit DotWriter(Machine const& machine) : machine_(machine) {
-    for (std::size_t i = 0; i < machine.functions.size(); ++i)
-      if (auto const& chip = machine.functions[i].chip; !chip.empty()) chips_[chip].push_back(PciId(i));
+  explicit DotWriter(Machine const& machine)
+      : machine_(machine), gpus_(machine.hosts.size()), nics_(machine.hosts.size()) {
+    for (auto const id : machine.all(PciKind::Switch))
+      if (auto const& chip = machine.at(id).chip; !chip.empty()) chips_[chip].push_back(id);
+    for (auto const id : machine.all(PciKind::Gpu)) ++gpus_[index(machine.host_of(id))];
+    for (auto const id : machine.all(PciKind::Nic)) ++nics_[index(machine.host_of(id))];
   }
 
   std::string write() {
@@ -142,7 +155,9 @@ class DotWriter {
                     dot_string(machine_.title.empty() ? machine_.name : machine_.name + "\n" + machine_.title)));
     lines_.add("node [style=filled, fontsize=10, fontname=\"Helvetica\", color=\"#333333\"];");
     lines_.add("edge [fontsize=9, fontname=\"Helvetica\", color=\"#333333\"];");
-    for (std::size_t i = 0; i < machine_.hosts.size(); ++i) host(HostId(i));
+    for (std::size_t i = 0; i < machine_.hosts.size(); ++i)
+      if (in_full(HostId(i))) host(HostId(i));
+    collapsed_hosts();
     pcie_edges();
     socket_edges();
     nvlink_edges();
@@ -160,26 +175,50 @@ class DotWriter {
   // ------------------------------------------------------------------------------------------------ boxes and nodes
   void host(HostId id) {
     auto const& host = machine_.at(id);
-    if (!in_full(id)) return lines_.node(host.name, collapsed_label(id), kHostLook);
     lines_.open_box(fmt::format("host {}", host.name), is_cluster() ? host.name + ": " + host.machine : "", kHostStyle);
-    for (std::size_t i = 0; i < machine_.sockets.size(); ++i)
+    // Graphviz sets the boxes of one box from right to left, so they are written backwards.
+    for (std::size_t i = machine_.sockets.size(); i-- > 0;)
       if (machine_.sockets[i].host == id) socket(SocketId(i));
     for (auto const& [chip, switches] : chips_)
       if (spans_sockets(switches) && machine_.host_of(switches.front()) == id) chip_box(chip, switches);
-    for (auto const& domain : machine_.nvswitches)
-      if (domain.host == id)
-        lines_.node(domain.name, fmt::format("{}\n{}", short_name(domain.name), title_of(machine_.at(domain.part))),
-                    kNvSwitchLook);
+    for (auto const& domain : machine_.nvswitches) {
+      if (domain.host != id) continue;
+      auto const title = title_of(machine_.at(domain.part));
+      lines_.node(domain.name, fmt::format("{}\n{}", short_name(domain.name), title), kNvSwitchLook);
+    }
     lines_.close_box();
   }
 
+  // Nodes with as many NICs on the same leaves stand together in rows, so that one line to a leaf serves them all.
+  void collapsed_hosts() {
+    constexpr std::size_t kColumns = 8;
+    for (auto const& [leaves, hosts] : collapsed_groups()) {
+      auto const name = fmt::format("nodes {}", index(hosts.front()));
+      lines_.open_box(name, host_names(machine_, hosts), kHostStyle);
+      for (auto id = hosts.rbegin(); id != hosts.rend(); ++id)
+        lines_.node(machine_.at(*id).name, collapsed_label(*id), kHostLook);
+      for (std::size_t i = kColumns; i < hosts.size(); ++i)
+        lines_.edge(machine_.at(hosts[i - kColumns]).name, machine_.at(hosts[i]).name, {{"style", "invis"}});
+      lines_.close_box();
+    }
+  }
+
+  // NICs of a node by leaf, and the collapsed nodes with exactly these.
+  [[nodiscard]] std::map<std::map<std::uint32_t, int>, std::vector<HostId>> collapsed_groups() const {
+    std::vector<std::map<std::uint32_t, int>> leaves(machine_.hosts.size());
+    if (machine_.fabric)
+      for (auto const& attachment : machine_.fabric->attachments)
+        ++leaves[index(machine_.host_of(attachment.nic))][attachment.leaf];
+    std::map<std::map<std::uint32_t, int>, std::vector<HostId>> groups;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (!in_full(HostId(i))) groups[leaves[i]].push_back(HostId(i));
+    return groups;
+  }
+
   [[nodiscard]] std::string collapsed_label(HostId id) const {
-    auto const count = [&](PciKind kind) {
-      auto const ids = machine_.all(kind);
-      return std::count_if(ids.begin(), ids.end(), [&](PciId f) { return machine_.host_of(f) == id; });
-    };
-    return fmt::format("{}\n{}\n{} GPUs, {} NICs", machine_.at(id).name, wrapped(machine_.at(id).machine, kWidestLabel),
-                       count(PciKind::Gpu), count(PciKind::Nic));
+    auto const& host = machine_.at(id);
+    return fmt::format("{}\n{}\n{} GPUs, {} NICs", host.name, wrapped(host.machine, kWidestLabel), gpus_[index(id)],
+                       nics_[index(id)]);
   }
 
   void socket(SocketId id) {
@@ -224,7 +263,33 @@ class DotWriter {
     if (!f.device_name.empty()) label += "\n" + f.device_name;
     if (f.mig) label += "\nMIG";
     if (!f.bdf.empty()) label += "\n" + f.bdf;
+    if (is_in_mesh(id)) label += "\n" + peers_label(id);
     lines_.node(f.name, label, look_of(f.kind));
+  }
+
+  // Links of a GPU with more peers than this would hide each other's labels; its own label names them instead.
+  [[nodiscard]] bool is_in_mesh(PciId id) const {
+    constexpr std::ptrdiff_t kMostLabels = 1;
+    return std::count_if(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
+             return joins_gpus(bundle) && (bundle.a == NvlinkEnd(id) || bundle.b == NvlinkEnd(id));
+           }) > kMostLabels;
+  }
+  static bool joins_gpus(NvlinkBundle const& bundle) {
+    return std::holds_alternative<PciId>(bundle.a) && std::holds_alternative<PciId>(bundle.b);
+  }
+
+  // "NVLink 2 x1: gpu1, gpu2"
+  [[nodiscard]] std::string peers_label(PciId id) const {
+    std::map<std::string, std::vector<std::string>> peers;
+    for (auto const& bundle : machine_.nvlinks) {
+      if (!joins_gpus(bundle) || (bundle.a != NvlinkEnd(id) && bundle.b != NvlinkEnd(id))) continue;
+      auto const& peer = bundle.a == NvlinkEnd(id) ? bundle.b : bundle.a;
+      peers[bonded_words(machine_.at(bundle.part), bundle.count)].emplace_back(short_name(name_of(peer)));
+    }
+    std::vector<std::string> lines;
+    for (auto const& [words, names] : peers)
+      lines.push_back(wrapped(fmt::format("{}: {}", words, condensed(names)), kWidestLabel + 4));
+    return fmt::format("{}", fmt::join(lines, "\n"));
   }
 
   static bool is_shared(std::vector<PciId> const& switches) { return switches.size() > 1; }
@@ -294,13 +359,21 @@ class DotWriter {
     return in_full(std::get<SocketId>(end));
   }
 
+  // Between GPUs, which stand in a row, below the row: above it are the PCIe links.
+  [[nodiscard]] Attributes nvlink_attributes(NvlinkBundle const& bundle) const {
+    auto const& part = machine_.at(bundle.part);
+    auto attributes = bonded_attributes(bonded_words(part, bundle.count), part, bundle.count, kNvlinkColour);
+    if (!joins_gpus(bundle)) return attributes;
+    bool const named = is_in_mesh(std::get<PciId>(bundle.a)) || is_in_mesh(std::get<PciId>(bundle.b));
+    attributes.front() = {"xlabel", named ? "" : attributes.front().second};
+    attributes.emplace_back("headport", "s");
+    attributes.emplace_back("tailport", "s");
+    return attributes;
+  }
+
   void nvlink_edges() {
-    for (auto const& bundle : machine_.nvlinks) {
-      if (!in_full(bundle.a)) continue;
-      auto const& part = machine_.at(bundle.part);
-      lines_.edge(name_of(bundle.a), name_of(bundle.b),
-                  bonded_attributes(bonded_words(part, bundle.count), part, bundle.count, kNvlinkColour));
-    }
+    for (auto const& bundle : machine_.nvlinks)
+      if (in_full(bundle.a)) lines_.edge(name_of(bundle.a), name_of(bundle.b), nvlink_attributes(bundle));
     for (auto const& domain : machine_.nvswitches) {
       if (!in_full(domain.host)) continue;
       auto const& part = machine_.at(domain.link_part);
@@ -316,35 +389,30 @@ class DotWriter {
   void fabric() {
     auto const& fabric = *machine_.fabric;
     if (fabric.kind == "direct") return cables();
-    auto const title =
-        fabric.switch_part ? "\n" + wrapped(title_of(machine_.at(*fabric.switch_part)), kWidestLabel) : std::string();
-    bool spines = false;
+    auto const title = fabric.switch_part ? ": " + title_of(machine_.at(*fabric.switch_part)) : std::string();
+    lines_.open_box("fabric", fabric.kind + title, kFabricStyle);
     for (auto const& leaf : fabric.leaves) {
-      lines_.node(leaf.name, leaf.name + title, kNetworkSwitchLook);
-      if (!leaf.uplink) continue;
-      if (!spines) lines_.node("spines", "spines", kNetworkSwitchLook);
-      spines = true;
-      lines_.edge(leaf.name, "spines", network_attributes(*leaf.uplink));
+      lines_.node(leaf.name, leaf.name, kNetworkSwitchLook);
+      if (leaf.uplink) lines_.edge(leaf.name, "spines", network_attributes(*leaf.uplink));
     }
-    leaf_edges();
+    if (fabric.leaves.front().uplink) lines_.node("spines", "spines", kNetworkSwitchLook);
+    lines_.close_box();
+    for (auto const& attachment : fabric.attachments)
+      if (in_full(attachment.nic))
+        lines_.edge(machine_.at(attachment.nic).name, fabric.leaves[attachment.leaf].name,
+                    cable_attributes(attachment));
+    collapsed_edges();
   }
 
-  // Every NIC of a node drawn in full, and one line from a collapsed node to each of its leaves.
-  void leaf_edges() {
-    std::map<std::pair<std::size_t, std::uint32_t>, int> bundled;
-    for (auto const& attachment : machine_.fabric->attachments) {
-      auto const& leaf = machine_.fabric->leaves[attachment.leaf].name;
-      auto const host = machine_.host_of(attachment.nic);
-      if (in_full(host))
-        lines_.edge(machine_.at(attachment.nic).name, leaf, cable_attributes(attachment));
-      else
-        ++bundled[{index(host), attachment.leaf}];
-    }
-    for (auto const& [ends, count] : bundled) {
-      Attributes attributes{{"color", std::string(kNetworkColour)}, {"penwidth", "1"}};
-      if (count > 1) attributes.emplace_back("label", fmt::format("x{}", count));
-      lines_.edge(machine_.hosts[ends.first].name, machine_.fabric->leaves[ends.second].name, attributes);
-    }
+  // One line from a box of collapsed nodes to each of their leaves, from a node of its last row.
+  void collapsed_edges() {
+    for (auto const& [leaves, hosts] : collapsed_groups())
+      for (auto const& [leaf, nics] : leaves)
+        lines_.edge(machine_.at(hosts.back()).name, machine_.fabric->leaves[leaf].name,
+                    {{"label", fmt::format("{} NICs", static_cast<std::size_t>(nics) * hosts.size())},
+                     {"color", std::string(kNetworkColour)},
+                     {"penwidth", "3"},
+                     {"ltail", fmt::format("cluster nodes {}", index(hosts.front()))}});
   }
 
   // Between two nodes without a switch: each NIC to the other node's NIC of its rail.
@@ -378,6 +446,8 @@ class DotWriter {
   }
 
   Machine const& machine_;
+  std::vector<int> gpus_;  // how many each host has
+  std::vector<int> nics_;
   std::map<std::string, std::vector<PciId>> chips_;  // and their virtual switches
   DotLines lines_;
 };

@@ -69,6 +69,7 @@ std::string condensed(std::vector<std::string> const& names) {
   for (std::size_t first = 0; first < names.size();) {
     auto last = first;
     while (last + 1 < names.size() && follows(names[last], names[last + 1])) ++last;
+    if (last - first < 2) last = first;  // two names are shorter than a range
     parts.push_back(last == first ? names[first] : fmt::format("{}..{}", names[first], names[last]));
     first = last + 1;
   }
@@ -133,6 +134,8 @@ std::string bonded_words(Part const& link_part, int count) {
         return fmt::format("NVLink {}", link_part.link.generation);
       case LinkFamily::C2c:
         return "NVLink-C2C";
+      case LinkFamily::GpuXgmi:
+        return "xGMI";
       default:
         return link_part.name;
     }
