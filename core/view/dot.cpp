@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/units/text.hpp"
+#include "core/view/dot_lines.hpp"
 #include "core/view/node_kinds.hpp"
 #include "core/view/words.hpp"
 
@@ -16,14 +17,8 @@ namespace {
 
 constexpr std::size_t kMostHostsInFull = 4;
 
-// Shape and colours of one kind of thing. The colours are those of Okabe and Ito, which people with any kind of colour
-// blindness tell apart; the shapes tell the kinds apart without colour.
-struct Look {
-  std::string_view shape;
-  std::string_view fill;
-  std::string_view text = "black";
-  std::string_view margin = "0.11,0.055";  // Graphviz' own
-};
+// The colours are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the shapes tell
+// the kinds apart without colour.
 constexpr Look kCpuLook{"box", "#0072B2", "white"};
 constexpr Look kMemoryLook{"folder", "#F0E442"};
 constexpr Look kRootPortLook{"circle", "#DDDDDD"};
@@ -58,20 +53,6 @@ Look look_of(PciKind kind) {
   return kDeviceLook;
 }
 
-// A Graphviz string; line ends become those of a centred label, other control characters blanks.
-std::string dot_string(std::string_view text) {
-  std::string out = "\"";
-  for (auto const c : text) {
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (c == '\n')
-      out += "\\n";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
-}
-
 constexpr std::size_t kWidestLabel = 18;
 
 // Line widths grow with the logarithm: PCIe gen3 x8 and eighteen NVLinks must both be seen.
@@ -81,62 +62,16 @@ BytesPerSecond raw_rate(PcieLink link) {
   return BytesPerSecond(gigatransfers_per_second(link.generation) * link.width * 1e9 / 8);
 }
 
-using Attributes = std::vector<std::pair<std::string_view, std::string>>;
-
-std::string written(Attributes const& attributes) {
-  std::string out;
-  for (auto const& [key, value] : attributes)
-    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", key, dot_string(value));
-  return "[" + out + "]";
-}
-
-// Indented lines of Graphviz with open boxes.
-class DotLines {
- public:
-  void add(std::string_view line) { text_ += std::string(2 * depth_, ' ') + std::string(line) + "\n"; }
-  void node(std::string_view name, std::string_view label, Look const& look) {
-    add(fmt::format("{} {};", dot_string(name),
-                    written({{"label", std::string(label)},
-                             {"shape", std::string(look.shape)},
-                             {"fillcolor", std::string(look.fill)},
-                             {"fontcolor", std::string(look.text)},
-                             {"margin", std::string(look.margin)}})));
-  }
-  void edge(std::string_view a, std::string_view b, Attributes attributes) {
-    for (auto& [key, value] : attributes)
-      if (key == "label") value.insert(0, "  ");  // keeps the text off its line
-    add(fmt::format("{} -- {} {};", dot_string(a), dot_string(b), written(attributes)));
-  }
-  void open_box(std::string_view name, std::string_view label, std::string_view style) {
-    add(fmt::format("subgraph {} {{", dot_string(fmt::format("cluster {}", name))));
-    ++depth_;
-    add(fmt::format("label={}; {}", dot_string(label), style));
-  }
-  void close_box() {
-    --depth_;
-    add("}");
-  }
-  void open(std::string_view line) {
-    add(line);
-    ++depth_;
-  }
-  [[nodiscard]] std::string const& text() const { return text_; }
-
- private:
-  std::string text_;
-  std::size_t depth_ = 0;
-};
-
 constexpr std::string_view kHostStyle = R"(style="rounded"; color="#555555"; penwidth=2; fontsize=14;)";
 constexpr std::string_view kSocketStyle =
     R"(style="rounded,filled"; color="#AAAAAA"; fillcolor="#F5F5F5"; fontsize=12;)";
 constexpr std::string_view kBridgeStyle = R"(style="dashed"; color="#777777"; fontsize=9;)";
 constexpr std::string_view kChipStyle =
     R"(style="rounded,filled"; color="#CC79A7"; fillcolor="#F6E7EF"; penwidth=2; fontsize=10;)";
-
 constexpr std::string_view kFabricStyle =
     R"(style="rounded,filled"; color="#999999"; fillcolor="#EEEEEE"; fontsize=12;)";
 
+// Draws one machine: first the boxes with their nodes, then the edges, which would pull nodes into an open box.
 class DotWriter {
  public:
   explicit DotWriter(Machine const& machine)
@@ -162,7 +97,7 @@ class DotWriter {
     socket_edges();
     nvlink_edges();
     if (machine_.fabric) fabric();
-    lines_.close_box();
+    lines_.close();
     return lines_.text();
   }
 
@@ -186,7 +121,7 @@ class DotWriter {
       auto const title = title_of(machine_.at(domain.part));
       lines_.node(domain.name, fmt::format("{}\n{}", short_name(domain.name), title), kNvSwitchLook);
     }
-    lines_.close_box();
+    lines_.close();
   }
 
   // Nodes with as many NICs on the same leaves stand together in rows, so that one line to a leaf serves them all.
@@ -199,7 +134,7 @@ class DotWriter {
         lines_.node(machine_.at(*id).name, collapsed_label(*id), kHostLook);
       for (std::size_t i = kColumns; i < hosts.size(); ++i)
         lines_.edge(machine_.at(hosts[i - kColumns]).name, machine_.at(hosts[i]).name, {{"style", "invis"}});
-      lines_.close_box();
+      lines_.close();
     }
   }
 
@@ -234,7 +169,7 @@ class DotWriter {
     for (auto const& [chip, switches] : chips_)
       if (machine_.socket_of(switches.front()) == id && is_shared(switches) && !spans_sockets(switches))
         chip_box(chip, switches);
-    lines_.close_box();
+    lines_.close();
   }
 
   // A host bridge is drawn as a box where a socket has several and this one joins several root ports.
@@ -250,7 +185,7 @@ class DotWriter {
     if (boxed)
       lines_.open_box(fmt::format("bridge {}", machine_.at(id).name), short_name(machine_.at(id).name), kBridgeStyle);
     for (auto const top : tops) function(top);
-    if (boxed) lines_.close_box();
+    if (boxed) lines_.close();
     for (auto const f : below)
       if (!is_in_chip_box(f)) function(f);
   }
@@ -304,7 +239,7 @@ class DotWriter {
   void chip_box(std::string const& chip, std::vector<PciId> const& switches) {
     lines_.open_box(fmt::format("chip {}", chip), fmt::format("chip {}", short_name(chip)), kChipStyle);
     for (auto const id : switches) function(id);
-    lines_.close_box();
+    lines_.close();
   }
 
   // ---------------------------------------------------------------------------------------------------------- edges
@@ -319,12 +254,12 @@ class DotWriter {
   }
 
   // Dashed: assumed from the datasheets. Dotted: unknown. Another colour: slower than it could be.
-  [[nodiscard]] Attributes pcie_attributes(PciId id) const {
+  [[nodiscard]] DotAttributes pcie_attributes(PciId id) const {
     auto const& f = machine_.at(id);
     if (f.kind == PciKind::RootPort) return {{"penwidth", "1"}};
     auto const assumed = f.link ? std::nullopt : datasheet_link(machine_, id);
     auto const link = f.link ? f.link : assumed;
-    Attributes attributes{{"label", f.link ? link_words(machine_, id) : assumed ? to_string(*assumed) + "?" : "?"}};
+    DotAttributes attributes{{"label", f.link ? link_words(machine_, id) : assumed ? to_string(*assumed) + "?" : "?"}};
     attributes.emplace_back("penwidth", link ? fmt::format("{:.1f}", width_of(raw_rate(*link))) : "1");
     if (!f.link) attributes.emplace_back("style", assumed ? "dashed" : "dotted");
     if (f.link && f.max_link) attributes.emplace_back("color", std::string(kSlowColour));
@@ -344,8 +279,8 @@ class DotWriter {
     }
   }
 
-  static Attributes bonded_attributes(std::string label, Part const& part, int count, std::string_view colour) {
-    Attributes attributes{{"label", std::move(label)}, {"constraint", "false"}, {"color", std::string(colour)}};
+  static DotAttributes bonded_attributes(std::string label, Part const& part, int count, std::string_view colour) {
+    DotAttributes attributes{{"label", std::move(label)}, {"constraint", "false"}, {"color", std::string(colour)}};
     if (part.link.rate) attributes.emplace_back("penwidth", fmt::format("{:.1f}", width_of(*part.link.rate * count)));
     return attributes;
   }
@@ -360,7 +295,7 @@ class DotWriter {
   }
 
   // Between GPUs, which stand in a row, below the row: above it are the PCIe links.
-  [[nodiscard]] Attributes nvlink_attributes(NvlinkBundle const& bundle) const {
+  [[nodiscard]] DotAttributes nvlink_attributes(NvlinkBundle const& bundle) const {
     auto const& part = machine_.at(bundle.part);
     auto attributes = bonded_attributes(bonded_words(part, bundle.count), part, bundle.count, kNvlinkColour);
     if (!joins_gpus(bundle)) return attributes;
@@ -396,7 +331,7 @@ class DotWriter {
       if (leaf.uplink) lines_.edge(leaf.name, "spines", network_attributes(*leaf.uplink));
     }
     if (fabric.leaves.front().uplink) lines_.node("spines", "spines", kNetworkSwitchLook);
-    lines_.close_box();
+    lines_.close();
     for (auto const& attachment : fabric.attachments)
       if (in_full(attachment.nic))
         lines_.edge(machine_.at(attachment.nic).name, fabric.leaves[attachment.leaf].name,
@@ -428,7 +363,7 @@ class DotWriter {
       }
   }
 
-  [[nodiscard]] Attributes cable_attributes(Fabric::Attachment const& attachment) const {
+  [[nodiscard]] DotAttributes cable_attributes(Fabric::Attachment const& attachment) const {
     auto const& nic = machine_.at(attachment.nic);
     auto const* part = machine_.part_of(attachment.nic);
     auto const own = nic.rate ? nic.rate : part != nullptr ? part->nic.rate : std::nullopt;
@@ -439,7 +374,7 @@ class DotWriter {
     return attributes;
   }
 
-  static Attributes network_attributes(BytesPerSecond rate) {
+  static DotAttributes network_attributes(BytesPerSecond rate) {
     return {{"color", std::string(kNetworkColour)},
             {"label", rounded_text(rate)},
             {"penwidth", fmt::format("{:.1f}", width_of(rate))}};
