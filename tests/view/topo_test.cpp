@@ -61,8 +61,8 @@ nvlinks:
   - {between: [gpu6, gpu7], generation: 2, count: 2}
 )";
 
-// The cells of GPUs and adapters are those that Microway published of a DGX-1 ("nvidia-smi: Control Your GPUs"), with
-// its adapters in the order of this file and under the names that drivers from 535 on give them.
+// The cells are those of a DGX-1 in microsoft/msccl-tools, tests/test_topologies.py, which an older driver printed; its
+// adapters here in the order of this file, named as drivers from 535 on do.
 constexpr char kDgx1Matrix[] =
     "\tGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tGPU5\tGPU6\tGPU7\tNIC0\tNIC1\tNIC2\tNIC3\tCPU Affinity\tNUMA Affinity\tGPU NUMA "
     "ID\n"
