@@ -1,3 +1,4 @@
+#include "core/machine/path_class.hpp"
 #include "core/view/dot.hpp"
 
 #include <fmt/format.h>
@@ -257,7 +258,7 @@ class DotWriter {
   [[nodiscard]] DotAttributes pcie_attributes(PciId id) const {
     auto const& f = machine_.at(id);
     if (f.kind == PciKind::RootPort) return {{"penwidth", "1"}};
-    auto const assumed = f.link ? std::nullopt : datasheet_link(machine_, id);
+    auto const assumed = f.link ? std::nullopt : assumed_link(machine_, id);
     auto const link = f.link ? f.link : assumed;
     DotAttributes attributes{{"label", f.link ? link_words(machine_, id) : assumed ? to_string(*assumed) + "?" : "?"}};
     attributes.emplace_back("penwidth", link ? fmt::format("{:.1f}", width_of(raw_rate(*link))) : "1");

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "core/machine/path_class.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -103,27 +104,13 @@ std::string part_words(Machine const& machine, SocketId id) {
   return part != nullptr ? title_of(*part) : "unknown CPU";
 }
 
-std::optional<PcieLink> datasheet_link(Machine const& machine, PciId id) {
-  auto const& function = machine.at(id);
-  auto const* part = machine.part_of(id);
-  auto const own = part != nullptr ? part->pcie.link : std::nullopt;
-  if (function.parent && machine.at(*function.parent).kind == PciKind::Switch) {
-    auto const* above = machine.part_of(*function.parent);
-    if (above == nullptr || !above->pcie.link) return own;
-    return own ? negotiated(*own, *above->pcie.link) : above->pcie.link;
-  }
-  auto const* cpu = machine.part_of(machine.socket_of(id));
-  if (!own || cpu == nullptr || !cpu->cpu.root_port_generation) return own;
-  return PcieLink{std::min(own->generation, *cpu->cpu.root_port_generation), own->width};
-}
-
 std::string link_words(Machine const& machine, PciId id) {
   auto const& function = machine.at(id);
   if (function.kind == PciKind::RootPort) return "";
   if (function.link && function.max_link)
     return fmt::format("{} (max {})", to_string(*function.link), to_string(*function.max_link));
   if (function.link) return to_string(*function.link);
-  auto const assumed = function.max_link ? function.max_link : datasheet_link(machine, id);
+  auto const assumed = assumed_link(machine, id);
   return assumed ? fmt::format("(assumed {})", to_string(*assumed)) : "unknown";
 }
 

@@ -23,8 +23,6 @@ std::string const& title_of(Part const& part);
 std::string part_words(Machine const& machine, PciId id);
 std::string part_words(Machine const& machine, SocketId id);
 
-// What both ends of a link can do by their datasheets; absent where neither says.
-std::optional<PcieLink> datasheet_link(Machine const& machine, PciId id);
 // "gen4 x8 (max gen4 x16)"; "(assumed gen4 x16)" where the file does not say; "unknown" where no datasheet does either;
 // empty for a root port, whose link is that of the device below it.
 std::string link_words(Machine const& machine, PciId id);
