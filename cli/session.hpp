@@ -31,6 +31,7 @@ struct Session {
 };
 
 // Each adds its subcommand.
+void add_import(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 
 }  // namespace lanewise::cli
