@@ -146,11 +146,12 @@ class NcclReader {
   void read_cpu(pugi::xml_node node) {
     if (system_.cpus.size() == kMaxCpus) return fail(node, fmt::format("more than {} <cpu> elements", kMaxCpus));
     NcclCpu cpu;
+    auto const host = text(node, "host_hash");
+    if (!host.empty() && !host_.empty() && host != host_)
+      fail(node, "host_hash", "a CPU of another host; a file of several hosts is not one machine");
+    if (host_.empty()) host_ = host;
     cpu.numa = number(node, "numaid", -1, -1, 65535);
-    if (!numa_lines_.emplace(std::max(0, cpu.numa), offset_of(node)).second)
-      fail(node, "numaid",
-           fmt::format("NUMA node {} stands twice (first at line {}); a file of several hosts is not one machine",
-                       std::max(0, cpu.numa), source_.position(numa_lines_[std::max(0, cpu.numa)]).line));
+    check_numa(node, std::max(0, cpu.numa));
     if (auto const mask = text(node, "affinity"); !mask.empty()) {
       auto const cores = core_list(mask);
       if (!cores)
@@ -175,6 +176,13 @@ class NcclReader {
         unknown_element(child);
     }
     system_.cpus.push_back(std::move(cpu));
+  }
+
+  void check_numa(pugi::xml_node node, int numa) {
+    auto const [first, fresh] = numa_lines_.emplace(numa, offset_of(node));
+    if (!fresh)
+      fail(node, "numaid",
+           fmt::format("NUMA node {} stands twice (first at line {})", numa, source_.position(first->second).line));
   }
 
   void read_pci(pugi::xml_node node, std::vector<NcclPci>& into, int depth) {
@@ -295,6 +303,7 @@ class NcclReader {
   NcclSystem system_;
   std::map<std::string, std::size_t> bus_ids_;  // and where they stand
   std::map<int, std::size_t> numa_lines_;
+  std::string host_;  // the first host_hash
   std::set<std::string> unknown_;
   std::size_t nets_ = 0;
   std::size_t links_ = 0;

@@ -15,6 +15,18 @@ namespace lanewise {
 namespace fs = std::filesystem;
 namespace {
 
+// Whether the first two of three or four bytes begin the shortest form of a code point: RFC 3629 leaves out longer
+// forms, surrogates and what is above U+10FFFF.
+bool is_code_point(unsigned char lead, unsigned char second) {
+  switch (lead) {
+    case 0xE0: return second >= 0xA0;
+    case 0xED: return second < 0xA0;
+    case 0xF0: return second >= 0x90;
+    case 0xF4: return second < 0x90;
+    default: return true;
+  }
+}
+
 // The offset of the first byte that is not UTF-8 text, or npos.
 std::size_t first_non_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -26,6 +38,7 @@ std::size_t first_non_text(std::string_view text) {
     if (length == 0 || i + length > text.size()) return i;
     for (std::size_t k = 1; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
+    if (length > 2 && !is_code_point(lead, static_cast<unsigned char>(text[i + 1]))) return i;
     i += length;
   }
   return std::string_view::npos;

@@ -375,6 +375,20 @@ TEST(Nccl, LinkBeyondThePartIsCut) {
   EXPECT_THAT(machine.notes, has_note("gpu0: the file says gen5 x16"));
 }
 
+TEST(Nccl, WithoutACatalogueOnlyPartsAreMissing) {
+  Catalogue catalogue({});
+  auto const machine = read_nccl_topology(
+      SourceText::from_memory(
+          "node.xml", on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:3b:00.0" count="4" tclass="0x030200"/>
+                                                                          <nvlink target="fffffff:ff:ff.0" count="8" tclass="0x068000"/>)") +
+                                 gpu("0000:3b:00.0", "", 1))),
+      catalogue);
+  expect_reads_back(machine, catalogue);
+  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
+  EXPECT_EQ(machine.nvlinks.size(), 1U);
+  EXPECT_THAT(machine.notes, has_note("the figures of 'nvlink-"));
+}
+
 TEST(Nccl, UnknownSpeedsWidthsIdsAndElementsAreNoted) {
   auto const machine = imported(on_one_cpu(R"(
     <pci busid="0000:18:00.0" class="0x030200" vendor="0x10de" device="0xbeef" link_speed="Unknown speed" link_width="7">
@@ -408,6 +422,12 @@ TEST(NcclErrors, EntitiesAreRefused) {
   EXPECT_THAT(error_in("<!DOCTYPE system [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<system version=\"1\"><cpu "
                        "numaid=\"0\"/></system>"),
               HasSubstr("1:1: error: a DOCTYPE is not accepted"));
+}
+
+TEST(NcclErrors, SeveralHosts) {
+  EXPECT_THAT(error_in("<system version=\"1\"><cpu host_hash=\"0x1\" numaid=\"0\"/>\n<cpu host_hash=\"0x2\" "
+                       "numaid=\"1\"/></system>"),
+              HasSubstr(":2:6: error: a CPU of another host"));
 }
 
 TEST(NcclErrors, NestedTooDeep) {
