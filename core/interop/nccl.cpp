@@ -144,18 +144,13 @@ class NcclImporter {
 
   std::optional<PartId> part_of(NcclPci const& pci, PciKind kind) {
     switch (kind) {
-      case PciKind::Switch:
-        return builder_.part(switch_part(pci, builder_), PartKind::Switch);
+      case PciKind::Switch: return builder_.part(switch_part(pci, builder_), PartKind::Switch);
       case PciKind::Gpu:
         return builder_.part(gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_), PartKind::Gpu);
-      case PciKind::Nic:
-        return builder_.part(nic_part(pci, builder_), PartKind::Nic);
-      case PciKind::Nvme:
-        return builder_.part(part_by_id(pci, PartKind::Nvme, builder_), PartKind::Nvme);
-      case PciKind::Device:
-        return builder_.part(part_by_id(pci, PartKind::Device, builder_), PartKind::Device);
-      case PciKind::RootPort:
-        break;
+      case PciKind::Nic: return builder_.part(nic_part(pci, builder_), PartKind::Nic);
+      case PciKind::Nvme: return builder_.part(part_by_id(pci, PartKind::Nvme, builder_), PartKind::Nvme);
+      case PciKind::Device: return builder_.part(part_by_id(pci, PartKind::Device, builder_), PartKind::Device);
+      case PciKind::RootPort: break;
     }
     return std::nullopt;
   }
@@ -284,23 +279,14 @@ class NcclImporter {
   // NCCL lists the switches by GPU and link; together they are one crossbar.
   void add_nvswitch() {
     std::vector<NvSwitch::Port> ports;
-    int fewest = 0;
-    int most = 0;
+    int link_generation = 0;
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       auto const links = links_.gpus()[i].to_switch;
       if (links == 0) continue;
-      fewest = ports.empty() ? links : std::min(fewest, links);
-      most = std::max(most, links);
+      if (ports.empty()) link_generation = generation(gpus_[i]);
       ports.push_back({gpus_[i].id, links});
     }
-    if (ports.empty()) return;
-    if (fewest != most)
-      builder_.note(
-          fmt::format("GPUs have from {} to {} links to the NVSwitches; the fewest are taken for all", fewest, most));
-    for (auto& port : ports) port.count = fewest;
-    auto const first =
-        std::find_if(gpus_.begin(), gpus_.end(), [&](PlacedGpu const& gpu) { return gpu.id == ports.front().gpu; });
-    builder_.add_nvswitch(generation(*first), std::move(ports));
+    if (!ports.empty()) builder_.add_nvswitch(link_generation, std::move(ports));
   }
 
   NcclSystem const& system_;

@@ -285,6 +285,15 @@ TEST(Nccl, LinksToSeveralNvswitchesAreOneCrossbar) {
   EXPECT_EQ(machine.at(machine.nvswitches[0].link_part).name, "nvlink-3");
 }
 
+TEST(Nccl, GpusMayHaveDifferentNumbersOfLinksToTheNvswitches) {
+  auto const link = [](int count) {
+    return fmt::format(R"(<nvlink target="fffffff:ff:ff.0" count="{}" tclass="0x068000"/>)", count);
+  };
+  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0", link(12)) + gpu("0000:3b:00.0", link(10), 1)));
+  EXPECT_EQ(machine.nvswitches.at(0).ports.at(0).count, 12);
+  EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu1")), 10);
+}
+
 TEST(Nccl, GpuWithMoreLinksThanItsPartHasPortsIsNotThatPart) {
   auto const machine =
       imported(on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="fffffff:ff:ff.0" count="18" tclass="0x068000"/>)")));
