@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_check(app, session);
   lanewise::cli::add_compare(app, session);
   refuse_unknown_command(app, argc, argv);
+  lanewise::cli::add_import(app, session);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& error) {
