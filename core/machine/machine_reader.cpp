@@ -335,7 +335,7 @@ class MachineReader {
         else dangling(reader, "gpus", gpu_name, "GPU");
       }
     }
-    if (domain.ports.size() < 1) reader.fail(reader.self(), fmt::format("the NVSwitch '{}' has no GPUs; add 'gpus: [gpu0..gpu7]'", *name));
+    if (domain.ports.empty()) reader.fail(reader.self(), fmt::format("the NVSwitch '{}' has no GPUs; add 'gpus: [gpu0..gpu7]'", *name));
     if (!link || !switch_part) return;
     domain.part = *switch_part;
     domain.link_part = *link;
