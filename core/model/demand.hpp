@@ -1,0 +1,127 @@
+#pragma once
+// What one step asks of a machine: which resources, with what weight, how fast at most, after what delay, holding which
+// engines, along which route. The planner's estimate and the simulator's platform are both made of demands.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/machine/machine.hpp"
+#include "core/model/inline_vector.hpp"
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+enum class ResourceId : std::uint32_t {};
+enum class EngineId : std::uint32_t {};
+
+enum class ResourceKind : std::uint8_t {
+  PcieLink,      // one direction of a PCIe link
+  ChipFabric,    // one direction between a virtual switch and its chip's fabric
+  HostBridge,    // peer traffic through a host bridge, one direction
+  IoDie,         // all device traffic of a socket, one direction
+  Memory,        // DRAM of a NUMA node, reads and writes together
+  SocketLink,    // one direction between two sockets
+  SocketPeer,    // peer traffic between two sockets: one direction, or both together
+  Iommu,         // page-table walker of a socket
+  Nvlink,        // one direction of a bundle, or of a GPU's port to NVSwitch, or both together
+  DeviceMemory,  // a GPU's own memory, reads and writes together
+  Wire,          // one direction of a NIC's port
+  Uplink,        // one direction between a leaf switch and the spines
+  Drive,         // a drive's reads or writes
+};
+std::string_view to_string(ResourceKind kind);
+
+// Something that flows share. Capacity is in payload bytes of a well-formed bulk transfer.
+struct Resource {
+  std::string name;  // "gpu0.pcie.up"
+  ResourceKind kind = ResourceKind::PcieLink;
+  std::optional<BytesPerSecond> capacity;  // absent: a figure that nobody published
+  std::string missing;                     // which figure that is
+};
+
+// Held by one step at a time per slot: a GPU's copy engines.
+struct Engine {
+  std::string name;
+  int slots = 1;
+};
+
+// How much of a resource a payload byte takes. Stored in twentieths, which the solver represents exactly; 1 is 20/20.
+// Rounding to 5 % only touches how unlike flows share a link: what one flow can reach is capped exactly.
+class Weight {
+ public:
+  static constexpr int kBase = 20;
+  constexpr Weight() = default;
+  static constexpr Weight of(double ratio) {
+    auto const units = static_cast<int>(ratio * kBase + 0.5);
+    return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > 2000 ? 2000 : units));
+  }
+  // Never more than the ratio: for a flow that is known to go at least so fast.
+  static constexpr Weight floor_of(double ratio) { return of(ratio - 0.5 / kBase); }
+  [[nodiscard]] constexpr int units() const { return units_; }
+  [[nodiscard]] constexpr double ratio() const { return static_cast<double>(units_) / kBase; }
+  constexpr void add(Weight other) { units_ = static_cast<std::uint16_t>(units_ + other.units_); }
+  friend constexpr auto operator<=>(Weight, Weight) = default;
+
+ private:
+  explicit constexpr Weight(std::uint16_t units) : units_(units) {}
+  std::uint16_t units_ = kBase;
+};
+
+struct Use {
+  ResourceId resource{};
+  Weight weight;
+  friend bool operator==(Use const&, Use const&) = default;
+};
+
+// Why a flow alone cannot go faster than its cap.
+enum class Cap : std::uint8_t {
+  None,
+  OutstandingReads,  // tags x read request size / round trip
+  PeerReads,         // the root complex reads peers slowly
+  PacketPayload,     // small packets forwarded by the root complex
+  ChunkOverhead,     // time between chunks of a pipeline
+  CpuCopy,           // one core copying
+  BarWrite,          // write-combined stores through BAR1
+  BarRead,           // loads through BAR1
+  DeviceCopy,        // a GPU's memory, read and written
+  RdmaRead,          // RDMA read over one path
+  MessageRate,       // messages per second of a NIC
+  TakingTurns,       // two legs, one after the other
+  Measured,          // an override
+};
+std::string_view to_string(Cap cap);
+
+enum class HopKind : std::uint8_t { Function, RootComplex, SocketLink, Memory, ChipFabric, Nvlink, NvSwitch, Leaf, Spine };
+
+// One thing on the way. `id` is an index of its kind's own table: a PciId, SocketId, NumaId, NvSwitchId, leaf.
+struct Hop {
+  HopKind kind = HopKind::Function;
+  std::uint32_t id = 0;
+  friend bool operator==(Hop const&, Hop const&) = default;
+};
+
+using Route = InlineVector<Hop, 48>;
+
+struct Demand {
+  InlineVector<Use, 48> uses;           // each resource once
+  BytesPerSecond cap = kUnlimited;
+  Cap cap_reason = Cap::None;
+  Seconds start{0};                     // engine, kernel, driver: before anything moves
+  Seconds path{0};                      // from the first byte leaving to its arrival, and fixed waits on the way
+  InlineVector<EngineId, 4> engines;
+  Route route;
+  std::optional<ResourceId> unknown;    // a used resource whose capacity nobody knows
+
+  [[nodiscard]] Seconds latency() const { return start + path; }
+};
+
+// What a single transfer costs on an idle machine.
+struct Cost {
+  Seconds time{0};
+  BytesPerSecond rate;                            // once it flows
+  std::variant<ResourceId, Cap> binding = Cap::None;  // what bounds the rate
+};
+
+}  // namespace lanewise

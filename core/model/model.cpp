@@ -1,0 +1,446 @@
+#include "core/model/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "core/io/error.hpp"
+#include "core/model/overheads.hpp"
+#include "core/model/path_builder.hpp"
+#include "core/rules/conditions.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+// Lowers one step; a member a family of mechanisms.
+class Lowering {
+ public:
+  Lowering(Machine const& machine, Resources const& resources, Place const& from, Place const& to, Bytes bytes, Op op, Way const& way)
+      : machine_(machine), resources_(resources), path_(machine, resources, demand_), from_(from), to_(to), bytes_(bytes), op_(op), way_(way) {}
+
+  Demand lower() {
+    switch (way_.mechanism) {
+      case Mechanism::Local: local(); break;
+      case Mechanism::Nvlink: nvlink(); break;
+      case Mechanism::NvlinkRelay: nvlink_relay(); break;
+      case Mechanism::PcieP2p: pcie_p2p(); break;
+      case Mechanism::HostDma: host_dma(); break;
+      case Mechanism::HostStaged: host_staged(); break;
+      case Mechanism::SharedHost: shared_host(); break;
+      case Mechanism::BarCopy: bar_copy(); break;
+      case Mechanism::Rdma:
+      case Mechanism::Gdr:
+      case Mechanism::GdrRelay:
+      case Mechanism::NetStaged: network(); break;
+      case Mechanism::StorageDirect: storage_direct(); break;
+      case Mechanism::StorageStaged: storage_staged(); break;
+    }
+    apply_override();
+    return demand_;
+  }
+
+ private:
+  [[nodiscard]] std::optional<PciId> gpu(Place const& place) const { return gpu_at(machine_, place); }
+  [[nodiscard]] PciId gpu_from() const { return std::get<PciId>(from_); }
+  [[nodiscard]] PciId gpu_to() const { return std::get<PciId>(to_); }
+  [[nodiscard]] bool by_kernel() const { return op_ != Op::Copy; }
+
+  void hold_engine(PciId gpu) { demand_.engines.push_back(resources_.copy_engines(gpu)); }
+  // A copy engine of `gpu` starts, or a kernel on it.
+  void start_on(PciId gpu) {
+    demand_.start += by_kernel() ? overheads::kKernelStart : overheads::kCopyEngineStart;
+    if (!by_kernel()) hold_engine(gpu);
+  }
+
+  void local() {
+    if (auto const g = gpu(from_)) {
+      path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
+      path_.device_memory(*g, 2);
+      start_on(*g);
+      return;
+    }
+    path_.cpu_copy(std::get<NumaId>(from_), std::get<NumaId>(to_));
+  }
+
+  void nvlink() {
+    auto const a = gpu(from_);
+    auto const b = gpu(to_);
+    if (a && b) {
+      demand_.path = path_.nvlink(*a, *b, by_kernel());
+      if (way_.drive == Drive::Pull) demand_.path = demand_.path * 2.0;
+    } else if (a) {
+      demand_.path = path_.gpu_into_memory(*a, std::get<NumaId>(to_));
+    } else {
+      demand_.path = path_.memory_into_gpu(std::get<NumaId>(from_), *b);
+    }
+    start_on(b && (!a || way_.drive == Drive::Pull) ? *b : *a);
+  }
+
+  // Pipelined through the relay's memory in chunks: both legs run at once after the first chunk.
+  void nvlink_relay() {
+    auto const first = path_.nvlink(gpu_from(), *way_.relay, by_kernel());
+    auto const filled = path_.rate();
+    auto const second = path_.nvlink(*way_.relay, gpu_to(), by_kernel());
+    path_.device_memory(*way_.relay, 2);
+    start_on(gpu_from());
+    start_on(*way_.relay);
+    pipeline(first + second, filled, overheads::kCopyEngineStart);
+  }
+
+  void pcie_p2p() {
+    bool const pulled = way_.drive == Drive::Pull;
+    demand_.path = path_.peer(gpu_from(), gpu_to(), pulled);
+    map_window(gpu_from(), gpu_to(), pulled);
+    start_on(pulled ? gpu_to() : gpu_from());
+  }
+
+  // A buffer larger than the peer's BAR1 window is mapped piece by piece.
+  void map_window(PciId from, PciId to, bool pulled) {
+    auto const* part = machine_.part_of(pulled ? from : to);
+    if (part == nullptr) return;
+    auto const window = bar1_window(*part);
+    if (!window || *window <= 0_B || bytes_ <= *window) return;
+    auto const remaps = (bytes_.value() - 1) / window->value();
+    demand_.path += overheads::kBarPin * static_cast<double>(remaps);
+  }
+
+  void host_dma() {
+    if (auto const g = gpu(from_)) {
+      demand_.path = path_.gpu_into_memory(*g, std::get<NumaId>(to_));
+      start_on(*g);
+    } else {
+      demand_.path = path_.memory_into_gpu(std::get<NumaId>(from_), gpu_to());
+      start_on(gpu_to());
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------- through the host
+
+  // The rate of what was laid since the demand was at `before`, alone.
+  std::optional<BytesPerSecond> leg_rate(Demand const& leg) const {
+    if (leg.unknown) return std::nullopt;
+    auto rate = leg.cap;
+    for (auto const& use : leg.uses) rate = std::min(rate, *resources_.at(use.resource).capacity / use.weight.ratio());
+    return rate;
+  }
+  struct Leg {
+    Seconds latency{0};
+    std::optional<BytesPerSecond> rate;
+  };
+  // Lays one leg into the whole demand, and measures it alone.
+  template <class Lay>
+  Leg leg(Lay lay) {
+    Demand alone;
+    PathBuilder builder(machine_, resources_, alone);
+    Leg made;
+    lay(builder);
+    made.rate = leg_rate(alone);
+    made.latency = lay(path_);
+    return made;
+  }
+
+  // Both legs of a ring of chunks run at once; a chunk must arrive whole before it goes on.
+  void pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg, Seconds gap) {
+    auto const rate = path_.rate();
+    demand_.path += latency;
+    if (!rate || !first_leg) return;
+    auto const chunk = way_.chunk > 0_B ? way_.chunk : Model::best_chunk(bytes_, *rate);
+    auto const filled = std::min(chunk, bytes_);
+    if (bytes_ > chunk) path_.limit(chunk / (chunk / *rate + gap), Cap::ChunkOverhead);
+    demand_.path += filled / *first_leg;
+  }
+
+  void start_two_legs() {
+    demand_.start += overheads::kHostSubmit * 2.0 + overheads::kCopyEngineStart * 2.0 + overheads::kHostSync;
+    hold_engine(gpu_from());
+    hold_engine(gpu_to());
+  }
+
+  void host_staged() {
+    auto const memory = *way_.staging;
+    auto const out = leg([&](PathBuilder& p) { return p.gpu_into_memory(gpu_from(), memory); });
+    auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
+    start_two_legs();
+    pipeline(out.latency + in.latency, out.rate, overheads::kCopyEngineStart);
+  }
+
+  // The whole message is written, then read: the two legs take turns.
+  void take_turns(Leg const& out, Leg const& in) {
+    demand_.path += out.latency + in.latency;
+    if (out.rate && in.rate) path_.limit(BytesPerSecond(1 / (1 / out.rate->value() + 1 / in.rate->value())), Cap::TakingTurns);
+  }
+
+  void shared_host() {
+    auto const memory = *way_.staging;
+    if (way_.nic_from || way_.nic_to) return network();
+    auto const out = leg([&](PathBuilder& p) { return p.gpu_into_memory(gpu_from(), memory); });
+    auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
+    start_two_legs();
+    take_turns(out, in);
+  }
+
+  void bar_copy() {
+    if (auto const g = gpu(from_)) {
+      demand_.path += path_.into_memory(*g, way_.staging.value_or(machine_.numa_of(*g)));
+      demand_.start += overheads::kBarReadStart;
+      path_.limit(overheads::kBarReadRate, Cap::BarRead);
+      map_window(*g, *g, true);
+    }
+    if (auto const g = gpu(to_)) {
+      demand_.path += path_.out_of_memory(way_.staging.value_or(machine_.numa_of(*g)), *g);
+      demand_.start += overheads::kBarWriteStart;
+      path_.limit(overheads::kBarWriteRate, Cap::BarWrite);
+      map_window(*g, *g, false);
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- network
+
+  [[nodiscard]] NumaId staging_at_source() const { return *way_.staging; }
+  [[nodiscard]] NumaId staging_at_target() const { return way_.staging_to ? *way_.staging_to : *way_.staging; }
+
+  void message_rate(PciId nic) {
+    auto const* part = machine_.part_of(nic);
+    if (part != nullptr && part->nic.message_rate) path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
+  }
+
+  // What happens before the source's NIC sends: nothing, a relay, or a copy to host memory.
+  struct Front {
+    Seconds latency{0};
+    std::optional<BytesPerSecond> rate;  // of a first stage that must fill before the next begins
+    bool staged = false;
+  };
+
+  Front source_side() {
+    Front front;
+    if (!way_.nic_from) return front;
+    auto const nic = *way_.nic_from;
+    if (auto const g = gpu(from_)) {
+      if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
+        auto holder = *g;
+        if (way_.relay) {
+          auto const hop = leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, by_kernel()); });
+          front = {hop.latency, hop.rate, true};
+          demand_.start += overheads::kCopyEngineStart;
+          hold_engine(*g);
+          holder = *way_.relay;
+        }
+        front.latency += path_.peer(holder, nic, true);
+        return front;
+      }
+      auto const copied = leg([&](PathBuilder& p) { return p.gpu_into_memory(*g, staging_at_source()); });
+      front = {copied.latency, copied.rate, true};
+      demand_.start += overheads::kHostSubmit + overheads::kCopyEngineStart + overheads::kHostSync;
+      hold_engine(*g);
+      front.latency += path_.out_of_memory(staging_at_source(), nic);
+      return front;
+    }
+    front.latency = path_.out_of_memory(std::get<NumaId>(from_), nic);
+    return front;
+  }
+
+  Front target_side() {
+    Front back;
+    if (!way_.nic_to) return back;
+    auto const nic = *way_.nic_to;
+    if (auto const g = gpu(to_)) {
+      if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
+        auto const holder = way_.relay_to.value_or(*g);
+        auto const received = leg([&](PathBuilder& p) { return p.peer(nic, holder, false); });
+        back.latency = received.latency + flush(nic, holder);
+        if (way_.relay_to) {
+          back = {back.latency + path_.nvlink(holder, *g, by_kernel()), received.rate, true};
+          demand_.start += overheads::kCopyEngineStart;
+          hold_engine(holder);
+        }
+        return back;
+      }
+      auto const received = leg([&](PathBuilder& p) { return p.into_memory(nic, staging_at_target()); });
+      back = {received.latency + path_.memory_into_gpu(staging_at_target(), *g), received.rate, true};
+      demand_.start += overheads::kHostSubmit + overheads::kCopyEngineStart + overheads::kHostSync;
+      hold_engine(*g);
+      return back;
+    }
+    back.latency = path_.into_memory(nic, std::get<NumaId>(to_));
+    return back;
+  }
+
+  // GPUs before Hopper order a received write only after one read over the same path (NCCL, ncclTopoNeedFlush).
+  Seconds flush(PciId nic, PciId gpu) const {
+    auto const* part = machine_.part_of(gpu);
+    bool const orders_itself = part == nullptr || part->gpu.compute_capability.empty() || std::stod(part->gpu.compute_capability) >= 9.0;
+    if (orders_itself) return Seconds(0);
+    Demand unused;
+    return PathBuilder(machine_, resources_, unused).peer(gpu, nic, true);
+  }
+
+  void network() {
+    demand_.start += overheads::kDoorbell;
+    auto const front = source_side();
+    demand_.path += front.latency;
+    if (way_.nic_from && way_.nic_to) demand_.path += path_.wire(*way_.nic_from, *way_.nic_to);
+    else if (way_.nic_from) path_.wire_out(*way_.nic_from);
+    else path_.wire_in(*way_.nic_to);
+    auto const back = target_side();
+    demand_.path += back.latency;
+    for (auto const& nic : {way_.nic_from, way_.nic_to})
+      if (nic) message_rate(*nic);
+    if (op_ == Op::Read) limit_rdma_read();
+    auto const stages = (front.staged ? 1 : 0) + (back.staged ? 1 : 0);
+    if (stages == 0) return;
+    if (way_.mechanism == Mechanism::SharedHost) return whole_message(front, back);
+    auto const rate = path_.rate();
+    auto filled = front.staged ? front.rate : back.rate;
+    if (front.staged && back.staged && front.rate && back.rate)  // two stages fill, one after the other
+      filled = BytesPerSecond(1 / (1 / front.rate->value() + 1 / back.rate->value()));
+    if (rate) pipeline(0.0_s, filled, overheads::kCopyEngineStart);
+  }
+
+  // Without a pipeline the copies and the wire take turns.
+  void whole_message(Front const& front, Front const& back) {
+    auto const rate = path_.rate();
+    if (!rate) return;
+    double seconds_per_byte = 1 / rate->value();
+    for (auto const& stage : {front, back})
+      if (stage.staged && stage.rate) seconds_per_byte += 1 / stage.rate->value();
+    path_.limit(BytesPerSecond(1 / seconds_per_byte), Cap::TakingTurns);
+  }
+
+  void limit_rdma_read() {
+    for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+      auto const* part = nic ? machine_.part_of(*nic) : nullptr;
+      if (part != nullptr && part->nic.read_bandwidth) path_.limit(*part->nic.read_bandwidth, Cap::RdmaRead);
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- storage
+
+  [[nodiscard]] bool from_drive() const {
+    auto const* id = std::get_if<PciId>(&from_);
+    return id != nullptr && machine_.at(*id).kind == PciKind::Nvme;
+  }
+  PciId drive() const { return from_drive() ? gpu_from() : gpu_to(); }
+  void use_drive() {
+    auto const duplex = resources_.drive(drive());
+    path_.use(from_drive() ? duplex.up : duplex.down);
+    auto const* part = machine_.part_of(drive());
+    if (from_drive() && part != nullptr) demand_.path += part->nvme.read_latency.value_or(Seconds(0));
+    demand_.start += overheads::kHostSubmit;
+  }
+
+  void storage_direct() {
+    use_drive();
+    demand_.path += path_.peer(gpu_from(), gpu_to(), !from_drive());
+  }
+
+  void storage_staged() {
+    use_drive();
+    auto const* id = std::get_if<PciId>(from_drive() ? &to_ : &from_);
+    if (id == nullptr) {  // the other end is host memory: one leg, no copy
+      demand_.path += from_drive() ? path_.into_memory(drive(), std::get<NumaId>(to_)) : path_.out_of_memory(std::get<NumaId>(from_), drive());
+      return;
+    }
+    auto const memory = *way_.staging;
+    auto const out = leg([&](PathBuilder& p) { return from_drive() ? p.into_memory(drive(), memory) : p.gpu_into_memory(*id, memory); });
+    auto const in = leg([&](PathBuilder& p) { return from_drive() ? p.memory_into_gpu(memory, *id) : p.out_of_memory(memory, drive()); });
+    demand_.start += overheads::kHostSubmit + overheads::kCopyEngineStart + overheads::kHostSync;
+    hold_engine(*id);
+    pipeline(out.latency + in.latency, out.rate, overheads::kCopyEngineStart);
+  }
+
+  // --------------------------------------------------------------------------------------------------------- override
+
+  // A measured figure wins: it becomes the rate of this flow alone. Where the model promised less, its resources are
+  // taken to be that much wider for this flow.
+  void apply_override() {
+    bool const direct = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p || way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Local;
+    if (!direct) return;
+    for (auto const& entry : machine_.overrides) {
+      if (entry.from != from_ || entry.to != to_ || (entry.op && *entry.op != op_)) continue;
+      if (entry.latency) {
+        demand_.start = Seconds(0);
+        demand_.path = *entry.latency;
+      }
+      if (!entry.bandwidth) continue;
+      demand_.unknown.reset();
+      demand_.cap = kUnlimited;
+      for (auto& use : demand_.uses) {
+        auto const& capacity = resources_.at(use.resource).capacity;
+        if (!capacity || *capacity / use.weight.ratio() < *entry.bandwidth)
+          use.weight = Weight::floor_of(capacity ? *capacity / *entry.bandwidth : 1);
+      }
+      path_.limit(*entry.bandwidth, Cap::Measured);
+    }
+  }
+
+  Machine const& machine_;
+  Resources const& resources_;
+  Demand demand_;
+  PathBuilder path_;
+  Place from_, to_;
+  Bytes bytes_;
+  Op op_;
+  Way way_;
+};
+
+}  // namespace
+
+Demand Model::lower(Place const& from, Place const& to, Bytes bytes, Op op, Way const& way) const {
+  return Lowering(machine_, resources_, from, to, bytes, op, way).lower();
+}
+
+std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {
+  if (demand.unknown) return std::nullopt;
+  Cost cost;
+  cost.rate = demand.cap;
+  cost.binding = demand.cap_reason;
+  for (auto const& use : demand.uses) {
+    auto const alone = *resources_.at(use.resource).capacity / use.weight.ratio();
+    if (alone >= cost.rate) continue;
+    cost.rate = alone;
+    cost.binding = use.resource;
+  }
+  cost.time = demand.latency() + bytes / cost.rate;
+  return cost;
+}
+
+Bytes Model::best_chunk(Bytes bytes, BytesPerSecond rate) {
+  constexpr std::int64_t kSmallest = 64 << 10;
+  constexpr std::int64_t kLargest = 8 << 20;
+  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * overheads::kCopyEngineStart.value() * rate.value());
+  auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kSmallest, kLargest);
+  return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bounded))));
+}
+
+std::string Model::name_of(Hop const& hop) const {
+  switch (hop.kind) {
+    case HopKind::Function: return machine_.functions[hop.id].name;
+    case HopKind::RootComplex: return machine_.sockets[hop.id].name;
+    case HopKind::SocketLink: return "socket link";
+    case HopKind::Memory: return machine_.numa_nodes[hop.id].name + " memory";
+    case HopKind::ChipFabric: return machine_.functions[hop.id].chip + " fabric";
+    case HopKind::Nvlink: return fmt::format("{} x{}", machine_.at(machine_.nvlinks[hop.id].part).name, machine_.nvlinks[hop.id].count);
+    case HopKind::NvSwitch: return machine_.nvswitches[hop.id].name;
+    case HopKind::Leaf: return machine_.fabric->leaves[hop.id].name;
+    case HopKind::Spine: return "spine";
+  }
+  return "?";
+}
+
+std::string Model::text_of(Route const& route) const {
+  std::string text;
+  for (auto const& hop : route) text += (text.empty() ? "" : " > ") + name_of(hop);
+  return text;
+}
+
+std::string Model::text_of_binding(Cost const& cost) const {
+  if (auto const* cap = std::get_if<Cap>(&cost.binding)) return std::string(to_string(*cap));
+  return resources_.at(std::get<ResourceId>(cost.binding)).name;
+}
+
+}  // namespace lanewise

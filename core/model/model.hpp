@@ -1,0 +1,46 @@
+#pragma once
+// The physics, written once: lowers one step on one machine to a Demand.
+//
+//   Model const model(machine);
+//   auto const demand = model.lower(from, to, 256_MiB, Op::Copy, way);
+//   auto const cost = model.cost(demand, 256_MiB);     // on an idle machine; nullopt when a figure is unknown
+#include <optional>
+#include <string>
+
+#include "core/machine/machine.hpp"
+#include "core/model/demand.hpp"
+#include "core/model/resources.hpp"
+#include "core/rules/mechanism.hpp"
+
+namespace lanewise {
+
+class Model {
+ public:
+  explicit Model(Machine machine) : machine_(std::move(machine)), resources_(machine_) {}
+
+  [[nodiscard]] Machine const& machine() const { return machine_; }
+  [[nodiscard]] Resources const& resources() const { return resources_; }
+
+  // The demand of moving `bytes` this way. The way must fit the places (a relay for a relay form, NICs for network
+  // forms); whether it is legal is the rules' affair. Throws PlanError when the way cannot be laid at all.
+  [[nodiscard]] Demand lower(Place const& from, Place const& to, Bytes bytes, Op op, Way const& way) const;
+
+  // Alone on an idle machine: latency + bytes / min(cap, capacity / weight).
+  [[nodiscard]] std::optional<Cost> cost(Demand const& demand, Bytes bytes) const;
+
+  // The chunk of a two-stage pipeline that finishes first: about sqrt(bytes x time between chunks x rate), a power of
+  // two from 64 KiB to 8 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.
+  static Bytes best_chunk(Bytes bytes, BytesPerSecond rate);
+
+  [[nodiscard]] std::string name_of(Hop const& hop) const;
+  // "gpu0 > sw0 > gpu1"
+  [[nodiscard]] std::string text_of(Route const& route) const;
+  // "sw0.pcie.up (25.1 GB/s)" or "outstanding reads".
+  [[nodiscard]] std::string text_of_binding(Cost const& cost) const;
+
+ private:
+  Machine machine_;
+  Resources resources_;
+};
+
+}  // namespace lanewise

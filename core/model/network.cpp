@@ -1,0 +1,40 @@
+#include "core/model/network.hpp"
+
+#include <algorithm>
+
+namespace lanewise::network {
+namespace {
+
+using namespace literals;
+constexpr Seconds kInfiniBandLatency = 0.6_us;
+constexpr Seconds kEthernetExtra = 0.2_us;
+constexpr Bytes kDefaultMtu = 4096_B;
+
+}  // namespace
+
+double wire_efficiency(LinkLayer layer, Bytes mtu) {
+  double const extra = layer == LinkLayer::InfiniBand ? 8 + 12 + 4 + 2 + 2 : 38 + 20 + 8 + 12 + 4;
+  auto const payload = static_cast<double>(mtu.value());
+  return payload / (payload + extra);
+}
+
+std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic) {
+  auto const* part = machine.part_of(nic);
+  auto rate = machine.at(nic).rate;
+  if (!rate && part != nullptr) rate = part->nic.rate;
+  if (machine.fabric)
+    for (auto const& attachment : machine.fabric->attachments)
+      if (attachment.nic == nic && attachment.rate && rate) rate = std::min(*rate, *attachment.rate);
+  if (!rate) return std::nullopt;
+  auto const layer = part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet;
+  return *rate * wire_efficiency(layer, part != nullptr ? part->nic.mtu.value_or(kDefaultMtu) : kDefaultMtu);
+}
+
+Seconds wire_latency(Machine const& machine, PciId nic) {
+  auto const* part = machine.part_of(nic);
+  if (part == nullptr) return kInfiniBandLatency + kEthernetExtra;
+  if (part->nic.wire_latency) return *part->nic.wire_latency;
+  return part->nic.link_layer == LinkLayer::InfiniBand ? kInfiniBandLatency : kInfiniBandLatency + kEthernetExtra;
+}
+
+}  // namespace lanewise::network

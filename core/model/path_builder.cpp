@@ -1,0 +1,402 @@
+#include "core/model/path_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/error.hpp"
+#include "core/model/network.hpp"
+#include "core/model/overheads.hpp"
+#include "core/model/pcie.hpp"
+
+namespace lanewise {
+
+// ------------------------------------------------------------------------------------------------------- bookkeeping
+
+void PathBuilder::use(ResourceId id, double weight) {
+  if (weight * Weight::kBase < 0.5) return;  // below the resolution of weights: requests of large reads
+  auto const& resource = resources_.at(id);
+  if (!resource.capacity && !demand_.unknown) demand_.unknown = id;
+  auto const w = Weight::of(weight);
+  for (auto& known : demand_.uses)
+    if (known.resource == id) return known.weight.add(w);
+  demand_.uses.push_back({id, w});
+}
+
+void PathBuilder::hop(HopKind kind, std::uint32_t id) {
+  Hop const next{kind, id};
+  if (demand_.route.empty() || !(demand_.route.back() == next)) demand_.route.push_back(next);
+}
+
+void PathBuilder::limit(BytesPerSecond cap, Cap reason) {
+  if (cap >= demand_.cap) return;
+  demand_.cap = cap;
+  demand_.cap_reason = reason;
+}
+
+std::optional<BytesPerSecond> PathBuilder::rate() const {
+  if (demand_.unknown) return std::nullopt;
+  auto rate = demand_.cap;
+  for (auto const& use : demand_.uses) rate = std::min(rate, *resources_.at(use.resource).capacity / use.weight.ratio());
+  return rate;
+}
+
+// --------------------------------------------------------------------------------------------------------- latencies
+
+Seconds PathBuilder::endpoint(PciId id) const {
+  auto const* part = machine_.part_of(id);
+  return part != nullptr ? part->pcie.latency.value_or(overheads::kEndpoint) : overheads::kEndpoint;
+}
+
+// Passes through the switches above `from` up to and including `stop`, or all of them.
+Seconds PathBuilder::switches(PciId from, std::optional<PciId> stop) const {
+  Seconds total{0};
+  if (stop == from) return total;
+  for (auto up = machine_.at(from).parent; up; up = machine_.at(*up).parent) {
+    if (machine_.at(*up).kind != PciKind::Switch) break;
+    auto const* part = machine_.part_of(*up);
+    if (up != stop) total += part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
+    if (up == stop) break;
+  }
+  return total;
+}
+
+Seconds PathBuilder::root_complex(SocketId socket) const {
+  auto const* part = machine_.part_of(socket);
+  return part != nullptr ? part->cpu.root_complex_latency.value_or(overheads::kRootComplex) : overheads::kRootComplex;
+}
+
+Seconds PathBuilder::socket_hop(SocketId a, SocketId b) const {
+  if (a == b) return Seconds(0);
+  auto const* pair = resources_.socket_pair(a, b);
+  return pair != nullptr ? pair->latency : overheads::kSocketHop;
+}
+
+// One way from endpoint to endpoint: both endpoints, every switch pass, the root complex where packets turn there.
+Seconds PathBuilder::peer_latency(PciId from, PciId to, Turn turn, PeerRoute const& route) const {
+  auto total = endpoint(from) + endpoint(to);
+  if (turn == Turn::Switch) {
+    auto const* part = machine_.part_of(*route.meeting);
+    auto const meeting = part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
+    return total + switches(from, route.meeting) + switches(to, route.meeting) + meeting;
+  }
+  total += switches(from, std::nullopt) + switches(to, std::nullopt);
+  if (turn == Turn::Chip) return total;
+  auto const a = machine_.socket_of(from);
+  auto const b = machine_.socket_of(to);
+  return total + root_complex(a) + socket_hop(a, b);
+}
+
+// One way between a device and host memory: half a root complex turn-around reaches the memory side.
+Seconds PathBuilder::memory_latency(PciId device, NumaId memory) const {
+  auto const socket = machine_.socket_of(device);
+  return endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 + socket_hop(socket, machine_.at(memory).socket);
+}
+
+void PathBuilder::limit_reads(PciId initiator, Seconds round_trip) {
+  auto const* part = machine_.part_of(initiator);
+  auto const tags = part != nullptr ? part->pcie.tags.value_or(overheads::kDefaultTags) : overheads::kDefaultTags;
+  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
+  limit(pcie::outstanding_read_limit(tags, request, round_trip), Cap::OutstandingReads);
+}
+
+// ---------------------------------------------------------------------------------------------------------- PCIe paths
+
+void PathBuilder::up_link(PciId id, double weight) { use(resources_.link_above(id).direction.up, weight); }
+
+void PathBuilder::down_link(PciId id, double weight, std::optional<Bytes> forced_payload) {
+  auto const& link = resources_.link_above(id);
+  double penalty = 1;
+  if (forced_payload && link.link && *forced_payload < link.payload)
+    penalty = pcie::packet_penalty(link.link->generation, *forced_payload, link.payload);
+  use(link.direction.down, weight * penalty);
+  if (penalty > 1) {  // exact for one flow alone, whatever the rounding of the weight
+    auto const capacity = resources_.at(link.direction.down).capacity;
+    if (capacity) limit(*capacity / penalty, Cap::PacketPayload);
+  }
+}
+
+// Up from a function to `stop`, or to the host bridge.
+void PathBuilder::climb(Packets const& flow, std::optional<PciId> stop) {
+  if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(flow.from)));
+  for (auto at = flow.from; at != stop;) {
+    if (machine_.at(at).kind != PciKind::RootPort) up_link(at, flow.weight);
+    auto const parent = machine_.at(at).parent;
+    if (!parent) break;
+    if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(*parent)));
+    at = *parent;
+  }
+}
+
+// Down from `stop`, or from the host bridge, to a function.
+void PathBuilder::descend(Packets const& flow, std::optional<PciId> stop, std::optional<Bytes> forced_payload) {
+  InlineVector<PciId, 16> chain;
+  for (std::optional<PciId> at = flow.to; at && at != stop; at = machine_.at(*at).parent) chain.push_back(*at);
+  for (std::size_t i = chain.size(); i > 0; --i) {
+    auto const id = chain[i - 1];
+    if (machine_.at(id).kind != PciKind::RootPort) down_link(id, flow.weight, forced_payload);
+    if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(id)));
+  }
+}
+
+std::optional<PciId> PathBuilder::topmost_switch(PciId id) const {
+  std::optional<PciId> top;
+  for (auto up = machine_.at(id).parent; up; up = machine_.at(*up).parent)
+    if (machine_.at(*up).kind == PciKind::Switch) top = up;
+  return top;
+}
+
+void PathBuilder::through_io_die(SocketId socket, bool inward, double weight) {
+  if (auto const die = resources_.io_die(socket)) use(inward ? die->up : die->down, weight);
+}
+
+void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double weight, bool data) {
+  if (from == to) return;
+  auto const* pair = resources_.socket_pair(from, to);
+  if (pair == nullptr)
+    throw PlanError(fmt::format("'{}' and '{}' have no socket link between them", machine_.at(from).name, machine_.at(to).name));
+  bool const forth = pair->a == from;
+  use(forth ? pair->link.up : pair->link.down, weight);
+  if (peer) use(forth ? pair->peer.up : pair->peer.down, weight);
+  if (peer && pair->peer_both) use(*pair->peer_both, weight);
+  if (data) hop(HopKind::SocketLink, static_cast<std::uint32_t>(index(to)));
+}
+
+// Translated requests of a socket's devices pass its IOMMU's walker, unless the device brings translated addresses.
+void PathBuilder::walk_iommu(SocketId socket, bool data) {
+  auto const& settings = machine_.at(machine_.at(socket).host).settings;
+  auto const walker = resources_.iommu(socket);
+  if (!data || !walker || settings.virtualization.ats) return;
+  use(*walker);
+}
+
+void PathBuilder::packets(Packets const& flow, Turn turn, PeerRoute const& route) {
+  if (turn == Turn::Switch) {
+    climb(flow, route.meeting);
+    descend(flow, route.meeting, std::nullopt);
+    return;
+  }
+  if (turn == Turn::Chip) {
+    auto const from = topmost_switch(flow.from);
+    auto const to = topmost_switch(flow.to);
+    climb(flow, from);
+    use(resources_.fabric_of(*from)->up, flow.weight);
+    use(resources_.fabric_of(*to)->down, flow.weight);
+    if (flow.data) hop(HopKind::ChipFabric, static_cast<std::uint32_t>(index(*from)));
+    if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(*to)));
+    descend(flow, to, std::nullopt);
+    return;
+  }
+  auto const from = machine_.socket_of(flow.from);
+  auto const to = machine_.socket_of(flow.to);
+  auto const* cpu = machine_.part_of(to);
+  climb(flow, std::nullopt);
+  if (auto const bridge = resources_.host_bridge(machine_.at(flow.from).host_bridge)) use(bridge->up, flow.weight);
+  through_io_die(from, true, flow.weight);
+  walk_iommu(from, flow.data);
+  if (flow.data) hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(from)));
+  cross_sockets(from, to, true, flow.weight, flow.data);
+  if (flow.data) hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(to)));
+  through_io_die(to, false, flow.weight);
+  if (auto const bridge = resources_.host_bridge(machine_.at(flow.to).host_bridge)) use(bridge->down, flow.weight);
+  descend(flow, std::nullopt, flow.data && cpu != nullptr ? cpu->cpu.peer_payload : std::nullopt);
+}
+
+Seconds PathBuilder::peer(PciId source, PciId target, bool pulled) {
+  auto const initiator = pulled ? target : source;
+  auto const other = pulled ? source : target;
+  auto const route = peer_route(machine_, initiator, other);
+  packets({source, target, 1, true}, route.data(pulled), route);
+  auto latency = peer_latency(initiator, other, route.request, route);
+  auto const socket = machine_.socket_of(other);
+  auto const& settings = machine_.at(machine_.at(socket).host).settings;
+  auto const* cpu = machine_.part_of(socket);
+  if (translates(settings.iommu) && !settings.virtualization.ats && route.request == Turn::RootComplex && cpu != nullptr)
+    latency += cpu->cpu.iommu_walk_latency.value_or(Seconds(0));
+  if (!pulled) return latency;
+  latency += peer_latency(other, initiator, route.completion, route);
+  auto const* part = machine_.part_of(initiator);
+  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
+  packets({initiator, other, pcie::read_request_share(request), false}, route.request, route);
+  limit_reads(initiator, latency);
+  if (route.through_root_complex(true) && cpu != nullptr && cpu->cpu.peer_read_bandwidth) limit(*cpu->cpu.peer_read_bandwidth, Cap::PeerReads);
+  return latency;
+}
+
+// -------------------------------------------------------------------------------------------------------- host memory
+
+Seconds PathBuilder::into_memory(PciId device, NumaId memory) {
+  auto const socket = machine_.socket_of(device);
+  climb({device, device, 1, true}, std::nullopt);
+  through_io_die(socket, true, 1);
+  walk_iommu(socket, true);
+  hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
+  cross_sockets(socket, machine_.at(memory).socket, false, 1, true);
+  use(resources_.memory(memory));
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
+  return memory_latency(device, memory);
+}
+
+Seconds PathBuilder::out_of_memory(NumaId memory, PciId device) {
+  auto const socket = machine_.socket_of(device);
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
+  use(resources_.memory(memory));
+  cross_sockets(machine_.at(memory).socket, socket, false, 1, true);
+  hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
+  walk_iommu(socket, true);
+  through_io_die(socket, false, 1);
+  descend({device, device, 1, true}, std::nullopt, std::nullopt);
+  auto const* part = machine_.part_of(device);
+  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
+  climb({device, device, pcie::read_request_share(request), false}, std::nullopt);
+  auto const* cpu = machine_.part_of(machine_.at(memory).socket);
+  auto const round_trip = memory_latency(device, memory) * 2.0 + (cpu != nullptr ? cpu->cpu.memory_latency.value_or(Seconds(0)) : Seconds(0));
+  limit_reads(device, round_trip);
+  return round_trip;
+}
+
+namespace {
+
+// The bundle that joins a GPU with a CPU of its host, and whether the GPU is its first end.
+struct CpuLink {
+  std::size_t bundle = 0;
+  SocketId socket{};
+  bool gpu_first = true;
+};
+std::optional<CpuLink> cpu_link_of(Machine const& machine, PciId gpu) {
+  for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
+    auto const& bundle = machine.nvlinks[i];
+    auto const* a = std::get_if<SocketId>(&bundle.a);
+    auto const* b = std::get_if<SocketId>(&bundle.b);
+    if (b != nullptr && bundle.a == NvlinkEnd(gpu)) return CpuLink{i, *b, true};
+    if (a != nullptr && bundle.b == NvlinkEnd(gpu)) return CpuLink{i, *a, false};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Seconds PathBuilder::gpu_into_memory(PciId gpu, NumaId memory) {
+  auto const link = cpu_link_of(machine_, gpu);
+  if (!link) return into_memory(gpu, memory);
+  auto const& path = resources_.nvlink(link->bundle);
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
+  use(link->gpu_first ? path.direction.up : path.direction.down);
+  if (path.both) use(*path.both);
+  hop(HopKind::Nvlink, static_cast<std::uint32_t>(link->bundle));
+  cross_sockets(link->socket, machine_.at(memory).socket, false, 1, true);
+  use(resources_.memory(memory));
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
+  return machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) + socket_hop(link->socket, machine_.at(memory).socket);
+}
+
+Seconds PathBuilder::memory_into_gpu(NumaId memory, PciId gpu) {
+  auto const link = cpu_link_of(machine_, gpu);
+  if (!link) return out_of_memory(memory, gpu);
+  auto const& path = resources_.nvlink(link->bundle);
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
+  use(resources_.memory(memory));
+  cross_sockets(machine_.at(memory).socket, link->socket, false, 1, true);
+  use(link->gpu_first ? path.direction.down : path.direction.up);
+  if (path.both) use(*path.both);
+  hop(HopKind::Nvlink, static_cast<std::uint32_t>(link->bundle));
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
+  auto const one_way = machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) + socket_hop(link->socket, machine_.at(memory).socket);
+  return one_way * 2.0;
+}
+
+void PathBuilder::cpu_copy(NumaId from, NumaId to) {
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(from)));
+  use(resources_.memory(from));
+  cross_sockets(machine_.at(from).socket, machine_.at(to).socket, false, 1, true);
+  use(resources_.memory(to));
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(to)));
+  auto const* cpu = machine_.part_of(machine_.at(from).socket);
+  limit(cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy, Cap::CpuCopy);
+}
+
+void PathBuilder::device_memory(PciId gpu, double weight) {
+  // Where nobody published the memory's bandwidth, links bound the flow anyway.
+  if (resources_.at(resources_.device_memory(gpu)).capacity) use(resources_.device_memory(gpu), weight);
+}
+
+// -------------------------------------------------------------------------------------------------------------- NVLink
+
+Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
+  auto const weight_of = [&](PartId id) {
+    auto const& link = machine_.at(id).link;
+    return load_store && link.load_store_efficiency ? link.copy_efficiency.value_or(1.0) / *link.load_store_efficiency : 1.0;
+  };
+  auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
+    use(up ? path.direction.up : path.direction.down, weight_of(path.part));
+    if (path.both) use(*path.both, weight_of(path.part));
+  };
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
+  for (std::size_t i = 0; i < machine_.nvlinks.size(); ++i) {
+    auto const& bundle = machine_.nvlinks[i];
+    bool const forth = bundle.a == NvlinkEnd(from) && bundle.b == NvlinkEnd(to);
+    bool const back = bundle.a == NvlinkEnd(to) && bundle.b == NvlinkEnd(from);
+    if (!forth && !back) continue;
+    lay(resources_.nvlink(i), forth);
+    hop(HopKind::Nvlink, static_cast<std::uint32_t>(i));
+    hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
+    return machine_.at(bundle.part).link.latency.value_or(overheads::kNvlinkOneWay);
+  }
+  for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
+    auto const& domain = machine_.nvswitches[d];
+    std::optional<std::size_t> out;
+    std::optional<std::size_t> in;
+    for (std::size_t p = 0; p < domain.ports.size(); ++p) {
+      if (domain.ports[p].gpu == from) out = p;
+      if (domain.ports[p].gpu == to) in = p;
+    }
+    if (!out || !in) continue;
+    lay(resources_.nvswitch_port(d, *out), true);
+    hop(HopKind::NvSwitch, static_cast<std::uint32_t>(d));
+    lay(resources_.nvswitch_port(d, *in), false);
+    hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
+    auto const pass = machine_.at(domain.part).hop.latency.value_or(Seconds(0));
+    return machine_.at(domain.link_part).link.latency.value_or(overheads::kNvlinkOneWay) + pass;
+  }
+  throw PlanError(fmt::format("no NVLink joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
+}
+
+// ------------------------------------------------------------------------------------------------------------- network
+
+void PathBuilder::wire_out(PciId nic) { use(resources_.wire(nic).up); }
+void PathBuilder::wire_in(PciId nic) { use(resources_.wire(nic).down); }
+
+Seconds PathBuilder::wire(PciId from, PciId to) {
+  auto latency = std::max(network::wire_latency(machine_, from), network::wire_latency(machine_, to));
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
+  wire_out(from);
+  auto const leaf_of = [&](PciId nic) -> std::optional<std::uint32_t> {
+    if (!machine_.fabric) return std::nullopt;
+    for (auto const& attachment : machine_.fabric->attachments)
+      if (attachment.nic == nic) return attachment.leaf;
+    return std::nullopt;
+  };
+  auto const a = leaf_of(from);
+  auto const b = leaf_of(to);
+  if (!a || !b) throw PlanError(fmt::format("no fabric joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
+  auto const pass = machine_.fabric->switch_part ? machine_.at(*machine_.fabric->switch_part).hop.latency.value_or(Seconds(0)) : Seconds(0);
+  if (machine_.fabric->kind != "direct") {
+    hop(HopKind::Leaf, *a);
+    latency += pass;
+  }
+  if (*a != *b) {
+    auto const up = resources_.uplink(*a);
+    auto const down = resources_.uplink(*b);
+    if (!up || !down) throw PlanError(fmt::format("the leaves of '{}' and '{}' have no uplink to a spine", machine_.at(from).name, machine_.at(to).name));
+    use(up->up);
+    use(down->down);
+    hop(HopKind::Spine, 0);
+    hop(HopKind::Leaf, *b);
+    latency += pass * 2.0;
+  }
+  wire_in(to);
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
+  return latency;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,71 @@
+#pragma once
+// Lays one flow over a machine piece by piece: PCIe links, root complexes, NVLink, memory, network.
+#include <optional>
+
+#include "core/machine/machine.hpp"
+#include "core/model/demand.hpp"
+#include "core/model/resources.hpp"
+#include "core/rules/peer_route.hpp"
+
+namespace lanewise {
+
+class PathBuilder {
+ public:
+  PathBuilder(Machine const& machine, Resources const& resources, Demand& demand)
+      : machine_(machine), resources_(resources), demand_(demand) {}
+
+  // Peer access over PCIe: data from `source` to `target`, pushed by the source or pulled by the target. Adds links,
+  // fabrics, root complexes, read requests, caps; returns the time from the first request to the first byte.
+  Seconds peer(PciId source, PciId target, bool pulled);
+  // A device's DMA into host memory, and out of it (a read by the device).
+  Seconds into_memory(PciId device, NumaId memory);
+  Seconds out_of_memory(NumaId memory, PciId device);
+  // A GPU to host memory and back over whatever it has: NVLink to a CPU, else PCIe.
+  Seconds gpu_into_memory(PciId gpu, NumaId memory);
+  Seconds memory_into_gpu(NumaId memory, PciId gpu);
+  // NVLink between two GPUs. `load_store`: by SMs in 128 B packets rather than by a copy engine.
+  Seconds nvlink(PciId from, PciId to, bool load_store);
+  // From one NIC's port to another's over the fabric.
+  Seconds wire(PciId from, PciId to);
+  void wire_out(PciId nic);
+  void wire_in(PciId nic);
+  // One core copying between (or within) memories.
+  void cpu_copy(NumaId from, NumaId to);
+  void device_memory(PciId gpu, double weight);
+
+  void use(ResourceId id, double weight = 1);
+  void hop(HopKind kind, std::uint32_t id);
+  void limit(BytesPerSecond cap, Cap reason);
+  // The rate that the uses and caps so far allow alone; nullopt when a figure is unknown.
+  [[nodiscard]] std::optional<BytesPerSecond> rate() const;
+
+ private:
+  struct Packets {
+    PciId from{};
+    PciId to{};
+    double weight = 1;
+    bool data = true;  // false: read requests, which leave no hops and take no fabric
+  };
+  void packets(Packets const& flow, Turn turn, PeerRoute const& route);
+  void up_link(PciId id, double weight);
+  void down_link(PciId id, double weight, std::optional<Bytes> forced_payload);
+  void climb(Packets const& flow, std::optional<PciId> stop);
+  void descend(Packets const& flow, std::optional<PciId> stop, std::optional<Bytes> forced_payload);
+  void cross_sockets(SocketId from, SocketId to, bool peer, double weight, bool data);
+  void through_io_die(SocketId socket, bool inward, double weight);
+  void walk_iommu(SocketId socket, bool data);
+  std::optional<PciId> topmost_switch(PciId id) const;
+  Seconds endpoint(PciId id) const;
+  Seconds switches(PciId from, std::optional<PciId> stop) const;
+  Seconds root_complex(SocketId socket) const;
+  Seconds socket_hop(SocketId a, SocketId b) const;
+  Seconds peer_latency(PciId from, PciId to, Turn turn, PeerRoute const& route) const;
+  Seconds memory_latency(PciId device, NumaId memory) const;
+  void limit_reads(PciId initiator, Seconds round_trip);
+
+  Machine const& machine_;
+  Resources const& resources_;
+  Demand& demand_;
+};
+
+}  // namespace lanewise

@@ -1,0 +1,95 @@
+#pragma once
+// Everything on a machine that flows share or hold, made once from its description.
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/model/demand.hpp"
+
+namespace lanewise {
+
+// A resource in each direction. For a PCI function: up towards the root, down from it. For a link a-b: up is a to b.
+struct Duplex {
+  ResourceId up{};
+  ResourceId down{};
+};
+
+class Resources {
+ public:
+  explicit Resources(Machine const& machine);
+
+  [[nodiscard]] Resource const& at(ResourceId id) const { return resources_[index(id)]; }
+  [[nodiscard]] Engine const& at(EngineId id) const { return engines_[index(id)]; }
+  [[nodiscard]] std::size_t count() const { return resources_.size(); }
+  [[nodiscard]] std::size_t engine_count() const { return engines_.size(); }
+
+  // The link above a function, the payload it was sized for and its generation; the link is assumed from the two
+  // datasheets where the description does not state it.
+  struct Link {
+    Duplex direction;
+    std::optional<PcieLink> link;
+    bool assumed = false;
+    Bytes payload{0};
+  };
+  [[nodiscard]] Link const& link_above(PciId id) const { return links_[index(id)]; }
+  [[nodiscard]] std::optional<Duplex> fabric_of(PciId virtual_switch) const { return fabrics_[index(virtual_switch)]; }
+  [[nodiscard]] std::optional<Duplex> host_bridge(HostBridgeId id) const { return bridges_[index(id)]; }
+  [[nodiscard]] std::optional<Duplex> io_die(SocketId id) const { return io_dies_[index(id)]; }
+  [[nodiscard]] ResourceId memory(NumaId id) const { return memories_[index(id)]; }
+  [[nodiscard]] std::optional<ResourceId> iommu(SocketId id) const { return iommus_[index(id)]; }
+  [[nodiscard]] ResourceId device_memory(PciId gpu) const { return device_memories_[index(gpu)]; }
+  [[nodiscard]] EngineId copy_engines(PciId gpu) const { return copy_engines_[index(gpu)]; }
+  [[nodiscard]] Duplex wire(PciId nic) const { return wires_[index(nic)]; }
+  [[nodiscard]] Duplex drive(PciId nvme) const { return wires_[index(nvme)]; }  // up: reads, down: writes
+  [[nodiscard]] std::optional<Duplex> uplink(std::uint32_t leaf) const { return uplinks_[leaf]; }
+
+  // Between two sockets of one host: the links, and what peer traffic gets of them.
+  struct SocketPair {
+    SocketId a{}, b{};
+    Duplex link;
+    Duplex peer;
+    std::optional<ResourceId> peer_both;
+    Seconds latency{0};
+  };
+  [[nodiscard]] SocketPair const* socket_pair(SocketId a, SocketId b) const;
+
+  // NVLink between two ends: a bundle's two directions, and where the directions slow each other, both together.
+  struct NvlinkPath {
+    Duplex direction;
+    std::optional<ResourceId> both;
+    PartId part{};
+  };
+  [[nodiscard]] NvlinkPath const& nvlink(std::size_t bundle) const { return bundles_[bundle]; }
+  // A GPU's port to an NVSwitch domain: up is out of the GPU.
+  [[nodiscard]] NvlinkPath const& nvswitch_port(std::size_t domain, std::size_t port) const { return ports_[domain][port]; }
+
+ private:
+  ResourceId add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity, std::string missing = {});
+  Duplex add_duplex(std::string const& stem, std::string const& up, std::string const& down, ResourceKind kind,
+                    std::optional<BytesPerSecond> capacity, std::string const& missing = {});
+  void add_functions(Machine const& machine);
+  void add_link(Machine const& machine, PciId id);
+  void add_sockets(Machine const& machine);
+  void add_socket_pairs(Machine const& machine);
+  void add_nvlinks(Machine const& machine);
+  void add_network(Machine const& machine);
+
+  std::vector<Resource> resources_;
+  std::vector<Engine> engines_;
+  std::vector<Link> links_;
+  std::vector<std::optional<Duplex>> fabrics_;
+  std::vector<std::optional<Duplex>> bridges_;
+  std::vector<std::optional<Duplex>> io_dies_;
+  std::vector<ResourceId> memories_;
+  std::vector<std::optional<ResourceId>> iommus_;
+  std::vector<ResourceId> device_memories_;
+  std::vector<EngineId> copy_engines_;
+  std::vector<Duplex> wires_;
+  std::vector<std::optional<Duplex>> uplinks_;
+  std::vector<SocketPair> pairs_;
+  std::vector<NvlinkPath> bundles_;
+  std::vector<std::vector<NvlinkPath>> ports_;
+};
+
+}  // namespace lanewise

@@ -1,0 +1,104 @@
+#include "core/rules/conditions.hpp"
+
+#include <algorithm>
+
+#include "core/machine/path_class.hpp"
+
+namespace lanewise {
+namespace {
+
+bool allowed(Forwarding reach, PeerRoute const& route) {
+  switch (reach) {
+    case Forwarding::None: return false;
+    case Forwarding::SameHostBridge: return route.same_host_bridge;
+    case Forwarding::SameSocket: return route.same_socket;
+    case Forwarding::Any: return true;
+  }
+  return false;
+}
+
+void add_network_end(PeerAccesses& accesses, Machine const& machine, std::optional<PciId> nic, Place const& memory,
+                     std::optional<PciId> relay, bool read) {
+  auto const gpu = relay ? relay : gpu_at(machine, memory);
+  if (!nic || !gpu) return;
+  (accesses.count == 0 ? accesses.first : accesses.second) = {*nic, *gpu, read};
+  ++accesses.count;
+}
+
+}  // namespace
+
+std::optional<PciId> gpu_at(Machine const& machine, Place const& place) {
+  auto const* id = std::get_if<PciId>(&place);
+  return id != nullptr && machine.at(*id).kind == PciKind::Gpu ? std::optional(*id) : std::nullopt;
+}
+
+PeerAccesses peer_accesses(Attempt const& attempt) {
+  PeerAccesses accesses;
+  auto const& machine = attempt.machine;
+  auto const& way = attempt.way;
+  switch (way.mechanism) {
+    case Mechanism::PcieP2p: {
+      auto const from = std::get<PciId>(attempt.from);
+      auto const to = std::get<PciId>(attempt.to);
+      bool const pull = way.drive == Drive::Pull;
+      accesses.first = pull ? PeerAccess{to, from, true} : PeerAccess{from, to, false};
+      accesses.count = 1;
+      break;
+    }
+    case Mechanism::Gdr:
+    case Mechanism::GdrRelay:
+      add_network_end(accesses, machine, way.nic_from, attempt.from, way.relay, true);
+      add_network_end(accesses, machine, way.nic_to, attempt.to, way.relay_to, false);
+      break;
+    case Mechanism::StorageDirect: {
+      auto const from = std::get<PciId>(attempt.from);
+      auto const to = std::get<PciId>(attempt.to);
+      bool const reads_drive = machine.at(from).kind == PciKind::Nvme;  // the drive is the initiator either way
+      accesses.first = reads_drive ? PeerAccess{from, to, false} : PeerAccess{to, from, true};
+      accesses.count = 1;
+      break;
+    }
+    default: break;
+  }
+  return accesses;
+}
+
+bool root_complex_forwards(Machine const& machine, PeerAccess const& access, PeerRoute const& route) {
+  auto const* cpu = machine.part_of(machine.socket_of(access.target));
+  if (cpu == nullptr) return false;
+  return allowed(access.read ? cpu->cpu.read_forwarding : cpu->cpu.forwarding, route);
+}
+
+bool unapproved_guest(Machine const& machine, PciId a, PciId b) {
+  auto const& v = machine.at(machine.host_of(a)).settings.virtualization;
+  if (!v.passthrough || v.approval) return false;
+  auto const holds = [&](std::vector<std::string> const& clique, PciId id) {
+    return std::find(clique.begin(), clique.end(), machine.at(id).name) != clique.end();
+  };
+  return std::none_of(v.cliques.begin(), v.cliques.end(), [&](auto const& clique) { return holds(clique, a) && holds(clique, b); });
+}
+
+bool has_nvlink(Machine const& machine, PciId a, PciId b) { return nvlink_count(machine, a, b) > 0; }
+
+bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
+  NvlinkEnd const socket = machine.at(memory).socket;
+  NvlinkEnd const end = gpu;
+  return std::any_of(machine.nvlinks.begin(), machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
+    return (bundle.a == end && bundle.b == socket) || (bundle.a == socket && bundle.b == end);
+  });
+}
+
+bool on_nvswitch(Machine const& machine, PciId gpu) {
+  return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(), [&](NvSwitch const& domain) {
+    return std::any_of(domain.ports.begin(), domain.ports.end(), [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
+  });
+}
+
+std::optional<Bytes> bar1_window(Part const& gpu) {
+  using namespace literals;
+  if (!gpu.gpu.bar1) return std::nullopt;
+  // A small BAR1 (256 MiB) has 32 MiB reserved (GPUDirect RDMA documentation, "Supported systems").
+  return *gpu.gpu.bar1 <= 256_MiB ? std::max(*gpu.gpu.bar1 - 32_MiB, 0_B) : *gpu.gpu.bar1;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,38 @@
+#include "core/rules/mechanism.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/io/spelling.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<std::string_view, kMechanismCount> kNames{
+    "local",    "nvlink", "nvlink_relay", "pcie_p2p",  "host_dma",   "host_staged",    "shared_host",
+    "bar_copy", "rdma",   "gdr",          "gdr_relay", "net_staged", "storage_direct", "storage_staged"};
+
+}  // namespace
+
+std::string_view to_string(Mechanism mechanism) { return kNames.at(static_cast<std::size_t>(mechanism)); }
+
+Parsed<Mechanism> parse_mechanism(std::string_view text) {
+  auto const* const found = std::find(kNames.begin(), kNames.end(), text);
+  if (found != kNames.end()) return {static_cast<Mechanism>(found - kNames.begin()), {}};
+  std::vector<std::string> const names(kNames.begin(), kNames.end());
+  return {{}, fmt::format("'{}' is not a mechanism; allowed: {}{}", text, fmt::join(kNames, ", "), did_you_mean(text, names))};
+}
+
+std::array<Mechanism, kMechanismCount> const& all_mechanisms() {
+  static auto const all = [] {
+    std::array<Mechanism, kMechanismCount> made{};
+    for (std::size_t i = 0; i < kMechanismCount; ++i) made[i] = static_cast<Mechanism>(i);
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace lanewise

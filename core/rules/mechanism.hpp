@@ -1,0 +1,50 @@
+#pragma once
+// The ways to move data, in the words used everywhere: YAML, command line, JSON.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/machine/machine.hpp"
+
+namespace lanewise {
+
+enum class Mechanism : std::uint8_t {
+  Local,          // within one memory
+  Nvlink,         // peer access over NVLink, NVSwitch, C2C or GPU xGMI
+  NvlinkRelay,    // through the memory of a third GPU that has NVLink to both
+  PcieP2p,        // peer access over PCIe
+  HostDma,        // a GPU's copy engine to or from pinned host memory
+  HostStaged,     // through a ring of pinned chunks in host memory, pipelined
+  SharedHost,     // one whole pinned buffer that both devices reach, no pipeline
+  BarCopy,        // the CPU loads and stores through BAR1
+  Rdma,           // a NIC and host memory
+  Gdr,            // GPUDirect RDMA: a NIC and GPU memory
+  GdrRelay,       // NVLink to the GPU beside the NIC, then GPUDirect RDMA
+  NetStaged,      // pinned chunks in host memory, pipelined with the network
+  StorageDirect,  // a drive and GPU memory
+  StorageStaged,  // a drive and GPU memory through host memory
+};
+inline constexpr std::size_t kMechanismCount = 14;
+std::string_view to_string(Mechanism mechanism);
+Parsed<Mechanism> parse_mechanism(std::string_view text);
+std::array<Mechanism, kMechanismCount> const& all_mechanisms();
+
+// Which step drives the bytes: posted writes pushed by the source, or reads pulled by the destination.
+enum class Drive : std::uint8_t { Push, Pull };
+
+// One way to do one transfer: a mechanism with everything it leaves open decided.
+struct Way {
+  Mechanism mechanism = Mechanism::Local;
+  Drive drive = Drive::Push;           // of peer access
+  std::optional<PciId> relay;          // the GPU in between (NvlinkRelay), or beside the source's NIC (GdrRelay)
+  std::optional<PciId> relay_to;       // the GPU beside the destination's NIC (GdrRelay)
+  std::optional<NumaId> staging;       // host memory on the source's node (staged forms)
+  std::optional<NumaId> staging_to;    // and on the destination's node, where that differs
+  std::optional<PciId> nic_from;       // the source node's NIC
+  std::optional<PciId> nic_to;         // the destination node's NIC
+  Bytes chunk{0};                      // of pipelined forms
+  friend bool operator==(Way const&, Way const&) = default;
+};
+
+}  // namespace lanewise

@@ -1,0 +1,42 @@
+#pragma once
+// How PCIe packets between two functions travel: straight through a switch, through a chip's internal fabric, or up to
+// the root complex, as ACS says at the port where their ways part.
+#include <cstdint>
+#include <optional>
+
+#include "core/machine/machine.hpp"
+
+namespace lanewise {
+
+enum class Turn : std::uint8_t { Switch, Chip, RootComplex };
+
+// What the ACS control of one port does to one packet (PCIe Base Specification 6.12.3; as Linux p2pdma reads it).
+enum class AcsEffect : std::uint8_t { Direct, Redirect, Blocked };
+
+// A memory request entering a downstream port towards a peer. `translated`: its address type says translated (ATS).
+AcsEffect acs_on_request(AcsControl control, bool translated);
+// A completion on its way back to the requester, through the port of the completer. Relaxed-ordered ones pass.
+AcsEffect acs_on_completion(AcsControl control, bool relaxed_ordering);
+
+// The way of requests from `initiator` to `target` and of what comes back.
+struct PeerRoute {
+  Turn request = Turn::RootComplex;
+  Turn completion = Turn::RootComplex;
+  bool blocked = false;               // ACS drops the request
+  bool redirected = false;            // ACS sends a request or a completion up although a switch joins the two
+  bool acs_unknown = false;           // the port's control could not be read: planned as redirected
+  std::optional<PciId> meeting;       // the switch above both; of Turn::Chip: the initiator's topmost switch
+  std::optional<PciId> deciding;      // the function below the port whose ACS decided
+  bool same_host_bridge = false;
+  bool same_socket = false;
+
+  // Data of a write travels as the request does; data of a read as the completion.
+  [[nodiscard]] Turn data(bool read) const { return read ? completion : request; }
+  [[nodiscard]] bool through_root_complex(bool read) const {
+    return request == Turn::RootComplex || (read && completion == Turn::RootComplex);
+  }
+};
+
+PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target);
+
+}  // namespace lanewise

@@ -1,0 +1,47 @@
+#pragma once
+// Legality: may this mechanism move data between these two places? One rule a function, each with an id, a sentence
+// and its source. docs/rules.md lists them.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/rules/mechanism.hpp"
+
+namespace lanewise {
+
+// A transfer as the rules look at it.
+struct Attempt {
+  Machine const& machine;
+  Place from, to;
+  Op op = Op::Copy;
+  Way way;
+  Bytes bytes{0};
+  int peers_of_source = 0;  // GPUs that the plan already maps as PCIe peers of the source, and of the destination
+  int peers_of_target = 0;
+};
+
+struct Rule {
+  std::string_view id;        // "P2P-ACS-REDIRECT"
+  std::string_view sentence;  // what it says, for people
+  std::string_view source;    // where it is from
+  bool refuses = true;        // false: it lets the transfer pass and changes its way
+  // Whether the rule speaks of this attempt (refuses it, or changes its way).
+  bool (*applies)(Attempt const&) = nullptr;
+};
+
+// All rules, in the order in which they are asked.
+std::span<Rule const> all_rules();
+// The rules that concern a mechanism, in order: the first that refuses decides.
+std::span<Rule const* const> rules_of(Mechanism mechanism);
+// The first rule that refuses the attempt, or nullptr when it is legal.
+Rule const* refusal(Attempt const& attempt);
+// The rules that let it pass but change its way.
+std::vector<Rule const*> remarks(Attempt const& attempt);
+// The rule with this id, or nullptr.
+Rule const* find_rule(std::string_view id);
+
+}  // namespace lanewise
