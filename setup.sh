@@ -13,7 +13,7 @@ packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-
 packages_test=(libgtest-dev libgmock-dev)
 packages_bench=(libbenchmark-dev)
 # Formatting differs between releases of clang-format, hence one for all; the others are the distribution's own.
-packages_lint=(clang-format-14 clang-tidy clang libclang-rt-dev)
+packages_lint=(clang-format-14 clang-tidy clang libclang-rt-dev shellcheck)
 
 usage() {
   cat <<'END'
@@ -21,7 +21,8 @@ usage: ./setup.sh COMMAND
 
   run        install, build, then check the bundled scenarios; the exit code is that of `lanewise check`
   test       install, build, then run the whole test suite
-  build      install and build only
+  build [PRESET]
+             install and build only; a preset of CMakePresets.json, release if not said
   bench [ARGUMENT]...
              install, build, then run the benchmarks, each with the arguments (--benchmark_filter=...)
   install [build|test|bench|lint]...
@@ -128,21 +129,26 @@ compilers() {
 
 on_if() { if "$@"; then echo ON; else echo OFF; fi; }
 
+# build PRESET
 build() {
-  local -a options=(-U LANEWISE_SIM) # looked for anew each time: it may have been installed since
-  local home count
-  options+=("-DLANEWISE_TESTS=$(on_if installed libgmock-dev)" "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
+  local preset=$1 home count
+  local -a options=()
+  if [[ $preset == release ]]; then
+    # -U: SimGrid is looked for anew each time, for it may have been installed since.
+    options=(-U LANEWISE_SIM "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
+      "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
+  fi
   if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$root/build/release/CMakeCache.txt" 2>/dev/null || true)
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
   if [[ -n $home && $home != "$root" ]]; then options+=(--fresh); fi # the tree was moved or copied
-  begin "configure (release)"
-  quietly cmake --preset release "${options[@]}"
+  begin "configure ($preset)"
+  quietly cmake --preset "$preset" "${options[@]}"
   count=$(compilers)
-  begin "build (release, $count at once)"
+  begin "build ($preset, $count at once)"
   if [[ -t 2 ]]; then
-    cmake --build --preset release -j "$count" >&2
+    cmake --build --preset "$preset" -j "$count" >&2
   else
-    quietly cmake --build --preset release -j "$count"
+    quietly cmake --build --preset "$preset" -j "$count"
   fi
 }
 
@@ -162,12 +168,21 @@ benchmarks() {
 }
 
 main() {
-  local command=${1:-help} group
+  local command=${1:-help} preset=release group
   local -a wanted=("${packages_build[@]}")
   (($# == 0)) || shift
   case $command in
     help | -h | --help) usage && return ;;
-    run | build) ;;
+    run) ;;
+    build)
+      preset=${1:-release}
+      (($# == 0)) || shift
+      case $preset in
+        release) ;;
+        fuzz) wanted+=("${packages_lint[@]}") ;;
+        *) wanted+=("${packages_test[@]}") ;;
+      esac
+      ;;
     test) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
     install)
@@ -183,13 +198,13 @@ main() {
       ;;
     *) refuse 2 "no command '$command'; ./setup.sh help lists them" ;;
   esac
-  case $command in run | build | test) (($# == 0)) || refuse 2 "$command takes no arguments" ;; esac
+  case $command in run | build | test) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
 
   cd -- "$root"
   log=$(mktemp)
   install_packages "${wanted[@]}"
   [[ $command != install ]] || return 0
-  build
+  build "$preset"
   case $command in
     run) hand_over build/release/bin/lanewise check scenarios/ ;;
     test) hand_over ctest --preset release -j 2 ;;
