@@ -17,6 +17,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("lanewise ") + LANEWISE_VERSION);
   lanewise::cli::Session session;
   lanewise::cli::add_show(app, session);
+  lanewise::cli::add_why(app, session);
+  lanewise::cli::add_matrix(app, session);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& error) {

@@ -30,7 +30,16 @@ struct Session {
   Machine machine(std::string const& name);
 };
 
+// The value of a parsed argument; throws InputError with the parser's reason when there is none.
+template <class T>
+T argument(Parsed<T> parsed) {
+  if (!parsed.value) throw InputError(parsed.problem);
+  return *parsed.value;
+}
+
 // Each adds its subcommand.
+void add_matrix(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
+void add_why(CLI::App& app, Session& session);
 
 }  // namespace lanewise::cli

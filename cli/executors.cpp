@@ -1,0 +1,44 @@
+#include "cli/executors.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "core/io/error.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+// The simulator's library, loaded at the first call and kept: SimGrid cannot be unloaded.
+void* sim_library() {
+  static void* const library = dlopen("liblanewise_sim.so", RTLD_NOW | RTLD_GLOBAL);
+  return library;
+}
+
+template <class Function>
+Function symbol(char const* name) {
+  auto* const found = dlsym(sim_library(), name);
+  if (found == nullptr) throw MissingError(fmt::format("liblanewise_sim.so is of another version: it has no '{}'", name));
+  return reinterpret_cast<Function>(found);
+}
+
+constexpr char const* kNoSim = "the simulator is not in this build: install SimGrid (package libsimgrid-dev) and build again";
+constexpr char const* kNoHw = "the hardware executor is not in this build: it is not written yet";
+
+}  // namespace
+
+std::unique_ptr<Executor> make_sim_executor(Model const& model) {
+  if (sim_library() == nullptr) throw MissingError(kNoSim);
+  return std::unique_ptr<Executor>(symbol<Executor* (*)(Model const*)>("lanewise_make_sim_executor")(&model));
+}
+
+std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model) {
+  if (mode == "sim") return make_sim_executor(model);
+  throw MissingError(kNoHw);
+}
+
+std::string executors_text() {
+  auto const sim = sim_library() != nullptr ? fmt::format("SimGrid {}", symbol<char const* (*)()>("lanewise_sim_version")()) : std::string("no: ") + kNoSim;
+  return fmt::format("sim: {}\nhw:  no: {}\n", sim, kNoHw);
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,18 @@
+#pragma once
+// The executors this program can load, found at run time so that commands that run nothing load nothing.
+#include <memory>
+#include <string>
+
+#include "core/model/model.hpp"
+#include "core/plan/executor.hpp"
+
+namespace lanewise::cli {
+
+// The simulator. Throws MissingError saying what to install when this build has none.
+std::unique_ptr<Executor> make_sim_executor(Model const& model);
+// The executor of a mode, "sim" or "hw". Throws MissingError when it is not here.
+std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model);
+// A line an executor: which are built in, and why one is not.
+std::string executors_text();
+
+}  // namespace lanewise::cli

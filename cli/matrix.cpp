@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/executors.hpp"
+#include "cli/session.hpp"
+#include "core/view/matrix.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct Options {
+  std::string bytes;
+  std::string metric = "bandwidth";
+  std::string op = "copy";
+  std::string mode;
+  std::vector<std::string> places;
+  bool bidirectional = false;
+};
+
+std::vector<Place> places_of(Machine const& machine, std::vector<std::string> const& texts) {
+  std::vector<Place> places;
+  for (auto const& text : texts)
+    for (auto const& name : expand_range(text)) places.push_back(machine.place(name));
+  if (!texts.empty()) return places;
+  for (auto const gpu : machine.all(PciKind::Gpu)) places.emplace_back(gpu);
+  return places;
+}
+
+void run(Session& session, Options const& options) {
+  Model const model(session.machine());
+  MatrixQuestion question;
+  question.metric = argument(parse_metric(options.metric));
+  auto const usual = question.metric == Metric::Latency ? "16 B" : "256 MiB";
+  question.bytes = argument(parse_bytes(options.bytes.empty() ? usual : options.bytes));
+  question.op = argument(parse_op(options.op));
+  question.bidirectional = options.bidirectional;
+  question.places = places_of(model.machine(), options.places);
+  auto const mode = options.mode.empty() ? (options.bidirectional ? "sim" : "model") : options.mode;
+  auto const executor = mode == "model" ? nullptr : make_executor(mode, model);
+  auto const matrix = make_matrix(model, question, executor.get());
+  if (session.json) fmt::print("{}\n", matrix_json(matrix, model.machine().name).dump(2));
+  else fmt::print("{}", matrix_text(matrix));
+}
+
+}  // namespace
+
+void add_matrix(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("matrix", "one figure for every pair of GPUs");
+  auto options = std::make_shared<Options>();
+  session.add_machine(*command);
+  command->add_option("--metric", options->metric, "bandwidth, latency, mechanism or class")->capture_default_str();
+  command->add_option("--bytes", options->bytes, "size of each transfer (256 MiB; for latency 16 B)");
+  command->add_option("--op", options->op, "copy, write, read, load_store or atomic")->capture_default_str();
+  command->add_option("--mode", options->mode, "model (each pair alone on an idle machine) or sim (run by the simulator)")
+      ->check(CLI::IsMember({"model", "sim"}));
+  command->add_option("--places", options->places, "other places than all GPUs: gpu0..gpu3,cpu0,nic0")->delimiter(',');
+  command->add_flag("--bidirectional", options->bidirectional, "both directions of each pair at once, summed (runs in sim)");
+  command->callback([&session, options] { run(session, *options); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,42 @@
+#include "core/io/json.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace lanewise {
+namespace {
+
+constexpr int kDeepest = 64;
+
+// The number nearest to value / scale that gives back `value` when scaled.
+double unscaled(double value, double scale) {
+  double const guess = value / scale;
+  for (double const candidate : {guess, std::nextafter(guess, -HUGE_VAL), std::nextafter(guess, HUGE_VAL)})
+    if (candidate * scale == value) return candidate;
+  return guess;
+}
+
+}  // namespace
+
+double microseconds(Seconds time) { return time.value() * 1e6; }
+Seconds from_microseconds(double value) { return Seconds(unscaled(value, 1e6)); }
+double gigabytes_per_second(BytesPerSecond rate) { return rate.value() * 1e-9; }
+BytesPerSecond from_gigabytes_per_second(double value) { return BytesPerSecond(unscaled(value, 1e-9)); }
+
+nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema) {
+  nlohmann::ordered_json json;
+  try {
+    auto const shallow = [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) { return depth < kDeepest; };
+    json = nlohmann::ordered_json::parse(source.text(), shallow);
+  } catch (nlohmann::ordered_json::parse_error const& error) {
+    auto pos = source.position(error.byte > 0 ? error.byte - 1 : 0);
+    throw InputError(std::vector<Diagnostic>{{pos, "not valid JSON here", std::string(source.line(pos.line))}});
+  }
+  auto const word = json.is_object() && json.contains("lanewise") && json["lanewise"].is_string() ? json["lanewise"].get<std::string>() : std::string();
+  if (word != schema)
+    throw InputError(std::vector<Diagnostic>{{{source.name(), 1, 1}, fmt::format("this is {}, but '{}' is needed here", word.empty() ? "not a lanewise JSON file" : "'" + word + "'", schema), {}}});
+  return json;
+}
+
+}  // namespace lanewise

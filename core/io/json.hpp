@@ -1,0 +1,26 @@
+#pragma once
+// JSON files with places in their errors, and numbers that read back to the same value.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/io/error.hpp"
+#include "core/io/file.hpp"
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+// Throws InputError with line and column when the text is not JSON, or its "lanewise" word is another.
+nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema);
+
+// JSON carries times in microseconds and rates in GB/s. from_x(x(v)) is v for every v that came out of from_x: what is
+// read back from a file writes the same file again, and compares equal.
+double microseconds(Seconds time);
+Seconds from_microseconds(double value);
+double gigabytes_per_second(BytesPerSecond rate);
+BytesPerSecond from_gigabytes_per_second(double value);
+
+// The nearest time or rate that survives the way through JSON unchanged.
+inline Seconds through_json(Seconds time) { return from_microseconds(microseconds(time)); }
+inline BytesPerSecond through_json(BytesPerSecond rate) { return from_gigabytes_per_second(gigabytes_per_second(rate)); }
+
+}  // namespace lanewise

@@ -1,0 +1,19 @@
+#pragma once
+// The seam between a plan and what runs it: two products (simulation, hardware) and a fake in tests.
+#include "core/plan/plan.hpp"
+#include "core/plan/trace.hpp"
+
+namespace lanewise {
+
+class Executor {
+ public:
+  Executor() = default;
+  Executor(Executor const&) = delete;
+  Executor& operator=(Executor const&) = delete;
+  virtual ~Executor() = default;
+
+  // Runs every step and reports when each began and ended. Throws PlanError when a step cannot be run here.
+  virtual Trace run(Plan const& plan) = 0;
+};
+
+}  // namespace lanewise

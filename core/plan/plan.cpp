@@ -1,0 +1,266 @@
+#include "core/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "core/io/json.hpp"
+#include "core/plan/dag_runner.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void require(bool holds, Step const& step, std::string_view what) {
+  if (!holds) throw PlanError(fmt::format("step of transfer '{}': {}", step.transfer, what));
+}
+
+bool is_kind(Machine const& machine, Place const& place, PciKind kind) {
+  auto const* id = std::get_if<PciId>(&place);
+  return id != nullptr && machine.at(*id).kind == kind;
+}
+
+// Whether the way has what its mechanism needs, between the kinds of places that it serves.
+void verify_way(Machine const& machine, Step const& step) {
+  auto const& way = step.way;
+  bool const gpus = is_kind(machine, step.from, PciKind::Gpu) && is_kind(machine, step.to, PciKind::Gpu);
+  bool const has_nic = way.nic_from || way.nic_to;
+  switch (way.mechanism) {
+    case Mechanism::PcieP2p: require(gpus, step, "pcie_p2p is between two GPUs"); break;
+    case Mechanism::NvlinkRelay: require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third"); break;
+    case Mechanism::HostStaged: require(gpus && way.staging, step, "host_staged is between two GPUs through host memory"); break;
+    case Mechanism::SharedHost: require(way.staging && (gpus || has_nic), step, "shared_host needs a host memory and two devices"); break;
+    case Mechanism::GdrRelay: require(has_nic && (way.relay || way.relay_to), step, "gdr_relay needs a NIC and a GPU beside it"); break;
+    case Mechanism::NetStaged: require(has_nic && way.staging, step, "net_staged needs a NIC and a host memory"); break;
+    case Mechanism::Gdr:
+    case Mechanism::Rdma: require(has_nic, step, fmt::format("{} needs a NIC", to_string(way.mechanism))); break;
+    case Mechanism::StorageStaged: require(way.staging.has_value(), step, "storage_staged needs a host memory"); break;
+    default: break;
+  }
+}
+
+// FNV-1a: short, stable over platforms; a collision only costs a missed warning.
+class Hash {
+ public:
+  void add(std::string_view text) {
+    for (char const c : text) {
+      value_ ^= static_cast<unsigned char>(c);
+      value_ *= 0x100000001b3ULL;
+    }
+    value_ ^= 0xff;
+    value_ *= 0x100000001b3ULL;
+  }
+  void add(std::int64_t number) { add(std::to_string(number)); }
+  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", value_); }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+void add_settings(Hash& hash, Host const& host) {
+  auto const& s = host.settings;
+  hash.add(to_string(s.acs));
+  hash.add(to_string(s.iommu));
+  hash.add(s.iommu_page.value());
+  hash.add(s.virtualization.passthrough + 2 * s.virtualization.approval + 4 * s.virtualization.ats);
+  for (auto const& clique : s.virtualization.cliques)
+    for (auto const& name : clique) hash.add(name);
+  auto const& w = host.software;
+  hash.add(w.cuda + 2 * w.peermem + 4 * w.dma_buf + 8 * w.gdrcopy + 16 * w.gpudirect_storage + 32 * w.fabric_manager);
+}
+
+Json way_json(Way const& way, Machine const& machine) {
+  Json json{{"mechanism", to_string(way.mechanism)}, {"drive", way.drive == Drive::Push ? "push" : "pull"}};
+  auto const add_function = [&](char const* key, std::optional<PciId> id) {
+    if (id) json[key] = machine.at(*id).name;
+  };
+  add_function("relay", way.relay);
+  add_function("relay_to", way.relay_to);
+  add_function("nic_from", way.nic_from);
+  add_function("nic_to", way.nic_to);
+  if (way.staging) json["staging"] = machine.at(*way.staging).name;
+  if (way.staging_to) json["staging_to"] = machine.at(*way.staging_to).name;
+  if (way.chunk > Bytes(0)) json["chunk_bytes"] = way.chunk.value();
+  return json;
+}
+
+// --------------------------------------------------------------------------------------------------------- and back
+
+template <class T>
+T parsed(Parsed<T> const& result) {
+  if (!result.value) throw InputError("not a plan: " + result.problem);
+  return *result.value;
+}
+
+std::optional<PciId> function_at(Json const& json, char const* key, Machine const& machine) {
+  if (!json.contains(key)) return std::nullopt;
+  auto const name = json.at(key).get<std::string>();
+  auto const id = machine.find_function(name);
+  if (!id) throw InputError(fmt::format("not a plan for '{}': it has no '{}'", machine.name, name));
+  return id;
+}
+std::optional<NumaId> memory_at(Json const& json, char const* key, Machine const& machine) {
+  if (!json.contains(key)) return std::nullopt;
+  auto const place = machine.place(json.at(key).get<std::string>());
+  auto const* numa = std::get_if<NumaId>(&place);
+  if (numa == nullptr) throw InputError(fmt::format("not a plan: '{}' is not host memory", json.at(key).get<std::string>()));
+  return *numa;
+}
+
+Way way_from(Json const& json, Machine const& machine) {
+  Way way;
+  way.mechanism = parsed(parse_mechanism(json.at("mechanism").get<std::string>()));
+  way.drive = json.at("drive").get<std::string>() == "pull" ? Drive::Pull : Drive::Push;
+  way.relay = function_at(json, "relay", machine);
+  way.relay_to = function_at(json, "relay_to", machine);
+  way.nic_from = function_at(json, "nic_from", machine);
+  way.nic_to = function_at(json, "nic_to", machine);
+  way.staging = memory_at(json, "staging", machine);
+  way.staging_to = memory_at(json, "staging_to", machine);
+  way.chunk = Bytes(json.value("chunk_bytes", std::int64_t{0}));
+  return way;
+}
+
+Candidate candidate_from(Json const& json, Machine const& machine) {
+  Candidate candidate;
+  candidate.way = way_from(json, machine);
+  candidate.refused_by = json.value("rule", std::string());
+  candidate.reason = json.value("reason", std::string());
+  candidate.remarks = json.value("remarks", std::vector<std::string>());
+  candidate.route = json.value("route", std::vector<std::string>());
+  if (json.contains("time_us")) candidate.time = from_microseconds(json.at("time_us"));
+  if (json.contains("latency_us")) candidate.latency = from_microseconds(json.at("latency_us"));
+  if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
+  candidate.binding = json.value("binding", std::string());
+  return candidate;
+}
+
+}  // namespace
+
+void Plan::verify(Machine const& of) const {
+  for (auto const& step : steps) {
+    require(step.bytes >= Bytes(0), step, "its size is negative");
+    verify_way(of, step);
+  }
+  DagRunner const refuses_bad_order(steps);
+  for (auto const& decision : decisions) {
+    if (index(decision.step) >= steps.size() || decision.chosen >= decision.candidates.size())
+      throw PlanError(fmt::format("the decision on '{}' points outside the plan", decision.transfer));
+    require(decision.candidates[decision.chosen].legal(), steps[index(decision.step)], "an illegal way was chosen");
+  }
+}
+
+std::string fingerprint(Machine const& machine) {
+  Hash hash;
+  hash.add(machine.name);
+  for (auto const& host : machine.hosts) add_settings(hash, host);
+  auto const part = [&](std::optional<PartId> id) { hash.add(id ? machine.at(*id).name : std::string("-")); };
+  for (auto const& socket : machine.sockets) {
+    hash.add(socket.name);
+    part(socket.part);
+  }
+  for (auto const& function : machine.functions) {
+    hash.add(function.name);
+    hash.add(function.parent ? static_cast<std::int64_t>(index(*function.parent)) : -1);
+    hash.add(static_cast<std::int64_t>(index(function.host_bridge)));
+    part(function.part);
+    hash.add(function.link ? to_string(*function.link) : std::string("-"));
+    hash.add(function.acs ? to_string(*function.acs) : std::string("-"));
+    hash.add(function.chip);
+    hash.add(function.mig);
+  }
+  for (auto const& link : machine.socket_links) {
+    part(link.part);
+    hash.add(link.count);
+  }
+  for (auto const& bundle : machine.nvlinks) {
+    part(bundle.part);
+    hash.add(bundle.count);
+  }
+  for (auto const& domain : machine.nvswitches) {
+    part(domain.link_part);
+    for (auto const& port : domain.ports) hash.add(port.count);
+  }
+  hash.add(machine.fabric ? machine.fabric->kind : std::string("-"));
+  return hash.text();
+}
+
+nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machine) {
+  auto json = way_json(candidate.way, machine);
+  json["legal"] = candidate.legal();
+  if (!candidate.legal()) json["rule"] = candidate.refused_by;
+  if (!candidate.reason.empty()) json["reason"] = candidate.reason;
+  if (!candidate.remarks.empty()) json["remarks"] = candidate.remarks;
+  if (!candidate.route.empty()) json["route"] = candidate.route;
+  if (candidate.time) json["time_us"] = microseconds(*candidate.time);
+  if (candidate.latency) json["latency_us"] = microseconds(*candidate.latency);
+  if (candidate.rate) json["bandwidth_GBps"] = gigabytes_per_second(*candidate.rate);
+  if (!candidate.binding.empty()) json["binding"] = candidate.binding;
+  return json;
+}
+
+nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
+  Json json{{"lanewise", "plan/1"}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
+  json["steps"] = Json::array();
+  for (auto const& step : plan.steps) {
+    Json item{{"transfer", step.transfer}, {"from", machine.name_of(step.from)}, {"to", machine.name_of(step.to)}, {"bytes", step.bytes.value()}, {"op", to_string(step.op)}};
+    item["way"] = way_json(step.way, machine);
+    item["after"] = Json::array();
+    for (auto const before : step.after) item["after"].push_back(index(before));
+    json["steps"].push_back(std::move(item));
+  }
+  json["decisions"] = Json::array();
+  for (auto const& decision : plan.decisions) {
+    Json item{{"transfer", decision.transfer}, {"step", index(decision.step)}, {"chosen", decision.chosen}};
+    for (auto const& candidate : decision.candidates) item["candidates"].push_back(to_json(candidate, machine));
+    json["decisions"].push_back(std::move(item));
+  }
+  return json;
+}
+
+Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) {
+  try {
+    Plan plan;
+    plan.machine = json.at("machine");
+    plan.fingerprint = json.at("fingerprint");
+    if (plan.fingerprint != fingerprint(machine))
+      throw InputError(fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings", plan.machine,
+                                   plan.fingerprint, machine.name, fingerprint(machine)));
+    for (auto const& item : json.at("steps")) {
+      Step step;
+      step.transfer = item.at("transfer");
+      step.from = machine.place(item.at("from").get<std::string>());
+      step.to = machine.place(item.at("to").get<std::string>());
+      step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
+      step.op = parsed(parse_op(item.at("op").get<std::string>()));
+      step.way = way_from(item.at("way"), machine);
+      for (auto const& before : item.at("after")) step.after.push_back(StepId(before.get<std::uint32_t>()));
+      plan.steps.push_back(std::move(step));
+    }
+    for (auto const& item : json.at("decisions")) {
+      Decision decision{item.at("transfer"), StepId(item.at("step").get<std::uint32_t>()), {}, item.at("chosen")};
+      for (auto const& candidate : item.at("candidates")) decision.candidates.push_back(candidate_from(candidate, machine));
+      plan.decisions.push_back(std::move(decision));
+    }
+    plan.verify(machine);
+    return plan;
+  } catch (Json::exception const& error) {
+    throw InputError(std::string("not a plan: ") + error.what());
+  }
+}
+
+std::string text_of(Way const& way, Machine const& machine) {
+  auto text = std::string(to_string(way.mechanism));
+  if (way.mechanism == Mechanism::PcieP2p) text += way.drive == Drive::Push ? " write" : " read";
+  auto const through = [&](std::string const& name) { text += " through " + name; };
+  if (way.relay) through(machine.at(*way.relay).name);
+  if (way.relay_to) through(machine.at(*way.relay_to).name);
+  if (way.nic_from) through(machine.at(*way.nic_from).name);
+  if (way.nic_to) through(machine.at(*way.nic_to).name);
+  if (way.staging) through(machine.at(*way.staging).name);
+  if (way.staging_to && way.staging_to != way.staging) through(machine.at(*way.staging_to).name);
+  if (way.chunk > Bytes(0)) text += fmt::format(", {} chunks", exact_text(way.chunk));
+  return text;
+}
+
+}  // namespace lanewise

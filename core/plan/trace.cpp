@@ -1,0 +1,51 @@
+#include "core/plan/trace.hpp"
+
+#include "core/io/json.hpp"
+
+namespace lanewise {
+
+nlohmann::ordered_json to_json(Trace const& trace) {
+  nlohmann::ordered_json json{{"lanewise", "trace/1"},
+                              {"mode", trace.mode},
+                              {"machine", trace.machine},
+                              {"fingerprint", trace.fingerprint},
+                              {"environment", trace.environment},
+                              {"makespan_us", microseconds(trace.makespan)}};
+  json["steps"] = nlohmann::ordered_json::array();
+  for (auto const& step : trace.steps) {
+    nlohmann::ordered_json item{{"transfer", step.transfer}, {"start_us", microseconds(step.start)}, {"end_us", microseconds(step.end)}, {"bytes", step.bytes.value()}};
+    item["bandwidth_GBps"] = gigabytes_per_second(step.rate());
+    item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
+    json["steps"].push_back(std::move(item));
+  }
+  json["resources"] = nlohmann::ordered_json::array();
+  for (auto const& resource : trace.resources)
+    json["resources"].push_back({{"name", resource.name}, {"bytes", resource.bytes}, {"utilisation", resource.utilisation}});
+  return json;
+}
+
+Trace trace_from_json(nlohmann::ordered_json const& json) {
+  try {
+    Trace trace;
+    trace.mode = json.at("mode");
+    trace.machine = json.at("machine");
+    trace.fingerprint = json.at("fingerprint");
+    trace.environment = json.at("environment").get<std::map<std::string, std::string>>();
+    trace.makespan = from_microseconds(json.at("makespan_us"));
+    for (auto const& item : json.at("steps")) {
+      StepTrace step;
+      step.transfer = item.at("transfer");
+      step.start = from_microseconds(item.at("start_us"));
+      step.end = from_microseconds(item.at("end_us"));
+      step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
+      if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();
+      trace.steps.push_back(std::move(step));
+    }
+    for (auto const& item : json.at("resources")) trace.resources.push_back({item.at("name"), item.at("bytes"), item.at("utilisation")});
+    return trace;
+  } catch (nlohmann::ordered_json::exception const& error) {
+    throw InputError(std::string("not a trace: ") + error.what());
+  }
+}
+
+}  // namespace lanewise

@@ -1,0 +1,46 @@
+#pragma once
+// What happened: when each step ran, how busy each resource was, and where it ran.
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+struct StepTrace {
+  std::string transfer;
+  Seconds start{0};
+  Seconds end{0};
+  Bytes bytes{0};
+  std::optional<bool> verified;  // absent: nothing was moved (simulation)
+  [[nodiscard]] Seconds duration() const { return end - start; }
+  [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
+  friend bool operator==(StepTrace const&, StepTrace const&) = default;
+};
+
+struct ResourceTrace {
+  std::string name;
+  double bytes = 0;        // weighted, as the resource saw them
+  double utilisation = 0;  // of its capacity over the makespan, 0..1
+  friend bool operator==(ResourceTrace const&, ResourceTrace const&) = default;
+};
+
+struct Trace {
+  std::string mode;                                // "sim" or "hw"
+  std::string machine;
+  std::string fingerprint;
+  std::map<std::string, std::string> environment;  // executor version, settings, host
+  std::vector<StepTrace> steps;                    // as in the plan
+  std::vector<ResourceTrace> resources;            // those that carried anything, busiest first
+  Seconds makespan{0};
+  friend bool operator==(Trace const&, Trace const&) = default;
+};
+
+// `lanewise: trace/1`; times in microseconds, rates in GB/s.
+nlohmann::ordered_json to_json(Trace const& trace);
+Trace trace_from_json(nlohmann::ordered_json const& json);
+
+}  // namespace lanewise

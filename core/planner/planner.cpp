@@ -1,0 +1,121 @@
+#include "core/planner/planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/io/error.hpp"
+#include "core/io/json.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+// A later candidate must be clearly faster than an earlier, simpler one.
+constexpr double kClearlyFaster = 1e-3;
+
+// Pipelined forms get their chunk here, so that a plan says it and every executor uses the same.
+void choose_chunk(Model const& model, Request const& request, Way& way) {
+  bool const pipelined = way.mechanism == Mechanism::HostStaged || way.mechanism == Mechanism::NetStaged || way.mechanism == Mechanism::StorageStaged ||
+                         way.mechanism == Mechanism::NvlinkRelay || way.mechanism == Mechanism::GdrRelay;
+  if (!pipelined) return;
+  way.chunk = request.bytes;  // one chunk: the rate without a pipeline's overhead
+  auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);
+  auto const cost = model.cost(demand, request.bytes);
+  way.chunk = cost ? Model::best_chunk(request.bytes, cost->rate) : Bytes(512 << 10);
+}
+
+Attempt attempt_of(Model const& model, Request const& request, Way const& way, PeersInUse peers) {
+  return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
+}
+
+std::string described_places(Machine const& machine, Request const& request) {
+  return fmt::format("from '{}' to '{}'", machine.name_of(request.from), machine.name_of(request.to));
+}
+
+}  // namespace
+
+Choice Planner::choose(Request const& request, PeersInUse peers) const {
+  Choice choice;
+  auto const ways = possible_ways(model_.machine(), request);
+  if (ways.empty())
+    throw PlanError(fmt::format("nothing moves data {}{}", described_places(model_.machine(), request),
+                                request.only ? fmt::format(" by {}", to_string(*request.only)) : std::string()));
+  choice.judged.reserve(ways.size());
+  std::optional<std::size_t> uncosted;
+  for (auto const& way : ways) {
+    auto& judged = choice.judged.emplace_back(Judged{way, nullptr, std::nullopt});
+    judged.refused_by = refusal(attempt_of(model_, request, way, peers));
+    if (judged.refused_by != nullptr) continue;
+    choose_chunk(model_, request, judged.way);
+    judged.cost = model_.cost(model_.lower(request.from, request.to, request.bytes, request.op, judged.way), request.bytes);
+    auto const here = choice.judged.size() - 1;
+    if (!judged.cost) {
+      if (!uncosted) uncosted = here;
+      continue;
+    }
+    if (!choice.chosen || judged.cost->time.value() < choice.judged[*choice.chosen].cost->time.value() * (1 - kClearlyFaster)) choice.chosen = here;
+  }
+  if (!choice.chosen) choice.chosen = uncosted;  // legal, though nobody knows how fast
+  return choice;
+}
+
+Candidate Planner::described(Request const& request, Judged const& judged) const {
+  Candidate candidate;
+  candidate.way = judged.way;
+  if (judged.refused_by != nullptr) {
+    candidate.refused_by = judged.refused_by->id;
+    candidate.reason = judged.refused_by->sentence;
+    return candidate;
+  }
+  for (auto const* rule : remarks(attempt_of(model_, request, judged.way, {}))) candidate.remarks.emplace_back(rule->id);
+  auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
+  for (auto const& hop : demand.route) candidate.route.push_back(model_.name_of(hop));
+  if (demand.unknown) candidate.reason = fmt::format("nobody says {}", model_.resources().at(*demand.unknown).missing);
+  if (!judged.cost) return candidate;
+  candidate.time = through_json(judged.cost->time);
+  candidate.latency = through_json(demand.latency());
+  candidate.rate = through_json(judged.cost->rate);
+  candidate.binding = model_.text_of_binding(*judged.cost);
+  return candidate;
+}
+
+Plan Planner::plan(std::vector<Request> const& requests) const {
+  Plan plan;
+  plan.machine = model_.machine().name;
+  plan.fingerprint = fingerprint(model_.machine());
+  std::map<PciId, std::set<PciId>> peers;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    auto const& request = requests[i];
+    auto const from = gpu_at(model_.machine(), request.from);
+    auto const to = gpu_at(model_.machine(), request.to);
+    auto const in_use = [&](std::optional<PciId> gpu, std::optional<PciId> other) {
+      if (!gpu || !other) return 0;
+      auto const& mapped = peers[*gpu];
+      return static_cast<int>(mapped.size() - mapped.count(*other));
+    };
+    auto const choice = choose(request, {in_use(from, to), in_use(to, from)});
+    if (!choice.chosen) {
+      auto const& last = choice.judged.front();
+      throw PlanError(fmt::format("transfer '{}' {} has no legal way: {} ({})", request.id, described_places(model_.machine(), request),
+                                  last.refused_by->id, last.refused_by->sentence));
+    }
+    auto const& chosen = choice.judged[*choice.chosen];
+    if (chosen.way.mechanism == Mechanism::PcieP2p) {
+      peers[*from].insert(*to);
+      peers[*to].insert(*from);
+    }
+    Step step{request.id, request.from, request.to, request.bytes, request.op, chosen.way, {}};
+    for (auto const before : request.after) step.after.push_back(StepId(before));
+    Decision decision{request.id, StepId(i), {}, *choice.chosen};
+    for (auto const& judged : choice.judged) decision.candidates.push_back(described(request, judged));
+    plan.steps.push_back(std::move(step));
+    plan.decisions.push_back(std::move(decision));
+  }
+  plan.verify(model_.machine());
+  return plan;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,62 @@
+#pragma once
+// Transfers in, plan out: lists every way a transfer could go, drops the illegal, costs the rest, chooses.
+//
+//   Planner const planner(model);
+//   auto const choice = planner.choose({.from = gpu0, .to = gpu1, .bytes = 256_MiB});
+//   Plan const plan = planner.plan(requests);
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/plan.hpp"
+#include "core/rules/rule.hpp"
+
+namespace lanewise {
+
+struct Request {
+  std::string id = {};
+  Place from, to;
+  Bytes bytes{0};
+  Op op = Op::Copy;
+  std::optional<Mechanism> only = {};     // this mechanism and no other
+  std::vector<std::size_t> after = {};     // requests that must have finished
+};
+
+// PCIe peers already mapped at the two ends.
+struct PeersInUse {
+  int source = 0;
+  int target = 0;
+};
+
+// One way, judged. Costs nothing to make: no names, no allocation.
+struct Judged {
+  Way way;
+  Rule const* refused_by = nullptr;    // nullptr: legal
+  std::optional<Cost> cost;            // absent: refused, or a figure is unknown
+};
+
+struct Choice {
+  std::vector<Judged> judged;          // in order of preference where times are equal
+  std::optional<std::size_t> chosen;   // absent: nothing is legal
+};
+
+class Planner {
+ public:
+  explicit Planner(Model const& model) : model_(model) {}
+
+  // Every way with its verdict, and the best. Throws PlanError when nothing moves data between such places at all.
+  [[nodiscard]] Choice choose(Request const& request, PeersInUse peers = {}) const;
+  // The plan of all requests, each decided alone. Throws PlanError naming the request that has no legal way.
+  [[nodiscard]] Plan plan(std::vector<Request> const& requests) const;
+  // A judged way with names and reasons, for people and files.
+  [[nodiscard]] Candidate described(Request const& request, Judged const& judged) const;
+
+ private:
+  Model const& model_;
+};
+
+// Every way worth weighing for a request, preferred ones first; legality is not looked at.
+std::vector<Way> possible_ways(Machine const& machine, Request const& request);
+
+}  // namespace lanewise

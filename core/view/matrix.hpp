@@ -1,0 +1,44 @@
+#pragma once
+// One figure for every pair of places: what an architect compares servers by.
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/executor.hpp"
+
+namespace lanewise {
+
+enum class Metric : std::uint8_t { Bandwidth, Latency, Mechanism, Class };
+std::string_view to_string(Metric metric);
+Parsed<Metric> parse_metric(std::string_view text);
+
+struct MatrixQuestion {
+  std::vector<Place> places;
+  Bytes bytes{0};
+  Op op = Op::Copy;
+  Metric metric = Metric::Bandwidth;
+  bool bidirectional = false;  // both directions of a pair at once; the figure is their sum
+};
+
+struct Matrix {
+  struct Cell {
+    std::string mechanism;           // empty: no legal way
+    std::string path;                // PIX ... SYS
+    std::optional<Seconds> time;     // absent: no legal way, or a figure is unknown
+    std::optional<BytesPerSecond> rate;
+  };
+  MatrixQuestion question;
+  std::string mode;  // "model" or "sim"
+  std::vector<std::string> names;
+  std::vector<std::vector<Cell>> cells;  // [from][to]
+};
+
+// Every pair alone. With an executor each pair's plan is run by it; without, the figures are the model's own for an
+// idle machine. Throws PlanError for a bidirectional question without an executor: only running it shows the sharing.
+Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor* executor);
+std::string matrix_text(Matrix const& matrix);
+// `lanewise: matrix/1`
+nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine);
+
+}  // namespace lanewise

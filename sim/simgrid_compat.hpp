@@ -1,0 +1,111 @@
+#pragma once
+// The one place that knows what differs between SimGrid 3.32 (Debian 12) and 4.x.
+#include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
+#if SIMGRID_VERSION < 33400
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>  // the latency factor's setter moved to NetZone in 3.34
+#endif
+#include <xbt/log.h>
+
+#include <functional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace lanewise::sim::compat {
+
+namespace s4u = simgrid::s4u;
+using LatencyFactor = std::function<double(double, s4u::Host const*, s4u::Host const*, std::vector<s4u::Link*> const&,
+                                           std::unordered_set<s4u::NetZone*> const&)>;
+
+// Once a process, before the first zone: plain sharing without TCP's corrections, and silence.
+inline void configure() {
+  xbt_log_control_set("root.thresh:critical");
+#if SIMGRID_VERSION >= 33600
+  s4u::Engine::set_config("network/model:raw");
+#else
+  s4u::Engine::set_config("network/model:CM02");
+  s4u::Engine::set_config("network/crosstraffic:0");
+  s4u::Engine::set_config("network/TCP-gamma:1e30");
+#endif
+}
+
+inline s4u::NetZone* star_zone([[maybe_unused]] s4u::Engine& engine, std::string const& name) {
+#if SIMGRID_VERSION >= 40000
+  return engine.get_netzone_root()->add_netzone_star(name);
+#else
+  return s4u::create_star_zone(name);
+#endif
+}
+
+inline s4u::Host* add_host(s4u::NetZone* zone, std::string const& name) {
+#if SIMGRID_VERSION >= 40000
+  return zone->add_host(name, 1.0);
+#else
+  return zone->create_host(name, 1.0);
+#endif
+}
+
+inline s4u::Link* add_link(s4u::NetZone* zone, std::string const& name, double bytes_per_second) {
+#if SIMGRID_VERSION >= 40000
+  return zone->add_link(name, bytes_per_second);
+#else
+  return zone->create_link(name, bytes_per_second);
+#endif
+}
+
+inline void add_route_from(s4u::NetZone* zone, s4u::Host const* host, std::vector<s4u::LinkInRoute> const& links) {
+#if SIMGRID_VERSION >= 33500
+  zone->add_route(host, nullptr, links, false);
+#else
+  zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, links, false);
+#endif
+}
+
+inline void add_route_to(s4u::NetZone* zone, s4u::Host const* host) {
+#if SIMGRID_VERSION >= 33500
+  zone->add_route(nullptr, host, {}, false);
+#else
+  zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {}, false);
+#endif
+}
+
+inline void set_latency_factor(s4u::NetZone* zone, LatencyFactor const& factor) {
+#if SIMGRID_VERSION >= 33400
+  zone->set_latency_factor_cb(factor);
+#else
+  zone->get_network_model()->set_lat_factor_cb(factor);
+#endif
+}
+
+inline double load(s4u::Link const* link) {
+#if SIMGRID_VERSION >= 33400
+  return link->get_load();
+#else
+  return link->get_usage();
+#endif
+}
+
+template <class Done>
+void on_comm_completion(Done done) {  // done(s4u::Comm const&)
+#if SIMGRID_VERSION >= 33400
+  s4u::Comm::on_completion_cb(done);
+#else
+  s4u::Activity::on_completion_cb([done](s4u::Activity const& activity) {
+    if (auto const* comm = dynamic_cast<s4u::Comm const*>(&activity)) done(*comm);
+  });
+#endif
+}
+
+// Starts a comm that setting its ends did not start already. Starting twice would move its bytes twice.
+inline void start_once(s4u::CommPtr const& comm) {
+  using State = s4u::Activity::State;
+  if (comm->get_state() != State::INITED && comm->get_state() != State::STARTING) return;
+#if SIMGRID_VERSION >= 33400
+  comm->start();
+#else
+  comm->vetoable_start();
+#endif
+}
+
+}  // namespace lanewise::sim::compat

@@ -1,0 +1,151 @@
+#include "sim/simgrid_executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+
+#include "core/io/error.hpp"
+#include "core/io/json.hpp"
+#include "core/plan/dag_runner.hpp"
+#include "sim/simulation.hpp"
+
+namespace lanewise::sim {
+namespace {
+
+// The plan's demands as links and flows: each used resource is a link, its capacity scaled so that every flow's weight
+// becomes a whole number of repetitions.
+class Platform {
+ public:
+  Platform(Model const& model, std::vector<Demand> const& demands, std::vector<Step> const& steps) : model_(model) {
+    std::vector<int> divisor(model.resources().count(), 0);
+    for (auto const& demand : demands)
+      for (auto const& use : demand.uses) divisor[index(use.resource)] = std::gcd(divisor[index(use.resource)], use.weight.units());
+    std::vector<std::size_t> link_of(model.resources().count(), 0);
+    for (std::size_t r = 0; r < divisor.size(); ++r) {
+      if (divisor[r] == 0) continue;
+      link_of[r] = links_.size();
+      resource_of_.push_back(ResourceId(r));
+      unit_.push_back(static_cast<double>(divisor[r]) / Weight::kBase);
+      links_.push_back({model.resources().at(ResourceId(r)).capacity->value() / unit_.back()});
+    }
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      Flow flow;
+      for (auto const& use : demands[i].uses) flow.uses.push_back({link_of[index(use.resource)], use.weight.units() / divisor[index(use.resource)]});
+      if (demands[i].cap < kUnlimited) flow.cap_bytes_per_second = demands[i].cap.value();
+      flow.latency_seconds = demands[i].latency().value();
+      flow.bytes = static_cast<std::uint64_t>(steps[i].bytes.value());
+      flows_.push_back(std::move(flow));
+    }
+  }
+
+  [[nodiscard]] std::vector<SharedLink> const& links() const { return links_; }
+  [[nodiscard]] std::vector<Flow> const& flows() const { return flows_; }
+
+  // What each resource carried, busiest first.
+  [[nodiscard]] std::vector<ResourceTrace> usage(SimulationResult const& result) const {
+    std::vector<ResourceTrace> traces;
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      auto const& resource = model_.resources().at(resource_of_[i]);
+      auto const bytes = result.link_bytes[i] * unit_[i];
+      auto const most = resource.capacity->value() * result.makespan;
+      if (bytes > 0) traces.push_back({resource.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
+    }
+    std::stable_sort(traces.begin(), traces.end(), [](auto const& a, auto const& b) { return a.utilisation > b.utilisation; });
+    return traces;
+  }
+
+ private:
+  Model const& model_;
+  std::vector<SharedLink> links_;
+  std::vector<ResourceId> resource_of_;
+  std::vector<double> unit_;  // of a resource's capacity, per repetition
+  std::vector<Flow> flows_;
+};
+
+// Holds steps back until their engines are free; first come, first served.
+class EngineQueue {
+ public:
+  EngineQueue(Model const& model, std::vector<Demand> const& demands) : demands_(demands) {
+    for (std::size_t i = 0; i < model.resources().engine_count(); ++i) free_.push_back(model.resources().at(EngineId(i)).slots);
+  }
+
+  void ready(std::size_t step, std::function<void(std::size_t)> const& start) {
+    if (!take(step)) return waiting_.push_back(step);
+    start(step);
+  }
+
+  void finished(std::size_t step, std::function<void(std::size_t)> const& start) {
+    for (auto const engine : demands_[step].engines) ++free_[index(engine)];
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+      if (take(*it)) {
+        start(*it);
+        it = waiting_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+
+ private:
+  bool take(std::size_t step) {
+    auto const& engines = demands_[step].engines;
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      if (free_[index(engines[i])]-- > 0) continue;
+      for (std::size_t k = 0; k <= i; ++k) ++free_[index(engines[k])];  // all or none
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<Demand> const& demands_;
+  std::vector<int> free_;
+  std::deque<std::size_t> waiting_;
+};
+
+std::vector<Demand> lowered(Model const& model, Plan const& plan) {
+  std::vector<Demand> demands;
+  demands.reserve(plan.steps.size());
+  for (auto const& step : plan.steps) {
+    demands.push_back(model.lower(step.from, step.to, step.bytes, step.op, step.way));
+    if (demands.back().unknown)
+      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer, model.resources().at(*demands.back().unknown).missing));
+  }
+  return demands;
+}
+
+}  // namespace
+
+Trace SimGridExecutor::run(Plan const& plan) {
+  auto const demands = lowered(model_, plan);
+  Platform const platform(model_, demands, plan.steps);
+  EngineQueue engines(model_, demands);
+  DagRunner runner(plan.steps);
+  using Start = std::function<void(std::size_t)>;
+  Order const order{[&](Start const& start) { runner.begin([&](StepId step) { engines.ready(index(step), start); }); },
+                    [&](std::size_t flow, Start const& start) {
+                      engines.finished(flow, start);
+                      runner.finished(StepId(flow), [&](StepId step) { engines.ready(index(step), start); });
+                    }};
+  auto const result = simulate(platform.links(), platform.flows(), order);
+  Trace trace;
+  trace.mode = "sim";
+  trace.machine = plan.machine;
+  trace.fingerprint = plan.fingerprint;
+  trace.environment = {{"executor", "SimGrid " + simgrid_version()}};
+  trace.makespan = through_json(Seconds(result.makespan));
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    trace.steps.push_back({plan.steps[i].transfer, through_json(Seconds(result.flows[i].start)), through_json(Seconds(result.flows[i].finish)), plan.steps[i].bytes, std::nullopt});
+  trace.resources = platform.usage(result);
+  return trace;
+}
+
+}  // namespace lanewise::sim
+
+lanewise::Executor* lanewise_make_sim_executor(lanewise::Model const* model) { return new lanewise::sim::SimGridExecutor(*model); }
+
+char const* lanewise_sim_version() {
+  static auto const version = lanewise::sim::simgrid_version();
+  return version.c_str();
+}

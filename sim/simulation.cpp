@@ -1,0 +1,160 @@
+#include "sim/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <stdexcept>
+
+#include "core/io/error.hpp"
+#include "sim/simgrid_compat.hpp"
+
+namespace lanewise::sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+// Every path has the same raw latency, because SimGrid shares a link in proportion to 1 / latency; the true one comes
+// through the latency factor.
+constexpr double kRawLatency = 1e-6;
+constexpr double kSmallestLatency = 1e-9;  // SimGrid's resolution; zero would change the sharing
+constexpr double kNeverLimits = 1e18;
+
+class Simulation {
+ public:
+  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order) : flows_(flows), order_(order) {
+    connect_once();
+    zone_ = compat::star_zone(engine_, "fabric");
+    sink_ = compat::add_host(zone_, "sink");
+    compat::add_route_to(zone_, sink_);
+    delay_ = add_link("delay", kNeverLimits, kRawLatency, true);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (!(links[i].bytes_per_second > 0)) throw std::invalid_argument("a link needs a positive rate");
+      links_.push_back(add_link(fmt::format("link{}", i), links[i].bytes_per_second, 0, false));
+    }
+    for (std::size_t i = 0; i < flows.size(); ++i) add_path(i);
+    compat::set_latency_factor(zone_, [this](double, s4u::Host const*, s4u::Host const*, auto const&, auto const&) {
+      return std::max(starting_latency_, kSmallestLatency) / kRawLatency;
+    });
+    zone_->seal();
+    live_.resize(flows.size());
+    result_.flows.resize(flows.size());
+    result_.link_bytes.resize(links.size());
+  }
+
+  SimulationResult run() {
+    Current const current(this);
+    origin_ = s4u::Engine::get_clock();  // the clock is the process's and never rewinds
+    order_.begin([this](std::size_t flow) { start(flow); });
+    engine_.run();
+    if (finished_ != flows_.size()) throw PlanError("the simulation ended with steps that nothing started");
+    return std::move(result_);
+  }
+
+ private:
+  // Which simulation SimGrid's process-wide signals belong to.
+  class Current {
+   public:
+    explicit Current(Simulation* simulation) { current_ = simulation; }
+    Current(Current const&) = delete;
+    Current& operator=(Current const&) = delete;
+    ~Current() { current_ = nullptr; }
+  };
+
+  static void connect_once() {
+    static bool const connected = [] {
+      compat::configure();
+      compat::on_comm_completion([](s4u::Comm const& comm) {
+        if (current_ != nullptr) current_->completed(comm);
+      });
+      s4u::Engine::on_time_advance_cb([](double elapsed) {
+        if (current_ != nullptr) current_->advanced(elapsed);
+      });
+      return true;
+    }();
+    static_cast<void>(connected);
+  }
+
+  s4u::Link* add_link(std::string const& name, double rate, double latency, bool per_flow) {
+    auto* link = compat::add_link(zone_, name, rate);
+    link->set_latency(latency);
+    if (per_flow) link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+    link->seal();
+    return link;
+  }
+
+  // A source host per flow whose only route is the flow's. A star zone drops repeated links; a bypass route keeps them.
+  void add_path(std::size_t i) {
+    auto const& flow = flows_[i];
+    std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(delay_)};
+    bool repeats = false;
+    for (auto const& use : flow.uses) {
+      repeats = repeats || use.times > 1;
+      for (int k = 0; k < use.times; ++k) route.emplace_back(links_.at(use.link));
+    }
+    if (flow.cap_bytes_per_second > 0) route.emplace_back(add_link(fmt::format("cap{}", i), flow.cap_bytes_per_second, 0, true));
+    auto* host = compat::add_host(zone_, fmt::format("path{}", i));
+    sources_.push_back(host);
+    compat::add_route_from(zone_, host, repeats ? std::vector<s4u::LinkInRoute>{} : route);
+    if (repeats) zone_->add_bypass_route(host->get_netpoint(), sink_->get_netpoint(), nullptr, nullptr, route);
+  }
+
+  void start(std::size_t i) {
+    starting_latency_ = flows_[i].latency_seconds;  // the factor is asked while the comm starts
+    auto comm = s4u::Comm::sendto_init();
+    live_[i] = comm;  // dropping the last reference to a running comm crashes
+    comm->set_data(reinterpret_cast<void*>(i));
+    comm->set_payload_size(flows_[i].bytes);
+    comm->set_source(sources_[i]);
+    comm->set_destination(sink_);  // this starts it, unless it is empty
+    compat::start_once(comm);
+  }
+
+  void completed(s4u::Comm const& comm) {
+    auto const i = reinterpret_cast<std::size_t>(comm.get_data<void>());
+    ++finished_;
+    result_.flows[i] = {comm.get_start_time() - origin_, comm.get_finish_time() - origin_};
+    result_.makespan = std::max(result_.makespan, result_.flows[i].finish);
+    order_.finished(i, [this](std::size_t flow) { start(flow); });
+  }
+
+  void advanced(double elapsed) {
+    for (std::size_t i = 0; i < links_.size(); ++i) result_.link_bytes[i] += compat::load(links_[i]) * elapsed;
+  }
+
+  inline static Simulation* current_ = nullptr;
+
+  std::vector<s4u::CommPtr> live_;  // outlives the engine
+  s4u::Engine engine_{"lanewise"};
+  s4u::NetZone* zone_ = nullptr;
+  s4u::Host* sink_ = nullptr;
+  s4u::Link* delay_ = nullptr;
+  std::vector<s4u::Link*> links_;
+  std::vector<s4u::Host*> sources_;
+  std::vector<Flow> const& flows_;
+  Order const& order_;
+  double starting_latency_ = 0;
+  double origin_ = 0;
+  std::size_t finished_ = 0;
+  SimulationResult result_;
+};
+
+}  // namespace
+
+SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order) {
+  static std::mutex one_at_a_time;
+  std::scoped_lock const lock(one_at_a_time);
+  if (flows.empty()) return {};
+  return Simulation(links, flows, order).run();
+}
+
+std::string simgrid_version() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+}  // namespace lanewise::sim
