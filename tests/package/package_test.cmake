@@ -1,5 +1,5 @@
 # Installs the build into an empty folder, builds and runs a consumer against it, and runs the installed program.
-#   cmake -D BUILD=... -D WORK=... -D CXX=... -D FLAGS=... -D TYPE=... -P package_test.cmake
+#   cmake -D BUILD=... -D WORK=... -D CXX=... -D FLAGS=... -D TYPE=... -D SIM=ON -P package_test.cmake
 cmake_minimum_required(VERSION 3.22)
 set(prefix "${WORK}/prefix")
 file(REMOVE_RECURSE "${WORK}")
@@ -23,7 +23,9 @@ file(READ "${machines}/dgx-a100.yaml" machine)
 string(REPLACE "machine: dgx-a100" "machine: only-installed" machine "${machine}")
 file(WRITE "${machines}/only-installed.yaml" "${machine}")
 expect("only-installed" "${prefix}/bin/lanewise" show only-installed)
-expect("lanewise " "${prefix}/bin/lanewise" --version)
+if(SIM)
+  expect("GB/s" "${prefix}/bin/lanewise" matrix v100-pcie-x2 --mode sim)
+endif()
 foreach(file bin/lanewise include/lanewise/core/machine/machine.hpp share/lanewise/scenarios share/doc/lanewise/LICENSE)
   if(NOT EXISTS "${prefix}/${file}")
     message(FATAL_ERROR "not installed: ${file}")
@@ -37,3 +39,6 @@ expect("" "${CMAKE_COMMAND}" -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}
        "-DCMAKE_BUILD_TYPE=${TYPE}")
 expect("" "${CMAKE_COMMAND}" --build "${WORK}/consumer")
 expect("8 GPUs" "${WORK}/consumer/consumer")
+if(SIM)
+  expect("SimGrid" "${WORK}/consumer/simulating_consumer")
+endif()
