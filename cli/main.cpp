@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 
@@ -14,11 +15,15 @@ using lanewise::cli::ExitCode;
 int run(int argc, char** argv) {
   CLI::App app{"Plans GPU data transfers, and proves the plan right in simulation and on hardware.\nRates are decimal (GB/s = 1e9 bytes/s), sizes binary (MiB, GiB).", "lanewise"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("lanewise ") + LANEWISE_VERSION);
+  app.set_version_flag("--version", [] { return fmt::format("lanewise {}\n{}", LANEWISE_VERSION, lanewise::cli::executors_text()); }, "version, and which executors this build has");
   lanewise::cli::Session session;
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);
   lanewise::cli::add_matrix(app, session);
+  lanewise::cli::add_plan(app, session);
+  lanewise::cli::add_run(app, session);
+  lanewise::cli::add_check(app, session);
+  lanewise::cli::add_compare(app, session);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& error) {

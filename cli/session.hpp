@@ -38,7 +38,11 @@ T argument(Parsed<T> parsed) {
 }
 
 // Each adds its subcommand.
+void add_check(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
+void add_plan(CLI::App& app, Session& session);
+void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
 

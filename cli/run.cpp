@@ -1,0 +1,133 @@
+// plan, run and compare: a scenario as a plan, a plan as a trace, two traces against each other.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/executors.hpp"
+#include "cli/session.hpp"
+#include "core/io/json.hpp"
+#include "core/scenario/scenario.hpp"
+#include "core/verdict/comparison.hpp"
+#include "core/view/plan_text.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string second;
+  std::string mode = "sim";
+  std::string variant;
+  std::string output;
+};
+
+// The variant's settings, or none when the scenario has no variants and none was asked for.
+std::vector<Setting> settings_of(Scenario const& scenario, std::string const& wanted) {
+  auto settings = scenario.settings;
+  if (wanted.empty() && scenario.variants.size() > 1) {
+    std::string names;
+    for (auto const& variant : scenario.variants) names += (names.empty() ? "" : ", ") + variant.name;
+    throw InputError(fmt::format("scenario '{}' has variants; choose one with --variant: {}", scenario.name, names));
+  }
+  for (auto const& variant : scenario.variants) {
+    if (!wanted.empty() && variant.name != wanted) continue;
+    settings.insert(settings.end(), variant.settings.begin(), variant.settings.end());
+    return settings;
+  }
+  throw InputError(fmt::format("scenario '{}' has no variant '{}'", scenario.name, wanted));
+}
+
+std::string machine_name_of(Session const& session, Scenario const& scenario) {
+  if (!session.machine_name.empty()) return session.machine_name;
+  if (scenario.machines.size() == 1) return scenario.machines.front();
+  throw InputError(fmt::format("scenario '{}' is for several machines; choose one with --on", scenario.name));
+}
+
+bool is_json(SourceText const& source) {
+  auto const first = source.text().find_first_not_of(" \t\r\n");
+  return first != std::string::npos && source.text()[first] == '{';
+}
+
+struct Prepared {
+  Model model;
+  Plan plan;
+};
+
+// A plan file with the machine it was made for, or a scenario planned on its machine.
+Prepared prepare(Session& session, Options const& options) {
+  auto const source = SourceText::load(options.input);
+  if (is_json(source)) {
+    auto const json = parse_json(source, "plan/1");
+    if (session.machine_name.empty()) session.machine_name = json.value("machine", std::string());
+    Model model(session.machine());
+    auto plan = plan_from_json(json, model.machine());
+    return {std::move(model), std::move(plan)};
+  }
+  auto const scenario = read_scenario(source);
+  auto machine = session.catalogue.machine(machine_name_of(session, scenario));
+  for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
+  for (auto const& text : session.settings) apply_setting(machine, parse_setting(text), session.catalogue);
+  Model model(std::move(machine));
+  auto plan = Planner(model).plan(requests_of(scenario, model.machine()));
+  return {std::move(model), std::move(plan)};
+}
+
+// JSON to a file, JSON to stdout, or text.
+void put(Session const& session, Options const& options, nlohmann::ordered_json const& json, std::string const& text) {
+  if (!options.output.empty()) write_file(options.output, json.dump(2) + "\n");
+  if (session.json) fmt::print("{}\n", json.dump(2));
+  else fmt::print("{}", text);
+}
+
+void plan(Session& session, Options const& options) {
+  auto const [model, plan] = prepare(session, options);
+  put(session, options, to_json(plan, model.machine()), plan_text(plan, model.machine()));
+}
+
+void run(Session& session, Options const& options) {
+  auto const [model, plan] = prepare(session, options);
+  auto const trace = make_executor(options.mode, model)->run(plan);
+  put(session, options, to_json(trace), trace_text(trace, plan, model.machine()));
+}
+
+void compare_traces(Session& session, Options const& options) {
+  auto const read = [](std::string const& file) { return trace_from_json(parse_json(SourceText::load(file), "trace/1")); };
+  auto const comparison = compare(read(options.input), read(options.second));
+  if (session.json) fmt::print("{}\n", comparison_json(comparison).dump(2));
+  else fmt::print("{}", comparison_text(comparison));
+}
+
+std::shared_ptr<Options> add_input(CLI::App& command, Session& session, std::string const& what) {
+  auto options = std::make_shared<Options>();
+  command.add_option("input", options->input, what)->required();
+  session.add_machine(command, "--on", false);
+  command.add_option("--variant", options->variant, "the scenario's variant to take");
+  command.add_option("-o,--output", options->output, "also write JSON to this file");
+  return options;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("plan", "plan a scenario and show every decision");
+  auto options = add_input(*command, session, "a scenario file");
+  command->callback([&session, options] { plan(session, *options); });
+}
+
+void add_run(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("run", "run a scenario or a plan, and show when each step ran");
+  auto options = add_input(*command, session, "a scenario file, or a plan made by `lanewise plan -o`");
+  command->add_option("--mode", options->mode, "sim or hw")->check(CLI::IsMember({"sim", "hw"}))->capture_default_str();
+  command->callback([&session, options] { run(session, *options); });
+}
+
+void add_compare(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("compare", "hold two traces of one plan against each other, step by step");
+  auto options = std::make_shared<Options>();
+  command->add_option("first", options->input, "a trace made by `lanewise run -o` (predicted)")->required();
+  command->add_option("second", options->second, "another (measured)")->required();
+  session.add_json(*command);
+  command->callback([&session, options] { compare_traces(session, *options); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,52 @@
+#include "core/interop/junit.hpp"
+
+#include <pugixml.hpp>
+#include <sstream>
+
+namespace lanewise {
+namespace {
+
+void add_case(pugi::xml_node suite, std::string const& scenario, std::string const& name, double seconds, std::string const& failure) {
+  auto test = suite.append_child("testcase");
+  test.append_attribute("classname") = scenario.c_str();
+  test.append_attribute("name") = name.c_str();
+  test.append_attribute("time") = seconds;
+  if (failure.empty()) return;
+  auto node = test.append_child("failure");
+  node.append_attribute("message") = failure.c_str();
+  node.text() = failure.c_str();
+}
+
+std::string where(std::string const& machine, std::string const& variant) { return variant.empty() ? machine : machine + ", " + variant; }
+
+}  // namespace
+
+std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
+  pugi::xml_document document;
+  auto root = document.append_child("testsuites");
+  root.append_attribute("name") = "lanewise";
+  for (auto const& verdict : verdicts) {
+    auto suite = root.append_child("testsuite");
+    suite.append_attribute("name") = verdict.scenario.c_str();
+    unsigned tests = 0;
+    unsigned failures = 0;
+    for (auto const& run : verdict.runs) {
+      add_case(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.trace.makespan.value(), run.failure);
+      ++tests;
+      failures += run.failure.empty() ? 0 : 1;
+    }
+    for (auto const& result : verdict.results) {
+      auto const failure = result.passed ? std::string() : "expected " + result.what + "; found " + result.found;
+      add_case(suite, verdict.scenario, result.what + " (" + where(result.machine, result.variant) + ")", 0, failure);
+      ++tests;
+      failures += result.passed ? 0 : 1;
+    }
+    suite.append_attribute("tests") = tests;
+    suite.append_attribute("failures") = failures;
+  }
+  std::ostringstream out;
+  document.save(out, "  ");
+  return out.str();
+}
+
+}  // namespace lanewise

@@ -1,0 +1,68 @@
+#pragma once
+// A workload and what is known to be true of it: transfers, variants of settings, expectations.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/file.hpp"
+#include "core/io/yaml.hpp"
+#include "core/machine/setting.hpp"
+#include "core/planner/planner.hpp"
+#include "core/scenario/bound.hpp"
+
+namespace lanewise {
+
+struct TransferSpec {
+  std::string id;
+  std::string from, to;                 // names of places
+  Bytes bytes{0};
+  Op op = Op::Copy;
+  std::optional<Mechanism> mechanism;   // this one and no other
+  std::vector<std::string> after;       // ids
+  friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
+};
+
+struct Variant {
+  std::string name;
+  std::vector<Setting> settings;
+  friend bool operator==(Variant const&, Variant const&) = default;
+};
+
+// One line under `expect`: where it applies, and what must hold there.
+struct Expectation {
+  std::string machine;                      // empty: every machine
+  std::string variant;                      // empty: every variant
+  std::string transfer;                     // empty: the whole run
+  std::vector<Mechanism> mechanisms;        // the chosen one is among these
+  std::vector<std::string> avoids;          // kinds or names of hops that the route does not have
+  std::vector<std::string> through;         // and that it has
+  std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that refuses it
+  std::optional<Bound> bandwidth;           // of the transfer; of the whole run: all bytes over the makespan
+  std::optional<Bound> latency;             // of the transfer, from its start to its end
+  std::optional<Bound> makespan;
+  std::optional<Bound> regret;              // of the transfer's decision; of the whole run: of the worst one
+  SourcePos pos;
+  friend bool operator==(Expectation const&, Expectation const&) = default;
+};
+
+struct Scenario {
+  std::string name;
+  std::string title;
+  std::string source;                   // where the truth is from
+  std::vector<std::string> machines;
+  std::vector<Setting> settings;        // of every variant
+  std::vector<TransferSpec> transfers;
+  std::vector<Variant> variants;        // at least one; the default has no name and changes nothing
+  std::vector<Expectation> expectations;
+  SourcePos pos;
+  friend bool operator==(Scenario const&, Scenario const&) = default;
+};
+
+MapSpec const& scenario_spec();
+// Reads `lanewise: scenario/1`. Throws InputError with everything that is wrong.
+Scenario read_scenario(SourceText const& source);
+
+// The transfers as requests on a machine. Throws InputError naming the transfer when a place is not there.
+std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine);
+
+}  // namespace lanewise

@@ -1,0 +1,274 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/spelling.hpp"
+#include "core/scenario/scenario.hpp"
+
+namespace lanewise {
+namespace {
+
+FieldSpec text(std::string name, std::string doc, bool required = false) {
+  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
+}
+FieldSpec custom(std::string name, std::string doc) { return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc)}; }
+FieldSpec settings_field() {
+  return {.name = "settings", .type = ValueType::Dictionary, .doc = "settings as --set takes them: acs, iommu, link@NAME, part@NAME, ...", .item = ValueType::Custom};
+}
+
+MapSpec const& transfer_spec() {
+  static MapSpec const spec{
+      "transfer",
+      {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
+       text("from", "where the data is", true),
+       text("to", "where it goes", true),
+       {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
+       {.name = "op", .type = ValueType::Word, .doc = "how", .words = {"copy", "write", "read", "load_store", "atomic"}},
+       text("mechanism", "this mechanism and no other"),
+       {.name = "after", .type = ValueType::List, .doc = "ids of transfers that must have finished", .item = ValueType::Id}}};
+  return spec;
+}
+
+MapSpec const& variant_spec() {
+  static MapSpec const spec{"variant", {{.name = "name", .type = ValueType::Id, .doc = "its name", .required = true}, settings_field()}};
+  return spec;
+}
+
+MapSpec const& expectation_spec() {
+  static MapSpec const spec{
+      "expectation",
+      {text("machine", "only on this machine"), text("variant", "only in this variant"), text("transfer", "of this transfer; absent: of the whole run"),
+       custom("mechanism", "the mechanism chosen, or a list of allowed ones"),
+       custom("avoids", "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, network, chip_fabric, or a name; or a list"),
+       custom("through", "what the route passes, in the same words"), custom("refuses", "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"),
+       text("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"), text("latency", "time from start to end"), text("makespan", "time of the whole run"),
+       text("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};
+  return spec;
+}
+
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(SourceText const& source) : source_(source) {}
+
+  Scenario read() {
+    auto const root = parse_yaml(source_);
+    expect_schema(root, "scenario/1", source_);
+    MapReader top(root, scenario_spec(), source_, diagnostics_);
+    scenario_.name = top.text("scenario").value_or("");
+    scenario_.title = top.text("title").value_or("");
+    scenario_.source = top.text("source").value_or("");
+    scenario_.pos = {source_.name(), 1, 1};
+    scenario_.machines = top.texts("machines");
+    scenario_.settings = settings(top);
+    for (auto& reader : top.maps("transfers")) read_transfer(reader);
+    if (scenario_.transfers.empty() && diagnostics_.empty()) top.fail_at_key("transfers", "a scenario has at least one transfer");
+    check_order(top);
+    for (auto& reader : top.maps("variants")) read_variant(reader);
+    if (scenario_.variants.empty()) scenario_.variants.emplace_back();
+    for (auto& reader : top.maps("expect")) read_expectation(reader);
+    diagnostics_.throw_if_any();
+    return std::move(scenario_);
+  }
+
+ private:
+  // {acs: on, virtualization: {approval: true}, acs@sw0: [RR, CR]} as a list of settings.
+  std::vector<Setting> settings(MapReader& reader) {
+    std::vector<Setting> found;
+    auto const* node = reader.custom("settings");
+    if (node == nullptr) return found;
+    if (node->kind != YamlKind::Map) {
+      reader.fail(*node, "'settings': expected a mapping, such as {acs: on}");
+      return found;
+    }
+    for (auto const& entry : node->entries) {
+      if (entry.value.kind == YamlKind::Map)
+        for (auto const& inner : entry.value.entries) found.push_back({entry.key + "." + inner.key, joined(inner.value)});
+      else found.push_back({entry.key, joined(entry.value)});
+    }
+    return found;
+  }
+  static std::string joined(YamlNode const& node) {
+    if (node.kind != YamlKind::Sequence) return node.text;
+    std::string all;
+    for (auto const& item : node.items) all += (all.empty() ? "" : ",") + item.text;
+    return all;
+  }
+
+  void read_transfer(MapReader& reader) {
+    TransferSpec transfer;
+    transfer.id = reader.text("id").value_or("");
+    transfer.from = reader.text("from").value_or("");
+    transfer.to = reader.text("to").value_or("");
+    transfer.bytes = reader.size("bytes").value_or(Bytes(0));
+    if (auto const op = reader.text("op")) transfer.op = parse_op(*op).value.value_or(Op::Copy);
+    if (auto const name = reader.text("mechanism")) transfer.mechanism = mechanism(reader, *reader.node("mechanism"), *name);
+    transfer.after = reader.texts("after");
+    for (auto const& other : scenario_.transfers)
+      if (other.id == transfer.id && reader.has("id")) reader.fail(*reader.node("id"), fmt::format("a transfer '{}' is already there", transfer.id));
+    if (!transfer.from.empty() && transfer.from == transfer.to && transfer.op == Op::Atomic) reader.fail(reader.self(), "an atomic needs two places");
+    scenario_.transfers.push_back(std::move(transfer));
+  }
+
+  static std::optional<Mechanism> mechanism(MapReader const& reader, YamlNode const& node, std::string const& name) {
+    auto const parsed = parse_mechanism(name);
+    if (!parsed.value) reader.fail(node, parsed.problem);
+    return parsed.value;
+  }
+
+  void check_order(MapReader const& top) {
+    for (std::size_t i = 0; i < scenario_.transfers.size(); ++i)
+      for (auto const& name : scenario_.transfers[i].after) {
+        if (position_of(name) < i) continue;
+        top.fail_at_key("transfers", position_of(name) == scenario_.transfers.size()
+                                         ? fmt::format("transfer '{}' comes after '{}', which is not there", scenario_.transfers[i].id, name)
+                                         : fmt::format("transfer '{}' comes after '{}', which must stand before it in the list", scenario_.transfers[i].id, name));
+      }
+  }
+  [[nodiscard]] std::size_t position_of(std::string const& id) const {
+    auto const found = std::find_if(scenario_.transfers.begin(), scenario_.transfers.end(), [&](auto const& t) { return t.id == id; });
+    return static_cast<std::size_t>(found - scenario_.transfers.begin());
+  }
+
+  void read_variant(MapReader& reader) {
+    Variant variant{reader.text("name").value_or(""), settings(reader)};
+    for (auto const& other : scenario_.variants)
+      if (other.name == variant.name) reader.fail(*reader.node("name"), fmt::format("a variant '{}' is already there", variant.name));
+    scenario_.variants.push_back(std::move(variant));
+  }
+
+  // ------------------------------------------------------------------------------------------------------ expectations
+  std::vector<std::string> words(MapReader& reader, std::string_view key) {
+    auto const* node = reader.custom(key);
+    std::vector<std::string> found;
+    if (node == nullptr) return found;
+    if (node->kind == YamlKind::Scalar) found.push_back(node->text);
+    for (auto const& item : node->items) found.push_back(item.text);
+    if (found.empty()) reader.fail(*node, fmt::format("'{}': expected a word or a list of words", key));
+    return found;
+  }
+
+  void must_be_known(MapReader& reader, std::string_view key, std::string const& name, std::vector<std::string> const& known, std::string_view what) {
+    if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return;
+    reader.fail(*reader.node(key), fmt::format("no {} is called '{}'{}", what, name, did_you_mean(name, known)));
+  }
+
+  void read_expectation(MapReader& reader) {
+    Expectation e;
+    e.pos = {source_.name(), reader.self().line, reader.self().column};
+    e.machine = reader.text("machine").value_or("");
+    e.variant = reader.text("variant").value_or("");
+    e.transfer = reader.text("transfer").value_or("");
+    must_be_known(reader, "machine", e.machine, scenario_.machines, "machine of this scenario");
+    must_be_known(reader, "variant", e.variant, variant_names(), "variant");
+    must_be_known(reader, "transfer", e.transfer, transfer_ids(), "transfer");
+    for (auto const& name : words(reader, "mechanism"))
+      if (auto const m = mechanism(reader, *reader.node("mechanism"), name)) e.mechanisms.push_back(*m);
+    e.avoids = words(reader, "avoids");
+    e.through = words(reader, "through");
+    read_refusal(reader, e);
+    e.bandwidth = bound(reader, "bandwidth", Figure::Rate);
+    e.latency = bound(reader, "latency", Figure::Time);
+    e.makespan = bound(reader, "makespan", Figure::Time);
+    e.regret = bound(reader, "regret", Figure::Share);
+    bool const of_transfer = !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.latency;
+    if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1) e.transfer = scenario_.transfers.front().id;
+    if (of_transfer && e.transfer.empty()) reader.fail(reader.self(), "mechanism, avoids, through, refuses and latency speak of one transfer; add 'transfer: ID'");
+    if (!of_transfer && !e.bandwidth && !e.makespan && !e.regret) reader.fail(reader.self(), "this expectation expects nothing");
+    scenario_.expectations.push_back(std::move(e));
+  }
+
+  void read_refusal(MapReader& reader, Expectation& e) {
+    auto const* node = reader.custom("refuses");
+    if (node == nullptr) return;
+    if (node->kind != YamlKind::Map || node->entries.size() != 1) return reader.fail(*node, "'refuses': expected one pair, such as {pcie_p2p: P2P-SOCKET}");
+    auto const m = mechanism(reader, *node, node->entries.front().key);
+    auto const& rule = node->entries.front().value.text;
+    if (find_rule(rule) == nullptr) {
+      std::vector<std::string> ids;
+      for (auto const& known : all_rules()) ids.emplace_back(known.id);
+      reader.fail(*node, fmt::format("no rule is called '{}'{}", rule, did_you_mean(rule, ids)));
+    } else if (m) {
+      e.refuses = std::pair(*m, rule);
+    }
+  }
+
+  std::optional<Bound> bound(MapReader& reader, std::string_view key, Figure figure) {
+    auto const said = reader.text(key);
+    if (!said) return std::nullopt;
+    auto const parsed = parse_bound(*said, figure);
+    if (!parsed.value) {
+      reader.fail(*reader.node(key), parsed.problem);
+      return std::nullopt;
+    }
+    check_reference(reader, key, parsed.value->relative_to);
+    return parsed.value;
+  }
+
+  void check_reference(MapReader& reader, std::string_view key, std::string const& reference) {
+    if (reference.empty()) return;
+    auto const slash = reference.find('/');
+    auto const first = reference.substr(0, slash);
+    auto known = variant_names();
+    if (slash != std::string::npos) {
+      must_be_known(reader, key, first, known, "variant");
+      return must_be_known(reader, key, reference.substr(slash + 1), transfer_ids(), "transfer");
+    }
+    for (auto& id : transfer_ids()) known.push_back(std::move(id));
+    must_be_known(reader, key, first, known, "variant or transfer");
+  }
+
+  [[nodiscard]] std::vector<std::string> variant_names() const {
+    std::vector<std::string> names;
+    for (auto const& variant : scenario_.variants) names.push_back(variant.name);
+    return names;
+  }
+  [[nodiscard]] std::vector<std::string> transfer_ids() const {
+    std::vector<std::string> ids;
+    for (auto const& transfer : scenario_.transfers) ids.push_back(transfer.id);
+    return ids;
+  }
+
+  SourceText const& source_;
+  Diagnostics diagnostics_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+MapSpec const& scenario_spec() {
+  static MapSpec const spec{
+      "scenario",
+      {{.name = "lanewise", .type = ValueType::Word, .doc = "scenario/1", .required = true, .words = {"scenario/1"}},
+       {.name = "scenario", .type = ValueType::Id, .doc = "its name", .required = true},
+       text("title", "what it shows, in a sentence"),
+       text("source", "where the truth is from"),
+       {.name = "machines", .type = ValueType::List, .doc = "machines to run on, by name or file", .item = ValueType::Text},
+       settings_field(),
+       {.name = "transfers", .type = ValueType::List, .doc = "what moves; all begin together unless 'after' says otherwise", .required = true, .map = &transfer_spec(), .item = ValueType::Map},
+       {.name = "variants", .type = ValueType::List, .doc = "the same transfers under other settings", .map = &variant_spec(), .item = ValueType::Map},
+       {.name = "expect", .type = ValueType::List, .doc = "what must hold", .map = &expectation_spec(), .item = ValueType::Map}}};
+  return spec;
+}
+
+Scenario read_scenario(SourceText const& source) { return ScenarioReader(source).read(); }
+
+std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine) {
+  std::vector<Request> requests;
+  for (auto const& transfer : scenario.transfers) {
+    Request request{.id = transfer.id, .from = {}, .to = {}, .bytes = transfer.bytes, .op = transfer.op, .only = transfer.mechanism};
+    try {
+      request.from = machine.place(transfer.from);
+      request.to = machine.place(transfer.to);
+    } catch (InputError const& error) {
+      throw InputError(std::vector<Diagnostic>{{scenario.pos, fmt::format("transfer '{}' of '{}': {}", transfer.id, scenario.name, error.what()), {}}});
+    }
+    for (auto const& id : transfer.after) {
+      auto const before = std::find_if(scenario.transfers.begin(), scenario.transfers.end(), [&](auto const& t) { return t.id == id; });
+      request.after.push_back(static_cast<std::size_t>(before - scenario.transfers.begin()));
+    }
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,24 @@
+#pragma once
+// Was the choice right? Measured by running every legal alternative too, one decision at a time.
+#include <string>
+#include <vector>
+
+#include "core/plan/executor.hpp"
+#include "core/plan/plan.hpp"
+
+namespace lanewise {
+
+struct Regret {
+  std::string transfer;
+  std::size_t alternatives = 0;   // that were run
+  std::string best;               // the way of the fastest of all runs
+  Seconds chosen_makespan{0};
+  Seconds best_makespan{0};
+  // How much longer the plan takes than with the best alternative: 0.02 is 2 %.
+  [[nodiscard]] double share() const { return chosen_makespan / best_makespan - 1; }
+};
+
+// One regret a decision. `chosen` is the plan's own trace. Alternatives whose cost is unknown are left out.
+std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor);
+
+}  // namespace lanewise

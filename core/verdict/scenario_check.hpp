@@ -1,0 +1,62 @@
+#pragma once
+// Runs a scenario on its machines in all its variants and holds it to its expectations.
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/executor.hpp"
+#include "core/scenario/scenario.hpp"
+#include "core/verdict/regret.hpp"
+
+namespace lanewise {
+
+// One variant on one machine.
+struct VariantRun {
+  std::string machine;
+  std::string variant;
+  Plan plan;
+  Trace trace;
+  std::vector<Regret> regrets;
+  std::vector<std::vector<std::string>> route_words;  // a step: names and kinds of what its route passes
+  std::string failure;                                // why there was nothing to run; empty: it ran
+};
+
+// One expectation where it applies.
+struct ExpectationResult {
+  std::string machine;
+  std::string variant;
+  std::string what;    // "there: mechanism pcie_p2p"
+  bool passed = false;
+  std::string found;   // what was found instead, or the figure that passed
+  SourcePos pos;
+};
+
+struct ScenarioVerdict {
+  std::string scenario;
+  std::string title;
+  std::string mode;
+  std::vector<VariantRun> runs;
+  std::vector<ExpectationResult> results;
+  [[nodiscard]] bool passed() const;
+};
+
+// What a check needs from outside: machines by name, and an executor for a model.
+struct CheckWorld {
+  std::function<Machine(std::string const& name)> machine;
+  std::function<std::unique_ptr<Executor>(Model const& model)> executor;
+  Catalogue& catalogue;
+  std::string mode;
+};
+
+// Throws InputError when the scenario does not fit its machines; a variant without a legal way is a failed result.
+ScenarioVerdict check_scenario(Scenario const& scenario, CheckWorld const& world);
+
+// The table of all verdicts, then every failure with its reason.
+std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts);
+// `lanewise: verdict/1`
+nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts);
+
+}  // namespace lanewise

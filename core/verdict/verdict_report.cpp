@@ -1,0 +1,103 @@
+// Verdicts for people and for programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/json.hpp"
+#include "core/units/text.hpp"
+#include "core/verdict/scenario_check.hpp"
+#include "core/view/table.hpp"
+
+namespace lanewise {
+namespace {
+
+bool belongs(ExpectationResult const& result, VariantRun const& run) { return result.machine == run.machine && result.variant == run.variant; }
+
+double worst_regret(VariantRun const& run) {
+  double worst = 0;
+  for (auto const& regret : run.regrets) worst = std::max(worst, regret.share());
+  return worst;
+}
+
+std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const& run) {
+  int passed = 0;
+  int all = 0;
+  for (auto const& result : verdict.results) {
+    if (!belongs(result, run)) continue;
+    ++all;
+    passed += result.passed ? 1 : 0;
+  }
+  bool const fine = run.failure.empty() && passed == all;
+  auto const ran = run.failure.empty();
+  return {verdict.scenario,
+          run.machine,
+          run.variant.empty() ? "" : run.variant,
+          ran ? rounded_text(run.trace.makespan) : "",
+          ran ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
+          fmt::format("{}/{}", passed, all),
+          fine ? "pass" : "FAIL"};
+}
+
+std::string place_of(SourcePos const& pos) { return pos.line > 0 ? fmt::format("{}:{}:{}", pos.file, pos.line, pos.column) : pos.file; }
+
+}  // namespace
+
+std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
+  Table table({"scenario", "machine", "variant", "makespan", "regret", "expectations", "verdict"});
+  std::string failures;
+  std::size_t failed = 0;
+  std::size_t expectations = 0;
+  for (auto const& verdict : verdicts) {
+    for (auto const& run : verdict.runs) {
+      table.add(row_of(verdict, run));
+      if (!run.failure.empty()) failures += fmt::format("FAIL {} on {} {}: {}\n", verdict.scenario, run.machine, run.variant, run.failure);
+    }
+    for (auto const& result : verdict.results) {
+      ++expectations;
+      if (result.passed) continue;
+      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", place_of(result.pos), verdict.scenario, result.machine,
+                              result.variant.empty() ? "" : " (" + result.variant + ")", result.what, result.found);
+    }
+    failed += verdict.passed() ? 0 : 1;
+  }
+  auto text = table.text();
+  if (!failures.empty()) text += "\n" + failures;
+  text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(), expectations);
+  return text;
+}
+
+nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts) {
+  nlohmann::ordered_json json{{"lanewise", "verdict/1"}};
+  json["passed"] = std::all_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.passed(); });
+  json["scenarios"] = nlohmann::ordered_json::array();
+  for (auto const& verdict : verdicts) {
+    nlohmann::ordered_json item{{"scenario", verdict.scenario}, {"title", verdict.title}, {"mode", verdict.mode}, {"passed", verdict.passed()}};
+    for (auto const& run : verdict.runs) {
+      nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}};
+      if (!run.failure.empty()) entry["failure"] = run.failure;
+      else entry["makespan_us"] = microseconds(run.trace.makespan);
+      for (std::size_t i = 0; run.failure.empty() && i < run.regrets.size(); ++i) {
+        auto const& decision = run.plan.decisions[i];
+        auto const& chosen = decision.candidates[decision.chosen];
+        auto const& step = run.trace.steps[index(decision.step)];
+        entry["decisions"].push_back({{"transfer", decision.transfer},
+                                      {"mechanism", to_string(chosen.way.mechanism)},
+                                      {"route", chosen.route},
+                                      {"time_us", microseconds(step.duration())},
+                                      {"bandwidth_GBps", gigabytes_per_second(step.rate())},
+                                      {"alternatives", run.regrets[i].alternatives},
+                                      {"best", run.regrets[i].best},
+                                      {"regret", run.regrets[i].share()}});
+      }
+      item["runs"].push_back(std::move(entry));
+    }
+    item["results"] = nlohmann::ordered_json::array();
+    for (auto const& result : verdict.results)
+      item["results"].push_back({{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}, {"passed", result.passed},
+                                 {"found", result.found}, {"at", place_of(result.pos)}});
+    json["scenarios"].push_back(std::move(item));
+  }
+  return json;
+}
+
+}  // namespace lanewise

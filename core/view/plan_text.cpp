@@ -1,0 +1,54 @@
+#include "core/view/plan_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units/text.hpp"
+#include "core/view/table.hpp"
+
+namespace lanewise {
+namespace {
+
+std::string names_before(Step const& step, std::vector<Step> const& steps) {
+  std::string names;
+  for (auto const before : step.after) names += (names.empty() ? "" : ", ") + steps[index(before)].transfer;
+  return names;
+}
+
+}  // namespace
+
+std::string plan_text(Plan const& plan, Machine const& machine) {
+  Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "bound by", "after"});
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    auto const& step = plan.steps[i];
+    auto const& decision = plan.decisions[i];
+    auto const& chosen = decision.candidates[decision.chosen];
+    table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes), std::string(to_string(step.op)),
+               text_of(step.way, machine), chosen.time ? rounded_text(*chosen.time) : "?", chosen.binding, names_before(step, plan.steps)});
+  }
+  auto text = fmt::format("plan for {} (fingerprint {})\n", plan.machine, plan.fingerprint) + table.text();
+  for (auto const& decision : plan.decisions) {
+    auto const legal = std::count_if(decision.candidates.begin(), decision.candidates.end(), [](auto const& c) { return c.legal(); });
+    text += fmt::format("{}: {} ways weighed, {} legal; route {}\n", decision.transfer, decision.candidates.size(), legal,
+                        fmt::join(decision.candidates[decision.chosen].route, " > "));
+  }
+  return text;
+}
+
+std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
+  Table table({"transfer", "way", "start", "end", "bandwidth", "verified"});
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+    auto const& step = trace.steps[i];
+    table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end), rounded_text(step.rate()),
+               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+  }
+  auto text = fmt::format("{} on {}: makespan {}\n", trace.mode, trace.machine, rounded_text(trace.makespan)) + table.text();
+  constexpr std::size_t kMostShown = 8;
+  Table busy({"busiest resource", "utilisation"});
+  for (std::size_t i = 0; i < std::min(kMostShown, trace.resources.size()); ++i)
+    busy.add({trace.resources[i].name, fmt::format("{:.1f} %", trace.resources[i].utilisation * 100)});
+  return busy.empty() ? text : text + "\n" + busy.text();
+}
+
+}  // namespace lanewise
