@@ -36,8 +36,8 @@ int run(int argc, char** argv) {
   lanewise::cli::add_run(app, session);
   lanewise::cli::add_check(app, session);
   lanewise::cli::add_compare(app, session);
-  refuse_unknown_command(app, argc, argv);
   lanewise::cli::add_import(app, session);
+  refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& error) {
