@@ -17,8 +17,7 @@ bool is_plain(std::string const& text) {
   constexpr std::string_view kLeading = "-?:,[]{}#&*!|>'\"%@`.";
   if (kLeading.find(text.front()) != std::string_view::npos) return false;
   if (text.back() == ':') return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    auto const c = text[i];
+  for (auto const c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) return false;
     if (std::string_view(",[]{}\"'#").find(c) != std::string_view::npos) return false;
     if (c == ':') return false;

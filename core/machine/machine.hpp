@@ -246,11 +246,11 @@ struct Machine {
 
   // All functions of one kind, in file order.
   [[nodiscard]] std::vector<PciId> all(PciKind kind) const;
-  [[nodiscard]] std::optional<PciId> find_function(std::string_view name) const;
+  [[nodiscard]] std::optional<PciId> find_function(std::string_view wanted) const;
   // "gpu0", "nic1", "nvme0", "numa0", or a socket's name for the memory of its first NUMA node.
-  [[nodiscard]] std::optional<Place> find_place(std::string_view name) const;
+  [[nodiscard]] std::optional<Place> find_place(std::string_view wanted) const;
   // The same, but throws InputError with the nearest spelling when there is no such place.
-  [[nodiscard]] Place place(std::string_view name) const;
+  [[nodiscard]] Place place(std::string_view wanted) const;
   [[nodiscard]] std::string const& name_of(Place const& place) const;
 };
 

@@ -75,11 +75,11 @@ struct Held<std::optional<T>> {
 
 // `member` returns a reference to what the key fills, of a const or a mutable Part.
 template <class Member>
-PartField scalar(std::string name, std::string doc, Member member) {
+PartField scalar(std::string const& name, std::string const& doc, Member member) {
   using Stored = std::remove_cvref_t<decltype(member(std::declval<Part&>()))>;
   using Value = typename Held<Stored>::type;
   PartField field;
-  field.spec = {.name = name, .type = Scalar<Value>::kType, .doc = std::move(doc), .unknown_allowed = true};
+  field.spec = {.name = name, .type = Scalar<Value>::kType, .doc = doc, .unknown_allowed = true};
   field.read = [name, member](Part& part, MapReader& reader) {
     if (auto value = Scalar<Value>::read(reader, name)) member(part) = std::move(*value);
   };
@@ -93,7 +93,7 @@ PartField scalar(std::string name, std::string doc, Member member) {
 }
 
 template <class Member>
-PartField word(std::string name, std::string doc, Names words, Member member) {
+PartField word(std::string const& name, std::string doc, Names const& words, Member member) {
   using Enum = std::remove_cvref_t<decltype(member(std::declval<Part&>()))>;
   PartField field;
   field.spec = {.name = name, .type = ValueType::Word, .doc = std::move(doc), .unknown_allowed = true, .words = words};
@@ -109,7 +109,7 @@ PartField word(std::string name, std::string doc, Names words, Member member) {
 }
 
 template <class Member>
-PartField link_field(std::string name, std::string doc, Member member) {
+PartField link_field(std::string const& name, std::string doc, Member member) {
   PartField field;
   field.spec = {.name = name, .type = ValueType::Custom, .doc = std::move(doc), .unknown_allowed = true,
                 .pattern = kLinkPattern};
@@ -128,7 +128,7 @@ PartField link_field(std::string name, std::string doc, Member member) {
 }
 
 template <class Member>
-PartField texts(std::string name, std::string doc, Member member) {
+PartField texts(std::string const& name, std::string doc, Member member) {
   PartField field;
   field.spec = {.name = name, .type = ValueType::List, .doc = std::move(doc), .item = ValueType::Text};
   field.read = [name, member](Part& part, MapReader& reader) { member(part) = reader.texts(name); };
@@ -137,7 +137,7 @@ PartField texts(std::string name, std::string doc, Member member) {
 }
 
 // A member of a Part, const or not.
-#define LANEWISE_MEMBER(path) [](auto& part) -> auto& { return part.path; }
+#define LANEWISE_MEMBER(path) [](auto& part) -> auto& { return part.path; }  // NOLINT(bugprone-macro-parentheses)
 
 void add_common(std::vector<PartField>& fields) {
   fields.push_back(scalar("title", "the product's name, for people", LANEWISE_MEMBER(title)));

@@ -1,0 +1,29 @@
+# What `cmake --install` puts where, and the package that find_package(lanewise) reads.
+include(CMakePackageConfigHelpers)
+
+set(LANEWISE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/lanewise")
+set(_libraries lanewise_core)
+if(TARGET lanewise_sim)
+  list(APPEND _libraries lanewise_sim)
+endif()
+
+install(TARGETS lanewise RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+# Headers include one another from the root of the tree: core/machine/machine.hpp stays that below include/lanewise. All
+# of core is public; of sim only what its target says (PUBLIC_HEADER), for the rest includes SimGrid.
+install(TARGETS ${_libraries} EXPORT lanewise
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        PUBLIC_HEADER DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/lanewise/sim")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/core" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/lanewise"
+        FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/topologies" "${PROJECT_SOURCE_DIR}/scenarios"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/lanewise")
+install(FILES LICENSE CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+install(EXPORT lanewise FILE lanewiseTargets.cmake NAMESPACE lanewise:: DESTINATION "${LANEWISE_CMAKE_DIR}")
+configure_package_config_file(cmake/lanewiseConfig.cmake.in lanewiseConfig.cmake
+                              INSTALL_DESTINATION "${LANEWISE_CMAKE_DIR}"
+                              PATH_VARS CMAKE_INSTALL_DATADIR)
+# Before 1.0 a minor version may change anything.
+write_basic_package_version_file(lanewiseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/lanewiseConfig.cmake" "${PROJECT_BINARY_DIR}/lanewiseConfigVersion.cmake"
+        DESTINATION "${LANEWISE_CMAKE_DIR}")

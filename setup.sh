@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# From a clone to an answer on Debian 12 and Ubuntu 24.04: installs what is missing from the distribution's packages,
+# builds Release, and does what was asked. `./setup.sh help` lists the commands.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+stage="" # what is being done, named if it fails
+log=""   # what it wrote, shown if it fails
+
+# Without libsimgrid-dev everything but the simulation is built.
+packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
+  libsimgrid-dev graphviz)
+packages_test=(libgtest-dev libgmock-dev)
+packages_bench=(libbenchmark-dev)
+# Formatting differs between releases of clang-format, hence one for all; the others are the distribution's own.
+packages_lint=(clang-format-14 clang-tidy clang libclang-rt-dev shellcheck)
+
+usage() {
+  cat <<'END'
+usage: ./setup.sh COMMAND
+
+  run        install, build, then check the bundled scenarios; the exit code is that of `lanewise check`
+  test       install, build, then run the whole test suite
+  build [PRESET]
+             install and build only; a preset of CMakePresets.json, release if not said
+  bench [ARGUMENT]...
+             install, build, then run the benchmarks, each with the arguments (--benchmark_filter=...)
+  install [build|test|bench|lint]...
+             install packages only: those to build (always), to test, to measure, to lint and fuzz
+  help       this text
+
+Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
+LANEWISE_JOBS=N sets the number of compilers at once (otherwise what cores and memory allow).
+END
+}
+
+say() { printf '== %s\n' "$*" >&2; }
+
+ended() {
+  local code=$?
+  if ((code != 0)) && [[ -n $stage ]]; then
+    tail -n 60 -- "$log" >&2
+    say "failed: $stage (exit code $code)"
+  fi
+  [[ -z $log ]] || rm -f -- "$log"
+}
+trap ended EXIT
+
+# refuse CODE MESSAGE: 2 for a wrong command line, 3 for something that is not here.
+refuse() {
+  stage=""
+  printf 'setup.sh: %s\n' "$2" >&2
+  exit "$1"
+}
+
+begin() {
+  stage=$1
+  say "$stage"
+}
+quietly() { "$@" >"$log" 2>&1 </dev/null; }
+
+installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+missing() {
+  local package
+  for package in "$@"; do
+    installed "$package" || printf '%s\n' "$package"
+  done
+}
+
+as_root=()
+need_root() {
+  [[ $EUID -eq 0 ]] && return
+  command -v sudo >/dev/null || refuse 3 "to install $* run this as root, or install sudo"
+  [[ -t 0 ]] || sudo -n true 2>/dev/null || refuse 3 "to install $* sudo wants a password, and there is no terminal to ask on"
+  sudo true
+  as_root=(sudo)
+}
+
+apt() {
+  quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# A new system has no package lists at all, an old one lists of files that are gone: fetched only when something is missing.
+have_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
+
+install_packages() {
+  local -a wanted=("$@") lacking=() required=()
+  local package simgrid=
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    refuse 3 "this is not Debian or Ubuntu; provide what ${wanted[*]} provide there, then: cmake --preset release && cmake --build --preset release"
+  fi
+  mapfile -t lacking < <(missing "${wanted[@]}")
+  for package in "${lacking[@]}"; do
+    if [[ $package == libsimgrid-dev ]]; then simgrid=$package; else required+=("$package"); fi
+  done
+  if ((${#lacking[@]} == 0)); then
+    say "packages: nothing missing"
+    return
+  fi
+  need_root "${lacking[@]}"
+  if ((${#required[@]} > 0)) || ! have_lists; then
+    begin "packages: fetch the lists"
+    apt update
+  fi
+  if [[ -n $simgrid ]] && ! apt install --simulate --no-install-recommends "$simgrid"; then
+    say "packages: this distribution cannot install $simgrid; going on without the simulator ($(grep -m1 '^E:' "$log" || echo 'apt-get gives no reason'))"
+    simgrid=
+  fi
+  # shellcheck disable=SC2206  # empty where there is no SimGrid
+  local -a install=("${required[@]}" $simgrid)
+  ((${#install[@]} > 0)) || return 0
+  begin "packages: install ${install[*]}"
+  apt install -y --no-install-recommends "${install[@]}"
+}
+
+# The compilers that fit: one for each core, and for each 1.5 GB of memory that is free.
+compilers() {
+  local cores free_kib limit fit
+  cores=$(nproc)
+  free_kib=$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo 2>/dev/null || true)
+  limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || true)
+  [[ $limit =~ ^[0-9]+$ ]] && ((limit / 1024 < ${free_kib:-limit})) && free_kib=$((limit / 1024))
+  fit=$((${free_kib:-1500000} / 1500000))
+  ((fit < cores)) || fit=$cores
+  ((fit > 0)) || fit=1
+  printf '%s\n' "${LANEWISE_JOBS:-$fit}"
+}
+
+on_if() { if "$@"; then echo ON; else echo OFF; fi; }
+
+# build PRESET
+build() {
+  local preset=$1 home count
+  local -a options=()
+  if [[ $preset == release ]]; then
+    # -U: SimGrid is looked for anew each time, for it may have been installed since.
+    options=(-U LANEWISE_SIM "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
+      "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
+  fi
+  if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
+  if [[ -n $home && $home != "$root" ]]; then options+=(--fresh); fi # the tree was moved or copied
+  begin "configure ($preset)"
+  quietly cmake --preset "$preset" "${options[@]}"
+  count=$(compilers)
+  begin "build ($preset, $count at once)"
+  if [[ -t 2 ]]; then
+    cmake --build --preset "$preset" -j "$count" >&2
+  else
+    quietly cmake --build --preset "$preset" -j "$count"
+  fi
+}
+
+# Hands over to a program: its output is the last, and its exit code is ours.
+hand_over() {
+  say "$*"
+  rm -f -- "$log"
+  exec "$@"
+}
+
+benchmarks() {
+  local program
+  for program in build/release/bin/*_bench; do
+    begin "$program $*"
+    "$program" "$@"
+  done
+}
+
+main() {
+  local command=${1:-help} preset=release group
+  local -a wanted=("${packages_build[@]}")
+  (($# == 0)) || shift
+  case $command in
+    help | -h | --help) usage && return ;;
+    run) ;;
+    build)
+      preset=${1:-release}
+      (($# == 0)) || shift
+      case $preset in
+        release) ;;
+        fuzz) wanted+=("${packages_lint[@]}") ;;
+        *) wanted+=("${packages_test[@]}") ;;
+      esac
+      ;;
+    test) wanted+=("${packages_test[@]}") ;;
+    bench) wanted+=("${packages_bench[@]}") ;;
+    install)
+      for group in "$@"; do
+        case $group in
+          build) ;;
+          test) wanted+=("${packages_test[@]}") ;;
+          bench) wanted+=("${packages_bench[@]}") ;;
+          lint) wanted+=("${packages_lint[@]}") ;;
+          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint" ;;
+        esac
+      done
+      ;;
+    *) refuse 2 "no command '$command'; ./setup.sh help lists them" ;;
+  esac
+  case $command in run | build | test) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
+
+  cd -- "$root"
+  log=$(mktemp)
+  install_packages "${wanted[@]}"
+  [[ $command != install ]] || return 0
+  build "$preset"
+  case $command in
+    run) hand_over build/release/bin/lanewise check scenarios/ ;;
+    test) hand_over ctest --preset release -j 2 ;;
+    bench) benchmarks "$@" ;;
+  esac
+}
+
+main "$@"

@@ -1,0 +1,44 @@
+# Installs the build into an empty folder, builds and runs a consumer against it, and runs the installed program.
+#   cmake -D BUILD=... -D WORK=... -D CXX=... -D FLAGS=... -D TYPE=... -D SIM=ON -P package_test.cmake
+cmake_minimum_required(VERSION 3.22)
+set(prefix "${WORK}/prefix")
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}/elsewhere")
+
+# expect(TEXT COMMAND...): the command succeeds, and says TEXT.
+function(expect text)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${WORK}/elsewhere"
+                  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(FIND "${output}" "${text}" at)
+  if(NOT code STREQUAL "0" OR at EQUAL -1)
+    message(FATAL_ERROR "${ARGN}\nends with ${code}, and with '${text}' expected it says:\n${output}")
+  endif()
+endfunction()
+
+expect("" "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${prefix}")
+
+# The installed program reads the installed data, not the tree it was built from: only the former has this machine.
+set(machines "${prefix}/share/lanewise/topologies/machines")
+file(READ "${machines}/dgx-a100.yaml" machine)
+string(REPLACE "machine: dgx-a100" "machine: only-installed" machine "${machine}")
+file(WRITE "${machines}/only-installed.yaml" "${machine}")
+expect("only-installed" "${prefix}/bin/lanewise" show only-installed)
+if(SIM)
+  expect("GB/s" "${prefix}/bin/lanewise" matrix v100-pcie-x2 --mode sim)
+endif()
+foreach(file bin/lanewise include/lanewise/core/machine/machine.hpp share/lanewise/scenarios share/doc/lanewise/LICENSE)
+  if(NOT EXISTS "${prefix}/${file}")
+    message(FATAL_ERROR "not installed: ${file}")
+  endif()
+endforeach()
+
+# The package works where it is found, not only where it was installed.
+file(RENAME "${prefix}" "${WORK}/moved")
+expect("" "${CMAKE_COMMAND}" -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/consumer"
+       "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}"
+       "-DCMAKE_BUILD_TYPE=${TYPE}")
+expect("" "${CMAKE_COMMAND}" --build "${WORK}/consumer")
+expect("8 GPUs" "${WORK}/consumer/consumer")
+if(SIM)
+  expect("SimGrid" "${WORK}/consumer/simulating_consumer")
+endif()

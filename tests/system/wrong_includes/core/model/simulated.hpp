@@ -1,0 +1,3 @@
+#pragma once
+// For include_direction.sh to find: SimGrid stays in sim/.
+#include <simgrid/s4u.hpp>
