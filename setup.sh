@@ -24,7 +24,8 @@ usage: ./setup.sh COMMAND
   build [PRESET]
              install and build only; a preset of CMakePresets.json, release if not said
   bench [ARGUMENT]...
-             install, build, then run the benchmarks, each with the arguments (--benchmark_filter=...)
+             install, build, then measure everything and write docs/benchmarks.md; with arguments, run only the
+             benchmarks inside one process, with them (--benchmark_filter=...)
   install [build|test|bench|lint]...
              install packages only: those to build (always), to test, to measure, to lint and fuzz
   help       this text
@@ -161,6 +162,7 @@ hand_over() {
 
 benchmarks() {
   local program
+  if (($# == 0)); then hand_over bench/run.sh; fi
   for program in build/release/bin/*_bench; do
     begin "$program $*"
     "$program" "$@"

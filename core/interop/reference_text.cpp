@@ -25,6 +25,16 @@ std::string link_to(MapSpec const& spec) { return fmt::format("[{}](#{})", spec.
 
 std::string words_of(std::vector<std::string> const& words) { return fmt::format("`{}`", fmt::join(words, "`, `")); }
 
+// A pattern that is nothing but alternatives, as words.
+std::string words_of_pattern(std::string_view pattern) {
+  if (!pattern.starts_with("^(") || !pattern.ends_with(")$")) return "word";
+  auto const inner = pattern.substr(2, pattern.size() - 4);
+  if (inner.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_|") != std::string_view::npos) return "word";
+  std::string words = "`";
+  for (char const c : inner) words += c == '|' ? std::string("`, `") : std::string(1, c);
+  return words + "`";
+}
+
 std::string item_of(FieldSpec const& field) {
   if (field.item == ValueType::Map && field.map == nullptr) return "[parts](part.md)";
   if (field.item == ValueType::Map) return link_to(*field.map);
@@ -48,9 +58,9 @@ std::string type_of(FieldSpec const& field) {
     case ValueType::Dictionary: return fmt::format("names to {}", item_of(field));
     case ValueType::Custom: break;
   }
-  std::string type = field.pattern.empty() ? "mapping" : "word";
-  if (field.item == ValueType::Custom) type += " or list";
-  if (field.map != nullptr) type += " or " + link_to(*field.map);
+  auto type = field.pattern.empty() ? std::string("mapping") : words_of_pattern(field.pattern);
+  if (field.item == ValueType::Custom) type += ", or a list";
+  if (field.map != nullptr) type += ", or " + link_to(*field.map);
   return type;
 }
 
@@ -98,10 +108,9 @@ std::string keys_text(FileKind kind) {
 
 std::string rules_text() {
   std::string text =
-      "# Rules\n\nWritten by `lanewise export rules`; do not edit. In this order: the first rule that refuses a way of "
-      "a transfer is the\n"
-      "reason that `lanewise why` gives. Rules that change the way let the transfer pass, but not where it would go "
-      "without them.\n\n"
+      "# Rules\n\nWritten by `lanewise export rules`; do not edit. Where several rules refuse a way, `lanewise why` "
+      "names the first.\n"
+      "A rule that changes the way lets the transfer pass, but not where it would go without the rule.\n\n"
       "| rule | what it says | | of | source |\n|---|---|---|---|---|\n";
   for (auto const& rule : all_rules())
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", rule.id, in_table(std::string(rule.sentence)),
