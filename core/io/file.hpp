@@ -34,7 +34,8 @@ class SourceText {
   std::vector<std::size_t> line_starts_;
 };
 
-// Writes to a temporary file beside `path`, then renames it. Throws InputError naming the path when it cannot.
+// Writes to a temporary file beside `path`, then renames it; a link's target is replaced and not the link, and a device
+// or a pipe is written to. Throws InputError naming the path when it cannot.
 void write_file(std::filesystem::path const& path, std::string_view content);
 
 }  // namespace lanewise

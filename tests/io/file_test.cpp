@@ -68,6 +68,9 @@ TEST(SourceText, InvalidUtf8IsRefused) {
   EXPECT_THAT(refusal_of("a\x80"), StartsWith("f:1:2: "));            // continuation alone
   EXPECT_THAT(refusal_of("a\xC0\xAF"), StartsWith("f:1:2: "));        // overlong '/'
   EXPECT_THAT(refusal_of("a\xE0\x80\xAF"), StartsWith("f:1:2: "));    // overlong in three bytes
+  EXPECT_THAT(refusal_of("a\xED\xA0\x80"), StartsWith("f:1:2: "));    // half a surrogate pair
+  EXPECT_THAT(refusal_of("a\xF0\x80\x80\xAF"), StartsWith("f:1:2: "));  // overlong in four bytes
+  EXPECT_THAT(refusal_of("a\xF4\x90\x80\x80"), StartsWith("f:1:2: "));  // beyond U+10FFFF
   EXPECT_THAT(refusal_of("a\xF5\x80\x80\x80"), StartsWith("f:1:2: "));  // beyond U+10FFFF
 }
 

@@ -70,7 +70,7 @@ TEST(JsonNumbers, RoundFiguresStayRound) {
 }
 
 TEST(ParseJson, SaysWhereItBreaks) {
-  EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\",\n \"steps\": [1,, 2]}"), StartsWith("f:2:13: error: not valid JSON"));
+  EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\",\n \"steps\": [1,, 2]}"), StartsWith("f:2:14: error: not valid JSON"));
   EXPECT_THAT(refusal_of(""), HasSubstr("not valid JSON"));
   EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\""), StartsWith("f:1:"));  // truncated
 }
