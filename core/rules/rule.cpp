@@ -296,8 +296,8 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
     case Mechanism::NvlinkRelay: return kRelay;
     case Mechanism::PcieP2p: return kPcie;
     case Mechanism::HostDma: return kHostDma;
+    case Mechanism::SharedHost: return kNetStaged;  // the other device may be a NIC
     case Mechanism::HostStaged:
-    case Mechanism::SharedHost:
     case Mechanism::StorageStaged: return kStaged;
     case Mechanism::BarCopy: return kBar;
     case Mechanism::Rdma: return kRdma;
