@@ -39,13 +39,6 @@ std::vector<fs::path> files_of(std::vector<std::string> const& arguments) {
   return files;
 }
 
-// A machine of a scenario: a bundled name, or a file beside the scenario.
-Machine machine_for(Session& session, fs::path const& scenario, std::string const& name) {
-  auto const beside = scenario.parent_path() / name;
-  std::error_code error;
-  return session.machine(fs::is_regular_file(beside, error) ? beside.string() : name);
-}
-
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
   std::vector<Scenario> scenarios;
   std::string problems;
@@ -66,7 +59,7 @@ void run(Session& session, Options const& options) {
   std::vector<ScenarioVerdict> verdicts;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (!session.machine_name.empty()) scenarios[i].machines = {session.machine_name};
-    CheckWorld const world{[&](std::string const& name) { return machine_for(session, files[i], name); },
+    CheckWorld const world{[&](std::string const& name) { return session.machine_named_in(files[i].parent_path(), name); },
                            [&](Model const& model) { return make_executor(options.mode, model); }, session.catalogue, options.mode};
     verdicts.push_back(check_scenario(scenarios[i], world));
   }

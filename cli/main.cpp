@@ -1,16 +1,28 @@
 // The program: parses the command line, runs one subcommand, turns errors into exit codes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
+#include "core/io/spelling.hpp"
 
 namespace {
 
 using lanewise::cli::ExitCode;
+
+// CLI11 says of a misspelt command only that one is required.
+void refuse_unknown_command(CLI::App const& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> names;
+  for (auto const* command : app.get_subcommands([](CLI::App const*) { return true; })) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  auto const hint = lanewise::did_you_mean(argv[1], names);
+  throw lanewise::InputError(fmt::format("no command is called '{}'{} commands: {}", argv[1], hint.empty() ? ";" : hint, fmt::join(names, ", ")));
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Plans GPU data transfers, and proves the plan right in simulation and on hardware.\nRates are decimal (GB/s = 1e9 bytes/s), sizes binary (MiB, GiB).", "lanewise"};
@@ -24,6 +36,8 @@ int run(int argc, char** argv) {
   lanewise::cli::add_run(app, session);
   lanewise::cli::add_check(app, session);
   lanewise::cli::add_compare(app, session);
+  lanewise::cli::add_import(app, session);
+  refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& error) {

@@ -64,9 +64,9 @@ Prepared prepare(Session& session, Options const& options) {
     return {std::move(model), std::move(plan)};
   }
   auto const scenario = read_scenario(source);
-  auto machine = session.catalogue.machine(machine_name_of(session, scenario));
+  auto machine = session.machine_named_in(std::filesystem::path(options.input).parent_path(), machine_name_of(session, scenario));
   for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
-  for (auto const& text : session.settings) apply_setting(machine, parse_setting(text), session.catalogue);
+  session.apply_settings(machine);  // the command line has the last word
   Model model(std::move(machine));
   auto plan = Planner(model).plan(requests_of(scenario, model.machine()));
   return {std::move(model), std::move(plan)};

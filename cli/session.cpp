@@ -38,12 +38,18 @@ void Session::add_machine(CLI::App& command, std::string const& option, bool req
 
 void Session::add_json(CLI::App& command) { command.add_flag("--json", json, "print JSON instead of text"); }
 
-Machine Session::machine() { return machine(machine_name); }
+Machine Session::machine() { return machine_named_in({}, machine_name); }
 
-Machine Session::machine(std::string const& name) {
-  auto made = catalogue.machine(name);
-  for (auto const& text : settings) apply_setting(made, parse_setting(text), catalogue);
-  return made;
+Machine Session::machine_named_in(fs::path const& folder, std::string const& name) {
+  auto const beside = folder / name;
+  std::error_code error;
+  auto machine = catalogue.machine(!folder.empty() && fs::is_regular_file(beside, error) ? beside.string() : name);
+  apply_settings(machine);
+  return machine;
+}
+
+void Session::apply_settings(Machine& machine) {
+  for (auto const& text : settings) apply_setting(machine, parse_setting(text), catalogue);
 }
 
 }  // namespace lanewise::cli

@@ -1,6 +1,8 @@
 #pragma once
 // What every subcommand shares: the catalogue, the machine argument with its --set, and --json.
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,9 @@ struct Session {
   void add_json(CLI::App& command);
   // The named machine with every --set applied.
   Machine machine();
-  // The same for another name, as scenarios give.
-  Machine machine(std::string const& name);
+  // A machine that a file in `folder` names: a file there, or as on the command line. With every --set applied.
+  Machine machine_named_in(std::filesystem::path const& folder, std::string const& name);
+  void apply_settings(Machine& machine);
 };
 
 // The value of a parsed argument; throws InputError with the parser's reason when there is none.
@@ -40,6 +43,7 @@ T argument(Parsed<T> parsed) {
 // Each adds its subcommand.
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_import(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);

@@ -1,16 +1,55 @@
 #include <fmt/format.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/graphviz.hpp"
 #include "cli/session.hpp"
+#include "core/io/file.hpp"
 #include "core/machine/machine_file.hpp"
+#include "core/view/dot.hpp"
+#include "core/view/machine_json.hpp"
+#include "core/view/topo.hpp"
+#include "core/view/tree.hpp"
 
 namespace lanewise::cli {
+namespace {
+
+struct ShowOptions {
+  std::string as = "tree";
+  std::string output;
+};
+
+std::string shown(Machine const& machine, std::string const& as) {
+  if (as == "topo") return topo_matrix(machine);
+  if (as == "dot") return dot_text(machine);
+  if (as == "svg") return svg_of(dot_text(machine));
+  if (as == "json") return machine_json(machine).dump(2) + "\n";
+  if (as == "yaml") return write_machine(machine);
+  return tree_text(machine);
+}
+
+}  // namespace
 
 void add_show(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("show", "show a machine");
+  auto* command = app.add_subcommand("show", "show a machine as a tree, a matrix or a picture");
   session.add_machine(*command);
-  command->callback([&session] { fmt::print("{}", write_machine(session.machine())); });
+  auto const options = std::make_shared<ShowOptions>();
+  command
+      ->add_option("--as", options->as,
+                   "tree: with links, ACS and NUMA nodes; topo: the matrix of nvidia-smi topo -m; dot: Graphviz; "
+                   "svg: a picture (needs graphviz); json; yaml: the machine file")
+      ->check(CLI::IsMember({"tree", "topo", "dot", "svg", "json", "yaml"}))
+      ->type_name("VIEW")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "write to a file instead of standard output")->type_name("FILE");
+  command->callback([&session, options] {
+    auto const text = shown(session.machine(), session.json ? "json" : options->as);
+    if (options->output.empty())
+      fmt::print("{}", text);
+    else
+      write_file(options->output, text);
+  });
 }
 
 }  // namespace lanewise::cli

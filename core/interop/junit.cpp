@@ -6,7 +6,8 @@
 namespace lanewise {
 namespace {
 
-void add_case(pugi::xml_node suite, std::string const& scenario, std::string const& name, double seconds, std::string const& failure) {
+void add_case(pugi::xml_node suite, std::string const& scenario, std::string const& name, double seconds,
+              std::string const& failure) {
   auto test = suite.append_child("testcase");
   test.append_attribute("classname") = scenario.c_str();
   test.append_attribute("name") = name.c_str();
@@ -17,7 +18,9 @@ void add_case(pugi::xml_node suite, std::string const& scenario, std::string con
   node.text() = failure.c_str();
 }
 
-std::string where(std::string const& machine, std::string const& variant) { return variant.empty() ? machine : machine + ", " + variant; }
+std::string where(std::string const& machine, std::string const& variant) {
+  return variant.empty() ? machine : machine + ", " + variant;
+}
 
 }  // namespace
 
@@ -31,7 +34,8 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
     unsigned tests = 0;
     unsigned failures = 0;
     for (auto const& run : verdict.runs) {
-      add_case(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.trace.makespan.value(), run.failure);
+      add_case(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.trace.makespan.value(),
+               run.failure);
       ++tests;
       failures += run.failure.empty() ? 0 : 1;
     }

@@ -15,6 +15,18 @@ namespace lanewise {
 namespace fs = std::filesystem;
 namespace {
 
+// Whether the first two of three or four bytes begin the shortest form of a code point: RFC 3629 leaves out longer
+// forms, surrogates and what is above U+10FFFF.
+bool is_code_point(unsigned char lead, unsigned char second) {
+  switch (lead) {
+    case 0xE0: return second >= 0xA0;
+    case 0xED: return second < 0xA0;
+    case 0xF0: return second >= 0x90;
+    case 0xF4: return second < 0x90;
+    default: return true;
+  }
+}
+
 // The offset of the first byte that is not UTF-8 text, or npos.
 std::size_t first_non_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -26,6 +38,7 @@ std::size_t first_non_text(std::string_view text) {
     if (length == 0 || i + length > text.size()) return i;
     for (std::size_t k = 1; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
+    if (length > 2 && !is_code_point(lead, static_cast<unsigned char>(text[i + 1]))) return i;
     i += length;
   }
   return std::string_view::npos;
@@ -37,7 +50,7 @@ std::size_t first_non_text(std::string_view text) {
 
 }  // namespace
 
-SourceText SourceText::load(fs::path const& path) {
+std::string read_file(fs::path const& path) {
   auto const name = path.string();
   std::error_code error;
   auto const status = fs::status(path, error);
@@ -49,10 +62,26 @@ SourceText SourceText::load(fs::path const& path) {
   std::array<char, 1 << 16> chunk{};
   while (in.read(chunk.data(), chunk.size()) || in.gcount() > 0) {
     text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxBytes) break;
+    if (text.size() > SourceText::kMaxBytes) break;
   }
-  return from_memory(name, std::move(text));
+  return text;
 }
+
+std::string without_terminal_codes(std::string_view printed) {
+  std::string text;
+  for (std::size_t i = 0; i < printed.size(); ++i) {
+    if (printed[i] != '\x1b' || i + 1 == printed.size() || printed[i + 1] != '[') {
+      text += printed[i];
+      continue;
+    }
+    // A control sequence: "ESC [", parameters, and one final letter (ECMA-48, 5.4).
+    i += 2;
+    while (i < printed.size() && (printed[i] < 0x40 || printed[i] > 0x7e)) ++i;
+  }
+  return text;
+}
+
+SourceText SourceText::load(fs::path const& path) { return from_memory(path.string(), read_file(path)); }
 
 SourceText SourceText::from_memory(std::string name, std::string text) {
   if (text.size() > kMaxBytes) fail(name, fmt::format("is larger than {} MiB, the most that is read", kMaxBytes >> 20));

@@ -34,6 +34,11 @@ class SourceText {
   std::vector<std::size_t> line_starts_;
 };
 
+// All bytes of a file, up to a little more than SourceText accepts. Throws InputError when it cannot be read.
+std::string read_file(std::filesystem::path const& path);
+// What a program printed on a terminal, without colours, underlines and other escape sequences.
+std::string without_terminal_codes(std::string_view printed);
+
 // Writes to a temporary file beside `path`, then renames it. Throws InputError naming the path when it cannot.
 void write_file(std::filesystem::path const& path, std::string_view content);
 

@@ -120,6 +120,10 @@ class ClusterReader {
       return reader.fail(*reader.node("machine"), error.what());
     }
     if (node.hosts.size() != 1) return reader.fail(*reader.node("machine"), fmt::format("'{}' is a cluster; nodes are machines", *name));
+    for (auto const& note : node.notes) {
+      auto text = fmt::format("{}: {}", node.name, note);
+      if (std::find(cluster_.notes.begin(), cluster_.notes.end(), text) == cluster_.notes.end()) cluster_.notes.push_back(std::move(text));
+    }
     NodeAppender appender(cluster_, node);
     for (int i = 0; i < *count; ++i) appender.append(static_cast<int>(cluster_.hosts.size()));
   }

@@ -320,26 +320,33 @@ class MachineReader {
     if (found[0] && found[1] && link && count) machine_.nvlinks.push_back({*found[0], *found[1], *link, *count});
   }
 
+  // Entries with the same switch name are one crossbar whose GPUs have different numbers of links.
+  NvSwitch* nvswitch_named(std::string_view name) {
+    for (auto& domain : machine_.nvswitches)
+      if (domain.name == name) return &domain;
+    return nullptr;
+  }
+
   void read_nvswitch(MapReader& reader, std::optional<PartId> link, std::optional<int> count) {
     auto const name = reader.text("switch");
-    if (!name || !claim(reader, *reader.node("switch"), *name)) return;
-    NvSwitch domain;
-    domain.name = *name;
-    std::optional<PartId> switch_part;
+    if (!name || (nvswitch_named(*name) == nullptr && !claim(reader, *reader.node("switch"), *name))) return;
     auto const part_name = reader.text("switch_part");
     if (!part_name) reader.fail_at_key("switch", fmt::format("the NVSwitch '{}' needs 'switch_part: NAME'", *name));
-    else switch_part = part(reader, *reader.node("switch_part"), *part_name, PartKind::NvSwitch);
+    auto const switch_part = part_name ? part(reader, *reader.node("switch_part"), *part_name, PartKind::NvSwitch) : std::nullopt;
+    std::vector<NvSwitch::Port> ports;
     for (auto const* item : reader.items("gpus")) {
       for (auto const& gpu_name : names_in(reader, *item)) {
-        if (auto const gpu = gpu_named(gpu_name)) domain.ports.push_back({*gpu, count.value_or(0)});
+        if (auto const gpu = gpu_named(gpu_name)) ports.push_back({*gpu, count.value_or(0)});
         else dangling(reader, "gpus", gpu_name, "GPU");
       }
     }
-    if (domain.ports.empty()) reader.fail(reader.self(), fmt::format("the NVSwitch '{}' has no GPUs; add 'gpus: [gpu0..gpu7]'", *name));
+    if (ports.empty()) reader.fail(reader.self(), fmt::format("the NVSwitch '{}' has no GPUs; add 'gpus: [gpu0..gpu7]'", *name));
     if (!link || !switch_part) return;
-    domain.part = *switch_part;
-    domain.link_part = *link;
-    machine_.nvswitches.push_back(std::move(domain));
+    auto* domain = nvswitch_named(*name);
+    if (domain == nullptr) domain = &machine_.nvswitches.emplace_back(NvSwitch{*name, HostId{0}, *switch_part, *link, {}});
+    if (domain->part != *switch_part || domain->link_part != *link)
+      return reader.fail_at_key("switch", fmt::format("the NVSwitch '{}' is described above with other parts", *name));
+    domain->ports.insert(domain->ports.end(), ports.begin(), ports.end());
   }
 
   static std::vector<std::string> names_in(MapReader const& reader, YamlNode const& item) {

@@ -142,13 +142,16 @@ class MachineWriter {
     else item["part"] = part.name;
   }
 
-  // GPUs with equally many links share one entry.
+  // Neighbouring GPUs with equally many links share an entry.
   void write_nvswitch(NvSwitch const& domain, Tree& list) const {
-    Tree item{{"switch", domain.name}, {"switch_part", machine_.at(domain.part).name}};
-    for (auto const& port : domain.ports) item["gpus"].push_back(machine_.at(port.gpu).name);
-    name_link(item, domain.link_part);
-    item["count"] = domain.ports.empty() ? 0 : domain.ports.front().count;
-    list.push_back(std::move(item));
+    for (std::size_t first = 0; first < domain.ports.size();) {
+      Tree item{{"switch", domain.name}, {"switch_part", machine_.at(domain.part).name}};
+      auto const count = domain.ports[first].count;
+      for (; first < domain.ports.size() && domain.ports[first].count == count; ++first) item["gpus"].push_back(machine_.at(domain.ports[first].gpu).name);
+      name_link(item, domain.link_part);
+      item["count"] = count;
+      list.push_back(std::move(item));
+    }
   }
 
   Tree written(Override const& entry) const {

@@ -51,6 +51,21 @@ PathClass path_class(Machine const& machine, PciId a, NumaId memory) {
   return machine.socket_of(a) == machine.at(memory).socket ? PathClass::Node : PathClass::Sys;
 }
 
+std::optional<PcieLink> assumed_link(Machine const& machine, PciId id) {
+  if (machine.at(id).max_link) return machine.at(id).max_link;
+  auto const* part = machine.part_of(id);
+  if (part == nullptr || !part->pcie.link) return std::nullopt;
+  auto link = *part->pcie.link;
+  auto const parent = machine.at(id).parent;
+  if (parent && machine.at(*parent).kind == PciKind::Switch) {
+    auto const* above = machine.part_of(*parent);
+    return above != nullptr && above->pcie.link ? negotiated(link, *above->pcie.link) : link;
+  }
+  auto const* cpu = machine.part_of(machine.socket_of(id));
+  if (cpu != nullptr && cpu->cpu.root_port_generation) link.generation = std::min(link.generation, *cpu->cpu.root_port_generation);
+  return link;
+}
+
 int nvlink_count(Machine const& machine, PciId a, PciId b) {
   int count = 0;
   for (auto const& bundle : machine.nvlinks)

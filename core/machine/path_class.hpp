@@ -21,6 +21,10 @@ PathClass path_class(Machine const& machine, PciId a, NumaId memory);
 // The nearest switch above both (or one of them), or nullopt when they meet at a host bridge or above.
 std::optional<PciId> common_switch(Machine const& machine, PciId a, PciId b);
 
+// The link above a function where the description does not state it: its stated maximum, else what the datasheets of
+// its two ends would negotiate; nullopt when the function's own datasheet does not say.
+std::optional<PcieLink> assumed_link(Machine const& machine, PciId id);
+
 // Links bonded straight between two GPUs, or through NVSwitch; 0 when there are none.
 int nvlink_count(Machine const& machine, PciId a, PciId b);
 

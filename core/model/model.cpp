@@ -109,13 +109,17 @@ class Lowering {
     demand_.path += overheads::kBarPin * static_cast<double>(remaps);
   }
 
+  // A GPU's copy engine or a drive, to or from host memory.
   void host_dma() {
     if (auto const g = gpu(from_)) {
       demand_.path = path_.gpu_into_memory(*g, std::get<NumaId>(to_));
       start_on(*g);
+    } else if (auto const target = gpu(to_)) {
+      demand_.path = path_.memory_into_gpu(std::get<NumaId>(from_), *target);
+      start_on(*target);
     } else {
-      demand_.path = path_.memory_into_gpu(std::get<NumaId>(from_), gpu_to());
-      start_on(gpu_to());
+      use_drive();
+      demand_.path += from_drive() ? path_.into_memory(drive(), std::get<NumaId>(to_)) : path_.out_of_memory(std::get<NumaId>(from_), drive());
     }
   }
 
@@ -340,16 +344,12 @@ class Lowering {
 
   void storage_staged() {
     use_drive();
-    auto const* id = std::get_if<PciId>(from_drive() ? &to_ : &from_);
-    if (id == nullptr) {  // the other end is host memory: one leg, no copy
-      demand_.path += from_drive() ? path_.into_memory(drive(), std::get<NumaId>(to_)) : path_.out_of_memory(std::get<NumaId>(from_), drive());
-      return;
-    }
+    auto const other = from_drive() ? gpu_to() : gpu_from();
     auto const memory = *way_.staging;
-    auto const out = leg([&](PathBuilder& p) { return from_drive() ? p.into_memory(drive(), memory) : p.gpu_into_memory(*id, memory); });
-    auto const in = leg([&](PathBuilder& p) { return from_drive() ? p.memory_into_gpu(memory, *id) : p.out_of_memory(memory, drive()); });
+    auto const out = leg([&](PathBuilder& p) { return from_drive() ? p.into_memory(drive(), memory) : p.gpu_into_memory(other, memory); });
+    auto const in = leg([&](PathBuilder& p) { return from_drive() ? p.memory_into_gpu(memory, other) : p.out_of_memory(memory, drive()); });
     demand_.start += overheads::kHostSubmit + overheads::kCopyEngineStart + overheads::kHostSync;
-    hold_engine(*id);
+    hold_engine(other);
     pipeline(out.latency + in.latency, out.rate, overheads::kCopyEngineStart);
   }
 

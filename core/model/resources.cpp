@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/machine/path_class.hpp"
 #include "core/model/network.hpp"
 #include "core/model/overheads.hpp"
 #include "core/model/pcie.hpp"
@@ -16,16 +17,6 @@ namespace {
 Bytes payload_between(Part const* below, Part const* above) {
   auto const of = [](Part const* part) { return part != nullptr ? part->pcie.max_payload.value_or(overheads::kDefaultPayload) : overheads::kDefaultPayload; };
   return std::min(of(below), of(above));
-}
-
-// What the two datasheets would negotiate, where the description does not state the link.
-std::optional<PcieLink> assumed_link(Part const* below, Part const* above, Part const* cpu, bool above_is_switch) {
-  if (below == nullptr || !below->pcie.link) return std::nullopt;
-  auto link = *below->pcie.link;
-  if (above_is_switch && above != nullptr && above->pcie.link) link = negotiated(link, *above->pcie.link);
-  if (!above_is_switch && cpu != nullptr && cpu->cpu.root_port_generation)
-    link.generation = std::min(link.generation, *cpu->cpu.root_port_generation);
-  return link;
 }
 
 std::string missing_link(Machine const& machine, PciId id) {
@@ -110,7 +101,7 @@ void Resources::add_link(Machine const& machine, PciId id) {
   link.link = function.link;
   link.payload = payload_between(machine.part_of(id), above);
   if (!link.link) {
-    link.link = assumed_link(machine.part_of(id), above, cpu, below_switch);
+    link.link = assumed_link(machine, id);
     link.assumed = link.link.has_value();
   }
   auto const capacity = link.link ? std::optional(pcie::capacity(*link.link, link.payload)) : std::nullopt;

@@ -252,13 +252,12 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
 std::string text_of(Way const& way, Machine const& machine) {
   auto text = std::string(to_string(way.mechanism));
   if (way.mechanism == Mechanism::PcieP2p) text += way.drive == Drive::Push ? " write" : " read";
-  auto const through = [&](std::string const& name) { text += " through " + name; };
-  if (way.relay) through(machine.at(*way.relay).name);
-  if (way.relay_to) through(machine.at(*way.relay_to).name);
-  if (way.nic_from) through(machine.at(*way.nic_from).name);
-  if (way.nic_to) through(machine.at(*way.nic_to).name);
-  if (way.staging) through(machine.at(*way.staging).name);
-  if (way.staging_to && way.staging_to != way.staging) through(machine.at(*way.staging_to).name);
+  std::vector<std::string> through;
+  for (auto const& id : {way.relay, way.nic_from, way.nic_to, way.relay_to})
+    if (id) through.push_back(machine.at(*id).name);
+  for (auto const& id : {way.staging, way.staging_to == way.staging ? std::nullopt : way.staging_to})
+    if (id) through.push_back(machine.at(*id).name);
+  if (!through.empty()) text += fmt::format(" through {}", fmt::join(through, ", "));
   if (way.chunk > Bytes(0)) text += fmt::format(", {} chunks", exact_text(way.chunk));
   return text;
 }

@@ -45,13 +45,18 @@ Choice Planner::choose(Request const& request, PeersInUse peers) const {
                                 request.only ? fmt::format(" by {}", to_string(*request.only)) : std::string()));
   choice.judged.reserve(ways.size());
   std::optional<std::size_t> uncosted;
+  bool pull_is_legal = false;
   for (auto const& way : ways) {
     auto& judged = choice.judged.emplace_back(Judged{way, nullptr, std::nullopt});
     judged.refused_by = refusal(attempt_of(model_, request, way, peers));
     if (judged.refused_by != nullptr) continue;
+    if (way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Pull) pull_is_legal = true;
+    // Asked to read, the owner pushes only where reading is not possible.
+    bool const swapped = request.op == Op::Read && way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Push;
     choose_chunk(model_, request, judged.way);
     judged.cost = model_.cost(model_.lower(request.from, request.to, request.bytes, request.op, judged.way), request.bytes);
     auto const here = choice.judged.size() - 1;
+    if (swapped && pull_is_legal) continue;
     if (!judged.cost) {
       if (!uncosted) uncosted = here;
       continue;

@@ -81,10 +81,11 @@ bool unapproved_guest(Machine const& machine, PciId a, PciId b) {
 bool has_nvlink(Machine const& machine, PciId a, PciId b) { return nvlink_count(machine, a, b) > 0; }
 
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
-  NvlinkEnd const socket = machine.at(memory).socket;
   NvlinkEnd const end = gpu;
+  if (machine.host_of(gpu) != machine.host_of(Place(memory))) return false;
   return std::any_of(machine.nvlinks.begin(), machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
-    return (bundle.a == end && bundle.b == socket) || (bundle.a == socket && bundle.b == end);
+    bool const to_cpu = std::holds_alternative<SocketId>(bundle.a) || std::holds_alternative<SocketId>(bundle.b);
+    return to_cpu && (bundle.a == end || bundle.b == end);
   });
 }
 

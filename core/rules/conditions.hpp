@@ -32,7 +32,7 @@ bool unapproved_guest(Machine const& machine, PciId a, PciId b);
 
 // GPUs with an NVLink path between them, direct or through NVSwitch.
 bool has_nvlink(Machine const& machine, PciId a, PciId b);
-// NVLink (C2C) between a GPU and the socket that owns this memory.
+// NVLink or C2C from a GPU to a CPU of the node that this memory is in.
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory);
 bool on_nvswitch(Machine const& machine, PciId gpu);
 

@@ -76,6 +76,9 @@ bool no_nvlink(Attempt const& a) {
   if (to) return !has_nvlink(a.machine, *to, std::get<NumaId>(a.from));
   return true;
 }
+bool has_cpu_link(Attempt const& a) {
+  return any_gpu(a, [](PciId) { return true; }) && !no_nvlink(a);
+}
 bool fabric_not_ready(Attempt const& a) {
   return !software_of(a).fabric_manager && any_gpu(a, [&](PciId gpu) { return on_nvswitch(a.machine, gpu); });
 }
@@ -222,6 +225,7 @@ constexpr std::array kRules{
     Rule{"ATOMIC-PCIE", "Native atomics do not work over PCIe peer mappings of this GPU.", "CUDA, cudaDevP2PAttrNativeAtomicSupported; p2p_caps.c", true, atomic_over_pcie},
     Rule{"ATOMIC-STAGED", "An atomic has no staged form: the memory must be mapped.", "CUDA Programming Guide, atomic functions", true, atomic},
     Rule{"NVLINK-NONE", "No NVLink joins the two.", "the machine description", true, no_nvlink},
+    Rule{"HOST-NVLINK-FIRST", "A GPU with NVLink to a CPU reaches host memory over it, not over PCIe.", "IBM REDP-5472 (AC922); NVIDIA GH200 whitepaper", true, has_cpu_link},
     Rule{"NVLINK-FABRIC", "NVSwitch passes nothing until the fabric manager has initialised it.", "NVIDIA Fabric Manager User Guide", true, fabric_not_ready},
     Rule{"RELAY-NEIGHBOUR", "A relay needs a third GPU with NVLink to both.", "the machine description", true, no_common_nvlink_neighbour},
     Rule{"P2P-NVSWITCH-NO-FALLBACK", "GPUs on NVSwitch never fall back to PCIe peer access.", kDriver, true, nvswitch_without_fallback},
@@ -263,6 +267,7 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
       "ATOMIC-PCIE",      "P2P-GUEST",     "P2P-PEER-LIMIT",           "P2P-IOMMU-TRANSLATED", "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",
       "P2P-SOCKET",       "P2P-RC-WRITE",  "P2P-RC-READ",              "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
   static constexpr std::array<std::string_view, 2> kStaged{"GPU-RUNTIME", "ATOMIC-STAGED"};
+  static constexpr std::array<std::string_view, 3> kHostDma{"GPU-RUNTIME", "ATOMIC-STAGED", "HOST-NVLINK-FIRST"};
   static constexpr std::array<std::string_view, 4> kBar{"ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE", "BAR1-WINDOW"};
   static constexpr std::array<std::string_view, 3> kRdma{"ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
   static constexpr std::array<std::string_view, 4> kNetStaged{"GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
@@ -281,7 +286,7 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
     case Mechanism::Nvlink: return kNvlink;
     case Mechanism::NvlinkRelay: return kRelay;
     case Mechanism::PcieP2p: return kPcie;
-    case Mechanism::HostDma:
+    case Mechanism::HostDma: return kHostDma;
     case Mechanism::HostStaged:
     case Mechanism::SharedHost:
     case Mechanism::StorageStaged: return kStaged;

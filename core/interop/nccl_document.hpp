@@ -1,0 +1,79 @@
+#pragma once
+// NCCL's topology file as plain values: what the XML says, checked, nothing inferred. NCCL writes only the upstream
+// port of every switch on the way from a device to its CPU; downstream ports and root ports are not in the file.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/file.hpp"
+#include "core/machine/pcie_link.hpp"
+
+namespace lanewise {
+
+// One <nvlink>, <xgmi> or <c2c> of a GPU.
+struct NcclLink {
+  enum class Kind : std::uint8_t { NvLink, Xgmi, C2c };
+  Kind kind = Kind::NvLink;
+  std::string target;        // a PCI address; of c2c: empty
+  std::string target_class;  // "0x068000"
+  int count = 1;
+  double bandwidth = 0;  // of one c2c link, MB/s
+};
+
+struct NcclGpu {
+  std::optional<int> device;  // CUDA's number
+  std::string sm;             // NVIDIA: compute capability as "80"; AMD: compute units
+  std::string gcn;            // AMD: "906", "gfx90a"
+  std::vector<NcclLink> links;
+};
+
+struct NcclNet {
+  std::string name;
+  int speed = 0;  // Mb/s; 0: not said
+  bool gpudirect = false;
+};
+
+// One <pci>: a device, or a switch seen at its upstream port.
+struct NcclPci {
+  std::string bus_id;  // lower case
+  std::optional<std::uint32_t> device_class;
+  std::string id;         // "10de:20b0"; empty: not said
+  std::string subsystem;  // the same, of the board
+  int generation = 0;     // of its link; 0: not said
+  int width = 0;          // 0: not said
+  std::optional<NcclGpu> gpu;
+  std::vector<NcclNet> nets;
+  std::vector<NcclPci> below;
+
+  // nullopt unless the file gives both generation and width.
+  [[nodiscard]] std::optional<PcieLink> link() const {
+    return generation > 0 && width > 0 ? std::optional(PcieLink{generation, width}) : std::nullopt;
+  }
+  // Not a device: a group that someone wrote into the file by hand, for a virtual machine that hides its switches.
+  [[nodiscard]] bool is_virtual() const { return bus_id.starts_with("ffff:"); }
+  [[nodiscard]] bool is_bridge() const { return device_class && *device_class >> 8 == 0x0604; }
+};
+
+struct NcclCpu {
+  int numa = 0;  // -1: not known
+  std::string cores;
+  std::string arch;
+  std::string cpuid;  // "GenuineIntel/6/85", the family as CPUID displays it; empty: not said
+  std::vector<NcclPci> pci;
+  std::vector<NcclNet> nets;  // without a PCI address
+};
+
+struct NcclSystem {
+  std::vector<NcclCpu> cpus;
+  std::vector<std::string> notes;  // elements that are not known
+};
+
+// Throws InputError with everything that is wrong.
+NcclSystem read_nccl_system(SourceText const& source);
+
+// The list in which the kernel writes cores, of a mask of comma-separated 32-bit words: "ff,0000ffff" is "0-15,32-39".
+// nullopt when it is not a mask.
+std::optional<std::string> core_list(std::string_view mask);
+
+}  // namespace lanewise

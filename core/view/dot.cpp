@@ -1,0 +1,395 @@
+#include "core/machine/path_class.hpp"
+#include "core/view/dot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "core/units/text.hpp"
+#include "core/view/dot_lines.hpp"
+#include "core/view/node_kinds.hpp"
+#include "core/view/words.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::size_t kMostHostsInFull = 4;
+
+// The colours are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the shapes tell
+// the kinds apart without colour.
+constexpr Look kCpuLook{"box", "#0072B2", "white"};
+constexpr Look kMemoryLook{"folder", "#F0E442"};
+constexpr Look kRootPortLook{"circle", "#DDDDDD"};
+constexpr Look kSwitchLook{"hexagon", "#CC79A7"};
+constexpr Look kGpuLook{"box3d", "#009E73", "white"};
+constexpr Look kNicLook{"cds", "#56B4E9", "black", "0.2,0.1"};
+constexpr Look kNvmeLook{"cylinder", "#E69F00"};
+constexpr Look kDeviceLook{"ellipse", "#FFFFFF"};
+constexpr Look kNvSwitchLook{"octagon", "#D55E00", "white"};
+constexpr Look kNetworkSwitchLook{"parallelogram", "#999999"};
+constexpr Look kHostLook{"box", "#FFFFFF"};
+
+constexpr std::string_view kNvlinkColour = "#009E73";
+constexpr std::string_view kNetworkColour = "#0072B2";
+constexpr std::string_view kSlowColour = "#D55E00";
+
+Look look_of(PciKind kind) {
+  switch (kind) {
+    case PciKind::RootPort:
+      return kRootPortLook;
+    case PciKind::Switch:
+      return kSwitchLook;
+    case PciKind::Gpu:
+      return kGpuLook;
+    case PciKind::Nic:
+      return kNicLook;
+    case PciKind::Nvme:
+      return kNvmeLook;
+    case PciKind::Device:
+      return kDeviceLook;
+  }
+  return kDeviceLook;
+}
+
+constexpr std::size_t kWidestLabel = 18;
+
+// Line widths grow with the logarithm: PCIe gen3 x8 and eighteen NVLinks must both be seen.
+double width_of(BytesPerSecond rate) { return 1.0 + std::log2(1.0 + rate.value() / 8e9); }
+
+BytesPerSecond raw_rate(PcieLink link) {
+  return BytesPerSecond(gigatransfers_per_second(link.generation) * link.width * 1e9 / 8);
+}
+
+constexpr std::string_view kHostStyle = R"(style="rounded"; color="#555555"; penwidth=2; fontsize=14;)";
+constexpr std::string_view kSocketStyle =
+    R"(style="rounded,filled"; color="#AAAAAA"; fillcolor="#F5F5F5"; fontsize=12;)";
+constexpr std::string_view kBridgeStyle = R"(style="dashed"; color="#777777"; fontsize=9;)";
+constexpr std::string_view kChipStyle =
+    R"(style="rounded,filled"; color="#CC79A7"; fillcolor="#F6E7EF"; penwidth=2; fontsize=10;)";
+constexpr std::string_view kFabricStyle =
+    R"(style="rounded,filled"; color="#999999"; fillcolor="#EEEEEE"; fontsize=12;)";
+
+// Draws one machine: first the boxes with their nodes, then the edges, which would pull nodes into an open box.
+class DotWriter {
+ public:
+  explicit DotWriter(Machine const& machine)
+      : machine_(machine), gpus_(machine.hosts.size()), nics_(machine.hosts.size()) {
+    for (auto const id : machine.all(PciKind::Switch))
+      if (auto const& chip = machine.at(id).chip; !chip.empty()) chips_[chip].push_back(id);
+    for (auto const id : machine.all(PciKind::Gpu)) ++gpus_[index(machine.host_of(id))];
+    for (auto const id : machine.all(PciKind::Nic)) ++nics_[index(machine.host_of(id))];
+  }
+
+  std::string write() {
+    lines_.open(fmt::format("graph {} {{", dot_string(machine_.name)));
+    lines_.add(
+        fmt::format("graph [label={}, labelloc=t, fontsize=16, newrank=true, compound=true, ranksep=0.7, "
+                    "nodesep=0.3, fontname=\"Helvetica\"];",
+                    dot_string(machine_.title.empty() ? machine_.name : machine_.name + "\n" + machine_.title)));
+    lines_.add("node [style=filled, fontsize=10, fontname=\"Helvetica\", color=\"#333333\"];");
+    lines_.add("edge [fontsize=9, fontname=\"Helvetica\", color=\"#333333\"];");
+    for (std::size_t i = 0; i < machine_.hosts.size(); ++i)
+      if (in_full(HostId(i))) host(HostId(i));
+    collapsed_hosts();
+    pcie_edges();
+    socket_edges();
+    nvlink_edges();
+    if (machine_.fabric) fabric();
+    lines_.close();
+    return lines_.text();
+  }
+
+ private:
+  [[nodiscard]] bool is_cluster() const { return machine_.hosts.size() > 1; }
+  [[nodiscard]] bool in_full(HostId id) const { return machine_.hosts.size() <= kMostHostsInFull || index(id) == 0; }
+  [[nodiscard]] bool in_full(SocketId id) const { return in_full(machine_.at(id).host); }
+  [[nodiscard]] bool in_full(PciId id) const { return in_full(machine_.host_of(id)); }
+
+  // ------------------------------------------------------------------------------------------------ boxes and nodes
+  void host(HostId id) {
+    auto const& host = machine_.at(id);
+    lines_.open_box(fmt::format("host {}", host.name), is_cluster() ? host.name + ": " + host.machine : "", kHostStyle);
+    // Graphviz sets the boxes of one box from right to left, so they are written backwards.
+    for (std::size_t i = machine_.sockets.size(); i-- > 0;)
+      if (machine_.sockets[i].host == id) socket(SocketId(i));
+    for (auto const& [chip, switches] : chips_)
+      if (spans_sockets(switches) && machine_.host_of(switches.front()) == id) chip_box(chip, switches);
+    for (auto const& domain : machine_.nvswitches) {
+      if (domain.host != id) continue;
+      auto const title = title_of(machine_.at(domain.part));
+      lines_.node(domain.name, fmt::format("{}\n{}", short_name(domain.name), title), kNvSwitchLook);
+    }
+    lines_.close();
+  }
+
+  // Nodes with as many NICs on the same leaves stand together in rows, so that one line to a leaf serves them all.
+  void collapsed_hosts() {
+    constexpr std::size_t kColumns = 8;
+    for (auto const& [leaves, hosts] : collapsed_groups()) {
+      auto const name = fmt::format("nodes {}", index(hosts.front()));
+      lines_.open_box(name, host_names(machine_, hosts), kHostStyle);
+      for (auto id = hosts.rbegin(); id != hosts.rend(); ++id)
+        lines_.node(machine_.at(*id).name, collapsed_label(*id), kHostLook);
+      for (std::size_t i = kColumns; i < hosts.size(); ++i)
+        lines_.edge(machine_.at(hosts[i - kColumns]).name, machine_.at(hosts[i]).name, {{"style", "invis"}});
+      lines_.close();
+    }
+  }
+
+  // NICs of a node by leaf, and the collapsed nodes with exactly these.
+  [[nodiscard]] std::map<std::map<std::uint32_t, int>, std::vector<HostId>> collapsed_groups() const {
+    std::vector<std::map<std::uint32_t, int>> leaves(machine_.hosts.size());
+    if (machine_.fabric)
+      for (auto const& attachment : machine_.fabric->attachments)
+        ++leaves[index(machine_.host_of(attachment.nic))][attachment.leaf];
+    std::map<std::map<std::uint32_t, int>, std::vector<HostId>> groups;
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+      if (!in_full(HostId(i))) groups[leaves[i]].push_back(HostId(i));
+    return groups;
+  }
+
+  [[nodiscard]] std::string collapsed_label(HostId id) const {
+    auto const& host = machine_.at(id);
+    return fmt::format("{}\n{}\n{} GPUs, {} NICs", host.name, wrapped(host.machine, kWidestLabel), gpus_[index(id)],
+                       nics_[index(id)]);
+  }
+
+  void socket(SocketId id) {
+    auto const& socket = machine_.at(id);
+    lines_.open_box(fmt::format("socket {}", socket.name), short_name(socket.name), kSocketStyle);
+    lines_.node(socket.name,
+                fmt::format("{}\n{}", short_name(socket.name), wrapped(part_words(machine_, id), kWidestLabel)),
+                kCpuLook);
+    for (auto const& numa : machine_.numa_nodes)
+      if (numa.socket == id) lines_.node(numa.name, fmt::format("{}\nmemory", short_name(numa.name)), kMemoryLook);
+    for (std::size_t i = 0; i < machine_.host_bridges.size(); ++i)
+      if (machine_.host_bridges[i].socket == id) host_bridge(HostBridgeId(i));
+    for (auto const& [chip, switches] : chips_)
+      if (machine_.socket_of(switches.front()) == id && is_shared(switches) && !spans_sockets(switches))
+        chip_box(chip, switches);
+    lines_.close();
+  }
+
+  // A host bridge is drawn as a box where a socket has several and this one joins several root ports.
+  void host_bridge(HostBridgeId id) {
+    std::vector<PciId> tops;
+    std::vector<PciId> below;
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i)
+      if (machine_.functions[i].host_bridge == id) (machine_.functions[i].parent ? below : tops).push_back(PciId(i));
+    auto const socket = machine_.at(id).socket;
+    auto const bridges = std::count_if(machine_.host_bridges.begin(), machine_.host_bridges.end(),
+                                       [&](HostBridge const& bridge) { return bridge.socket == socket; });
+    bool const boxed = tops.size() > 1 && bridges > 1;
+    if (boxed)
+      lines_.open_box(fmt::format("bridge {}", machine_.at(id).name), short_name(machine_.at(id).name), kBridgeStyle);
+    for (auto const top : tops) function(top);
+    if (boxed) lines_.close();
+    for (auto const f : below)
+      if (!is_in_chip_box(f)) function(f);
+  }
+
+  void function(PciId id) {
+    auto const& f = machine_.at(id);
+    auto const name = short_name(f.name);
+    if (f.kind == PciKind::RootPort) return lines_.node(f.name, name, kRootPortLook);
+    auto label = fmt::format("{}\n{}", name, wrapped(part_words(machine_, id), kWidestLabel));
+    if (!f.device_name.empty()) label += "\n" + f.device_name;
+    if (f.mig) label += "\nMIG";
+    if (!f.bdf.empty()) label += "\n" + f.bdf;
+    if (is_in_mesh(id)) label += "\n" + peers_label(id);
+    lines_.node(f.name, label, look_of(f.kind));
+  }
+
+  // Links of a GPU with more peers than this would hide each other's labels; its own label names them instead.
+  [[nodiscard]] bool is_in_mesh(PciId id) const {
+    constexpr std::ptrdiff_t kMostLabels = 1;
+    return std::count_if(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
+             return joins_gpus(bundle) && (bundle.a == NvlinkEnd(id) || bundle.b == NvlinkEnd(id));
+           }) > kMostLabels;
+  }
+  static bool joins_gpus(NvlinkBundle const& bundle) {
+    return std::holds_alternative<PciId>(bundle.a) && std::holds_alternative<PciId>(bundle.b);
+  }
+
+  // "NVLink 2 x1: gpu1, gpu2"
+  [[nodiscard]] std::string peers_label(PciId id) const {
+    std::map<std::string, std::vector<std::string>> peers;
+    for (auto const& bundle : machine_.nvlinks) {
+      if (!joins_gpus(bundle) || (bundle.a != NvlinkEnd(id) && bundle.b != NvlinkEnd(id))) continue;
+      auto const& peer = bundle.a == NvlinkEnd(id) ? bundle.b : bundle.a;
+      peers[bonded_words(machine_.at(bundle.part), bundle.count)].emplace_back(short_name(name_of(peer)));
+    }
+    std::vector<std::string> lines;
+    for (auto const& [words, names] : peers)
+      lines.push_back(wrapped(fmt::format("{}: {}", words, condensed(names)), kWidestLabel + 4));
+    return fmt::format("{}", fmt::join(lines, "\n"));
+  }
+
+  static bool is_shared(std::vector<PciId> const& switches) { return switches.size() > 1; }
+  [[nodiscard]] bool spans_sockets(std::vector<PciId> const& switches) const {
+    return std::any_of(switches.begin(), switches.end(),
+                       [&](PciId id) { return machine_.socket_of(id) != machine_.socket_of(switches.front()); });
+  }
+  [[nodiscard]] bool is_in_chip_box(PciId id) const {
+    auto const found = chips_.find(machine_.at(id).chip);
+    return found != chips_.end() && is_shared(found->second);
+  }
+  void chip_box(std::string const& chip, std::vector<PciId> const& switches) {
+    lines_.open_box(fmt::format("chip {}", chip), fmt::format("chip {}", short_name(chip)), kChipStyle);
+    for (auto const id : switches) function(id);
+    lines_.close();
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- edges
+  void pcie_edges() {
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i) {
+      auto const id = PciId(i);
+      if (!in_full(id)) continue;
+      auto const& f = machine_.functions[i];
+      auto const& above = f.parent ? machine_.at(*f.parent).name : machine_.at(machine_.socket_of(id)).name;
+      lines_.edge(above, f.name, pcie_attributes(id));
+    }
+  }
+
+  // Dashed: assumed from the datasheets. Dotted: unknown. Another colour: slower than it could be.
+  [[nodiscard]] DotAttributes pcie_attributes(PciId id) const {
+    auto const& f = machine_.at(id);
+    if (f.kind == PciKind::RootPort) return {{"penwidth", "1"}};
+    auto const assumed = f.link ? std::nullopt : assumed_link(machine_, id);
+    auto const link = f.link ? f.link : assumed;
+    DotAttributes attributes{{"label", f.link ? link_words(machine_, id) : assumed ? to_string(*assumed) + "?" : "?"}};
+    attributes.emplace_back("penwidth", link ? fmt::format("{:.1f}", width_of(raw_rate(*link))) : "1");
+    if (!f.link) attributes.emplace_back("style", assumed ? "dashed" : "dotted");
+    if (f.link && f.max_link) attributes.emplace_back("color", std::string(kSlowColour));
+    return attributes;
+  }
+
+  void socket_edges() {
+    for (auto const& numa : machine_.numa_nodes)
+      if (in_full(numa.socket)) lines_.edge(machine_.at(numa.socket).name, numa.name, {{"penwidth", "3"}});
+    for (auto const& link : machine_.socket_links) {
+      if (!in_full(link.a)) continue;
+      auto const& part = machine_.at(link.part);
+      lines_.edge(machine_.at(link.a).name, machine_.at(link.b).name,
+                  bonded_attributes(bonded_words(part, link.count), part, link.count, kCpuLook.fill));
+      lines_.add(fmt::format("{{rank=same; {}; {};}}", dot_string(machine_.at(link.a).name),
+                             dot_string(machine_.at(link.b).name)));
+    }
+  }
+
+  static DotAttributes bonded_attributes(std::string label, Part const& part, int count, std::string_view colour) {
+    DotAttributes attributes{{"label", std::move(label)}, {"constraint", "false"}, {"color", std::string(colour)}};
+    if (part.link.rate) attributes.emplace_back("penwidth", fmt::format("{:.1f}", width_of(*part.link.rate * count)));
+    return attributes;
+  }
+
+  [[nodiscard]] std::string const& name_of(NvlinkEnd const& end) const {
+    if (auto const* gpu = std::get_if<PciId>(&end)) return machine_.at(*gpu).name;
+    return machine_.at(std::get<SocketId>(end)).name;
+  }
+  [[nodiscard]] bool in_full(NvlinkEnd const& end) const {
+    if (auto const* gpu = std::get_if<PciId>(&end)) return in_full(*gpu);
+    return in_full(std::get<SocketId>(end));
+  }
+
+  // Between GPUs, which stand in a row, below the row: above it are the PCIe links.
+  [[nodiscard]] DotAttributes nvlink_attributes(NvlinkBundle const& bundle) const {
+    auto const& part = machine_.at(bundle.part);
+    auto attributes = bonded_attributes(bonded_words(part, bundle.count), part, bundle.count, kNvlinkColour);
+    if (!joins_gpus(bundle)) return attributes;
+    bool const named = is_in_mesh(std::get<PciId>(bundle.a)) || is_in_mesh(std::get<PciId>(bundle.b));
+    attributes.front() = {"xlabel", named ? "" : attributes.front().second};
+    attributes.emplace_back("headport", "s");
+    attributes.emplace_back("tailport", "s");
+    return attributes;
+  }
+
+  void nvlink_edges() {
+    for (auto const& bundle : machine_.nvlinks)
+      if (in_full(bundle.a)) lines_.edge(name_of(bundle.a), name_of(bundle.b), nvlink_attributes(bundle));
+    for (auto const& domain : machine_.nvswitches) {
+      if (!in_full(domain.host)) continue;
+      auto const& part = machine_.at(domain.link_part);
+      for (auto const& port : domain.ports) {
+        auto attributes = bonded_attributes(bonded_words(part, port.count), part, port.count, kNvlinkColour);
+        attributes[1] = {"weight", "2"};  // unlike a pair's, it ranks the switch below its GPUs
+        lines_.edge(machine_.at(port.gpu).name, domain.name, attributes);
+      }
+    }
+  }
+
+  // --------------------------------------------------------------------------------------------------------- network
+  void fabric() {
+    auto const& fabric = *machine_.fabric;
+    if (fabric.kind == "direct") return cables();
+    auto const title = fabric.switch_part ? ": " + title_of(machine_.at(*fabric.switch_part)) : std::string();
+    lines_.open_box("fabric", fabric.kind + title, kFabricStyle);
+    for (auto const& leaf : fabric.leaves) {
+      lines_.node(leaf.name, leaf.name, kNetworkSwitchLook);
+      if (leaf.uplink) lines_.edge(leaf.name, "spines", network_attributes(*leaf.uplink));
+    }
+    if (fabric.leaves.front().uplink) lines_.node("spines", "spines", kNetworkSwitchLook);
+    lines_.close();
+    for (auto const& attachment : fabric.attachments)
+      if (in_full(attachment.nic))
+        lines_.edge(machine_.at(attachment.nic).name, fabric.leaves[attachment.leaf].name,
+                    cable_attributes(attachment));
+    collapsed_edges();
+  }
+
+  // One line from a box of collapsed nodes to each of their leaves, from a node of its last row.
+  void collapsed_edges() {
+    for (auto const& [leaves, hosts] : collapsed_groups())
+      for (auto const& [leaf, nics] : leaves)
+        lines_.edge(machine_.at(hosts.back()).name, machine_.fabric->leaves[leaf].name,
+                    {{"label", fmt::format("{} NICs", static_cast<std::size_t>(nics) * hosts.size())},
+                     {"color", std::string(kNetworkColour)},
+                     {"penwidth", "3"},
+                     {"ltail", fmt::format("cluster nodes {}", index(hosts.front()))}});
+  }
+
+  // Between two nodes without a switch: each NIC to the other node's NIC of its rail.
+  void cables() {
+    auto const& attachments = machine_.fabric->attachments;
+    for (std::size_t a = 0; a < attachments.size(); ++a)
+      for (std::size_t b = a + 1; b < attachments.size(); ++b) {
+        auto const& nic_a = machine_.at(attachments[a].nic);
+        auto const& nic_b = machine_.at(attachments[b].nic);
+        if (nic_a.rail != nic_b.rail || machine_.host_of(attachments[a].nic) == machine_.host_of(attachments[b].nic))
+          continue;
+        lines_.edge(nic_a.name, nic_b.name, cable_attributes(attachments[a]));
+      }
+  }
+
+  [[nodiscard]] DotAttributes cable_attributes(Fabric::Attachment const& attachment) const {
+    auto const& nic = machine_.at(attachment.nic);
+    auto const* part = machine_.part_of(attachment.nic);
+    auto const own = nic.rate ? nic.rate : part != nullptr ? part->nic.rate : std::nullopt;
+    auto const rate = attachment.rate ? attachment.rate : own;
+    if (!rate) return {{"color", std::string(kNetworkColour)}, {"style", "dotted"}};
+    auto attributes = network_attributes(*rate);
+    if (attachment.rate) attributes[0].second = kSlowColour;
+    return attributes;
+  }
+
+  static DotAttributes network_attributes(BytesPerSecond rate) {
+    return {{"color", std::string(kNetworkColour)},
+            {"label", rounded_text(rate)},
+            {"penwidth", fmt::format("{:.1f}", width_of(rate))}};
+  }
+
+  Machine const& machine_;
+  std::vector<int> gpus_;  // how many each host has
+  std::vector<int> nics_;
+  std::map<std::string, std::vector<PciId>> chips_;  // and their virtual switches
+  DotLines lines_;
+};
+
+}  // namespace
+
+std::string dot_text(Machine const& machine) { return DotWriter(machine).write(); }
+
+}  // namespace lanewise

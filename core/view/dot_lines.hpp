@@ -1,0 +1,39 @@
+#pragma once
+// Graphviz text, line by line.
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lanewise {
+
+// Shape and colours of one kind of node.
+struct Look {
+  std::string_view shape;
+  std::string_view fill;
+  std::string_view text = "black";
+  std::string_view margin = "0.11,0.055";  // Graphviz' own
+};
+
+using DotAttributes = std::vector<std::pair<std::string_view, std::string>>;
+
+// A Graphviz string; line ends become those of a centred label, other control characters blanks.
+std::string dot_string(std::string_view text);
+
+// Indented lines with open boxes. Names and labels may be any text.
+class DotLines {
+ public:
+  void add(std::string_view line);
+  void open(std::string_view line);
+  void open_box(std::string_view name, std::string_view label, std::string_view style);
+  void close();
+  void node(std::string_view name, std::string_view label, Look const& look);
+  void edge(std::string_view a, std::string_view b, DotAttributes attributes);
+  [[nodiscard]] std::string const& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace lanewise

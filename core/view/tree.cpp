@@ -1,0 +1,273 @@
+#include "core/view/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/units/text.hpp"
+#include "core/view/node_kinds.hpp"
+#include "core/view/table.hpp"
+#include "core/view/words.hpp"
+
+namespace lanewise {
+namespace {
+
+enum Column : std::size_t { kName, kPart, kAddress, kLink, kAcs, kNuma, kDetails, kColumns };
+using Row = std::array<std::string, kColumns>;
+constexpr std::array<std::string_view, kColumns> kHeader{"", "part", "address", "link", "ACS above", "NUMA", "details"};
+
+// The rows under one line of the tree, drawn once all of them are known.
+struct Branch {
+  Row row;
+  std::vector<Branch> below;
+};
+
+// Sockets, host bridges, ports and devices of one machine as an aligned table whose first column is the tree.
+class DeviceTree {
+ public:
+  explicit DeviceTree(Machine const& machine) : machine_(machine) {}
+
+  std::string text() {
+    for (std::size_t i = 0; i < machine_.sockets.size(); ++i) {
+      auto const branch = socket(SocketId(i));
+      rows_.push_back(branch.row);
+      draw_below(branch, "");
+    }
+    return table();
+  }
+
+ private:
+  [[nodiscard]] Branch socket(SocketId id) const {
+    Branch branch;
+    branch.row[kName] = machine_.at(id).name;
+    branch.row[kPart] = part_words(machine_, id);
+    for (auto const& numa : machine_.numa_nodes)
+      if (numa.socket == id) branch.below.push_back(memory(numa));
+    for (std::size_t i = 0; i < machine_.host_bridges.size(); ++i)
+      if (machine_.host_bridges[i].socket == id) branch.below.push_back(host_bridge(HostBridgeId(i)));
+    return branch;
+  }
+
+  static Branch memory(NumaNode const& numa) {
+    Branch branch;
+    branch.row[kName] = numa.name;
+    branch.row[kPart] = numa.cores.empty() ? "memory" : fmt::format("memory, cores {}", numa.cores);
+    branch.row[kNuma] = fmt::format("{}", numa.os_index);
+    return branch;
+  }
+
+  [[nodiscard]] Branch host_bridge(HostBridgeId id) const {
+    Branch branch;
+    branch.row[kName] = machine_.at(id).name;
+    branch.row[kPart] = "host bridge";
+    branch.row[kNuma] = fmt::format("{}", machine_.at(machine_.at(id).numa).os_index);
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i)
+      if (machine_.functions[i].host_bridge == id && !machine_.functions[i].parent)
+        branch.below.push_back(function(PciId(i)));
+    return branch;
+  }
+
+  [[nodiscard]] Branch function(PciId id) const {
+    auto const& f = machine_.at(id);
+    Branch branch;
+    branch.row[kName] = f.name;
+    branch.row[kPart] = part_words(machine_, id);
+    branch.row[kAddress] = f.bdf;
+    branch.row[kLink] = link_words(machine_, id);
+    if (f.parent) branch.row[kAcs] = to_string(machine_.acs_above(id));
+    branch.row[kNuma] = fmt::format("{}", machine_.at(machine_.numa_of(id)).os_index);
+    branch.row[kDetails] = details(f);
+    for (std::size_t i = index(id) + 1; i < machine_.functions.size(); ++i)
+      if (machine_.functions[i].parent == id) branch.below.push_back(function(PciId(i)));
+    return branch;
+  }
+
+  static std::string details(PciFunction const& f) {
+    std::vector<std::string> words;
+    if (!f.chip.empty()) words.push_back("chip " + f.chip);
+    if (f.mig) words.emplace_back("MIG");
+    if (!f.device_name.empty()) words.push_back(f.device_name);
+    if (f.rate) words.push_back(exact_text(*f.rate));
+    if (f.rail) words.push_back(fmt::format("rail {}", *f.rail));
+    return fmt::format("{}", fmt::join(words, ", "));
+  }
+
+  void draw_below(Branch const& branch, std::string const& indent) {
+    for (std::size_t i = 0; i < branch.below.size(); ++i) {
+      bool const last = i + 1 == branch.below.size();
+      auto row = branch.below[i].row;
+      row[kName] = indent + (last ? "└─ " : "├─ ") + row[kName];
+      rows_.push_back(std::move(row));
+      draw_below(branch.below[i], indent + (last ? "   " : "│  "));
+    }
+  }
+
+  // Columns that nothing fills are left out.
+  [[nodiscard]] std::string table() const {
+    std::array<bool, kColumns> used{};
+    for (auto const& row : rows_)
+      for (std::size_t i = 0; i < kColumns; ++i) used[i] = used[i] || !row[i].empty();
+    auto const kept = [&](auto const& row) {
+      std::vector<std::string> cells;
+      for (std::size_t i = 0; i < kColumns; ++i)
+        if (used[i]) cells.emplace_back(row[i]);
+      return cells;
+    };
+    Table table(kept(kHeader));
+    for (auto const& row : rows_) table.add(kept(row));
+    return table.text();
+  }
+
+  Machine const& machine_;
+  std::vector<Row> rows_;
+};
+
+// A heading with indented lines; nothing where there are none.
+std::string section(std::string_view heading, std::string const& lines) {
+  if (lines.empty()) return "";
+  std::string out = fmt::format("\n{}:\n", heading);
+  for (std::size_t start = 0; start < lines.size();) {
+    auto const end = lines.find('\n', start);
+    out += "  " + lines.substr(start, end - start) + "\n";
+    start = end + 1;
+  }
+  return out;
+}
+
+std::string const& name_of(Machine const& machine, NvlinkEnd const& end) {
+  if (auto const* gpu = std::get_if<PciId>(&end)) return machine.at(*gpu).name;
+  return machine.at(std::get<SocketId>(end)).name;
+}
+
+std::string pair_words(std::string_view a, std::string_view b) { return fmt::format("{} -- {}", a, b); }
+
+// "gpu0..gpu7, NVLink 4 x18 each", GPUs with equally many links together.
+std::string ports_words(Machine const& machine, NvSwitch const& domain) {
+  std::vector<std::string> words;
+  for (auto first = domain.ports.begin(); first != domain.ports.end();) {
+    auto const last =
+        std::find_if(first, domain.ports.end(), [&](auto const& port) { return port.count != first->count; });
+    std::vector<std::string> names;
+    for (auto port = first; port != last; ++port) names.push_back(machine.at(port->gpu).name);
+    words.push_back(
+        fmt::format("{}, {} each", condensed(names), bonded_words(machine.at(domain.link_part), first->count)));
+    first = last;
+  }
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string nvlink_lines(Machine const& machine) {
+  Table pairs({});
+  for (auto const& bundle : machine.nvlinks)
+    pairs.add({pair_words(name_of(machine, bundle.a), name_of(machine, bundle.b)),
+               bonded_words(machine.at(bundle.part), bundle.count)});
+  Table domains({});
+  for (auto const& domain : machine.nvswitches)
+    domains.add({domain.name, title_of(machine.at(domain.part)), ports_words(machine, domain)});
+  return pairs.text() + domains.text();
+}
+
+std::string socket_link_lines(Machine const& machine) {
+  Table table({});
+  for (auto const& link : machine.socket_links)
+    table.add({pair_words(machine.at(link.a).name, machine.at(link.b).name),
+               fmt::format("{} x{}", title_of(machine.at(link.part)), link.count)});
+  return table.text();
+}
+
+std::string override_lines(Machine const& machine) {
+  Table table({});
+  for (auto const& entry : machine.overrides)
+    table.add({fmt::format("{} -> {}", machine.name_of(entry.from), machine.name_of(entry.to)),
+               std::string(entry.op ? to_string(*entry.op) : "every op"),
+               entry.bandwidth ? exact_text(*entry.bandwidth) : "", entry.latency ? exact_text(*entry.latency) : "",
+               entry.source});
+  return table.text();
+}
+
+std::string note_lines(Machine const& machine) {
+  constexpr std::size_t kWidest = 110;
+  std::string lines;
+  for (auto const& note : machine.notes) {
+    std::string mark = "- ";
+    auto const text = wrapped(note, kWidest) + "\n";
+    for (std::size_t start = 0; start < text.size(); mark = "  ") {
+      auto const end = text.find('\n', start);
+      lines += mark + text.substr(start, end - start) + "\n";
+      start = end + 1;
+    }
+  }
+  return lines;
+}
+
+std::string node_text(Machine const& node) {
+  return fmt::format("settings: {}\n\n", settings_words(node.hosts.front().settings)) + DeviceTree(node).text() +
+         section("NVLink", nvlink_lines(node)) + section("Socket links", socket_link_lines(node)) +
+         section("Measured figures", override_lines(node)) +
+         section("Software", software_words(node.hosts.front().software) + "\n");
+}
+
+std::string title_line(Machine const& machine) {
+  return machine.name + (machine.title.empty() ? "" : ": " + machine.title) + "\n";
+}
+
+// "node0..node31: nic0" for every NIC name on a leaf, in the order of the first nodes.
+std::string attached_words(Machine const& machine, std::uint32_t leaf) {
+  std::vector<std::pair<std::string, std::vector<HostId>>> by_name;
+  for (auto const& attachment : machine.fabric->attachments) {
+    if (attachment.leaf != leaf) continue;
+    std::string const name(short_name(machine.at(attachment.nic).name));
+    auto found = std::find_if(by_name.begin(), by_name.end(), [&](auto const& entry) { return entry.first == name; });
+    if (found == by_name.end()) found = by_name.insert(found, {name, {}});
+    found->second.push_back(machine.host_of(attachment.nic));
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_hosts;
+  for (auto const& [name, hosts] : by_name) {
+    auto const nodes = host_names(machine, hosts);
+    if (by_hosts.empty() || by_hosts.back().first != nodes) by_hosts.push_back({nodes, {}});
+    by_hosts.back().second.push_back(name);
+  }
+  std::vector<std::string> words;
+  for (auto const& [nodes, names] : by_hosts) words.push_back(fmt::format("{}: {}", nodes, condensed(names)));
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+std::string fabric_lines(Machine const& machine) {
+  auto const& fabric = *machine.fabric;
+  bool const direct = fabric.kind == "direct";
+  Table leaves({});
+  for (std::size_t i = 0; i < fabric.leaves.size(); ++i)
+    leaves.add({direct ? "cable" : fabric.leaves[i].name,
+                fabric.leaves[i].uplink ? "uplinks " + rounded_text(*fabric.leaves[i].uplink) : "",
+                attached_words(machine, static_cast<std::uint32_t>(i))});
+  std::string slower;
+  for (auto const& attachment : fabric.attachments)
+    if (attachment.rate)
+      slower += fmt::format("{} runs at {}\n", machine.at(attachment.nic).name, exact_text(*attachment.rate));
+  auto const switches =
+      fabric.switch_part ? fmt::format(", switches: {}", title_of(machine.at(*fabric.switch_part))) : std::string();
+  return fmt::format("{}{}\n", fabric.kind, switches) + leaves.text() + slower;
+}
+
+std::string cluster_text(Machine const& cluster) {
+  std::string out = title_line(cluster);
+  for (auto const& kind : node_kinds(cluster)) {
+    std::vector<HostId> const others(kind.hosts.begin() + 1, kind.hosts.end());
+    auto const& first = cluster.at(kind.hosts.front()).name;
+    out += fmt::format("\n{}: {}\n", first, kind.machine.name) + node_text(kind.machine);
+    if (!others.empty()) out += fmt::format("\n{}: as {}\n", host_names(cluster, others), first);
+  }
+  if (cluster.fabric) out += section("Fabric", fabric_lines(cluster));
+  return out + section("Notes", note_lines(cluster));
+}
+
+}  // namespace
+
+std::string tree_text(Machine const& machine) {
+  if (machine.hosts.size() > 1) return cluster_text(machine);
+  return title_line(machine) + node_text(machine) + section("Notes", note_lines(machine));
+}
+
+}  // namespace lanewise

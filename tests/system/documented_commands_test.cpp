@@ -1,0 +1,73 @@
+// What the documents show is what the program prints: every "$ lanewise ..." in a console block is run and its output
+// compared. LANEWISE_UPDATE_GOLDEN=1 writes the output into the document instead.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+std::string const kRoot = LANEWISE_SOURCE_DIR;
+
+std::string read(std::string const& path) {
+  std::ifstream in(path);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+// stdout of the command, run in the project's folder.
+std::string output_of(std::string const& command, int& exit_code) {
+  auto const line = "cd '" + kRoot + "' && '" + LANEWISE_PROGRAM + "'" + command.substr(std::string("lanewise").size());
+  auto* pipe = popen(line.c_str(), "r");
+  std::string out;
+  std::array<char, 4096> chunk{};
+  for (std::size_t n = 0; (n = std::fread(chunk.data(), 1, chunk.size(), pipe)) > 0;) out.append(chunk.data(), n);
+  exit_code = pclose(pipe);
+  return out;
+}
+
+// The document with the output of every shown command put in its place; counts the commands.
+std::string refreshed(std::string const& document, int& commands) {
+  std::istringstream in(document);
+  std::string out;
+  std::string line;
+  bool in_console = false;
+  bool skipping = false;
+  while (std::getline(in, line)) {
+    if (line.starts_with("```")) {
+      in_console = line == "```console";
+      skipping = false;
+    }
+    if (skipping) continue;
+    out += line + "\n";
+    if (!in_console || !line.starts_with("$ lanewise")) continue;
+    ++commands;
+    int exit_code = 0;
+    out += output_of(line.substr(2), exit_code);
+    EXPECT_EQ(exit_code, 0) << line;
+    skipping = true;
+  }
+  return out;
+}
+
+class DocumentedCommands : public testing::TestWithParam<char const*> {};
+
+TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
+  auto const path = kRoot + "/" + GetParam();
+  auto const document = read(path);
+  ASSERT_FALSE(document.empty()) << path;
+  int commands = 0;
+  auto const expected = refreshed(document, commands);
+  EXPECT_GT(commands, 0);
+  if (std::getenv("LANEWISE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << expected;
+  else EXPECT_EQ(document, expected) << "run the test with LANEWISE_UPDATE_GOLDEN=1 and review the difference";
+}
+
+INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands, testing::Values("README.md"));
+
+}  // namespace

@@ -1,0 +1,45 @@
+#include "core/view/dot.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/view/golden.hpp"
+#include "tests/view/samples.hpp"
+
+namespace lanewise {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Dot, OneMachine) { test::expect_golden("two_switch.dot", dot_text(test::two_switch())); }
+TEST(Dot, TwoNodesAreDrawnInFull) { test::expect_golden("small_cluster.dot", dot_text(test::small_cluster())); }
+TEST(Dot, OfManyNodesTheFirstIsDrawnInFull) { test::expect_golden("big_cluster.dot", dot_text(test::big_cluster())); }
+
+TEST(Dot, LabelsAreEscaped) {
+  auto machine = test::two_switch();
+  machine.title = "a \"quoted\" back\\slash\ttab";
+  EXPECT_THAT(dot_text(machine), HasSubstr(R"(a \"quoted\" back\\slash tab)"));
+}
+
+TEST(Dot, AGpuWithSeveralPeersNamesThem) {
+  auto machine = test::two_switch();
+  machine.nvlinks.push_back(
+      {*machine.find_function("gpu0"), *machine.find_function("gpu3"), machine.nvlinks.front().part, 1});
+  EXPECT_THAT(dot_text(machine), HasSubstr("NVLink 2 x1: gpu3"));
+  EXPECT_THAT(dot_text(test::two_switch()), Not(HasSubstr("NVLink 2 x1: gpu3")));
+}
+
+TEST(Dot, AChipUnderTwoSocketsIsDrawnBetweenThem) {
+  auto machine = test::two_switch();
+  machine.host_bridges[index(machine.functions[index(*machine.find_function("sw1"))].host_bridge)].socket = SocketId{1};
+  auto const text = dot_text(machine);
+  auto const chip = text.find("\"cluster chip chip0\"");
+  ASSERT_NE(chip, std::string::npos);
+  EXPECT_GT(chip, text.find("\"cluster socket cpu0\""));
+  EXPECT_GT(chip, text.find("\"cluster socket cpu1\""));
+  EXPECT_EQ(text.find("\"cluster chip chip0\"", chip + 1), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,21 @@
+#pragma once
+// Small machines that show everything a view can draw, described without the bundled parts.
+#include <string>
+
+#include "core/machine/machine.hpp"
+
+namespace lanewise::test {
+
+// Reads a machine file from memory; only its own parts are known.
+Machine machine_from(std::string const& text);
+// A cluster file whose only machine is `node`.
+Machine cluster_from(std::string const& text, std::string const& node);
+
+// Two sockets, one with virtual switches of one chip; links stated, slowed, assumed and unknown; ACS that differs.
+Machine two_switch();
+// Two GPUs on one NVSwitch and two adapters; the node of the clusters.
+std::string node_file();
+Machine small_cluster();  // two nodes, cabled directly
+Machine big_cluster();    // six nodes on rails; one cable runs slower
+
+}  // namespace lanewise::test
