@@ -28,7 +28,6 @@ class Simulation {
     zone_ = compat::star_zone(engine_, "fabric");
     sink_ = compat::add_host(zone_, "sink");
     compat::add_route_to(zone_, sink_);
-    delay_ = add_link("delay", kNeverLimits, kRawLatency, true);
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (!(links[i].bytes_per_second > 0)) throw std::invalid_argument("a link needs a positive rate");
       links_.push_back(add_link(fmt::format("link{}", i), links[i].bytes_per_second, 0, false));
@@ -84,16 +83,19 @@ class Simulation {
     return link;
   }
 
-  // A source host per flow whose only route is the flow's. A star zone drops repeated links; a bypass route keeps them.
+  // A source host per flow whose only route is the flow's. The route begins with a link of its own, which holds the cap
+  // and the latency: SimGrid looks for the flows that a starting one touches from its first link on, and skips it when
+  // another that started in the same instant has touched that link already. A star zone drops repeated links; a bypass
+  // route keeps them.
   void add_path(std::size_t i) {
     auto const& flow = flows_[i];
-    std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(delay_)};
+    auto const cap = flow.cap_bytes_per_second > 0 ? flow.cap_bytes_per_second : kNeverLimits;
+    std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(add_link(fmt::format("own{}", i), cap, kRawLatency, true))};
     bool repeats = false;
     for (auto const& use : flow.uses) {
       repeats = repeats || use.times > 1;
       for (int k = 0; k < use.times; ++k) route.emplace_back(links_.at(use.link));
     }
-    if (flow.cap_bytes_per_second > 0) route.emplace_back(add_link(fmt::format("cap{}", i), flow.cap_bytes_per_second, 0, true));
     auto* host = compat::add_host(zone_, fmt::format("path{}", i));
     sources_.push_back(host);
     compat::add_route_from(zone_, host, repeats ? std::vector<s4u::LinkInRoute>{} : route);
@@ -129,7 +131,6 @@ class Simulation {
   s4u::Engine engine_{"lanewise"};
   s4u::NetZone* zone_ = nullptr;
   s4u::Host* sink_ = nullptr;
-  s4u::Link* delay_ = nullptr;
   std::vector<s4u::Link*> links_;
   std::vector<s4u::Host*> sources_;
   std::vector<Flow> const& flows_;

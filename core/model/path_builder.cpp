@@ -87,6 +87,14 @@ Seconds PathBuilder::peer_latency(PciId from, PciId to, Turn turn, PeerRoute con
   return total + root_complex(a) + socket_hop(a, b);
 }
 
+// One page-table walk, where the requests of a socket's devices are translated.
+Seconds PathBuilder::walk_latency(SocketId socket) const {
+  auto const& settings = machine_.at(machine_.at(socket).host).settings;
+  auto const* cpu = machine_.part_of(socket);
+  if (!translates(settings.iommu) || settings.virtualization.ats || cpu == nullptr) return Seconds(0);
+  return cpu->cpu.iommu_walk_latency.value_or(Seconds(0));
+}
+
 // One way between a device and host memory: half a root complex turn-around reaches the memory side.
 Seconds PathBuilder::memory_latency(PciId device, NumaId memory) const {
   auto const socket = machine_.socket_of(device);
@@ -209,10 +217,8 @@ Seconds PathBuilder::peer(PciId source, PciId target, bool pulled) {
   packets({source, target, 1, true}, route.data(pulled), route);
   auto latency = peer_latency(initiator, other, route.request, route);
   auto const socket = machine_.socket_of(other);
-  auto const& settings = machine_.at(machine_.at(socket).host).settings;
   auto const* cpu = machine_.part_of(socket);
-  if (translates(settings.iommu) && !settings.virtualization.ats && route.request == Turn::RootComplex && cpu != nullptr)
-    latency += cpu->cpu.iommu_walk_latency.value_or(Seconds(0));
+  if (route.request == Turn::RootComplex) latency += walk_latency(socket);
   if (!pulled) return latency;
   latency += peer_latency(other, initiator, route.completion, route);
   auto const* part = machine_.part_of(initiator);
@@ -234,7 +240,7 @@ Seconds PathBuilder::into_memory(PciId device, NumaId memory) {
   cross_sockets(socket, machine_.at(memory).socket, false, 1, true);
   use(resources_.memory(memory));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
-  return memory_latency(device, memory);
+  return memory_latency(device, memory) + walk_latency(socket);
 }
 
 Seconds PathBuilder::out_of_memory(NumaId memory, PciId device) {
@@ -250,7 +256,7 @@ Seconds PathBuilder::out_of_memory(NumaId memory, PciId device) {
   auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
   climb({device, device, pcie::read_request_share(request), false}, std::nullopt);
   auto const* cpu = machine_.part_of(machine_.at(memory).socket);
-  auto const round_trip = memory_latency(device, memory) * 2.0 + (cpu != nullptr ? cpu->cpu.memory_latency.value_or(Seconds(0)) : Seconds(0));
+  auto const round_trip = memory_latency(device, memory) * 2.0 + walk_latency(socket) + (cpu != nullptr ? cpu->cpu.memory_latency.value_or(Seconds(0)) : Seconds(0));
   limit_reads(device, round_trip);
   return round_trip;
 }

@@ -61,6 +61,7 @@ class PathBuilder {
   Seconds socket_hop(SocketId a, SocketId b) const;
   Seconds peer_latency(PciId from, PciId to, Turn turn, PeerRoute const& route) const;
   Seconds memory_latency(PciId device, NumaId memory) const;
+  Seconds walk_latency(SocketId socket) const;
   void limit_reads(PciId initiator, Seconds round_trip);
 
   Machine const& machine_;

@@ -65,7 +65,7 @@ class Ways {
     auto const near_target = machine_.numa_of(to);
     add_staged(Mechanism::HostStaged, near_source, near_target);
     add_staged(Mechanism::SharedHost, near_source, near_target);
-    add({.mechanism = Mechanism::BarCopy, .staging = near_source});
+    if (request_.op == Op::Copy) add({.mechanism = Mechanism::BarCopy, .staging = near_source});  // a GPU's store is no CPU copy
   }
 
   // Through NVSwitch every pair is direct already, so only bundles make a relay worth weighing.

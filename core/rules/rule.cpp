@@ -210,6 +210,14 @@ bool no_network(Attempt const& a) {
   };
   return !attached(a.way.nic_from) || !attached(a.way.nic_to);
 }
+// GPUDirect Storage wants physical addresses on x86; on Grace the IOMMU is what joins drive and GPU.
+bool storage_under_iommu(Attempt const& a) {
+  auto const mode = settings_of(a).iommu;
+  auto const* id = std::get_if<PciId>(&a.from);
+  auto const* cpu = id != nullptr ? a.machine.part_of(a.machine.socket_of(*id)) : nullptr;
+  bool const grace = cpu != nullptr && cpu->cpu.vendor == "nvidia";
+  return grace ? mode == IommuMode::Off || mode == IommuMode::Passthrough : translates(mode);
+}
 bool no_gpudirect_storage(Attempt const& a) { return !software_of(a).gpudirect_storage; }
 
 // ------------------------------------------------------------------------------------------------------------ table
@@ -252,6 +260,7 @@ constexpr std::array kRules{
     Rule{"GDR-READ-PRE-AMPERE", "GPUs before Ampere without NVLink are read too slowly through the root complex.", "NCCL src/graph/paths.cc, ncclTopoCheckGdr", true, old_gpu_read_through_root_complex},
     Rule{"GDR-RELAY-NEIGHBOUR", "A relay needs another GPU with NVLink to this one and nearer to the NIC.", "NCCL PXN", true, relay_useless},
     Rule{"GDS-SOFTWARE", "GPUDirect Storage is not set up on this machine.", "NVIDIA GPUDirect Storage installation guide", true, no_gpudirect_storage},
+    Rule{"GDS-IOMMU", "GPUDirect Storage needs the IOMMU off or pt; on Grace it needs it on.", "NVIDIA GPUDirect Storage best practices and troubleshooting guides", true, storage_under_iommu},
     Rule{"P2P-ACS-REDIRECT", "ACS sends the packets up to the root complex although a switch joins the two: twice through its uplink.", "PCI Express Base Specification 6.12.3; Linux p2pdma ACS tests", false, acs_redirects},
     Rule{"P2P-ACS-UNKNOWN", "The ACS control could not be read (root is needed): planned as redirected.", "Linux: config space beyond 64 bytes needs CAP_SYS_ADMIN", false, acs_unknown},
     Rule{"BAR1-WINDOW", "The buffer is larger than the BAR1 window: it is mapped piece by piece, each at the price of a pin.", "GPUDirect RDMA documentation 3.1 to 3.5", false, larger_than_bar1},
@@ -279,7 +288,7 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
       "GPU-RUNTIME",  "ATOMIC-STAGED", "P2P-MIG", "NVLINK-FABRIC", "GDR-RELAY-NEIGHBOUR", "NET-NONE", "NET-VERBS", "GDR-NIC",  "GDR-PRODUCT",  "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
       "P2P-GUEST",    "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "GDR-P2PDMA", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
   static constexpr std::array<std::string_view, 13> kStorageDirect{
-      "GPU-RUNTIME",  "ATOMIC-STAGED", "GDS-SOFTWARE", "GDR-PRODUCT",  "GDR-IOMMU-TRANSLATED", "P2P-GUEST",   "P2P-ACS-BLOCKED",
+      "GPU-RUNTIME",  "ATOMIC-STAGED", "GDS-SOFTWARE", "GDR-PRODUCT",  "GDS-IOMMU", "P2P-GUEST",   "P2P-ACS-BLOCKED",
       "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
   switch (mechanism) {
     case Mechanism::Local: return kLocal;

@@ -27,8 +27,8 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
     ++all;
     passed += result.passed ? 1 : 0;
   }
-  bool const fine = run.failure.empty() && passed == all;
-  auto const ran = run.failure.empty();
+  auto const ran = run.ran();
+  bool const fine = (ran || run.failure_expected) && passed == all;
   return {verdict.scenario,
           run.machine,
           run.variant.empty() ? "" : run.variant,
@@ -50,7 +50,7 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
       table.add(row_of(verdict, run));
-      if (!run.failure.empty()) failures += fmt::format("FAIL {} on {} {}: {}\n", verdict.scenario, run.machine, run.variant, run.failure);
+      if (!run.ran() && !run.failure_expected) failures += fmt::format("FAIL {} on {} {}: {}\n", verdict.scenario, run.machine, run.variant, run.failure);
     }
     for (auto const& result : verdict.results) {
       ++expectations;
