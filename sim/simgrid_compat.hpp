@@ -1,7 +1,8 @@
 #pragma once
 // The one place that knows what differs between SimGrid 3.32 (Debian 12) and 4.x.
 #include <simgrid/s4u.hpp>
-#include <simgrid/version.h>
+
+#include <simgrid/version.h>  // not first: it does not compile by itself
 #if SIMGRID_VERSION < 33400
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>  // the latency factor's setter moved to NetZone in 3.34
 #endif

@@ -54,7 +54,7 @@ class Weight {
   static constexpr int kBase = 20;
   constexpr Weight() = default;
   static constexpr Weight of(double ratio) {
-    auto const units = static_cast<int>(ratio * kBase + 0.5);
+    auto const units = static_cast<int>(ratio * kBase + 0.5);  // NOLINT(bugprone-incorrect-roundings): never negative
     return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > 2000 ? 2000 : units));
   }
   // Never more than the ratio: for a flow that is known to go at least so fast.

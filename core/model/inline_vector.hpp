@@ -7,7 +7,7 @@
 namespace lanewise {
 
 template <class T, std::size_t N>
-class InlineVector {
+class InlineVector {  // NOLINT(cppcoreguidelines-pro-type-member-init): to fill items_ would cost more than their use
  public:
   // Throws std::length_error when full: a route longer than any we describe.
   void push_back(T const& value) {
