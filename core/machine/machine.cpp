@@ -79,6 +79,11 @@ std::string_view to_string(PciKind kind) { return kPciKindNames.at(static_cast<s
 std::string_view to_string(Op op) { return kOpNames.at(static_cast<std::size_t>(op)); }
 Parsed<Op> parse_op(std::string_view text) { return parse_word<Op>(text, kOpNames, "an op"); }
 
+Fabric::Attachment const* Fabric::find(PciId nic) const {
+  auto const found = std::lower_bound(attachments.begin(), attachments.end(), nic, [](Attachment const& a, PciId id) { return a.nic < id; });
+  return found != attachments.end() && found->nic == nic ? &*found : nullptr;
+}
+
 HostId Machine::host_of(Place const& place) const {
   if (auto const* id = std::get_if<PciId>(&place)) return host_of(*id);
   return at(at(std::get<NumaId>(place)).socket).host;

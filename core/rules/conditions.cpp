@@ -93,7 +93,7 @@ bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
 
 bool on_nvswitch(Machine const& machine, PciId gpu) {
   return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(), [&](NvSwitch const& domain) {
-    return std::any_of(domain.ports.begin(), domain.ports.end(), [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
+    return domain.host == machine.host_of(gpu) && std::any_of(domain.ports.begin(), domain.ports.end(), [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
   });
 }
 
