@@ -305,7 +305,9 @@ TEST(BestChunk, IsTheSquareRoot) {
     auto const chunk = Model::best_chunk(Bytes(bytes), 26.2_GBps).value();
     EXPECT_EQ(chunk & (chunk - 1), 0) << bytes;
     auto const ideal = std::sqrt(static_cast<double>(bytes) * 2e-6 * 26.2e9);
-    if (chunk > 64 << 10 && chunk < 8 << 20) EXPECT_TRUE(static_cast<double>(chunk) <= ideal && ideal < 2.0 * static_cast<double>(chunk)) << bytes;
+    if (chunk > 64 << 10 && chunk < 8 << 20) {
+      EXPECT_TRUE(static_cast<double>(chunk) <= ideal && ideal < 2.0 * static_cast<double>(chunk)) << bytes;
+    }
   }
 }
 

@@ -180,7 +180,9 @@ TEST(PeerLimit, TheNinthPeerGoesThroughTheHost) {
   expected.resize(11, Mechanism::HostStaged);
   EXPECT_EQ(mechanisms_of(plan), expected);
   for (auto const& candidate : plan.decisions.back().candidates)
-    if (candidate.way.mechanism == Mechanism::PcieP2p) EXPECT_EQ(candidate.refused_by, "P2P-PEER-LIMIT");
+    if (candidate.way.mechanism == Mechanism::PcieP2p) {
+      EXPECT_EQ(candidate.refused_by, "P2P-PEER-LIMIT");
+    }
 }
 
 TEST(PeerLimit, CountsAPairOnceAndAtBothEnds) {
@@ -293,6 +295,14 @@ TEST(PlanVerify, RefusesPlacesThatItsMechanismDoesNotServe) {
     });
     EXPECT_FALSE(error.empty()) << to_string(mechanism);
   }
+}
+
+TEST(PlanVerify, RefusesARelayThatIsNoGpuAndANicThatIsNone) {
+  Model const model(twelve());
+  auto const port = pci(model.machine(), "rp0");
+  auto const gpu = pci(model.machine(), "gpu5");
+  EXPECT_THAT(verify_error(model, [&](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::NvlinkRelay, .relay = port}; }), HasSubstr("a relay is a GPU"));
+  EXPECT_THAT(verify_error(model, [&](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::Gdr, .nic_from = gpu}; }), HasSubstr("only a NIC"));
 }
 
 TEST(PlanJson, OfAnotherMachineOrOtherSettingsIsRefused) {
