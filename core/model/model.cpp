@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/io/error.hpp"
 #include "core/model/overheads.hpp"
@@ -359,10 +360,12 @@ class Lowering {
       if (!entry.bandwidth) continue;
       demand_.unknown.reset();
       demand_.cap = kUnlimited;
-      for (auto& use : demand_.uses) {
+      auto const uses = std::exchange(demand_.uses, {});
+      for (auto use : uses) {
         auto const capacity = resources_.capacity(use.resource);
-        if (!capacity || *capacity / use.weight.ratio() < *entry.bandwidth)
-          use.weight = Weight::floor_of(capacity ? *capacity / *entry.bandwidth : 1);
+        if (!capacity) continue;  // what nobody knows bounds nothing beside a measurement
+        if (*capacity / use.weight.ratio() < *entry.bandwidth) use.weight = Weight::floor_of(*capacity / *entry.bandwidth);
+        demand_.uses.push_back(use);
       }
       path_.limit(*entry.bandwidth, Cap::Measured);
     }

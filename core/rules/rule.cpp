@@ -120,10 +120,10 @@ bool acs_blocks(Attempt const& a) {
   return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.blocked; });
 }
 bool acs_redirects(Attempt const& a) {
-  return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.redirected && !route.acs_unknown; });
+  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.redirected(access.read) && !route.acs_unknown(access.read); });
 }
 bool acs_unknown(Attempt const& a) {
-  return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.acs_unknown; });
+  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.acs_unknown(access.read); });
 }
 bool raw_address_under_iommu(Attempt const& a) {
   auto const& settings = settings_of(a);
