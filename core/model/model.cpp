@@ -60,7 +60,7 @@ class Lowering {
   void local() {
     if (auto const g = gpu(from_)) {
       path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
-      path_.device_memory(*g, 2);
+      path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
       start_on(*g);
       return;
     }
