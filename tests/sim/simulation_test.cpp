@@ -162,6 +162,30 @@ TEST(Simulation, FlowsThatShareOnlyTheirFirstLinksStayWithinThem) {
   for (auto const& flow : result.flows) EXPECT_NEAR(flow.finish, 0.400001, 1e-8);
 }
 
+// Flow 0 runs alone, then starts the flows of `later` all at once.
+Order in_two_waves(std::vector<bool> const& later) {
+  return {[&later](auto const& start) {
+            for (std::size_t i = 0; i < later.size(); ++i)
+              if (!later[i]) start(i);
+          },
+          [&later](std::size_t flow, auto const& start) {
+            for (std::size_t i = 0; flow == 0 && i < later.size(); ++i)
+              if (later[i]) start(i);
+          }};
+}
+
+// The same while another flow is on its way over one's second link: it must give way.
+TEST(Simulation, FlowsThatStartTogetherSlowThoseOnTheirLaterLinks) {
+  std::vector<SharedLink> const links{{10 * kGB}, {10 * kGB}, {10 * kGB}};
+  std::vector<Flow> const flows{over(0, 1'000'000'000), over(2, 2'000'000'000), {.uses = {{0, 1}, {1, 1}}, .bytes = 500'000'000}, {.uses = {{0, 1}, {2, 1}}, .bytes = 500'000'000}};
+  std::vector<bool> const later{false, false, true, true};
+  auto const result = simulate(links, flows, in_two_waves(later));
+  // At 0.1 s flow 1 has 1 GB left; it and the two new ones go at 5 GB/s until those end at 0.2 s; the rest at 10 GB/s.
+  EXPECT_NEAR(result.flows[2].finish, 0.2, 1e-8);
+  EXPECT_NEAR(result.flows[3].finish, 0.2, 1e-8);
+  EXPECT_NEAR(result.flows[1].finish, 0.25, 1e-8);
+}
+
 // ------------------------------------------------------------------------------------------------------ the reference
 
 // The max-min fair rates of the flows that move: all grow together; a full link or a cap freezes those it holds.
@@ -197,8 +221,8 @@ std::vector<double> fair_rates(std::vector<SharedLink> const& links, std::vector
   return rates;
 }
 
-// Finish times of flows that all start at 0, each moving its bytes after its latency.
-std::vector<double> reference_times(std::vector<SharedLink> const& links, std::vector<Flow> const& flows) {
+// Finish times of flows that start at 0, or as flow 0 ends where `later` says so; each moves its bytes after its latency.
+std::vector<double> reference_times(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, std::vector<bool> const& later) {
   std::vector<double> left(flows.size());
   std::vector<double> finish(flows.size(), -1);
   for (std::size_t f = 0; f < flows.size(); ++f) left[f] = static_cast<double>(flows[f].bytes);
@@ -207,8 +231,9 @@ std::vector<double> reference_times(std::vector<SharedLink> const& links, std::v
     std::vector<bool> moving(flows.size());
     double next = kNever;
     for (std::size_t f = 0; f < flows.size(); ++f) {
-      moving[f] = finish[f] < 0 && flows[f].latency_seconds <= now;
-      if (finish[f] < 0 && !moving[f]) next = std::min(next, flows[f].latency_seconds);
+      auto const begin = !later[f] ? flows[f].latency_seconds : finish[0] < 0 ? kNever : finish[0] + flows[f].latency_seconds;
+      moving[f] = finish[f] < 0 && begin <= now;
+      if (finish[f] < 0 && !moving[f]) next = std::min(next, begin);
     }
     auto const rates = fair_rates(links, flows, moving);
     for (std::size_t f = 0; f < flows.size(); ++f)
@@ -228,10 +253,10 @@ std::vector<double> reference_times(std::vector<SharedLink> const& links, std::v
 TEST(Simulation, TheReferenceIsRightWhereTheAnswerIsKnown) {
   auto capped = over(0, 200'000'000);
   capped.cap_bytes_per_second = 2 * kGB;
-  auto const capped_times = reference_times({{10 * kGB}}, {capped, over(0, 800'000'000)});
+  auto const capped_times = reference_times({{10 * kGB}}, {capped, over(0, 800'000'000)}, {false, false});
   EXPECT_NEAR(capped_times[0], 0.1, 1e-12);
   EXPECT_NEAR(capped_times[1], 0.1, 1e-12);
-  auto const weighted = reference_times({{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}});
+  auto const weighted = reference_times({{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}}, {false, false});
   EXPECT_NEAR(weighted[0], 1.0, 1e-12);
   EXPECT_NEAR(weighted[1], 1.5, 1e-12);
 }
@@ -239,6 +264,7 @@ TEST(Simulation, TheReferenceIsRightWhereTheAnswerIsKnown) {
 struct RandomCase {
   std::vector<SharedLink> links;
   std::vector<Flow> flows;
+  std::vector<bool> later;  // starts when flow 0 ends
 };
 
 RandomCase random_case(unsigned seed) {
@@ -254,8 +280,9 @@ RandomCase random_case(unsigned seed) {
     order.resize(static_cast<std::size_t>(from_to(1, static_cast<int>(order.size()))));
     for (auto const link : order) flow.uses.push_back({link, from_to(0, 3) == 0 ? from_to(2, 6) : 1});
     if (from_to(0, 2) == 0) flow.cap_bytes_per_second = from_to(1, 50) * kGB;
-    flow.latency_seconds = from_to(0, 2) * 1e-6 + 1e-9 * from_to(1, 999);
+    flow.latency_seconds = from_to(0, 2) * 1e-6 + (from_to(0, 1) == 0 ? 1e-9 : 1e-9 * from_to(1, 999));
     flow.bytes = static_cast<std::uint64_t>(from_to(1'000'000, 1'000'000'000));
+    made.later.push_back(!made.flows.empty() && from_to(0, 1) == 0);
     made.flows.push_back(std::move(flow));
   }
   return made;
@@ -264,9 +291,9 @@ RandomCase random_case(unsigned seed) {
 TEST(Simulation, RandomPlatformsAgreeWithTheReference) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    auto const [links, flows] = random_case(seed);
-    auto const result = run(links, flows);
-    auto const expected = reference_times(links, flows);
+    auto const [links, flows, later] = random_case(seed);
+    auto const result = simulate(links, flows, in_two_waves(later));
+    auto const expected = reference_times(links, flows, later);
     // Every merged event may cost a nanosecond.
     auto const slack = 1e-9 * static_cast<double>(2 * flows.size());
     for (std::size_t f = 0; f < flows.size(); ++f) ASSERT_NEAR(result.flows[f].finish, expected[f], expected[f] * 1e-6 + slack) << "flow " << f;
