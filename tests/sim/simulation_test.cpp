@@ -149,8 +149,6 @@ TEST(Simulation, ALinkWithoutARateIsRefusedAndTheNextRunIsRight) {
   EXPECT_NEAR(run({{10 * kGB}}, {over(0, 1'000'000'000)}).makespan, 0.1, kResolution);
 }
 
-// Several flows start together and share only their first links: SimGrid once overlooked some of them, and the first
-// link carried more than it can.
 TEST(Simulation, FlowsThatShareOnlyTheirFirstLinksStayWithinThem) {
   std::vector<SharedLink> links{{10 * kGB}};
   std::vector<Flow> flows;
@@ -288,6 +286,8 @@ RandomCase random_case(unsigned seed) {
   return made;
 }
 
+// Also a regression: where routes began with a link that all shared, SimGrid overlooked flows that started in the same
+// instant, and links carried more than they can.
 TEST(Simulation, RandomPlatformsAgreeWithTheReference) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
