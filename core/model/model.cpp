@@ -60,7 +60,7 @@ class Lowering {
   void local() {
     if (auto const g = gpu(from_)) {
       path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
-      path_.device_memory(*g, 2);
+      path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
       start_on(*g);
       return;
     }
@@ -269,7 +269,7 @@ class Lowering {
   // GPUs before Hopper order a received write only after one read over the same path (NCCL, ncclTopoNeedFlush).
   Seconds flush(PciId nic, PciId gpu) const {
     auto const* part = machine_.part_of(gpu);
-    bool const orders_itself = part == nullptr || part->gpu.compute_capability.empty() || std::stod(part->gpu.compute_capability) >= 9.0;
+    bool const orders_itself = part == nullptr || compute_capability(*part).value_or(9.0) >= 9.0;
     if (orders_itself) return Seconds(0);
     Demand unused;
     return PathBuilder(machine_, resources_, unused).peer(gpu, nic, true);
