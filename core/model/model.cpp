@@ -202,7 +202,7 @@ class Lowering {
 
   void message_rate(PciId nic) {
     auto const* part = machine_.part_of(nic);
-    if (part != nullptr && part->nic.message_rate) path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
+    if (part != nullptr && part->nic.message_rate && bytes_ > 0_B) path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
   }
 
   // What happens before the source's NIC sends: nothing, a relay, or a copy to host memory.
@@ -347,7 +347,7 @@ class Lowering {
   // --------------------------------------------------------------------------------------------------------- override
 
   // A measured figure wins: it becomes the rate of this flow alone. Where the model promised less, its resources are
-  // taken to be that much wider for this flow.
+  // taken to be that much wider for this flow; one whose capacity nobody knows cannot be shared out and is left away.
   void apply_override() {
     bool const direct = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p || way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Local;
     if (!direct) return;
