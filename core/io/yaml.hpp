@@ -58,7 +58,7 @@ enum class ValueType : std::uint8_t {
   List,       // of `item`
   Map,        // described by `map`
   Dictionary, // names to values of `item`
-  Custom,     // read by its own function; the schema says `pattern`
+  Custom,     // read by its own function; `pattern`, `map` and `item` say what it may be
 };
 
 struct MapSpec;
@@ -70,9 +70,9 @@ struct FieldSpec {
   bool required = false;
   bool unknown_allowed = false;       // the word `unknown` may stand for a figure nobody knows
   std::vector<std::string> words = {};  // of a Word
-  MapSpec const* map = nullptr;       // of a Map, or of a List or Dictionary of maps
-  ValueType item = ValueType::Text;   // of a List or Dictionary
-  std::string pattern = {};           // of Custom: a regular expression; empty: anything
+  MapSpec const* map = nullptr;       // of a Map, or of a List or Dictionary of maps; Custom: this mapping is allowed too
+  ValueType item = ValueType::Text;   // of a List or Dictionary; Custom of Custom: a list of such values is allowed too
+  std::string pattern = {};           // of Custom: a regular expression for a single value; empty: anything
 };
 
 struct MapSpec {

@@ -51,6 +51,7 @@ Parsed<AcsControl> parse_acs(std::string_view text) {
   if (text == "on") return {AcsControl::on(), {}};
   if (text == "unknown") return {AcsControl::unknown(), {}};
   AcsControl control;
+  auto const whole = text;
   while (!text.empty()) {
     auto const end = text.find_first_of(",+ ");
     auto const word = text.substr(0, end);
@@ -62,6 +63,7 @@ Parsed<AcsControl> parse_acs(std::string_view text) {
       return {{}, fmt::format("'{}' is not an ACS control bit; allowed: on, off, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", word)};
     control.bits |= found->bit;
   }
+  if (control.bits == 0) return {{}, fmt::format("'{}' names no ACS control bit; write off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", whole)};
   return {control, {}};
 }
 
@@ -76,6 +78,11 @@ Parsed<IommuMode> parse_iommu(std::string_view text) {
 std::string_view to_string(PciKind kind) { return kPciKindNames.at(static_cast<std::size_t>(kind)); }
 std::string_view to_string(Op op) { return kOpNames.at(static_cast<std::size_t>(op)); }
 Parsed<Op> parse_op(std::string_view text) { return parse_word<Op>(text, kOpNames, "an op"); }
+
+Fabric::Attachment const* Fabric::find(PciId nic) const {
+  auto const found = std::lower_bound(attachments.begin(), attachments.end(), nic, [](Attachment const& a, PciId id) { return a.nic < id; });
+  return found != attachments.end() && found->nic == nic ? &*found : nullptr;
+}
 
 HostId Machine::host_of(Place const& place) const {
   if (auto const* id = std::get_if<PciId>(&place)) return host_of(*id);

@@ -203,10 +203,13 @@ struct Fabric {
   std::string kind;  // direct, single_switch, leaf_spine, rail_optimised
   std::optional<PartId> switch_part;
   std::vector<Leaf> leaves;  // one pseudo-leaf when `direct`
-  std::vector<Attachment> attachments;
+  std::vector<Attachment> attachments;  // ascending by NIC
+  // Where a NIC is on the fabric, or nullptr.
+  [[nodiscard]] Attachment const* find(PciId nic) const;
   friend bool operator==(Fabric const&, Fabric const&) = default;
 };
 
+// Of a cluster, everything stands node by node: the functions of one host are neighbours, in the order of hosts.
 struct Machine {
   std::string name;
   std::string title;

@@ -25,15 +25,28 @@ FieldSpec list_of(std::string name, std::string doc, MapSpec const* map) {
 FieldSpec names(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::List, .doc = std::move(doc), .required = required, .item = ValueType::Text};
 }
-FieldSpec custom(std::string name, std::string doc) { return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc)}; }
+FieldSpec acs(std::string doc) {
+  return {.name = "acs",
+          .type = ValueType::Custom,
+          .doc = std::move(doc),
+          .item = ValueType::Custom,
+          .pattern = "^(on|off|unknown|(SV|TB|RR|CR|UF|EC|DT)([,+ ]+(SV|TB|RR|CR|UF|EC|DT))*)$"};
+}
 
 MapSpec const& settings_spec() {
   static MapSpec const spec{
       "settings",
-      {custom("acs", "ACS control of every port: off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT"),
-       {.name = "iommu", .type = ValueType::Text, .doc = "off, pt, lazy, strict, vfio, unknown; on and translated mean lazy"},
+      {acs("ACS control of every port: off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT"),
+       {.name = "iommu",
+        .type = ValueType::Custom,
+        .doc = "off, pt, lazy, strict, vfio, unknown; on and translated mean lazy, passthrough means pt",
+        .pattern = "^(off|pt|passthrough|lazy|strict|vfio|unknown|on|translated)$"},
        {.name = "iommu_page", .type = ValueType::Size, .doc = "page size of the IOMMU's mappings"},
-       custom("virtualization", "none, passthrough, or a mapping")}};
+       {.name = "virtualization",
+        .type = ValueType::Custom,
+        .doc = "none, passthrough, or a mapping",
+        .map = &virtualization_spec(),
+        .pattern = "^(none|passthrough)$"}}};
   return spec;
 }
 
@@ -102,7 +115,7 @@ MapSpec const& port_spec() {
     auto* made = new MapSpec{
         "port",
         {id("root_port", "name of the root port; only directly under a socket"), link("link", "negotiated with what hangs from the port"),
-         link("max", "what it could negotiate, where that differs"), custom("acs", "ACS control of this port, where it differs from settings.acs"),
+         link("max", "what it could negotiate, where that differs"), acs("ACS control of this port, where it differs from settings.acs"),
          id("switch", "a PCIe switch of this name"), id("gpu", "a GPU of this name"), id("nic", "a NIC of this name"),
          id("nvme", "an NVMe drive of this name"), id("device", "another endpoint of this name"),
          id("part", "what it is; unknown when not known"), text("bdf", "its PCI address, 0000:3b:00.0"),

@@ -71,6 +71,7 @@ int nvlink_count(Machine const& machine, PciId a, PciId b) {
   for (auto const& bundle : machine.nvlinks)
     if ((bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) || (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a))) count += bundle.count;
   for (auto const& domain : machine.nvswitches) {
+    if (domain.host != machine.host_of(a)) continue;
     int of_a = 0;
     int of_b = 0;
     for (auto const& port : domain.ports) {

@@ -15,7 +15,7 @@ struct PcieLink {
 };
 
 // What a link in YAML looks like, for the JSON Schema.
-inline constexpr char kLinkPattern[] = "^(gen[1-6]|[0-9.]+ GT/s) x(1|2|4|8|12|16|32)$|^unknown$";
+inline constexpr char kLinkPattern[] = "^(gen[1-6]|(2\\.5|5|8|16|32|64)(\\.0+)? *GT/s) *x(1|2|4|8|12|16|32)$";
 
 // "gen4 x16"; also "16 GT/s x16", as lspci prints.
 Parsed<PcieLink> parse_pcie_link(std::string_view text);

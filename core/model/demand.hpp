@@ -112,6 +112,7 @@ struct Demand {
   Seconds path{0};                      // from the first byte leaving to its arrival, and fixed waits on the way
   InlineVector<EngineId, 4> engines;
   Route route;
+  Bytes chunk{0};                       // of pipelined forms: the way's, or the best where the way leaves it open
   std::optional<ResourceId> unknown;    // a used resource whose capacity nobody knows
 
   [[nodiscard]] Seconds latency() const { return start + path; }

@@ -1,37 +1,52 @@
 #pragma once
 // A vector that lives where it stands: planning makes many short ones and must not allocate.
-#include <array>
+#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
+#include <type_traits>
 
 namespace lanewise {
 
 template <class T, std::size_t N>
-class InlineVector {  // NOLINT(cppcoreguidelines-pro-type-member-init): to fill items_ would cost more than their use
+class InlineVector {  // NOLINT(cppcoreguidelines-special-member-functions): nothing to destroy, a move is a copy
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
+  // Places that hold nothing are not written: making or copying a short one costs what it holds, not N.
+  InlineVector() {}  // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init)
+  InlineVector(InlineVector const& other)  // NOLINT(cppcoreguidelines-pro-type-member-init)
+      : size_(other.size_) {
+    std::uninitialized_copy_n(other.items_, size_, items_);
+  }
+  InlineVector& operator=(InlineVector const& other) {
+    size_ = other.size_;
+    std::copy_n(other.items_, size_, items_);
+    return *this;
+  }
+
   // Throws std::length_error when full: a route longer than any we describe.
   void push_back(T const& value) {
     if (size_ == N) throw std::length_error("a route is longer than lanewise can hold");
-    items_[size_++] = value;
+    std::construct_at(items_ + size_++, value);
   }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   T& operator[](std::size_t i) { return items_[i]; }
   T const& operator[](std::size_t i) const { return items_[i]; }
   T& back() { return items_[size_ - 1]; }
-  auto begin() { return items_.begin(); }
-  auto end() { return items_.begin() + static_cast<std::ptrdiff_t>(size_); }
-  [[nodiscard]] auto begin() const { return items_.begin(); }
-  [[nodiscard]] auto end() const { return items_.begin() + static_cast<std::ptrdiff_t>(size_); }
+  T* begin() { return items_; }
+  T* end() { return items_ + size_; }
+  [[nodiscard]] T const* begin() const { return items_; }
+  [[nodiscard]] T const* end() const { return items_ + size_; }
   friend bool operator==(InlineVector const& a, InlineVector const& b) {
-    if (a.size_ != b.size_) return false;
-    for (std::size_t i = 0; i < a.size_; ++i)
-      if (!(a.items_[i] == b.items_[i])) return false;
-    return true;
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:
-  std::array<T, N> items_;
+  union {  // not made until it is pushed
+    T items_[N];
+  };
   std::size_t size_ = 0;
 };
 

@@ -20,10 +20,10 @@ using namespace literals;
 // Lowers one step; a member a family of mechanisms.
 class Lowering {
  public:
-  Lowering(Machine const& machine, Resources const& resources, Place const& from, Place const& to, Bytes bytes, Op op, Way const& way)
-      : machine_(machine), resources_(resources), path_(machine, resources, demand_), from_(from), to_(to), bytes_(bytes), op_(op), way_(way) {}
+  Lowering(Machine const& machine, Resources const& resources, Demand& demand, Place const& from, Place const& to, Bytes bytes, Op op, Way const& way)
+      : machine_(machine), resources_(resources), demand_(demand), path_(machine, resources, demand), from_(from), to_(to), bytes_(bytes), op_(op), way_(way) {}
 
-  Demand lower() {
+  void lower() {
     switch (way_.mechanism) {
       case Mechanism::Local: local(); break;
       case Mechanism::Nvlink: nvlink(); break;
@@ -41,7 +41,6 @@ class Lowering {
       case Mechanism::StorageStaged: storage_staged(); break;
     }
     apply_override();
-    return demand_;
   }
 
  private:
@@ -125,35 +124,27 @@ class Lowering {
 
   // ------------------------------------------------------------------------------------------------- through the host
 
-  // The rate of what was laid since the demand was at `before`, alone.
-  std::optional<BytesPerSecond> leg_rate(Demand const& leg) const {
-    if (leg.unknown) return std::nullopt;
-    auto rate = leg.cap;
-    for (auto const& use : leg.uses) rate = std::min(rate, *resources_.at(use.resource).capacity / use.weight.ratio());
-    return rate;
-  }
   struct Leg {
     Seconds latency{0};
     std::optional<BytesPerSecond> rate;
   };
-  // Lays one leg into the whole demand, and measures it alone.
+  // Lays one leg by itself to measure it, then adds it to the whole demand.
   template <class Lay>
   Leg leg(Lay lay) {
     Demand alone;
     PathBuilder builder(machine_, resources_, alone);
-    Leg made;
-    lay(builder);
-    made.rate = leg_rate(alone);
-    made.latency = lay(path_);
-    return made;
+    auto const latency = lay(builder);
+    path_.append(alone);
+    return {latency, builder.rate()};
   }
 
   // Both legs of a ring of chunks run at once; a chunk must arrive whole before it goes on.
   void pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg, Seconds gap) {
     auto const rate = path_.rate();
     demand_.path += latency;
+    demand_.chunk = way_.chunk > 0_B ? way_.chunk : rate ? Model::best_chunk(bytes_, *rate) : overheads::kDefaultChunk;
     if (!rate || !first_leg) return;
-    auto const chunk = way_.chunk > 0_B ? way_.chunk : Model::best_chunk(bytes_, *rate);
+    auto const chunk = demand_.chunk;
     auto const filled = std::min(chunk, bytes_);
     if (bytes_ > chunk) path_.limit(chunk / (chunk / *rate + gap), Cap::ChunkOverhead);
     demand_.path += filled / *first_leg;
@@ -298,11 +289,10 @@ class Lowering {
     auto const stages = (front.staged ? 1 : 0) + (back.staged ? 1 : 0);
     if (stages == 0) return;
     if (way_.mechanism == Mechanism::SharedHost) return whole_message(front, back);
-    auto const rate = path_.rate();
     auto filled = front.staged ? front.rate : back.rate;
     if (front.staged && back.staged && front.rate && back.rate)  // two stages fill, one after the other
       filled = BytesPerSecond(1 / (1 / front.rate->value() + 1 / back.rate->value()));
-    if (rate) pipeline(0.0_s, filled, overheads::kCopyEngineStart);
+    pipeline(0.0_s, filled, overheads::kCopyEngineStart);
   }
 
   // Without a pipeline the copies and the wire take turns.
@@ -370,7 +360,7 @@ class Lowering {
       demand_.unknown.reset();
       demand_.cap = kUnlimited;
       for (auto& use : demand_.uses) {
-        auto const& capacity = resources_.at(use.resource).capacity;
+        auto const capacity = resources_.capacity(use.resource);
         if (!capacity || *capacity / use.weight.ratio() < *entry.bandwidth)
           use.weight = Weight::floor_of(capacity ? *capacity / *entry.bandwidth : 1);
       }
@@ -380,18 +370,21 @@ class Lowering {
 
   Machine const& machine_;
   Resources const& resources_;
-  Demand demand_;
+  Demand& demand_;
   PathBuilder path_;
-  Place from_, to_;
+  Place const& from_;
+  Place const& to_;
   Bytes bytes_;
   Op op_;
-  Way way_;
+  Way const& way_;
 };
 
 }  // namespace
 
 Demand Model::lower(Place const& from, Place const& to, Bytes bytes, Op op, Way const& way) const {
-  return Lowering(machine_, resources_, from, to, bytes, op, way).lower();
+  Demand demand;
+  Lowering(machine_, resources_, demand, from, to, bytes, op, way).lower();
+  return demand;
 }
 
 std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {
@@ -400,7 +393,7 @@ std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {
   cost.rate = demand.cap;
   cost.binding = demand.cap_reason;
   for (auto const& use : demand.uses) {
-    auto const alone = *resources_.at(use.resource).capacity / use.weight.ratio();
+    auto const alone = *resources_.capacity(use.resource) / use.weight.ratio();
     if (alone >= cost.rate) continue;
     cost.rate = alone;
     cost.binding = use.resource;

@@ -22,9 +22,8 @@ std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic) {
   auto const* part = machine.part_of(nic);
   auto rate = machine.at(nic).rate;
   if (!rate && part != nullptr) rate = part->nic.rate;
-  if (machine.fabric)
-    for (auto const& attachment : machine.fabric->attachments)
-      if (attachment.nic == nic && attachment.rate && rate) rate = std::min(*rate, *attachment.rate);
+  auto const* attachment = machine.fabric ? machine.fabric->find(nic) : nullptr;
+  if (attachment != nullptr && attachment->rate && rate) rate = std::min(*rate, *attachment->rate);
   if (!rate) return std::nullopt;
   auto const layer = part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet;
   return *rate * wire_efficiency(layer, part != nullptr ? part->nic.mtu.value_or(kDefaultMtu) : kDefaultMtu);

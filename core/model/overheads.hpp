@@ -51,5 +51,7 @@ inline constexpr Seconds kSocketHop = 100.0_ns;
 inline constexpr Seconds kNvlinkOneWay = 700.0_ns;
 // Bytes in flight through one core copying while a chunk pipeline runs: depth of every staged ring.
 inline constexpr int kStagingDepth = 2;
+// The chunk of a pipeline whose rate nobody knows: a choice, in the middle of the range of best chunks.
+inline constexpr Bytes kDefaultChunk = 512_KiB;
 
 }  // namespace lanewise::overheads

@@ -15,12 +15,20 @@ namespace lanewise {
 
 void PathBuilder::use(ResourceId id, double weight) {
   if (weight * Weight::kBase < 0.5) return;  // below the resolution of weights: requests of large reads
-  auto const& resource = resources_.at(id);
-  if (!resource.capacity && !demand_.unknown) demand_.unknown = id;
-  auto const w = Weight::of(weight);
+  add({id, Weight::of(weight)});
+}
+
+void PathBuilder::add(Use use) {
+  if (!demand_.unknown && !resources_.capacity(use.resource)) demand_.unknown = use.resource;
   for (auto& known : demand_.uses)
-    if (known.resource == id) return known.weight.add(w);
-  demand_.uses.push_back({id, w});
+    if (known.resource == use.resource) return known.weight.add(use.weight);
+  demand_.uses.push_back(use);
+}
+
+void PathBuilder::append(Demand const& leg) {
+  for (auto const& use : leg.uses) add(use);
+  for (auto const& passed : leg.route) hop(passed.kind, passed.id);
+  limit(leg.cap, leg.cap_reason);
 }
 
 void PathBuilder::hop(HopKind kind, std::uint32_t id) {
@@ -37,7 +45,7 @@ void PathBuilder::limit(BytesPerSecond cap, Cap reason) {
 std::optional<BytesPerSecond> PathBuilder::rate() const {
   if (demand_.unknown) return std::nullopt;
   auto rate = demand_.cap;
-  for (auto const& use : demand_.uses) rate = std::min(rate, *resources_.at(use.resource).capacity / use.weight.ratio());
+  for (auto const& use : demand_.uses) rate = std::min(rate, *resources_.capacity(use.resource) / use.weight.ratio());
   return rate;
 }
 
@@ -119,7 +127,7 @@ void PathBuilder::down_link(PciId id, double weight, std::optional<Bytes> forced
     penalty = pcie::packet_penalty(link.link->generation, *forced_payload, link.payload);
   use(link.direction.down, weight * penalty);
   if (penalty > 1) {  // exact for one flow alone, whatever the rounding of the weight
-    auto const capacity = resources_.at(link.direction.down).capacity;
+    auto const capacity = resources_.capacity(link.direction.down);
     if (capacity) limit(*capacity / penalty, Cap::PacketPayload);
   }
 }
@@ -377,10 +385,8 @@ Seconds PathBuilder::wire(PciId from, PciId to) {
   hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
   wire_out(from);
   auto const leaf_of = [&](PciId nic) -> std::optional<std::uint32_t> {
-    if (!machine_.fabric) return std::nullopt;
-    for (auto const& attachment : machine_.fabric->attachments)
-      if (attachment.nic == nic) return attachment.leaf;
-    return std::nullopt;
+    auto const* attachment = machine_.fabric ? machine_.fabric->find(nic) : nullptr;
+    return attachment != nullptr ? std::optional(attachment->leaf) : std::nullopt;
   };
   auto const a = leaf_of(from);
   auto const b = leaf_of(to);

@@ -34,12 +34,16 @@ class PathBuilder {
   void device_memory(PciId gpu, double weight);
 
   void use(ResourceId id, double weight = 1);
+  // Adds what was laid by itself: its uses, route and cap, but not its times.
+  void append(Demand const& leg);
   void hop(HopKind kind, std::uint32_t id);
   void limit(BytesPerSecond cap, Cap reason);
   // The rate that the uses and caps so far allow alone; nullopt when a figure is unknown.
   [[nodiscard]] std::optional<BytesPerSecond> rate() const;
 
  private:
+  void add(Use use);
+
   struct Packets {
     PciId from{};
     PciId to{};

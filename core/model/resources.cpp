@@ -52,6 +52,7 @@ Resources::Resources(Machine const& machine) {
 ResourceId Resources::add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity, std::string missing) {
   if (!capacity && missing.empty()) missing = "the bandwidth of " + name;
   resources_.push_back({std::move(name), kind, capacity, std::move(missing)});
+  capacities_.push_back(capacity);
   return ResourceId(resources_.size() - 1);
 }
 

@@ -21,6 +21,8 @@ class Resources {
 
   [[nodiscard]] Resource const& at(ResourceId id) const { return resources_[index(id)]; }
   [[nodiscard]] Engine const& at(EngineId id) const { return engines_[index(id)]; }
+  // at(id).capacity, from a table of nothing else: choosing a way asks for little more.
+  [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id) const { return capacities_[index(id)]; }
   [[nodiscard]] std::size_t count() const { return resources_.size(); }
   [[nodiscard]] std::size_t engine_count() const { return engines_.size(); }
 
@@ -76,6 +78,7 @@ class Resources {
   void add_network(Machine const& machine);
 
   std::vector<Resource> resources_;
+  std::vector<std::optional<BytesPerSecond>> capacities_;
   std::vector<Engine> engines_;
   std::vector<Link> links_;
   std::vector<std::optional<Duplex>> fabrics_;

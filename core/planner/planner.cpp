@@ -16,17 +16,6 @@ namespace {
 // A later candidate must be clearly faster than an earlier, simpler one.
 constexpr double kClearlyFaster = 1e-3;
 
-// Pipelined forms get their chunk here, so that a plan says it and every executor uses the same.
-void choose_chunk(Model const& model, Request const& request, Way& way) {
-  bool const pipelined = way.mechanism == Mechanism::HostStaged || way.mechanism == Mechanism::NetStaged || way.mechanism == Mechanism::StorageStaged ||
-                         way.mechanism == Mechanism::NvlinkRelay || way.mechanism == Mechanism::GdrRelay;
-  if (!pipelined) return;
-  way.chunk = request.bytes;  // one chunk: the rate without a pipeline's overhead
-  auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);
-  auto const cost = model.cost(demand, request.bytes);
-  way.chunk = cost ? Model::best_chunk(request.bytes, cost->rate) : Bytes(512 << 10);
-}
-
 Attempt attempt_of(Model const& model, Request const& request, Way const& way, PeersInUse peers) {
   return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
 }
@@ -53,8 +42,9 @@ Choice Planner::choose(Request const& request, PeersInUse peers) const {
     if (way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Pull) pull_is_legal = true;
     // Asked to read, the owner pushes only where reading is not possible.
     bool const swapped = request.op == Op::Read && way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Push;
-    choose_chunk(model_, request, judged.way);
-    judged.cost = model_.cost(model_.lower(request.from, request.to, request.bytes, request.op, judged.way), request.bytes);
+    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
+    judged.way.chunk = demand.chunk;  // so that a plan says it and every executor uses the same
+    judged.cost = model_.cost(demand, request.bytes);
     auto const here = choice.judged.size() - 1;
     if (swapped && pull_is_legal) continue;
     if (!judged.cost) {

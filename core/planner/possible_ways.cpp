@@ -160,8 +160,10 @@ class Ways {
     std::vector<Rail> rails;
     if (!machine_.fabric) return rails;
     auto const host = machine_.host_of(place);
-    for (auto const& attachment : machine_.fabric->attachments) {
-      if (machine_.host_of(attachment.nic) != host) continue;
+    auto const& all = machine_.fabric->attachments;
+    auto const first = std::lower_bound(all.begin(), all.end(), host, [&](auto const& attachment, HostId wanted) { return machine_.host_of(attachment.nic) < wanted; });
+    for (auto it = first; it != all.end() && machine_.host_of(it->nic) == host; ++it) {
+      auto const& attachment = *it;
       auto const* id = std::get_if<PciId>(&place);
       auto const distance = id != nullptr ? path_class(machine_, *id, attachment.nic) : path_class(machine_, attachment.nic, std::get<NumaId>(place));
       rails.push_back({attachment.nic, distance, machine_.at(attachment.nic).rail});

@@ -24,6 +24,16 @@ bool share_chip(Machine const& machine, std::optional<PciId> a, std::optional<Pc
   return part != nullptr && part->pcie_switch.virtual_switch_fabric.has_value();
 }
 
+// Translation blocking is checked at every downstream port that the initiator's packet climbs through, up to `stop` or
+// the root complex.
+bool blocked_climbing(Machine const& machine, PciId initiator, std::optional<PciId> stop, bool translated) {
+  for (std::optional<PciId> at = initiator; at && at != stop; at = machine.at(*at).parent) {
+    bool const below_a_port = machine.at(*at).parent.has_value();  // not on the root bus itself
+    if (below_a_port && acs_on_request(machine.acs_above(*at), translated) == AcsEffect::Blocked) return true;
+  }
+  return false;
+}
+
 Turn turn_of(AcsEffect effect) { return effect == AcsEffect::Direct ? Turn::Switch : Turn::RootComplex; }
 
 }  // namespace
@@ -51,6 +61,7 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
   auto const& settings = machine.at(machine.host_of(initiator)).settings;
   bool const translated = settings.virtualization.ats && translates(settings.iommu);
   route.meeting = common_switch(machine, initiator, target);
+  route.blocked = blocked_climbing(machine, initiator, route.meeting, translated);
   if (route.meeting) {
     auto const initiator_port = child_towards(machine, initiator, *route.meeting);
     auto const target_port = child_towards(machine, target, *route.meeting);
@@ -58,14 +69,10 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
     auto const request = acs_on_request(control, translated);
     auto const completion = acs_on_completion(machine.acs_above(target_port), false);
     route.deciding = initiator_port;
-    route.blocked = request == AcsEffect::Blocked;
     route.request = turn_of(request);
     route.completion = turn_of(completion);
     route.acs_unknown = !control.known;
     route.redirected = route.request == Turn::RootComplex || route.completion == Turn::RootComplex;
-    // Translation blocking is checked at every downstream port that the initiator's packet climbs through.
-    for (auto up = initiator; up != initiator_port; up = *machine.at(up).parent)
-      if (acs_on_request(machine.acs_above(up), translated) == AcsEffect::Blocked) route.blocked = true;
     return route;
   }
   auto const top = topmost_switch(machine, initiator);

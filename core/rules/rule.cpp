@@ -205,9 +205,7 @@ bool relay_useless(Attempt const& a) {
 bool no_network(Attempt const& a) {
   bool const across = a.machine.host_of(a.from) != a.machine.host_of(a.to);
   if (!across) return false;
-  auto const attached = [&](std::optional<PciId> nic) {
-    return nic && a.machine.fabric && std::any_of(a.machine.fabric->attachments.begin(), a.machine.fabric->attachments.end(), [&](auto const& at) { return at.nic == *nic; });
-  };
+  auto const attached = [&](std::optional<PciId> nic) { return nic && a.machine.fabric && a.machine.fabric->find(*nic) != nullptr; };
   return !attached(a.way.nic_from) || !attached(a.way.nic_to);
 }
 // GPUDirect Storage wants physical addresses on x86; on Grace the IOMMU is what joins drive and GPU.
@@ -296,8 +294,8 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
     case Mechanism::NvlinkRelay: return kRelay;
     case Mechanism::PcieP2p: return kPcie;
     case Mechanism::HostDma: return kHostDma;
+    case Mechanism::SharedHost: return kNetStaged;  // the other device may be a NIC
     case Mechanism::HostStaged:
-    case Mechanism::SharedHost:
     case Mechanism::StorageStaged: return kStaged;
     case Mechanism::BarCopy: return kBar;
     case Mechanism::Rdma: return kRdma;

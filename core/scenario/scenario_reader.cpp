@@ -11,7 +11,15 @@ namespace {
 FieldSpec text(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
 }
-FieldSpec custom(std::string name, std::string doc) { return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc)}; }
+std::string mechanism_pattern() {
+  std::string names;
+  for (auto const mechanism : all_mechanisms()) names += (names.empty() ? "" : "|") + std::string(to_string(mechanism));
+  return "^(" + names + ")$";
+}
+// One word, or a list of them.
+FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
+  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .item = ValueType::Custom, .pattern = std::move(pattern)};
+}
 FieldSpec settings_field() {
   return {.name = "settings", .type = ValueType::Dictionary, .doc = "settings as --set takes them: acs, iommu, link@NAME, part@NAME, ...", .item = ValueType::Custom};
 }
@@ -24,7 +32,7 @@ MapSpec const& transfer_spec() {
        text("to", "where it goes", true),
        {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
        {.name = "op", .type = ValueType::Word, .doc = "how", .words = {"copy", "write", "read", "load_store", "atomic"}},
-       text("mechanism", "this mechanism and no other"),
+       {.name = "mechanism", .type = ValueType::Custom, .doc = "this mechanism and no other", .pattern = mechanism_pattern()},
        {.name = "after", .type = ValueType::List, .doc = "ids of transfers that must have finished", .item = ValueType::Id}}};
   return spec;
 }
@@ -38,9 +46,10 @@ MapSpec const& expectation_spec() {
   static MapSpec const spec{
       "expectation",
       {text("machine", "only on this machine"), text("variant", "only in this variant"), text("transfer", "of this transfer; absent: of the whole run"),
-       custom("mechanism", "the mechanism chosen, or a list of allowed ones"),
-       custom("avoids", "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, network, chip_fabric, or a name; or a list"),
-       custom("through", "what the route passes, in the same words"), custom("refuses", "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"),
+       words_field("mechanism", "the mechanism chosen, or a list of allowed ones", mechanism_pattern()),
+       words_field("avoids", "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, network, chip_fabric, or a name; or a list", "."),
+       words_field("through", "what the route passes, in the same words", "."),
+       {.name = "refuses", .type = ValueType::Custom, .doc = "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"},
        {.name = "possible", .type = ValueType::Flag, .doc = "false: the transfer has no legal way, and the scenario passes because of it"},
        text("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"), text("latency", "time from start to end"), text("makespan", "time of the whole run"),
        text("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};

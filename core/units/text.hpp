@@ -26,6 +26,14 @@ Parsed<PerSecond> parse_frequency(std::string_view text);
 // "2 %" as 0.02, or a bare ratio "0.8". Not negative.
 Parsed<double> parse_ratio(std::string_view text);
 
+// Regular expressions of what the parsers above accept, for the JSON Schema. They leave out what no expression can say:
+// whole bytes, and the largest size.
+std::string bytes_pattern();
+std::string rate_pattern();
+std::string seconds_pattern();
+std::string frequency_pattern();
+std::string ratio_pattern();
+
 // Exact texts, which parse back to the same value: "256 MiB", "24.5 GB/s", "350 ns".
 std::string exact_text(Bytes size);
 std::string exact_text(BytesPerSecond rate);

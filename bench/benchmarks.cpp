@@ -1,0 +1,185 @@
+// What the work inside one process costs: reading machines, making models, choosing ways, simulating, checking.
+// bench/run.sh puts the medians in docs/benchmarks.md.
+#include <benchmark/benchmark.h>
+
+#include <filesystem>
+
+#include "bench/heap_counter.hpp"
+#include "core/machine/catalogue.hpp"
+#include "core/planner/planner.hpp"
+#include "core/view/matrix.hpp"
+#ifdef LANEWISE_BENCH_SIM
+#include "core/scenario/scenario.hpp"
+#include "core/verdict/scenario_check.hpp"
+#include "sim/simgrid_executor.hpp"
+#endif
+
+namespace lanewise::bench {
+namespace {
+
+using namespace literals;
+
+constexpr char kEightGpus[] = "hgx-h100";
+constexpr char kEightGpusPcie[] = "a100x8-pcie-4sw";
+constexpr char kCluster[] = "hgx-h100-32";
+
+Catalogue fresh_catalogue() { return Catalogue({LANEWISE_SOURCE_DIR "/topologies"}); }
+
+Machine machine_named(char const* name) { return fresh_catalogue().machine(name); }
+
+// Runs the loop, then reports what one iteration takes from the heap: allocations, and the most it held at once.
+// `pieces` is how many equal pieces of work one iteration does.
+template <class Work>
+void measure(benchmark::State& state, Work work, double pieces = 1) {
+  work();  // everything that is made once is made
+  auto const before = heap_count();
+  restart_peak();
+  std::int64_t iterations = 0;
+  for (auto _ : state) {
+    work();
+    ++iterations;
+  }
+  auto const after = heap_count();
+  auto const per_iteration = [&](std::int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(iterations, 1));
+  };
+  state.counters["allocations"] = per_iteration(after.allocations - before.allocations) / pieces;
+  state.counters["peak_bytes"] = static_cast<double>(after.peak_bytes - before.live_bytes);
+  state.counters["pieces"] = pieces;
+}
+
+// --------------------------------------------------------------------------------------------------- reading,
+// modelling
+
+void load(benchmark::State& state, char const* name) {
+  measure(state, [&] { benchmark::DoNotOptimize(machine_named(name)); });
+}
+
+void load_warm(benchmark::State& state, char const* name) {
+  auto catalogue = fresh_catalogue();
+  measure(state, [&] { benchmark::DoNotOptimize(catalogue.machine(name)); });
+}
+
+void make_model(benchmark::State& state, char const* name) {
+  auto const machine = machine_named(name);
+  measure(state, [&] { benchmark::DoNotOptimize(Model(machine)); });
+}
+
+// -------------------------------------------------------------------------------------------------------------
+// choosing
+
+struct Pair {
+  char const* machine;
+  char const* from;
+  char const* to;
+  Mechanism expected;
+};
+
+void choose(benchmark::State& state, Pair const& pair) {
+  Model const model(machine_named(pair.machine));
+  Planner const planner(model);
+  Request const request{
+      .from = model.machine().place(pair.from), .to = model.machine().place(pair.to), .bytes = 256_MiB};
+  auto const choice = planner.choose(request);
+  if (!choice.chosen || choice.judged[*choice.chosen].way.mechanism != pair.expected)
+    return state.SkipWithError("another mechanism was chosen than this benchmark is about");
+  measure(state, [&] { benchmark::DoNotOptimize(planner.choose(request)); });
+}
+
+std::vector<Request> all_pairs(Machine const& machine) {
+  std::vector<Request> requests;
+  for (auto const from : machine.all(PciKind::Gpu))
+    for (auto const to : machine.all(PciKind::Gpu))
+      requests.push_back({.id = "t", .from = from, .to = to, .bytes = 256_MiB});
+  return requests;
+}
+
+// Every pair once in an iteration; the counter `pieces` says how many.
+void choose_all(benchmark::State& state, char const* name) {
+  Model const model(machine_named(name));
+  Planner const planner(model);
+  auto const requests = all_pairs(model.machine());
+  auto const work = [&] {
+    for (auto const& request : requests) benchmark::DoNotOptimize(planner.choose(request));
+  };
+  measure(state, work, static_cast<double>(requests.size()));
+}
+
+// The same with everything that a plan keeps: routes, reasons, rejected candidates.
+void plan_all(benchmark::State& state, char const* name) {
+  Model const model(machine_named(name));
+  Planner const planner(model);
+  auto const requests = all_pairs(model.machine());
+  auto const work = [&] {
+    for (auto const& request : requests) benchmark::DoNotOptimize(planner.plan({request}));
+  };
+  measure(state, work, static_cast<double>(requests.size()));
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// simulating
+#ifdef LANEWISE_BENCH_SIM
+
+void matrix_simulated(benchmark::State& state, char const* name) {
+  Model const model(machine_named(name));
+  sim::SimGridExecutor executor(model);
+  MatrixQuestion question;
+  question.bytes = 256_MiB;
+  for (auto const gpu : model.machine().all(PciKind::Gpu)) question.places.emplace_back(gpu);
+  measure(state, [&] { benchmark::DoNotOptimize(make_matrix(model, question, &executor)); });
+}
+
+void check(benchmark::State& state, char const* file) {
+  auto const source = SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "scenarios" / file);
+  auto catalogue = fresh_catalogue();
+  CheckWorld const world{[&](std::string const& name) { return catalogue.machine(name); },
+                         [](Model const& model) { return std::make_unique<sim::SimGridExecutor>(model); }, catalogue,
+                         "sim"};
+  measure(state, [&] { benchmark::DoNotOptimize(check_scenario(read_scenario(source), world)); });
+}
+
+#endif
+
+void add_all() {
+  auto const add = [](char const* name, auto function, auto argument, benchmark::TimeUnit unit) {
+    return benchmark::RegisterBenchmark(name, function, argument)->Unit(unit);
+  };
+  using benchmark::kMicrosecond;
+  using benchmark::kMillisecond;
+  add("load_8_gpus", load, kEightGpus, kMillisecond);
+  add("load_8_gpus_warm", load_warm, kEightGpus, kMillisecond);
+  add("load_cluster", load, kCluster, kMillisecond);
+  add("load_cluster_warm", load_warm, kCluster, kMillisecond);
+  add("model_8_gpus", make_model, kEightGpus, kMillisecond);
+  add("model_cluster", make_model, kCluster, kMillisecond);
+  add("choose_nvlink", choose, Pair{kEightGpus, "gpu0", "gpu5", Mechanism::Nvlink}, kMicrosecond);
+  add("choose_nvlink_relay", choose, Pair{"dgx-1-v100", "gpu0", "gpu5", Mechanism::NvlinkRelay}, kMicrosecond);
+  add("choose_pcie_p2p", choose, Pair{kEightGpusPcie, "gpu0", "gpu1", Mechanism::PcieP2p}, kMicrosecond);
+  add("choose_host_staged", choose, Pair{"gn5-8xp100", "gpu0", "gpu4", Mechanism::HostStaged}, kMicrosecond);
+  add("choose_8x8_nvlink", choose_all, kEightGpus, kMicrosecond);
+  add("choose_8x8_pcie", choose_all, kEightGpusPcie, kMicrosecond);
+  add("choose_cluster_same_node", choose, Pair{kCluster, "node17/gpu0", "node17/gpu5", Mechanism::Nvlink},
+      kMicrosecond);
+  add("choose_cluster_same_rail", choose, Pair{kCluster, "node0/gpu2", "node31/gpu2", Mechanism::Gdr}, kMicrosecond);
+  add("choose_cluster_other_rail", choose, Pair{kCluster, "node0/gpu0", "node31/gpu5", Mechanism::Gdr}, kMicrosecond);
+  add("choose_cluster_all_pairs", choose_all, kCluster, kMillisecond);
+  add("plan_8x8_nvlink", plan_all, kEightGpus, kMicrosecond);
+  add("plan_8x8_pcie", plan_all, kEightGpusPcie, kMicrosecond);
+#ifdef LANEWISE_BENCH_SIM
+  // Every SimGrid engine leaves callbacks behind that slow the next ones, so these are measured in a fresh process
+  // each.
+  add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond)->Iterations(1);
+  add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond)->Iterations(1);
+  add("check_scenario", check, "acs-halves-bidirectional-p2p.yaml", kMillisecond)->Iterations(1);
+#endif
+}
+
+}  // namespace
+}  // namespace lanewise::bench
+
+int main(int argc, char** argv) {
+  lanewise::bench::add_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+}

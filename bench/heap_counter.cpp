@@ -1,0 +1,47 @@
+#include "bench/heap_counter.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace lanewise::bench {
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+std::atomic<std::int64_t> live{0};
+std::atomic<std::int64_t> peak{0};
+
+void* taken(void* block) {
+  if (block == nullptr) throw std::bad_alloc();
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  auto const size = static_cast<std::int64_t>(malloc_usable_size(block));
+  auto const now = live.fetch_add(size, std::memory_order_relaxed) + size;
+  if (now > peak.load(std::memory_order_relaxed)) peak.store(now, std::memory_order_relaxed);
+  return block;
+}
+
+void give_back(void* block) {
+  if (block == nullptr) return;
+  live.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)), std::memory_order_relaxed);
+  std::free(block);
+}
+
+}  // namespace
+
+HeapCount heap_count() { return {allocations.load(), live.load(), peak.load()}; }
+void restart_peak() { peak.store(live.load()); }
+
+}  // namespace lanewise::bench
+
+void* operator new(std::size_t size) { return lanewise::bench::taken(std::malloc(std::max<std::size_t>(size, 1))); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  auto const step = static_cast<std::size_t>(alignment);
+  return lanewise::bench::taken(std::aligned_alloc(step, (std::max<std::size_t>(size, 1) + step - 1) / step * step));
+}
+void operator delete(void* block) noexcept { lanewise::bench::give_back(block); }
+void operator delete(void* block, std::size_t) noexcept { lanewise::bench::give_back(block); }
+void operator delete(void* block, std::align_val_t) noexcept { lanewise::bench::give_back(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { lanewise::bench::give_back(block); }

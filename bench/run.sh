@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Measures everything and writes docs/benchmarks.md: bench/run.sh [BUILD_DIR]   (a Release build; default build/release)
+set -euo pipefail
+export LC_ALL=C
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:-$root/build/release}" && pwd)
+report=$root/docs/benchmarks.md
+runs=21
+for program in lanewise lanewise_bench process_timer; do
+  [[ -x $build/bin/$program ]] || { echo "$0: $build/bin/$program is missing; build it first" >&2; exit 2; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ------------------------------------------------------------------------------------------------- inside one process
+# bench FILTER OPTIONS...: a line a benchmark: its name, wall and processor time in microseconds for one piece of work,
+# allocations of one piece, peak heap in KiB
+bench() {
+  "$build/bin/lanewise_bench" --benchmark_filter="$1" "${@:2}" --benchmark_format=json 2>"$work/err" >"$work/json" ||
+    { cat "$work/err" >&2; exit 1; }
+  awk -F': *' '
+    /"name":/        { name = $2; gsub(/[",]/, "", name) }
+    /"real_time":/   { wall = $2 + 0 }
+    /"cpu_time":/    { cpu = $2 + 0 }
+    /"time_unit":/   { unit = $2 ~ /"ns"/ ? 1e-3 : $2 ~ /"us"/ ? 1 : $2 ~ /"ms"/ ? 1e3 : 1e6 }
+    /"allocations":/ { allocations = $2 + 0 }
+    /"peak_bytes":/  { peak = $2 + 0 }
+    /"pieces":/      { pieces = $2 + 0 }
+    /^ *}/           { if (name ~ /_median$|\/iterations:1$/) {
+                         sub(/_median$|\/iterations:1$/, "", name)
+                         print name, wall * unit / pieces, cpu * unit / pieces, allocations, peak / 1024
+                       }
+                       name = "" }' "$work/json"
+}
+
+echo "benchmarks inside one process ..." >&2
+bench '^(load|model|choose|plan)' --benchmark_repetitions=11 --benchmark_report_aggregates_only=true \
+  --benchmark_min_time=0.05 >"$work/inside.txt"
+for name in simulate_8x8_nvlink simulate_8x8_pcie check_scenario; do
+  for ((i = 0; i < 11; ++i)); do bench "^$name"; done | sort -k2 -n | sed -n 6p >>"$work/inside.txt"
+done
+
+# row WHAT TARGET_US NAME: one line of the table; TARGET_US is - where there is none
+row() {
+  awk -v what="$1" -v target="$2" -v name="$3" '
+    function shown(us) { return us < 1000 ? sprintf("%.3g us", us) : sprintf("%.3g ms", us / 1000) }
+    $1 == name {
+      goal = target == "-" ? "" : shown(target + 0)
+      missed = (target != "-" && $2 + 0 > target + 0) ? " (missed)" : ""
+      printf "| %s | %s | %s%s | %s | %d allocations, %.3g KiB at most |\n", what, goal, shown($2), missed, shown($3), $4, $5
+    }' "$work/inside.txt"
+}
+
+# ---------------------------------------------------------------------------------------------------- whole processes
+# process WHAT TARGET_MS ARGUMENTS...: one line of the table
+process() {
+  local what=$1 target=$2
+  shift 2
+  echo "lanewise $* ..." >&2
+  "$build/bin/process_timer" $runs "$build/bin/lanewise" "$@" | awk -v what="$what" -v target="$target" '
+    { goal = target == "-" ? "" : target " ms"
+      missed = (target != "-" && $1 + 0 > target + 0) ? " (missed)" : ""
+      printf "| %s | %s | %.3g ms%s | %.3g ms | %.3g MiB |\n", what, goal, $1, missed, $2, $3 }'
+}
+
+commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
+[[ -z $(git -C "$root" status --porcelain -- . ':!docs/benchmarks.md' 2>/dev/null) ]] || commit+=" with changes"
+cpu=$(awk -F': *' '/^model name/ { print $2; exit }' /proc/cpuinfo)
+load=$(cut -d' ' -f1 /proc/loadavg)
+
+{
+  cat <<END
+# Benchmarks
+
+Written by \`bench/run.sh\` (also \`cmake --build build/release --target bench-report\`); do not edit.
+
+Commit $commit, $(date -u +%Y-%m-%d), ${cpu:-unknown processor}, $(nproc) processors, load $load when it began.
+Time is the median on the wall clock; beside it the median of processor time, which other programs on the machine
+disturb less. Inside a process: 11 repetitions (simulations: 11 processes, because every SimGrid engine leaves callbacks
+behind that slow the next ones), memory is what one piece of work takes from the heap. Whole processes:
+$runs runs, from before the program is started until it has ended, output thrown away; memory is its largest resident
+set. The machines: \`hgx-h100\` (8 GPUs on NVSwitch), \`a100x8-pcie-4sw\` (8 GPUs below 4 PCIe switches), \`gn5-8xp100\`
+(peer access between sockets refused), \`dgx-1-v100\` (NVLink mesh), \`hgx-h100-32\` (32 nodes, 256 GPUs).
+
+## Inside one process
+
+| what | target | reached | processor time | memory |
+|---|---|---|---|---|
+END
+  row "load the 8-GPU machine, nothing read before" 5000 load_8_gpus
+  row "load it again, its parts known" - load_8_gpus_warm
+  row "make its model" - model_8_gpus
+  row "load the 32-node cluster, nothing read before" 50000 load_cluster
+  row "load it again, its parts known" - load_cluster_warm
+  row "make its model" - model_cluster
+  row "choose one way: NVLink" 5 choose_nvlink
+  row "choose one way: NVLink relay" 5 choose_nvlink_relay
+  row "choose one way: PCIe peer access" 5 choose_pcie_p2p
+  row "choose one way: peer access refused, staged" 5 choose_host_staged
+  row "choose one way, mean of 8x8 pairs: NVSwitch" 5 choose_8x8_nvlink
+  row "choose one way, mean of 8x8 pairs: PCIe" 5 choose_8x8_pcie
+  row "cluster, two GPUs of one node" 50 choose_cluster_same_node
+  row "cluster, two nodes, the same rail" 50 choose_cluster_same_rail
+  row "cluster, two nodes, other rails" 50 choose_cluster_other_rail
+  row "cluster, mean of all 256x256 pairs" 50 choose_cluster_all_pairs
+  row "plan with every candidate described, mean of 8x8 pairs: NVSwitch" - plan_8x8_nvlink
+  row "plan with every candidate described, mean of 8x8 pairs: PCIe" - plan_8x8_pcie
+  row "all 8x8 pairs planned and simulated: NVSwitch" - simulate_8x8_nvlink
+  row "all 8x8 pairs planned and simulated: PCIe" - simulate_8x8_pcie
+  row "check one scenario (2 machines, 2 variants, regret)" - check_scenario
+  cat <<END
+
+## Whole processes
+
+| what | target | reached | processor time | memory |
+|---|---|---|---|---|
+END
+  process "\`show hgx-h100\`" 15 show hgx-h100
+  process "\`show hgx-h100 --as topo\`" 15 show hgx-h100 --as topo
+  process "\`show hgx-h100-32\`" - show hgx-h100-32
+  process "\`why hgx-h100 gpu0 gpu5\`" 15 why hgx-h100 gpu0 gpu5
+  process "\`why hgx-h100-32 node0/gpu0 node31/gpu5\`" - why hgx-h100-32 node0/gpu0 node31/gpu5
+  process "\`matrix hgx-h100\`" - matrix hgx-h100
+  if grep -q simulate_8x8 "$work/inside.txt"; then
+    process "\`matrix hgx-h100 --mode sim\`: 8x8 planned and simulated" 60 matrix hgx-h100 --mode sim
+    process "\`matrix a100x8-pcie-4sw --mode sim\`: the same over PCIe" 60 matrix a100x8-pcie-4sw --mode sim
+    process "\`check\` one scenario" - check "$root/scenarios/acs-halves-bidirectional-p2p.yaml"
+    process "\`--version\`: loads the simulator and does nothing" - --version
+  fi
+  cat <<END
+
+## What bounds it
+
+- Loading: yaml-cpp's scanner, which matches characters with small regular expressions, is two thirds of the work of
+  \`show\`; a machine reads its own file and one file for each part that it names.
+- Choosing: laying each legal way over the machine, about a quarter of a microsecond a way; two allocations a choice.
+- Simulating: loading libsimgrid (\`--version\` does nothing else), then building one SimGrid engine for each simulation;
+  each leaves callbacks behind, so that the thousandth simulation of a process takes about three times the first.
+- \`show\` and \`why\` load neither libsimgrid nor what it needs; what is left beside reading files is the dynamic linker.
+END
+} >"$work/report.md"
+mv "$work/report.md" "$report"
+cat "$report"
