@@ -43,6 +43,7 @@ T argument(Parsed<T> parsed) {
 // Each adds its subcommand.
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);

@@ -1,0 +1,49 @@
+#include "core/interop/file_kind.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/io/spelling.hpp"
+#include "core/machine/machine_file.hpp"
+#include "core/machine/part.hpp"
+#include "core/scenario/scenario.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames{"machine", "cluster", "part", "scenario"};
+
+}  // namespace
+
+std::string_view to_string(FileKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
+
+Parsed<FileKind> parse_file_kind(std::string_view text) {
+  auto const* const found = std::find(kNames.begin(), kNames.end(), text);
+  if (found != kNames.end()) return {static_cast<FileKind>(found - kNames.begin()), {}};
+  std::vector<std::string> const names(kNames.begin(), kNames.end());
+  return {{},
+          fmt::format("'{}' is not a kind of file; allowed: {}{}", text, fmt::join(kNames, ", "),
+                      did_you_mean(text, names))};
+}
+
+std::vector<MapSpec const*> part_specs() {
+  std::vector<MapSpec const*> specs;
+  for (auto const kind : {PartKind::Cpu, PartKind::Gpu, PartKind::Nic, PartKind::Switch, PartKind::Nvme,
+                          PartKind::Device, PartKind::Link, PartKind::NvSwitch, PartKind::NetworkSwitch})
+    specs.push_back(&part_spec(kind));
+  return specs;
+}
+
+std::vector<MapSpec const*> file_specs(FileKind kind) {
+  switch (kind) {
+    case FileKind::Machine: return {&machine_spec()};
+    case FileKind::Cluster: return {&cluster_spec()};
+    case FileKind::Part: return part_specs();
+    case FileKind::Scenario: return {&scenario_spec()};
+  }
+  return {};
+}
+
+}  // namespace lanewise

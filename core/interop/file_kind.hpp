@@ -1,0 +1,24 @@
+#pragma once
+// The kinds of files that people write, and the mappings they are made of: what schemas and key tables are made from.
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/io/yaml.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+
+enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario };
+inline constexpr std::array<FileKind, 4> kFileKinds{FileKind::Machine, FileKind::Cluster, FileKind::Part,
+                                                    FileKind::Scenario};
+std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario
+Parsed<FileKind> parse_file_kind(std::string_view text);
+
+// The mappings that a whole file may be: one, or for a part one of each kind.
+std::vector<MapSpec const*> file_specs(FileKind kind);
+// The same for a part described inside a machine file.
+std::vector<MapSpec const*> part_specs();
+
+}  // namespace lanewise
