@@ -40,7 +40,7 @@ say() { printf '== %s\n' "$*" >&2; }
 ended() {
   local code=$?
   if ((code != 0)) && [[ -n $stage ]]; then
-    tail -n 60 -- "$log" >&2
+    tail -n 200 -- "$log" >&2
     say "failed: $stage (exit code $code)"
   fi
   [[ -z $log ]] || rm -f -- "$log"

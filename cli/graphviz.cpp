@@ -14,8 +14,6 @@
 
 #include "core/io/error.hpp"
 
-extern char** environ;
-
 namespace lanewise::cli {
 namespace {
 

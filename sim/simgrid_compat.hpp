@@ -1,7 +1,8 @@
 #pragma once
 // The one place that knows what differs between SimGrid 3.32 (Debian 12) and 4.x.
 #include <simgrid/s4u.hpp>
-#include <simgrid/version.h>
+
+#include <simgrid/version.h>  // not first: it does not compile by itself
 #if SIMGRID_VERSION < 33400
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>  // the latency factor's setter moved to NetZone in 3.34
 #endif
@@ -21,6 +22,8 @@ using LatencyFactor = std::function<double(double, s4u::Host const*, s4u::Host c
 // Once a process, before the first zone: plain sharing without TCP's corrections, and silence.
 inline void configure() {
   xbt_log_control_set("root.thresh:critical");
+  // Lazily, SimGrid takes the next event's date off the process's clock; so it takes what is left over the rate.
+  s4u::Engine::set_config("network/optim:Full");
 #if SIMGRID_VERSION >= 33600
   s4u::Engine::set_config("network/model:raw");
 #else

@@ -15,16 +15,11 @@ namespace lanewise {
 namespace fs = std::filesystem;
 namespace {
 
-// Whether the first two of three or four bytes begin the shortest form of a code point: RFC 3629 leaves out longer
-// forms, surrogates and what is above U+10FFFF.
-bool is_code_point(unsigned char lead, unsigned char second) {
-  switch (lead) {
-    case 0xE0: return second >= 0xA0;
-    case 0xED: return second < 0xA0;
-    case 0xF0: return second >= 0x90;
-    case 0xF4: return second < 0x90;
-    default: return true;
-  }
+// Whether the byte after a lead byte spells no overlong form, no surrogate and nothing beyond U+10FFFF.
+bool follows(unsigned char lead, unsigned char next) {
+  auto const least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  auto const most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  return next >= least && next <= most;
 }
 
 // The offset of the first byte that is not UTF-8 text, or npos.
@@ -36,9 +31,9 @@ std::size_t first_non_text(std::string_view text) {
                                : lead >= 0xF0 && lead < 0xF5                     ? 4
                                                                                  : 0;
     if (length == 0 || i + length > text.size()) return i;
-    for (std::size_t k = 1; k < length; ++k)
+    if (length > 1 && !follows(lead, static_cast<unsigned char>(text[i + 1]))) return i;
+    for (std::size_t k = 2; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
-    if (length > 2 && !is_code_point(lead, static_cast<unsigned char>(text[i + 1]))) return i;
     i += length;
   }
   return std::string_view::npos;
@@ -64,6 +59,7 @@ std::string read_file(fs::path const& path) {
     text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
     if (text.size() > SourceText::kMaxBytes) break;
   }
+  if (in.bad()) fail(path.string(), fmt::format("cannot be read: {}", std::strerror(errno)));
   return text;
 }
 
@@ -117,21 +113,32 @@ SourcePos SourceText::position(std::size_t offset) const {
   return {name_, line, static_cast<int>(offset - *(after - 1)) + 1};
 }
 
+namespace {
+
+void write_to(fs::path const& file, fs::path const& shown, std::string_view content) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!out) fail(shown.string(), fmt::format("cannot be written: {}", std::strerror(errno)));
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (!out) fail(shown.string(), "cannot be written completely");
+}
+
+}  // namespace
+
 void write_file(fs::path const& path, std::string_view content) {
   static std::atomic<unsigned> counter{0};
-  auto const temporary = fs::path(path).concat(fmt::format(".{}.partial", counter++));
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out) fail(path.string(), fmt::format("cannot be written: {}", std::strerror(errno)));
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.close();
-    if (!out) {
-      std::remove(temporary.c_str());
-      fail(path.string(), "cannot be written completely; nothing was changed");
-    }
-  }
   std::error_code error;
-  fs::rename(temporary, path, error);
+  auto const status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return write_to(path, path, content);
+  auto const target = fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(status) ? fs::canonical(path, error) : path;
+  auto const temporary = fs::path(target).concat(fmt::format(".{}.partial", counter++));
+  try {
+    write_to(temporary, path, content);
+  } catch (InputError const&) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  fs::rename(temporary, target, error);
   if (error) {
     std::remove(temporary.c_str());
     fail(path.string(), fmt::format("cannot be written: {}", error.message()));

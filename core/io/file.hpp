@@ -39,7 +39,8 @@ std::string read_file(std::filesystem::path const& path);
 // What a program printed on a terminal, without colours, underlines and other escape sequences.
 std::string without_terminal_codes(std::string_view printed);
 
-// Writes to a temporary file beside `path`, then renames it. Throws InputError naming the path when it cannot.
+// Writes to a temporary file beside `path`, then renames it; a link's target is replaced and not the link, and a device
+// or a pipe is written to. Throws InputError naming the path when it cannot.
 void write_file(std::filesystem::path const& path, std::string_view content);
 
 }  // namespace lanewise

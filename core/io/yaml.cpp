@@ -8,6 +8,7 @@
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
+#include <unordered_set>
 
 #include "core/io/spelling.hpp"
 #include "core/units/text.hpp"
@@ -36,6 +37,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnScalar(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor, std::string const& value) override {
     bool const quoted = tag == "!";
+    if (quoted) last_quoted_ = mark;
     bool const null = !quoted && (value.empty() || value == "~" || value == "null");
     add(mark, anchor, tag, null ? YamlKind::Null : YamlKind::Scalar, value);
   }
@@ -50,10 +52,26 @@ class TreeBuilder : public YAML::EventHandler {
 
   YamlNode take() { return std::move(root_); }
 
+  // yaml-cpp takes a quoted text that the end of the file cuts off for a whole one.
+  void refuse_open_quote() const {
+    if (!last_quoted_) return;
+    auto const line = source_.line(last_quoted_->line + 1);
+    auto rest = std::string_view(source_.text()).substr(static_cast<std::size_t>(line.data() - source_.text().data()) + static_cast<std::size_t>(last_quoted_->column));
+    if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return;
+    char const quote = rest.front();
+    for (std::size_t i = 1; i < rest.size(); ++i) {
+      bool const escaped = quote == '"' ? rest[i] == '\\' : rest.substr(i, 2) == "''";
+      if (escaped) ++i;
+      else if (rest[i] == quote) return;
+    }
+    throw Refused{*last_quoted_, "not valid YAML: the quoted text is not closed"};
+  }
+
  private:
   struct Open {
     YamlNode node;
     bool at_key = true;  // of a map: the next node is a key
+    std::unordered_set<std::string> keys = {};
   };
 
   static YamlNode made(YAML::Mark const& mark, YamlKind kind) {
@@ -105,7 +123,7 @@ class TreeBuilder : public YAML::EventHandler {
     SourcePos const pos{source_.name(), key.line, key.column};
     if (key.kind == YamlKind::Null) diagnostics_.add(pos, "a key must be a plain name", source_.line(key.line));
     if (key.text == "<<") diagnostics_.add(pos, "merge keys ('<<') are not accepted; write the values out", source_.line(key.line));
-    if (parent.node.find(key.text) != nullptr)
+    if (!parent.keys.insert(key.text).second)
       diagnostics_.add(pos, fmt::format("the key '{}' stands twice in this mapping", key.text), source_.line(key.line));
     parent.node.entries.push_back({key.text, key.line, key.column, {}});
     parent.at_key = false;
@@ -116,6 +134,7 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode root_;
   std::vector<Open> open_;
   std::size_t nodes_ = 0;
+  std::optional<YAML::Mark> last_quoted_;
 };
 
 bool is_id(std::string_view text) {
@@ -156,6 +175,7 @@ YamlNode parse_yaml(SourceText const& source) {
     std::istringstream stream(source.text());
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) diagnostics.add(source.whole(), "the file is empty");
+    builder.refuse_open_quote();
     TreeBuilder rest(source, diagnostics);
     if (diagnostics.empty() && parser.HandleNextDocument(rest))
       diagnostics.add(source.whole(), "the file holds a second YAML document; only one is read");

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 namespace lanewise {
 namespace {
@@ -19,7 +20,7 @@ bool is_plain(std::string const& text) {
   if (text.back() == ':') return false;
   for (auto const c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) return false;
-    if (std::string_view(",[]{}\"'#").find(c) != std::string_view::npos) return false;
+    if (std::string_view(",?[]{}\"'#").find(c) != std::string_view::npos) return false;
     if (c == ':') return false;
   }
   return true;
@@ -66,19 +67,19 @@ void below(Tree const& value, std::size_t indent, std::string& out, bool in_list
 }
 
 void block(Tree const& value, std::size_t indent, std::string& out) {
-  std::string const pad(indent, ' ');
-  bool first = true;
+  bool after_dash = !out.empty() && out.back() == ' ';  // the first entry stands on the dash's line
+  auto const begin_line = [&] { out.append(std::exchange(after_dash, false) ? 0 : indent, ' '); };
   if (value.is_object()) {
     for (auto const& [key, inner] : value.items()) {
-      bool const after_dash = first && !out.empty() && out.back() == ' ';
-      out += (after_dash ? "" : pad) + scalar(Tree(key)) + ":";
+      begin_line();
+      out += scalar(Tree(key)) + ":";
       below(inner, indent + 2, out, false);
-      first = false;
     }
     return;
   }
   for (auto const& inner : value) {
-    out += pad + "- ";
+    begin_line();
+    out += "- ";
     below(inner, indent + 2, out, true);
   }
 }

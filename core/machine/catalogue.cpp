@@ -10,6 +10,20 @@
 namespace lanewise {
 namespace fs = std::filesystem;
 
+namespace {
+
+// Whether the schema word ("lanewise: cluster/1") is a cluster's; read_* reports a file that has none.
+bool says_cluster(SourceText const& source) {
+  for (int number = 1; number <= source.line_count(); ++number) {
+    auto line = source.line(number);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t{\""), line.size()));
+    if (line.starts_with("lanewise")) return line.find("cluster/1") != std::string_view::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::string> Catalogue::names_in(std::string_view folder) const {
   std::vector<std::string> names;
   for (auto const& root : folders_) {
@@ -69,9 +83,22 @@ Part const* Catalogue::part_by_cpuid(std::string_view id) {
 }
 
 Machine Catalogue::machine_from(SourceText const& source) {
-  auto const text = std::string_view(source.text());
-  // The schema word decides; read_* reports a file that has neither.
-  return text.find("cluster/1") < text.find("machine/1") ? read_cluster(source, *this) : read_machine(source, *this);
+  return says_cluster(source) ? read_cluster(source, *this) : read_machine(source, *this);
+}
+
+Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const& cluster_file) {
+  auto const refuse = [&] { throw InputError(fmt::format("'{}' is a cluster; nodes are machines", name_or_file)); };
+  if (auto const path = file_of("machines", name_or_file)) return read_machine(SourceText::load(*path), *this);
+  if (file_of("clusters", name_or_file)) refuse();
+  auto const beside = cluster_file.parent_path() / name_or_file;
+  std::error_code error;
+  if (!fs::is_regular_file(beside, error)) {
+    auto const hint = did_you_mean(name_or_file, machine_names());
+    throw InputError(fmt::format("no machine is called '{}'{} give a bundled one, or a file beside this one", name_or_file, hint.empty() ? ";" : hint));
+  }
+  auto const source = SourceText::load(beside);
+  if (says_cluster(source)) refuse();
+  return read_machine(source, *this);
 }
 
 Machine Catalogue::machine(std::string const& name_or_file) {

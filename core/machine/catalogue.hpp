@@ -29,6 +29,9 @@ class Catalogue {
 
   // A machine or a cluster: the name of a bundled one, or a file. Throws InputError when there is neither.
   Machine machine(std::string const& name_or_file);
+  // The machine that a cluster's file names as its node: a bundled one, or a file beside that file. Throws InputError
+  // when there is neither, or when it is a cluster itself.
+  Machine node_machine(std::string const& name_or_file, std::filesystem::path const& cluster_file);
   // A machine from a text in memory, with this catalogue's parts.
   Machine machine_from(SourceText const& source);
 

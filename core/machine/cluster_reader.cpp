@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/io/spelling.hpp"
 #include "core/machine/machine_file.hpp"
@@ -97,10 +98,15 @@ class ClusterReader {
     cluster_.title = top.text("title").value_or("");
     cluster_.notes = top.texts("notes");
     for (auto& entry : top.maps("nodes")) read_nodes(entry);
-    diagnostics_.throw_if_any();
-    if (cluster_.hosts.empty()) top.fail_at_key("nodes", "a cluster has at least one node");
-    if (auto settings = top.map("settings"))
-      for (auto& host : cluster_.hosts) read_settings(*settings, host.settings);
+    if (cluster_.hosts.empty() && diagnostics_.empty()) top.fail_at_key("nodes", "a cluster has at least one node");
+    diagnostics_.throw_if_any();  // a fabric cannot be laid over nodes that are not there
+    if (auto settings = top.map("settings")) {
+      for (auto& host : cluster_.hosts) {
+        read_settings(*settings, host.settings);
+        diagnostics_.throw_if_any();  // once, and not for every node
+      }
+    }
+    check_cliques(top);
     if (auto fabric = top.map("fabric")) read_fabric(*fabric);
     diagnostics_.throw_if_any();
     return std::move(cluster_);
@@ -115,17 +121,26 @@ class ClusterReader {
       return reader.fail(*reader.node("count"), fmt::format("a cluster has 1 to {} nodes", kMostNodes));
     Machine node;
     try {
-      node = catalogue_.machine(*name);
+      node = catalogue_.node_machine(*name, source_.name());
     } catch (InputError const& error) {
       return reader.fail(*reader.node("machine"), error.what());
     }
-    if (node.hosts.size() != 1) return reader.fail(*reader.node("machine"), fmt::format("'{}' is a cluster; nodes are machines", *name));
     for (auto const& note : node.notes) {
       auto text = fmt::format("{}: {}", node.name, note);
       if (std::find(cluster_.notes.begin(), cluster_.notes.end(), text) == cluster_.notes.end()) cluster_.notes.push_back(std::move(text));
     }
     NodeAppender appender(cluster_, node);
     for (int i = 0; i < *count; ++i) appender.append(static_cast<int>(cluster_.hosts.size()));
+  }
+
+  void check_cliques(MapReader const& top) {
+    for (auto const& host : cluster_.hosts)
+      for (auto const& clique : host.settings.virtualization.cliques)
+        for (auto const& name : clique) {
+          auto const gpu = cluster_.find_function(host.name + "/" + name);
+          if (gpu && cluster_.at(*gpu).kind == PciKind::Gpu) continue;
+          return top.fail_at_key("settings", fmt::format("the clique names '{}', which is not a GPU of {}", name, host.name));
+        }
   }
 
   // The NICs on the fabric, node by node in file order.
@@ -138,14 +153,17 @@ class ClusterReader {
         reader.fail(*reader.node("nics"), error.what());
       }
     }
+    std::set<std::string> strangers(wanted.begin(), wanted.end());
     std::vector<std::vector<PciId>> nics(cluster_.hosts.size());
     for (auto const id : cluster_.all(PciKind::Nic)) {
       auto const& function = cluster_.at(id);
       auto const short_name = function.name.substr(function.name.find('/') + 1);
+      strangers.erase(short_name);
       auto const* part = cluster_.part_of(id);
       bool const taken = wanted.empty() ? part != nullptr && part->nic.rdma : std::find(wanted.begin(), wanted.end(), short_name) != wanted.end();
       if (taken) nics[index(cluster_.host_of(id))].push_back(id);
     }
+    for (auto const& name : strangers) reader.fail(*reader.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
     for (std::size_t i = 0; i < nics.size(); ++i)
       if (nics[i].empty()) {
         reader.fail_at_key("kind", fmt::format("{} has no NIC on the fabric", cluster_.hosts[i].name));
@@ -185,6 +203,7 @@ class ClusterReader {
   void set_uplinks(MapReader& reader, Fabric& fabric) {
     auto const cables = reader.count("uplinks");
     auto const cable_rate = reader.rate("uplink_rate");
+    if (cables && *cables == 0) reader.fail(*reader.node("uplinks"), "'uplinks' must be at least 1");
     for (std::size_t leaf = 0; leaf < fabric.leaves.size(); ++leaf) {
       BytesPerSecond attached{0};
       BytesPerSecond fastest{0};

@@ -51,6 +51,7 @@ Parsed<AcsControl> parse_acs(std::string_view text) {
   if (text == "on") return {AcsControl::on(), {}};
   if (text == "unknown") return {AcsControl::unknown(), {}};
   AcsControl control;
+  auto const whole = text;
   while (!text.empty()) {
     auto const end = text.find_first_of(",+ ");
     auto const word = text.substr(0, end);
@@ -62,6 +63,7 @@ Parsed<AcsControl> parse_acs(std::string_view text) {
       return {{}, fmt::format("'{}' is not an ACS control bit; allowed: on, off, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", word)};
     control.bits |= found->bit;
   }
+  if (control.bits == 0) return {{}, fmt::format("'{}' names no ACS control bit; write off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", whole)};
   return {control, {}};
 }
 

@@ -283,9 +283,11 @@ class MachineReader {
     if (!ends) return;
     auto const a = socket_named((*ends)[0]);
     auto const b = socket_named((*ends)[1]);
+    auto const count = reader.count("count");
+    if (count && *count == 0) reader.fail(*reader.node("count"), "'count' must be at least 1");
     if (!a) dangling(reader, "between", (*ends)[0], "socket");
     if (!b) dangling(reader, "between", (*ends)[1], "socket");
-    if (a && b && part_id) machine_.socket_links.push_back({*a, *b, *part_id, reader.count("count").value_or(1)});
+    if (a && b && part_id) machine_.socket_links.push_back({*a, *b, *part_id, count.value_or(1)});
   }
 
   std::optional<PartId> nvlink_part(MapReader& reader) {
@@ -386,7 +388,7 @@ class MachineReader {
     entry.bandwidth = reader.rate("bandwidth");
     entry.latency = reader.time("latency");
     entry.source = reader.text("source").value_or("");
-    if (!entry.bandwidth && !entry.latency) reader.fail(reader.self(), "an override gives 'bandwidth', 'latency' or both");
+    if (!reader.has("bandwidth") && !reader.has("latency")) reader.fail(reader.self(), "an override gives 'bandwidth', 'latency' or both");
     if (good) machine_.overrides.push_back(std::move(entry));
   }
 

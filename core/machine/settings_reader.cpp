@@ -13,8 +13,13 @@ std::vector<std::string> clique_of(MapReader& reader, YamlNode const& node) {
     reader.fail(node, "a clique is a list of GPUs, such as [gpu0, gpu1] or [gpu0..gpu3]");
     return members;
   }
-  for (auto const& item : node.items)
-    for (auto& name : expand_range(item.text)) members.push_back(std::move(name));
+  for (auto const& item : node.items) {
+    try {
+      for (auto& name : expand_range(item.text)) members.push_back(std::move(name));
+    } catch (InputError const& error) {
+      reader.fail(item, error.what());
+    }
+  }
   return members;
 }
 

@@ -1,6 +1,7 @@
 #include "core/rules/conditions.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/machine/path_class.hpp"
 
@@ -70,10 +71,12 @@ bool root_complex_forwards(Machine const& machine, PeerAccess const& access, Pee
 }
 
 bool unapproved_guest(Machine const& machine, PciId a, PciId b) {
-  auto const& v = machine.at(machine.host_of(a)).settings.virtualization;
+  auto const& host = machine.at(machine.host_of(a));
+  auto const& v = host.settings.virtualization;
   if (!v.passthrough || v.approval) return false;
-  auto const holds = [&](std::vector<std::string> const& clique, PciId id) {
-    return std::find(clique.begin(), clique.end(), machine.at(id).name) != clique.end();
+  auto const holds = [&](std::vector<std::string> const& clique, PciId id) {  // a node's own file does not name the node
+    auto const& name = machine.at(id).name;
+    return std::any_of(clique.begin(), clique.end(), [&](std::string const& member) { return member == name || host.name + "/" + member == name; });
   };
   return std::none_of(v.cliques.begin(), v.cliques.end(), [&](auto const& clique) { return holds(clique, a) && holds(clique, b); });
 }
@@ -93,6 +96,13 @@ bool on_nvswitch(Machine const& machine, PciId gpu) {
   return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(), [&](NvSwitch const& domain) {
     return domain.host == machine.host_of(gpu) && std::any_of(domain.ports.begin(), domain.ports.end(), [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
   });
+}
+
+std::optional<double> compute_capability(Part const& gpu) {
+  auto const& text = gpu.gpu.compute_capability;
+  double value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<Bytes> bar1_window(Part const& gpu) {

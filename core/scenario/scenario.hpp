@@ -37,6 +37,7 @@ struct Expectation {
   std::vector<std::string> avoids;          // kinds or names of hops that the route does not have
   std::vector<std::string> through;         // and that it has
   std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that refuses it
+  std::optional<bool> possible;             // false: no legal way at all, which is then no failure
   std::optional<Bound> bandwidth;           // of the transfer; of the whole run: all bytes over the makespan
   std::optional<Bound> latency;             // of the transfer, from its start to its end
   std::optional<Bound> makespan;

@@ -50,6 +50,7 @@ MapSpec const& expectation_spec() {
        words_field("avoids", "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, network, chip_fabric, or a name; or a list", "."),
        words_field("through", "what the route passes, in the same words", "."),
        {.name = "refuses", .type = ValueType::Custom, .doc = "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"},
+       {.name = "possible", .type = ValueType::Flag, .doc = "false: the transfer has no legal way, and the scenario passes because of it"},
        text("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"), text("latency", "time from start to end"), text("makespan", "time of the whole run"),
        text("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};
   return spec;
@@ -175,13 +176,14 @@ class ScenarioReader {
     e.avoids = words(reader, "avoids");
     e.through = words(reader, "through");
     read_refusal(reader, e);
+    e.possible = reader.flag("possible");
     e.bandwidth = bound(reader, "bandwidth", Figure::Rate);
     e.latency = bound(reader, "latency", Figure::Time);
     e.makespan = bound(reader, "makespan", Figure::Time);
     e.regret = bound(reader, "regret", Figure::Share);
-    bool const of_transfer = !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.latency;
+    bool const of_transfer = !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible || e.latency;
     if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1) e.transfer = scenario_.transfers.front().id;
-    if (of_transfer && e.transfer.empty()) reader.fail(reader.self(), "mechanism, avoids, through, refuses and latency speak of one transfer; add 'transfer: ID'");
+    if (of_transfer && e.transfer.empty()) reader.fail(reader.self(), "mechanism, avoids, through, refuses, possible and latency speak of one transfer; add 'transfer: ID'");
     if (!of_transfer && !e.bandwidth && !e.makespan && !e.regret) reader.fail(reader.self(), "this expectation expects nothing");
     scenario_.expectations.push_back(std::move(e));
   }
@@ -215,6 +217,7 @@ class ScenarioReader {
 
   void check_reference(MapReader& reader, std::string_view key, std::string const& reference) {
     if (reference.empty()) return;
+    if (key == "makespan") return must_be_known(reader, key, reference, variant_names(), "variant");
     auto const slash = reference.find('/');
     auto const first = reference.substr(0, slash);
     auto known = variant_names();

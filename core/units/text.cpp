@@ -87,17 +87,26 @@ std::string pattern_with(std::span<Unit const> units, std::string_view number) {
   return fmt::format("^ *{} *({}) *$", number, names);
 }
 
-// The shortest decimal that reads back as the same double, in the largest unit that keeps it at least 1.
-std::string in_best_unit(double value, std::span<Unit const> ascending) {
-  Unit best = ascending.front();
-  for (auto const& unit : ascending)
-    if (std::abs(value) >= unit.scale * (1 - 1e-12)) best = unit;
-  double const scaled = value / best.scale;
-  for (int digits = 6; digits < 17; ++digits) {
-    auto const text = fmt::format("{:.{}g}", scaled, digits);
-    if (std::stod(text) * best.scale == value) return text + " " + std::string(best.name);
+// The shortest decimal that reads back as the same double in this unit; empty when the unit's scale rounds it away.
+std::string exact_in(double value, Unit const& unit) {
+  for (int digits = 6; digits <= 17; ++digits) {
+    auto const text = fmt::format("{:.{}g}", value / unit.scale, digits);
+    if (std::stod(text) * unit.scale == value) return fmt::format("{} {}", text, unit.name);
   }
-  return fmt::format("{:.17g} {}", scaled, best.name);
+  return {};
+}
+
+// The same in the largest unit that keeps it at least 1 and exact; one of the units has the scale 1.
+std::string in_best_unit(double value, std::span<Unit const> ascending) {
+  std::string best;
+  std::string only;
+  for (auto const& unit : ascending) {
+    auto text = exact_in(value, unit);
+    if (text.empty()) continue;
+    if (only.empty() || unit.scale == 1) only = text;
+    if (std::abs(value) >= unit.scale * (1 - 1e-12)) best = std::move(text);
+  }
+  return best.empty() ? only : best;
 }
 
 }  // namespace

@@ -46,8 +46,15 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   for (auto const& setting : scenario.settings) apply_setting(machine, setting, world.catalogue);
   for (auto const& setting : variant.settings) apply_setting(machine, setting, world.catalogue);
   Model const model(std::move(machine));
+  Planner const planner(model);
+  auto const requests = requests_of(scenario, model.machine());
   try {
-    run.plan = Planner(model).plan(requests_of(scenario, model.machine()));
+    for (auto const& request : requests) {
+      auto const choice = planner.choose(request);
+      auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
+      for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
+    }
+    run.plan = planner.plan(requests);
     auto const executor = world.executor(model);
     run.trace = executor->run(run.plan);
     run.regrets = measure_regrets(run.plan, run.trace, model.machine(), *executor);
@@ -65,23 +72,28 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
 // Holds the runs of one machine to the scenario's expectations.
 class Judge {
  public:
-  Judge(Scenario const& scenario, std::vector<VariantRun> const& runs, std::vector<ExpectationResult>& results)
+  Judge(Scenario const& scenario, std::vector<VariantRun>& runs, std::vector<ExpectationResult>& results)
       : scenario_(scenario), runs_(runs), results_(results) {}
 
   void judge(Expectation const& expectation) {
-    for (auto const& run : runs_) {
+    for (auto& run : runs_) {
       if (!expectation.variant.empty() && expectation.variant != run.variant) continue;
       if (!expectation.machine.empty() && expectation.machine != run.machine) continue;
       run_ = &run;
       expectation_ = &expectation;
-      if (!run.failure.empty()) {
-        add("a plan", false, run.failure);
+      // What is refused and what is possible needs no plan.
+      if (expectation.refuses) judge_refusal();
+      if (expectation.possible) {
+        judge_possible(*expectation.possible);
+        run.failure_expected = run.failure_expected || !*expectation.possible;
+      }
+      if (!run.ran()) {
+        if (needs_run(expectation)) add("a plan", false, run.failure);
         continue;
       }
       if (!expectation.mechanisms.empty()) judge_mechanism();
       for (auto const& word : expectation.avoids) judge_route(word, false);
       for (auto const& word : expectation.through) judge_route(word, true);
-      if (expectation.refuses) judge_refusal();
       if (expectation.bandwidth) judge_bound("bandwidth", *expectation.bandwidth, Figure::Rate, &Judge::bandwidth_of);
       if (expectation.latency) judge_bound("latency", *expectation.latency, Figure::Time, &Judge::latency_of);
       if (expectation.makespan) judge_bound("makespan", *expectation.makespan, Figure::Time, &Judge::makespan_of);
@@ -103,6 +115,24 @@ class Judge {
     return std::nullopt;
   }
   [[nodiscard]] std::size_t transfer() const { return transfer_named(expectation_->transfer).value_or(0); }
+
+  static bool needs_run(Expectation const& e) {
+    return !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.bandwidth || e.latency || e.makespan || e.regret;
+  }
+
+  // The ways of the expectation's transfer; empty where its mechanism moves no data between such places at all.
+  [[nodiscard]] Weighed const& weighed() const {
+    static Weighed const nothing;
+    return transfer() < run_->weighed.size() ? run_->weighed[transfer()] : nothing;
+  }
+
+  void judge_possible(bool wanted) {
+    auto const& ways = weighed();
+    std::string found = "no legal way";
+    if (ways.chosen) found = std::string(to_string(ways.candidates[*ways.chosen].way.mechanism)) + " is legal";
+    else if (!ways.candidates.empty()) found += ": " + ways.candidates.front().refused_by;
+    add(wanted ? "possible" : "not possible", ways.chosen.has_value() == wanted, found);
+  }
 
   void judge_mechanism() {
     auto const& decision = run_->plan.decisions[transfer()];
@@ -130,7 +160,7 @@ class Judge {
   void judge_refusal() {
     auto const& [mechanism, rule] = *expectation_->refuses;
     std::string found = "not weighed";
-    for (auto const& candidate : run_->plan.decisions[transfer()].candidates) {
+    for (auto const& candidate : weighed().candidates) {
       if (candidate.way.mechanism != mechanism) continue;
       found = candidate.legal() ? "legal" : candidate.refused_by;
       if (found == rule) break;
@@ -173,7 +203,7 @@ class Judge {
     if (other == nullptr) other = run_;  // the word names a transfer of the same run
     if (slash != std::string::npos || run_of_variant(first) == nullptr)
       other_transfer = transfer_named(slash == std::string::npos ? first : bound.relative_to.substr(slash + 1));
-    if (!other->failure.empty()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
+    if (!other->ran()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
     auto const reference = figure_of(*other, other_transfer);
     add(description, bound.holds(value, reference), fmt::format("{}, which is {:.3g} x {}", shown(value, figure), value / reference, shown(reference, figure)));
   }
@@ -185,7 +215,7 @@ class Judge {
   }
 
   Scenario const& scenario_;
-  std::vector<VariantRun> const& runs_;
+  std::vector<VariantRun>& runs_;
   std::vector<ExpectationResult>& results_;
   VariantRun const* run_ = nullptr;
   Expectation const* expectation_ = nullptr;
@@ -210,7 +240,7 @@ void check_hop_words(Scenario const& scenario, Machine const& machine) {
 }  // namespace
 
 bool ScenarioVerdict::passed() const {
-  bool const ran = std::all_of(runs.begin(), runs.end(), [](VariantRun const& run) { return run.failure.empty(); });
+  bool const ran = std::all_of(runs.begin(), runs.end(), [](VariantRun const& run) { return run.ran() || run.failure_expected; });
   return ran && std::all_of(results.begin(), results.end(), [](ExpectationResult const& result) { return result.passed; });
 }
 

@@ -13,6 +13,12 @@
 
 namespace lanewise {
 
+// Every way of one transfer, and the one chosen; absent where nothing is legal.
+struct Weighed {
+  std::vector<Candidate> candidates;
+  std::optional<std::size_t> chosen;
+};
+
 // One variant on one machine.
 struct VariantRun {
   std::string machine;
@@ -21,7 +27,10 @@ struct VariantRun {
   Trace trace;
   std::vector<Regret> regrets;
   std::vector<std::vector<std::string>> route_words;  // a step: names and kinds of what its route passes
+  std::vector<Weighed> weighed;                       // a transfer: every way, also where nothing is legal
   std::string failure;                                // why there was nothing to run; empty: it ran
+  bool failure_expected = false;                      // an expectation says that nothing is possible here
+  [[nodiscard]] bool ran() const { return failure.empty(); }
 };
 
 // One expectation where it applies.

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 namespace lanewise {
 namespace {
 
@@ -56,6 +59,36 @@ TEST(ExactText, ReadsBackToTheSameValue) {
   for (double const time : {105e-9, 1.0 / 3, 3.7e-6, 12.0}) {
     EXPECT_EQ(parse_seconds(exact_text(Seconds(time))).value, Seconds(time)) << exact_text(Seconds(time));
   }
+}
+
+TEST(ExactText, ReadsBackWhateverTheDigits) {  // 2.039 TB/s is another double than 2039 GB/s
+  for (int figure = 1; figure < 4'000; ++figure) {
+    for (auto const* unit : {"MB/s", "GB/s", "TB/s", "Gb/s", "GiB/s"}) {
+      auto const rate = *parse_rate(std::to_string(figure) + " " + unit).value;
+      ASSERT_EQ(parse_rate(exact_text(rate)).value, rate) << figure << " " << unit << ": " << exact_text(rate);
+    }
+    for (auto const* unit : {"ps", "ns", "us", "ms", "s"}) {
+      auto const time = *parse_seconds(std::to_string(figure) + " " + unit).value;
+      ASSERT_EQ(parse_seconds(exact_text(time)).value, time) << figure << " " << unit << ": " << exact_text(time);
+    }
+    auto const often = *parse_frequency(std::to_string(figure) + " M/s").value;
+    ASSERT_EQ(parse_frequency(exact_text(often)).value, often) << exact_text(often);
+  }
+}
+
+TEST(ExactText, ReadsBackAnyDouble) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> exponent(-40, 45);
+  for (int i = 0; i < 5'000; ++i) {
+    auto const value = std::exp2(exponent(random));
+    ASSERT_EQ(parse_rate(exact_text(BytesPerSecond(value))).value, BytesPerSecond(value)) << exact_text(BytesPerSecond(value));
+    ASSERT_EQ(parse_seconds(exact_text(Seconds(value))).value, Seconds(value)) << exact_text(Seconds(value));
+  }
+}
+
+TEST(ExactText, StaysAsPeopleWroteIt) {
+  for (auto const* text : {"24.5 GB/s", "1.935 TB/s", "12.5 GB/s", "3.35 TB/s", "900 MB/s"}) EXPECT_EQ(exact_text(*parse_rate(text).value), text);
+  for (auto const* text : {"105 ns", "1.8 us", "2 ms", "600 ns"}) EXPECT_EQ(exact_text(*parse_seconds(text).value), text);
 }
 
 TEST(RoundedText, IsShort) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/view/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/view/samples.hpp"
 
 namespace lanewise {
@@ -12,9 +12,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Dot, OneMachine) { test::expect_golden("two_switch.dot", dot_text(test::two_switch())); }
-TEST(Dot, TwoNodesAreDrawnInFull) { test::expect_golden("small_cluster.dot", dot_text(test::small_cluster())); }
-TEST(Dot, OfManyNodesTheFirstIsDrawnInFull) { test::expect_golden("big_cluster.dot", dot_text(test::big_cluster())); }
+TEST(Dot, OneMachine) { test::expect_golden("view/golden/two_switch.dot", dot_text(test::two_switch())); }
+TEST(Dot, TwoNodesAreDrawnInFull) { test::expect_golden("view/golden/small_cluster.dot", dot_text(test::small_cluster())); }
+TEST(Dot, OfManyNodesTheFirstIsDrawnInFull) { test::expect_golden("view/golden/big_cluster.dot", dot_text(test::big_cluster())); }
 
 TEST(Dot, LabelsAreEscaped) {
   auto machine = test::two_switch();

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tests/view/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/view/samples.hpp"
 
 namespace lanewise {
@@ -94,7 +94,7 @@ TEST(Topo, OnlyAdaptersWithAnRdmaDeviceAreListed) {
   auto const text = topo_matrix(test::two_switch());
   EXPECT_THAT(text, HasSubstr("NIC0: mlx5_0"));
   EXPECT_THAT(text, Not(HasSubstr("eth0")));
-  test::expect_golden("two_switch.topo", text);
+  test::expect_golden("view/golden/two_switch.topo", text);
 }
 
 TEST(Topo, UnknownCoresAreNotAvailable) {
@@ -116,7 +116,7 @@ TEST(Topo, GpusOfOtherNamesAreExplained) {
 }
 
 TEST(Topo, AClusterHasOneMatrixForEachKindOfNode) {
-  test::expect_golden("big_cluster.topo", topo_matrix(test::big_cluster()));
+  test::expect_golden("view/golden/big_cluster.topo", topo_matrix(test::big_cluster()));
 }
 
 }  // namespace

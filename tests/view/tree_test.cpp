@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/view/golden.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/view/samples.hpp"
 
 namespace lanewise {
 namespace {
 
-TEST(Tree, OneMachine) { test::expect_golden("two_switch.tree", tree_text(test::two_switch())); }
-TEST(Tree, TwoNodesCabledDirectly) { test::expect_golden("small_cluster.tree", tree_text(test::small_cluster())); }
-TEST(Tree, EqualNodesAreShownOnce) { test::expect_golden("big_cluster.tree", tree_text(test::big_cluster())); }
+TEST(Tree, OneMachine) { test::expect_golden("view/golden/two_switch.tree", tree_text(test::two_switch())); }
+TEST(Tree, TwoNodesCabledDirectly) { test::expect_golden("view/golden/small_cluster.tree", tree_text(test::small_cluster())); }
+TEST(Tree, EqualNodesAreShownOnce) { test::expect_golden("view/golden/big_cluster.tree", tree_text(test::big_cluster())); }
 
 TEST(Tree, AFlatTreeHasNoPortsAbove) {
   auto const machine = test::machine_from(R"(lanewise: machine/1
@@ -21,7 +21,7 @@ sockets:
     part: unknown
     pcie: [{gpu: gpu0, part: unknown, link: unknown}]
 )");
-  test::expect_golden("flat.tree", tree_text(machine));
+  test::expect_golden("view/golden/flat.tree", tree_text(machine));
 }
 
 }  // namespace

@@ -1,0 +1,11 @@
+#pragma once
+#include <filesystem>
+
+#include "core/machine/catalogue.hpp"
+
+namespace lanewise::test {
+
+// The parts, machines and clusters that come with lanewise.
+inline Catalogue bundled() { return Catalogue({std::filesystem::path(LANEWISE_SOURCE_DIR) / "topologies"}); }
+
+}  // namespace lanewise::test
