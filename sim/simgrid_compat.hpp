@@ -22,6 +22,8 @@ using LatencyFactor = std::function<double(double, s4u::Host const*, s4u::Host c
 // Once a process, before the first zone: plain sharing without TCP's corrections, and silence.
 inline void configure() {
   xbt_log_control_set("root.thresh:critical");
+  // Lazily, SimGrid takes the next event's date off the process's clock; so it takes what is left over the rate.
+  s4u::Engine::set_config("network/optim:Full");
 #if SIMGRID_VERSION >= 33600
   s4u::Engine::set_config("network/model:raw");
 #else

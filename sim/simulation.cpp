@@ -44,7 +44,6 @@ class Simulation {
 
   SimulationResult run() {
     Current const current(this);
-    origin_ = s4u::Engine::get_clock();  // the clock is the process's and never rewinds
     order_.begin([this](std::size_t flow) { start(flow); });
     engine_.run();
     if (finished_ != flows_.size()) throw PlanError("the simulation ended with steps that nothing started");
@@ -103,6 +102,7 @@ class Simulation {
   }
 
   void start(std::size_t i) {
+    result_.flows[i].start = now_;
     starting_latency_ = flows_[i].latency_seconds;  // the factor is asked while the comm starts
     auto comm = s4u::Comm::sendto_init();
     live_[i] = comm;  // dropping the last reference to a running comm crashes
@@ -116,12 +116,13 @@ class Simulation {
   void completed(s4u::Comm const& comm) {
     auto const i = reinterpret_cast<std::size_t>(comm.get_data<void>());
     ++finished_;
-    result_.flows[i] = {comm.get_start_time() - origin_, comm.get_finish_time() - origin_};
+    result_.flows[i].finish = now_;
     result_.makespan = std::max(result_.makespan, result_.flows[i].finish);
     order_.finished(i, [this](std::size_t flow) { start(flow); });
   }
 
   void advanced(double elapsed) {
+    now_ += elapsed;
     for (std::size_t i = 0; i < links_.size(); ++i) result_.link_bytes[i] += compat::load(links_[i]) * elapsed;
   }
 
@@ -136,7 +137,7 @@ class Simulation {
   std::vector<Flow> const& flows_;
   Order const& order_;
   double starting_latency_ = 0;
-  double origin_ = 0;
+  double now_ = 0;  // SimGrid's clock is the process's and never rewinds: its digits depend on what ran before
   std::size_t finished_ = 0;
   SimulationResult result_;
 };

@@ -58,7 +58,7 @@ class Weight {
     return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > 2000 ? 2000 : units));
   }
   // Never more than the ratio: for a flow that is known to go at least so fast.
-  static constexpr Weight floor_of(double ratio) { return of(ratio - 0.5 / kBase); }
+  static constexpr Weight floor_of(double ratio) { return of(ratio + 1e-9 - 0.5 / kBase); }
   [[nodiscard]] constexpr int units() const { return units_; }
   [[nodiscard]] constexpr double ratio() const { return static_cast<double>(units_) / kBase; }
   constexpr void add(Weight other) { units_ = static_cast<std::uint16_t>(units_ + other.units_); }

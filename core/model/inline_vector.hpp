@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
 #include <type_traits>
+
+#include "core/io/error.hpp"
 
 namespace lanewise {
 
@@ -25,9 +26,9 @@ class InlineVector {  // NOLINT(cppcoreguidelines-special-member-functions): not
     return *this;
   }
 
-  // Throws std::length_error when full: a route longer than any we describe.
+  // Throws PlanError when full: a route longer than any we describe.
   void push_back(T const& value) {
-    if (size_ == N) throw std::length_error("a route is longer than lanewise can hold");
+    if (size_ == N) throw PlanError("a route is longer than lanewise can hold");
     std::construct_at(items_ + size_++, value);
   }
   [[nodiscard]] std::size_t size() const { return size_; }

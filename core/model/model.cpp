@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "core/io/error.hpp"
 #include "core/model/overheads.hpp"
@@ -59,7 +60,7 @@ class Lowering {
   void local() {
     if (auto const g = gpu(from_)) {
       path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
-      path_.device_memory(*g, 2);
+      path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
       start_on(*g);
       return;
     }
@@ -201,7 +202,7 @@ class Lowering {
 
   void message_rate(PciId nic) {
     auto const* part = machine_.part_of(nic);
-    if (part != nullptr && part->nic.message_rate) path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
+    if (part != nullptr && part->nic.message_rate && bytes_ > 0_B) path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
   }
 
   // What happens before the source's NIC sends: nothing, a relay, or a copy to host memory.
@@ -268,7 +269,7 @@ class Lowering {
   // GPUs before Hopper order a received write only after one read over the same path (NCCL, ncclTopoNeedFlush).
   Seconds flush(PciId nic, PciId gpu) const {
     auto const* part = machine_.part_of(gpu);
-    bool const orders_itself = part == nullptr || part->gpu.compute_capability.empty() || std::stod(part->gpu.compute_capability) >= 9.0;
+    bool const orders_itself = part == nullptr || compute_capability(*part).value_or(9.0) >= 9.0;
     if (orders_itself) return Seconds(0);
     Demand unused;
     return PathBuilder(machine_, resources_, unused).peer(gpu, nic, true);
@@ -346,7 +347,7 @@ class Lowering {
   // --------------------------------------------------------------------------------------------------------- override
 
   // A measured figure wins: it becomes the rate of this flow alone. Where the model promised less, its resources are
-  // taken to be that much wider for this flow.
+  // taken to be that much wider for this flow; one whose capacity nobody knows cannot be shared out and is left away.
   void apply_override() {
     bool const direct = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p || way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Local;
     if (!direct) return;
@@ -359,10 +360,12 @@ class Lowering {
       if (!entry.bandwidth) continue;
       demand_.unknown.reset();
       demand_.cap = kUnlimited;
-      for (auto& use : demand_.uses) {
+      auto const uses = std::exchange(demand_.uses, {});
+      for (auto use : uses) {
         auto const capacity = resources_.capacity(use.resource);
-        if (!capacity || *capacity / use.weight.ratio() < *entry.bandwidth)
-          use.weight = Weight::floor_of(capacity ? *capacity / *entry.bandwidth : 1);
+        if (!capacity) continue;  // what nobody knows bounds nothing beside a measurement
+        if (*capacity / use.weight.ratio() < *entry.bandwidth) use.weight = Weight::floor_of(*capacity / *entry.bandwidth);
+        demand_.uses.push_back(use);
       }
       path_.limit(*entry.bandwidth, Cap::Measured);
     }

@@ -31,6 +31,12 @@ void PathBuilder::append(Demand const& leg) {
   limit(leg.cap, leg.cap_reason);
 }
 
+void PathBuilder::use_in_small_packets(ResourceId id, double weight) {
+  if (weight <= 1) return use(id, weight);
+  use(id, Weight::floor_of(weight).ratio());
+  if (auto const capacity = resources_.capacity(id)) limit(*capacity / weight, Cap::PacketPayload);
+}
+
 void PathBuilder::hop(HopKind kind, std::uint32_t id) {
   Hop const next{kind, id};
   if (demand_.route.empty() || !(demand_.route.back() == next)) demand_.route.push_back(next);
@@ -125,11 +131,8 @@ void PathBuilder::down_link(PciId id, double weight, std::optional<Bytes> forced
   double penalty = 1;
   if (forced_payload && link.link && *forced_payload < link.payload)
     penalty = pcie::packet_penalty(link.link->generation, *forced_payload, link.payload);
-  use(link.direction.down, weight * penalty);
-  if (penalty > 1) {  // exact for one flow alone, whatever the rounding of the weight
-    auto const capacity = resources_.capacity(link.direction.down);
-    if (capacity) limit(*capacity / penalty, Cap::PacketPayload);
-  }
+  if (penalty > 1) return use_in_small_packets(link.direction.down, weight * penalty);
+  use(link.direction.down, weight);
 }
 
 // Up from a function to `stop`, or to the host bridge.
@@ -342,8 +345,8 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
     return load_store && link.load_store_efficiency ? link.copy_efficiency.value_or(1.0) / *link.load_store_efficiency : 1.0;
   };
   auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
-    use(up ? path.direction.up : path.direction.down, weight_of(path.part));
-    if (path.both) use(*path.both, weight_of(path.part));
+    use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));
+    if (path.both) use(*path.both, Weight::floor_of(weight_of(path.part)).ratio());
   };
   hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
   for (std::size_t i = 0; i < machine_.nvlinks.size(); ++i) {

@@ -36,6 +36,9 @@ class PathBuilder {
   void use(ResourceId id, double weight = 1);
   // Adds what was laid by itself: its uses, route and cap, but not its times.
   void append(Demand const& leg);
+  // Packets with less payload than the resource was sized for: they take `weight` times as much of it. What the flow
+  // reaches alone is exact, whatever the rounding of the weight.
+  void use_in_small_packets(ResourceId id, double weight);
   void hop(HopKind kind, std::uint32_t id);
   void limit(BytesPerSecond cap, Cap reason);
   // The rate that the uses and caps so far allow alone; nullopt when a figure is unknown.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/io/json.hpp"
+#include "core/machine/part_fields.hpp"
 #include "core/plan/dag_runner.hpp"
 #include "core/units/text.hpp"
 
@@ -23,19 +24,32 @@ bool is_kind(Machine const& machine, Place const& place, PciKind kind) {
 // Whether the way has what its mechanism needs, between the kinds of places that it serves.
 void verify_way(Machine const& machine, Step const& step) {
   auto const& way = step.way;
-  bool const gpus = is_kind(machine, step.from, PciKind::Gpu) && is_kind(machine, step.to, PciKind::Gpu);
+  auto const is = [&](Place const& place, PciKind kind) { return is_kind(machine, place, kind); };
+  auto const memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
+  auto const one_each = [&](PciKind one, PciKind other) { return (is(step.from, one) && is(step.to, other)) || (is(step.from, other) && is(step.to, one)); };
+  auto const with_memory = [&](PciKind kind) { return (is(step.from, kind) && memory(step.to)) || (memory(step.from) && is(step.to, kind)); };
+  bool const gpus = is(step.from, PciKind::Gpu) && is(step.to, PciKind::Gpu);
+  bool const memories = memory(step.from) && memory(step.to);
   bool const has_nic = way.nic_from || way.nic_to;
+  for (auto const& relay : {way.relay, way.relay_to}) require(!relay || is(*relay, PciKind::Gpu), step, "a relay is a GPU");
+  for (auto const& nic : {way.nic_from, way.nic_to}) require(!nic || is(*nic, PciKind::Nic), step, "only a NIC sends to the network");
+  auto const sends = [&](Place const& place) { return is(place, PciKind::Gpu) || memory(place); };
+  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step, "a NIC sends from and receives into the memory of a GPU or the host");
   switch (way.mechanism) {
+    case Mechanism::Local: require((gpus && step.from == step.to) || memories, step, "local is within one GPU's memory or the host's"); break;
+    case Mechanism::Nvlink: require(gpus || with_memory(PciKind::Gpu), step, "nvlink is between two GPUs, or a GPU and host memory"); break;
     case Mechanism::PcieP2p: require(gpus, step, "pcie_p2p is between two GPUs"); break;
     case Mechanism::NvlinkRelay: require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third"); break;
+    case Mechanism::HostDma: require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme), step, "host_dma is between a GPU or a drive and host memory"); break;
     case Mechanism::HostStaged: require(gpus && way.staging, step, "host_staged is between two GPUs through host memory"); break;
     case Mechanism::SharedHost: require(way.staging && (gpus || has_nic), step, "shared_host needs a host memory and two devices"); break;
+    case Mechanism::BarCopy: require(gpus || with_memory(PciKind::Gpu), step, "bar_copy is between two GPUs, or a GPU and host memory"); break;
     case Mechanism::GdrRelay: require(has_nic && (way.relay || way.relay_to), step, "gdr_relay needs a NIC and a GPU beside it"); break;
     case Mechanism::NetStaged: require(has_nic && way.staging, step, "net_staged needs a NIC and a host memory"); break;
     case Mechanism::Gdr:
     case Mechanism::Rdma: require(has_nic, step, fmt::format("{} needs a NIC", to_string(way.mechanism))); break;
-    case Mechanism::StorageStaged: require(way.staging.has_value(), step, "storage_staged needs a host memory"); break;
-    default: break;
+    case Mechanism::StorageDirect: require(one_each(PciKind::Gpu, PciKind::Nvme), step, "storage_direct is between a drive and a GPU"); break;
+    case Mechanism::StorageStaged: require(one_each(PciKind::Gpu, PciKind::Nvme) && way.staging, step, "storage_staged is between a drive and a GPU through host memory"); break;
   }
 }
 
@@ -51,6 +65,10 @@ class Hash {
     value_ *= 0x100000001b3ULL;
   }
   void add(std::int64_t number) { add(std::to_string(number)); }
+  template <class Quantity>
+  void add(std::optional<Quantity> const& quantity) {
+    add(quantity ? exact_text(*quantity) : std::string("-"));
+  }
   [[nodiscard]] std::string text() const { return fmt::format("{:016x}", value_); }
 
  private:
@@ -67,6 +85,90 @@ void add_settings(Hash& hash, Host const& host) {
     for (auto const& name : clique) hash.add(name);
   auto const& w = host.software;
   hash.add(w.cuda + 2 * w.peermem + 4 * w.dma_buf + 8 * w.gdrcopy + 16 * w.gpudirect_storage + 32 * w.fabric_manager);
+}
+
+// Every figure of every part, as a file would say it.
+void add_parts(Hash& hash, Machine const& machine) {
+  for (auto const& part : machine.parts) {
+    hash.add(part.name);
+    for (auto const& field : part_fields(part.kind)) {
+      if (field.spec.name == "title") continue;  // for people
+      hash.add(field.spec.name);
+      for (auto const& text : field.write(part)) hash.add(text);
+    }
+  }
+}
+
+template <class Id>
+std::int64_t number(std::optional<Id> id) {
+  return id ? static_cast<std::int64_t>(index(*id)) : -1;
+}
+template <class Id>
+std::int64_t number(Id id) {
+  return static_cast<std::int64_t>(index(id));
+}
+
+void add_functions(Hash& hash, Machine const& machine) {
+  for (auto const& socket : machine.sockets) {
+    hash.add(socket.name);
+    hash.add(number(socket.host));
+    hash.add(number(socket.part));
+  }
+  for (auto const& numa : machine.numa_nodes) {
+    hash.add(numa.name);
+    hash.add(number(numa.socket));
+  }
+  for (auto const& bridge : machine.host_bridges) {
+    hash.add(number(bridge.socket));
+    hash.add(number(bridge.numa));
+  }
+  for (auto const& function : machine.functions) {
+    hash.add(function.name);
+    hash.add(to_string(function.kind));
+    hash.add(number(function.parent));
+    hash.add(number(function.host_bridge));
+    hash.add(number(function.part));
+    for (auto const& link : {function.link, function.max_link}) hash.add(link ? to_string(*link) : std::string("-"));
+    hash.add(function.acs ? to_string(*function.acs) : std::string("-"));
+    hash.add(function.chip);
+    hash.add(std::int64_t{function.mig});
+    hash.add(function.rate);
+    hash.add(std::int64_t{function.rail.value_or(-1)});
+  }
+}
+
+void add_links(Hash& hash, Machine const& machine) {
+  for (auto const& link : machine.socket_links)
+    for (auto const value : {number(link.a), number(link.b), number(link.part), std::int64_t{link.count}}) hash.add(value);
+  for (auto const& bundle : machine.nvlinks) {
+    for (auto const& end : {bundle.a, bundle.b}) {
+      hash.add(static_cast<std::int64_t>(end.index()));
+      hash.add(std::visit([](auto id) { return number(id); }, end));
+    }
+    hash.add(number(bundle.part));
+    hash.add(std::int64_t{bundle.count});
+  }
+  for (auto const& domain : machine.nvswitches) {
+    hash.add(number(domain.part));
+    hash.add(number(domain.link_part));
+    for (auto const& port : domain.ports)
+      for (auto const value : {number(port.gpu), std::int64_t{port.count}}) hash.add(value);
+  }
+}
+
+void add_fabric(Hash& hash, Machine const& machine) {
+  if (!machine.fabric) return hash.add("no fabric");
+  hash.add(machine.fabric->kind);
+  hash.add(number(machine.fabric->switch_part));
+  for (auto const& leaf : machine.fabric->leaves) {
+    hash.add(leaf.name);
+    hash.add(leaf.uplink);
+  }
+  for (auto const& attachment : machine.fabric->attachments) {
+    hash.add(number(attachment.nic));
+    hash.add(std::int64_t{attachment.leaf});
+    hash.add(attachment.rate);
+  }
 }
 
 Json way_json(Way const& way, Machine const& machine) {
@@ -154,34 +256,17 @@ std::string fingerprint(Machine const& machine) {
   Hash hash;
   hash.add(machine.name);
   for (auto const& host : machine.hosts) add_settings(hash, host);
-  auto const part = [&](std::optional<PartId> id) { hash.add(id ? machine.at(*id).name : std::string("-")); };
-  for (auto const& socket : machine.sockets) {
-    hash.add(socket.name);
-    part(socket.part);
+  add_parts(hash, machine);
+  add_functions(hash, machine);
+  add_links(hash, machine);
+  add_fabric(hash, machine);
+  for (auto const& entry : machine.overrides) {
+    hash.add(machine.name_of(entry.from));
+    hash.add(machine.name_of(entry.to));
+    hash.add(entry.op ? to_string(*entry.op) : "-");
+    hash.add(entry.bandwidth);
+    hash.add(entry.latency);
   }
-  for (auto const& function : machine.functions) {
-    hash.add(function.name);
-    hash.add(function.parent ? static_cast<std::int64_t>(index(*function.parent)) : -1);
-    hash.add(static_cast<std::int64_t>(index(function.host_bridge)));
-    part(function.part);
-    hash.add(function.link ? to_string(*function.link) : std::string("-"));
-    hash.add(function.acs ? to_string(*function.acs) : std::string("-"));
-    hash.add(function.chip);
-    hash.add(function.mig);
-  }
-  for (auto const& link : machine.socket_links) {
-    part(link.part);
-    hash.add(link.count);
-  }
-  for (auto const& bundle : machine.nvlinks) {
-    part(bundle.part);
-    hash.add(bundle.count);
-  }
-  for (auto const& domain : machine.nvswitches) {
-    part(domain.link_part);
-    for (auto const& port : domain.ports) hash.add(port.count);
-  }
-  hash.add(machine.fabric ? machine.fabric->kind : std::string("-"));
   return hash.text();
 }
 

@@ -1,6 +1,7 @@
 #include "core/rules/conditions.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/machine/path_class.hpp"
 
@@ -95,6 +96,13 @@ bool on_nvswitch(Machine const& machine, PciId gpu) {
   return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(), [&](NvSwitch const& domain) {
     return domain.host == machine.host_of(gpu) && std::any_of(domain.ports.begin(), domain.ports.end(), [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
   });
+}
+
+std::optional<double> compute_capability(Part const& gpu) {
+  auto const& text = gpu.gpu.compute_capability;
+  double value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<Bytes> bar1_window(Part const& gpu) {

@@ -36,6 +36,9 @@ bool has_nvlink(Machine const& machine, PciId a, PciId b);
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory);
 bool on_nvswitch(Machine const& machine, PciId gpu);
 
+// CUDA compute capability as a number (8.0), or nullopt where a GPU has none.
+std::optional<double> compute_capability(Part const& gpu);
+
 // How much of a GPU's memory others can map at once: BAR1 less what the driver keeps for itself.
 std::optional<Bytes> bar1_window(Part const& gpu);
 

@@ -24,16 +24,16 @@ bool share_chip(Machine const& machine, std::optional<PciId> a, std::optional<Pc
   return part != nullptr && part->pcie_switch.virtual_switch_fabric.has_value();
 }
 
-// Translation blocking is checked at every downstream port that the initiator's packet climbs through, up to `stop` or
-// the root complex.
-bool blocked_climbing(Machine const& machine, PciId initiator, std::optional<PciId> stop, bool translated) {
-  for (std::optional<PciId> at = initiator; at && at != stop; at = machine.at(*at).parent) {
-    bool const below_a_port = machine.at(*at).parent.has_value();  // not on the root bus itself
-    if (below_a_port && acs_on_request(machine.acs_above(*at), translated) == AcsEffect::Blocked) return true;
+// Translation blocking is checked at every port that a translated request climbs through, up to the one above `last`.
+bool blocked_on_the_way_up(Machine const& machine, PciId initiator, std::optional<PciId> last) {
+  for (auto at = initiator; machine.at(at).parent; at = *machine.at(at).parent) {
+    if (acs_on_request(machine.acs_above(at), true) == AcsEffect::Blocked) return true;
+    if (at == last) break;
   }
   return false;
 }
 
+// A blocked request goes nowhere; its route is drawn as if redirected.
 Turn turn_of(AcsEffect effect) { return effect == AcsEffect::Direct ? Turn::Switch : Turn::RootComplex; }
 
 }  // namespace
@@ -61,18 +61,18 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
   auto const& settings = machine.at(machine.host_of(initiator)).settings;
   bool const translated = settings.virtualization.ats && translates(settings.iommu);
   route.meeting = common_switch(machine, initiator, target);
-  route.blocked = blocked_climbing(machine, initiator, route.meeting, translated);
   if (route.meeting) {
     auto const initiator_port = child_towards(machine, initiator, *route.meeting);
     auto const target_port = child_towards(machine, target, *route.meeting);
-    auto const control = machine.acs_above(initiator_port);
-    auto const request = acs_on_request(control, translated);
-    auto const completion = acs_on_completion(machine.acs_above(target_port), false);
+    auto const asked = machine.acs_above(initiator_port);
+    auto const answered = machine.acs_above(target_port);
     route.deciding = initiator_port;
-    route.request = turn_of(request);
-    route.completion = turn_of(completion);
-    route.acs_unknown = !control.known;
-    route.redirected = route.request == Turn::RootComplex || route.completion == Turn::RootComplex;
+    route.request = turn_of(acs_on_request(asked, translated));
+    route.completion = turn_of(acs_on_completion(answered, false));
+    route.request_unknown = !asked.known;
+    route.completion_unknown = !answered.known;
+    auto const last = route.request == Turn::Switch ? std::optional(initiator_port) : std::nullopt;
+    route.blocked = translated && blocked_on_the_way_up(machine, initiator, last);
     return route;
   }
   auto const top = topmost_switch(machine, initiator);
@@ -81,7 +81,9 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
     route.meeting = top;
     route.request = Turn::Chip;
     route.completion = Turn::Chip;
+    return route;
   }
+  route.blocked = translated && blocked_on_the_way_up(machine, initiator, std::nullopt);
   return route;
 }
 

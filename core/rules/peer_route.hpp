@@ -23,8 +23,8 @@ struct PeerRoute {
   Turn request = Turn::RootComplex;
   Turn completion = Turn::RootComplex;
   bool blocked = false;               // ACS drops the request
-  bool redirected = false;            // ACS sends a request or a completion up although a switch joins the two
-  bool acs_unknown = false;           // the port's control could not be read: planned as redirected
+  bool request_unknown = false;       // the initiator's port could not be read: requests are planned as redirected
+  bool completion_unknown = false;    // nor could the target's: completions likewise
   std::optional<PciId> meeting;       // the switch above both; of Turn::Chip: the initiator's topmost switch
   std::optional<PciId> deciding;      // the function below the port whose ACS decided
   bool same_host_bridge = false;
@@ -35,6 +35,9 @@ struct PeerRoute {
   [[nodiscard]] bool through_root_complex(bool read) const {
     return request == Turn::RootComplex || (read && completion == Turn::RootComplex);
   }
+  // ACS sends packets up although a switch joins the two.
+  [[nodiscard]] bool redirected(bool read) const { return meeting && through_root_complex(read); }
+  [[nodiscard]] bool acs_unknown(bool read) const { return request_unknown || (read && completion_unknown); }
 };
 
 PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target);

@@ -120,10 +120,10 @@ bool acs_blocks(Attempt const& a) {
   return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.blocked; });
 }
 bool acs_redirects(Attempt const& a) {
-  return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.redirected && !route.acs_unknown; });
+  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.redirected(access.read) && !route.acs_unknown(access.read); });
 }
 bool acs_unknown(Attempt const& a) {
-  return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.acs_unknown; });
+  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.acs_unknown(access.read); });
 }
 bool raw_address_under_iommu(Attempt const& a) {
   auto const& settings = settings_of(a);
@@ -190,7 +190,7 @@ bool old_gpu_read_through_root_complex(Attempt const& a) {
   return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {
     auto const* gpu = a.machine.part_of(access.target);
     if (!access.read || !route.through_root_complex(true) || gpu == nullptr) return false;
-    bool const ampere_or_later = gpu->gpu.compute_capability.empty() || std::stod(gpu->gpu.compute_capability) >= 8.0;
+    bool const ampere_or_later = compute_capability(*gpu).value_or(8.0) >= 8.0;
     bool const has_links = gpu->gpu.nvlink_ports > 0;
     return !ampere_or_later && !has_links;
   });

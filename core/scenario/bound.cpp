@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace lanewise {
 namespace {
@@ -37,7 +38,7 @@ Parsed<double> parse_value(std::string_view text, Figure figure) {
 std::optional<std::pair<double, std::string>> parse_relative(std::string_view text) {
   double factor = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-  if (error != std::errc() || !(factor > 0)) return std::nullopt;
+  if (error != std::errc() || !(factor > 0) || !std::isfinite(factor)) return std::nullopt;
   auto rest = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
   if (!rest.starts_with("x ")) return std::nullopt;
   rest = trimmed(rest.substr(2));
@@ -54,6 +55,7 @@ enum class Relation : std::uint8_t { AtLeast, AtMost, Equal };
 Parsed<Bound> parse_related(std::string_view text, std::string_view rest, Relation relation, Figure figure) {
   double tolerance = kAboutEqual;
   if (auto const plus_minus = rest.find("+-"); plus_minus != std::string_view::npos) {
+    if (relation != Relation::Equal) return refused(text, "'+-' goes with '='");
     auto const share = parse_ratio(trimmed(rest.substr(plus_minus + 2)));
     if (!share.value) return refused(text, share.problem);
     tolerance = *share.value;

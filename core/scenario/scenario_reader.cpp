@@ -217,6 +217,7 @@ class ScenarioReader {
 
   void check_reference(MapReader& reader, std::string_view key, std::string const& reference) {
     if (reference.empty()) return;
+    if (key == "makespan") return must_be_known(reader, key, reference, variant_names(), "variant");
     auto const slash = reference.find('/');
     auto const first = reference.substr(0, slash);
     auto known = variant_names();

@@ -38,6 +38,8 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
           fine ? "pass" : "FAIL"};
 }
 
+std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
+
 std::string place_of(SourcePos const& pos) { return pos.line > 0 ? fmt::format("{}:{}:{}", pos.file, pos.line, pos.column) : pos.file; }
 
 }  // namespace
@@ -50,13 +52,13 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
       table.add(row_of(verdict, run));
-      if (!run.ran() && !run.failure_expected) failures += fmt::format("FAIL {} on {} {}: {}\n", verdict.scenario, run.machine, run.variant, run.failure);
+      if (!run.ran() && !run.failure_expected) failures += fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
     }
     for (auto const& result : verdict.results) {
       ++expectations;
       if (result.passed) continue;
       failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", place_of(result.pos), verdict.scenario, result.machine,
-                              result.variant.empty() ? "" : " (" + result.variant + ")", result.what, result.found);
+                              variant_of(result.variant), result.what, result.found);
     }
     failed += verdict.passed() ? 0 : 1;
   }

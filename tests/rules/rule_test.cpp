@@ -1,225 +1,305 @@
 #include "core/rules/rule.hpp"
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
 
-#include "tests/support/server.hpp"
+#include "core/rules/conditions.hpp"
+#include "tests/rules/bench.hpp"
 
 namespace lanewise {
 namespace {
 
+using namespace literals;
+using test::bench;
+using test::numa;
+using test::part;
+using test::pci;
 using M = Mechanism;
-using test::Server;
 
-// A way by names, on one server, or between two nodes of it when there is a fabric.
-struct Asked {
-  Server server = {};
-  M mechanism = M::PcieP2p;
-  std::string from = "gpu0";
-  std::string to = "gpu1";
+// A transfer in words; names are looked up on the machine as the case made it.
+struct Ask {
+  M mechanism;
+  std::string from, to;
   Op op = Op::Copy;
   Drive drive = Drive::Push;
-  std::string relay = {};
-  std::string relay_to = {};
-  std::string nic_from = {};
-  std::string nic_to = {};
-  Bytes bytes{1 << 20};
-  int peers = 0;
-  std::string fabric = {};
+  std::string relay = {}, relay_to = {}, nic_from = {}, nic_to = {};
+  Bytes bytes = 1_MiB;
+  int peers_of_source = 0, peers_of_target = 0;
 };
 
-// A rule with an attempt that it speaks of, and one that differs in the one thing it asks for.
-struct Row {
-  std::string rule;
-  Asked hit;
-  Asked miss;
+using Change = std::function<void(Machine&)>;
+
+// The same transfer on two machines that differ in one thing: the rule speaks of the first and not of the second.
+struct Case {
+  std::string id;
+  Ask ask;
+  Change speaks;
+  Change silent = [](Machine&) {};
 };
 
-Machine machine_of(Asked const& asked) { return asked.fabric.empty() ? test::machine_of(asked.server) : test::cluster_of(asked.server, asked.fabric); }
+struct Asked {
+  Machine machine;
+  Attempt attempt;
+  Asked(Ask const& ask, Change const& change)
+      : machine(changed(change)), attempt{machine, machine.place(ask.from), machine.place(ask.to), ask.op, way_of(ask), ask.bytes, ask.peers_of_source, ask.peers_of_target} {}
 
-Attempt attempt(Asked const& asked, Machine const& machine) {
-  auto const function = [&](std::string const& name) { return name.empty() ? std::nullopt : machine.find_function(name); };
-  Way way{.mechanism = asked.mechanism, .drive = asked.drive};
-  way.relay = function(asked.relay);
-  way.relay_to = function(asked.relay_to);
-  way.nic_from = function(asked.nic_from);
-  way.nic_to = function(asked.nic_to);
-  return {machine, machine.place(asked.from), machine.place(asked.to), asked.op, way, asked.bytes, asked.peers, 0};
+ private:
+  static Machine changed(Change const& change) {
+    auto made = bench();
+    change(made);
+    return made;
+  }
+  Way way_of(Ask const& ask) const {
+    auto const named = [&](std::string const& name) { return name.empty() ? std::nullopt : machine.find_function(name); };
+    Way way{.mechanism = ask.mechanism, .drive = ask.drive};
+    way.relay = named(ask.relay);
+    way.relay_to = named(ask.relay_to);
+    way.nic_from = named(ask.nic_from);
+    way.nic_to = named(ask.nic_to);
+    way.staging = NumaId(0);
+    return way;
+  }
+};
+
+PartId add_part(Machine& machine, std::string const& name, PartKind kind) {
+  Part made;
+  made.name = name;
+  made.kind = kind;
+  machine.parts.push_back(made);
+  return PartId(machine.parts.size() - 1);
+}
+void join(Machine& m, std::string const& a, std::string const& b) {
+  m.nvlinks.push_back({pci(m, a), pci(m, b), add_part(m, "nvlink", PartKind::Link), 2});
+}
+void join_cpu(Machine& m, std::string const& gpu) {
+  m.nvlinks.push_back({pci(m, gpu), SocketId(0), add_part(m, "nvlink", PartKind::Link), 2});
+}
+void nvswitch(Machine& m) {
+  auto const link = add_part(m, "nvlink", PartKind::Link);
+  NvSwitch domain{"nvswitch", HostId(0), add_part(m, "nvswitch", PartKind::NvSwitch), link, {}};
+  for (auto const* gpu : {"gpu0", "gpu1", "gpu2"}) domain.ports.push_back({pci(m, gpu), 12});
+  m.nvswitches.push_back(domain);
+}
+// cpu1 becomes a node of its own.
+void second_node(Machine& m) {
+  m.hosts.push_back(m.hosts.front());
+  m.sockets[1].host = HostId(1);
+}
+void cable(Machine& m) {
+  second_node(m);
+  m.fabric = Fabric{};
+  m.fabric->kind = "direct";
+  m.fabric->leaves.push_back({"leaf0", std::nullopt});
+  for (auto const* nic : {"nic0", "nic2"}) m.fabric->attachments.push_back({pci(m, nic), 0, std::nullopt});
+}
+Software& software(Machine& m) { return m.hosts.front().software; }
+Settings& settings(Machine& m) { return m.hosts.front().settings; }
+void acs(Machine& m, std::string const& below, AcsControl control) { m.functions[index(pci(m, below))].acs = control; }
+void guest(Machine& m) { settings(m).virtualization.passthrough = true; }
+void translated(Machine& m) {
+  guest(m);
+  settings(m).iommu = IommuMode::Vfio;
+  settings(m).virtualization.ats = true;
+  settings(m).acs = {true, AcsControl::kTranslationBlocking};
+}
+void forward(Machine& m, Forwarding writes, Forwarding reads) {
+  for (auto const* cpu : {"cpu", "other-cpu"}) {
+    part(m, cpu).cpu.forwarding = writes;
+    part(m, cpu).cpu.read_forwarding = reads;
+  }
+}
+void old_gpu(Machine& m, std::string const& capability) { part(m, "gpu").gpu.compute_capability = capability; }
+
+std::vector<Case> const& cases() {
+  auto const on_same_switch = Ask{M::PcieP2p, "gpu0", "gpu1"};
+  auto const on_same_socket = Ask{M::PcieP2p, "gpu0", "gpu2"};
+  auto const on_two_sockets = Ask{M::PcieP2p, "gpu0", "gpu4"};
+  auto const read_same_socket = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu2", .op = Op::Read, .drive = Drive::Pull};
+  auto const atomic = Ask{M::PcieP2p, "gpu0", "gpu1", Op::Atomic};
+  auto const eighth = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .peers_of_source = 8};
+  auto const eighth_of_target = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .peers_of_target = 8};
+  auto const nvlink = Ask{M::Nvlink, "gpu0", "gpu1"};
+  auto const relay = Ask{.mechanism = M::NvlinkRelay, .from = "gpu0", .to = "gpu2", .relay = "gpu1"};
+  auto const to_host = Ask{M::HostDma, "gpu0", "numa0"};
+  auto const bar = Ask{M::BarCopy, "numa0", "gpu0"};
+  auto const rdma = Ask{.mechanism = M::Rdma, .from = "numa0", .to = "nic0", .nic_from = "nic0"};
+  auto const across = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "gpu4", .nic_from = "nic0", .nic_to = "nic2"};
+  auto const gdr = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic0", .nic_from = "nic0"};
+  auto const gdr_far = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic1", .nic_from = "nic1"};
+  auto const gdr_relay = Ask{.mechanism = M::GdrRelay, .from = "gpu0", .to = "nic1", .relay = "gpu2", .nic_from = "nic1"};
+  auto const from_drive = Ask{M::StorageDirect, "nvme0", "gpu0"};
+  auto const large = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .bytes = 224_MiB + 1_B};
+  static std::vector<Case> const all{
+      {"GPU-RUNTIME", to_host, [](Machine& m) { software(m).cuda = false; }},
+      {"P2P-MIG", on_same_switch, [](Machine& m) { m.functions[index(pci(m, "gpu1"))].mig = true; }, [](Machine& m) { m.functions[index(pci(m, "gpu2"))].mig = true; }},
+      {"ATOMIC-PCIE", atomic, [](Machine&) {}, [](Machine& m) { part(m, "gpu").gpu.pcie_atomics = part(m, "gpu-too").gpu.pcie_atomics = true; }},
+      {"NVLINK-NONE", nvlink, [](Machine& m) { join(m, "gpu0", "gpu2"); }, [](Machine& m) { join(m, "gpu0", "gpu1"); }},
+      {"HOST-NVLINK-FIRST", to_host, [](Machine& m) { join_cpu(m, "gpu0"); }, [](Machine& m) { join_cpu(m, "gpu1"); }},
+      {"NVLINK-FABRIC", nvlink, [](Machine& m) { nvswitch(m); software(m).fabric_manager = false; }, nvswitch},
+      {"RELAY-NEIGHBOUR", relay, [](Machine& m) { join(m, "gpu0", "gpu1"); }, [](Machine& m) { join(m, "gpu0", "gpu1"); join(m, "gpu1", "gpu2"); }},
+      {"P2P-NVSWITCH-NO-FALLBACK", on_same_switch, [](Machine& m) { nvswitch(m); software(m).fabric_manager = false; }},
+      {"P2P-NVLINK-FIRST", on_same_switch, [](Machine& m) { join(m, "gpu0", "gpu1"); }, [](Machine& m) { join(m, "gpu0", "gpu2"); }},
+      {"P2P-PRODUCT", on_same_switch, [](Machine& m) { part(m, "gpu").gpu.pcie_peer = false; }},
+      {"P2P-CHIP", on_same_switch, [](Machine& m) { part(m, "gpu-too").gpu.chip = "ga102"; }},
+      {"P2P-GUEST", on_same_socket, guest, [](Machine& m) { guest(m); settings(m).virtualization.cliques = {{"gpu0", "gpu2"}}; }},
+      {"P2P-GUEST", on_same_socket, [](Machine& m) { guest(m); settings(m).virtualization.cliques = {{"gpu0", "gpu1"}, {"gpu2", "gpu4"}}; },
+       [](Machine& m) { guest(m); settings(m).virtualization.approval = true; }},
+      {"P2P-PEER-LIMIT", eighth, [](Machine&) {}, [](Machine& m) { part(m, "gpu").gpu.max_peers = 9; }},
+      {"P2P-PEER-LIMIT", eighth_of_target, [](Machine&) {}, [](Machine& m) { part(m, "gpu-too").gpu.max_peers = 9; }},
+      {"P2P-IOMMU-TRANSLATED", on_same_switch, [](Machine& m) { settings(m).iommu = IommuMode::Lazy; }, [](Machine& m) { settings(m).iommu = IommuMode::Vfio; guest(m); }},
+      {"P2P-ACS-BLOCKED", on_same_switch, translated, [](Machine& m) { translated(m); settings(m).virtualization.ats = false; }},
+      {"P2P-RC-UNKNOWN", on_same_socket, [](Machine& m) { m.sockets[0].part.reset(); }},
+      {"P2P-SOCKET", on_two_sockets, [](Machine& m) { forward(m, Forwarding::SameSocket, Forwarding::Any); }},
+      {"P2P-RC-WRITE", on_same_socket, [](Machine& m) { forward(m, Forwarding::SameHostBridge, Forwarding::Any); }, [](Machine& m) { forward(m, Forwarding::SameSocket, Forwarding::None); }},
+      {"P2P-RC-READ", read_same_socket, [](Machine& m) { forward(m, Forwarding::Any, Forwarding::None); }, [](Machine& m) { forward(m, Forwarding::None, Forwarding::SameSocket); }},
+      {"BAR-GDRCOPY", bar, [](Machine& m) { software(m).gdrcopy = false; }},
+      {"BAR-NONE", bar, [](Machine& m) { part(m, "gpu").gpu.bar1.reset(); }},
+      {"BAR-NONE", bar, [](Machine& m) { part(m, "gpu").gpu.bar1 = 32_MiB; }, [](Machine& m) { part(m, "gpu").gpu.bar1 = 64_MiB; }},
+      {"NET-NONE", across, second_node, cable},
+      {"NET-VERBS", rdma, [](Machine& m) { part(m, "nic").nic.rdma = false; }},
+      {"GDR-NIC", gdr, [](Machine& m) { part(m, "nic").nic.gpudirect = false; }},
+      {"GDR-PRODUCT", gdr, [](Machine& m) { part(m, "gpu").gpu.rdma = false; }},
+      {"GDR-REGISTRATION", gdr, [](Machine& m) { software(m).peermem = software(m).dma_buf = false; }, [](Machine& m) { software(m).peermem = false; }},
+      {"GDR-IOMMU-TRANSLATED", gdr, [](Machine& m) { software(m).dma_buf = false; settings(m).iommu = IommuMode::Strict; }, [](Machine& m) { settings(m).iommu = IommuMode::Strict; }},
+      {"GDR-P2PDMA", gdr_far, [](Machine& m) { software(m).peermem = false; part(m, "cpu").cpu.p2pdma = P2pdma::No; }, [](Machine& m) { software(m).peermem = false; }},
+      {"GDR-P2PDMA", gdr_far, [](Machine& m) { software(m).peermem = false; part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge; },
+       [](Machine& m) { software(m).peermem = false; part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge; for (auto& f : m.functions) f.host_bridge = HostBridgeId(0); }},
+      {"GDR-READ-PRE-AMPERE", gdr_far, [](Machine& m) { old_gpu(m, "7.0"); part(m, "gpu").gpu.nvlink_ports = 0; }, [](Machine& m) { old_gpu(m, "7.0"); }},
+      {"GDR-READ-PRE-AMPERE", gdr_far, [](Machine& m) { old_gpu(m, "7.5"); part(m, "gpu").gpu.nvlink_ports = 0; }, [](Machine& m) { part(m, "gpu").gpu.nvlink_ports = 0; }},
+      {"GDR-RELAY-NEIGHBOUR", gdr_relay, [](Machine& m) { join(m, "gpu0", "gpu1"); }, [](Machine& m) { join(m, "gpu0", "gpu2"); }},
+      {"GDS-SOFTWARE", from_drive, [](Machine& m) { software(m).gpudirect_storage = false; }},
+      {"GDS-IOMMU", from_drive, [](Machine& m) { settings(m).iommu = IommuMode::Lazy; }},
+      {"GDS-IOMMU", from_drive, [](Machine& m) { part(m, "cpu").cpu.vendor = "nvidia"; }, [](Machine& m) { part(m, "cpu").cpu.vendor = "nvidia"; settings(m).iommu = IommuMode::Strict; }},
+      {"P2P-ACS-REDIRECT", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::on()); }, [](Machine& m) { acs(m, "gpu1", AcsControl::on()); }},
+      {"P2P-ACS-UNKNOWN", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::unknown()); }, [](Machine& m) { acs(m, "gpu1", AcsControl::unknown()); }},
+      {"BAR1-WINDOW", large, [](Machine& m) { part(m, "gpu").gpu.bar1 = 256_MiB; }, [](Machine& m) { part(m, "gpu").gpu.bar1 = 512_MiB; }},
+      {"ATOMIC-STAGED", {M::HostStaged, "gpu0", "gpu1", Op::Atomic}, [](Machine&) {}},
+  };
+  return all;
 }
 
-Asked gdr(Server const& server, std::string const& from = "gpu0", std::string const& nic = "nic0") {
-  return {.server = server, .mechanism = M::Gdr, .from = from, .to = nic, .nic_from = nic};
-}
-Asked p2p(Server const& server, std::string const& from = "gpu0", std::string const& to = "gpu1", Drive drive = Drive::Push) {
-  return {.server = server, .from = from, .to = to, .drive = drive};
+bool remarked(Attempt const& attempt, Rule const* rule) {
+  auto const found = remarks(attempt);
+  return std::find(found.begin(), found.end(), rule) != found.end();
 }
 
-constexpr char kBridge[] = "{between: [gpu0, gpu1], part: nvlink, count: 4}";
-constexpr char kCrossbar[] = "{switch: s, switch_part: nvswitch, part: nvlink, count: 4, gpus: [gpu0..gpu3]}";
-constexpr char kGuest[] = "acs: off, iommu: vfio, virtualization: {kind: passthrough}";
-constexpr char kOldCpu[] = "vendor: intel, root_port_generation: 4, peer_write_forwarding: same_socket, peer_read_forwarding: none, p2pdma: no";
+std::string said(Rule const* rule) { return rule == nullptr ? "legal" : std::string(rule->id); }
 
-std::vector<Row> rows() {
-  std::vector<Row> table;
-  auto const add = [&](std::string rule, Asked hit, Asked miss) { table.push_back({std::move(rule), std::move(hit), std::move(miss)}); };
-
-  add("GPU-RUNTIME", p2p({.software = "cuda: false"}), p2p({}));
-  add("P2P-MIG", p2p({.at_gpu1 = "mig: true"}), p2p({.at_gpu2 = "mig: true"}));
-  add("ATOMIC-PCIE", {.op = Op::Atomic}, {.server = {.more_gpu = "pcie_atomics: true"}, .op = Op::Atomic});
-  add("ATOMIC-STAGED", {.mechanism = M::HostStaged, .op = Op::Atomic}, {.mechanism = M::HostStaged, .op = Op::Copy});
-
-  add("NVLINK-NONE", {.mechanism = M::Nvlink}, {.server = {.nvlinks = kBridge}, .mechanism = M::Nvlink});
-  add("HOST-NVLINK-FIRST", {.server = {.nvlinks = "{between: [gpu0, cpu0], part: nvlink, count: 4}"}, .mechanism = M::HostDma, .to = "numa0"},
-      {.server = {.nvlinks = kBridge}, .mechanism = M::HostDma, .to = "numa0"});
-  add("NVLINK-FABRIC", {.server = {.software = "fabric_manager: false", .nvlinks = kCrossbar}, .mechanism = M::Nvlink},
-      {.server = {.software = "fabric_manager: false", .nvlinks = kBridge}, .mechanism = M::Nvlink});
-  auto const two_bridges = std::string(kBridge) + ", {between: [gpu1, gpu2], part: nvlink, count: 4}";
-  add("RELAY-NEIGHBOUR", {.server = {.nvlinks = kBridge}, .mechanism = M::NvlinkRelay, .to = "gpu2", .relay = "gpu1"},
-      {.server = {.nvlinks = two_bridges}, .mechanism = M::NvlinkRelay, .to = "gpu2", .relay = "gpu1"});
-  add("P2P-NVSWITCH-NO-FALLBACK", p2p({.nvlinks = kCrossbar}), p2p({.nvlinks = "{switch: s, switch_part: nvswitch, part: nvlink, count: 4, gpus: [gpu0, gpu2]}"}));
-  add("P2P-NVLINK-FIRST", p2p({.nvlinks = kBridge}), p2p({.nvlinks = kBridge}, "gpu0", "gpu2"));
-
-  add("P2P-PRODUCT", p2p({.more_gpu = "pcie_peer: false"}), p2p({.more_gpu = "pcie_peer: true"}));
-  add("P2P-CHIP", p2p({.other_gpu = "chip: gh100"}), p2p({.other_gpu = "chip: ga100"}));
-  add("P2P-GUEST", p2p({.settings = kGuest}, "gpu0", "gpu2"), p2p({.settings = kGuest}));  // a switch that the guest sees
-  add("P2P-GUEST", p2p({.settings = "iommu: vfio, virtualization: {kind: passthrough, cliques: [[gpu0, gpu1], [gpu2, gpu3]]}"}, "gpu0", "gpu2"),
-      p2p({.settings = "iommu: vfio, virtualization: {kind: passthrough, cliques: [[gpu0, gpu2]]}"}, "gpu0", "gpu2"));
-  add("P2P-GUEST", p2p({.settings = kGuest}, "gpu0", "gpu2"),
-      p2p({.settings = "iommu: vfio, virtualization: {kind: passthrough, approval: true}"}, "gpu0", "gpu2"));
-  Asked const in_node{.server = {.settings = "iommu: vfio, virtualization: {kind: passthrough, clique: [gpu0, gpu2]}"},
-                      .from = "node1/gpu0",
-                      .to = "node1/gpu2",
-                      .fabric = "kind: direct"};  // a clique of the node's file is one of each node
-  auto outside = in_node;
-  outside.to = "node1/gpu3";
-  add("P2P-GUEST", outside, in_node);
-  add("P2P-PEER-LIMIT", {.peers = 8}, {.peers = 7});
-  add("P2P-IOMMU-TRANSLATED", p2p({.settings = "acs: off, iommu: strict"}), p2p({.settings = "acs: off, iommu: pt"}));
-  add("P2P-IOMMU-TRANSLATED", p2p({.settings = "acs: off, iommu: lazy"}), p2p({.settings = kGuest}));
-
-  std::string const ats = "iommu: vfio, virtualization: {kind: passthrough, approval: true, ats: true}";
-  add("P2P-ACS-BLOCKED", p2p({.settings = "acs: [TB], " + ats}), p2p({.settings = "acs: [DT], " + ats}));
-  add("P2P-RC-UNKNOWN", p2p({.cpu0 = "unknown"}, "gpu0", "gpu2"), p2p({.cpu0 = "unknown"}));
-  add("P2P-SOCKET", p2p({.cpu = kOldCpu}, "gpu0", "gpu3"), p2p({.cpu = kOldCpu}, "gpu0", "gpu2"));
-  add("P2P-RC-WRITE", p2p({.cpu = "peer_write_forwarding: same_host_bridge"}, "gpu0", "gpu2"),
-      p2p({.cpu = "peer_write_forwarding: same_host_bridge, host_bridges: per_socket"}, "gpu0", "gpu2"));
-  add("P2P-RC-READ", p2p({.cpu = kOldCpu}, "gpu0", "gpu2", Drive::Pull), p2p({.cpu = kOldCpu}, "gpu0", "gpu2", Drive::Push));
-  add("P2P-ACS-REDIRECT", p2p({.settings = "acs: on"}), p2p({.settings = "acs: [SV, UF]"}));
-  add("P2P-ACS-REDIRECT", p2p({.settings = "acs: [CR]"}, "gpu0", "gpu1", Drive::Pull), p2p({.settings = "acs: [SV]"}, "gpu0", "gpu1", Drive::Pull));
-  add("P2P-ACS-UNKNOWN", p2p({.settings = "acs: unknown"}), p2p({.settings = "acs: unknown"}, "gpu0", "gpu2"));
-  auto large = p2p({.more_gpu = ""});
-  large.server.gpu = "chip: ga100, bar1: 256 MiB";  // 32 MiB are the driver's own
-  large.bytes = Bytes((224 << 20) + 1);
-  auto small = large;
-  small.bytes = Bytes(224 << 20);
-  add("BAR1-WINDOW", large, small);
-
-  add("BAR-GDRCOPY", {.server = {.software = "gdrcopy: false"}, .mechanism = M::BarCopy}, {.server = {.software = "gdrcopy: true"}, .mechanism = M::BarCopy});
-  add("BAR-NONE", {.server = {.gpu = "chip: ga100"}, .mechanism = M::BarCopy}, {.server = {.gpu = "chip: ga100, bar1: 16 GiB"}, .mechanism = M::BarCopy});
-
-  Asked const across{.mechanism = M::Rdma, .from = "node0/numa0", .to = "node1/numa0", .nic_from = "node0/nic0", .nic_to = "node1/nic0", .fabric = "kind: single_switch"};
-  auto unattached = across;
-  unattached.fabric = "kind: single_switch, nics: [nic1]";
-  add("NET-NONE", unattached, across);
-  add("NET-VERBS", {.server = {.more_nic = "verbs: false"}, .mechanism = M::Rdma, .from = "numa0", .to = "nic0", .nic_from = "nic0"},
-      {.mechanism = M::Rdma, .from = "numa0", .to = "nic0", .nic_from = "nic0"});
-  add("NET-VERBS", {.server = {.more_nic = "verbs: false"}, .mechanism = M::SharedHost, .to = "nic0", .nic_from = "nic0"},
-      {.mechanism = M::SharedHost, .to = "nic0", .nic_from = "nic0"});
-
-  add("GDR-NIC", gdr({.more_nic = "gpudirect: false"}), gdr({}));
-  add("GDR-PRODUCT", gdr({.more_gpu = "rdma: false"}), gdr({}));
-  add("GDR-REGISTRATION", gdr({.software = "peermem: false, dma_buf: false"}), gdr({.software = "peermem: false, dma_buf: true"}));
-  add("GDR-IOMMU-TRANSLATED", gdr({.settings = "acs: off, iommu: lazy", .software = "peermem: true, dma_buf: false"}),
-      gdr({.settings = "acs: off, iommu: lazy", .software = "peermem: true, dma_buf: true"}));
-  std::string const slow_bridge = "peer_write_forwarding: any, peer_read_forwarding: any, p2pdma: ";
-  add("GDR-P2PDMA", gdr({.software = "dma_buf: true", .cpu = slow_bridge + "no"}, "gpu2"), gdr({.software = "dma_buf: true", .cpu = slow_bridge + "no"}));
-  add("GDR-P2PDMA", gdr({.software = "dma_buf: true", .cpu = slow_bridge + "same_host_bridge"}, "gpu2"),
-      gdr({.software = "dma_buf: true", .cpu = slow_bridge + "same_host_bridge, host_bridges: per_socket"}, "gpu2"));
-  add("GDR-P2PDMA", gdr({.software = "dma_buf: true", .cpu = slow_bridge + "no"}, "gpu2"),
-      gdr({.software = "dma_buf: true, peermem: true", .cpu = slow_bridge + "no"}, "gpu2"));  // peermem does not ask
-  std::string const pascal = "chip: gp100, compute_capability: \"6.0\", bar1: 16 GiB";
-  add("GDR-READ-PRE-AMPERE", gdr({.gpu = pascal}, "gpu2"), gdr({.gpu = pascal}, "gpu0"));
-  add("GDR-READ-PRE-AMPERE", gdr({.gpu = pascal}, "gpu2"), gdr({.gpu = pascal + ", nvlink_ports: 4"}, "gpu2"));
-  add("GDR-RELAY-NEIGHBOUR", {.mechanism = M::GdrRelay, .from = "gpu2", .to = "nic0", .relay = "gpu0", .nic_from = "nic0"},
-      {.server = {.nvlinks = "{between: [gpu0, gpu2], part: nvlink, count: 4}"}, .mechanism = M::GdrRelay, .from = "gpu2", .to = "nic0", .relay = "gpu0", .nic_from = "nic0"});
-  add("GDS-SOFTWARE", {.server = {.software = "gpudirect_storage: false"}, .mechanism = M::StorageDirect, .from = "nvme0", .to = "gpu2"},
-      {.mechanism = M::StorageDirect, .from = "nvme0", .to = "gpu2"});
-  return table;
-}
-
-TEST(Rules, EachSpeaksOfWhatItIsAboutAndOfNothingElse) {
-  for (auto const& row : rows()) {
-    SCOPED_TRACE(row.rule);
-    auto const* rule = find_rule(row.rule);
+TEST(Rules, EachSpeaksWhereItShouldAndOnlyThere) {
+  for (auto const& one : cases()) {
+    SCOPED_TRACE(one.id);
+    auto const* rule = find_rule(one.id);
     ASSERT_NE(rule, nullptr);
-    auto const hit = machine_of(row.hit);
-    auto const miss = machine_of(row.miss);
-    auto const hitting = attempt(row.hit, hit);
-    EXPECT_TRUE(rule->applies(hitting));
-    EXPECT_FALSE(rule->applies(attempt(row.miss, miss)));
-    if (rule->refuses) {
-      ASSERT_NE(refusal(hitting), nullptr) << "the mechanism is not asked about this rule";
-      EXPECT_EQ(refusal(hitting)->id, row.rule);
-    } else {
-      auto const found = remarks(hitting);
-      EXPECT_NE(std::find(found.begin(), found.end(), rule), found.end());
-      EXPECT_EQ(refusal(hitting), nullptr);
-    }
-    auto const* missed = refusal(attempt(row.miss, miss));
-    EXPECT_EQ(missed, nullptr) << missed->id;
+    Asked const yes(one.ask, one.speaks);
+    EXPECT_TRUE(rule->applies(yes.attempt));
+    EXPECT_EQ(said(refusal(yes.attempt)), rule->refuses ? one.id : "legal");
+    EXPECT_EQ(remarked(yes.attempt, rule), !rule->refuses);
+    if (one.id == "ATOMIC-STAGED") continue;  // nothing on a machine makes it legal; below
+    Asked const no(one.ask, one.silent);
+    EXPECT_FALSE(rule->applies(no.attempt));
+    EXPECT_EQ(said(refusal(no.attempt)), "legal");
+    EXPECT_FALSE(remarked(no.attempt, rule));
   }
 }
 
-TEST(Rules, EachIsInTheTableAbove) {
+TEST(Rules, HaveACaseEach) {
   std::set<std::string_view> covered;
-  auto const table = rows();
-  for (auto const& row : table) covered.insert(row.rule);
+  for (auto const& one : cases()) covered.insert(one.id);
   for (auto const& rule : all_rules()) EXPECT_TRUE(covered.contains(rule.id)) << rule.id;
+  EXPECT_EQ(covered.size(), all_rules().size());
 }
 
-TEST(Rules, EachHasAnIdASentenceAndASource) {
+TEST(Rules, SayWhatTheyMeanAndWhereItIsFrom) {
   std::set<std::string_view> ids;
   for (auto const& rule : all_rules()) {
     EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
-    EXPECT_TRUE(rule.sentence.ends_with(".")) << rule.id;
-    EXPECT_FALSE(rule.source.empty()) << rule.id;
+    EXPECT_FALSE(rule.sentence.empty() || rule.source.empty()) << rule.id;
     EXPECT_EQ(find_rule(rule.id), &rule);
   }
-  EXPECT_EQ(find_rule("P2P-MAGIC"), nullptr);
+  EXPECT_EQ(find_rule("P2P-NOBODY"), nullptr);
 }
 
-TEST(Rules, EachIsAskedByAMechanism) {
-  std::set<std::string_view> asked;
+TEST(Rules, EachIsAskedForSomeMechanism) {
+  std::set<Rule const*> asked;
   for (auto const mechanism : all_mechanisms())
-    for (auto const* rule : rules_of(mechanism)) asked.insert(rule->id);
-  for (auto const& rule : all_rules()) EXPECT_TRUE(asked.contains(rule.id)) << rule.id;
+    for (auto const* rule : rules_of(mechanism)) {
+      ASSERT_NE(rule, nullptr) << to_string(mechanism);
+      asked.insert(rule);
+    }
+  EXPECT_EQ(asked.size(), all_rules().size());
 }
 
-TEST(Rules, APlainServerIsLegal) {
-  for (auto const& asked : {p2p({}), p2p({}, "gpu0", "gpu2"), p2p({}, "gpu0", "gpu3"), p2p({}, "gpu0", "gpu3", Drive::Pull), gdr({}), gdr({}, "gpu3")}) {
-    auto const machine = machine_of(asked);
-    auto const* rule = refusal(attempt(asked, machine));
-    EXPECT_EQ(rule, nullptr) << asked.from << " to " << asked.to << ": " << rule->id;
-    EXPECT_TRUE(remarks(attempt(asked, machine)).empty());
+TEST(Rules, AnAtomicIsRefusedByEveryFormThatStages) {
+  for (auto const mechanism : {M::HostStaged, M::SharedHost}) {
+    Asked const atomic({mechanism, "gpu0", "gpu1", Op::Atomic}, [](Machine&) {});
+    EXPECT_EQ(said(refusal(atomic.attempt)), "ATOMIC-STAGED") << to_string(mechanism);
+    Asked const copy({mechanism, "gpu0", "gpu1", Op::Copy}, [](Machine&) {});
+    EXPECT_EQ(said(refusal(copy.attempt)), "legal") << to_string(mechanism);
   }
+  Asked const linked({M::Nvlink, "gpu0", "gpu1", Op::Atomic}, [](Machine& m) { join(m, "gpu0", "gpu1"); });
+  EXPECT_EQ(said(refusal(linked.attempt)), "legal");
 }
 
-// The first CPU's datasheet decides for requests that it must forward to the other socket; the target's does not.
-TEST(Rules, AcrossSocketsReadsAndWritesAreRefusedAsOne) {
-  auto const machine = test::machine_of({.cpu = kOldCpu});
+// physics of old Xeons: writes within a socket go through, reads do not.
+TEST(Rules, WritesAndReadsAreForwardedApart) {
+  auto const writes_only = [](Machine& m) { forward(m, Forwarding::SameSocket, Forwarding::None); };
+  Asked const push({.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu2"}, writes_only);
+  EXPECT_EQ(said(refusal(push.attempt)), "legal");
+  Asked const pull({.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu2", .drive = Drive::Pull}, writes_only);
+  EXPECT_EQ(said(refusal(pull.attempt)), "P2P-RC-READ");
+  Asked const send({.mechanism = M::Gdr, .from = "gpu0", .to = "nic1", .nic_from = "nic1"}, writes_only);
+  EXPECT_EQ(said(refusal(send.attempt)), "P2P-RC-READ");
+  Asked const receive({.mechanism = M::Gdr, .from = "nic1", .to = "gpu0", .nic_to = "nic1"}, writes_only);
+  EXPECT_EQ(said(refusal(receive.attempt)), "legal");
+}
+
+TEST(Rules, ACompletionRedirectIsRemarkedOnReadsOnly) {
+  auto const redirected = [](Machine& m) { acs(m, "gpu0", {true, AcsControl::kCompletionRedirect}); };
+  auto const* rule = find_rule("P2P-ACS-REDIRECT");
   for (auto const drive : {Drive::Push, Drive::Pull}) {
-    auto asked = p2p({}, "gpu0", "gpu3", drive);
-    EXPECT_EQ(refusal(attempt(asked, machine))->id, "P2P-SOCKET");
+    Asked const asked({.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .drive = drive}, redirected);
+    EXPECT_EQ(remarked(asked.attempt, rule), drive == Drive::Pull);
   }
 }
 
-TEST(Mechanisms, NamesReadBack) {
-  EXPECT_EQ(all_mechanisms().size(), kMechanismCount);
-  for (auto const mechanism : all_mechanisms()) EXPECT_EQ(parse_mechanism(to_string(mechanism)).value, mechanism);
-  EXPECT_THAT(parse_mechanism("pcie_p2b").problem, testing::HasSubstr("did you mean 'pcie_p2p'?"));
+// The root complex decides where ACS sends packets up, as if no switch joined the two.
+TEST(Rules, ARedirectedAccessNeedsARootComplexThatForwards) {
+  auto const redirected = [](Machine& m) {
+    settings(m).acs = AcsControl::on();
+    forward(m, Forwarding::None, Forwarding::None);
+  };
+  Asked const asked({.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1"}, redirected);
+  EXPECT_EQ(said(refusal(asked.attempt)), "P2P-RC-WRITE");
+}
+
+TEST(PeerAccesses, AreWhatTheMechanismDoesOverPcie) {
+  Asked const across({.mechanism = M::Gdr, .from = "gpu0", .to = "gpu4", .nic_from = "nic0", .nic_to = "nic2"}, cable);
+  auto const both = peer_accesses(across.attempt);
+  EXPECT_EQ(both.count, 2);
+  EXPECT_EQ(both.first.initiator, pci(across.machine, "nic0"));
+  EXPECT_EQ(both.first.target, pci(across.machine, "gpu0"));
+  EXPECT_TRUE(both.first.read);
+  EXPECT_EQ(both.second.initiator, pci(across.machine, "nic2"));
+  EXPECT_FALSE(both.second.read);
+  Asked const to_drive({M::StorageDirect, "gpu0", "nvme0"}, [](Machine&) {});
+  auto const fetched = peer_accesses(to_drive.attempt);
+  EXPECT_EQ(fetched.first.initiator, pci(to_drive.machine, "nvme0"));
+  EXPECT_TRUE(fetched.first.read);
+  EXPECT_EQ(peer_accesses(Asked({M::HostStaged, "gpu0", "gpu1"}, [](Machine&) {}).attempt).count, 0);
+}
+
+TEST(Bar1Window, LeavesOutWhatTheDriverKeeps) {
+  Part gpu;
+  EXPECT_FALSE(bar1_window(gpu));
+  gpu.gpu.bar1 = 256_MiB;
+  EXPECT_EQ(bar1_window(gpu), 224_MiB);
+  gpu.gpu.bar1 = 16_MiB;
+  EXPECT_EQ(bar1_window(gpu), 0_B);
+  gpu.gpu.bar1 = 80_GiB;
+  EXPECT_EQ(bar1_window(gpu), 80_GiB);
 }
 
 }  // namespace

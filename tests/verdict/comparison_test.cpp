@@ -1,0 +1,85 @@
+#include "core/verdict/comparison.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/io/error.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+
+// One step after another, of these durations in microseconds.
+Trace trace(std::string const& mode, std::vector<double> const& microseconds) {
+  Trace made{mode, "pair", "f00d", {}, {}, {}, Seconds(0)};
+  for (auto const us : microseconds) {
+    made.steps.push_back({"t" + std::to_string(made.steps.size()), made.makespan, made.makespan + Seconds(us * 1e-6), 1_MiB, std::nullopt});
+    made.makespan = made.steps.back().end;
+  }
+  return made;
+}
+
+TEST(Comparison, ErrorIsHowFarTheFirstIsOffTheSecond) {
+  auto const c = compare(trace("sim", {110}), trace("hw", {100}));
+  EXPECT_NEAR(c.steps[0].error(), 0.1, 1e-12);
+  EXPECT_EQ(c.first_mode, "sim");
+  EXPECT_EQ(c.second_mode, "hw");
+  EXPECT_TRUE(c.warnings.empty());
+}
+
+TEST(Comparison, TheMedianIsOfAbsoluteErrors) {
+  auto const hw = [](std::size_t n) { return trace("hw", std::vector<double>(n, 100)); };
+  EXPECT_NEAR(compare(trace("sim", {150, 90, 101}), hw(3)).median_error(), 0.1, 1e-9);
+  EXPECT_NEAR(compare(trace("sim", {150, 80, 101, 110}), hw(4)).median_error(), 0.15, 1e-9);
+  EXPECT_EQ(compare(trace("sim", {}), hw(0)).median_error(), 0);
+}
+
+TEST(Comparison, DifferentPlansAreRefused) {
+  auto const first = trace("sim", {100, 100});
+  EXPECT_THROW(compare(first, trace("hw", {100})), InputError);
+  auto other = trace("hw", {100, 100});
+  other.steps[1].transfer = "else";
+  try {
+    compare(first, other);
+    FAIL();
+  } catch (InputError const& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("different plans"), HasSubstr("'t1'"), HasSubstr("'else'")));
+  }
+  other = trace("hw", {100, 100});
+  other.steps[0].bytes = 2_MiB;
+  EXPECT_THROW(compare(first, other), InputError);
+}
+
+TEST(Comparison, OtherMachinesAndSettingsAreWarnings) {
+  auto other = trace("hw", {100});
+  other.fingerprint = "beef";
+  EXPECT_THAT(compare(trace("sim", {100}), other).warnings, testing::ElementsAre(HasSubstr("settings differ")));
+  other.machine = "server";
+  auto const c = compare(trace("sim", {100}), other);
+  EXPECT_THAT(c.warnings, testing::ElementsAre(AllOf(HasSubstr("'pair'"), HasSubstr("'server'"))));
+  EXPECT_THAT(comparison_text(c), HasSubstr("warning: the machines differ"));
+}
+
+TEST(Comparison, TextAndJson) {
+  auto second = trace("hw", {100, 200});
+  second.steps[0].verified = true;
+  second.steps[1].verified = false;
+  auto const c = compare(trace("sim", {110, 200}), second);
+  auto const text = comparison_text(c);
+  EXPECT_THAT(text, AllOf(HasSubstr("10.0 %"), HasSubstr("yes"), HasSubstr("NO"), HasSubstr("median error 5.0 %")));
+  auto const json = comparison_json(c);
+  EXPECT_EQ(json.at("lanewise"), "comparison/1");
+  EXPECT_EQ(json.at("machine"), "pair");
+  EXPECT_EQ(json.at("modes"), (nlohmann::ordered_json{"sim", "hw"}));
+  EXPECT_NEAR(json.at("median_error").get<double>(), 0.05, 1e-9);
+  EXPECT_NEAR(json.at("makespan_us")[0].get<double>(), 310, 1e-6);
+  EXPECT_EQ(json.at("steps")[1].at("verified"), false);
+  EXPECT_NEAR(json.at("steps")[0].at("error").get<double>(), 0.1, 1e-9);
+}
+
+}  // namespace
+}  // namespace lanewise
