@@ -24,8 +24,8 @@ usage: ./setup.sh COMMAND
   build [PRESET]
              install and build only; a preset of CMakePresets.json, release if not said
   bench [ARGUMENT]...
-             install, build, then measure everything and write docs/benchmarks.md; with arguments, run only the
-             benchmarks inside one process, with them (--benchmark_filter=...)
+             install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
+             only run the benchmarks with them
   install [build|test|bench|lint]...
              install packages only: those to build (always), to test, to measure, to lint and fuzz
   help       this text
@@ -160,15 +160,6 @@ hand_over() {
   exec "$@"
 }
 
-benchmarks() {
-  local program
-  if (($# == 0)); then hand_over bench/run.sh; fi
-  for program in build/release/bin/*_bench; do
-    begin "$program $*"
-    "$program" "$@"
-  done
-}
-
 main() {
   local command=${1:-help} preset=release group
   local -a wanted=("${packages_build[@]}")
@@ -210,7 +201,10 @@ main() {
   case $command in
     run) hand_over build/release/bin/lanewise check scenarios/ ;;
     test) hand_over ctest --preset release -j 2 ;;
-    bench) benchmarks "$@" ;;
+    bench)
+      (($# == 0)) || hand_over build/release/bin/lanewise_bench "$@"
+      hand_over bench/run.sh
+      ;;
   esac
 }
 

@@ -106,7 +106,7 @@ class Simulation {
     starting_latency_ = flows_[i].latency_seconds;  // the factor is asked while the comm starts
     auto comm = s4u::Comm::sendto_init();
     live_[i] = comm;  // dropping the last reference to a running comm crashes
-    comm->set_data(reinterpret_cast<void*>(i));
+    comm->set_data(reinterpret_cast<void*>(i));  // NOLINT(performance-no-int-to-ptr): all that SimGrid carries
     comm->set_payload_size(flows_[i].bytes);
     comm->set_source(sources_[i]);
     comm->set_destination(sink_);  // this starts it, unless it is empty

@@ -10,7 +10,6 @@ namespace lanewise {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 Machine imported(std::string const& xml) {
   auto catalogue = bundled();
