@@ -4,7 +4,6 @@
 
 #include "core/io/json.hpp"
 #include "core/machine/part_fields.hpp"
-#include "core/machine/part_fields.hpp"
 #include "core/plan/dag_runner.hpp"
 #include "core/units/text.hpp"
 
@@ -22,70 +21,37 @@ bool is_kind(Machine const& machine, Place const& place, PciKind kind) {
   return id != nullptr && machine.at(*id).kind == kind;
 }
 
-// Whether a way has what its mechanism needs, between the kinds of places that it serves.
-class WayVerifier {
- public:
-  WayVerifier(Machine const& machine, Step const& step) : machine_(machine), step_(step), way_(step.way) {}
-
-  void verify() const {
-    devices();
-    bool const gpus = gpu(step_.from) && gpu(step_.to) && step_.from != step_.to;
-    bool const over_network = way_.nic_from || way_.nic_to;
-    switch (way_.mechanism) {
-      case Mechanism::Local: need((memory(step_.from) && memory(step_.to)) || (gpu(step_.from) && step_.from == step_.to), "within one memory"); break;
-      case Mechanism::Nvlink: need(gpus || one_each(&WayVerifier::gpu, &WayVerifier::memory), "between two GPUs, or a GPU and host memory"); break;
-      case Mechanism::PcieP2p: need(gpus, "between two GPUs"); break;
-      case Mechanism::NvlinkRelay: need(gpus && way_.relay, "between two GPUs through a third"); break;
-      case Mechanism::HostDma: need(one_each(&WayVerifier::gpu, &WayVerifier::memory) || one_each(&WayVerifier::drive, &WayVerifier::memory), "between a GPU or a drive and host memory"); break;
-      case Mechanism::HostStaged: need(gpus && way_.staging, "between two GPUs through host memory"); break;
-      case Mechanism::SharedHost:
-        need(way_.staging && (gpus || over_network), "between two devices through host memory");
-        if (over_network) network(true);
-        break;
-      case Mechanism::BarCopy: need(gpus || one_each(&WayVerifier::gpu, &WayVerifier::memory), "a CPU's copy to or from a GPU"); break;
-      case Mechanism::Rdma: network(false); break;
-      case Mechanism::Gdr: network(true); break;
-      case Mechanism::GdrRelay:
-        network(true);
-        need((way_.relay || way_.relay_to) && (!way_.relay || gpu(step_.from)) && (!way_.relay_to || gpu(step_.to)), "through a GPU beside a NIC");
-        break;
-      case Mechanism::NetStaged:
-        network(true);
-        need(way_.staging.has_value(), "through host memory");
-        break;
-      case Mechanism::StorageDirect: need(one_each(&WayVerifier::gpu, &WayVerifier::drive), "between a GPU and a drive"); break;
-      case Mechanism::StorageStaged: need(one_each(&WayVerifier::gpu, &WayVerifier::drive) && way_.staging, "between a GPU and a drive through host memory"); break;
-    }
+// Whether the way has what its mechanism needs, between the kinds of places that it serves.
+void verify_way(Machine const& machine, Step const& step) {
+  auto const& way = step.way;
+  auto const is = [&](Place const& place, PciKind kind) { return is_kind(machine, place, kind); };
+  auto const memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
+  auto const one_each = [&](PciKind one, PciKind other) { return (is(step.from, one) && is(step.to, other)) || (is(step.from, other) && is(step.to, one)); };
+  auto const with_memory = [&](PciKind kind) { return (is(step.from, kind) && memory(step.to)) || (memory(step.from) && is(step.to, kind)); };
+  bool const gpus = is(step.from, PciKind::Gpu) && is(step.to, PciKind::Gpu);
+  bool const memories = memory(step.from) && memory(step.to);
+  bool const has_nic = way.nic_from || way.nic_to;
+  for (auto const& relay : {way.relay, way.relay_to}) require(!relay || is(*relay, PciKind::Gpu), step, "a relay is a GPU");
+  for (auto const& nic : {way.nic_from, way.nic_to}) require(!nic || is(*nic, PciKind::Nic), step, "only a NIC sends to the network");
+  auto const sends = [&](Place const& place) { return is(place, PciKind::Gpu) || memory(place); };
+  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step, "a NIC sends from and receives into the memory of a GPU or the host");
+  switch (way.mechanism) {
+    case Mechanism::Local: require((gpus && step.from == step.to) || memories, step, "local is within one GPU's memory or the host's"); break;
+    case Mechanism::Nvlink: require(gpus || with_memory(PciKind::Gpu), step, "nvlink is between two GPUs, or a GPU and host memory"); break;
+    case Mechanism::PcieP2p: require(gpus, step, "pcie_p2p is between two GPUs"); break;
+    case Mechanism::NvlinkRelay: require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third"); break;
+    case Mechanism::HostDma: require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme), step, "host_dma is between a GPU or a drive and host memory"); break;
+    case Mechanism::HostStaged: require(gpus && way.staging, step, "host_staged is between two GPUs through host memory"); break;
+    case Mechanism::SharedHost: require(way.staging && (gpus || has_nic), step, "shared_host needs a host memory and two devices"); break;
+    case Mechanism::BarCopy: require(gpus || with_memory(PciKind::Gpu), step, "bar_copy is between two GPUs, or a GPU and host memory"); break;
+    case Mechanism::GdrRelay: require(has_nic && (way.relay || way.relay_to), step, "gdr_relay needs a NIC and a GPU beside it"); break;
+    case Mechanism::NetStaged: require(has_nic && way.staging, step, "net_staged needs a NIC and a host memory"); break;
+    case Mechanism::Gdr:
+    case Mechanism::Rdma: require(has_nic, step, fmt::format("{} needs a NIC", to_string(way.mechanism))); break;
+    case Mechanism::StorageDirect: require(one_each(PciKind::Gpu, PciKind::Nvme), step, "storage_direct is between a drive and a GPU"); break;
+    case Mechanism::StorageStaged: require(one_each(PciKind::Gpu, PciKind::Nvme) && way.staging, step, "storage_staged is between a drive and a GPU through host memory"); break;
   }
-
- private:
-  using Kind = bool (WayVerifier::*)(Place const&) const;
-  [[nodiscard]] bool gpu(Place const& place) const { return is_kind(machine_, place, PciKind::Gpu); }
-  [[nodiscard]] bool drive(Place const& place) const { return is_kind(machine_, place, PciKind::Nvme); }
-  [[nodiscard]] bool memory(Place const& place) const { return std::holds_alternative<NumaId>(place); }
-  [[nodiscard]] bool one_each(Kind a, Kind b) const {
-    return ((this->*a)(step_.from) && (this->*b)(step_.to)) || ((this->*b)(step_.from) && (this->*a)(step_.to));
-  }
-  void need(bool holds, std::string_view what) const { require(holds, step_, fmt::format("{} is {}", to_string(way_.mechanism), what)); }
-
-  // What stands on the way is of the kind that its key says.
-  void devices() const {
-    for (auto const& relay : {way_.relay, way_.relay_to}) need(!relay || gpu(*relay), "relayed by GPUs only");
-    for (auto const& nic : {way_.nic_from, way_.nic_to}) need(!nic || is_kind(machine_, *nic, PciKind::Nic), "sent by NICs only");
-    require(way_.chunk >= Bytes(0), step_, "its chunk is negative");
-  }
-  // Each side has a NIC and memory that it serves, or is the other side's NIC: its wire.
-  void network(bool with_gpus) const {
-    auto const served = [&](Place const& place) { return memory(place) || (with_gpus && gpu(place)); };
-    bool const from = way_.nic_from ? served(step_.from) : way_.nic_to && step_.from == Place(*way_.nic_to);
-    bool const to = way_.nic_to ? served(step_.to) : way_.nic_from && step_.to == Place(*way_.nic_from);
-    need(from && to, with_gpus ? "between memories of GPUs and hosts by a NIC" : "between host memories by a NIC");
-  }
-
-  Machine const& machine_;
-  Step const& step_;
-  Way const& way_;
-};
+}
 
 // FNV-1a: short, stable over platforms; a collision only costs a missed warning.
 class Hash {
@@ -246,9 +212,7 @@ std::optional<NumaId> memory_at(Json const& json, char const* key, Machine const
 Way way_from(Json const& json, Machine const& machine) {
   Way way;
   way.mechanism = parsed(parse_mechanism(json.at("mechanism").get<std::string>()));
-  auto const drive = json.at("drive").get<std::string>();
-  if (drive != "push" && drive != "pull") throw InputError(fmt::format("not a plan: '{}' is not a drive; allowed: push, pull", drive));
-  way.drive = drive == "pull" ? Drive::Pull : Drive::Push;
+  way.drive = json.at("drive").get<std::string>() == "pull" ? Drive::Pull : Drive::Push;
   way.relay = function_at(json, "relay", machine);
   way.relay_to = function_at(json, "relay_to", machine);
   way.nic_from = function_at(json, "nic_from", machine);
@@ -278,7 +242,7 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
 void Plan::verify(Machine const& of) const {
   for (auto const& step : steps) {
     require(step.bytes >= Bytes(0), step, "its size is negative");
-    WayVerifier(of, step).verify();
+    verify_way(of, step);
   }
   DagRunner const refuses_bad_order(steps);
   for (auto const& decision : decisions) {
@@ -292,71 +256,16 @@ std::string fingerprint(Machine const& machine) {
   Hash hash;
   hash.add(machine.name);
   for (auto const& host : machine.hosts) add_settings(hash, host);
-  for (auto const& part : machine.parts) {
-    hash.add(part.name);
-    for (auto const& field : part_fields(part.kind))
-      for (auto const& text : field.write(part)) hash.add(text);
-  }
-  auto const id = [&](auto any) { hash.add(static_cast<std::int64_t>(index(any))); };
-  auto const part = [&](std::optional<PartId> which) { hash.add(which ? machine.at(*which).name : std::string("-")); };
-  auto const rate = [&](std::optional<BytesPerSecond> figure) { hash.add(figure ? exact_text(*figure) : std::string("-")); };
-  for (auto const& socket : machine.sockets) {
-    hash.add(socket.name);
-    part(socket.part);
-  }
-  for (auto const& numa : machine.numa_nodes) id(numa.socket);
-  for (auto const& bridge : machine.host_bridges) id(bridge.numa);
-  for (auto const& function : machine.functions) {
-    hash.add(function.name);
-    hash.add(function.parent ? static_cast<std::int64_t>(index(*function.parent)) : -1);
-    id(function.host_bridge);
-    part(function.part);
-    for (auto const& link : {function.link, function.max_link}) hash.add(link ? to_string(*link) : std::string("-"));
-    hash.add(function.acs ? to_string(*function.acs) : std::string("-"));
-    hash.add(function.chip);
-    hash.add(function.mig);
-    rate(function.rate);
-    hash.add(function.rail.value_or(-1));
-  }
-  auto const end = [&](NvlinkEnd const& e) {
-    if (auto const* gpu = std::get_if<PciId>(&e)) hash.add(machine.at(*gpu).name);
-    else hash.add(machine.at(std::get<SocketId>(e)).name);
-  };
-  for (auto const& link : machine.socket_links) {
-    id(link.a);
-    id(link.b);
-    part(link.part);
-    hash.add(link.count);
-  }
-  for (auto const& bundle : machine.nvlinks) {
-    end(bundle.a);
-    end(bundle.b);
-    part(bundle.part);
-    hash.add(bundle.count);
-  }
-  for (auto const& domain : machine.nvswitches) {
-    part(domain.part);
-    part(domain.link_part);
-    for (auto const& port : domain.ports) {
-      id(port.gpu);
-      hash.add(port.count);
-    }
-  }
+  add_parts(hash, machine);
+  add_functions(hash, machine);
+  add_links(hash, machine);
+  add_fabric(hash, machine);
   for (auto const& entry : machine.overrides) {
     hash.add(machine.name_of(entry.from));
     hash.add(machine.name_of(entry.to));
     hash.add(entry.op ? to_string(*entry.op) : "-");
-    rate(entry.bandwidth);
-    hash.add(entry.latency ? exact_text(*entry.latency) : std::string("-"));
-  }
-  hash.add(machine.fabric ? machine.fabric->kind : std::string("-"));
-  if (!machine.fabric) return hash.text();
-  part(machine.fabric->switch_part);
-  for (auto const& leaf : machine.fabric->leaves) rate(leaf.uplink);
-  for (auto const& attachment : machine.fabric->attachments) {
-    id(attachment.nic);
-    hash.add(attachment.leaf);
-    rate(attachment.rate);
+    hash.add(entry.bandwidth);
+    hash.add(entry.latency);
   }
   return hash.text();
 }

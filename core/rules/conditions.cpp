@@ -1,7 +1,6 @@
 #include "core/rules/conditions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "core/machine/path_class.hpp"
@@ -27,53 +26,7 @@ void add_network_end(PeerAccesses& accesses, Machine const& machine, std::option
   ++accesses.count;
 }
 
-bool joined(Machine const& machine, SocketId a, SocketId b) {
-  return a == b || std::any_of(machine.socket_links.begin(), machine.socket_links.end(), [&](SocketLink const& link) {
-           return (link.a == a && link.b == b) || (link.a == b && link.b == a);
-         });
-}
-
-// Where a device's way to host memory begins: the CPU that it has NVLink to, or the one above it in the PCI tree.
-SocketId socket_near(Machine const& machine, PciId device) {
-  for (auto const& bundle : machine.nvlinks) {
-    auto const* a = std::get_if<SocketId>(&bundle.a);
-    auto const* b = std::get_if<SocketId>(&bundle.b);
-    if (b != nullptr && bundle.a == NvlinkEnd(device)) return *b;
-    if (a != nullptr && bundle.b == NvlinkEnd(device)) return *a;
-  }
-  return machine.socket_of(device);
-}
-
-bool peers_joined(Machine const& machine, PeerAccess const& access) {
-  if (joined(machine, machine.socket_of(access.initiator), machine.socket_of(access.target))) return true;
-  return !peer_route(machine, access.initiator, access.target).through_root_complex(access.read);
-}
-
 }  // namespace
-
-bool sockets_joined(Attempt const& attempt) {
-  auto const& machine = attempt.machine;
-  if (machine.sockets.size() < 2) return true;
-  auto const accesses = peer_accesses(attempt);
-  if (accesses.count > 0 && !peers_joined(machine, accesses.first)) return false;
-  if (accesses.count > 1 && !peers_joined(machine, accesses.second)) return false;
-  auto const device = [](Place const& place) { return std::holds_alternative<PciId>(place) ? std::optional(std::get<PciId>(place)) : std::nullopt; };
-  auto const memory = [](Place const& place) { return std::holds_alternative<NumaId>(place) ? std::optional(std::get<NumaId>(place)) : std::nullopt; };
-  std::array const devices{device(attempt.from), device(attempt.to), attempt.way.nic_from, attempt.way.nic_to};
-  std::array const memories{memory(attempt.from), memory(attempt.to), attempt.way.staging, attempt.way.staging_to};
-  auto const apart = [&](HostId a, HostId b, SocketId one, SocketId other) { return a == b && !joined(machine, one, other); };
-  for (auto const& m : memories) {
-    if (!m) continue;
-    auto const socket = machine.at(*m).socket;
-    auto const host = machine.at(socket).host;
-    for (auto const& d : devices)
-      if (d && apart(machine.host_of(*d), host, socket_near(machine, *d), socket)) return false;
-    if (attempt.way.mechanism != Mechanism::Local) continue;
-    for (auto const& other : memories)
-      if (other && !joined(machine, machine.at(*other).socket, socket)) return false;
-  }
-  return true;
-}
 
 std::optional<PciId> gpu_at(Machine const& machine, Place const& place) {
   auto const* id = std::get_if<PciId>(&place);

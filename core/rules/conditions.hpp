@@ -27,10 +27,6 @@ std::optional<PciId> gpu_at(Machine const& machine, Place const& place);
 // Whether this root complex forwards such packets; an unknown CPU forwards nothing.
 bool root_complex_forwards(Machine const& machine, PeerAccess const& access, PeerRoute const& route);
 
-// Whether every leg between a device and a memory, and between two peers, stays within a socket or crosses to one that a
-// socket link joins with it.
-bool sockets_joined(Attempt const& attempt);
-
 // Passthrough virtual machine in which nothing announces these two as approved peers.
 bool unapproved_guest(Machine const& machine, PciId a, PciId b);
 

@@ -137,7 +137,6 @@ bool cpu_unknown(Attempt const& a) {
 bool sockets_refused(Attempt const& a) {
   return crosses_sockets(a) && (refused_by_root_complex(a, false) || refused_by_root_complex(a, true));
 }
-bool sockets_not_joined(Attempt const& a) { return !sockets_joined(a); }
 bool writes_not_forwarded(Attempt const& a) { return refused_by_root_complex(a, false); }
 bool reads_not_forwarded(Attempt const& a) { return refused_by_root_complex(a, true); }
 bool larger_than_bar1(Attempt const& a) {
@@ -247,7 +246,6 @@ constexpr std::array kRules{
     Rule{"P2P-SOCKET", "This CPU does not forward peer requests to another socket.", "NVIDIA driver, IOH topology rule in p2p_caps.c; Linux commit 494d63b", true, sockets_refused},
     Rule{"P2P-RC-WRITE", "This root complex does not forward peer writes between these ports.", kP2pdma, true, writes_not_forwarded},
     Rule{"P2P-RC-READ", "This root complex does not forward peer reads between these ports.", kP2pdma, true, reads_not_forwarded},
-    Rule{"SOCKET-LINK-NONE", "Nothing says how these two sockets are linked.", "the machine description", true, sockets_not_joined},
     Rule{"BAR-GDRCOPY", "The CPU reaches GPU memory through BAR1 only with gdrcopy.", "NVIDIA gdrcopy README", true, bar_not_mappable},
     Rule{"BAR-NONE", "This GPU has no BAR1 window that the CPU can map.", "NVIDIA gdrcopy README; part datasheet", true, no_bar1},
     Rule{"NET-NONE", "No fabric joins a NIC of the one node with a NIC of the other.", "the cluster description", true, no_network},
@@ -268,28 +266,28 @@ constexpr std::array kRules{
 
 // Which rules are asked for a mechanism.
 std::span<std::string_view const> ids_of(Mechanism mechanism) {
-  static constexpr std::array<std::string_view, 2> kLocal{"GPU-RUNTIME", "SOCKET-LINK-NONE"};
-  static constexpr std::array<std::string_view, 5> kNvlink{"GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE", "NVLINK-FABRIC", "SOCKET-LINK-NONE"};
+  static constexpr std::array<std::string_view, 1> kLocal{"GPU-RUNTIME"};
+  static constexpr std::array<std::string_view, 4> kNvlink{"GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE", "NVLINK-FABRIC"};
   static constexpr std::array<std::string_view, 5> kRelay{"GPU-RUNTIME", "ATOMIC-STAGED", "P2P-MIG", "RELAY-NEIGHBOUR", "NVLINK-FABRIC"};
-  static constexpr std::array<std::string_view, 19> kPcie{
+  static constexpr std::array<std::string_view, 18> kPcie{
       "GPU-RUNTIME",      "P2P-MIG",       "P2P-NVSWITCH-NO-FALLBACK", "P2P-NVLINK-FIRST", "P2P-PRODUCT",     "P2P-CHIP",
       "ATOMIC-PCIE",      "P2P-GUEST",     "P2P-PEER-LIMIT",           "P2P-IOMMU-TRANSLATED", "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",
-      "P2P-SOCKET",       "P2P-RC-WRITE",  "P2P-RC-READ",              "SOCKET-LINK-NONE", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 3> kStaged{"GPU-RUNTIME", "ATOMIC-STAGED", "SOCKET-LINK-NONE"};
-  static constexpr std::array<std::string_view, 4> kHostDma{"GPU-RUNTIME", "ATOMIC-STAGED", "HOST-NVLINK-FIRST", "SOCKET-LINK-NONE"};
-  static constexpr std::array<std::string_view, 5> kBar{"ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE", "SOCKET-LINK-NONE", "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 4> kRdma{"ATOMIC-STAGED", "NET-NONE", "NET-VERBS", "SOCKET-LINK-NONE"};
-  static constexpr std::array<std::string_view, 5> kNetStaged{"GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS", "SOCKET-LINK-NONE"};
-  static constexpr std::array<std::string_view, 19> kGdr{
+      "P2P-SOCKET",       "P2P-RC-WRITE",  "P2P-RC-READ",              "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 2> kStaged{"GPU-RUNTIME", "ATOMIC-STAGED"};
+  static constexpr std::array<std::string_view, 3> kHostDma{"GPU-RUNTIME", "ATOMIC-STAGED", "HOST-NVLINK-FIRST"};
+  static constexpr std::array<std::string_view, 4> kBar{"ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE", "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 3> kRdma{"ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
+  static constexpr std::array<std::string_view, 4> kNetStaged{"GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
+  static constexpr std::array<std::string_view, 18> kGdr{
       "ATOMIC-STAGED", "NET-NONE",        "NET-VERBS",        "GDR-NIC",      "GDR-PRODUCT",          "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
       "P2P-GUEST",     "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",   "P2P-SOCKET",   "P2P-RC-WRITE",         "P2P-RC-READ",      "GDR-P2PDMA",
-      "GDR-READ-PRE-AMPERE", "SOCKET-LINK-NONE", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 21> kGdrRelay{
+      "GDR-READ-PRE-AMPERE", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 20> kGdrRelay{
       "GPU-RUNTIME",  "ATOMIC-STAGED", "P2P-MIG", "NVLINK-FABRIC", "GDR-RELAY-NEIGHBOUR", "NET-NONE", "NET-VERBS", "GDR-NIC",  "GDR-PRODUCT",  "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
-      "P2P-GUEST",    "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "GDR-P2PDMA", "SOCKET-LINK-NONE", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
-  static constexpr std::array<std::string_view, 14> kStorageDirect{
+      "P2P-GUEST",    "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "GDR-P2PDMA", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+  static constexpr std::array<std::string_view, 13> kStorageDirect{
       "GPU-RUNTIME",  "ATOMIC-STAGED", "GDS-SOFTWARE", "GDR-PRODUCT",  "GDS-IOMMU", "P2P-GUEST",   "P2P-ACS-BLOCKED",
-      "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "SOCKET-LINK-NONE", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+      "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
   switch (mechanism) {
     case Mechanism::Local: return kLocal;
     case Mechanism::Nvlink: return kNvlink;

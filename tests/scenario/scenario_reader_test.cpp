@@ -95,7 +95,7 @@ TEST(ScenarioReader, ErrorsNameLineColumnAndReason) {
   EXPECT_THAT(error_of(with("expect:\n  - {makespan: fast}\n")), AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("'fast' is not an expectation")));
   EXPECT_THAT(error_of(with("expect:\n  - {refuses: {nvlink: NVLINK-NON}}\n")), AllOf(HasSubstr("s.yaml:7:"), HasSubstr("no rule is called 'NVLINK-NON'"), HasSubstr("NVLINK-NONE")));
   EXPECT_THAT(error_of(with("expect:\n  - {refuses: nvlink}\n")), AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("expected one pair")));
-  EXPECT_THAT(error_of(with("expect:\n  - {makespan: '<= 2 x of'}\n")), AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("no variant or transfer is called 'of'")));
+  EXPECT_THAT(error_of(with("expect:\n  - {makespan: '<= 2 x of'}\n")), AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("no variant is called 'of'")));
   EXPECT_THAT(error_of(with("expect:\n  - {variant: fast, makespan: <= 1 s}\n")), AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("no variant is called 'fast'")));
   EXPECT_THAT(error_of(with("expect:\n  - {machine: n, makespan: <= 1 s}\n")), AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("'n'")));
   EXPECT_THAT(error_of(with("expect:\n  - {transfer: a}\n")), AllOf(HasSubstr("s.yaml:7:5: error:"), HasSubstr("expects nothing")));
