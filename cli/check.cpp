@@ -59,14 +59,18 @@ void run(Session& session, Options const& options) {
   std::vector<ScenarioVerdict> verdicts;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (!session.machine_name.empty()) scenarios[i].machines = {session.machine_name};
-    CheckWorld const world{[&](std::string const& name) { return session.machine_named_in(files[i].parent_path(), name); },
-                           [&](Model const& model) { return make_executor(options.mode, model); }, session.catalogue, options.mode};
+    CheckWorld const world{
+        [&](std::string const& name) { return session.machine_named_in(files[i].parent_path(), name); },
+        [&](Model const& model) { return make_executor(options.mode, model); }, session.catalogue, options.mode};
     verdicts.push_back(check_scenario(scenarios[i], world));
   }
   if (!options.junit.empty()) write_file(options.junit, junit_xml(verdicts));
-  if (session.json) fmt::print("{}\n", verdict_json(verdicts).dump(2));
-  else fmt::print("{}", verdict_text(verdicts));
-  bool const passed = std::all_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.passed(); });
+  if (session.json)
+    fmt::print("{}\n", verdict_json(verdicts).dump(2));
+  else
+    fmt::print("{}", verdict_text(verdicts));
+  bool const passed =
+      std::all_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.passed(); });
   session.exit_code = passed ? ExitCode::Fine : ExitCode::ExpectationFailed;
 }
 
@@ -77,7 +81,9 @@ void add_check(CLI::App& app, Session& session) {
   auto options = std::make_shared<Options>();
   command->add_option("scenarios", options->scenarios, "scenario files, or folders of them")->required();
   session.add_machine(*command, "--on", false);
-  command->add_option("--mode", options->mode, "sim, hw or both")->check(CLI::IsMember({"sim", "hw", "both"}))->capture_default_str();
+  command->add_option("--mode", options->mode, "sim, hw or both")
+      ->check(CLI::IsMember({"sim", "hw", "both"}))
+      ->capture_default_str();
   command->add_option("--junit", options->junit, "also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }

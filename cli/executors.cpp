@@ -17,11 +17,13 @@ void* sim_library() {
 template <class Function>
 Function symbol(char const* name) {
   auto* const found = dlsym(sim_library(), name);
-  if (found == nullptr) throw MissingError(fmt::format("liblanewise_sim.so is of another version: it has no '{}'", name));
+  if (found == nullptr)
+    throw MissingError(fmt::format("liblanewise_sim.so is of another version: it has no '{}'", name));
   return reinterpret_cast<Function>(found);
 }
 
-constexpr char const* kNoSim = "the simulator is not in this build: install SimGrid (package libsimgrid-dev) and build again";
+constexpr char const* kNoSim =
+    "the simulator is not in this build: install SimGrid (package libsimgrid-dev) and build again";
 constexpr char const* kNoHw = "the hardware executor is not in this build: it is not written yet";
 
 }  // namespace
@@ -37,7 +39,9 @@ std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& mo
 }
 
 std::string executors_text() {
-  auto const sim = sim_library() != nullptr ? fmt::format("SimGrid {}", symbol<char const* (*)()>("lanewise_sim_version")()) : std::string("no: ") + kNoSim;
+  auto const sim = sim_library() != nullptr
+                       ? fmt::format("SimGrid {}", symbol<char const* (*)()>("lanewise_sim_version")())
+                       : std::string("no: ") + kNoSim;
   return fmt::format("sim: {}\nhw:  no: {}\n", sim, kNoHw);
 }
 

@@ -18,16 +18,23 @@ using lanewise::cli::ExitCode;
 void refuse_unknown_command(CLI::App const& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> names;
-  for (auto const* command : app.get_subcommands([](CLI::App const*) { return true; })) names.push_back(command->get_name());
+  for (auto const* command : app.get_subcommands([](CLI::App const*) { return true; }))
+    names.push_back(command->get_name());
   if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
   auto const hint = lanewise::did_you_mean(argv[1], names);
-  throw lanewise::InputError(fmt::format("no command is called '{}'{} commands: {}", argv[1], hint.empty() ? ";" : hint, fmt::join(names, ", ")));
+  throw lanewise::InputError(fmt::format("no command is called '{}'{} commands: {}", argv[1], hint.empty() ? ";" : hint,
+                                         fmt::join(names, ", ")));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Plans GPU data transfers, and proves the plan right in simulation and on hardware.\nRates are decimal (GB/s = 1e9 bytes/s), sizes binary (MiB, GiB).", "lanewise"};
+  CLI::App app{
+      "Plans GPU data transfers, and proves the plan right in simulation and on hardware.\nRates are decimal (GB/s = "
+      "1e9 bytes/s), sizes binary (MiB, GiB).",
+      "lanewise"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", [] { return fmt::format("lanewise {}\n{}", LANEWISE_VERSION, lanewise::cli::executors_text()); }, "version, and which executors this build has");
+  app.set_version_flag(
+      "--version", [] { return fmt::format("lanewise {}\n{}", LANEWISE_VERSION, lanewise::cli::executors_text()); },
+      "version, and which executors this build has");
   lanewise::cli::Session session;
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);

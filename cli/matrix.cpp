@@ -39,8 +39,10 @@ void run(Session& session, Options const& options) {
   auto const mode = options.mode.empty() ? (options.bidirectional ? "sim" : "model") : options.mode;
   auto const executor = mode == "model" ? nullptr : make_executor(mode, model);
   auto const matrix = make_matrix(model, question, executor.get());
-  if (session.json) fmt::print("{}\n", matrix_json(matrix, model.machine().name).dump(2));
-  else fmt::print("{}", matrix_text(matrix));
+  if (session.json)
+    fmt::print("{}\n", matrix_json(matrix, model.machine().name).dump(2));
+  else
+    fmt::print("{}", matrix_text(matrix));
 }
 
 }  // namespace
@@ -52,10 +54,12 @@ void add_matrix(CLI::App& app, Session& session) {
   command->add_option("--metric", options->metric, "bandwidth, latency, mechanism or class")->capture_default_str();
   command->add_option("--bytes", options->bytes, "size of each transfer (256 MiB; for latency 16 B)");
   command->add_option("--op", options->op, "copy, write, read, load_store or atomic")->capture_default_str();
-  command->add_option("--mode", options->mode, "model (each pair alone on an idle machine) or sim (run by the simulator)")
+  command
+      ->add_option("--mode", options->mode, "model (each pair alone on an idle machine) or sim (run by the simulator)")
       ->check(CLI::IsMember({"model", "sim"}));
   command->add_option("--places", options->places, "other places than all GPUs: gpu0..gpu3,cpu0,nic0")->delimiter(',');
-  command->add_flag("--bidirectional", options->bidirectional, "both directions of each pair at once, summed (runs in sim)");
+  command->add_flag("--bidirectional", options->bidirectional,
+                    "both directions of each pair at once, summed (runs in sim)");
   command->callback([&session, options] { run(session, *options); });
 }
 

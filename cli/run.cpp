@@ -64,7 +64,8 @@ Prepared prepare(Session& session, Options const& options) {
     return {std::move(model), std::move(plan)};
   }
   auto const scenario = read_scenario(source);
-  auto machine = session.machine_named_in(std::filesystem::path(options.input).parent_path(), machine_name_of(session, scenario));
+  auto machine =
+      session.machine_named_in(std::filesystem::path(options.input).parent_path(), machine_name_of(session, scenario));
   for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
   session.apply_settings(machine);  // the command line has the last word
   Model model(std::move(machine));
@@ -75,8 +76,10 @@ Prepared prepare(Session& session, Options const& options) {
 // JSON to a file, JSON to stdout, or text.
 void put(Session const& session, Options const& options, nlohmann::ordered_json const& json, std::string const& text) {
   if (!options.output.empty()) write_file(options.output, json.dump(2) + "\n");
-  if (session.json) fmt::print("{}\n", json.dump(2));
-  else fmt::print("{}", text);
+  if (session.json)
+    fmt::print("{}\n", json.dump(2));
+  else
+    fmt::print("{}", text);
 }
 
 void plan(Session& session, Options const& options) {
@@ -91,10 +94,14 @@ void run(Session& session, Options const& options) {
 }
 
 void compare_traces(Session& session, Options const& options) {
-  auto const read = [](std::string const& file) { return trace_from_json(parse_json(SourceText::load(file), "trace/1")); };
+  auto const read = [](std::string const& file) {
+    return trace_from_json(parse_json(SourceText::load(file), "trace/1"));
+  };
   auto const comparison = compare(read(options.input), read(options.second));
-  if (session.json) fmt::print("{}\n", comparison_json(comparison).dump(2));
-  else fmt::print("{}", comparison_text(comparison));
+  if (session.json)
+    fmt::print("{}\n", comparison_json(comparison).dump(2));
+  else
+    fmt::print("{}", comparison_text(comparison));
 }
 
 std::shared_ptr<Options> add_input(CLI::App& command, Session& session, std::string const& what) {

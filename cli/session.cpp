@@ -16,7 +16,8 @@ std::vector<fs::path> data_folders() {
   std::error_code error;
   auto const program = fs::read_symlink("/proc/self/exe", error);
   if (!error)
-    if (auto installed = (program.parent_path() / LANEWISE_INSTALLED_DATA).lexically_normal(); fs::is_directory(installed, error))
+    if (auto installed = (program.parent_path() / LANEWISE_INSTALLED_DATA).lexically_normal();
+        fs::is_directory(installed, error))
       folders.push_back(std::move(installed));
   if (fs::is_directory(LANEWISE_SOURCE_DATA, error)) folders.emplace_back(LANEWISE_SOURCE_DATA);
   return folders;
@@ -30,7 +31,9 @@ void Session::add_machine(CLI::App& command, std::string const& option, bool req
   auto* argument = command.add_option(option, machine_name, "a machine or cluster file, or the name of a bundled one");
   argument->required(required);
   argument->type_name("MACHINE");
-  command.add_option("--set", settings, "change a setting: acs=on, acs@sw0=RR,CR, iommu=translated, link@gpu3=\"gen3 x8\", ...")
+  command
+      .add_option("--set", settings,
+                  "change a setting: acs=on, acs@sw0=RR,CR, iommu=translated, link@gpu3=\"gen3 x8\", ...")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_json(command);

@@ -21,7 +21,8 @@ class Platform {
   Platform(Model const& model, std::vector<Demand> const& demands, std::vector<Step> const& steps) : model_(model) {
     std::vector<int> divisor(model.resources().count(), 0);
     for (auto const& demand : demands)
-      for (auto const& use : demand.uses) divisor[index(use.resource)] = std::gcd(divisor[index(use.resource)], use.weight.units());
+      for (auto const& use : demand.uses)
+        divisor[index(use.resource)] = std::gcd(divisor[index(use.resource)], use.weight.units());
     std::vector<std::size_t> link_of(model.resources().count(), 0);
     for (std::size_t r = 0; r < divisor.size(); ++r) {
       if (divisor[r] == 0) continue;
@@ -32,7 +33,8 @@ class Platform {
     }
     for (std::size_t i = 0; i < demands.size(); ++i) {
       Flow flow;
-      for (auto const& use : demands[i].uses) flow.uses.push_back({link_of[index(use.resource)], use.weight.units() / divisor[index(use.resource)]});
+      for (auto const& use : demands[i].uses)
+        flow.uses.push_back({link_of[index(use.resource)], use.weight.units() / divisor[index(use.resource)]});
       if (demands[i].cap < kUnlimited) flow.cap_bytes_per_second = demands[i].cap.value();
       flow.latency_seconds = demands[i].latency().value();
       flow.bytes = static_cast<std::uint64_t>(steps[i].bytes.value());
@@ -52,7 +54,8 @@ class Platform {
       auto const most = resource.capacity->value() * result.makespan;
       if (bytes > 0) traces.push_back({resource.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
     }
-    std::stable_sort(traces.begin(), traces.end(), [](auto const& a, auto const& b) { return a.utilisation > b.utilisation; });
+    std::stable_sort(traces.begin(), traces.end(),
+                     [](auto const& a, auto const& b) { return a.utilisation > b.utilisation; });
     return traces;
   }
 
@@ -68,7 +71,8 @@ class Platform {
 class EngineQueue {
  public:
   EngineQueue(Model const& model, std::vector<Demand> const& demands) : demands_(demands) {
-    for (std::size_t i = 0; i < model.resources().engine_count(); ++i) free_.push_back(model.resources().at(EngineId(i)).slots);
+    for (std::size_t i = 0; i < model.resources().engine_count(); ++i)
+      free_.push_back(model.resources().at(EngineId(i)).slots);
   }
 
   void ready(std::size_t step, std::function<void(std::size_t)> const& start) {
@@ -110,7 +114,8 @@ std::vector<Demand> lowered(Model const& model, Plan const& plan) {
   for (auto const& step : plan.steps) {
     demands.push_back(model.lower(step.from, step.to, step.bytes, step.op, step.way));
     if (demands.back().unknown)
-      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer, model.resources().at(*demands.back().unknown).missing));
+      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
+                                  model.resources().at(*demands.back().unknown).missing));
   }
   return demands;
 }
@@ -136,14 +141,17 @@ Trace SimGridExecutor::run(Plan const& plan) {
   trace.environment = {{"executor", "SimGrid " + simgrid_version()}};
   trace.makespan = through_json(Seconds(result.makespan));
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    trace.steps.push_back({plan.steps[i].transfer, through_json(Seconds(result.flows[i].start)), through_json(Seconds(result.flows[i].finish)), plan.steps[i].bytes, std::nullopt});
+    trace.steps.push_back({plan.steps[i].transfer, through_json(Seconds(result.flows[i].start)),
+                           through_json(Seconds(result.flows[i].finish)), plan.steps[i].bytes, std::nullopt});
   trace.resources = platform.usage(result);
   return trace;
 }
 
 }  // namespace lanewise::sim
 
-lanewise::Executor* lanewise_make_sim_executor(lanewise::Model const* model) { return new lanewise::sim::SimGridExecutor(*model); }
+lanewise::Executor* lanewise_make_sim_executor(lanewise::Model const* model) {
+  return new lanewise::sim::SimGridExecutor(*model);
+}
 
 char const* lanewise_sim_version() {
   static auto const version = lanewise::sim::simgrid_version();

@@ -23,7 +23,8 @@ constexpr double kNeverLimits = 1e18;
 
 class Simulation {
  public:
-  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order) : flows_(flows), order_(order) {
+  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order)
+      : flows_(flows), order_(order) {
     connect_once();
     zone_ = compat::star_zone(engine_, "fabric");
     sink_ = compat::add_host(zone_, "sink");
@@ -105,7 +106,7 @@ class Simulation {
     result_.flows[i].start = now_;
     starting_latency_ = flows_[i].latency_seconds;  // the factor is asked while the comm starts
     auto comm = s4u::Comm::sendto_init();
-    live_[i] = comm;  // dropping the last reference to a running comm crashes
+    live_[i] = comm;                             // dropping the last reference to a running comm crashes
     comm->set_data(reinterpret_cast<void*>(i));  // NOLINT(performance-no-int-to-ptr): all that SimGrid carries
     comm->set_payload_size(flows_[i].bytes);
     comm->set_source(sources_[i]);

@@ -16,7 +16,8 @@ std::string shown(Diagnostic const& d) {
   if (d.source_line.empty() || d.source_line.size() > kWidestShown) return text;
   auto const column = static_cast<std::size_t>(std::max(1, d.pos.column));
   std::string caret;
-  for (std::size_t i = 0; i + 1 < column && i < d.source_line.size(); ++i) caret += d.source_line[i] == '\t' ? '\t' : ' ';
+  for (std::size_t i = 0; i + 1 < column && i < d.source_line.size(); ++i)
+    caret += d.source_line[i] == '\t' ? '\t' : ' ';
   return text + "\n  " + d.source_line + "\n  " + caret + "^";
 }
 

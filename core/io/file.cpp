@@ -27,9 +27,11 @@ std::size_t first_non_text(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     auto const lead = static_cast<unsigned char>(text[i]);
     if (lead < 0x20 && lead != '\n' && lead != '\r' && lead != '\t') return i;
-    std::size_t const length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3
-                               : lead >= 0xF0 && lead < 0xF5                     ? 4
-                                                                                 : 0;
+    std::size_t const length = lead < 0x80                   ? 1
+                               : lead >= 0xC2 && lead < 0xE0 ? 2
+                               : (lead & 0xF0) == 0xE0       ? 3
+                               : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                             : 0;
     if (length == 0 || i + length > text.size()) return i;
     if (length > 1 && !follows(lead, static_cast<unsigned char>(text[i + 1]))) return i;
     for (std::size_t k = 2; k < length; ++k)
@@ -91,7 +93,9 @@ SourceText SourceText::from_memory(std::string name, std::string text) {
   if (auto const bad = first_non_text(source.text_); bad != std::string_view::npos) {
     auto const byte = static_cast<unsigned char>(source.text_[bad]);
     throw InputError(std::vector<Diagnostic>{
-        {source.position(bad), fmt::format("is not a text file: byte 0x{:02x} is neither UTF-8 nor a printable character", byte), {}}});
+        {source.position(bad),
+         fmt::format("is not a text file: byte 0x{:02x} is neither UTF-8 nor a printable character", byte),
+         {}}});
   }
   if (source.line_starts_.size() > kMaxLines + 1)
     fail(source.name_, fmt::format("has {} lines; at most {} are read", source.line_starts_.size(), kMaxLines));
@@ -129,8 +133,10 @@ void write_file(fs::path const& path, std::string_view content) {
   static std::atomic<unsigned> counter{0};
   std::error_code error;
   auto const status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) return write_to(path, path, content);
-  auto const target = fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(status) ? fs::canonical(path, error) : path;
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+    return write_to(path, path, content);
+  auto const target =
+      fs::is_symlink(fs::symlink_status(path, error)) && fs::exists(status) ? fs::canonical(path, error) : path;
   auto const temporary = fs::path(target).concat(fmt::format(".{}.partial", counter++));
   try {
     write_to(temporary, path, content);

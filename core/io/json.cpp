@@ -27,15 +27,23 @@ BytesPerSecond from_gigabytes_per_second(double value) { return BytesPerSecond(u
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema) {
   nlohmann::ordered_json json;
   try {
-    auto const shallow = [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) { return depth < kDeepest; };
+    auto const shallow = [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) {
+      return depth < kDeepest;
+    };
     json = nlohmann::ordered_json::parse(source.text(), shallow);
   } catch (nlohmann::ordered_json::parse_error const& error) {
     auto pos = source.position(error.byte > 0 ? error.byte - 1 : 0);
     throw InputError(std::vector<Diagnostic>{{pos, "not valid JSON here", std::string(source.line(pos.line))}});
   }
-  auto const word = json.is_object() && json.contains("lanewise") && json["lanewise"].is_string() ? json["lanewise"].get<std::string>() : std::string();
+  auto const word = json.is_object() && json.contains("lanewise") && json["lanewise"].is_string()
+                        ? json["lanewise"].get<std::string>()
+                        : std::string();
   if (word != schema)
-    throw InputError(std::vector<Diagnostic>{{{source.name(), 1, 1}, fmt::format("this is {}, but '{}' is needed here", word.empty() ? "not a lanewise JSON file" : "'" + word + "'", schema), {}}});
+    throw InputError(
+        std::vector<Diagnostic>{{{source.name(), 1, 1},
+                                 fmt::format("this is {}, but '{}' is needed here",
+                                             word.empty() ? "not a lanewise JSON file" : "'" + word + "'", schema),
+                                 {}}});
   return json;
 }
 

@@ -21,6 +21,8 @@ BytesPerSecond from_gigabytes_per_second(double value);
 
 // The nearest time or rate that survives the way through JSON unchanged.
 inline Seconds through_json(Seconds time) { return from_microseconds(microseconds(time)); }
-inline BytesPerSecond through_json(BytesPerSecond rate) { return from_gigabytes_per_second(gigabytes_per_second(rate)); }
+inline BytesPerSecond through_json(BytesPerSecond rate) {
+  return from_gigabytes_per_second(gigabytes_per_second(rate));
+}
 
 }  // namespace lanewise

@@ -27,7 +27,8 @@ struct Refused {  // stops the parser at the first thing we never accept
 // Builds the tree from yaml-cpp's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(SourceText const& source, Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics) {}
+  explicit TreeBuilder(SourceText const& source, Diagnostics& diagnostics)
+      : source_(source), diagnostics_(diagnostics) {}
 
   void OnDocumentStart(YAML::Mark const&) override {}
   void OnDocumentEnd() override {}
@@ -35,17 +36,20 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(YAML::Mark const& mark, YAML::anchor_t) override {
     throw Refused{mark, "aliases ('*name') are not accepted; write the value out"};
   }
-  void OnScalar(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor, std::string const& value) override {
+  void OnScalar(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor,
+                std::string const& value) override {
     bool const quoted = tag == "!";
     if (quoted) last_quoted_ = mark;
     bool const null = !quoted && (value.empty() || value == "~" || value == "null");
     add(mark, anchor, tag, null ? YamlKind::Null : YamlKind::Scalar, value);
   }
-  void OnSequenceStart(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open(mark, anchor, tag, YamlKind::Sequence);
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(YAML::Mark const& mark, std::string const& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     open(mark, anchor, tag, YamlKind::Map);
   }
   void OnMapEnd() override { close(); }
@@ -56,13 +60,17 @@ class TreeBuilder : public YAML::EventHandler {
   void refuse_open_quote() const {
     if (!last_quoted_) return;
     auto const line = source_.line(last_quoted_->line + 1);
-    auto rest = std::string_view(source_.text()).substr(static_cast<std::size_t>(line.data() - source_.text().data()) + static_cast<std::size_t>(last_quoted_->column));
+    auto rest = std::string_view(source_.text())
+                    .substr(static_cast<std::size_t>(line.data() - source_.text().data()) +
+                            static_cast<std::size_t>(last_quoted_->column));
     if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return;
     char const quote = rest.front();
     for (std::size_t i = 1; i < rest.size(); ++i) {
       bool const escaped = quote == '"' ? rest[i] == '\\' : rest.substr(i, 2) == "''";
-      if (escaped) ++i;
-      else if (rest[i] == quote) return;
+      if (escaped)
+        ++i;
+      else if (rest[i] == quote)
+        return;
     }
     throw Refused{*last_quoted_, "not valid YAML: the quoted text is not closed"};
   }
@@ -86,7 +94,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (!tag.empty() && tag != "?" && tag != "!") throw Refused{mark, fmt::format("the tag '{}' is not accepted", tag)};
     if (++nodes_ > kMaxNodes) throw Refused{mark, fmt::format("the file holds more than {} values", kMaxNodes)};
   }
-  void add(YAML::Mark const& mark, YAML::anchor_t anchor, std::string const& tag, YamlKind kind, std::string const& text) {
+  void add(YAML::Mark const& mark, YAML::anchor_t anchor, std::string const& tag, YamlKind kind,
+           std::string const& text) {
     check(mark, anchor, tag);
     auto node = made(mark, kind);
     node.text = text;
@@ -122,7 +131,8 @@ class TreeBuilder : public YAML::EventHandler {
   void start_entry(Open& parent, YamlNode const& key) {
     SourcePos const pos{source_.name(), key.line, key.column};
     if (key.kind == YamlKind::Null) diagnostics_.add(pos, "a key must be a plain name", source_.line(key.line));
-    if (key.text == "<<") diagnostics_.add(pos, "merge keys ('<<') are not accepted; write the values out", source_.line(key.line));
+    if (key.text == "<<")
+      diagnostics_.add(pos, "merge keys ('<<') are not accepted; write the values out", source_.line(key.line));
     if (!parent.keys.insert(key.text).second)
       diagnostics_.add(pos, fmt::format("the key '{}' stands twice in this mapping", key.text), source_.line(key.line));
     parent.node.entries.push_back({key.text, key.line, key.column, {}});
@@ -205,12 +215,13 @@ MapReader::MapReader(YamlNode const& node, MapSpec const& spec, SourceText const
     std::vector<std::string> names;
     for (auto const& field : spec.fields) names.push_back(field.name);
     diagnostics.add({source.name(), entry.line, entry.column},
-                    fmt::format("{}: unknown key '{}'{} allowed: {}", spec.title, entry.key,
-                                [&] {
-                                  auto const hint = did_you_mean(entry.key, names);
-                                  return hint.empty() ? std::string(";") : hint;
-                                }(),
-                                joined(names)),
+                    fmt::format(
+                        "{}: unknown key '{}'{} allowed: {}", spec.title, entry.key,
+                        [&] {
+                          auto const hint = did_you_mean(entry.key, names);
+                          return hint.empty() ? std::string(";") : hint;
+                        }(),
+                        joined(names)),
                     source.line(entry.line));
   }
   for (auto const& field : spec.fields)
@@ -239,7 +250,8 @@ bool MapReader::says_unknown(std::string_view key) const {
 YamlNode const* MapReader::scalar(std::string_view key, ValueType type) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != type)
-    throw std::logic_error(fmt::format("{}: the reader asks for '{}' otherwise than its MapSpec says", spec_.title, key));
+    throw std::logic_error(
+        fmt::format("{}: the reader asks for '{}' otherwise than its MapSpec says", spec_.title, key));
   auto const* node = node_.find(key);
   if (node == nullptr) return nullptr;
   if (node->kind != YamlKind::Scalar) {
@@ -288,16 +300,20 @@ std::optional<int> MapReader::count(std::string_view key) {
 std::optional<std::string> MapReader::text(std::string_view key) {
   auto const* field = spec_.find(key);
   auto const type = field != nullptr ? field->type : ValueType::Text;
-  bool const textual = type == ValueType::Text || type == ValueType::Id || type == ValueType::Word || type == ValueType::Custom;
+  bool const textual =
+      type == ValueType::Text || type == ValueType::Id || type == ValueType::Word || type == ValueType::Custom;
   auto const* node = scalar(key, textual ? type : ValueType::Text);
   if (node == nullptr) return std::nullopt;
   if (type == ValueType::Id && !is_id(node->text)) {
-    fail(*node, fmt::format("'{}': '{}' is not a name; letters, digits, '_', '-', '.' and '/' are allowed", key, node->text));
+    fail(*node,
+         fmt::format("'{}': '{}' is not a name; letters, digits, '_', '-', '.' and '/' are allowed", key, node->text));
     return std::nullopt;
   }
-  if (type == ValueType::Word && std::find(field->words.begin(), field->words.end(), node->text) == field->words.end()) {
+  if (type == ValueType::Word &&
+      std::find(field->words.begin(), field->words.end(), node->text) == field->words.end()) {
     auto const hint = did_you_mean(node->text, field->words);
-    fail(*node, fmt::format("'{}': '{}' is not known{} allowed: {}", key, node->text, hint.empty() ? ";" : hint, joined(field->words)));
+    fail(*node, fmt::format("'{}': '{}' is not known{} allowed: {}", key, node->text, hint.empty() ? ";" : hint,
+                            joined(field->words)));
     return std::nullopt;
   }
   return node->text;
@@ -306,7 +322,8 @@ std::optional<std::string> MapReader::text(std::string_view key) {
 std::vector<YamlNode const*> MapReader::items(std::string_view key) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != ValueType::List)
-    throw std::logic_error(fmt::format("{}: the reader asks for the list '{}' otherwise than its MapSpec says", spec_.title, key));
+    throw std::logic_error(
+        fmt::format("{}: the reader asks for the list '{}' otherwise than its MapSpec says", spec_.title, key));
   std::vector<YamlNode const*> nodes;
   auto const* node = node_.find(key);
   if (node == nullptr || node->kind == YamlKind::Null) return nodes;
@@ -321,8 +338,10 @@ std::vector<YamlNode const*> MapReader::items(std::string_view key) {
 std::vector<std::string> MapReader::texts(std::string_view key) {
   std::vector<std::string> values;
   for (auto const* item : items(key)) {
-    if (item->kind == YamlKind::Scalar) values.push_back(item->text);
-    else fail(*item, fmt::format("'{}': expected single values, found {}", key, name_of(item->kind)));
+    if (item->kind == YamlKind::Scalar)
+      values.push_back(item->text);
+    else
+      fail(*item, fmt::format("'{}': expected single values, found {}", key, name_of(item->kind)));
   }
   return values;
 }
@@ -330,7 +349,8 @@ std::vector<std::string> MapReader::texts(std::string_view key) {
 std::optional<MapReader> MapReader::map(std::string_view key) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != ValueType::Map)
-    throw std::logic_error(fmt::format("{}: the reader asks for the mapping '{}' otherwise than its MapSpec says", spec_.title, key));
+    throw std::logic_error(
+        fmt::format("{}: the reader asks for the mapping '{}' otherwise than its MapSpec says", spec_.title, key));
   auto const* node = node_.find(key);
   if (node == nullptr) return std::nullopt;
   return MapReader(*node, *field->map, source_, diagnostics_);
@@ -347,7 +367,8 @@ std::vector<MapReader> MapReader::maps(std::string_view key) {
 YamlNode const* MapReader::custom(std::string_view key) {
   auto const* field = spec_.find(key);
   if (field == nullptr || (field->type != ValueType::Custom && field->type != ValueType::Dictionary))
-    throw std::logic_error(fmt::format("{}: the reader asks for '{}' otherwise than its MapSpec says", spec_.title, key));
+    throw std::logic_error(
+        fmt::format("{}: the reader asks for '{}' otherwise than its MapSpec says", spec_.title, key));
   return node_.find(key);
 }
 
@@ -355,7 +376,8 @@ void expect_schema(YamlNode const& root, std::string_view schema, SourceText con
   Diagnostics diagnostics;
   auto const* word = root.kind == YamlKind::Map ? root.find("lanewise") : nullptr;
   if (word == nullptr)
-    diagnostics.add({source.name(), 1, 1}, fmt::format("not a lanewise file: it must begin with 'lanewise: {}'", schema), source.line(1));
+    diagnostics.add({source.name(), 1, 1},
+                    fmt::format("not a lanewise file: it must begin with 'lanewise: {}'", schema), source.line(1));
   else if (word->text != schema)
     diagnostics.add({source.name(), word->line, word->column},
                     fmt::format("this is '{}', but '{}' is needed here", word->text, schema), source.line(word->line));

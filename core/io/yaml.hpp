@@ -25,9 +25,9 @@ struct YamlNode {
   YamlKind kind = YamlKind::Null;
   int line = 0;
   int column = 0;
-  std::string text;              // of a scalar
-  std::vector<YamlNode> items;   // of a sequence
-  std::vector<Entry> entries;    // of a map, in file order
+  std::string text;             // of a scalar
+  std::vector<YamlNode> items;  // of a sequence
+  std::vector<Entry> entries;   // of a map, in file order
 
   [[nodiscard]] YamlNode const* find(std::string_view key) const;
 };
@@ -45,20 +45,20 @@ YamlNode parse_yaml(SourceText const& source);
 // ---------------------------------------------------------------------------------------------- describing a mapping
 
 enum class ValueType : std::uint8_t {
-  Text,       // any text
-  Id,         // a name: letters, digits, '_', '-', '.', '/'
-  Flag,       // true or false
-  Count,      // a whole number from 0
-  Size,       // "256 MiB"
-  Rate,       // "24.5 GB/s"
-  Time,       // "350 ns"
-  Frequency,  // "215 M/s"
-  Ratio,      // "2 %" or 0.02
-  Word,       // one of `words`
-  List,       // of `item`
-  Map,        // described by `map`
-  Dictionary, // names to values of `item`
-  Custom,     // read by its own function; `pattern`, `map` and `item` say what it may be
+  Text,        // any text
+  Id,          // a name: letters, digits, '_', '-', '.', '/'
+  Flag,        // true or false
+  Count,       // a whole number from 0
+  Size,        // "256 MiB"
+  Rate,        // "24.5 GB/s"
+  Time,        // "350 ns"
+  Frequency,   // "215 M/s"
+  Ratio,       // "2 %" or 0.02
+  Word,        // one of `words`
+  List,        // of `item`
+  Map,         // described by `map`
+  Dictionary,  // names to values of `item`
+  Custom,      // read by its own function; `pattern`, `map` and `item` say what it may be
 };
 
 struct MapSpec;
@@ -66,13 +66,13 @@ struct MapSpec;
 struct FieldSpec {
   std::string name = {};
   ValueType type = ValueType::Text;
-  std::string doc = {};               // one line for people and editors: meaning and unit
+  std::string doc = {};  // one line for people and editors: meaning and unit
   bool required = false;
-  bool unknown_allowed = false;       // the word `unknown` may stand for a figure nobody knows
+  bool unknown_allowed = false;         // the word `unknown` may stand for a figure nobody knows
   std::vector<std::string> words = {};  // of a Word
-  MapSpec const* map = nullptr;       // of a Map, or of a List or Dictionary of maps; Custom: this mapping is allowed too
-  ValueType item = ValueType::Text;   // of a List or Dictionary; Custom of Custom: a list of such values is allowed too
-  std::string pattern = {};           // of Custom: a regular expression for a single value; empty: anything
+  MapSpec const* map = nullptr;  // of a Map, or of a List or Dictionary of maps; Custom: this mapping is allowed too
+  ValueType item = ValueType::Text;  // of a List or Dictionary; Custom of Custom: a list of such values is allowed too
+  std::string pattern = {};          // of Custom: a regular expression for a single value; empty: anything
 };
 
 struct MapSpec {
@@ -100,14 +100,15 @@ class MapReader {
   std::optional<Seconds> time(std::string_view key);
   std::optional<PerSecond> frequency(std::string_view key);
   std::optional<double> ratio(std::string_view key);
-  std::vector<std::string> texts(std::string_view key);        // a List of Text, Id or Word
-  std::vector<YamlNode const*> items(std::string_view key);    // a List of anything
-  std::optional<MapReader> map(std::string_view key);          // a Map
-  std::vector<MapReader> maps(std::string_view key);           // a List of maps
-  YamlNode const* custom(std::string_view key);                // a Custom, whatever it holds
+  std::vector<std::string> texts(std::string_view key);      // a List of Text, Id or Word
+  std::vector<YamlNode const*> items(std::string_view key);  // a List of anything
+  std::optional<MapReader> map(std::string_view key);        // a Map
+  std::vector<MapReader> maps(std::string_view key);         // a List of maps
+  YamlNode const* custom(std::string_view key);              // a Custom, whatever it holds
 
   void fail(YamlNode const& at, std::string message) const;
-  void fail_at_key(std::string_view key, std::string message) const;  // at the key, or at the mapping where it is absent
+  void fail_at_key(std::string_view key,
+                   std::string message) const;  // at the key, or at the mapping where it is absent
   [[nodiscard]] SourceText const& source() const { return source_; }
   [[nodiscard]] Diagnostics& diagnostics() const { return diagnostics_; }
 

@@ -35,7 +35,8 @@ std::string scalar(Tree const& value) {
 std::string flow(Tree const& value) {
   if (value.is_object()) {
     std::string text;
-    for (auto const& [key, inner] : value.items()) text += (text.empty() ? "" : ", ") + scalar(Tree(key)) + ": " + flow(inner);
+    for (auto const& [key, inner] : value.items())
+      text += (text.empty() ? "" : ", ") + scalar(Tree(key)) + ": " + flow(inner);
     return "{" + text + "}";
   }
   if (value.is_array()) {
@@ -48,7 +49,8 @@ std::string flow(Tree const& value) {
 
 bool is_leaf(Tree const& value) {
   return value.is_primitive() || std::all_of(value.begin(), value.end(), [](Tree const& v) {
-           return v.is_primitive() || (v.is_array() && std::all_of(v.begin(), v.end(), [](Tree const& i) { return i.is_primitive(); }));
+           return v.is_primitive() ||
+                  (v.is_array() && std::all_of(v.begin(), v.end(), [](Tree const& i) { return i.is_primitive(); }));
          });
 }
 

@@ -57,7 +57,9 @@ Part const* Catalogue::part(std::string const& name) {
   auto part = read_part(name, root, source, diagnostics);
   auto const* said = root.find("part");
   if (said != nullptr && said->text != name)
-    diagnostics.add({source.name(), said->line, said->column}, fmt::format("the part calls itself '{}', but its file is '{}.yaml'", said->text, name), source.line(said->line));
+    diagnostics.add({source.name(), said->line, said->column},
+                    fmt::format("the part calls itself '{}', but its file is '{}.yaml'", said->text, name),
+                    source.line(said->line));
   diagnostics.throw_if_any();
   return &*parts_.emplace(name, std::move(part)).first->second;
 }
@@ -94,7 +96,8 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
   std::error_code error;
   if (!fs::is_regular_file(beside, error)) {
     auto const hint = did_you_mean(name_or_file, machine_names());
-    throw InputError(fmt::format("no machine is called '{}'{} give a bundled one, or a file beside this one", name_or_file, hint.empty() ? ";" : hint));
+    throw InputError(fmt::format("no machine is called '{}'{} give a bundled one, or a file beside this one",
+                                 name_or_file, hint.empty() ? ";" : hint));
   }
   auto const source = SourceText::load(beside);
   if (says_cluster(source)) refuse();
@@ -105,12 +108,14 @@ Machine Catalogue::machine(std::string const& name_or_file) {
   if (auto const path = file_of("machines", name_or_file)) return read_machine(SourceText::load(*path), *this);
   if (auto const path = file_of("clusters", name_or_file)) return read_cluster(SourceText::load(*path), *this);
   std::error_code error;
-  bool const is_path = fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
+  bool const is_path = fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos ||
+                       name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
   if (is_path) return machine_from(SourceText::load(name_or_file));
   auto names = machine_names();
   for (auto& cluster : cluster_names()) names.push_back(std::move(cluster));
   throw InputError(fmt::format("no machine is called '{}'{} give a file, or one of: {}", name_or_file,
-                               did_you_mean(name_or_file, names).empty() ? ";" : did_you_mean(name_or_file, names), fmt::join(names, ", ")));
+                               did_you_mean(name_or_file, names).empty() ? ";" : did_you_mean(name_or_file, names),
+                               fmt::join(names, ", ")));
 }
 
 }  // namespace lanewise

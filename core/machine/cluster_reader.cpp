@@ -33,15 +33,20 @@ class NodeAppender {
     auto const numas = cluster_.numa_nodes.size();
     auto const bridges = cluster_.host_bridges.size();
     auto const functions = cluster_.functions.size();
-    auto const part = [&](std::optional<PartId> id) { return id ? std::optional(part_ids_[index(*id)]) : std::nullopt; };
+    auto const part = [&](std::optional<PartId> id) {
+      return id ? std::optional(part_ids_[index(*id)]) : std::nullopt;
+    };
     auto const pci = [&](PciId id) { return shifted(id, functions); };
 
     cluster_.hosts.push_back(node_.hosts.front());
     cluster_.hosts.back().name = fmt::format("node{}", number);
-    for (auto const& socket : node_.sockets) cluster_.sockets.push_back({prefix + socket.name, host, part(socket.part)});
-    for (auto const& numa : node_.numa_nodes) cluster_.numa_nodes.push_back({prefix + numa.name, shifted(numa.socket, sockets), numa.os_index, numa.cores});
+    for (auto const& socket : node_.sockets)
+      cluster_.sockets.push_back({prefix + socket.name, host, part(socket.part)});
+    for (auto const& numa : node_.numa_nodes)
+      cluster_.numa_nodes.push_back({prefix + numa.name, shifted(numa.socket, sockets), numa.os_index, numa.cores});
     for (auto const& bridge : node_.host_bridges)
-      cluster_.host_bridges.push_back({prefix + bridge.name, shifted(bridge.socket, sockets), shifted(bridge.numa, numas)});
+      cluster_.host_bridges.push_back(
+          {prefix + bridge.name, shifted(bridge.socket, sockets), shifted(bridge.numa, numas)});
     for (auto const& function : node_.functions) {
       auto& copy = cluster_.functions.emplace_back(function);
       copy.name = prefix + function.name;
@@ -51,12 +56,14 @@ class NodeAppender {
       copy.part = part(function.part);
     }
     for (auto const& link : node_.socket_links)
-      cluster_.socket_links.push_back({shifted(link.a, sockets), shifted(link.b, sockets), *part(link.part), link.count});
+      cluster_.socket_links.push_back(
+          {shifted(link.a, sockets), shifted(link.b, sockets), *part(link.part), link.count});
     auto const end = [&](NvlinkEnd const& e) -> NvlinkEnd {
       if (auto const* gpu = std::get_if<PciId>(&e)) return pci(*gpu);
       return shifted(std::get<SocketId>(e), sockets);
     };
-    for (auto const& bundle : node_.nvlinks) cluster_.nvlinks.push_back({end(bundle.a), end(bundle.b), *part(bundle.part), bundle.count});
+    for (auto const& bundle : node_.nvlinks)
+      cluster_.nvlinks.push_back({end(bundle.a), end(bundle.b), *part(bundle.part), bundle.count});
     for (auto const& domain : node_.nvswitches) {
       NvSwitch copy{prefix + domain.name, host, *part(domain.part), *part(domain.link_part), {}};
       for (auto const& port : domain.ports) copy.ports.push_back({pci(port.gpu), port.count});
@@ -127,7 +134,8 @@ class ClusterReader {
     }
     for (auto const& note : node.notes) {
       auto text = fmt::format("{}: {}", node.name, note);
-      if (std::find(cluster_.notes.begin(), cluster_.notes.end(), text) == cluster_.notes.end()) cluster_.notes.push_back(std::move(text));
+      if (std::find(cluster_.notes.begin(), cluster_.notes.end(), text) == cluster_.notes.end())
+        cluster_.notes.push_back(std::move(text));
     }
     NodeAppender appender(cluster_, node);
     for (int i = 0; i < *count; ++i) appender.append(static_cast<int>(cluster_.hosts.size()));
@@ -139,7 +147,8 @@ class ClusterReader {
         for (auto const& name : clique) {
           auto const gpu = cluster_.find_function(host.name + "/" + name);
           if (gpu && cluster_.at(*gpu).kind == PciKind::Gpu) continue;
-          return top.fail_at_key("settings", fmt::format("the clique names '{}', which is not a GPU of {}", name, host.name));
+          return top.fail_at_key("settings",
+                                 fmt::format("the clique names '{}', which is not a GPU of {}", name, host.name));
         }
   }
 
@@ -160,10 +169,12 @@ class ClusterReader {
       auto const short_name = function.name.substr(function.name.find('/') + 1);
       strangers.erase(short_name);
       auto const* part = cluster_.part_of(id);
-      bool const taken = wanted.empty() ? part != nullptr && part->nic.rdma : std::find(wanted.begin(), wanted.end(), short_name) != wanted.end();
+      bool const taken = wanted.empty() ? part != nullptr && part->nic.rdma
+                                        : std::find(wanted.begin(), wanted.end(), short_name) != wanted.end();
       if (taken) nics[index(cluster_.host_of(id))].push_back(id);
     }
-    for (auto const& name : strangers) reader.fail(*reader.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
+    for (auto const& name : strangers)
+      reader.fail(*reader.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
     for (std::size_t i = 0; i < nics.size(); ++i)
       if (nics[i].empty()) {
         reader.fail_at_key("kind", fmt::format("{} has no NIC on the fabric", cluster_.hosts[i].name));
@@ -180,16 +191,19 @@ class ClusterReader {
     bool const rails = fabric.kind == "rail_optimised";
     bool const spines = rails || fabric.kind == "leaf_spine";
     auto const nodes = cluster_.hosts.size();
-    auto const group = spines ? static_cast<std::size_t>(reader.count("nodes_per_leaf").value_or(static_cast<int>(nodes))) : nodes;
+    auto const group =
+        spines ? static_cast<std::size_t>(reader.count("nodes_per_leaf").value_or(static_cast<int>(nodes))) : nodes;
     if (group == 0) return reader.fail(*reader.node("nodes_per_leaf"), "'nodes_per_leaf' must be at least 1");
-    if (fabric.kind == "direct" && nodes != 2) reader.fail(*reader.node("kind"), fmt::format("'direct' joins two nodes; here are {}", nodes));
+    if (fabric.kind == "direct" && nodes != 2)
+      reader.fail(*reader.node("kind"), fmt::format("'direct' joins two nodes; here are {}", nodes));
     std::map<std::string, std::uint32_t> leaf_of;
     for (std::size_t node = 0; node < nodes; ++node) {
       for (std::size_t rail = 0; rail < nics[node].size(); ++rail) {
         auto const nic = nics[node][rail];
         auto& function = cluster_.functions[index(nic)];
         if (!function.rail) function.rail = static_cast<int>(rail);
-        auto const name = rails ? fmt::format("leaf{}.rail{}", node / group, *function.rail) : fmt::format("leaf{}", node / group);
+        auto const name =
+            rails ? fmt::format("leaf{}.rail{}", node / group, *function.rail) : fmt::format("leaf{}", node / group);
         auto const [it, fresh] = leaf_of.emplace(name, static_cast<std::uint32_t>(fabric.leaves.size()));
         if (fresh) fabric.leaves.push_back({name, std::nullopt});
         fabric.attachments.push_back({nic, it->second, std::nullopt});
@@ -239,7 +253,8 @@ class ClusterReader {
   std::optional<PartId> switch_part(MapReader& reader, std::string const& name) {
     auto const* found = catalogue_.part(name);
     if (found == nullptr || found->kind != PartKind::NetworkSwitch) {
-      reader.fail(*reader.node("switch"), fmt::format("no network switch part is called '{}'{}", name, did_you_mean(name, catalogue_.part_names())));
+      reader.fail(*reader.node("switch"), fmt::format("no network switch part is called '{}'{}", name,
+                                                      did_you_mean(name, catalogue_.part_names())));
       return std::nullopt;
     }
     cluster_.parts.push_back(*found);

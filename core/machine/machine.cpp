@@ -31,7 +31,9 @@ Parsed<Enum> parse_word(std::string_view text, std::array<std::string_view, N> c
   auto const found = std::find(names.begin(), names.end(), text);
   if (found != names.end()) return {static_cast<Enum>(found - names.begin()), {}};
   std::vector<std::string> const allowed(names.begin(), names.end());
-  return {{}, fmt::format("'{}' is not {}; allowed: {}{}", text, what, fmt::join(names, ", "), did_you_mean(text, allowed))};
+  return {
+      {},
+      fmt::format("'{}' is not {}; allowed: {}{}", text, what, fmt::join(names, ", "), did_you_mean(text, allowed))};
 }
 
 }  // namespace
@@ -60,10 +62,17 @@ Parsed<AcsControl> parse_acs(std::string_view text) {
     auto const* const found =
         std::find_if(kAcsNames.begin(), kAcsNames.end(), [&](AcsName const& known) { return known.name == word; });
     if (found == kAcsNames.end())
-      return {{}, fmt::format("'{}' is not an ACS control bit; allowed: on, off, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", word)};
+      return {{},
+              fmt::format(
+                  "'{}' is not an ACS control bit; allowed: on, off, unknown, or a list of SV, TB, RR, CR, UF, EC, DT",
+                  word)};
     control.bits |= found->bit;
   }
-  if (control.bits == 0) return {{}, fmt::format("'{}' names no ACS control bit; write off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT", whole)};
+  if (control.bits == 0)
+    return {
+        {},
+        fmt::format("'{}' names no ACS control bit; write off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT",
+                    whole)};
   return {control, {}};
 }
 
@@ -80,7 +89,8 @@ std::string_view to_string(Op op) { return kOpNames.at(static_cast<std::size_t>(
 Parsed<Op> parse_op(std::string_view text) { return parse_word<Op>(text, kOpNames, "an op"); }
 
 Fabric::Attachment const* Fabric::find(PciId nic) const {
-  auto const found = std::lower_bound(attachments.begin(), attachments.end(), nic, [](Attachment const& a, PciId id) { return a.nic < id; });
+  auto const found = std::lower_bound(attachments.begin(), attachments.end(), nic,
+                                      [](Attachment const& a, PciId id) { return a.nic < id; });
   return found != attachments.end() && found->nic == nic ? &*found : nullptr;
 }
 

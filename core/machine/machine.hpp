@@ -15,7 +15,7 @@
 
 namespace lanewise {
 
-enum class HostId : std::uint32_t {};        // an operating system: one machine, or one node of a cluster
+enum class HostId : std::uint32_t {};  // an operating system: one machine, or one node of a cluster
 enum class SocketId : std::uint32_t {};
 enum class NumaId : std::uint32_t {};        // a NUMA node: host memory
 enum class HostBridgeId : std::uint32_t {};  // a PCI host bridge: a root bus under a root complex
@@ -47,37 +47,39 @@ struct AcsControl {
   }
   static AcsControl unknown() { return {false, 0}; }
 };
-std::string to_string(AcsControl control);  // "off", "on", "unknown", "RR,CR"
+std::string to_string(AcsControl control);            // "off", "on", "unknown", "RR,CR"
 Parsed<AcsControl> parse_acs(std::string_view text);  // the same words; bits separated by ',' or '+'
 
 enum class IommuMode : std::uint8_t { Unknown, Off, Passthrough, Lazy, Strict, Vfio };
-std::string_view to_string(IommuMode mode);  // unknown, off, pt, lazy, strict, vfio
+std::string_view to_string(IommuMode mode);            // unknown, off, pt, lazy, strict, vfio
 Parsed<IommuMode> parse_iommu(std::string_view text);  // also `on` and `translated`, which mean lazy
-constexpr bool translates(IommuMode mode) { return mode == IommuMode::Lazy || mode == IommuMode::Strict || mode == IommuMode::Vfio; }
+constexpr bool translates(IommuMode mode) {
+  return mode == IommuMode::Lazy || mode == IommuMode::Strict || mode == IommuMode::Vfio;
+}
 
 // How the operating system that runs the transfers sees the hardware.
 struct Virtualization {
-  bool passthrough = false;                      // a virtual machine with passed-through devices
-  std::string hypervisor;                        // kvm, firecracker, xen, vmware, hyperv; empty: not said
-  bool approval = false;                         // the hypervisor announces peer-to-peer as approved for all its GPUs
-  std::vector<std::vector<std::string>> cliques; // GPUs announced as peers by the approval capability
-  bool ats = false;                              // address translation services work end to end
+  bool passthrough = false;                       // a virtual machine with passed-through devices
+  std::string hypervisor;                         // kvm, firecracker, xen, vmware, hyperv; empty: not said
+  bool approval = false;                          // the hypervisor announces peer-to-peer as approved for all its GPUs
+  std::vector<std::vector<std::string>> cliques;  // GPUs announced as peers by the approval capability
+  bool ats = false;                               // address translation services work end to end
   friend bool operator==(Virtualization const&, Virtualization const&) = default;
 };
 
 struct Settings {
-  AcsControl acs = AcsControl::unknown();        // of every port that does not say otherwise
+  AcsControl acs = AcsControl::unknown();  // of every port that does not say otherwise
   IommuMode iommu = IommuMode::Unknown;
-  Bytes iommu_page{4096};                        // page size of the IOMMU's mappings
+  Bytes iommu_page{4096};  // page size of the IOMMU's mappings
   Virtualization virtualization;
   friend bool operator==(Settings const&, Settings const&) = default;
 };
 
 struct Software {
-  bool cuda = true;          // a GPU runtime (CUDA, HIP)
-  bool peermem = false;      // nvidia-peermem: verbs registers GPU memory
-  bool dma_buf = false;      // ibv_reg_dmabuf_mr works for GPU memory
-  bool gdrcopy = false;      // the CPU can map BAR1
+  bool cuda = true;      // a GPU runtime (CUDA, HIP)
+  bool peermem = false;  // nvidia-peermem: verbs registers GPU memory
+  bool dma_buf = false;  // ibv_reg_dmabuf_mr works for GPU memory
+  bool gdrcopy = false;  // the CPU can map BAR1
   bool gpudirect_storage = false;
   bool fabric_manager = true;  // NVSwitch fabric is initialised
   friend bool operator==(Software const&, Software const&) = default;
@@ -122,18 +124,18 @@ std::string_view to_string(PciKind kind);
 struct PciFunction {
   std::string name;
   PciKind kind = PciKind::Device;
-  std::optional<PciId> parent;      // absent: on the host bridge itself (a root port, or a device of a flat tree)
+  std::optional<PciId> parent;  // absent: on the host bridge itself (a root port, or a device of a flat tree)
   HostBridgeId host_bridge{};
-  std::optional<PartId> part;       // absent: unknown, or a root port
-  std::optional<PcieLink> link;     // negotiated with the parent; absent: not said, what both ends can do is assumed
-  std::optional<PcieLink> max_link; // what it could negotiate, where that differs
-  std::optional<AcsControl> acs;    // of the port above it; absent: Settings::acs
-  std::string bdf;                  // "0000:3b:00.0"; empty: not known
-  std::string chip;                 // of a switch: virtual switches with the same chip share silicon
-  bool mig = false;                 // of a GPU
-  std::string device_name;          // of a NIC: "mlx5_0"
+  std::optional<PartId> part;          // absent: unknown, or a root port
+  std::optional<PcieLink> link;        // negotiated with the parent; absent: not said, what both ends can do is assumed
+  std::optional<PcieLink> max_link;    // what it could negotiate, where that differs
+  std::optional<AcsControl> acs;       // of the port above it; absent: Settings::acs
+  std::string bdf;                     // "0000:3b:00.0"; empty: not known
+  std::string chip;                    // of a switch: virtual switches with the same chip share silicon
+  bool mig = false;                    // of a GPU
+  std::string device_name;             // of a NIC: "mlx5_0"
   std::optional<BytesPerSecond> rate;  // of a NIC: where its port runs slower than the part's
-  std::optional<int> rail;          // of a NIC in a cluster
+  std::optional<int> rail;             // of a NIC in a cluster
   friend bool operator==(PciFunction const&, PciFunction const&) = default;
 };
 
@@ -202,7 +204,7 @@ struct Fabric {
   };
   std::string kind;  // direct, single_switch, leaf_spine, rail_optimised
   std::optional<PartId> switch_part;
-  std::vector<Leaf> leaves;  // one pseudo-leaf when `direct`
+  std::vector<Leaf> leaves;             // one pseudo-leaf when `direct`
   std::vector<Attachment> attachments;  // ascending by NIC
   // Where a NIC is on the fabric, or nullptr.
   [[nodiscard]] Attachment const* find(PciId nic) const;

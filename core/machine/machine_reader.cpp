@@ -13,7 +13,8 @@ namespace lanewise {
 namespace {
 
 constexpr std::array<std::string_view, 5> kHolders{"switch", "gpu", "nic", "nvme", "device"};
-constexpr std::array<PciKind, 5> kHolderKinds{PciKind::Switch, PciKind::Gpu, PciKind::Nic, PciKind::Nvme, PciKind::Device};
+constexpr std::array<PciKind, 5> kHolderKinds{PciKind::Switch, PciKind::Gpu, PciKind::Nic, PciKind::Nvme,
+                                              PciKind::Device};
 
 std::optional<PartKind> part_kind_of(PciKind kind) {
   switch (kind) {
@@ -44,7 +45,8 @@ class MachineReader {
     machine_.hosts.push_back(std::move(host));
     read_inline_parts(top);
     for (auto& socket : top.maps("sockets")) read_socket(socket);
-    if (machine_.sockets.empty() && diagnostics_.empty()) top.fail_at_key("sockets", "a machine has at least one socket");
+    if (machine_.sockets.empty() && diagnostics_.empty())
+      top.fail_at_key("sockets", "a machine has at least one socket");
     for (auto& link : top.maps("socket_links")) read_socket_link(link);
     for (auto& nvlink : top.maps("nvlinks")) read_nvlink(nvlink);
     check_nvlink_ports(top);
@@ -71,17 +73,22 @@ class MachineReader {
   std::optional<PartId> part(MapReader const& reader, YamlNode const& node, std::string const& name, PartKind kind) {
     if (name == "unknown") return std::nullopt;
     Part const* found = nullptr;
-    if (auto const it = inline_parts_.find(name); it != inline_parts_.end()) found = &it->second;
-    else found = catalogue_.part(name);
+    if (auto const it = inline_parts_.find(name); it != inline_parts_.end())
+      found = &it->second;
+    else
+      found = catalogue_.part(name);
     if (found == nullptr) {
       auto names = catalogue_.part_names();
       for (auto const& [inline_name, unused] : inline_parts_) names.push_back(inline_name);
-      reader.fail(node, fmt::format("no part is called '{}'{} parts are files in parts/, or described under 'parts:' in this file",
-                                    name, did_you_mean(name, names).empty() ? ";" : did_you_mean(name, names)));
+      reader.fail(
+          node,
+          fmt::format("no part is called '{}'{} parts are files in parts/, or described under 'parts:' in this file",
+                      name, did_you_mean(name, names).empty() ? ";" : did_you_mean(name, names)));
       return std::nullopt;
     }
     if (found->kind != kind) {
-      reader.fail(node, fmt::format("the part '{}' is a {}, but a {} is needed here", name, to_string(found->kind), to_string(kind)));
+      reader.fail(node, fmt::format("the part '{}' is a {}, but a {} is needed here", name, to_string(found->kind),
+                                    to_string(kind)));
       return std::nullopt;
     }
     for (std::size_t i = 0; i < machine_.parts.size(); ++i)
@@ -101,7 +108,9 @@ class MachineReader {
     if (fresh) return true;
     bool const above = std::find(open_.begin(), open_.end(), name) != open_.end();
     reader.fail(node, above ? fmt::format("cycle: '{}' hangs from itself (it is opened at line {})", name, it->second)
-                            : fmt::format("the name '{}' is already used at line {}; every socket, port and device has its own name and one parent", name, it->second));
+                            : fmt::format("the name '{}' is already used at line {}; every socket, port and device has "
+                                          "its own name and one parent",
+                                          name, it->second));
     return false;
   }
 
@@ -128,10 +137,14 @@ class MachineReader {
   void read_top_port(MapReader& reader, SocketId socket, NumaId first_numa) {
     NumaId numa = first_numa;
     if (auto const wanted = reader.count("numa")) {
-      auto const found = std::find_if(machine_.numa_nodes.begin(), machine_.numa_nodes.end(),
-                                      [&](NumaNode const& node) { return node.socket == socket && node.os_index == *wanted; });
-      if (found != machine_.numa_nodes.end()) numa = NumaId(found - machine_.numa_nodes.begin());
-      else reader.fail(*reader.node("numa"), fmt::format("socket '{}' has no NUMA node {}", machine_.at(socket).name, *wanted));
+      auto const found =
+          std::find_if(machine_.numa_nodes.begin(), machine_.numa_nodes.end(),
+                       [&](NumaNode const& node) { return node.socket == socket && node.os_index == *wanted; });
+      if (found != machine_.numa_nodes.end())
+        numa = NumaId(found - machine_.numa_nodes.begin());
+      else
+        reader.fail(*reader.node("numa"),
+                    fmt::format("socket '{}' has no NUMA node {}", machine_.at(socket).name, *wanted));
     }
     auto const port_name = reader.text("root_port");
     auto const bridge = host_bridge(reader, socket, numa, port_name.value_or(""));
@@ -153,13 +166,16 @@ class MachineReader {
   HostBridgeId host_bridge(MapReader& reader, SocketId socket, NumaId numa, std::string const& port_name) {
     auto const* cpu = machine_.part_of(socket);
     bool const shared = port_name.empty() || cpu == nullptr || cpu->cpu.host_bridges == HostBridges::PerSocket;
-    auto const name = reader.text("host_bridge").value_or(
-        fmt::format("{}.{}", machine_.at(socket).name, shared ? std::string("hb") : "hb-" + port_name));
+    auto const name =
+        reader.text("host_bridge")
+            .value_or(fmt::format("{}.{}", machine_.at(socket).name, shared ? std::string("hb") : "hb-" + port_name));
     auto& bridges = machine_.host_bridges;
     for (std::size_t i = 0; i < bridges.size(); ++i) {
       if (bridges[i].name != name) continue;
       if (bridges[i].socket == socket && bridges[i].numa == numa) return HostBridgeId(i);
-      if (reader.has("host_bridge")) reader.fail(*reader.node("host_bridge"), fmt::format("the host bridge '{}' belongs to another socket or NUMA node", name));
+      if (reader.has("host_bridge"))
+        reader.fail(*reader.node("host_bridge"),
+                    fmt::format("the host bridge '{}' belongs to another socket or NUMA node", name));
     }
     bridges.push_back({name, socket, numa});
     return HostBridgeId(bridges.size() - 1);
@@ -175,12 +191,12 @@ class MachineReader {
   void read_port(MapReader& reader, HostBridgeId bridge, std::optional<PciId> parent) {
     auto const holder = holder_of(reader);
     auto const holders = std::count_if(kHolders.begin(), kHolders.end(), [&](auto key) { return reader.has(key); });
-    if (holders != 1)
-      return reader.fail(reader.self(), "a port holds exactly one of switch, gpu, nic, nvme, device");
+    if (holders != 1) return reader.fail(reader.self(), "a port holds exactly one of switch, gpu, nic, nvme, device");
     auto const name = reader.text(kHolders[holder]);
     if (!name || !claim(reader, *reader.node(kHolders[holder]), *name)) return;
     if (kHolderKinds[holder] == PciKind::Switch && !parent)
-      return reader.fail_at_key("switch", fmt::format("the switch '{}' needs a port above it; add 'root_port: NAME'", *name));
+      return reader.fail_at_key("switch",
+                                fmt::format("the switch '{}' needs a port above it; add 'root_port: NAME'", *name));
     PciFunction function;
     function.name = *name;
     function.kind = kHolderKinds[holder];
@@ -189,12 +205,15 @@ class MachineReader {
     function.part = part_of(reader, *part_kind_of(function.kind));
     read_details(reader, function);
     auto const part_name = reader.text("part");
-    if (!part_name) reader.fail(reader.self(), fmt::format("'{}' has no part; name one, or write 'part: unknown'", *name));
+    if (!part_name)
+      reader.fail(reader.self(), fmt::format("'{}' has no part; name one, or write 'part: unknown'", *name));
     check_link(reader, function);
     auto const id = PciId(machine_.functions.size());
     bool const is_switch = function.kind == PciKind::Switch;
     machine_.functions.push_back(std::move(function));
-    if (!is_switch && reader.has("ports")) reader.fail_at_key("ports", fmt::format("only a switch has ports; '{}' is a {}", *name, to_string(machine_.at(id).kind)));
+    if (!is_switch && reader.has("ports"))
+      reader.fail_at_key("ports",
+                         fmt::format("only a switch has ports; '{}' is a {}", *name, to_string(machine_.at(id).kind)));
     if (!is_switch) return;
     open_.push_back(*name);
     for (auto& port : reader.maps("ports")) {
@@ -216,7 +235,8 @@ class MachineReader {
     if (auto const rail = reader.count("rail")) function.rail = *rail;
     auto const only = [&](std::string_view key, PciKind kind) {
       if (reader.has(key) && function.kind != kind)
-        reader.fail_at_key(key, fmt::format("'{}' belongs to a {}, but '{}' is a {}", key, to_string(kind), function.name, to_string(function.kind)));
+        reader.fail_at_key(key, fmt::format("'{}' belongs to a {}, but '{}' is a {}", key, to_string(kind),
+                                            function.name, to_string(function.kind)));
     };
     only("chip", PciKind::Switch);
     only("mig", PciKind::Gpu);
@@ -240,10 +260,12 @@ class MachineReader {
       if (!link) continue;
       auto const too_much = [&](std::string const& what, PcieLink most) {
         if (link->generation > most.generation || link->width > most.width)
-          reader.fail(*reader.node(key), fmt::format("'{}': {} is more than {} can do ({})", key, to_string(*link), what, to_string(most)));
+          reader.fail(*reader.node(key), fmt::format("'{}': {} is more than {} can do ({})", key, to_string(*link),
+                                                     what, to_string(most)));
       };
       if (function.part && machine_.at(*function.part).pcie.link)
-        too_much(fmt::format("the part '{}'", machine_.at(*function.part).name), *machine_.at(*function.part).pcie.link);
+        too_much(fmt::format("the part '{}'", machine_.at(*function.part).name),
+                 *machine_.at(*function.part).pcie.link);
       if (!function.parent) continue;
       auto const& above = machine_.at(*function.parent);
       if (above.kind == PciKind::Switch && above.part && machine_.at(*above.part).pcie.link)
@@ -268,7 +290,8 @@ class MachineReader {
   void dangling(MapReader const& reader, std::string_view key, std::string const& name, std::string_view kind) const {
     std::vector<std::string> known;
     for (auto const& [used, line] : names_) known.push_back(used);
-    reader.fail(*reader.node(key), fmt::format("'{}': no {} is called '{}'{}", key, kind, name, did_you_mean(name, known)));
+    reader.fail(*reader.node(key),
+                fmt::format("'{}': no {} is called '{}'{}", key, kind, name, did_you_mean(name, known)));
   }
   std::optional<std::array<std::string, 2>> two_ends(MapReader& reader) {
     auto ends = reader.texts("between");
@@ -298,7 +321,8 @@ class MachineReader {
       return std::nullopt;
     }
     if (*generation < 1 || *generation > 5) {
-      reader.fail(*reader.node("generation"), fmt::format("NVLink generation {} is not known; 1 to 5 are", *generation));
+      reader.fail(*reader.node("generation"),
+                  fmt::format("NVLink generation {} is not known; 1 to 5 are", *generation));
       return std::nullopt;
     }
     return part(reader, *reader.node("generation"), fmt::format("nvlink-{}", *generation), PartKind::Link);
@@ -315,9 +339,12 @@ class MachineReader {
     if (!ends) return;
     std::array<std::optional<NvlinkEnd>, 2> found;
     for (std::size_t i = 0; i < 2; ++i) {
-      if (auto const gpu = gpu_named((*ends)[i])) found[i] = *gpu;
-      else if (auto const socket = socket_named((*ends)[i])) found[i] = *socket;
-      else dangling(reader, "between", (*ends)[i], "GPU or socket");
+      if (auto const gpu = gpu_named((*ends)[i]))
+        found[i] = *gpu;
+      else if (auto const socket = socket_named((*ends)[i]))
+        found[i] = *socket;
+      else
+        dangling(reader, "between", (*ends)[i], "GPU or socket");
     }
     if (found[0] && found[1] && link && count) machine_.nvlinks.push_back({*found[0], *found[1], *link, *count});
   }
@@ -334,18 +361,23 @@ class MachineReader {
     if (!name || (nvswitch_named(*name) == nullptr && !claim(reader, *reader.node("switch"), *name))) return;
     auto const part_name = reader.text("switch_part");
     if (!part_name) reader.fail_at_key("switch", fmt::format("the NVSwitch '{}' needs 'switch_part: NAME'", *name));
-    auto const switch_part = part_name ? part(reader, *reader.node("switch_part"), *part_name, PartKind::NvSwitch) : std::nullopt;
+    auto const switch_part =
+        part_name ? part(reader, *reader.node("switch_part"), *part_name, PartKind::NvSwitch) : std::nullopt;
     std::vector<NvSwitch::Port> ports;
     for (auto const* item : reader.items("gpus")) {
       for (auto const& gpu_name : names_in(reader, *item)) {
-        if (auto const gpu = gpu_named(gpu_name)) ports.push_back({*gpu, count.value_or(0)});
-        else dangling(reader, "gpus", gpu_name, "GPU");
+        if (auto const gpu = gpu_named(gpu_name))
+          ports.push_back({*gpu, count.value_or(0)});
+        else
+          dangling(reader, "gpus", gpu_name, "GPU");
       }
     }
-    if (ports.empty()) reader.fail(reader.self(), fmt::format("the NVSwitch '{}' has no GPUs; add 'gpus: [gpu0..gpu7]'", *name));
+    if (ports.empty())
+      reader.fail(reader.self(), fmt::format("the NVSwitch '{}' has no GPUs; add 'gpus: [gpu0..gpu7]'", *name));
     if (!link || !switch_part) return;
     auto* domain = nvswitch_named(*name);
-    if (domain == nullptr) domain = &machine_.nvswitches.emplace_back(NvSwitch{*name, HostId{0}, *switch_part, *link, {}});
+    if (domain == nullptr)
+      domain = &machine_.nvswitches.emplace_back(NvSwitch{*name, HostId{0}, *switch_part, *link, {}});
     if (domain->part != *switch_part || domain->link_part != *link)
       return reader.fail_at_key("switch", fmt::format("the NVSwitch '{}' is described above with other parts", *name));
     domain->ports.insert(domain->ports.end(), ports.begin(), ports.end());
@@ -370,7 +402,8 @@ class MachineReader {
     for (auto const& [gpu, links] : used) {
       auto const* part = machine_.part_of(gpu);
       if (part != nullptr && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
-        top.fail_at_key("nvlinks", fmt::format("'{}' has {} NVLinks here, but its part '{}' has {} ports", machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
+        top.fail_at_key("nvlinks", fmt::format("'{}' has {} NVLinks here, but its part '{}' has {} ports",
+                                               machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
     }
   }
 
@@ -380,22 +413,26 @@ class MachineReader {
     for (auto const* key : {"from", "to"}) {
       auto const name = reader.text(key);
       auto const place = name ? machine_.find_place(*name) : std::nullopt;
-      if (place) (std::string_view(key) == "from" ? entry.from : entry.to) = *place;
-      else if (name) dangling(reader, key, *name, "GPU, NIC, drive, socket or NUMA node");
+      if (place)
+        (std::string_view(key) == "from" ? entry.from : entry.to) = *place;
+      else if (name)
+        dangling(reader, key, *name, "GPU, NIC, drive, socket or NUMA node");
       good = good && place;
     }
     if (auto const op = reader.text("op")) entry.op = parse_op(*op).value;
     entry.bandwidth = reader.rate("bandwidth");
     entry.latency = reader.time("latency");
     entry.source = reader.text("source").value_or("");
-    if (!reader.has("bandwidth") && !reader.has("latency")) reader.fail(reader.self(), "an override gives 'bandwidth', 'latency' or both");
+    if (!reader.has("bandwidth") && !reader.has("latency"))
+      reader.fail(reader.self(), "an override gives 'bandwidth', 'latency' or both");
     if (good) machine_.overrides.push_back(std::move(entry));
   }
 
   void check_cliques(MapReader const& top) {
     for (auto const& clique : machine_.hosts.front().settings.virtualization.cliques)
       for (auto const& name : clique)
-        if (!gpu_named(name)) top.fail_at_key("settings", fmt::format("the clique names '{}', which is not a GPU of this machine", name));
+        if (!gpu_named(name))
+          top.fail_at_key("settings", fmt::format("the clique names '{}', which is not a GPU of this machine", name));
   }
 
   SourceText const& source_;

@@ -10,20 +10,34 @@ FieldSpec schema_field(std::string const& word) {
 FieldSpec id(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::Id, .doc = std::move(doc), .required = required};
 }
-FieldSpec text(std::string name, std::string doc) { return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc)}; }
-FieldSpec flag(std::string name, std::string doc) { return {.name = std::move(name), .type = ValueType::Flag, .doc = std::move(doc)}; }
+FieldSpec text(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc)};
+}
+FieldSpec flag(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Flag, .doc = std::move(doc)};
+}
 FieldSpec count(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::Count, .doc = std::move(doc), .required = required};
 }
-FieldSpec rate(std::string name, std::string doc) { return {.name = std::move(name), .type = ValueType::Rate, .doc = std::move(doc)}; }
+FieldSpec rate(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Rate, .doc = std::move(doc)};
+}
 FieldSpec link(std::string name, std::string doc) {
-  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .unknown_allowed = true, .pattern = kLinkPattern};
+  return {.name = std::move(name),
+          .type = ValueType::Custom,
+          .doc = std::move(doc),
+          .unknown_allowed = true,
+          .pattern = kLinkPattern};
 }
 FieldSpec list_of(std::string name, std::string doc, MapSpec const* map) {
   return {.name = std::move(name), .type = ValueType::List, .doc = std::move(doc), .map = map, .item = ValueType::Map};
 }
 FieldSpec names(std::string name, std::string doc, bool required = false) {
-  return {.name = std::move(name), .type = ValueType::List, .doc = std::move(doc), .required = required, .item = ValueType::Text};
+  return {.name = std::move(name),
+          .type = ValueType::List,
+          .doc = std::move(doc),
+          .required = required,
+          .item = ValueType::Text};
 }
 FieldSpec acs(std::string doc) {
   return {.name = "acs",
@@ -51,48 +65,61 @@ MapSpec const& settings_spec() {
 }
 
 MapSpec const& software_spec() {
-  static MapSpec const spec{"software",
-                            {flag("cuda", "a GPU runtime (CUDA, HIP)"), flag("peermem", "nvidia-peermem is loaded"),
-                             flag("dma_buf", "verbs registers GPU memory by dma-buf"), flag("gdrcopy", "the CPU can map BAR1"),
-                             flag("gpudirect_storage", "GPUDirect Storage is set up"),
-                             flag("fabric_manager", "the NVSwitch fabric manager is running")}};
+  static MapSpec const spec{
+      "software",
+      {flag("cuda", "a GPU runtime (CUDA, HIP)"), flag("peermem", "nvidia-peermem is loaded"),
+       flag("dma_buf", "verbs registers GPU memory by dma-buf"), flag("gdrcopy", "the CPU can map BAR1"),
+       flag("gpudirect_storage", "GPUDirect Storage is set up"),
+       flag("fabric_manager", "the NVSwitch fabric manager is running")}};
   return spec;
 }
 
 MapSpec const& numa_spec() {
-  static MapSpec const spec{"NUMA node", {count("node", "its number in the operating system", true), text("cores", "its cores, as the kernel lists them: 0-27,56-83")}};
+  static MapSpec const spec{"NUMA node",
+                            {count("node", "its number in the operating system", true),
+                             text("cores", "its cores, as the kernel lists them: 0-27,56-83")}};
   return spec;
 }
 
 MapSpec const& socket_spec() {
-  static MapSpec const spec{"socket",
-                            {id("socket", "its name", true), id("part", "the CPU; unknown when not known"),
-                             list_of("numa", "its NUMA nodes; default: one, numbered as the socket", &numa_spec()),
-                             list_of("pcie", "its root ports, and devices on the root bus of a flat tree", &port_spec())}};
+  static MapSpec const spec{
+      "socket",
+      {id("socket", "its name", true), id("part", "the CPU; unknown when not known"),
+       list_of("numa", "its NUMA nodes; default: one, numbered as the socket", &numa_spec()),
+       list_of("pcie", "its root ports, and devices on the root bus of a flat tree", &port_spec())}};
   return spec;
 }
 
 MapSpec const& socket_link_spec() {
-  static MapSpec const spec{"socket link", {names("between", "the two sockets", true), id("part", "the link (upi-11.2)", true), count("count", "links bonded")}};
+  static MapSpec const spec{"socket link",
+                            {names("between", "the two sockets", true), id("part", "the link (upi-11.2)", true),
+                             count("count", "links bonded")}};
   return spec;
 }
 
 MapSpec const& nvlink_spec() {
-  static MapSpec const spec{"NVLink",
-                            {names("between", "two ends: GPUs, or a GPU and a socket"), id("switch", "an NVSwitch crossbar instead, by name"),
-                             names("gpus", "the GPUs on the switch; gpu0..gpu7 is a range"), id("switch_part", "the NVSwitch"),
-                             count("generation", "NVLink generation 1 to 5; stands for the part nvlink-N"), id("part", "another link (nvlink-c2c, xgmi-gpu-...)"),
-                             count("count", "links bonded between the two ends, or from each GPU to the switch", true)}};
+  static MapSpec const spec{
+      "NVLink",
+      {names("between", "two ends: GPUs, or a GPU and a socket"), id("switch", "an NVSwitch crossbar instead, by name"),
+       names("gpus", "the GPUs on the switch; gpu0..gpu7 is a range"), id("switch_part", "the NVSwitch"),
+       count("generation", "NVLink generation 1 to 5; stands for the part nvlink-N"),
+       id("part", "another link (nvlink-c2c, xgmi-gpu-...)"),
+       count("count", "links bonded between the two ends, or from each GPU to the switch", true)}};
   return spec;
 }
 
 MapSpec const& override_spec() {
-  static MapSpec const spec{"override",
-                            {id("from", "where the data is", true), id("to", "where it goes", true),
-                             {.name = "op", .type = ValueType::Word, .doc = "which op; default: every one", .words = {"copy", "write", "read", "load_store", "atomic"}},
-                             rate("bandwidth", "measured for one large transfer"),
-                             {.name = "latency", .type = ValueType::Time, .doc = "measured for a tiny transfer"},
-                             {.name = "source", .type = ValueType::Text, .doc = "who measured it, how and when", .required = true}}};
+  static MapSpec const spec{
+      "override",
+      {id("from", "where the data is", true),
+       id("to", "where it goes", true),
+       {.name = "op",
+        .type = ValueType::Word,
+        .doc = "which op; default: every one",
+        .words = {"copy", "write", "read", "load_store", "atomic"}},
+       rate("bandwidth", "measured for one large transfer"),
+       {.name = "latency", .type = ValueType::Time, .doc = "measured for a tiny transfer"},
+       {.name = "source", .type = ValueType::Text, .doc = "who measured it, how and when", .required = true}}};
   return spec;
 }
 
@@ -101,11 +128,17 @@ MapSpec const& override_spec() {
 MapSpec const& virtualization_spec() {
   static MapSpec const spec{
       "virtualization",
-      {{.name = "kind", .type = ValueType::Word, .doc = "none, or passthrough: a virtual machine with passed-through devices", .words = {"none", "passthrough"}},
+      {{.name = "kind",
+        .type = ValueType::Word,
+        .doc = "none, or passthrough: a virtual machine with passed-through devices",
+        .words = {"none", "passthrough"}},
        text("hypervisor", "kvm, firecracker, xen, vmware, hyperv"),
        flag("approval", "the hypervisor announces peer-to-peer as approved for all GPUs"),
        names("clique", "GPUs announced as peers by the approval capability (x-nv-gpudirect-clique)"),
-       {.name = "cliques", .type = ValueType::List, .doc = "several such groups, each a list of GPUs", .item = ValueType::Custom},
+       {.name = "cliques",
+        .type = ValueType::List,
+        .doc = "several such groups, each a list of GPUs",
+        .item = ValueType::Custom},
        flag("ats", "address translation services work end to end")}};
   return spec;
 }
@@ -114,14 +147,18 @@ MapSpec const& port_spec() {
   static MapSpec const* const spec = [] {
     auto* made = new MapSpec{
         "port",
-        {id("root_port", "name of the root port; only directly under a socket"), link("link", "negotiated with what hangs from the port"),
-         link("max", "what it could negotiate, where that differs"), acs("ACS control of this port, where it differs from settings.acs"),
+        {id("root_port", "name of the root port; only directly under a socket"),
+         link("link", "negotiated with what hangs from the port"),
+         link("max", "what it could negotiate, where that differs"),
+         acs("ACS control of this port, where it differs from settings.acs"),
          id("switch", "a PCIe switch of this name"), id("gpu", "a GPU of this name"), id("nic", "a NIC of this name"),
          id("nvme", "an NVMe drive of this name"), id("device", "another endpoint of this name"),
          id("part", "what it is; unknown when not known"), text("bdf", "its PCI address, 0000:3b:00.0"),
-         id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"), count("numa", "of a root port: its NUMA node, where the socket has several"),
-         id("chip", "of a switch: virtual switches with the same one share silicon"), flag("mig", "of a GPU: MIG is on"),
-         text("device_name", "of a NIC: its name in the operating system (mlx5_0)"), rate("rate", "of a NIC: where its port runs slower than the part's"),
+         id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"),
+         count("numa", "of a root port: its NUMA node, where the socket has several"),
+         id("chip", "of a switch: virtual switches with the same one share silicon"),
+         flag("mig", "of a GPU: MIG is on"), text("device_name", "of a NIC: its name in the operating system (mlx5_0)"),
+         rate("rate", "of a NIC: where its port runs slower than the part's"),
          count("rail", "of a NIC in a cluster: its rail")}};
     made->fields.push_back(list_of("ports", "of a switch: its downstream ports", made));
     return made;
@@ -130,34 +167,73 @@ MapSpec const& port_spec() {
 }
 
 MapSpec const& machine_spec() {
-  static MapSpec const spec{"machine",
-                            {schema_field("machine/1"), id("machine", "its name", true), text("title", "the product's name, for people"),
-                             names("notes", "what is inferred or not known"),
-                             {.name = "settings", .type = ValueType::Map, .doc = "defaults; a port may override acs", .map = &settings_spec()},
-                             {.name = "parts", .type = ValueType::Dictionary, .doc = "parts described here instead of in the catalogue", .item = ValueType::Map},
-                             {.name = "sockets", .type = ValueType::List, .doc = "CPU sockets and what hangs from them", .required = true, .map = &socket_spec(), .item = ValueType::Map},
-                             list_of("socket_links", "links between sockets", &socket_link_spec()),
-                             list_of("nvlinks", "NVLink, C2C and xGMI between GPUs and CPUs", &nvlink_spec()),
-                             {.name = "software", .type = ValueType::Map, .doc = "what is installed", .map = &software_spec()},
-                             list_of("overrides", "measured figures that win over the model", &override_spec())}};
+  static MapSpec const spec{
+      "machine",
+      {schema_field("machine/1"),
+       id("machine", "its name", true),
+       text("title", "the product's name, for people"),
+       names("notes", "what is inferred or not known"),
+       {.name = "settings",
+        .type = ValueType::Map,
+        .doc = "defaults; a port may override acs",
+        .map = &settings_spec()},
+       {.name = "parts",
+        .type = ValueType::Dictionary,
+        .doc = "parts described here instead of in the catalogue",
+        .item = ValueType::Map},
+       {.name = "sockets",
+        .type = ValueType::List,
+        .doc = "CPU sockets and what hangs from them",
+        .required = true,
+        .map = &socket_spec(),
+        .item = ValueType::Map},
+       list_of("socket_links", "links between sockets", &socket_link_spec()),
+       list_of("nvlinks", "NVLink, C2C and xGMI between GPUs and CPUs", &nvlink_spec()),
+       {.name = "software", .type = ValueType::Map, .doc = "what is installed", .map = &software_spec()},
+       list_of("overrides", "measured figures that win over the model", &override_spec())}};
   return spec;
 }
 
 MapSpec const& cluster_spec() {
-  static MapSpec const node{"nodes", {id("machine", "a bundled machine or a file beside this one", true), count("count", "how many", true)}};
-  static MapSpec const cable{"link override", {id("nic", "node3/nic2", true), {.name = "rate", .type = ValueType::Rate, .doc = "what its cable runs at", .required = true}}};
+  static MapSpec const node{
+      "nodes", {id("machine", "a bundled machine or a file beside this one", true), count("count", "how many", true)}};
+  static MapSpec const cable{
+      "link override",
+      {id("nic", "node3/nic2", true),
+       {.name = "rate", .type = ValueType::Rate, .doc = "what its cable runs at", .required = true}}};
   static MapSpec const fabric{
       "fabric",
-      {{.name = "kind", .type = ValueType::Word, .doc = "how NICs are joined", .required = true, .words = {"direct", "single_switch", "leaf_spine", "rail_optimised"}},
-       id("switch", "the network switch part"), count("nodes_per_leaf", "nodes that share a leaf (leaf_spine), or a group of rail leaves (rail_optimised)"),
+      {{.name = "kind",
+        .type = ValueType::Word,
+        .doc = "how NICs are joined",
+        .required = true,
+        .words = {"direct", "single_switch", "leaf_spine", "rail_optimised"}},
+       id("switch", "the network switch part"),
+       count("nodes_per_leaf", "nodes that share a leaf (leaf_spine), or a group of rail leaves (rail_optimised)"),
        count("uplinks", "cables from a leaf to the spines; default: as many as it has NICs (non-blocking)"),
-       rate("uplink_rate", "of one of those cables; default: the NICs' rate"), names("nics", "the NICs of a node that are on the fabric; default: all that can do RDMA"),
+       rate("uplink_rate", "of one of those cables; default: the NICs' rate"),
+       names("nics", "the NICs of a node that are on the fabric; default: all that can do RDMA"),
        list_of("link_overrides", "cables that run slower", &cable)}};
   static MapSpec const spec{"cluster",
-                            {schema_field("cluster/1"), id("cluster", "its name", true), text("title", "for people"), names("notes", "what is inferred or not known"),
-                             {.name = "settings", .type = ValueType::Map, .doc = "of every node, over the machine's own", .map = &settings_spec()},
-                             {.name = "nodes", .type = ValueType::List, .doc = "machines and how many of each", .required = true, .map = &node, .item = ValueType::Map},
-                             {.name = "fabric", .type = ValueType::Map, .doc = "the network between them", .required = true, .map = &fabric}}};
+                            {schema_field("cluster/1"),
+                             id("cluster", "its name", true),
+                             text("title", "for people"),
+                             names("notes", "what is inferred or not known"),
+                             {.name = "settings",
+                              .type = ValueType::Map,
+                              .doc = "of every node, over the machine's own",
+                              .map = &settings_spec()},
+                             {.name = "nodes",
+                              .type = ValueType::List,
+                              .doc = "machines and how many of each",
+                              .required = true,
+                              .map = &node,
+                              .item = ValueType::Map},
+                             {.name = "fabric",
+                              .type = ValueType::Map,
+                              .doc = "the network between them",
+                              .required = true,
+                              .map = &fabric}}};
   return spec;
 }
 

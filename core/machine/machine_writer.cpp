@@ -30,7 +30,9 @@ class MachineWriter {
     tree["sockets"] = Tree::array();
     for (std::size_t i = 0; i < machine_.sockets.size(); ++i) tree["sockets"].push_back(socket(SocketId(i)));
     for (auto const& link : machine_.socket_links)
-      tree["socket_links"].push_back({{"between", {machine_.at(link.a).name, machine_.at(link.b).name}}, {"part", machine_.at(link.part).name}, {"count", link.count}});
+      tree["socket_links"].push_back({{"between", {machine_.at(link.a).name, machine_.at(link.b).name}},
+                                      {"part", machine_.at(link.part).name},
+                                      {"count", link.count}});
     for (auto const& bundle : machine_.nvlinks) {
       Tree item{{"between", {end(bundle.a), end(bundle.b)}}};
       name_link(item, bundle.part);
@@ -62,8 +64,12 @@ class MachineWriter {
   }
 
   static Tree software(Software const& s) {
-    return {{"cuda", s.cuda},       {"peermem", s.peermem}, {"dma_buf", s.dma_buf},
-            {"gdrcopy", s.gdrcopy}, {"gpudirect_storage", s.gpudirect_storage}, {"fabric_manager", s.fabric_manager}};
+    return {{"cuda", s.cuda},
+            {"peermem", s.peermem},
+            {"dma_buf", s.dma_buf},
+            {"gdrcopy", s.gdrcopy},
+            {"gpudirect_storage", s.gpudirect_storage},
+            {"fabric_manager", s.fabric_manager}};
   }
 
   static Tree written(Part const& part) {
@@ -71,8 +77,10 @@ class MachineWriter {
     for (auto const& field : part_fields(part.kind)) {
       auto const texts = field.write(part);
       if (texts.empty()) continue;
-      if (field.spec.type == ValueType::List) tree[field.spec.name] = texts;
-      else tree[field.spec.name] = texts.front();
+      if (field.spec.type == ValueType::List)
+        tree[field.spec.name] = texts;
+      else
+        tree[field.spec.name] = texts.front();
     }
     return tree;
   }
@@ -87,7 +95,8 @@ class MachineWriter {
       tree["numa"].push_back(std::move(item));
     }
     for (std::size_t i = 0; i < machine_.functions.size(); ++i)
-      if (!machine_.functions[i].parent && machine_.socket_of(PciId(i)) == id) tree["pcie"].push_back(top_port(PciId(i)));
+      if (!machine_.functions[i].parent && machine_.socket_of(PciId(i)) == id)
+        tree["pcie"].push_back(top_port(PciId(i)));
     return tree;
   }
 
@@ -138,8 +147,10 @@ class MachineWriter {
   }
   void name_link(Tree& item, PartId id) const {
     auto const& part = machine_.at(id);
-    if (part.name == fmt::format("nvlink-{}", part.link.generation)) item["generation"] = part.link.generation;
-    else item["part"] = part.name;
+    if (part.name == fmt::format("nvlink-{}", part.link.generation))
+      item["generation"] = part.link.generation;
+    else
+      item["part"] = part.name;
   }
 
   // Neighbouring GPUs with equally many links share an entry.
@@ -147,7 +158,8 @@ class MachineWriter {
     for (std::size_t first = 0; first < domain.ports.size();) {
       Tree item{{"switch", domain.name}, {"switch_part", machine_.at(domain.part).name}};
       auto const count = domain.ports[first].count;
-      for (; first < domain.ports.size() && domain.ports[first].count == count; ++first) item["gpus"].push_back(machine_.at(domain.ports[first].gpu).name);
+      for (; first < domain.ports.size() && domain.ports[first].count == count; ++first)
+        item["gpus"].push_back(machine_.at(domain.ports[first].gpu).name);
       name_link(item, domain.link_part);
       item["count"] = count;
       list.push_back(std::move(item));
@@ -170,7 +182,8 @@ class MachineWriter {
 
 nlohmann::ordered_json machine_tree(Machine const& machine) {
   if (machine.hosts.size() != 1)
-    throw PlanError(fmt::format("'{}' is a cluster of {} nodes; only a single machine is written as a machine file", machine.name, machine.hosts.size()));
+    throw PlanError(fmt::format("'{}' is a cluster of {} nodes; only a single machine is written as a machine file",
+                                machine.name, machine.hosts.size()));
   return MachineWriter(machine).write();
 }
 

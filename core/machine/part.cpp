@@ -11,7 +11,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKindNames{"cpu",  "gpu",  "nic",      "switch",        "nvme",
+constexpr std::array<std::string_view, 9> kKindNames{"cpu",    "gpu",  "nic",      "switch",        "nvme",
                                                      "device", "link", "nvswitch", "network_switch"};
 
 }  // namespace
@@ -26,7 +26,10 @@ MapSpec const& part_spec(PartKind kind) {
       MapSpec spec{fmt::format("{} part", kKindNames[i]), {}};
       spec.fields.push_back({.name = "lanewise", .type = ValueType::Word, .doc = "part/1", .words = {"part/1"}});
       spec.fields.push_back({.name = "part", .type = ValueType::Id, .doc = "the name that machine files use"});
-      spec.fields.push_back({.name = "kind", .type = ValueType::Word, .doc = "what it is", .required = true,
+      spec.fields.push_back({.name = "kind",
+                             .type = ValueType::Word,
+                             .doc = "what it is",
+                             .required = true,
                              .words = {std::string(kKindNames[i])}});
       for (auto const& field : part_fields(of_kind)) spec.fields.push_back(field.spec);
       made.push_back(std::move(spec));
@@ -44,12 +47,14 @@ Part read_part(std::string name, YamlNode const& node, SourceText const& source,
   if (found == kKindNames.end()) {
     auto const& at = kind == nullptr ? node : *kind;
     std::vector<std::string> const names(kKindNames.begin(), kKindNames.end());
-    diagnostics.add({source.name(), at.line, at.column},
-                    kind == nullptr ? fmt::format("part '{}': the key 'kind' is missing; allowed: {}", part.name, fmt::join(names, ", "))
-                                    : fmt::format("part '{}': kind '{}' is not known{} allowed: {}", part.name, kind->text,
-                                                  did_you_mean(kind->text, names).empty() ? ";" : did_you_mean(kind->text, names),
-                                                  fmt::join(names, ", ")),
-                    source.line(at.line));
+    diagnostics.add(
+        {source.name(), at.line, at.column},
+        kind == nullptr
+            ? fmt::format("part '{}': the key 'kind' is missing; allowed: {}", part.name, fmt::join(names, ", "))
+            : fmt::format("part '{}': kind '{}' is not known{} allowed: {}", part.name, kind->text,
+                          did_you_mean(kind->text, names).empty() ? ";" : did_you_mean(kind->text, names),
+                          fmt::join(names, ", ")),
+        source.line(at.line));
     return part;
   }
   part.kind = static_cast<PartKind>(found - kKindNames.begin());

@@ -19,11 +19,11 @@ std::string_view to_string(PartKind kind);
 
 // The PCIe side of an endpoint or a switch port.
 struct PcieFigures {
-  std::optional<PcieLink> link;              // the most it can negotiate
-  std::optional<Bytes> max_payload;          // MPS
-  std::optional<Bytes> max_read_request;     // MRRS
-  std::optional<int> tags;                   // outstanding non-posted requests
-  std::optional<Seconds> latency;            // one way: endpoint processing, or one switch pass
+  std::optional<PcieLink> link;           // the most it can negotiate
+  std::optional<Bytes> max_payload;       // MPS
+  std::optional<Bytes> max_read_request;  // MRRS
+  std::optional<int> tags;                // outstanding non-posted requests
+  std::optional<Seconds> latency;         // one way: endpoint processing, or one switch pass
   friend bool operator==(PcieFigures const&, PcieFigures const&) = default;
 };
 
@@ -35,44 +35,44 @@ enum class Forwarding : std::uint8_t { None, SameHostBridge, SameSocket, Any };
 enum class P2pdma : std::uint8_t { No, SameHostBridge, Yes };
 
 struct CpuFigures {
-  std::string vendor;                        // intel, amd, arm, ibm, nvidia
-  std::vector<std::string> cpuid;            // "GenuineIntel/6/85" (vendor/family/model), for import
+  std::string vendor;              // intel, amd, arm, ibm, nvidia
+  std::vector<std::string> cpuid;  // "GenuineIntel/6/85" (vendor/family/model), for import
   std::optional<int> cores;
-  std::optional<int> root_port_generation;   // the newest PCIe generation of its root ports
+  std::optional<int> root_port_generation;  // the newest PCIe generation of its root ports
   HostBridges host_bridges = HostBridges::PerRootPort;
-  std::optional<BytesPerSecond> memory_bandwidth;       // DRAM, theoretical, all channels of the socket
-  std::optional<Seconds> memory_latency;                // what DRAM adds to a device's read
-  std::optional<BytesPerSecond> core_copy_bandwidth;    // one core copying in memory
-  std::optional<Seconds> root_complex_latency;          // one way through, port to port
-  Forwarding forwarding = Forwarding::None;             // peer writes
-  Forwarding read_forwarding = Forwarding::None;        // peer reads
-  std::optional<BytesPerSecond> peer_read_bandwidth;    // where reads through the root complex are slower than writes
-  std::optional<Bytes> peer_payload;                    // TLP payload of forwarded peer requests (Intel: 64 B)
-  std::optional<BytesPerSecond> host_bridge_peer_bandwidth;   // peer traffic through one host bridge, each direction
-  std::optional<BytesPerSecond> io_die_bandwidth;             // all device traffic of the socket's I/O die, each direction
-  std::optional<BytesPerSecond> socket_peer_bandwidth;        // peer traffic to another socket, one direction
-  std::optional<BytesPerSecond> socket_peer_bandwidth_both;   // sum of both directions, where they slow each other
+  std::optional<BytesPerSecond> memory_bandwidth;     // DRAM, theoretical, all channels of the socket
+  std::optional<Seconds> memory_latency;              // what DRAM adds to a device's read
+  std::optional<BytesPerSecond> core_copy_bandwidth;  // one core copying in memory
+  std::optional<Seconds> root_complex_latency;        // one way through, port to port
+  Forwarding forwarding = Forwarding::None;           // peer writes
+  Forwarding read_forwarding = Forwarding::None;      // peer reads
+  std::optional<BytesPerSecond> peer_read_bandwidth;  // where reads through the root complex are slower than writes
+  std::optional<Bytes> peer_payload;                  // TLP payload of forwarded peer requests (Intel: 64 B)
+  std::optional<BytesPerSecond> host_bridge_peer_bandwidth;  // peer traffic through one host bridge, each direction
+  std::optional<BytesPerSecond> io_die_bandwidth;       // all device traffic of the socket's I/O die, each direction
+  std::optional<BytesPerSecond> socket_peer_bandwidth;  // peer traffic to another socket, one direction
+  std::optional<BytesPerSecond> socket_peer_bandwidth_both;  // sum of both directions, where they slow each other
   P2pdma p2pdma = P2pdma::No;
-  std::optional<PerSecond> iommu_walks;                 // page-table walks a second of one IOMMU
+  std::optional<PerSecond> iommu_walks;  // page-table walks a second of one IOMMU
   std::optional<Seconds> iommu_walk_latency;
   std::optional<int> iotlb_entries;
   friend bool operator==(CpuFigures const&, CpuFigures const&) = default;
 };
 
 struct GpuFigures {
-  std::string vendor;                        // nvidia, amd, intel
-  std::string chip;                          // ga100, gh100, gfx906: peers must share it
-  std::string compute_capability;            // "8.0"; empty where there is none
-  std::optional<int> multiprocessors;        // SMs or compute units
+  std::string vendor;                  // nvidia, amd, intel
+  std::string chip;                    // ga100, gh100, gfx906: peers must share it
+  std::string compute_capability;      // "8.0"; empty where there is none
+  std::optional<int> multiprocessors;  // SMs or compute units
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::optional<Bytes> bar1;
   std::optional<int> copy_engines;
-  std::optional<int> max_peers;              // peer mappings without NVSwitch
-  bool pcie_peer = true;                     // the driver allows PCIe peer access between two of them
-  bool pcie_atomics = false;                 // native atomics over PCIe peer mappings
-  bool rdma = true;                          // GPUDirect RDMA supported by the driver for this product
-  int nvlink_generation = 0;                 // 0: none
+  std::optional<int> max_peers;  // peer mappings without NVSwitch
+  bool pcie_peer = true;         // the driver allows PCIe peer access between two of them
+  bool pcie_atomics = false;     // native atomics over PCIe peer mappings
+  bool rdma = true;              // GPUDirect RDMA supported by the driver for this product
+  int nvlink_generation = 0;     // 0: none
   int nvlink_ports = 0;
   friend bool operator==(GpuFigures const&, GpuFigures const&) = default;
 };
@@ -80,20 +80,21 @@ struct GpuFigures {
 enum class LinkLayer : std::uint8_t { InfiniBand, Ethernet };
 
 struct NicFigures {
-  std::string driver;                        // mlx5, efa, bnxt_re, irdma, rxe, virtio
+  std::string driver;  // mlx5, efa, bnxt_re, irdma, rxe, virtio
   LinkLayer link_layer = LinkLayer::Ethernet;
-  bool rdma = true;                          // can do RDMA verbs
-  bool gpudirect = true;                     // its driver registers GPU memory (peermem or dma-buf)
-  std::optional<BytesPerSecond> rate;        // of one port on the wire
+  bool rdma = true;                    // can do RDMA verbs
+  bool gpudirect = true;               // its driver registers GPU memory (peermem or dma-buf)
+  std::optional<BytesPerSecond> rate;  // of one port on the wire
   std::optional<Bytes> mtu;
-  std::optional<Seconds> wire_latency;       // one way, port to port
+  std::optional<Seconds> wire_latency;  // one way, port to port
   std::optional<PerSecond> message_rate;
   std::optional<BytesPerSecond> read_bandwidth;  // RDMA read over one path
   friend bool operator==(NicFigures const&, NicFigures const&) = default;
 };
 
 struct SwitchFigures {
-  std::optional<BytesPerSecond> virtual_switch_fabric;  // between virtual switches of one chip, each direction; absent: none
+  std::optional<BytesPerSecond>
+      virtual_switch_fabric;  // between virtual switches of one chip, each direction; absent: none
   friend bool operator==(SwitchFigures const&, SwitchFigures const&) = default;
 };
 
@@ -118,9 +119,9 @@ struct LinkFigures {
   friend bool operator==(LinkFigures const&, LinkFigures const&) = default;
 };
 
-struct SwitchHopFigures {                       // NVSwitch and network switches
-  std::optional<Seconds> latency;               // one pass
-  std::optional<BytesPerSecond> rate;           // of one port (network switches)
+struct SwitchHopFigures {              // NVSwitch and network switches
+  std::optional<Seconds> latency;      // one pass
+  std::optional<BytesPerSecond> rate;  // of one port (network switches)
   friend bool operator==(SwitchHopFigures const&, SwitchHopFigures const&) = default;
 };
 

@@ -86,8 +86,10 @@ PartField scalar(std::string const& name, std::string const& doc, Member member)
   field.write = [member](Part const& part) {
     auto const& value = member(part);
     if (value == member(kNothingSaid)) return Texts{};
-    if constexpr (std::is_same_v<Stored, std::optional<Value>>) return Texts{Scalar<Value>::text(*value)};
-    else return Texts{Scalar<Value>::text(value)};
+    if constexpr (std::is_same_v<Stored, std::optional<Value>>)
+      return Texts{Scalar<Value>::text(*value)};
+    else
+      return Texts{Scalar<Value>::text(value)};
   };
   return field;
 }
@@ -111,14 +113,16 @@ PartField word(std::string const& name, std::string doc, Names const& words, Mem
 template <class Member>
 PartField link_field(std::string const& name, std::string doc, Member member) {
   PartField field;
-  field.spec = {.name = name, .type = ValueType::Custom, .doc = std::move(doc), .unknown_allowed = true,
-                .pattern = kLinkPattern};
+  field.spec = {
+      .name = name, .type = ValueType::Custom, .doc = std::move(doc), .unknown_allowed = true, .pattern = kLinkPattern};
   field.read = [name, member](Part& part, MapReader& reader) {
     auto const text = reader.text(name);
     if (!text) return;
     auto const link = parse_pcie_link(*text);
-    if (link.value) member(part) = link.value;
-    else reader.fail(*reader.node(name), "'" + name + "': " + link.problem);
+    if (link.value)
+      member(part) = link.value;
+    else
+      reader.fail(*reader.node(name), "'" + name + "': " + link.problem);
   };
   field.write = [member](Part const& part) {
     auto const& value = member(part);
@@ -137,7 +141,8 @@ PartField texts(std::string const& name, std::string doc, Member member) {
 }
 
 // A member of a Part, const or not.
-#define LANEWISE_MEMBER(path) [](auto& part) -> auto& { return part.path; }  // NOLINT(bugprone-macro-parentheses)
+#define LANEWISE_MEMBER(path) \
+  [](auto& part) -> auto& { return part.path; }  // NOLINT(bugprone-macro-parentheses)
 
 void add_common(std::vector<PartField>& fields) {
   fields.push_back(scalar("title", "the product's name, for people", LANEWISE_MEMBER(title)));
@@ -156,25 +161,39 @@ std::vector<PartField> cpu_fields() {
   std::vector<PartField> f;
   add_common(f);
   f.push_back(scalar("vendor", "intel, amd, arm, ibm or nvidia", LANEWISE_MEMBER(cpu.vendor)));
-  f.push_back(texts("cpuid", "vendor/family/model, as CPUID says (GenuineIntel/6/85), for import", LANEWISE_MEMBER(cpu.cpuid)));
+  f.push_back(
+      texts("cpuid", "vendor/family/model, as CPUID says (GenuineIntel/6/85), for import", LANEWISE_MEMBER(cpu.cpuid)));
   f.push_back(scalar("cores", "cores of one socket", LANEWISE_MEMBER(cpu.cores)));
-  f.push_back(scalar("root_port_generation", "newest PCIe generation of its root ports", LANEWISE_MEMBER(cpu.root_port_generation)));
+  f.push_back(scalar("root_port_generation", "newest PCIe generation of its root ports",
+                     LANEWISE_MEMBER(cpu.root_port_generation)));
   f.push_back(scalar("max_payload", "PCIe MPS of its root ports", LANEWISE_MEMBER(pcie.max_payload)));
-  f.push_back(word("host_bridges", "root ports share one host bridge of the socket, or each has its own", {"per_socket", "per_root_port"}, LANEWISE_MEMBER(cpu.host_bridges)));
+  f.push_back(word("host_bridges", "root ports share one host bridge of the socket, or each has its own",
+                   {"per_socket", "per_root_port"}, LANEWISE_MEMBER(cpu.host_bridges)));
   f.push_back(scalar("memory_bandwidth", "DRAM of one socket, theoretical", LANEWISE_MEMBER(cpu.memory_bandwidth)));
-  f.push_back(scalar("memory_latency", "what DRAM adds to a device's read, one way", LANEWISE_MEMBER(cpu.memory_latency)));
+  f.push_back(
+      scalar("memory_latency", "what DRAM adds to a device's read, one way", LANEWISE_MEMBER(cpu.memory_latency)));
   f.push_back(scalar("core_copy_bandwidth", "memory copy by one core", LANEWISE_MEMBER(cpu.core_copy_bandwidth)));
-  f.push_back(scalar("root_complex_latency", "one way through the root complex, root port to root port or memory", LANEWISE_MEMBER(cpu.root_complex_latency)));
+  f.push_back(scalar("root_complex_latency", "one way through the root complex, root port to root port or memory",
+                     LANEWISE_MEMBER(cpu.root_complex_latency)));
   Names const reach{"none", "same_host_bridge", "same_socket", "any"};
-  f.push_back(word("peer_write_forwarding", "between which root ports peer writes are forwarded", reach, LANEWISE_MEMBER(cpu.forwarding)));
-  f.push_back(word("peer_read_forwarding", "between which root ports peer reads are forwarded", reach, LANEWISE_MEMBER(cpu.read_forwarding)));
-  f.push_back(scalar("peer_read_bandwidth", "peer reads through the root complex, where slower than writes", LANEWISE_MEMBER(cpu.peer_read_bandwidth)));
-  f.push_back(scalar("peer_payload", "TLP payload of peer requests forwarded by the root complex", LANEWISE_MEMBER(cpu.peer_payload)));
-  f.push_back(scalar("host_bridge_peer_bandwidth", "peer traffic through one host bridge, each direction", LANEWISE_MEMBER(cpu.host_bridge_peer_bandwidth)));
-  f.push_back(scalar("io_die_bandwidth", "all device traffic of the socket, each direction", LANEWISE_MEMBER(cpu.io_die_bandwidth)));
-  f.push_back(scalar("socket_peer_bandwidth", "peer traffic to another socket, one direction", LANEWISE_MEMBER(cpu.socket_peer_bandwidth)));
-  f.push_back(scalar("socket_peer_bandwidth_both", "peer traffic between two sockets, sum of both directions", LANEWISE_MEMBER(cpu.socket_peer_bandwidth_both)));
-  f.push_back(word("p2pdma", "Linux p2pdma accepts this host bridge", {"no", "same_host_bridge", "yes"}, LANEWISE_MEMBER(cpu.p2pdma)));
+  f.push_back(word("peer_write_forwarding", "between which root ports peer writes are forwarded", reach,
+                   LANEWISE_MEMBER(cpu.forwarding)));
+  f.push_back(word("peer_read_forwarding", "between which root ports peer reads are forwarded", reach,
+                   LANEWISE_MEMBER(cpu.read_forwarding)));
+  f.push_back(scalar("peer_read_bandwidth", "peer reads through the root complex, where slower than writes",
+                     LANEWISE_MEMBER(cpu.peer_read_bandwidth)));
+  f.push_back(scalar("peer_payload", "TLP payload of peer requests forwarded by the root complex",
+                     LANEWISE_MEMBER(cpu.peer_payload)));
+  f.push_back(scalar("host_bridge_peer_bandwidth", "peer traffic through one host bridge, each direction",
+                     LANEWISE_MEMBER(cpu.host_bridge_peer_bandwidth)));
+  f.push_back(scalar("io_die_bandwidth", "all device traffic of the socket, each direction",
+                     LANEWISE_MEMBER(cpu.io_die_bandwidth)));
+  f.push_back(scalar("socket_peer_bandwidth", "peer traffic to another socket, one direction",
+                     LANEWISE_MEMBER(cpu.socket_peer_bandwidth)));
+  f.push_back(scalar("socket_peer_bandwidth_both", "peer traffic between two sockets, sum of both directions",
+                     LANEWISE_MEMBER(cpu.socket_peer_bandwidth_both)));
+  f.push_back(word("p2pdma", "Linux p2pdma accepts this host bridge", {"no", "same_host_bridge", "yes"},
+                   LANEWISE_MEMBER(cpu.p2pdma)));
   f.push_back(scalar("iommu_walks", "page-table walks per second of one IOMMU", LANEWISE_MEMBER(cpu.iommu_walks)));
   f.push_back(scalar("iommu_walk_latency", "one page-table walk", LANEWISE_MEMBER(cpu.iommu_walk_latency)));
   f.push_back(scalar("iotlb_entries", "translations that the IOMMU remembers", LANEWISE_MEMBER(cpu.iotlb_entries)));
@@ -187,17 +206,20 @@ std::vector<PartField> gpu_fields() {
   add_pcie(f, "one way through the endpoint");
   f.push_back(scalar("vendor", "nvidia, amd or intel", LANEWISE_MEMBER(gpu.vendor)));
   f.push_back(scalar("chip", "the silicon (ga100, gh100, gfx906); peers must share it", LANEWISE_MEMBER(gpu.chip)));
-  f.push_back(scalar("compute_capability", "CUDA compute capability, as '8.0'", LANEWISE_MEMBER(gpu.compute_capability)));
+  f.push_back(
+      scalar("compute_capability", "CUDA compute capability, as '8.0'", LANEWISE_MEMBER(gpu.compute_capability)));
   f.push_back(scalar("multiprocessors", "SMs or compute units", LANEWISE_MEMBER(gpu.multiprocessors)));
   f.push_back(scalar("memory", "device memory", LANEWISE_MEMBER(gpu.memory)));
-  f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together", LANEWISE_MEMBER(gpu.memory_bandwidth)));
+  f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together",
+                     LANEWISE_MEMBER(gpu.memory_bandwidth)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
   f.push_back(scalar("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
   f.push_back(scalar("max_peers", "peer mappings without NVSwitch", LANEWISE_MEMBER(gpu.max_peers)));
   f.push_back(scalar("pcie_peer", "the driver allows PCIe peer access", LANEWISE_MEMBER(gpu.pcie_peer)));
   f.push_back(scalar("pcie_atomics", "native atomics over PCIe peer mappings", LANEWISE_MEMBER(gpu.pcie_atomics)));
   f.push_back(scalar("rdma", "the driver supports GPUDirect RDMA on it", LANEWISE_MEMBER(gpu.rdma)));
-  f.push_back(scalar("nvlink_generation", "NVLink generation; 0 or absent: none", LANEWISE_MEMBER(gpu.nvlink_generation)));
+  f.push_back(
+      scalar("nvlink_generation", "NVLink generation; 0 or absent: none", LANEWISE_MEMBER(gpu.nvlink_generation)));
   f.push_back(scalar("nvlink_ports", "NVLink links it has", LANEWISE_MEMBER(gpu.nvlink_ports)));
   return f;
 }
@@ -207,14 +229,16 @@ std::vector<PartField> nic_fields() {
   add_common(f);
   add_pcie(f, "one way through the endpoint");
   f.push_back(scalar("driver", "mlx5, efa, bnxt_re, irdma, rxe, virtio", LANEWISE_MEMBER(nic.driver)));
-  f.push_back(word("link_layer", "infiniband or ethernet", {"infiniband", "ethernet"}, LANEWISE_MEMBER(nic.link_layer)));
+  f.push_back(
+      word("link_layer", "infiniband or ethernet", {"infiniband", "ethernet"}, LANEWISE_MEMBER(nic.link_layer)));
   f.push_back(scalar("verbs", "can do RDMA verbs", LANEWISE_MEMBER(nic.rdma)));
   f.push_back(scalar("gpudirect", "its driver can register GPU memory", LANEWISE_MEMBER(nic.gpudirect)));
   f.push_back(scalar("rate", "one port on the wire, one direction", LANEWISE_MEMBER(nic.rate)));
   f.push_back(scalar("mtu", "RDMA path MTU", LANEWISE_MEMBER(nic.mtu)));
   f.push_back(scalar("wire_latency", "one way, port to port, without switches", LANEWISE_MEMBER(nic.wire_latency)));
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
-  f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes", LANEWISE_MEMBER(nic.read_bandwidth)));
+  f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",
+                     LANEWISE_MEMBER(nic.read_bandwidth)));
   return f;
 }
 
@@ -222,7 +246,8 @@ std::vector<PartField> switch_fields() {
   std::vector<PartField> f;
   add_common(f);
   add_pcie(f, "one pass through the switch");
-  f.push_back(scalar("virtual_switch_fabric", "between virtual switches of one chip, each direction", LANEWISE_MEMBER(pcie_switch.virtual_switch_fabric)));
+  f.push_back(scalar("virtual_switch_fabric", "between virtual switches of one chip, each direction",
+                     LANEWISE_MEMBER(pcie_switch.virtual_switch_fabric)));
   return f;
 }
 
@@ -246,11 +271,14 @@ std::vector<PartField> device_fields() {
 std::vector<PartField> link_fields() {
   std::vector<PartField> f;
   add_common(f);
-  f.push_back(word("family", "what it connects", {"nvlink", "c2c", "gpu_xgmi", "socket", "network"}, LANEWISE_MEMBER(link.family)));
+  f.push_back(word("family", "what it connects", {"nvlink", "c2c", "gpu_xgmi", "socket", "network"},
+                   LANEWISE_MEMBER(link.family)));
   f.push_back(scalar("generation", "NVLink generation", LANEWISE_MEMBER(link.generation)));
   f.push_back(scalar("rate", "one link, one direction, raw", LANEWISE_MEMBER(link.rate)));
-  f.push_back(scalar("copy_efficiency", "payload share of the raw rate for copy engines and DMA", LANEWISE_MEMBER(link.copy_efficiency)));
-  f.push_back(scalar("load_store_efficiency", "payload share of the raw rate for SM loads and stores", LANEWISE_MEMBER(link.load_store_efficiency)));
+  f.push_back(scalar("copy_efficiency", "payload share of the raw rate for copy engines and DMA",
+                     LANEWISE_MEMBER(link.copy_efficiency)));
+  f.push_back(scalar("load_store_efficiency", "payload share of the raw rate for SM loads and stores",
+                     LANEWISE_MEMBER(link.load_store_efficiency)));
   f.push_back(scalar("duplex", "both directions together against twice one direction", LANEWISE_MEMBER(link.duplex)));
   f.push_back(scalar("latency", "one way", LANEWISE_MEMBER(link.latency)));
   return f;
@@ -270,8 +298,9 @@ std::vector<PartField> hop_fields() {
 }  // namespace
 
 std::vector<PartField> const& part_fields(PartKind kind) {
-  static std::array<std::vector<PartField>, 9> const tables{cpu_fields(),    gpu_fields(),  nic_fields(), switch_fields(), nvme_fields(),
-                                                            device_fields(), link_fields(), hop_fields(), hop_fields()};
+  static std::array<std::vector<PartField>, 9> const tables{cpu_fields(),    gpu_fields(),  nic_fields(),
+                                                            switch_fields(), nvme_fields(), device_fields(),
+                                                            link_fields(),   hop_fields(),  hop_fields()};
   return tables.at(static_cast<std::size_t>(kind));
 }
 

@@ -62,14 +62,17 @@ std::optional<PcieLink> assumed_link(Machine const& machine, PciId id) {
     return above != nullptr && above->pcie.link ? negotiated(link, *above->pcie.link) : link;
   }
   auto const* cpu = machine.part_of(machine.socket_of(id));
-  if (cpu != nullptr && cpu->cpu.root_port_generation) link.generation = std::min(link.generation, *cpu->cpu.root_port_generation);
+  if (cpu != nullptr && cpu->cpu.root_port_generation)
+    link.generation = std::min(link.generation, *cpu->cpu.root_port_generation);
   return link;
 }
 
 int nvlink_count(Machine const& machine, PciId a, PciId b) {
   int count = 0;
   for (auto const& bundle : machine.nvlinks)
-    if ((bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) || (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a))) count += bundle.count;
+    if ((bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) ||
+        (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a)))
+      count += bundle.count;
   for (auto const& domain : machine.nvswitches) {
     if (domain.host != machine.host_of(a)) continue;
     int of_a = 0;

@@ -57,9 +57,12 @@ PartId entered(Machine& machine, Part const& part) {
 
 void set_part(Machine& machine, Setting const& setting, std::string_view name, Catalogue& catalogue) {
   auto const* part = catalogue.part(setting.value);
-  if (part == nullptr) refuse(setting, fmt::format("no part is called '{}'{}", setting.value, did_you_mean(setting.value, catalogue.part_names())));
+  if (part == nullptr)
+    refuse(setting,
+           fmt::format("no part is called '{}'{}", setting.value, did_you_mean(setting.value, catalogue.part_names())));
   auto const require = [&](std::string_view kind) {
-    if (to_string(part->kind) != kind) refuse(setting, fmt::format("'{}' is a {}, but a {} is needed", part->name, to_string(part->kind), kind));
+    if (to_string(part->kind) != kind)
+      refuse(setting, fmt::format("'{}' is a {}, but a {} is needed", part->name, to_string(part->kind), kind));
   };
   for (auto& socket : machine.sockets) {
     if (socket.name != name) continue;
@@ -88,9 +91,12 @@ void set_virtualization(Machine& machine, Setting const& setting, std::string_vi
   for (auto& host : machine.hosts) {
     auto& v = host.settings.virtualization;
     if (part.empty()) {
-      if (setting.value == "none") v = {};
-      else if (setting.value == "passthrough") v.passthrough = true;
-      else refuse(setting, "allowed: none, passthrough");
+      if (setting.value == "none")
+        v = {};
+      else if (setting.value == "passthrough")
+        v.passthrough = true;
+      else
+        refuse(setting, "allowed: none, passthrough");
     } else if (part == "approval") {
       v.approval = flag_of(setting);
     } else if (part == "ats") {
@@ -126,12 +132,14 @@ void set_software(Machine& machine, Setting const& setting, std::string_view nam
 }
 
 void set_nvlink(Machine& machine, Setting const& setting) {
-  if (setting.value != "off") refuse(setting, "only 'off' is allowed: it takes every NVLink, C2C and GPU xGMI link away");
+  if (setting.value != "off")
+    refuse(setting, "only 'off' is allowed: it takes every NVLink, C2C and GPU xGMI link away");
   machine.nvlinks.clear();
   machine.nvswitches.clear();
 }
 
-void apply_at(Machine& machine, Setting const& setting, std::string_view what, std::string_view name, Catalogue& catalogue) {
+void apply_at(Machine& machine, Setting const& setting, std::string_view what, std::string_view name,
+              Catalogue& catalogue) {
   if (what == "part") return set_part(machine, setting, name, catalogue);
   auto const at = function_of(machine, setting, name);
   if (what == "acs") return set_acs_at(machine, at, value_of(setting, parse_acs(setting.value)));
@@ -151,13 +159,15 @@ void apply_at(Machine& machine, Setting const& setting, std::string_view what, s
 
 Setting parse_setting(std::string_view text) {
   auto const equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) throw InputError(fmt::format("--set {}: write KEY=VALUE, such as acs=on", text));
+  if (equals == std::string_view::npos || equals == 0)
+    throw InputError(fmt::format("--set {}: write KEY=VALUE, such as acs=on", text));
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
 void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue) {
   auto const key = std::string_view(setting.key);
-  if (auto const at = key.find('@'); at != std::string_view::npos) return apply_at(machine, setting, key.substr(0, at), key.substr(at + 1), catalogue);
+  if (auto const at = key.find('@'); at != std::string_view::npos)
+    return apply_at(machine, setting, key.substr(0, at), key.substr(at + 1), catalogue);
   if (key == "acs") return set_acs_everywhere(machine, value_of(setting, parse_acs(setting.value)));
   if (key == "iommu") {
     auto const mode = value_of(setting, parse_iommu(setting.value));
@@ -173,10 +183,15 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
   constexpr std::string_view kVirtualization = "virtualization";
   constexpr std::string_view kSoftware = "software.";
   if (key == kVirtualization) return set_virtualization(machine, setting, "");
-  if (key.starts_with("virtualization.")) return set_virtualization(machine, setting, key.substr(kVirtualization.size() + 1));
+  if (key.starts_with("virtualization."))
+    return set_virtualization(machine, setting, key.substr(kVirtualization.size() + 1));
   if (key.starts_with(kSoftware)) return set_software(machine, setting, key.substr(kSoftware.size()));
-  std::vector<std::string> const known{"acs", "iommu", "iommu_page", "nvlink", "virtualization", "software.peermem", "acs@NAME", "link@NAME", "part@NAME", "mig@NAME"};
-  refuse(setting, fmt::format("unknown key '{}'{} allowed: {}", key, did_you_mean(key, known).empty() ? ";" : did_you_mean(key, known), fmt::join(known, ", ")));
+  std::vector<std::string> const known{
+      "acs",      "iommu",     "iommu_page", "nvlink",  "virtualization", "software.peermem",
+      "acs@NAME", "link@NAME", "part@NAME",  "mig@NAME"};
+  refuse(setting,
+         fmt::format("unknown key '{}'{} allowed: {}", key,
+                     did_you_mean(key, known).empty() ? ";" : did_you_mean(key, known), fmt::join(known, ", ")));
 }
 
 }  // namespace lanewise

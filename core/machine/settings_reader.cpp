@@ -25,9 +25,13 @@ std::vector<std::string> clique_of(MapReader& reader, YamlNode const& node) {
 
 void read_virtualization(MapReader& outer, YamlNode const& node, Virtualization& virtualization) {
   if (node.kind == YamlKind::Scalar) {
-    if (node.text == "none") virtualization = {};
-    else if (node.text == "passthrough") virtualization.passthrough = true;
-    else outer.fail(node, fmt::format("'virtualization': '{}' is not known; allowed: none, passthrough, or a mapping", node.text));
+    if (node.text == "none")
+      virtualization = {};
+    else if (node.text == "passthrough")
+      virtualization.passthrough = true;
+    else
+      outer.fail(node, fmt::format("'virtualization': '{}' is not known; allowed: none, passthrough, or a mapping",
+                                   node.text));
     return;
   }
   MapReader reader(node, virtualization_spec(), outer.source(), outer.diagnostics());
@@ -56,8 +60,10 @@ void read_settings(MapReader& reader, Settings& settings) {
   if (auto const acs = read_acs(reader, "acs")) settings.acs = *acs;
   if (auto const text = reader.text("iommu")) {
     auto const mode = parse_iommu(*text);
-    if (mode.value) settings.iommu = *mode.value;
-    else reader.fail(*reader.node("iommu"), "'iommu': " + mode.problem);
+    if (mode.value)
+      settings.iommu = *mode.value;
+    else
+      reader.fail(*reader.node("iommu"), "'iommu': " + mode.problem);
   }
   if (auto const page = reader.size("iommu_page")) settings.iommu_page = *page;
   if (auto const* node = reader.custom("virtualization")) read_virtualization(reader, *node, settings.virtualization);

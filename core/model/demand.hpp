@@ -93,7 +93,17 @@ enum class Cap : std::uint8_t {
 };
 std::string_view to_string(Cap cap);
 
-enum class HopKind : std::uint8_t { Function, RootComplex, SocketLink, Memory, ChipFabric, Nvlink, NvSwitch, Leaf, Spine };
+enum class HopKind : std::uint8_t {
+  Function,
+  RootComplex,
+  SocketLink,
+  Memory,
+  ChipFabric,
+  Nvlink,
+  NvSwitch,
+  Leaf,
+  Spine
+};
 
 // One thing on the way. `id` is an index of its kind's own table: a PciId, SocketId, NumaId, NvSwitchId, leaf.
 struct Hop {
@@ -105,15 +115,15 @@ struct Hop {
 using Route = InlineVector<Hop, 48>;
 
 struct Demand {
-  InlineVector<Use, 48> uses;           // each resource once
+  InlineVector<Use, 48> uses;  // each resource once
   BytesPerSecond cap = kUnlimited;
   Cap cap_reason = Cap::None;
-  Seconds start{0};                     // engine, kernel, driver: before anything moves
-  Seconds path{0};                      // from the first byte leaving to its arrival, and fixed waits on the way
+  Seconds start{0};  // engine, kernel, driver: before anything moves
+  Seconds path{0};   // from the first byte leaving to its arrival, and fixed waits on the way
   InlineVector<EngineId, 4> engines;
   Route route;
-  Bytes chunk{0};                       // of pipelined forms: the way's, or the best where the way leaves it open
-  std::optional<ResourceId> unknown;    // a used resource whose capacity nobody knows
+  Bytes chunk{0};                     // of pipelined forms: the way's, or the best where the way leaves it open
+  std::optional<ResourceId> unknown;  // a used resource whose capacity nobody knows
 
   [[nodiscard]] Seconds latency() const { return start + path; }
 };
@@ -121,7 +131,7 @@ struct Demand {
 // What a single transfer costs on an idle machine.
 struct Cost {
   Seconds time{0};
-  BytesPerSecond rate;                            // once it flows
+  BytesPerSecond rate;                                // once it flows
   std::variant<ResourceId, Cap> binding = Cap::None;  // what bounds the rate
 };
 

@@ -21,8 +21,17 @@ using namespace literals;
 // Lowers one step; a member a family of mechanisms.
 class Lowering {
  public:
-  Lowering(Machine const& machine, Resources const& resources, Demand& demand, Place const& from, Place const& to, Bytes bytes, Op op, Way const& way)
-      : machine_(machine), resources_(resources), demand_(demand), path_(machine, resources, demand), from_(from), to_(to), bytes_(bytes), op_(op), way_(way) {}
+  Lowering(Machine const& machine, Resources const& resources, Demand& demand, Place const& from, Place const& to,
+           Bytes bytes, Op op, Way const& way)
+      : machine_(machine),
+        resources_(resources),
+        demand_(demand),
+        path_(machine, resources, demand),
+        from_(from),
+        to_(to),
+        bytes_(bytes),
+        op_(op),
+        way_(way) {}
 
   void lower() {
     switch (way_.mechanism) {
@@ -119,7 +128,8 @@ class Lowering {
       start_on(*target);
     } else {
       use_drive();
-      demand_.path += from_drive() ? path_.into_memory(drive(), std::get<NumaId>(to_)) : path_.out_of_memory(std::get<NumaId>(from_), drive());
+      demand_.path += from_drive() ? path_.into_memory(drive(), std::get<NumaId>(to_))
+                                   : path_.out_of_memory(std::get<NumaId>(from_), drive());
     }
   }
 
@@ -168,7 +178,8 @@ class Lowering {
   // The whole message is written, then read: the two legs take turns.
   void take_turns(Leg const& out, Leg const& in) {
     demand_.path += out.latency + in.latency;
-    if (out.rate && in.rate) path_.limit(BytesPerSecond(1 / (1 / out.rate->value() + 1 / in.rate->value())), Cap::TakingTurns);
+    if (out.rate && in.rate)
+      path_.limit(BytesPerSecond(1 / (1 / out.rate->value() + 1 / in.rate->value())), Cap::TakingTurns);
   }
 
   void shared_host() {
@@ -202,7 +213,8 @@ class Lowering {
 
   void message_rate(PciId nic) {
     auto const* part = machine_.part_of(nic);
-    if (part != nullptr && part->nic.message_rate && bytes_ > 0_B) path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
+    if (part != nullptr && part->nic.message_rate && bytes_ > 0_B)
+      path_.limit(bytes_ / (1.0 / *part->nic.message_rate), Cap::MessageRate);
   }
 
   // What happens before the source's NIC sends: nothing, a relay, or a copy to host memory.
@@ -279,9 +291,12 @@ class Lowering {
     demand_.start += overheads::kDoorbell;
     auto const front = source_side();
     demand_.path += front.latency;
-    if (way_.nic_from && way_.nic_to) demand_.path += path_.wire(*way_.nic_from, *way_.nic_to);
-    else if (way_.nic_from) path_.wire_out(*way_.nic_from);
-    else path_.wire_in(*way_.nic_to);
+    if (way_.nic_from && way_.nic_to)
+      demand_.path += path_.wire(*way_.nic_from, *way_.nic_to);
+    else if (way_.nic_from)
+      path_.wire_out(*way_.nic_from);
+    else
+      path_.wire_in(*way_.nic_to);
     auto const back = target_side();
     demand_.path += back.latency;
     for (auto const& nic : {way_.nic_from, way_.nic_to})
@@ -337,8 +352,12 @@ class Lowering {
     use_drive();
     auto const other = from_drive() ? gpu_to() : gpu_from();
     auto const memory = *way_.staging;
-    auto const out = leg([&](PathBuilder& p) { return from_drive() ? p.into_memory(drive(), memory) : p.gpu_into_memory(other, memory); });
-    auto const in = leg([&](PathBuilder& p) { return from_drive() ? p.memory_into_gpu(memory, other) : p.out_of_memory(memory, drive()); });
+    auto const out = leg([&](PathBuilder& p) {
+      return from_drive() ? p.into_memory(drive(), memory) : p.gpu_into_memory(other, memory);
+    });
+    auto const in = leg([&](PathBuilder& p) {
+      return from_drive() ? p.memory_into_gpu(memory, other) : p.out_of_memory(memory, drive());
+    });
     demand_.start += overheads::kHostSubmit + overheads::kCopyEngineStart + overheads::kHostSync;
     hold_engine(other);
     pipeline(out.latency + in.latency, out.rate, overheads::kCopyEngineStart);
@@ -349,7 +368,8 @@ class Lowering {
   // A measured figure wins: it becomes the rate of this flow alone. Where the model promised less, its resources are
   // taken to be that much wider for this flow; one whose capacity nobody knows cannot be shared out and is left away.
   void apply_override() {
-    bool const direct = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p || way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Local;
+    bool const direct = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p ||
+                        way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Local;
     if (!direct) return;
     for (auto const& entry : machine_.overrides) {
       if (entry.from != from_ || entry.to != to_ || (entry.op && *entry.op != op_)) continue;
@@ -364,7 +384,8 @@ class Lowering {
       for (auto use : uses) {
         auto const capacity = resources_.capacity(use.resource);
         if (!capacity) continue;  // what nobody knows bounds nothing beside a measurement
-        if (*capacity / use.weight.ratio() < *entry.bandwidth) use.weight = Weight::floor_of(*capacity / *entry.bandwidth);
+        if (*capacity / use.weight.ratio() < *entry.bandwidth)
+          use.weight = Weight::floor_of(*capacity / *entry.bandwidth);
         demand_.uses.push_back(use);
       }
       path_.limit(*entry.bandwidth, Cap::Measured);
@@ -420,7 +441,8 @@ std::string Model::name_of(Hop const& hop) const {
     case HopKind::SocketLink: return "socket link";
     case HopKind::Memory: return machine_.numa_nodes[hop.id].name + " memory";
     case HopKind::ChipFabric: return machine_.functions[hop.id].chip + " fabric";
-    case HopKind::Nvlink: return fmt::format("{} x{}", machine_.at(machine_.nvlinks[hop.id].part).name, machine_.nvlinks[hop.id].count);
+    case HopKind::Nvlink:
+      return fmt::format("{} x{}", machine_.at(machine_.nvlinks[hop.id].part).name, machine_.nvlinks[hop.id].count);
     case HopKind::NvSwitch: return machine_.nvswitches[hop.id].name;
     case HopKind::Leaf: return machine_.fabric->leaves[hop.id].name;
     case HopKind::Spine: return "spine";

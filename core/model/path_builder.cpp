@@ -69,7 +69,8 @@ Seconds PathBuilder::switches(PciId from, std::optional<PciId> stop) const {
   for (auto up = machine_.at(from).parent; up; up = machine_.at(*up).parent) {
     if (machine_.at(*up).kind != PciKind::Switch) break;
     auto const* part = machine_.part_of(*up);
-    if (up != stop) total += part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
+    if (up != stop)
+      total += part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
     if (up == stop) break;
   }
   return total;
@@ -112,13 +113,15 @@ Seconds PathBuilder::walk_latency(SocketId socket) const {
 // One way between a device and host memory: half a root complex turn-around reaches the memory side.
 Seconds PathBuilder::memory_latency(PciId device, NumaId memory) const {
   auto const socket = machine_.socket_of(device);
-  return endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 + socket_hop(socket, machine_.at(memory).socket);
+  return endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 +
+         socket_hop(socket, machine_.at(memory).socket);
 }
 
 void PathBuilder::limit_reads(PciId initiator, Seconds round_trip) {
   auto const* part = machine_.part_of(initiator);
   auto const tags = part != nullptr ? part->pcie.tags.value_or(overheads::kDefaultTags) : overheads::kDefaultTags;
-  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
+  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest)
+                                       : overheads::kDefaultReadRequest;
   limit(pcie::outstanding_read_limit(tags, request, round_trip), Cap::OutstandingReads);
 }
 
@@ -173,7 +176,8 @@ void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double we
   if (from == to) return;
   auto const* pair = resources_.socket_pair(from, to);
   if (pair == nullptr)
-    throw PlanError(fmt::format("'{}' and '{}' have no socket link between them", machine_.at(from).name, machine_.at(to).name));
+    throw PlanError(
+        fmt::format("'{}' and '{}' have no socket link between them", machine_.at(from).name, machine_.at(to).name));
   bool const forth = pair->a == from;
   use(forth ? pair->link.up : pair->link.down, weight);
   if (peer) use(forth ? pair->peer.up : pair->peer.down, weight);
@@ -233,10 +237,12 @@ Seconds PathBuilder::peer(PciId source, PciId target, bool pulled) {
   if (!pulled) return latency;
   latency += peer_latency(other, initiator, route.completion, route);
   auto const* part = machine_.part_of(initiator);
-  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
+  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest)
+                                       : overheads::kDefaultReadRequest;
   packets({initiator, other, pcie::read_request_share(request), false}, route.request, route);
   limit_reads(initiator, latency);
-  if (route.through_root_complex(true) && cpu != nullptr && cpu->cpu.peer_read_bandwidth) limit(*cpu->cpu.peer_read_bandwidth, Cap::PeerReads);
+  if (route.through_root_complex(true) && cpu != nullptr && cpu->cpu.peer_read_bandwidth)
+    limit(*cpu->cpu.peer_read_bandwidth, Cap::PeerReads);
   return latency;
 }
 
@@ -264,10 +270,12 @@ Seconds PathBuilder::out_of_memory(NumaId memory, PciId device) {
   through_io_die(socket, false, 1);
   descend({device, device, 1, true}, std::nullopt, std::nullopt);
   auto const* part = machine_.part_of(device);
-  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest) : overheads::kDefaultReadRequest;
+  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest)
+                                       : overheads::kDefaultReadRequest;
   climb({device, device, pcie::read_request_share(request), false}, std::nullopt);
   auto const* cpu = machine_.part_of(machine_.at(memory).socket);
-  auto const round_trip = memory_latency(device, memory) * 2.0 + walk_latency(socket) + (cpu != nullptr ? cpu->cpu.memory_latency.value_or(Seconds(0)) : Seconds(0));
+  auto const round_trip = memory_latency(device, memory) * 2.0 + walk_latency(socket) +
+                          (cpu != nullptr ? cpu->cpu.memory_latency.value_or(Seconds(0)) : Seconds(0));
   limit_reads(device, round_trip);
   return round_trip;
 }
@@ -304,7 +312,8 @@ Seconds PathBuilder::gpu_into_memory(PciId gpu, NumaId memory) {
   cross_sockets(link->socket, machine_.at(memory).socket, false, 1, true);
   use(resources_.memory(memory));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
-  return machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) + socket_hop(link->socket, machine_.at(memory).socket);
+  return machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) +
+         socket_hop(link->socket, machine_.at(memory).socket);
 }
 
 Seconds PathBuilder::memory_into_gpu(NumaId memory, PciId gpu) {
@@ -318,7 +327,8 @@ Seconds PathBuilder::memory_into_gpu(NumaId memory, PciId gpu) {
   if (path.both) use(*path.both);
   hop(HopKind::Nvlink, static_cast<std::uint32_t>(link->bundle));
   hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
-  auto const one_way = machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) + socket_hop(link->socket, machine_.at(memory).socket);
+  auto const one_way = machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) +
+                       socket_hop(link->socket, machine_.at(memory).socket);
   return one_way * 2.0;
 }
 
@@ -329,7 +339,8 @@ void PathBuilder::cpu_copy(NumaId from, NumaId to) {
   use(resources_.memory(to));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(to)));
   auto const* cpu = machine_.part_of(machine_.at(from).socket);
-  limit(cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy, Cap::CpuCopy);
+  limit(cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy,
+        Cap::CpuCopy);
 }
 
 void PathBuilder::device_memory(PciId gpu, double weight) {
@@ -342,7 +353,8 @@ void PathBuilder::device_memory(PciId gpu, double weight) {
 Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
   auto const weight_of = [&](PartId id) {
     auto const& link = machine_.at(id).link;
-    return load_store && link.load_store_efficiency ? link.copy_efficiency.value_or(1.0) / *link.load_store_efficiency : 1.0;
+    return load_store && link.load_store_efficiency ? link.copy_efficiency.value_or(1.0) / *link.load_store_efficiency
+                                                    : 1.0;
   };
   auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
     use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));
@@ -393,8 +405,11 @@ Seconds PathBuilder::wire(PciId from, PciId to) {
   };
   auto const a = leaf_of(from);
   auto const b = leaf_of(to);
-  if (!a || !b) throw PlanError(fmt::format("no fabric joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
-  auto const pass = machine_.fabric->switch_part ? machine_.at(*machine_.fabric->switch_part).hop.latency.value_or(Seconds(0)) : Seconds(0);
+  if (!a || !b)
+    throw PlanError(fmt::format("no fabric joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
+  auto const pass = machine_.fabric->switch_part
+                        ? machine_.at(*machine_.fabric->switch_part).hop.latency.value_or(Seconds(0))
+                        : Seconds(0);
   if (machine_.fabric->kind != "direct") {
     hop(HopKind::Leaf, *a);
     latency += pass;
@@ -402,7 +417,9 @@ Seconds PathBuilder::wire(PciId from, PciId to) {
   if (*a != *b) {
     auto const up = resources_.uplink(*a);
     auto const down = resources_.uplink(*b);
-    if (!up || !down) throw PlanError(fmt::format("the leaves of '{}' and '{}' have no uplink to a spine", machine_.at(from).name, machine_.at(to).name));
+    if (!up || !down)
+      throw PlanError(fmt::format("the leaves of '{}' and '{}' have no uplink to a spine", machine_.at(from).name,
+                                  machine_.at(to).name));
     use(up->up);
     use(down->down);
     hop(HopKind::Spine, 0);

@@ -12,7 +12,8 @@ BytesPerSecond raw_rate(PcieLink link);
 
 // Payload share of packets of `payload` bytes: payload / (payload + header + ACK and flow-control share).
 // 26 bytes of framing, header and CRC a packet (24 up to gen2), 16 bytes of link-layer packets every 4 packets.
-// Source: OpenUCX src/ucs/sys/topo/base/topo.c. Gen6 flits carry 236 of 256 bytes (glennklockwood.com/garden/PCIe-Gen6).
+// Source: OpenUCX src/ucs/sys/topo/base/topo.c. Gen6 flits carry 236 of 256 bytes
+// (glennklockwood.com/garden/PCIe-Gen6).
 double packet_efficiency(int generation, Bytes payload);
 
 // What remains of that in long transfers (receiver credits, skips, replays), as measured on x16 GPUs:

@@ -15,7 +15,9 @@ namespace {
 
 // The payload in use between two ends: the smaller of what they are set to.
 Bytes payload_between(Part const* below, Part const* above) {
-  auto const of = [](Part const* part) { return part != nullptr ? part->pcie.max_payload.value_or(overheads::kDefaultPayload) : overheads::kDefaultPayload; };
+  auto const of = [](Part const* part) {
+    return part != nullptr ? part->pcie.max_payload.value_or(overheads::kDefaultPayload) : overheads::kDefaultPayload;
+  };
   return std::min(of(below), of(above));
 }
 
@@ -28,15 +30,26 @@ std::string missing_link(Machine const& machine, PciId id) {
 }  // namespace
 
 std::string_view to_string(ResourceKind kind) {
-  constexpr std::array<std::string_view, 13> kNames{"pcie_link",   "chip_fabric", "host_bridge",   "io_die", "host_memory", "socket_link", "socket_peer",
-                                                    "iommu",       "nvlink",      "device_memory", "wire",   "uplink",      "drive"};
+  constexpr std::array<std::string_view, 13> kNames{
+      "pcie_link", "chip_fabric", "host_bridge",   "io_die", "host_memory", "socket_link", "socket_peer",
+      "iommu",     "nvlink",      "device_memory", "wire",   "uplink",      "drive"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
 std::string_view to_string(Cap cap) {
-  constexpr std::array<std::string_view, 13> kNames{"nothing",       "outstanding reads", "peer reads through the root complex", "packet payload", "time between chunks",
-                                                    "one CPU core",  "BAR1 writes",       "BAR1 reads",                           "device memory",  "RDMA read",
-                                                    "message rate",  "two legs in turn", "a measured override"};
+  constexpr std::array<std::string_view, 13> kNames{"nothing",
+                                                    "outstanding reads",
+                                                    "peer reads through the root complex",
+                                                    "packet payload",
+                                                    "time between chunks",
+                                                    "one CPU core",
+                                                    "BAR1 writes",
+                                                    "BAR1 reads",
+                                                    "device memory",
+                                                    "RDMA read",
+                                                    "message rate",
+                                                    "two legs in turn",
+                                                    "a measured override"};
   return kNames.at(static_cast<std::size_t>(cap));
 }
 
@@ -49,7 +62,8 @@ Resources::Resources(Machine const& machine) {
   add_network(machine);
 }
 
-ResourceId Resources::add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity, std::string missing) {
+ResourceId Resources::add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity,
+                          std::string missing) {
   if (!capacity && missing.empty()) missing = "the bandwidth of " + name;
   resources_.push_back({std::move(name), kind, capacity, std::move(missing)});
   capacities_.push_back(capacity);
@@ -74,22 +88,28 @@ void Resources::add_functions(Machine const& machine) {
     auto const& function = machine.at(id);
     auto const* part = machine.part_of(id);
     if (function.kind != PciKind::RootPort) add_link(machine, id);
-    if (function.kind == PciKind::Switch && !function.chip.empty() && part != nullptr && part->pcie_switch.virtual_switch_fabric)
-      fabrics_[i] = add_duplex(function.name, ".fabric.out", ".fabric.in", ResourceKind::ChipFabric, part->pcie_switch.virtual_switch_fabric);
+    if (function.kind == PciKind::Switch && !function.chip.empty() && part != nullptr &&
+        part->pcie_switch.virtual_switch_fabric)
+      fabrics_[i] = add_duplex(function.name, ".fabric.out", ".fabric.in", ResourceKind::ChipFabric,
+                               part->pcie_switch.virtual_switch_fabric);
     if (function.kind == PciKind::Gpu) {
       auto const bandwidth = part != nullptr ? part->gpu.memory_bandwidth : std::nullopt;
-      device_memories_[i] = add(function.name + ".memory", ResourceKind::DeviceMemory,
-                                bandwidth ? std::optional(*bandwidth * overheads::kDeviceMemoryEfficiency) : std::nullopt,
-                                fmt::format("the memory bandwidth of '{}'", function.name));
+      device_memories_[i] =
+          add(function.name + ".memory", ResourceKind::DeviceMemory,
+              bandwidth ? std::optional(*bandwidth * overheads::kDeviceMemoryEfficiency) : std::nullopt,
+              fmt::format("the memory bandwidth of '{}'", function.name));
       copy_engines_[i] = EngineId(engines_.size());
-      engines_.push_back({function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
+      engines_.push_back(
+          {function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
     }
     if (function.kind == PciKind::Nvme)
-      wires_[i] = {add(function.name + ".reads", ResourceKind::Drive, part != nullptr ? part->nvme.read_bandwidth : std::nullopt),
-                   add(function.name + ".writes", ResourceKind::Drive, part != nullptr ? part->nvme.write_bandwidth : std::nullopt)};
+      wires_[i] = {add(function.name + ".reads", ResourceKind::Drive,
+                       part != nullptr ? part->nvme.read_bandwidth : std::nullopt),
+                   add(function.name + ".writes", ResourceKind::Drive,
+                       part != nullptr ? part->nvme.write_bandwidth : std::nullopt)};
     if (function.kind == PciKind::Nic)
-      wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire, network::port_rate(machine, id),
-                             fmt::format("the rate of '{}'", function.name));
+      wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire,
+                             network::port_rate(machine, id), fmt::format("the rate of '{}'", function.name));
   }
 }
 
@@ -106,7 +126,8 @@ void Resources::add_link(Machine const& machine, PciId id) {
     link.assumed = link.link.has_value();
   }
   auto const capacity = link.link ? std::optional(pcie::capacity(*link.link, link.payload)) : std::nullopt;
-  link.direction = add_duplex(function.name, ".pcie.up", ".pcie.down", ResourceKind::PcieLink, capacity, missing_link(machine, id));
+  link.direction =
+      add_duplex(function.name, ".pcie.up", ".pcie.down", ResourceKind::PcieLink, capacity, missing_link(machine, id));
   links_[index(id)] = link;
 }
 
@@ -118,25 +139,31 @@ void Resources::add_sockets(Machine const& machine) {
     auto const* part = machine.part_of(SocketId(i));
     if (part == nullptr) continue;
     if (part->cpu.io_die_bandwidth)
-      io_dies_[i] = add_duplex(socket.name, ".io_die.in", ".io_die.out", ResourceKind::IoDie, part->cpu.io_die_bandwidth);
+      io_dies_[i] =
+          add_duplex(socket.name, ".io_die.in", ".io_die.out", ResourceKind::IoDie, part->cpu.io_die_bandwidth);
     auto const& settings = machine.at(socket.host).settings;
     if (translates(settings.iommu) && part->cpu.iommu_walks)
-      iommus_[i] = add(socket.name + ".iommu", ResourceKind::Iommu,
-                       BytesPerSecond(part->cpu.iommu_walks->value() * static_cast<double>(settings.iommu_page.value())));
+      iommus_[i] =
+          add(socket.name + ".iommu", ResourceKind::Iommu,
+              BytesPerSecond(part->cpu.iommu_walks->value() * static_cast<double>(settings.iommu_page.value())));
   }
   for (auto const& bridge : machine.host_bridges) {
     auto const* part = machine.part_of(bridge.socket);
     if (part != nullptr && part->cpu.host_bridge_peer_bandwidth)
-      bridges_.emplace_back(add_duplex(bridge.name, ".peer.in", ".peer.out", ResourceKind::HostBridge, part->cpu.host_bridge_peer_bandwidth));
+      bridges_.emplace_back(add_duplex(bridge.name, ".peer.in", ".peer.out", ResourceKind::HostBridge,
+                                       part->cpu.host_bridge_peer_bandwidth));
     else
       bridges_.emplace_back(std::nullopt);
   }
   for (auto const& numa : machine.numa_nodes) {
     auto const* part = machine.part_of(numa.socket);
-    auto const nodes = std::count_if(machine.numa_nodes.begin(), machine.numa_nodes.end(), [&](auto const& other) { return other.socket == numa.socket; });
+    auto const nodes = std::count_if(machine.numa_nodes.begin(), machine.numa_nodes.end(),
+                                     [&](auto const& other) { return other.socket == numa.socket; });
     auto const bandwidth = part != nullptr ? part->cpu.memory_bandwidth : std::nullopt;
     memories_.push_back(add(numa.name + ".memory", ResourceKind::Memory,
-                            bandwidth ? std::optional(*bandwidth * (overheads::kDramEfficiency / static_cast<double>(nodes))) : std::nullopt,
+                            bandwidth
+                                ? std::optional(*bandwidth * (overheads::kDramEfficiency / static_cast<double>(nodes)))
+                                : std::nullopt,
                             fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
   }
 }
@@ -144,13 +171,18 @@ void Resources::add_sockets(Machine const& machine) {
 void Resources::add_socket_pairs(Machine const& machine) {
   for (auto const& link : machine.socket_links) {
     auto const& part = machine.at(link.part);
-    auto const stem = fmt::format("{}-{}", machine.at(link.a).name, machine.at(link.b).name.substr(machine.at(link.b).name.find('/') + 1));
-    auto const raw = part.link.rate ? std::optional(*part.link.rate * (static_cast<double>(link.count) * part.link.copy_efficiency.value_or(1.0))) : std::nullopt;
+    auto const stem = fmt::format("{}-{}", machine.at(link.a).name,
+                                  machine.at(link.b).name.substr(machine.at(link.b).name.find('/') + 1));
+    auto const raw = part.link.rate ? std::optional(*part.link.rate * (static_cast<double>(link.count) *
+                                                                       part.link.copy_efficiency.value_or(1.0)))
+                                    : std::nullopt;
     SocketPair pair{link.a, link.b, {}, {}, {}, part.link.latency.value_or(overheads::kSocketHop)};
-    pair.link = add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, raw, fmt::format("the rate of '{}'", part.name));
+    pair.link =
+        add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, raw, fmt::format("the rate of '{}'", part.name));
     auto const* cpu = machine.part_of(link.a);
     auto const peer = cpu != nullptr && cpu->cpu.socket_peer_bandwidth ? cpu->cpu.socket_peer_bandwidth : raw;
-    pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, peer, fmt::format("the peer bandwidth of '{}'", part.name));
+    pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, peer,
+                           fmt::format("the peer bandwidth of '{}'", part.name));
     if (cpu != nullptr && cpu->cpu.socket_peer_bandwidth_both)
       pair.peer_both = add(stem + ".peer.both", ResourceKind::SocketPeer, cpu->cpu.socket_peer_bandwidth_both);
     pairs_.push_back(pair);
@@ -166,10 +198,13 @@ Resources::SocketPair const* Resources::socket_pair(SocketId a, SocketId b) cons
 void Resources::add_nvlinks(Machine const& machine) {
   auto const made = [&](std::string const& stem, std::string const& up, std::string const& down, PartId id, int count) {
     auto const& part = machine.at(id);
-    auto const capacity = part.link.rate ? std::optional(*part.link.rate * (count * part.link.copy_efficiency.value_or(1.0))) : std::nullopt;
+    auto const capacity = part.link.rate
+                              ? std::optional(*part.link.rate * (count * part.link.copy_efficiency.value_or(1.0)))
+                              : std::nullopt;
     NvlinkPath path;
     path.part = id;
-    path.direction = add_duplex(stem, up, down, ResourceKind::Nvlink, capacity, fmt::format("the rate of '{}'", part.name));
+    path.direction =
+        add_duplex(stem, up, down, ResourceKind::Nvlink, capacity, fmt::format("the rate of '{}'", part.name));
     if (capacity && part.link.duplex && *part.link.duplex < 1)
       path.both = add(stem + ".both", ResourceKind::Nvlink, *capacity * (2 * *part.link.duplex));
     return path;
@@ -186,15 +221,18 @@ void Resources::add_nvlinks(Machine const& machine) {
   }
   for (auto const& domain : machine.nvswitches) {
     auto& ports = ports_.emplace_back();
-    for (auto const& port : domain.ports) ports.push_back(made(machine.at(port.gpu).name + ".nvlink", ".out", ".in", domain.link_part, port.count));
+    for (auto const& port : domain.ports)
+      ports.push_back(made(machine.at(port.gpu).name + ".nvlink", ".out", ".in", domain.link_part, port.count));
   }
 }
 
 void Resources::add_network(Machine const& machine) {
   if (!machine.fabric) return;
   for (auto const& leaf : machine.fabric->leaves) {
-    if (leaf.uplink) uplinks_.emplace_back(add_duplex(leaf.name, ".uplink.up", ".uplink.down", ResourceKind::Uplink, leaf.uplink));
-    else uplinks_.emplace_back(std::nullopt);
+    if (leaf.uplink)
+      uplinks_.emplace_back(add_duplex(leaf.name, ".uplink.up", ".uplink.down", ResourceKind::Uplink, leaf.uplink));
+    else
+      uplinks_.emplace_back(std::nullopt);
   }
 }
 

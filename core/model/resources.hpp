@@ -64,7 +64,9 @@ class Resources {
   };
   [[nodiscard]] NvlinkPath const& nvlink(std::size_t bundle) const { return bundles_[bundle]; }
   // A GPU's port to an NVSwitch domain: up is out of the GPU.
-  [[nodiscard]] NvlinkPath const& nvswitch_port(std::size_t domain, std::size_t port) const { return ports_[domain][port]; }
+  [[nodiscard]] NvlinkPath const& nvswitch_port(std::size_t domain, std::size_t port) const {
+    return ports_[domain][port];
+  }
 
  private:
   ResourceId add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity, std::string missing = {});

@@ -10,7 +10,8 @@ namespace lanewise {
 class DagRunner {
  public:
   // Throws PlanError when a dependency is missing or circular.
-  explicit DagRunner(std::vector<Step> const& steps) : missing_(steps.size()), next_(steps.size()), left_(steps.size()) {
+  explicit DagRunner(std::vector<Step> const& steps)
+      : missing_(steps.size()), next_(steps.size()), left_(steps.size()) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       for (auto const before : steps[i].after) {
         if (index(before) >= steps.size()) throw PlanError("a step waits for one that is not in the plan");

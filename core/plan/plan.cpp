@@ -26,30 +26,59 @@ void verify_way(Machine const& machine, Step const& step) {
   auto const& way = step.way;
   auto const is = [&](Place const& place, PciKind kind) { return is_kind(machine, place, kind); };
   auto const memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
-  auto const one_each = [&](PciKind one, PciKind other) { return (is(step.from, one) && is(step.to, other)) || (is(step.from, other) && is(step.to, one)); };
-  auto const with_memory = [&](PciKind kind) { return (is(step.from, kind) && memory(step.to)) || (memory(step.from) && is(step.to, kind)); };
+  auto const one_each = [&](PciKind one, PciKind other) {
+    return (is(step.from, one) && is(step.to, other)) || (is(step.from, other) && is(step.to, one));
+  };
+  auto const with_memory = [&](PciKind kind) {
+    return (is(step.from, kind) && memory(step.to)) || (memory(step.from) && is(step.to, kind));
+  };
   bool const gpus = is(step.from, PciKind::Gpu) && is(step.to, PciKind::Gpu);
   bool const memories = memory(step.from) && memory(step.to);
   bool const has_nic = way.nic_from || way.nic_to;
-  for (auto const& relay : {way.relay, way.relay_to}) require(!relay || is(*relay, PciKind::Gpu), step, "a relay is a GPU");
-  for (auto const& nic : {way.nic_from, way.nic_to}) require(!nic || is(*nic, PciKind::Nic), step, "only a NIC sends to the network");
+  for (auto const& relay : {way.relay, way.relay_to})
+    require(!relay || is(*relay, PciKind::Gpu), step, "a relay is a GPU");
+  for (auto const& nic : {way.nic_from, way.nic_to})
+    require(!nic || is(*nic, PciKind::Nic), step, "only a NIC sends to the network");
   auto const sends = [&](Place const& place) { return is(place, PciKind::Gpu) || memory(place); };
-  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step, "a NIC sends from and receives into the memory of a GPU or the host");
+  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step,
+          "a NIC sends from and receives into the memory of a GPU or the host");
   switch (way.mechanism) {
-    case Mechanism::Local: require((gpus && step.from == step.to) || memories, step, "local is within one GPU's memory or the host's"); break;
-    case Mechanism::Nvlink: require(gpus || with_memory(PciKind::Gpu), step, "nvlink is between two GPUs, or a GPU and host memory"); break;
+    case Mechanism::Local:
+      require((gpus && step.from == step.to) || memories, step, "local is within one GPU's memory or the host's");
+      break;
+    case Mechanism::Nvlink:
+      require(gpus || with_memory(PciKind::Gpu), step, "nvlink is between two GPUs, or a GPU and host memory");
+      break;
     case Mechanism::PcieP2p: require(gpus, step, "pcie_p2p is between two GPUs"); break;
-    case Mechanism::NvlinkRelay: require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third"); break;
-    case Mechanism::HostDma: require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme), step, "host_dma is between a GPU or a drive and host memory"); break;
-    case Mechanism::HostStaged: require(gpus && way.staging, step, "host_staged is between two GPUs through host memory"); break;
-    case Mechanism::SharedHost: require(way.staging && (gpus || has_nic), step, "shared_host needs a host memory and two devices"); break;
-    case Mechanism::BarCopy: require(gpus || with_memory(PciKind::Gpu), step, "bar_copy is between two GPUs, or a GPU and host memory"); break;
-    case Mechanism::GdrRelay: require(has_nic && (way.relay || way.relay_to), step, "gdr_relay needs a NIC and a GPU beside it"); break;
+    case Mechanism::NvlinkRelay:
+      require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third");
+      break;
+    case Mechanism::HostDma:
+      require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme), step,
+              "host_dma is between a GPU or a drive and host memory");
+      break;
+    case Mechanism::HostStaged:
+      require(gpus && way.staging, step, "host_staged is between two GPUs through host memory");
+      break;
+    case Mechanism::SharedHost:
+      require(way.staging && (gpus || has_nic), step, "shared_host needs a host memory and two devices");
+      break;
+    case Mechanism::BarCopy:
+      require(gpus || with_memory(PciKind::Gpu), step, "bar_copy is between two GPUs, or a GPU and host memory");
+      break;
+    case Mechanism::GdrRelay:
+      require(has_nic && (way.relay || way.relay_to), step, "gdr_relay needs a NIC and a GPU beside it");
+      break;
     case Mechanism::NetStaged: require(has_nic && way.staging, step, "net_staged needs a NIC and a host memory"); break;
     case Mechanism::Gdr:
     case Mechanism::Rdma: require(has_nic, step, fmt::format("{} needs a NIC", to_string(way.mechanism))); break;
-    case Mechanism::StorageDirect: require(one_each(PciKind::Gpu, PciKind::Nvme), step, "storage_direct is between a drive and a GPU"); break;
-    case Mechanism::StorageStaged: require(one_each(PciKind::Gpu, PciKind::Nvme) && way.staging, step, "storage_staged is between a drive and a GPU through host memory"); break;
+    case Mechanism::StorageDirect:
+      require(one_each(PciKind::Gpu, PciKind::Nvme), step, "storage_direct is between a drive and a GPU");
+      break;
+    case Mechanism::StorageStaged:
+      require(one_each(PciKind::Gpu, PciKind::Nvme) && way.staging, step,
+              "storage_staged is between a drive and a GPU through host memory");
+      break;
   }
 }
 
@@ -139,7 +168,8 @@ void add_functions(Hash& hash, Machine const& machine) {
 
 void add_links(Hash& hash, Machine const& machine) {
   for (auto const& link : machine.socket_links)
-    for (auto const value : {number(link.a), number(link.b), number(link.part), std::int64_t{link.count}}) hash.add(value);
+    for (auto const value : {number(link.a), number(link.b), number(link.part), std::int64_t{link.count}})
+      hash.add(value);
   for (auto const& bundle : machine.nvlinks) {
     for (auto const& end : {bundle.a, bundle.b}) {
       hash.add(static_cast<std::int64_t>(end.index()));
@@ -205,7 +235,8 @@ std::optional<NumaId> memory_at(Json const& json, char const* key, Machine const
   if (!json.contains(key)) return std::nullopt;
   auto const place = machine.place(json.at(key).get<std::string>());
   auto const* numa = std::get_if<NumaId>(&place);
-  if (numa == nullptr) throw InputError(fmt::format("not a plan: '{}' is not host memory", json.at(key).get<std::string>()));
+  if (numa == nullptr)
+    throw InputError(fmt::format("not a plan: '{}' is not host memory", json.at(key).get<std::string>()));
   return *numa;
 }
 
@@ -288,7 +319,11 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   Json json{{"lanewise", "plan/1"}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
   json["steps"] = Json::array();
   for (auto const& step : plan.steps) {
-    Json item{{"transfer", step.transfer}, {"from", machine.name_of(step.from)}, {"to", machine.name_of(step.to)}, {"bytes", step.bytes.value()}, {"op", to_string(step.op)}};
+    Json item{{"transfer", step.transfer},
+              {"from", machine.name_of(step.from)},
+              {"to", machine.name_of(step.to)},
+              {"bytes", step.bytes.value()},
+              {"op", to_string(step.op)}};
     item["way"] = way_json(step.way, machine);
     item["after"] = Json::array();
     for (auto const before : step.after) item["after"].push_back(index(before));
@@ -309,8 +344,9 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
     plan.machine = json.at("machine");
     plan.fingerprint = json.at("fingerprint");
     if (plan.fingerprint != fingerprint(machine))
-      throw InputError(fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings", plan.machine,
-                                   plan.fingerprint, machine.name, fingerprint(machine)));
+      throw InputError(
+          fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings",
+                      plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
     for (auto const& item : json.at("steps")) {
       Step step;
       step.transfer = item.at("transfer");
@@ -324,7 +360,8 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
     }
     for (auto const& item : json.at("decisions")) {
       Decision decision{item.at("transfer"), StepId(item.at("step").get<std::uint32_t>()), {}, item.at("chosen")};
-      for (auto const& candidate : item.at("candidates")) decision.candidates.push_back(candidate_from(candidate, machine));
+      for (auto const& candidate : item.at("candidates"))
+        decision.candidates.push_back(candidate_from(candidate, machine));
       plan.decisions.push_back(std::move(decision));
     }
     plan.verify(machine);

@@ -16,7 +16,7 @@ enum class StepId : std::uint32_t {};
 
 // One piece of work that an executor starts and finishes.
 struct Step {
-  std::string transfer;       // the transfer it belongs to
+  std::string transfer;  // the transfer it belongs to
   Place from, to;
   Bytes bytes{0};
   Op op = Op::Copy;
@@ -28,14 +28,14 @@ struct Step {
 // A way that was weighed, and what came of it.
 struct Candidate {
   Way way;
-  std::string refused_by;               // a rule's id; empty: legal
-  std::string reason;                   // of the refusal, or the figure without which there is no cost
-  std::vector<std::string> remarks;     // ids of rules that changed its way
-  std::vector<std::string> route;       // hop by hop; empty where the way cannot be laid
-  std::optional<Seconds> time;          // alone on an idle machine; absent: refused or a figure is unknown
-  std::optional<Seconds> latency;       // of that, before the data flows
-  std::optional<BytesPerSecond> rate;   // once it flows
-  std::string binding;                  // what bounds the rate
+  std::string refused_by;              // a rule's id; empty: legal
+  std::string reason;                  // of the refusal, or the figure without which there is no cost
+  std::vector<std::string> remarks;    // ids of rules that changed its way
+  std::vector<std::string> route;      // hop by hop; empty where the way cannot be laid
+  std::optional<Seconds> time;         // alone on an idle machine; absent: refused or a figure is unknown
+  std::optional<Seconds> latency;      // of that, before the data flows
+  std::optional<BytesPerSecond> rate;  // once it flows
+  std::string binding;                 // what bounds the rate
   friend bool operator==(Candidate const&, Candidate const&) = default;
   [[nodiscard]] bool legal() const { return refused_by.empty(); }
 };
@@ -55,7 +55,8 @@ struct Plan {
   std::vector<Decision> decisions;
   friend bool operator==(Plan const&, Plan const&) = default;
 
-  // Throws PlanError when a dependency is missing or circular, a step names the wrong kind of place, or bytes are negative.
+  // Throws PlanError when a dependency is missing or circular, a step names the wrong kind of place, or bytes are
+  // negative.
   void verify(Machine const& of) const;
 };
 

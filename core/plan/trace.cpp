@@ -13,14 +13,18 @@ nlohmann::ordered_json to_json(Trace const& trace) {
                               {"makespan_us", microseconds(trace.makespan)}};
   json["steps"] = nlohmann::ordered_json::array();
   for (auto const& step : trace.steps) {
-    nlohmann::ordered_json item{{"transfer", step.transfer}, {"start_us", microseconds(step.start)}, {"end_us", microseconds(step.end)}, {"bytes", step.bytes.value()}};
+    nlohmann::ordered_json item{{"transfer", step.transfer},
+                                {"start_us", microseconds(step.start)},
+                                {"end_us", microseconds(step.end)},
+                                {"bytes", step.bytes.value()}};
     item["bandwidth_GBps"] = gigabytes_per_second(step.rate());
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     json["steps"].push_back(std::move(item));
   }
   json["resources"] = nlohmann::ordered_json::array();
   for (auto const& resource : trace.resources)
-    json["resources"].push_back({{"name", resource.name}, {"bytes", resource.bytes}, {"utilisation", resource.utilisation}});
+    json["resources"].push_back(
+        {{"name", resource.name}, {"bytes", resource.bytes}, {"utilisation", resource.utilisation}});
   return json;
 }
 
@@ -41,7 +45,8 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();
       trace.steps.push_back(std::move(step));
     }
-    for (auto const& item : json.at("resources")) trace.resources.push_back({item.at("name"), item.at("bytes"), item.at("utilisation")});
+    for (auto const& item : json.at("resources"))
+      trace.resources.push_back({item.at("name"), item.at("bytes"), item.at("utilisation")});
     return trace;
   } catch (nlohmann::ordered_json::exception const& error) {
     throw InputError(std::string("not a trace: ") + error.what());

@@ -29,7 +29,7 @@ struct ResourceTrace {
 };
 
 struct Trace {
-  std::string mode;                                // "sim" or "hw"
+  std::string mode;  // "sim" or "hw"
   std::string machine;
   std::string fingerprint;
   std::map<std::string, std::string> environment;  // executor version, settings, host

@@ -51,7 +51,9 @@ Choice Planner::choose(Request const& request, PeersInUse peers) const {
       if (!uncosted) uncosted = here;
       continue;
     }
-    if (!choice.chosen || judged.cost->time.value() < choice.judged[*choice.chosen].cost->time.value() * (1 - kClearlyFaster)) choice.chosen = here;
+    if (!choice.chosen ||
+        judged.cost->time.value() < choice.judged[*choice.chosen].cost->time.value() * (1 - kClearlyFaster))
+      choice.chosen = here;
   }
   if (!choice.chosen) choice.chosen = uncosted;  // legal, though nobody knows how fast
   return choice;
@@ -65,7 +67,8 @@ Candidate Planner::described(Request const& request, Judged const& judged) const
     candidate.reason = judged.refused_by->sentence;
     return candidate;
   }
-  for (auto const* rule : remarks(attempt_of(model_, request, judged.way, {}))) candidate.remarks.emplace_back(rule->id);
+  for (auto const* rule : remarks(attempt_of(model_, request, judged.way, {})))
+    candidate.remarks.emplace_back(rule->id);
   auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
   for (auto const& hop : demand.route) candidate.route.push_back(model_.name_of(hop));
   if (demand.unknown) candidate.reason = fmt::format("nobody says {}", model_.resources().at(*demand.unknown).missing);
@@ -94,8 +97,9 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
     auto const choice = choose(request, {in_use(from, to), in_use(to, from)});
     if (!choice.chosen) {
       auto const& last = choice.judged.front();
-      throw PlanError(fmt::format("transfer '{}' {} has no legal way: {} ({})", request.id, described_places(model_.machine(), request),
-                                  last.refused_by->id, last.refused_by->sentence));
+      throw PlanError(fmt::format("transfer '{}' {} has no legal way: {} ({})", request.id,
+                                  described_places(model_.machine(), request), last.refused_by->id,
+                                  last.refused_by->sentence));
     }
     auto const& chosen = choice.judged[*choice.chosen];
     if (chosen.way.mechanism == Mechanism::PcieP2p) {

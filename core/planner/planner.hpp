@@ -19,8 +19,8 @@ struct Request {
   Place from, to;
   Bytes bytes{0};
   Op op = Op::Copy;
-  std::optional<Mechanism> only = {};     // this mechanism and no other
-  std::vector<std::size_t> after = {};     // requests that must have finished
+  std::optional<Mechanism> only = {};   // this mechanism and no other
+  std::vector<std::size_t> after = {};  // requests that must have finished
 };
 
 // PCIe peers already mapped at the two ends.
@@ -32,13 +32,13 @@ struct PeersInUse {
 // One way, judged. Costs nothing to make: no names, no allocation.
 struct Judged {
   Way way;
-  Rule const* refused_by = nullptr;    // nullptr: legal
-  std::optional<Cost> cost;            // absent: refused, or a figure is unknown
+  Rule const* refused_by = nullptr;  // nullptr: legal
+  std::optional<Cost> cost;          // absent: refused, or a figure is unknown
 };
 
 struct Choice {
-  std::vector<Judged> judged;          // in order of preference where times are equal
-  std::optional<std::size_t> chosen;   // absent: nothing is legal
+  std::vector<Judged> judged;         // in order of preference where times are equal
+  std::optional<std::size_t> chosen;  // absent: nothing is legal
 };
 
 class Planner {

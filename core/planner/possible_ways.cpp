@@ -34,12 +34,18 @@ class Ways {
     ways_.reserve(16);
     auto const from = kind_of(machine_, request_.from);
     auto const to = kind_of(machine_, request_.to);
-    if (machine_.host_of(request_.from) != machine_.host_of(request_.to)) across_nodes(from, to);
-    else if (from == End::Gpu && to == End::Gpu) between_gpus();
-    else if (from == End::Nic || to == End::Nic) to_the_wire(from, to);
-    else if (from == End::Drive || to == End::Drive) with_drive(from, to);
-    else if (from == End::Memory && to == End::Memory) add({.mechanism = Mechanism::Local});
-    else gpu_and_memory();
+    if (machine_.host_of(request_.from) != machine_.host_of(request_.to))
+      across_nodes(from, to);
+    else if (from == End::Gpu && to == End::Gpu)
+      between_gpus();
+    else if (from == End::Nic || to == End::Nic)
+      to_the_wire(from, to);
+    else if (from == End::Drive || to == End::Drive)
+      with_drive(from, to);
+    else if (from == End::Memory && to == End::Memory)
+      add({.mechanism = Mechanism::Local});
+    else
+      gpu_and_memory();
     if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
     return std::move(ways_);
   }
@@ -59,13 +65,15 @@ class Ways {
     add({.mechanism = Mechanism::Nvlink, .drive = request_.op == Op::Read ? Drive::Pull : Drive::Push});
     bool const pull_first = request_.op == Op::Read;
     add({.mechanism = Mechanism::PcieP2p, .drive = pull_first ? Drive::Pull : Drive::Push});
-    if (request_.op != Op::Write) add({.mechanism = Mechanism::PcieP2p, .drive = pull_first ? Drive::Push : Drive::Pull});
+    if (request_.op != Op::Write)
+      add({.mechanism = Mechanism::PcieP2p, .drive = pull_first ? Drive::Push : Drive::Pull});
     add_relays(from, to);
     auto const near_source = machine_.numa_of(from);
     auto const near_target = machine_.numa_of(to);
     add_staged(Mechanism::HostStaged, near_source, near_target);
     add_staged(Mechanism::SharedHost, near_source, near_target);
-    if (request_.op == Op::Copy) add({.mechanism = Mechanism::BarCopy, .staging = near_source});  // a GPU's store is no CPU copy
+    if (request_.op == Op::Copy)
+      add({.mechanism = Mechanism::BarCopy, .staging = near_source});  // a GPU's store is no CPU copy
   }
 
   // Through NVSwitch every pair is direct already, so only bundles make a relay worth weighing.
@@ -88,7 +96,9 @@ class Ways {
   void gpu_and_memory() {
     add({.mechanism = Mechanism::Nvlink});
     add({.mechanism = Mechanism::HostDma});
-    add({.mechanism = Mechanism::BarCopy, .staging = std::holds_alternative<NumaId>(request_.from) ? std::get<NumaId>(request_.from) : std::get<NumaId>(request_.to)});
+    add({.mechanism = Mechanism::BarCopy,
+         .staging = std::holds_alternative<NumaId>(request_.from) ? std::get<NumaId>(request_.from)
+                                                                  : std::get<NumaId>(request_.to)});
   }
 
   void with_drive(End from, End to) {
@@ -146,7 +156,9 @@ class Ways {
         for (auto const& port : domain.ports) weigh(port.gpu);
     for (auto const& bundle : machine_.nvlinks)
       for (auto const& end : {bundle.a, bundle.b})
-        if (auto const* other = std::get_if<PciId>(&end); other != nullptr && machine_.host_of(*other) == machine_.host_of(gpu)) weigh(*other);
+        if (auto const* other = std::get_if<PciId>(&end);
+            other != nullptr && machine_.host_of(*other) == machine_.host_of(gpu))
+          weigh(*other);
     return best;
   }
 
@@ -161,11 +173,14 @@ class Ways {
     if (!machine_.fabric) return rails;
     auto const host = machine_.host_of(place);
     auto const& all = machine_.fabric->attachments;
-    auto const first = std::lower_bound(all.begin(), all.end(), host, [&](auto const& attachment, HostId wanted) { return machine_.host_of(attachment.nic) < wanted; });
+    auto const first = std::lower_bound(all.begin(), all.end(), host, [&](auto const& attachment, HostId wanted) {
+      return machine_.host_of(attachment.nic) < wanted;
+    });
     for (auto it = first; it != all.end() && machine_.host_of(it->nic) == host; ++it) {
       auto const& attachment = *it;
       auto const* id = std::get_if<PciId>(&place);
-      auto const distance = id != nullptr ? path_class(machine_, *id, attachment.nic) : path_class(machine_, attachment.nic, std::get<NumaId>(place));
+      auto const distance = id != nullptr ? path_class(machine_, *id, attachment.nic)
+                                          : path_class(machine_, attachment.nic, std::get<NumaId>(place));
       rails.push_back({attachment.nic, distance, machine_.at(attachment.nic).rail});
     }
     std::stable_sort(rails.begin(), rails.end(), [](Rail const& a, Rail const& b) { return a.distance < b.distance; });

@@ -74,11 +74,14 @@ bool unapproved_guest(Machine const& machine, PciId a, PciId b) {
   auto const& host = machine.at(machine.host_of(a));
   auto const& v = host.settings.virtualization;
   if (!v.passthrough || v.approval) return false;
-  auto const holds = [&](std::vector<std::string> const& clique, PciId id) {  // a node's own file does not name the node
+  auto const holds = [&](std::vector<std::string> const& clique,
+                         PciId id) {  // a node's own file does not name the node
     auto const& name = machine.at(id).name;
-    return std::any_of(clique.begin(), clique.end(), [&](std::string const& member) { return member == name || host.name + "/" + member == name; });
+    return std::any_of(clique.begin(), clique.end(),
+                       [&](std::string const& member) { return member == name || host.name + "/" + member == name; });
   };
-  return std::none_of(v.cliques.begin(), v.cliques.end(), [&](auto const& clique) { return holds(clique, a) && holds(clique, b); });
+  return std::none_of(v.cliques.begin(), v.cliques.end(),
+                      [&](auto const& clique) { return holds(clique, a) && holds(clique, b); });
 }
 
 bool has_nvlink(Machine const& machine, PciId a, PciId b) { return nvlink_count(machine, a, b) > 0; }
@@ -94,7 +97,9 @@ bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
 
 bool on_nvswitch(Machine const& machine, PciId gpu) {
   return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(), [&](NvSwitch const& domain) {
-    return domain.host == machine.host_of(gpu) && std::any_of(domain.ports.begin(), domain.ports.end(), [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
+    return domain.host == machine.host_of(gpu) &&
+           std::any_of(domain.ports.begin(), domain.ports.end(),
+                       [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
   });
 }
 

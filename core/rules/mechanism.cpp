@@ -23,7 +23,9 @@ Parsed<Mechanism> parse_mechanism(std::string_view text) {
   auto const* const found = std::find(kNames.begin(), kNames.end(), text);
   if (found != kNames.end()) return {static_cast<Mechanism>(found - kNames.begin()), {}};
   std::vector<std::string> const names(kNames.begin(), kNames.end());
-  return {{}, fmt::format("'{}' is not a mechanism; allowed: {}{}", text, fmt::join(kNames, ", "), did_you_mean(text, names))};
+  return {
+      {},
+      fmt::format("'{}' is not a mechanism; allowed: {}{}", text, fmt::join(kNames, ", "), did_you_mean(text, names))};
 }
 
 std::array<Mechanism, kMechanismCount> const& all_mechanisms() {

@@ -36,14 +36,14 @@ enum class Drive : std::uint8_t { Push, Pull };
 // One way to do one transfer: a mechanism with everything it leaves open decided.
 struct Way {
   Mechanism mechanism = Mechanism::Local;
-  Drive drive = Drive::Push;           // of peer access
-  std::optional<PciId> relay = {};          // the GPU in between (NvlinkRelay), or beside the source's NIC (GdrRelay)
-  std::optional<PciId> relay_to = {};       // the GPU beside the destination's NIC (GdrRelay)
-  std::optional<NumaId> staging = {};       // host memory on the source's node (staged forms)
-  std::optional<NumaId> staging_to = {};    // and on the destination's node, where that differs
-  std::optional<PciId> nic_from = {};       // the source node's NIC
-  std::optional<PciId> nic_to = {};         // the destination node's NIC
-  Bytes chunk{0};                      // of pipelined forms
+  Drive drive = Drive::Push;              // of peer access
+  std::optional<PciId> relay = {};        // the GPU in between (NvlinkRelay), or beside the source's NIC (GdrRelay)
+  std::optional<PciId> relay_to = {};     // the GPU beside the destination's NIC (GdrRelay)
+  std::optional<NumaId> staging = {};     // host memory on the source's node (staged forms)
+  std::optional<NumaId> staging_to = {};  // and on the destination's node, where that differs
+  std::optional<PciId> nic_from = {};     // the source node's NIC
+  std::optional<PciId> nic_to = {};       // the destination node's NIC
+  Bytes chunk{0};                         // of pipelined forms
   friend bool operator==(Way const&, Way const&) = default;
 };
 

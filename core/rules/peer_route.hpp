@@ -22,11 +22,11 @@ AcsEffect acs_on_completion(AcsControl control, bool relaxed_ordering);
 struct PeerRoute {
   Turn request = Turn::RootComplex;
   Turn completion = Turn::RootComplex;
-  bool blocked = false;               // ACS drops the request
-  bool request_unknown = false;       // the initiator's port could not be read: requests are planned as redirected
-  bool completion_unknown = false;    // nor could the target's: completions likewise
-  std::optional<PciId> meeting;       // the switch above both; of Turn::Chip: the initiator's topmost switch
-  std::optional<PciId> deciding;      // the function below the port whose ACS decided
+  bool blocked = false;             // ACS drops the request
+  bool request_unknown = false;     // the initiator's port could not be read: requests are planned as redirected
+  bool completion_unknown = false;  // nor could the target's: completions likewise
+  std::optional<PciId> meeting;     // the switch above both; of Turn::Chip: the initiator's topmost switch
+  std::optional<PciId> deciding;    // the function below the port whose ACS decided
   bool same_host_bridge = false;
   bool same_socket = false;
 

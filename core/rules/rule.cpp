@@ -33,8 +33,11 @@ std::pair<PciId, PciId> two_gpus(Attempt const& a) { return {std::get<PciId>(a.f
 template <class Predicate>
 bool any_access(Attempt const& a, Predicate predicate) {
   auto const accesses = peer_accesses(a);
-  if (accesses.count > 0 && predicate(accesses.first, peer_route(a.machine, accesses.first.initiator, accesses.first.target))) return true;
-  return accesses.count > 1 && predicate(accesses.second, peer_route(a.machine, accesses.second.initiator, accesses.second.target));
+  if (accesses.count > 0 &&
+      predicate(accesses.first, peer_route(a.machine, accesses.first.initiator, accesses.first.target)))
+    return true;
+  return accesses.count > 1 &&
+         predicate(accesses.second, peer_route(a.machine, accesses.second.initiator, accesses.second.target));
 }
 
 template <class Predicate>
@@ -46,12 +49,15 @@ bool any_nic(Attempt const& a, Predicate predicate) {
 
 bool refused_by_root_complex(Attempt const& a, bool read) {
   return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {
-    return access.read == read && route.through_root_complex(access.read) && !root_complex_forwards(a.machine, access, route);
+    return access.read == read && route.through_root_complex(access.read) &&
+           !root_complex_forwards(a.machine, access, route);
   });
 }
 
 bool crosses_sockets(Attempt const& a) {
-  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.through_root_complex(access.read) && !route.same_socket; });
+  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) {
+    return route.through_root_complex(access.read) && !route.same_socket;
+  });
 }
 
 // GPU memory is mapped for others through p2pdma (dma-buf) rather than by raw address (peermem).
@@ -59,7 +65,9 @@ bool by_dma_buf(Attempt const& a) { return software_of(a).dma_buf; }
 
 // ------------------------------------------------------------------------------------------------------- conditions
 
-bool no_gpu_runtime(Attempt const& a) { return !software_of(a).cuda && any_gpu(a, [](PciId) { return true; }); }
+bool no_gpu_runtime(Attempt const& a) {
+  return !software_of(a).cuda && any_gpu(a, [](PciId) { return true; });
+}
 bool mig_on(Attempt const& a) {
   return any_gpu(a, [&](PciId gpu) { return a.machine.at(gpu).mig; });
 }
@@ -120,7 +128,9 @@ bool acs_blocks(Attempt const& a) {
   return any_access(a, [](PeerAccess const&, PeerRoute const& route) { return route.blocked; });
 }
 bool acs_redirects(Attempt const& a) {
-  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.redirected(access.read) && !route.acs_unknown(access.read); });
+  return any_access(a, [](PeerAccess const& access, PeerRoute const& route) {
+    return route.redirected(access.read) && !route.acs_unknown(access.read);
+  });
 }
 bool acs_unknown(Attempt const& a) {
   return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.acs_unknown(access.read); });
@@ -205,7 +215,9 @@ bool relay_useless(Attempt const& a) {
 bool no_network(Attempt const& a) {
   bool const across = a.machine.host_of(a.from) != a.machine.host_of(a.to);
   if (!across) return false;
-  auto const attached = [&](std::optional<PciId> nic) { return nic && a.machine.fabric && a.machine.fabric->find(*nic) != nullptr; };
+  auto const attached = [&](std::optional<PciId> nic) {
+    return nic && a.machine.fabric && a.machine.fabric->find(*nic) != nullptr;
+  };
   return !attached(a.way.nic_from) || !attached(a.way.nic_to);
 }
 // GPUDirect Storage wants physical addresses on x86; on Grace the IOMMU is what joins drive and GPU.
@@ -226,68 +238,129 @@ constexpr std::string_view kGdrGuide = "NVIDIA GPUDirect RDMA documentation";
 
 // The order decides which reason a person sees first: what the platform lacks, what the product refuses, then the way.
 constexpr std::array kRules{
-    Rule{"GPU-RUNTIME", "Without a GPU runtime nothing can start a transfer on a GPU.", "CUDA Programming Guide, Multi-Device System", true, no_gpu_runtime},
-    Rule{"P2P-MIG", "A GPU in MIG mode has no peers.", "NVIDIA MIG User Guide, Application Considerations; p2p_caps.c", true, mig_on},
-    Rule{"ATOMIC-PCIE", "Native atomics do not work over PCIe peer mappings of this GPU.", "CUDA, cudaDevP2PAttrNativeAtomicSupported; p2p_caps.c", true, atomic_over_pcie},
-    Rule{"ATOMIC-STAGED", "An atomic has no staged form: the memory must be mapped.", "CUDA Programming Guide, atomic functions", true, atomic},
+    Rule{"GPU-RUNTIME", "Without a GPU runtime nothing can start a transfer on a GPU.",
+         "CUDA Programming Guide, Multi-Device System", true, no_gpu_runtime},
+    Rule{"P2P-MIG", "A GPU in MIG mode has no peers.", "NVIDIA MIG User Guide, Application Considerations; p2p_caps.c",
+         true, mig_on},
+    Rule{"ATOMIC-PCIE", "Native atomics do not work over PCIe peer mappings of this GPU.",
+         "CUDA, cudaDevP2PAttrNativeAtomicSupported; p2p_caps.c", true, atomic_over_pcie},
+    Rule{"ATOMIC-STAGED", "An atomic has no staged form: the memory must be mapped.",
+         "CUDA Programming Guide, atomic functions", true, atomic},
     Rule{"NVLINK-NONE", "No NVLink joins the two.", "the machine description", true, no_nvlink},
-    Rule{"HOST-NVLINK-FIRST", "A GPU with NVLink to a CPU reaches host memory over it, not over PCIe.", "IBM REDP-5472 (AC922); NVIDIA GH200 whitepaper", true, has_cpu_link},
-    Rule{"NVLINK-FABRIC", "NVSwitch passes nothing until the fabric manager has initialised it.", "NVIDIA Fabric Manager User Guide", true, fabric_not_ready},
-    Rule{"RELAY-NEIGHBOUR", "A relay needs a third GPU with NVLink to both.", "the machine description", true, no_common_nvlink_neighbour},
-    Rule{"P2P-NVSWITCH-NO-FALLBACK", "GPUs on NVSwitch never fall back to PCIe peer access.", kDriver, true, nvswitch_without_fallback},
-    Rule{"P2P-NVLINK-FIRST", "The driver maps a peer over NVLink where there is one; PCIe peer access is not offered beside it.", kDriver, true, nvlink_takes_peer},
-    Rule{"P2P-PRODUCT", "The driver refuses PCIe peer access for this product.", "NVIDIA driver, GeForce RTX 30/40 series; nccl-tests issue 117", true, product_without_pcie_peer},
+    Rule{"HOST-NVLINK-FIRST", "A GPU with NVLink to a CPU reaches host memory over it, not over PCIe.",
+         "IBM REDP-5472 (AC922); NVIDIA GH200 whitepaper", true, has_cpu_link},
+    Rule{"NVLINK-FABRIC", "NVSwitch passes nothing until the fabric manager has initialised it.",
+         "NVIDIA Fabric Manager User Guide", true, fabric_not_ready},
+    Rule{"RELAY-NEIGHBOUR", "A relay needs a third GPU with NVLink to both.", "the machine description", true,
+         no_common_nvlink_neighbour},
+    Rule{"P2P-NVSWITCH-NO-FALLBACK", "GPUs on NVSwitch never fall back to PCIe peer access.", kDriver, true,
+         nvswitch_without_fallback},
+    Rule{"P2P-NVLINK-FIRST",
+         "The driver maps a peer over NVLink where there is one; PCIe peer access is not offered beside it.", kDriver,
+         true, nvlink_takes_peer},
+    Rule{"P2P-PRODUCT", "The driver refuses PCIe peer access for this product.",
+         "NVIDIA driver, GeForce RTX 30/40 series; nccl-tests issue 117", true, product_without_pcie_peer},
     Rule{"P2P-CHIP", "PCIe peers must be the same chip.", kDriver, true, chips_differ},
-    Rule{"P2P-GUEST", "In a virtual machine the driver offers peer access only between devices below a switch it sees, or announced as one clique.", "p2p_caps.c and hypervisor.c (df1c9a3); QEMU hw/vfio/pci-quirks.c x-nv-gpudirect-clique", true, guest_not_approved},
-    Rule{"P2P-PEER-LIMIT", "A GPU maps at most eight peers where there is no NVSwitch.", "CUDA Programming Guide, Peer-to-Peer Memory Access; P2P_MAX_NUM_PEERS", true, too_many_peers},
-    Rule{"P2P-IOMMU-TRANSLATED", "On bare metal a translating IOMMU corrupts or drops peer access by raw address; use iommu off or pt.", "CUDA Programming Guide, IOMMU on Linux", true, raw_address_under_iommu},
-    Rule{"P2P-ACS-BLOCKED", "ACS translation blocking drops translated requests at the downstream port.", "PCI Express Base Specification 6.12.3", true, acs_blocks},
-    Rule{"P2P-RC-UNKNOWN", "Nobody says whether this root complex forwards peer requests; name the CPU's part.", kP2pdma, true, cpu_unknown},
-    Rule{"P2P-SOCKET", "This CPU does not forward peer requests to another socket.", "NVIDIA driver, IOH topology rule in p2p_caps.c; Linux commit 494d63b", true, sockets_refused},
-    Rule{"P2P-RC-WRITE", "This root complex does not forward peer writes between these ports.", kP2pdma, true, writes_not_forwarded},
-    Rule{"P2P-RC-READ", "This root complex does not forward peer reads between these ports.", kP2pdma, true, reads_not_forwarded},
-    Rule{"BAR-GDRCOPY", "The CPU reaches GPU memory through BAR1 only with gdrcopy.", "NVIDIA gdrcopy README", true, bar_not_mappable},
-    Rule{"BAR-NONE", "This GPU has no BAR1 window that the CPU can map.", "NVIDIA gdrcopy README; part datasheet", true, no_bar1},
-    Rule{"NET-NONE", "No fabric joins a NIC of the one node with a NIC of the other.", "the cluster description", true, no_network},
+    Rule{"P2P-GUEST",
+         "In a virtual machine the driver offers peer access only between devices below a switch it sees, or announced "
+         "as one clique.",
+         "p2p_caps.c and hypervisor.c (df1c9a3); QEMU hw/vfio/pci-quirks.c x-nv-gpudirect-clique", true,
+         guest_not_approved},
+    Rule{"P2P-PEER-LIMIT", "A GPU maps at most eight peers where there is no NVSwitch.",
+         "CUDA Programming Guide, Peer-to-Peer Memory Access; P2P_MAX_NUM_PEERS", true, too_many_peers},
+    Rule{"P2P-IOMMU-TRANSLATED",
+         "On bare metal a translating IOMMU corrupts or drops peer access by raw address; use iommu off or pt.",
+         "CUDA Programming Guide, IOMMU on Linux", true, raw_address_under_iommu},
+    Rule{"P2P-ACS-BLOCKED", "ACS translation blocking drops translated requests at the downstream port.",
+         "PCI Express Base Specification 6.12.3", true, acs_blocks},
+    Rule{"P2P-RC-UNKNOWN", "Nobody says whether this root complex forwards peer requests; name the CPU's part.",
+         kP2pdma, true, cpu_unknown},
+    Rule{"P2P-SOCKET", "This CPU does not forward peer requests to another socket.",
+         "NVIDIA driver, IOH topology rule in p2p_caps.c; Linux commit 494d63b", true, sockets_refused},
+    Rule{"P2P-RC-WRITE", "This root complex does not forward peer writes between these ports.", kP2pdma, true,
+         writes_not_forwarded},
+    Rule{"P2P-RC-READ", "This root complex does not forward peer reads between these ports.", kP2pdma, true,
+         reads_not_forwarded},
+    Rule{"BAR-GDRCOPY", "The CPU reaches GPU memory through BAR1 only with gdrcopy.", "NVIDIA gdrcopy README", true,
+         bar_not_mappable},
+    Rule{"BAR-NONE", "This GPU has no BAR1 window that the CPU can map.", "NVIDIA gdrcopy README; part datasheet", true,
+         no_bar1},
+    Rule{"NET-NONE", "No fabric joins a NIC of the one node with a NIC of the other.", "the cluster description", true,
+         no_network},
     Rule{"NET-VERBS", "This NIC does not do RDMA verbs.", "part datasheet", true, nic_without_verbs},
-    Rule{"GDR-NIC", "This NIC's driver does not register GPU memory.", "rdma-core; Linux drivers/infiniband/sw/rxe has no DMA engine of its own", true, nic_without_gpudirect},
+    Rule{"GDR-NIC", "This NIC's driver does not register GPU memory.",
+         "rdma-core; Linux drivers/infiniband/sw/rxe has no DMA engine of its own", true, nic_without_gpudirect},
     Rule{"GDR-PRODUCT", "The driver refuses GPUDirect RDMA for this product.", kGdrGuide, true, gpu_without_rdma},
-    Rule{"GDR-REGISTRATION", "GPU memory is registered through nvidia-peermem or dma-buf; neither is there.", kGdrGuide, true, no_registration},
-    Rule{"GDR-IOMMU-TRANSLATED", "nvidia-peermem hands out raw addresses: the IOMMU must be off or pt (dma-buf maps them properly).", "GPUDirect RDMA documentation 3.4", true, peermem_under_iommu},
-    Rule{"GDR-P2PDMA", "For dma-buf, Linux p2pdma does not accept a way through this host bridge.", kP2pdma, true, p2pdma_refuses},
-    Rule{"GDR-READ-PRE-AMPERE", "GPUs before Ampere without NVLink are read too slowly through the root complex.", "NCCL src/graph/paths.cc, ncclTopoCheckGdr", true, old_gpu_read_through_root_complex},
-    Rule{"GDR-RELAY-NEIGHBOUR", "A relay needs another GPU with NVLink to this one and nearer to the NIC.", "NCCL PXN", true, relay_useless},
-    Rule{"GDS-SOFTWARE", "GPUDirect Storage is not set up on this machine.", "NVIDIA GPUDirect Storage installation guide", true, no_gpudirect_storage},
-    Rule{"GDS-IOMMU", "GPUDirect Storage needs the IOMMU off or pt; on Grace it needs it on.", "NVIDIA GPUDirect Storage best practices and troubleshooting guides", true, storage_under_iommu},
-    Rule{"P2P-ACS-REDIRECT", "ACS sends the packets up to the root complex although a switch joins the two: twice through its uplink.", "PCI Express Base Specification 6.12.3; Linux p2pdma ACS tests", false, acs_redirects},
-    Rule{"P2P-ACS-UNKNOWN", "The ACS control could not be read (root is needed): planned as redirected.", "Linux: config space beyond 64 bytes needs CAP_SYS_ADMIN", false, acs_unknown},
-    Rule{"BAR1-WINDOW", "The buffer is larger than the BAR1 window: it is mapped piece by piece, each at the price of a pin.", "GPUDirect RDMA documentation 3.1 to 3.5", false, larger_than_bar1},
+    Rule{"GDR-REGISTRATION", "GPU memory is registered through nvidia-peermem or dma-buf; neither is there.", kGdrGuide,
+         true, no_registration},
+    Rule{"GDR-IOMMU-TRANSLATED",
+         "nvidia-peermem hands out raw addresses: the IOMMU must be off or pt (dma-buf maps them properly).",
+         "GPUDirect RDMA documentation 3.4", true, peermem_under_iommu},
+    Rule{"GDR-P2PDMA", "For dma-buf, Linux p2pdma does not accept a way through this host bridge.", kP2pdma, true,
+         p2pdma_refuses},
+    Rule{"GDR-READ-PRE-AMPERE", "GPUs before Ampere without NVLink are read too slowly through the root complex.",
+         "NCCL src/graph/paths.cc, ncclTopoCheckGdr", true, old_gpu_read_through_root_complex},
+    Rule{"GDR-RELAY-NEIGHBOUR", "A relay needs another GPU with NVLink to this one and nearer to the NIC.", "NCCL PXN",
+         true, relay_useless},
+    Rule{"GDS-SOFTWARE", "GPUDirect Storage is not set up on this machine.",
+         "NVIDIA GPUDirect Storage installation guide", true, no_gpudirect_storage},
+    Rule{"GDS-IOMMU", "GPUDirect Storage needs the IOMMU off or pt; on Grace it needs it on.",
+         "NVIDIA GPUDirect Storage best practices and troubleshooting guides", true, storage_under_iommu},
+    Rule{"P2P-ACS-REDIRECT",
+         "ACS sends the packets up to the root complex although a switch joins the two: twice through its uplink.",
+         "PCI Express Base Specification 6.12.3; Linux p2pdma ACS tests", false, acs_redirects},
+    Rule{"P2P-ACS-UNKNOWN", "The ACS control could not be read (root is needed): planned as redirected.",
+         "Linux: config space beyond 64 bytes needs CAP_SYS_ADMIN", false, acs_unknown},
+    Rule{"BAR1-WINDOW",
+         "The buffer is larger than the BAR1 window: it is mapped piece by piece, each at the price of a pin.",
+         "GPUDirect RDMA documentation 3.1 to 3.5", false, larger_than_bar1},
 };
 
 // Which rules are asked for a mechanism.
 std::span<std::string_view const> ids_of(Mechanism mechanism) {
   static constexpr std::array<std::string_view, 1> kLocal{"GPU-RUNTIME"};
   static constexpr std::array<std::string_view, 4> kNvlink{"GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE", "NVLINK-FABRIC"};
-  static constexpr std::array<std::string_view, 5> kRelay{"GPU-RUNTIME", "ATOMIC-STAGED", "P2P-MIG", "RELAY-NEIGHBOUR", "NVLINK-FABRIC"};
+  static constexpr std::array<std::string_view, 5> kRelay{"GPU-RUNTIME", "ATOMIC-STAGED", "P2P-MIG", "RELAY-NEIGHBOUR",
+                                                          "NVLINK-FABRIC"};
   static constexpr std::array<std::string_view, 18> kPcie{
-      "GPU-RUNTIME",      "P2P-MIG",       "P2P-NVSWITCH-NO-FALLBACK", "P2P-NVLINK-FIRST", "P2P-PRODUCT",     "P2P-CHIP",
-      "ATOMIC-PCIE",      "P2P-GUEST",     "P2P-PEER-LIMIT",           "P2P-IOMMU-TRANSLATED", "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",
-      "P2P-SOCKET",       "P2P-RC-WRITE",  "P2P-RC-READ",              "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
+      "GPU-RUNTIME",          "P2P-MIG",         "P2P-NVSWITCH-NO-FALLBACK",
+      "P2P-NVLINK-FIRST",     "P2P-PRODUCT",     "P2P-CHIP",
+      "ATOMIC-PCIE",          "P2P-GUEST",       "P2P-PEER-LIMIT",
+      "P2P-IOMMU-TRANSLATED", "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",
+      "P2P-SOCKET",           "P2P-RC-WRITE",    "P2P-RC-READ",
+      "P2P-ACS-REDIRECT",     "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
   static constexpr std::array<std::string_view, 2> kStaged{"GPU-RUNTIME", "ATOMIC-STAGED"};
   static constexpr std::array<std::string_view, 3> kHostDma{"GPU-RUNTIME", "ATOMIC-STAGED", "HOST-NVLINK-FIRST"};
   static constexpr std::array<std::string_view, 4> kBar{"ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE", "BAR1-WINDOW"};
   static constexpr std::array<std::string_view, 3> kRdma{"ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
   static constexpr std::array<std::string_view, 4> kNetStaged{"GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
-  static constexpr std::array<std::string_view, 18> kGdr{
-      "ATOMIC-STAGED", "NET-NONE",        "NET-VERBS",        "GDR-NIC",      "GDR-PRODUCT",          "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
-      "P2P-GUEST",     "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",   "P2P-SOCKET",   "P2P-RC-WRITE",         "P2P-RC-READ",      "GDR-P2PDMA",
-      "GDR-READ-PRE-AMPERE", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 18> kGdr{"ATOMIC-STAGED",
+                                                         "NET-NONE",
+                                                         "NET-VERBS",
+                                                         "GDR-NIC",
+                                                         "GDR-PRODUCT",
+                                                         "GDR-REGISTRATION",
+                                                         "GDR-IOMMU-TRANSLATED",
+                                                         "P2P-GUEST",
+                                                         "P2P-ACS-BLOCKED",
+                                                         "P2P-RC-UNKNOWN",
+                                                         "P2P-SOCKET",
+                                                         "P2P-RC-WRITE",
+                                                         "P2P-RC-READ",
+                                                         "GDR-P2PDMA",
+                                                         "GDR-READ-PRE-AMPERE",
+                                                         "P2P-ACS-REDIRECT",
+                                                         "P2P-ACS-UNKNOWN",
+                                                         "BAR1-WINDOW"};
   static constexpr std::array<std::string_view, 20> kGdrRelay{
-      "GPU-RUNTIME",  "ATOMIC-STAGED", "P2P-MIG", "NVLINK-FABRIC", "GDR-RELAY-NEIGHBOUR", "NET-NONE", "NET-VERBS", "GDR-NIC",  "GDR-PRODUCT",  "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
-      "P2P-GUEST",    "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "GDR-P2PDMA", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+      "GPU-RUNTIME",      "ATOMIC-STAGED",  "P2P-MIG",     "NVLINK-FABRIC",    "GDR-RELAY-NEIGHBOUR",  "NET-NONE",
+      "NET-VERBS",        "GDR-NIC",        "GDR-PRODUCT", "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED", "P2P-GUEST",
+      "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",     "P2P-RC-READ",          "GDR-P2PDMA",
+      "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
   static constexpr std::array<std::string_view, 13> kStorageDirect{
-      "GPU-RUNTIME",  "ATOMIC-STAGED", "GDS-SOFTWARE", "GDR-PRODUCT",  "GDS-IOMMU", "P2P-GUEST",   "P2P-ACS-BLOCKED",
-      "P2P-RC-UNKNOWN", "P2P-SOCKET", "P2P-RC-WRITE", "P2P-RC-READ", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+      "GPU-RUNTIME", "ATOMIC-STAGED",    "GDS-SOFTWARE",   "GDR-PRODUCT", "GDS-IOMMU",
+      "P2P-GUEST",   "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",
+      "P2P-RC-READ", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
   switch (mechanism) {
     case Mechanism::Local: return kLocal;
     case Mechanism::Nvlink: return kNvlink;

@@ -47,7 +47,10 @@ std::optional<std::pair<double, std::string>> parse_relative(std::string_view te
 }
 
 Parsed<Bound> refused(std::string_view text, std::string const& why) {
-  return {{}, fmt::format("'{}' is not an expectation: {}; write '>= 40 GB/s', '24 GB/s .. 27 GB/s', '<= 2 %', '= 50 GB/s +- 5 %' or '>= 1.8 x VARIANT'", text, why)};
+  return {{},
+          fmt::format("'{}' is not an expectation: {}; write '>= 40 GB/s', '24 GB/s .. 27 GB/s', '<= 2 %', '= 50 GB/s "
+                      "+- 5 %' or '>= 1.8 x VARIANT'",
+                      text, why)};
 }
 
 enum class Relation : std::uint8_t { AtLeast, AtMost, Equal };

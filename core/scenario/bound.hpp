@@ -14,10 +14,10 @@ enum class Figure : std::uint8_t { Rate, Time, Share };
 
 // A closed interval, absolute or as a multiple of another figure.
 struct Bound {
-  std::string text;                 // as written
-  std::optional<double> at_least;   // bytes per second, seconds, or a ratio
+  std::string text;                // as written
+  std::optional<double> at_least;  // bytes per second, seconds, or a ratio
   std::optional<double> at_most;
-  std::string relative_to;          // "VARIANT", "TRANSFER" or "VARIANT/TRANSFER"; empty: absolute
+  std::string relative_to;  // "VARIANT", "TRANSFER" or "VARIANT/TRANSFER"; empty: absolute
   friend bool operator==(Bound const&, Bound const&) = default;
 
   // Whether `value` holds; `reference` is the other figure of a relative bound.

@@ -14,11 +14,11 @@ namespace lanewise {
 
 struct TransferSpec {
   std::string id;
-  std::string from, to;                 // names of places
+  std::string from, to;  // names of places
   Bytes bytes{0};
   Op op = Op::Copy;
-  std::optional<Mechanism> mechanism;   // this one and no other
-  std::vector<std::string> after;       // ids
+  std::optional<Mechanism> mechanism;  // this one and no other
+  std::vector<std::string> after;      // ids
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };
 
@@ -30,18 +30,18 @@ struct Variant {
 
 // One line under `expect`: where it applies, and what must hold there.
 struct Expectation {
-  std::string machine;                      // empty: every machine
-  std::string variant;                      // empty: every variant
-  std::string transfer;                     // empty: the whole run
-  std::vector<Mechanism> mechanisms;        // the chosen one is among these
-  std::vector<std::string> avoids;          // kinds or names of hops that the route does not have
-  std::vector<std::string> through;         // and that it has
+  std::string machine;                                       // empty: every machine
+  std::string variant;                                       // empty: every variant
+  std::string transfer;                                      // empty: the whole run
+  std::vector<Mechanism> mechanisms;                         // the chosen one is among these
+  std::vector<std::string> avoids;                           // kinds or names of hops that the route does not have
+  std::vector<std::string> through;                          // and that it has
   std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that refuses it
-  std::optional<bool> possible;             // false: no legal way at all, which is then no failure
-  std::optional<Bound> bandwidth;           // of the transfer; of the whole run: all bytes over the makespan
-  std::optional<Bound> latency;             // of the transfer, from its start to its end
+  std::optional<bool> possible;                              // false: no legal way at all, which is then no failure
+  std::optional<Bound> bandwidth;  // of the transfer; of the whole run: all bytes over the makespan
+  std::optional<Bound> latency;    // of the transfer, from its start to its end
   std::optional<Bound> makespan;
-  std::optional<Bound> regret;              // of the transfer's decision; of the whole run: of the worst one
+  std::optional<Bound> regret;  // of the transfer's decision; of the whole run: of the worst one
   SourcePos pos;
   friend bool operator==(Expectation const&, Expectation const&) = default;
 };
@@ -49,11 +49,11 @@ struct Expectation {
 struct Scenario {
   std::string name;
   std::string title;
-  std::string source;                   // where the truth is from
+  std::string source;  // where the truth is from
   std::vector<std::string> machines;
-  std::vector<Setting> settings;        // of every variant
+  std::vector<Setting> settings;  // of every variant
   std::vector<TransferSpec> transfers;
-  std::vector<Variant> variants;        // at least one; the default has no name and changes nothing
+  std::vector<Variant> variants;  // at least one; the default has no name and changes nothing
   std::vector<Expectation> expectations;
   SourcePos pos;
   friend bool operator==(Scenario const&, Scenario const&) = default;

@@ -18,40 +18,67 @@ std::string mechanism_pattern() {
 }
 // One word, or a list of them.
 FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
-  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .item = ValueType::Custom, .pattern = std::move(pattern)};
+  return {.name = std::move(name),
+          .type = ValueType::Custom,
+          .doc = std::move(doc),
+          .item = ValueType::Custom,
+          .pattern = std::move(pattern)};
 }
 FieldSpec settings_field() {
-  return {.name = "settings", .type = ValueType::Dictionary, .doc = "settings as --set takes them: acs, iommu, link@NAME, part@NAME, ...", .item = ValueType::Custom};
+  return {.name = "settings",
+          .type = ValueType::Dictionary,
+          .doc = "settings as --set takes them: acs, iommu, link@NAME, part@NAME, ...",
+          .item = ValueType::Custom};
 }
 
 MapSpec const& transfer_spec() {
-  static MapSpec const spec{
-      "transfer",
-      {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
-       text("from", "where the data is", true),
-       text("to", "where it goes", true),
-       {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
-       {.name = "op", .type = ValueType::Word, .doc = "how", .words = {"copy", "write", "read", "load_store", "atomic"}},
-       {.name = "mechanism", .type = ValueType::Custom, .doc = "this mechanism and no other", .pattern = mechanism_pattern()},
-       {.name = "after", .type = ValueType::List, .doc = "ids of transfers that must have finished", .item = ValueType::Id}}};
+  static MapSpec const spec{"transfer",
+                            {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
+                             text("from", "where the data is", true),
+                             text("to", "where it goes", true),
+                             {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
+                             {.name = "op",
+                              .type = ValueType::Word,
+                              .doc = "how",
+                              .words = {"copy", "write", "read", "load_store", "atomic"}},
+                             {.name = "mechanism",
+                              .type = ValueType::Custom,
+                              .doc = "this mechanism and no other",
+                              .pattern = mechanism_pattern()},
+                             {.name = "after",
+                              .type = ValueType::List,
+                              .doc = "ids of transfers that must have finished",
+                              .item = ValueType::Id}}};
   return spec;
 }
 
 MapSpec const& variant_spec() {
-  static MapSpec const spec{"variant", {{.name = "name", .type = ValueType::Id, .doc = "its name", .required = true}, settings_field()}};
+  static MapSpec const spec{
+      "variant", {{.name = "name", .type = ValueType::Id, .doc = "its name", .required = true}, settings_field()}};
   return spec;
 }
 
 MapSpec const& expectation_spec() {
   static MapSpec const spec{
       "expectation",
-      {text("machine", "only on this machine"), text("variant", "only in this variant"), text("transfer", "of this transfer; absent: of the whole run"),
+      {text("machine", "only on this machine"),
+       text("variant", "only in this variant"),
+       text("transfer", "of this transfer; absent: of the whole run"),
        words_field("mechanism", "the mechanism chosen, or a list of allowed ones", mechanism_pattern()),
-       words_field("avoids", "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, network, chip_fabric, or a name; or a list", "."),
+       words_field("avoids",
+                   "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, "
+                   "network, chip_fabric, or a name; or a list",
+                   "."),
        words_field("through", "what the route passes, in the same words", "."),
-       {.name = "refuses", .type = ValueType::Custom, .doc = "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"},
-       {.name = "possible", .type = ValueType::Flag, .doc = "false: the transfer has no legal way, and the scenario passes because of it"},
-       text("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"), text("latency", "time from start to end"), text("makespan", "time of the whole run"),
+       {.name = "refuses",
+        .type = ValueType::Custom,
+        .doc = "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"},
+       {.name = "possible",
+        .type = ValueType::Flag,
+        .doc = "false: the transfer has no legal way, and the scenario passes because of it"},
+       text("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"),
+       text("latency", "time from start to end"),
+       text("makespan", "time of the whole run"),
        text("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};
   return spec;
 }
@@ -71,7 +98,8 @@ class ScenarioReader {
     scenario_.machines = top.texts("machines");
     scenario_.settings = settings(top);
     for (auto& reader : top.maps("transfers")) read_transfer(reader);
-    if (scenario_.transfers.empty() && diagnostics_.empty()) top.fail_at_key("transfers", "a scenario has at least one transfer");
+    if (scenario_.transfers.empty() && diagnostics_.empty())
+      top.fail_at_key("transfers", "a scenario has at least one transfer");
     check_order(top);
     for (auto& reader : top.maps("variants")) read_variant(reader);
     if (scenario_.variants.empty()) scenario_.variants.emplace_back();
@@ -92,8 +120,10 @@ class ScenarioReader {
     }
     for (auto const& entry : node->entries) {
       if (entry.value.kind == YamlKind::Map)
-        for (auto const& inner : entry.value.entries) found.push_back({entry.key + "." + inner.key, joined(inner.value)});
-      else found.push_back({entry.key, joined(entry.value)});
+        for (auto const& inner : entry.value.entries)
+          found.push_back({entry.key + "." + inner.key, joined(inner.value)});
+      else
+        found.push_back({entry.key, joined(entry.value)});
     }
     return found;
   }
@@ -111,11 +141,14 @@ class ScenarioReader {
     transfer.to = reader.text("to").value_or("");
     transfer.bytes = reader.size("bytes").value_or(Bytes(0));
     if (auto const op = reader.text("op")) transfer.op = parse_op(*op).value.value_or(Op::Copy);
-    if (auto const name = reader.text("mechanism")) transfer.mechanism = mechanism(reader, *reader.node("mechanism"), *name);
+    if (auto const name = reader.text("mechanism"))
+      transfer.mechanism = mechanism(reader, *reader.node("mechanism"), *name);
     transfer.after = reader.texts("after");
     for (auto const& other : scenario_.transfers)
-      if (other.id == transfer.id && reader.has("id")) reader.fail(*reader.node("id"), fmt::format("a transfer '{}' is already there", transfer.id));
-    if (!transfer.from.empty() && transfer.from == transfer.to && transfer.op == Op::Atomic) reader.fail(reader.self(), "an atomic needs two places");
+      if (other.id == transfer.id && reader.has("id"))
+        reader.fail(*reader.node("id"), fmt::format("a transfer '{}' is already there", transfer.id));
+    if (!transfer.from.empty() && transfer.from == transfer.to && transfer.op == Op::Atomic)
+      reader.fail(reader.self(), "an atomic needs two places");
     scenario_.transfers.push_back(std::move(transfer));
   }
 
@@ -129,20 +162,25 @@ class ScenarioReader {
     for (std::size_t i = 0; i < scenario_.transfers.size(); ++i)
       for (auto const& name : scenario_.transfers[i].after) {
         if (position_of(name) < i) continue;
-        top.fail_at_key("transfers", position_of(name) == scenario_.transfers.size()
-                                         ? fmt::format("transfer '{}' comes after '{}', which is not there", scenario_.transfers[i].id, name)
-                                         : fmt::format("transfer '{}' comes after '{}', which must stand before it in the list", scenario_.transfers[i].id, name));
+        top.fail_at_key(
+            "transfers",
+            position_of(name) == scenario_.transfers.size()
+                ? fmt::format("transfer '{}' comes after '{}', which is not there", scenario_.transfers[i].id, name)
+                : fmt::format("transfer '{}' comes after '{}', which must stand before it in the list",
+                              scenario_.transfers[i].id, name));
       }
   }
   [[nodiscard]] std::size_t position_of(std::string const& id) const {
-    auto const found = std::find_if(scenario_.transfers.begin(), scenario_.transfers.end(), [&](auto const& t) { return t.id == id; });
+    auto const found =
+        std::find_if(scenario_.transfers.begin(), scenario_.transfers.end(), [&](auto const& t) { return t.id == id; });
     return static_cast<std::size_t>(found - scenario_.transfers.begin());
   }
 
   void read_variant(MapReader& reader) {
     Variant variant{reader.text("name").value_or(""), settings(reader)};
     for (auto const& other : scenario_.variants)
-      if (other.name == variant.name) reader.fail(*reader.node("name"), fmt::format("a variant '{}' is already there", variant.name));
+      if (other.name == variant.name)
+        reader.fail(*reader.node("name"), fmt::format("a variant '{}' is already there", variant.name));
     scenario_.variants.push_back(std::move(variant));
   }
 
@@ -157,7 +195,8 @@ class ScenarioReader {
     return found;
   }
 
-  void must_be_known(MapReader& reader, std::string_view key, std::string const& name, std::vector<std::string> const& known, std::string_view what) {
+  void must_be_known(MapReader& reader, std::string_view key, std::string const& name,
+                     std::vector<std::string> const& known, std::string_view what) {
     if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return;
     reader.fail(*reader.node(key), fmt::format("no {} is called '{}'{}", what, name, did_you_mean(name, known)));
   }
@@ -181,17 +220,24 @@ class ScenarioReader {
     e.latency = bound(reader, "latency", Figure::Time);
     e.makespan = bound(reader, "makespan", Figure::Time);
     e.regret = bound(reader, "regret", Figure::Share);
-    bool const of_transfer = !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible || e.latency;
-    if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1) e.transfer = scenario_.transfers.front().id;
-    if (of_transfer && e.transfer.empty()) reader.fail(reader.self(), "mechanism, avoids, through, refuses, possible and latency speak of one transfer; add 'transfer: ID'");
-    if (!of_transfer && !e.bandwidth && !e.makespan && !e.regret) reader.fail(reader.self(), "this expectation expects nothing");
+    bool const of_transfer =
+        !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible || e.latency;
+    if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1)
+      e.transfer = scenario_.transfers.front().id;
+    if (of_transfer && e.transfer.empty())
+      reader.fail(
+          reader.self(),
+          "mechanism, avoids, through, refuses, possible and latency speak of one transfer; add 'transfer: ID'");
+    if (!of_transfer && !e.bandwidth && !e.makespan && !e.regret)
+      reader.fail(reader.self(), "this expectation expects nothing");
     scenario_.expectations.push_back(std::move(e));
   }
 
   void read_refusal(MapReader& reader, Expectation& e) {
     auto const* node = reader.custom("refuses");
     if (node == nullptr) return;
-    if (node->kind != YamlKind::Map || node->entries.size() != 1) return reader.fail(*node, "'refuses': expected one pair, such as {pcie_p2p: P2P-SOCKET}");
+    if (node->kind != YamlKind::Map || node->entries.size() != 1)
+      return reader.fail(*node, "'refuses': expected one pair, such as {pcie_p2p: P2P-SOCKET}");
     auto const m = mechanism(reader, *node, node->entries.front().key);
     auto const& rule = node->entries.front().value.text;
     if (find_rule(rule) == nullptr) {
@@ -254,11 +300,27 @@ MapSpec const& scenario_spec() {
        {.name = "scenario", .type = ValueType::Id, .doc = "its name", .required = true},
        text("title", "what it shows, in a sentence"),
        text("source", "where the truth is from"),
-       {.name = "machines", .type = ValueType::List, .doc = "machines to run on, by name or file", .item = ValueType::Text},
+       {.name = "machines",
+        .type = ValueType::List,
+        .doc = "machines to run on, by name or file",
+        .item = ValueType::Text},
        settings_field(),
-       {.name = "transfers", .type = ValueType::List, .doc = "what moves; all begin together unless 'after' says otherwise", .required = true, .map = &transfer_spec(), .item = ValueType::Map},
-       {.name = "variants", .type = ValueType::List, .doc = "the same transfers under other settings", .map = &variant_spec(), .item = ValueType::Map},
-       {.name = "expect", .type = ValueType::List, .doc = "what must hold", .map = &expectation_spec(), .item = ValueType::Map}}};
+       {.name = "transfers",
+        .type = ValueType::List,
+        .doc = "what moves; all begin together unless 'after' says otherwise",
+        .required = true,
+        .map = &transfer_spec(),
+        .item = ValueType::Map},
+       {.name = "variants",
+        .type = ValueType::List,
+        .doc = "the same transfers under other settings",
+        .map = &variant_spec(),
+        .item = ValueType::Map},
+       {.name = "expect",
+        .type = ValueType::List,
+        .doc = "what must hold",
+        .map = &expectation_spec(),
+        .item = ValueType::Map}}};
   return spec;
 }
 
@@ -267,15 +329,22 @@ Scenario read_scenario(SourceText const& source) { return ScenarioReader(source)
 std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine) {
   std::vector<Request> requests;
   for (auto const& transfer : scenario.transfers) {
-    Request request{.id = transfer.id, .from = {}, .to = {}, .bytes = transfer.bytes, .op = transfer.op, .only = transfer.mechanism};
+    Request request{.id = transfer.id,
+                    .from = {},
+                    .to = {},
+                    .bytes = transfer.bytes,
+                    .op = transfer.op,
+                    .only = transfer.mechanism};
     try {
       request.from = machine.place(transfer.from);
       request.to = machine.place(transfer.to);
     } catch (InputError const& error) {
-      throw InputError(std::vector<Diagnostic>{{scenario.pos, fmt::format("transfer '{}' of '{}': {}", transfer.id, scenario.name, error.what()), {}}});
+      throw InputError(std::vector<Diagnostic>{
+          {scenario.pos, fmt::format("transfer '{}' of '{}': {}", transfer.id, scenario.name, error.what()), {}}});
     }
     for (auto const& id : transfer.after) {
-      auto const before = std::find_if(scenario.transfers.begin(), scenario.transfers.end(), [&](auto const& t) { return t.id == id; });
+      auto const before =
+          std::find_if(scenario.transfers.begin(), scenario.transfers.end(), [&](auto const& t) { return t.id == id; });
       request.after.push_back(static_cast<std::size_t>(before - scenario.transfers.begin()));
     }
     requests.push_back(std::move(request));

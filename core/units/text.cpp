@@ -65,7 +65,8 @@ std::string names_of(std::span<Unit const> units) {
 Parsed<double> parse_with(std::string_view text, std::span<Unit const> units, std::string_view what,
                           std::string_view example, bool zero_allowed) {
   auto const number = split_number(text);
-  if (!number) return {{}, fmt::format("'{}' is not a {}; write a number and a unit, such as '{}'", text, what, example)};
+  if (!number)
+    return {{}, fmt::format("'{}' is not a {}; write a number and a unit, such as '{}'", text, what, example)};
   if (number->unit.empty())
     return {{}, fmt::format("'{}' has no unit; write one of {}, such as '{}'", text, names_of(units), example)};
   for (auto const& unit : units) {
@@ -163,9 +164,7 @@ std::string exact_text(Bytes size) {
 }
 
 std::string exact_text(BytesPerSecond rate) { return in_best_unit(rate.value(), std::span(kRateUnits).first(5)); }
-std::string exact_text(Seconds time) {
-  return time.value() == 0 ? "0 s" : in_best_unit(time.value(), kTimeUnits);
-}
+std::string exact_text(Seconds time) { return time.value() == 0 ? "0 s" : in_best_unit(time.value(), kTimeUnits); }
 std::string exact_text(PerSecond frequency) { return in_best_unit(frequency.value(), kFrequencyUnits); }
 
 std::string shortest_text(double value) { return fmt::format("{}", value); }

@@ -24,15 +24,19 @@ double Comparison::median_error() const {
 
 Comparison compare(Trace const& first, Trace const& second) {
   if (first.steps.size() != second.steps.size())
-    throw InputError(fmt::format("the traces are of different plans: {} steps against {}", first.steps.size(), second.steps.size()));
+    throw InputError(
+        fmt::format("the traces are of different plans: {} steps against {}", first.steps.size(), second.steps.size()));
   Comparison comparison{first.mode, second.mode, first.machine, {}, first.makespan, second.makespan, {}};
-  if (first.machine != second.machine) comparison.warnings.push_back(fmt::format("the machines differ: '{}' against '{}'", first.machine, second.machine));
-  else if (first.fingerprint != second.fingerprint) comparison.warnings.emplace_back("the machine's description or settings differ between the two");
+  if (first.machine != second.machine)
+    comparison.warnings.push_back(fmt::format("the machines differ: '{}' against '{}'", first.machine, second.machine));
+  else if (first.fingerprint != second.fingerprint)
+    comparison.warnings.emplace_back("the machine's description or settings differ between the two");
   for (std::size_t i = 0; i < first.steps.size(); ++i) {
     auto const& a = first.steps[i];
     auto const& b = second.steps[i];
     if (a.transfer != b.transfer || a.bytes != b.bytes)
-      throw InputError(fmt::format("the traces are of different plans: step {} is '{}' of {} against '{}' of {}", i, a.transfer, exact_text(a.bytes), b.transfer, exact_text(b.bytes)));
+      throw InputError(fmt::format("the traces are of different plans: step {} is '{}' of {} against '{}' of {}", i,
+                                   a.transfer, exact_text(a.bytes), b.transfer, exact_text(b.bytes)));
     comparison.steps.push_back({a.transfer, a.duration(), b.duration(), b.verified});
   }
   return comparison;
@@ -43,23 +47,29 @@ std::string comparison_text(Comparison const& comparison) {
   for (auto const& warning : comparison.warnings) text += "warning: " + warning + "\n";
   Table table({"step", comparison.first_mode + " (1)", comparison.second_mode + " (2)", "error", "verified"});
   auto const row = [](std::string const& name, Seconds a, Seconds b, std::string const& verified) {
-    return std::vector<std::string>{name, rounded_text(a), rounded_text(b), fmt::format("{:.1f} %", (a / b - 1) * 100), verified};
+    return std::vector<std::string>{name, rounded_text(a), rounded_text(b), fmt::format("{:.1f} %", (a / b - 1) * 100),
+                                    verified};
   };
-  for (auto const& step : comparison.steps) table.add(row(step.transfer, step.first, step.second, step.verified ? (*step.verified ? "yes" : "NO") : "-"));
+  for (auto const& step : comparison.steps)
+    table.add(row(step.transfer, step.first, step.second, step.verified ? (*step.verified ? "yes" : "NO") : "-"));
   table.add(row("makespan", comparison.first_makespan, comparison.second_makespan, ""));
   return text + table.text() + fmt::format("median error {:.1f} %\n", comparison.median_error() * 100);
 }
 
 nlohmann::ordered_json comparison_json(Comparison const& comparison) {
-  nlohmann::ordered_json json{{"lanewise", "comparison/1"},
-                              {"machine", comparison.machine},
-                              {"modes", {comparison.first_mode, comparison.second_mode}},
-                              {"median_error", comparison.median_error()},
-                              {"makespan_us", {microseconds(comparison.first_makespan), microseconds(comparison.second_makespan)}},
-                              {"warnings", comparison.warnings}};
+  nlohmann::ordered_json json{
+      {"lanewise", "comparison/1"},
+      {"machine", comparison.machine},
+      {"modes", {comparison.first_mode, comparison.second_mode}},
+      {"median_error", comparison.median_error()},
+      {"makespan_us", {microseconds(comparison.first_makespan), microseconds(comparison.second_makespan)}},
+      {"warnings", comparison.warnings}};
   json["steps"] = nlohmann::ordered_json::array();
   for (auto const& step : comparison.steps) {
-    nlohmann::ordered_json item{{"transfer", step.transfer}, {"first_us", microseconds(step.first)}, {"second_us", microseconds(step.second)}, {"error", step.error()}};
+    nlohmann::ordered_json item{{"transfer", step.transfer},
+                                {"first_us", microseconds(step.first)},
+                                {"second_us", microseconds(step.second)},
+                                {"error", step.error()}};
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     json["steps"].push_back(std::move(item));
   }

@@ -24,7 +24,7 @@ struct Comparison {
   std::vector<StepComparison> steps;
   Seconds first_makespan{0};
   Seconds second_makespan{0};
-  std::vector<std::string> warnings;  // other machine, other settings
+  std::vector<std::string> warnings;          // other machine, other settings
   [[nodiscard]] double median_error() const;  // of absolute errors
 };
 

@@ -10,8 +10,8 @@ namespace lanewise {
 
 struct Regret {
   std::string transfer;
-  std::size_t alternatives = 0;   // that were run
-  std::string best;               // the way of the fastest of all runs
+  std::size_t alternatives = 0;  // that were run
+  std::string best;              // the way of the fastest of all runs
   Seconds chosen_makespan{0};
   Seconds best_makespan{0};
   // How much longer the plan takes than with the best alternative: 0.02 is 2 %.

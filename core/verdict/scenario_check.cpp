@@ -33,12 +33,14 @@ void add_hop_words(Model const& model, Hop const& hop, std::vector<std::string>&
 }
 
 std::vector<std::string> const& hop_kind_words() {
-  static std::vector<std::string> const words{"root_complex", "root_port", "switch",   "gpu",     "nic",   "nvme", "socket_link", "host_memory",
-                                              "chip_fabric",  "nvlink",    "nvswitch", "network", "spine"};
+  static std::vector<std::string> const words{"root_complex", "root_port",   "switch",      "gpu",         "nic",
+                                              "nvme",         "socket_link", "host_memory", "chip_fabric", "nvlink",
+                                              "nvswitch",     "network",     "spine"};
   return words;
 }
 
-VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::string const& machine_name, CheckWorld const& world) {
+VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::string const& machine_name,
+                       CheckWorld const& world) {
   VariantRun run;
   run.machine = machine_name;
   run.variant = variant.name;
@@ -64,7 +66,8 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   }
   for (auto const& step : run.plan.steps) {
     auto& words = run.route_words.emplace_back();
-    for (auto const& hop : model.lower(step.from, step.to, step.bytes, step.op, step.way).route) add_hop_words(model, hop, words);
+    for (auto const& hop : model.lower(step.from, step.to, step.bytes, step.op, step.way).route)
+      add_hop_words(model, hop, words);
   }
   return run;
 }
@@ -117,7 +120,8 @@ class Judge {
   [[nodiscard]] std::size_t transfer() const { return transfer_named(expectation_->transfer).value_or(0); }
 
   static bool needs_run(Expectation const& e) {
-    return !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.bandwidth || e.latency || e.makespan || e.regret;
+    return !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.bandwidth || e.latency || e.makespan ||
+           e.regret;
   }
 
   // The ways of the expectation's transfer; empty where its mechanism moves no data between such places at all.
@@ -129,8 +133,10 @@ class Judge {
   void judge_possible(bool wanted) {
     auto const& ways = weighed();
     std::string found = "no legal way";
-    if (ways.chosen) found = std::string(to_string(ways.candidates[*ways.chosen].way.mechanism)) + " is legal";
-    else if (!ways.candidates.empty()) found += ": " + ways.candidates.front().refused_by;
+    if (ways.chosen)
+      found = std::string(to_string(ways.candidates[*ways.chosen].way.mechanism)) + " is legal";
+    else if (!ways.candidates.empty())
+      found += ": " + ways.candidates.front().refused_by;
     add(wanted ? "possible" : "not possible", ways.chosen.has_value() == wanted, found);
   }
 
@@ -139,11 +145,13 @@ class Judge {
     auto const chosen = decision.candidates[decision.chosen].way.mechanism;
     std::string wanted;
     for (auto const m : expectation_->mechanisms) wanted += (wanted.empty() ? "" : " or ") + std::string(to_string(m));
-    bool const passed = std::find(expectation_->mechanisms.begin(), expectation_->mechanisms.end(), chosen) != expectation_->mechanisms.end();
+    bool const passed = std::find(expectation_->mechanisms.begin(), expectation_->mechanisms.end(), chosen) !=
+                        expectation_->mechanisms.end();
     auto found = std::string(to_string(chosen));
     for (auto const& candidate : decision.candidates)
       if (!passed && candidate.way.mechanism == expectation_->mechanisms.front()) {
-        found += candidate.legal() ? fmt::format(" ({} was slower)", wanted) : fmt::format(" ({} is refused by {})", wanted, candidate.refused_by);
+        found += candidate.legal() ? fmt::format(" ({} was slower)", wanted)
+                                   : fmt::format(" ({} is refused by {})", wanted, candidate.refused_by);
         break;
       }
     add("mechanism " + wanted, passed, found);
@@ -154,7 +162,8 @@ class Judge {
     bool const passes = std::find(words.begin(), words.end(), word) != words.end();
     auto const& decision = run_->plan.decisions[transfer()];
     auto const& route = decision.candidates[decision.chosen].route;
-    add(fmt::format("{} {}", wanted ? "through" : "avoids", word), passes == wanted, fmt::format("{}", fmt::join(route, " > ")));
+    add(fmt::format("{} {}", wanted ? "through" : "avoids", word), passes == wanted,
+        fmt::format("{}", fmt::join(route, " > ")));
   }
 
   void judge_refusal() {
@@ -205,7 +214,8 @@ class Judge {
       other_transfer = transfer_named(slash == std::string::npos ? first : bound.relative_to.substr(slash + 1));
     if (!other->ran()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
     auto const reference = figure_of(*other, other_transfer);
-    add(description, bound.holds(value, reference), fmt::format("{}, which is {:.3g} x {}", shown(value, figure), value / reference, shown(reference, figure)));
+    add(description, bound.holds(value, reference),
+        fmt::format("{}, which is {:.3g} x {}", shown(value, figure), value / reference, shown(reference, figure)));
   }
 
   [[nodiscard]] VariantRun const* run_of_variant(std::string const& name) const {
@@ -234,23 +244,33 @@ void check_hop_words(Scenario const& scenario, Machine const& machine) {
     for (auto const* list : {&expectation.avoids, &expectation.through})
       for (auto const& word : *list)
         if (std::find(known.begin(), known.end(), word) == known.end())
-          throw InputError(std::vector<Diagnostic>{{expectation.pos, fmt::format("'{}' is neither a kind of hop nor a name on '{}'; kinds: {}", word, machine.name, fmt::join(hop_kind_words(), ", ")), {}}});
+          throw InputError(
+              std::vector<Diagnostic>{{expectation.pos,
+                                       fmt::format("'{}' is neither a kind of hop nor a name on '{}'; kinds: {}", word,
+                                                   machine.name, fmt::join(hop_kind_words(), ", ")),
+                                       {}}});
 }
 
 }  // namespace
 
 bool ScenarioVerdict::passed() const {
-  bool const ran = std::all_of(runs.begin(), runs.end(), [](VariantRun const& run) { return run.ran() || run.failure_expected; });
-  return ran && std::all_of(results.begin(), results.end(), [](ExpectationResult const& result) { return result.passed; });
+  bool const ran =
+      std::all_of(runs.begin(), runs.end(), [](VariantRun const& run) { return run.ran() || run.failure_expected; });
+  return ran &&
+         std::all_of(results.begin(), results.end(), [](ExpectationResult const& result) { return result.passed; });
 }
 
 ScenarioVerdict check_scenario(Scenario const& scenario, CheckWorld const& world) {
   if (scenario.machines.empty())
-    throw InputError(std::vector<Diagnostic>{{scenario.pos, fmt::format("scenario '{}' names no machine; add 'machines: [NAME]' or use --on", scenario.name), {}}});
+    throw InputError(std::vector<Diagnostic>{
+        {scenario.pos,
+         fmt::format("scenario '{}' names no machine; add 'machines: [NAME]' or use --on", scenario.name),
+         {}}});
   ScenarioVerdict verdict{scenario.name, scenario.title, world.mode, {}, {}};
   for (auto const& machine : scenario.machines) {
     check_hop_words(scenario, world.machine(machine));
-    for (auto const& variant : scenario.variants) verdict.runs.push_back(run_variant(scenario, variant, machine, world));
+    for (auto const& variant : scenario.variants)
+      verdict.runs.push_back(run_variant(scenario, variant, machine, world));
   }
   Judge judge(scenario, verdict.runs, verdict.results);
   for (auto const& expectation : scenario.expectations) judge.judge(expectation);

@@ -37,9 +37,9 @@ struct VariantRun {
 struct ExpectationResult {
   std::string machine;
   std::string variant;
-  std::string what;    // "there: mechanism pcie_p2p"
+  std::string what;  // "there: mechanism pcie_p2p"
   bool passed = false;
-  std::string found;   // what was found instead, or the figure that passed
+  std::string found;  // what was found instead, or the figure that passed
   SourcePos pos;
 };
 

@@ -11,7 +11,9 @@
 namespace lanewise {
 namespace {
 
-bool belongs(ExpectationResult const& result, VariantRun const& run) { return result.machine == run.machine && result.variant == run.variant; }
+bool belongs(ExpectationResult const& result, VariantRun const& run) {
+  return result.machine == run.machine && result.variant == run.variant;
+}
 
 double worst_regret(VariantRun const& run) {
   double worst = 0;
@@ -40,7 +42,9 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
 
 std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
 
-std::string place_of(SourcePos const& pos) { return pos.line > 0 ? fmt::format("{}:{}:{}", pos.file, pos.line, pos.column) : pos.file; }
+std::string place_of(SourcePos const& pos) {
+  return pos.line > 0 ? fmt::format("{}:{}:{}", pos.file, pos.line, pos.column) : pos.file;
+}
 
 }  // namespace
 
@@ -52,19 +56,22 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
       table.add(row_of(verdict, run));
-      if (!run.ran() && !run.failure_expected) failures += fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
+      if (!run.ran() && !run.failure_expected)
+        failures +=
+            fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
     }
     for (auto const& result : verdict.results) {
       ++expectations;
       if (result.passed) continue;
-      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", place_of(result.pos), verdict.scenario, result.machine,
-                              variant_of(result.variant), result.what, result.found);
+      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", place_of(result.pos), verdict.scenario,
+                              result.machine, variant_of(result.variant), result.what, result.found);
     }
     failed += verdict.passed() ? 0 : 1;
   }
   auto text = table.text();
   if (!failures.empty()) text += "\n" + failures;
-  text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(), expectations);
+  text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
+                      expectations);
   return text;
 }
 
@@ -73,11 +80,14 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
   json["passed"] = std::all_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.passed(); });
   json["scenarios"] = nlohmann::ordered_json::array();
   for (auto const& verdict : verdicts) {
-    nlohmann::ordered_json item{{"scenario", verdict.scenario}, {"title", verdict.title}, {"mode", verdict.mode}, {"passed", verdict.passed()}};
+    nlohmann::ordered_json item{
+        {"scenario", verdict.scenario}, {"title", verdict.title}, {"mode", verdict.mode}, {"passed", verdict.passed()}};
     for (auto const& run : verdict.runs) {
       nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}};
-      if (!run.failure.empty()) entry["failure"] = run.failure;
-      else entry["makespan_us"] = microseconds(run.trace.makespan);
+      if (!run.failure.empty())
+        entry["failure"] = run.failure;
+      else
+        entry["makespan_us"] = microseconds(run.trace.makespan);
       for (std::size_t i = 0; run.failure.empty() && i < run.regrets.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
         auto const& chosen = decision.candidates[decision.chosen];
@@ -95,8 +105,12 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
     }
     item["results"] = nlohmann::ordered_json::array();
     for (auto const& result : verdict.results)
-      item["results"].push_back({{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}, {"passed", result.passed},
-                                 {"found", result.found}, {"at", place_of(result.pos)}});
+      item["results"].push_back({{"machine", result.machine},
+                                 {"variant", result.variant},
+                                 {"expected", result.what},
+                                 {"passed", result.passed},
+                                 {"found", result.found},
+                                 {"at", place_of(result.pos)}});
     json["scenarios"].push_back(std::move(item));
   }
   return json;

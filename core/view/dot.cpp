@@ -1,5 +1,5 @@
-#include "core/machine/path_class.hpp"
 #include "core/view/dot.hpp"
+#include "core/machine/path_class.hpp"
 
 #include <fmt/format.h>
 
@@ -38,18 +38,12 @@ constexpr std::string_view kSlowColour = "#D55E00";
 
 Look look_of(PciKind kind) {
   switch (kind) {
-    case PciKind::RootPort:
-      return kRootPortLook;
-    case PciKind::Switch:
-      return kSwitchLook;
-    case PciKind::Gpu:
-      return kGpuLook;
-    case PciKind::Nic:
-      return kNicLook;
-    case PciKind::Nvme:
-      return kNvmeLook;
-    case PciKind::Device:
-      return kDeviceLook;
+    case PciKind::RootPort: return kRootPortLook;
+    case PciKind::Switch: return kSwitchLook;
+    case PciKind::Gpu: return kGpuLook;
+    case PciKind::Nic: return kNicLook;
+    case PciKind::Nvme: return kNvmeLook;
+    case PciKind::Device: return kDeviceLook;
   }
   return kDeviceLook;
 }

@@ -52,9 +52,12 @@ class MatrixMaker {
     auto const& chosen = choice.judged[*choice.chosen];
     cell.mechanism = to_string(chosen.way.mechanism);
     if (!chosen.cost || question_.metric == Metric::Mechanism || question_.metric == Metric::Class) return cell;
-    if (question_.metric == Metric::Latency && question_.op != Op::Copy) cell.time = latency_of(model_, request, chosen.way);
-    else if (executor_ != nullptr) run(request, cell);
-    else cell.time = chosen.cost->time;
+    if (question_.metric == Metric::Latency && question_.op != Op::Copy)
+      cell.time = latency_of(model_, request, chosen.way);
+    else if (executor_ != nullptr)
+      run(request, cell);
+    else
+      cell.time = chosen.cost->time;
     if (!cell.rate && cell.time) cell.rate = question_.bytes / *cell.time;
     return cell;
   }
@@ -62,7 +65,9 @@ class MatrixMaker {
  private:
   void run(Request const& request, Matrix::Cell& cell) {
     std::vector<Request> requests{request};
-    if (question_.bidirectional && request.from != request.to) requests.push_back({.id = "back", .from = request.to, .to = request.from, .bytes = request.bytes, .op = request.op});
+    if (question_.bidirectional && request.from != request.to)
+      requests.push_back(
+          {.id = "back", .from = request.to, .to = request.from, .bytes = request.bytes, .op = request.op});
     auto const trace = executor_->run(planner_.plan(requests));
     cell.time = trace.makespan;
     BytesPerSecond sum{0};
@@ -81,16 +86,22 @@ std::string cell_text(Matrix::Cell const& cell, Metric metric) {
   if (cell.mechanism.empty()) return "-";
   if (metric == Metric::Mechanism) return cell.mechanism;
   if (!cell.time) return "?";
-  return metric == Metric::Latency ? fmt::format("{:.2f}", microseconds(*cell.time)) : fmt::format("{:.1f}", gigabytes_per_second(*cell.rate));
+  return metric == Metric::Latency ? fmt::format("{:.2f}", microseconds(*cell.time))
+                                   : fmt::format("{:.1f}", gigabytes_per_second(*cell.rate));
 }
 
 std::string heading(Matrix const& matrix) {
   auto const& q = matrix.question;
   auto const both = q.bidirectional ? ", both directions at once, summed" : "";
   switch (q.metric) {
-    case Metric::Bandwidth: return fmt::format("bandwidth in GB/s of one {} {}{} (from row to column; {})", exact_text(q.bytes), to_string(q.op), both, matrix.mode);
-    case Metric::Latency: return fmt::format("time in us of one {} {}{} (from row to column; {})", exact_text(q.bytes), to_string(q.op), both, matrix.mode);
-    case Metric::Mechanism: return fmt::format("mechanism chosen for one {} {} (from row to column)", exact_text(q.bytes), to_string(q.op));
+    case Metric::Bandwidth:
+      return fmt::format("bandwidth in GB/s of one {} {}{} (from row to column; {})", exact_text(q.bytes),
+                         to_string(q.op), both, matrix.mode);
+    case Metric::Latency:
+      return fmt::format("time in us of one {} {}{} (from row to column; {})", exact_text(q.bytes), to_string(q.op),
+                         both, matrix.mode);
+    case Metric::Mechanism:
+      return fmt::format("mechanism chosen for one {} {} (from row to column)", exact_text(q.bytes), to_string(q.op));
     case Metric::Class: return "path between each two (as nvidia-smi topo -m)";
   }
   return "";
@@ -104,11 +115,13 @@ Parsed<Metric> parse_metric(std::string_view text) {
   auto const* const found = std::find(kMetricNames.begin(), kMetricNames.end(), text);
   if (found != kMetricNames.end()) return {static_cast<Metric>(found - kMetricNames.begin()), {}};
   std::vector<std::string> const names(kMetricNames.begin(), kMetricNames.end());
-  return {{}, fmt::format("'{}' is not a metric; allowed: {}{}", text, fmt::join(names, ", "), did_you_mean(text, names))};
+  return {{},
+          fmt::format("'{}' is not a metric; allowed: {}{}", text, fmt::join(names, ", "), did_you_mean(text, names))};
 }
 
 Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor* executor) {
-  if (question.bidirectional && executor == nullptr) throw PlanError("both directions at once share links: only a run (--mode sim) shows how");
+  if (question.bidirectional && executor == nullptr)
+    throw PlanError("both directions at once share links: only a run (--mode sim) shows how");
   Matrix matrix{question, executor != nullptr ? "sim" : "model", {}, {}};
   MatrixMaker maker(model, question, executor);
   for (auto const& place : question.places) matrix.names.push_back(model.machine().name_of(place));
@@ -132,19 +145,22 @@ std::string matrix_text(Matrix const& matrix) {
     }
     table.add(std::move(row));
   }
-  return heading(matrix) + "\n" + table.text() + (unknown ? "? : legal, but a figure is unknown; `why` says which\n" : "");
+  return heading(matrix) + "\n" + table.text() +
+         (unknown ? "? : legal, but a figure is unknown; `why` says which\n" : "");
 }
 
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine) {
   auto const& q = matrix.question;
-  nlohmann::ordered_json json{{"lanewise", "matrix/1"},       {"machine", machine},   {"mode", matrix.mode}, {"metric", to_string(q.metric)},
-                              {"bytes", q.bytes.value()}, {"op", to_string(q.op)}, {"bidirectional", q.bidirectional}, {"places", matrix.names}};
+  nlohmann::ordered_json json{{"lanewise", "matrix/1"},           {"machine", machine},       {"mode", matrix.mode},
+                              {"metric", to_string(q.metric)},    {"bytes", q.bytes.value()}, {"op", to_string(q.op)},
+                              {"bidirectional", q.bidirectional}, {"places", matrix.names}};
   json["cells"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
     for (std::size_t k = 0; k < matrix.cells[i].size(); ++k) {
       auto const& cell = matrix.cells[i][k];
       nlohmann::ordered_json item{{"from", matrix.names[i]}, {"to", matrix.names[k]}, {"class", cell.path}};
-      item["mechanism"] = cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
+      item["mechanism"] =
+          cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
       if (cell.time) item["time_us"] = microseconds(*cell.time);
       if (cell.rate) item["bandwidth_GBps"] = gigabytes_per_second(*cell.rate);
       json["cells"].push_back(std::move(item));

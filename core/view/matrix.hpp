@@ -23,9 +23,9 @@ struct MatrixQuestion {
 
 struct Matrix {
   struct Cell {
-    std::string mechanism;           // empty: no legal way
-    std::string path;                // PIX ... SYS
-    std::optional<Seconds> time;     // absent: no legal way, or a figure is unknown
+    std::string mechanism;        // empty: no legal way
+    std::string path;             // PIX ... SYS
+    std::optional<Seconds> time;  // absent: no legal way, or a figure is unknown
     std::optional<BytesPerSecond> rate;
   };
   MatrixQuestion question;

@@ -24,14 +24,16 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
     auto const& step = plan.steps[i];
     auto const& decision = plan.decisions[i];
     auto const& chosen = decision.candidates[decision.chosen];
-    table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes), std::string(to_string(step.op)),
-               text_of(step.way, machine), chosen.time ? rounded_text(*chosen.time) : "?", chosen.binding, names_before(step, plan.steps)});
+    table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
+               std::string(to_string(step.op)), text_of(step.way, machine),
+               chosen.time ? rounded_text(*chosen.time) : "?", chosen.binding, names_before(step, plan.steps)});
   }
   auto text = fmt::format("plan for {} (fingerprint {})\n", plan.machine, plan.fingerprint) + table.text();
   for (auto const& decision : plan.decisions) {
-    auto const legal = std::count_if(decision.candidates.begin(), decision.candidates.end(), [](auto const& c) { return c.legal(); });
-    text += fmt::format("{}: {} ways weighed, {} legal; route {}\n", decision.transfer, decision.candidates.size(), legal,
-                        fmt::join(decision.candidates[decision.chosen].route, " > "));
+    auto const legal =
+        std::count_if(decision.candidates.begin(), decision.candidates.end(), [](auto const& c) { return c.legal(); });
+    text += fmt::format("{}: {} ways weighed, {} legal; route {}\n", decision.transfer, decision.candidates.size(),
+                        legal, fmt::join(decision.candidates[decision.chosen].route, " > "));
   }
   return text;
 }
@@ -40,10 +42,11 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
   Table table({"transfer", "way", "start", "end", "bandwidth", "verified"});
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     auto const& step = trace.steps[i];
-    table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end), rounded_text(step.rate()),
-               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+    table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end),
+               rounded_text(step.rate()), step.verified ? (*step.verified ? "yes" : "NO") : "-"});
   }
-  auto text = fmt::format("{} on {}: makespan {}\n", trace.mode, trace.machine, rounded_text(trace.makespan)) + table.text();
+  auto text =
+      fmt::format("{} on {}: makespan {}\n", trace.mode, trace.machine, rounded_text(trace.makespan)) + table.text();
   constexpr std::size_t kMostShown = 8;
   Table busy({"busiest resource", "utilisation"});
   for (std::size_t i = 0; i < std::min(kMostShown, trace.resources.size()); ++i)

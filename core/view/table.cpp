@@ -7,10 +7,13 @@ namespace {
 
 // Terminal columns of a UTF-8 text without wide characters: continuation bytes take none.
 std::size_t columns(std::string const& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-bool is_number(std::string const& text) { return text.empty() || text.front() == '-' || (text.front() >= '0' && text.front() <= '9'); }
+bool is_number(std::string const& text) {
+  return text.empty() || text.front() == '-' || (text.front() >= '0' && text.front() <= '9');
+}
 
 }  // namespace
 
@@ -20,7 +23,9 @@ std::string Table::text() const {
   for (auto const& row : rows_) count = std::max(count, width_of(row));
   std::vector<std::size_t> widths(count, 0);
   std::vector<bool> numeric(count, !rows_.empty());
-  auto const cell = [](std::vector<std::string> const& row, std::size_t i) { return i < row.size() ? row[i] : std::string(); };
+  auto const cell = [](std::vector<std::string> const& row, std::size_t i) {
+    return i < row.size() ? row[i] : std::string();
+  };
   for (std::size_t i = 0; i < count; ++i) {
     widths[i] = columns(cell(header_, i));
     for (auto const& row : rows_) {

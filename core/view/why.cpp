@@ -55,7 +55,8 @@ std::string routes(Explanation const& explanation, Machine const& machine) {
   for (std::size_t i = 0; i < explanation.candidates.size(); ++i) {
     auto const& candidate = explanation.candidates[i];
     if (candidate.route.empty()) continue;
-    text += fmt::format("{} {}: {}\n", explanation.chosen == i ? "*" : " ", text_of(candidate.way, machine), fmt::join(candidate.route, " > "));
+    text += fmt::format("{} {}: {}\n", explanation.chosen == i ? "*" : " ", text_of(candidate.way, machine),
+                        fmt::join(candidate.route, " > "));
     if (!candidate.remarks.empty()) text += fmt::format("      {}\n", fmt::join(candidate.remarks, ", "));
     if (!candidate.reason.empty()) text += fmt::format("      {}\n", candidate.reason);
   }
@@ -74,14 +75,16 @@ Explanation explain(Model const& model, Request const& request) {
 
 std::string why_text(Explanation const& explanation, Machine const& machine) {
   auto const& request = explanation.request;
-  auto text = fmt::format("{} to {} on {}: {}, op {} ({})\n\n", machine.name_of(request.from), machine.name_of(request.to), machine.name,
-                          exact_text(request.bytes), to_string(request.op), distance(machine, request));
+  auto text =
+      fmt::format("{} to {} on {}: {}, op {} ({})\n\n", machine.name_of(request.from), machine.name_of(request.to),
+                  machine.name, exact_text(request.bytes), to_string(request.op), distance(machine, request));
   Table table({"", "way", "verdict", "time", "latency", "bandwidth", "bound by"});
   for (std::size_t i = 0; i < explanation.candidates.size(); ++i) {
     auto const& c = explanation.candidates[i];
     bool const chosen = explanation.chosen == i;
-    table.add({chosen ? "*" : "", text_of(c.way, machine), verdict(c, chosen), c.time ? rounded_text(*c.time) : "", c.latency ? rounded_text(*c.latency) : "",
-               c.time ? rounded_text(request.bytes / *c.time) : "", c.binding});
+    table.add({chosen ? "*" : "", text_of(c.way, machine), verdict(c, chosen), c.time ? rounded_text(*c.time) : "",
+               c.latency ? rounded_text(*c.latency) : "", c.time ? rounded_text(request.bytes / *c.time) : "",
+               c.binding});
   }
   text += table.text();
   if (!explanation.chosen) text += "\nNothing is legal.\n";

@@ -34,18 +34,12 @@ bool follows(std::string_view previous, std::string_view name) {
 
 std::string_view kind_words(PciKind kind) {
   switch (kind) {
-    case PciKind::RootPort:
-      return "root port";
-    case PciKind::Switch:
-      return "PCIe switch";
-    case PciKind::Gpu:
-      return "GPU";
-    case PciKind::Nic:
-      return "NIC";
-    case PciKind::Nvme:
-      return "NVMe drive";
-    case PciKind::Device:
-      return "device";
+    case PciKind::RootPort: return "root port";
+    case PciKind::Switch: return "PCIe switch";
+    case PciKind::Gpu: return "GPU";
+    case PciKind::Nic: return "NIC";
+    case PciKind::Nvme: return "NVMe drive";
+    case PciKind::Device: return "device";
   }
   return "";
 }
@@ -117,14 +111,10 @@ std::string link_words(Machine const& machine, PciId id) {
 std::string bonded_words(Part const& link_part, int count) {
   auto const name = [&]() -> std::string {
     switch (link_part.link.family) {
-      case LinkFamily::NvLink:
-        return fmt::format("NVLink {}", link_part.link.generation);
-      case LinkFamily::C2c:
-        return "NVLink-C2C";
-      case LinkFamily::GpuXgmi:
-        return "xGMI";
-      default:
-        return link_part.name;
+      case LinkFamily::NvLink: return fmt::format("NVLink {}", link_part.link.generation);
+      case LinkFamily::C2c: return "NVLink-C2C";
+      case LinkFamily::GpuXgmi: return "xGMI";
+      default: return link_part.name;
     }
   };
   return fmt::format("{} x{}", name(), count);

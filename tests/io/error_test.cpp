@@ -33,7 +33,8 @@ TEST(Diagnostics, ComeInFileOrder) {
   found.add({"f", 3, 1}, "third");
   found.add({"f", 1, 9}, "second");
   found.add({"f", 1, 2}, "first");
-  EXPECT_EQ(test::input_error([&] { found.throw_if_any(); }), "f:1:2: error: first\nf:1:9: error: second\nf:3:1: error: third");
+  EXPECT_EQ(test::input_error([&] { found.throw_if_any(); }),
+            "f:1:2: error: first\nf:1:9: error: second\nf:3:1: error: third");
 }
 
 TEST(Diagnostics, FurtherOnesAreCounted) {

@@ -14,11 +14,11 @@
 namespace lanewise {
 namespace {
 
+using test::input_error;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using test::input_error;
 
 std::string refusal_of(std::string text) {
   return input_error([&] { SourceText::from_memory("f", std::move(text)); });
@@ -62,13 +62,13 @@ TEST(SourceText, BinaryIsRefusedWhereItBegins) {
 }
 
 TEST(SourceText, InvalidUtf8IsRefused) {
-  EXPECT_THAT(refusal_of("a\xFF"), StartsWith("f:1:2: "));            // never a lead byte
-  EXPECT_THAT(refusal_of("a\xC3"), StartsWith("f:1:2: "));            // cut off
-  EXPECT_THAT(refusal_of("a\xC3(") , StartsWith("f:1:2: "));          // no continuation
-  EXPECT_THAT(refusal_of("a\x80"), StartsWith("f:1:2: "));            // continuation alone
-  EXPECT_THAT(refusal_of("a\xC0\xAF"), StartsWith("f:1:2: "));        // overlong '/'
-  EXPECT_THAT(refusal_of("a\xE0\x80\xAF"), StartsWith("f:1:2: "));    // overlong in three bytes
-  EXPECT_THAT(refusal_of("a\xED\xA0\x80"), StartsWith("f:1:2: "));    // half a surrogate pair
+  EXPECT_THAT(refusal_of("a\xFF"), StartsWith("f:1:2: "));              // never a lead byte
+  EXPECT_THAT(refusal_of("a\xC3"), StartsWith("f:1:2: "));              // cut off
+  EXPECT_THAT(refusal_of("a\xC3("), StartsWith("f:1:2: "));             // no continuation
+  EXPECT_THAT(refusal_of("a\x80"), StartsWith("f:1:2: "));              // continuation alone
+  EXPECT_THAT(refusal_of("a\xC0\xAF"), StartsWith("f:1:2: "));          // overlong '/'
+  EXPECT_THAT(refusal_of("a\xE0\x80\xAF"), StartsWith("f:1:2: "));      // overlong in three bytes
+  EXPECT_THAT(refusal_of("a\xED\xA0\x80"), StartsWith("f:1:2: "));      // half a surrogate pair
   EXPECT_THAT(refusal_of("a\xF0\x80\x80\xAF"), StartsWith("f:1:2: "));  // overlong in four bytes
   EXPECT_THAT(refusal_of("a\xF4\x90\x80\x80"), StartsWith("f:1:2: "));  // beyond U+10FFFF
   EXPECT_THAT(refusal_of("a\xF5\x80\x80\x80"), StartsWith("f:1:2: "));  // beyond U+10FFFF
@@ -96,7 +96,8 @@ TEST(SourceText, AMillionLinesAreTooMany) {
 
 TEST(SourceText, WhatCannotBeReadSaysWhy) {
   test::TemporaryFolder const folder;
-  EXPECT_THAT(input_error([&] { SourceText::load(folder.path() / "absent.yaml"); }), HasSubstr("absent.yaml: error: no such file"));
+  EXPECT_THAT(input_error([&] { SourceText::load(folder.path() / "absent.yaml"); }),
+              HasSubstr("absent.yaml: error: no such file"));
   EXPECT_THAT(input_error([&] { SourceText::load(folder.path()); }), HasSubstr("is a folder"));
   auto const file = folder.with("plain", "text");
   EXPECT_THAT(input_error([&] { SourceText::load(file / "below"); }), HasSubstr("no such file"));
@@ -125,7 +126,8 @@ TEST(WriteFile, LeavesNothingBesideTheFile) {
 
 TEST(WriteFile, WhatCannotBeWrittenChangesNothing) {
   test::TemporaryFolder const folder;
-  EXPECT_THAT(input_error([&] { write_file(folder.path() / "absent/out.json", "x"); }), HasSubstr("absent/out.json: error: cannot be written"));
+  EXPECT_THAT(input_error([&] { write_file(folder.path() / "absent/out.json", "x"); }),
+              HasSubstr("absent/out.json: error: cannot be written"));
   auto const taken = folder.with("taken/inner", "kept").parent_path();
   EXPECT_THAT(input_error([&] { write_file(taken, "x"); }), HasSubstr("taken: error: cannot be written"));
   EXPECT_THAT(folder.names(), ElementsAre("taken"));

@@ -10,9 +10,9 @@
 namespace lanewise {
 namespace {
 
+using test::input_error;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using test::input_error;
 
 std::string refusal_of(std::string text) {
   return input_error([&] { parse_json(SourceText::from_memory("f", std::move(text)), "plan/1"); });
@@ -70,7 +70,8 @@ TEST(JsonNumbers, RoundFiguresStayRound) {
 }
 
 TEST(ParseJson, SaysWhereItBreaks) {
-  EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\",\n \"steps\": [1,, 2]}"), StartsWith("f:2:14: error: not valid JSON"));
+  EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\",\n \"steps\": [1,, 2]}"),
+              StartsWith("f:2:14: error: not valid JSON"));
   EXPECT_THAT(refusal_of(""), HasSubstr("not valid JSON"));
   EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\""), StartsWith("f:1:"));  // truncated
 }
@@ -85,7 +86,8 @@ TEST(ParseJson, WantsItsSchema) {
 
 TEST(ParseJson, DoesNotSinkIntoDeepNesting) {
   EXPECT_NE(refusal_of(std::string(1'000'000, '[')), "");
-  std::string deep = R"({"lanewise": "plan/1", "steps": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  std::string deep =
+      R"({"lanewise": "plan/1", "steps": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_NO_THROW(parse_json(SourceText::from_memory("f", deep), "plan/1"));
 }
 

@@ -8,10 +8,10 @@
 namespace lanewise {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using test::expect_errors;
 using test::input_error;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 YamlNode parsed(std::string text) { return parse_yaml(SourceText::from_memory("f", std::move(text))); }
 std::string refusal_of(std::string text) {
@@ -129,9 +129,11 @@ TEST(Yaml, WhatIsNoYamlIsRefusedWhereItBreaks) {
 }
 
 TEST(Yaml, AQuotedTextThatIsCutOffIsRefused) {
-  for (auto const* text : {"a: \"open", "a: \"open\n", "a: 'open\n", "a: \"open \\\"\n", "a: 'it''s\n", "b: \"c\"\na: \"\n"})
+  for (auto const* text :
+       {"a: \"open", "a: \"open\n", "a: 'open\n", "a: \"open \\\"\n", "a: 'it''s\n", "b: \"c\"\na: \"\n"})
     EXPECT_THAT(refusal_of(text), HasSubstr("not valid YAML")) << text;
-  for (auto const* text : {"a: \"closed\"\n", "a: 'it''s'\n", "a: \"two\n  lines\"\n", "a: 'x' # don't\n", "\"a\": b\n", "a: ''"})
+  for (auto const* text :
+       {"a: \"closed\"\n", "a: 'it''s'\n", "a: \"two\n  lines\"\n", "a: 'x' # don't\n", "\"a\": b\n", "a: ''"})
     EXPECT_NO_THROW(parsed(text)) << text;
   EXPECT_THAT(refusal_of("a: b: c\n"), HasSubstr("f:1:5: error: not valid YAML"));
 }

@@ -42,20 +42,23 @@ TEST(YamlWriter, ShortLeavesStandOnOneLine) {
 }
 
 TEST(YamlWriter, ListsOfMapsAreBlocks) {
-  Tree const tree{{"sockets", {{{"socket", "cpu0"}, {"pcie", {{{"root_port", "rp0"}, {"ports", {{{"gpu", "gpu0"}}}}}}}}}}};
+  Tree const tree{
+      {"sockets", {{{"socket", "cpu0"}, {"pcie", {{{"root_port", "rp0"}, {"ports", {{{"gpu", "gpu0"}}}}}}}}}}};
   EXPECT_EQ(yaml_text(tree),
             "sockets:\n  - socket: cpu0\n    pcie:\n      - root_port: rp0\n        ports:\n          - {gpu: gpu0}\n");
 }
 
 TEST(YamlWriter, TextsThatYamlWouldReadOtherwiseAreQuoted) {
-  for (auto const* text : {"", "null", "~", " x", "x ", "- x", "? x", ": x", "a: b", "a:", "a #b", "#a", "&a", "*a", "!a", "|", ">",
-                           "'a'", "\"a\"", "%a", "@a", "`a", "{a", "[a", "a, b", "a}", "a\nb", "a\tb", "\xC3\xA9", "a\\b",
-                           "---", "...", "\x7f", "<<", "true", "0x10", "1e3", "=", "a\x01"})
+  for (auto const* text :
+       {"",     "null", "~",        " x",   "x ",  "- x",   "? x",  ": x", "a: b", "a:",   "a #b", "#a",   "&a",
+        "*a",   "!a",   "|",        ">",    "'a'", "\"a\"", "%a",   "@a",  "`a",   "{a",   "[a",   "a, b", "a}",
+        "a\nb", "a\tb", "\xC3\xA9", "a\\b", "---", "...",   "\x7f", "<<",  "true", "0x10", "1e3",  "=",    "a\x01"})
     expect_round_trip(Tree{{"key", text}, {"list", {text, text}}, {"inner", {{"k", text}}}});
 }
 
 TEST(YamlWriter, EmptyListsAndMapsStay) {
-  expect_round_trip(Tree{{"list", Tree::array()}, {"map", Tree::object()}, {"nested", {Tree::array(), Tree::object()}}});
+  expect_round_trip(
+      Tree{{"list", Tree::array()}, {"map", Tree::object()}, {"nested", {Tree::array(), Tree::object()}}});
 }
 
 TEST(YamlWriter, ListsOfLongListsStay) {  // several cliques of many GPUs
@@ -89,7 +92,8 @@ class RandomTree {
     constexpr std::string_view kLetters = "abcXYZ019 _-./:,#'\"\\{}[]&*!|>%@`~?=\n\t";
     std::string made;
     auto const length = below(10) == 0 ? 60 : below(8);
-    for (int i = 0; i < length; ++i) made += kLetters[static_cast<std::size_t>(below(static_cast<int>(kLetters.size())))];
+    for (int i = 0; i < length; ++i)
+      made += kLetters[static_cast<std::size_t>(below(static_cast<int>(kLetters.size())))];
     return made;
   }
   int below(int count) { return std::uniform_int_distribution<int>(0, count - 1)(random_); }

@@ -10,9 +10,9 @@
 namespace lanewise {
 namespace {
 
+using test::input_error;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using test::input_error;
 
 constexpr char kGpuPart[] = "lanewise: part/1\npart: some-gpu\nkind: gpu\npci_ids: [\"10de:1234\"]\n";
 constexpr char kCpuPart[] = "lanewise: part/1\npart: some-cpu\nkind: cpu\ncpuid: [\"GenuineIntel/6/85\"]\n";
@@ -46,7 +46,8 @@ TEST(Catalogue, AFileIsNamedAfterItsPart) {
   test::TemporaryFolder const folder;
   (void)folder.with("parts/other.yaml", kGpuPart);
   Catalogue catalogue({folder.path()});
-  EXPECT_THAT(input_error([&] { catalogue.part("other"); }), HasSubstr("other.yaml:2:7: error: the part calls itself 'some-gpu', but its file is 'other.yaml'"));
+  EXPECT_THAT(input_error([&] { catalogue.part("other"); }),
+              HasSubstr("other.yaml:2:7: error: the part calls itself 'some-gpu', but its file is 'other.yaml'"));
 }
 
 TEST(Catalogue, EarlierFoldersWin) {
@@ -65,7 +66,8 @@ TEST(Catalogue, AMachineIsANameOrAFile) {
   auto const file = folder.with("elsewhere/mine.yaml", kMachine);
   Catalogue catalogue({folder.path()});
   EXPECT_EQ(catalogue.machine(file.string()).name, "box");
-  EXPECT_THAT(input_error([&] { catalogue.machine("elsewhere/absent"); }), HasSubstr("elsewhere/absent: error: no such file"));
+  EXPECT_THAT(input_error([&] { catalogue.machine("elsewhere/absent"); }),
+              HasSubstr("elsewhere/absent: error: no such file"));
 }
 
 TEST(Catalogue, AnUnknownMachineSuggestsTheNearest) {
@@ -73,7 +75,8 @@ TEST(Catalogue, AnUnknownMachineSuggestsTheNearest) {
   (void)folder.with("machines/dgx-h100.yaml", kMachine);
   (void)folder.with("clusters/pod.yaml", "");
   Catalogue catalogue({folder.path()});
-  EXPECT_EQ(input_error([&] { catalogue.machine("dgx-h10"); }), "no machine is called 'dgx-h10'; did you mean 'dgx-h100'? give a file, or one of: dgx-h100, pod");
+  EXPECT_EQ(input_error([&] { catalogue.machine("dgx-h10"); }),
+            "no machine is called 'dgx-h10'; did you mean 'dgx-h100'? give a file, or one of: dgx-h100, pod");
 }
 
 TEST(Catalogue, ANameNeverLeavesTheFolder) {
@@ -88,7 +91,8 @@ TEST(Catalogue, TheSchemaWordDecidesAndNotAComment) {
   Catalogue none({});
   auto const text = std::string("# a node of our clusters, see cluster/1 in the handbook\n") + kMachine;
   EXPECT_EQ(none.machine_from(SourceText::from_memory("m.yaml", text)).name, "box");
-  EXPECT_THAT(input_error([&] { none.machine_from(SourceText::from_memory("m.yaml", "a: b\n")); }), HasSubstr("must begin with 'lanewise: machine/1'"));
+  EXPECT_THAT(input_error([&] { none.machine_from(SourceText::from_memory("m.yaml", "a: b\n")); }),
+              HasSubstr("must begin with 'lanewise: machine/1'"));
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 namespace lanewise {
 namespace {
 
+using test::machine_from;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using test::machine_from;
 
 // A head with parts, eleven lines, and what the test adds.
 std::string machine_file(std::string const& body) {
@@ -66,10 +66,11 @@ TEST(MachineReader, LaysOutTheTree) {
 }
 
 TEST(MachineReader, SettingsAndSoftware) {
-  auto const machine = machine_from(test::text_of(
-      {.settings = "acs: [RR, CR], iommu: translated, iommu_page: 2 MiB, virtualization: {kind: passthrough, hypervisor: kvm, clique: "
-                   "[gpu0..gpu1], cliques: [[gpu2, gpu3]], ats: true}",
-       .software = "cuda: false, peermem: yes"}));
+  auto const machine =
+      machine_from(test::text_of({.settings = "acs: [RR, CR], iommu: translated, iommu_page: 2 MiB, virtualization: "
+                                              "{kind: passthrough, hypervisor: kvm, clique: "
+                                              "[gpu0..gpu1], cliques: [[gpu2, gpu3]], ats: true}",
+                                  .software = "cuda: false, peermem: yes"}));
   auto const& settings = machine.hosts.front().settings;
   EXPECT_EQ(settings.acs.bits, AcsControl::kRequestRedirect | AcsControl::kCompletionRedirect);
   EXPECT_EQ(settings.iommu, IommuMode::Lazy);
@@ -92,8 +93,12 @@ TEST(MachineReader, HostBridgesFollowTheCpuUnlessNamed) {
   auto const ports = R"(, pcie: [{root_port: rp0, gpu: g0, part: unknown}, {root_port: rp1, gpu: g1, part: unknown}]}]
 )";
   auto const bridges = [&](std::string const& part) {
-    return machine_from("lanewise: machine/1\nmachine: m\nparts: {one: {kind: cpu, host_bridges: per_socket}, each: {kind: cpu}}\n"
-                        "sockets: [{socket: cpu0, part: " + part + ports).host_bridges.size();
+    return machine_from(
+               "lanewise: machine/1\nmachine: m\nparts: {one: {kind: cpu, host_bridges: per_socket}, each: {kind: "
+               "cpu}}\n"
+               "sockets: [{socket: cpu0, part: " +
+               part + ports)
+        .host_bridges.size();
   };
   EXPECT_EQ(bridges("one"), 1U);
   EXPECT_EQ(bridges("each"), 2U);
@@ -101,8 +106,9 @@ TEST(MachineReader, HostBridgesFollowTheCpuUnlessNamed) {
 }
 
 TEST(MachineReader, EntriesOfOneNvswitchAddUp) {
-  auto const machine = machine_from(test::text_of({.nvlinks = "{switch: nv, switch_part: nvswitch, part: nvlink, count: 4, gpus: [gpu0..gpu1]}, "
-                                                             "{switch: nv, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu3]}"}));
+  auto const machine = machine_from(
+      test::text_of({.nvlinks = "{switch: nv, switch_part: nvswitch, part: nvlink, count: 4, gpus: [gpu0..gpu1]}, "
+                                "{switch: nv, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu3]}"}));
   ASSERT_EQ(machine.nvswitches.size(), 1U);
   ASSERT_EQ(machine.nvswitches[0].ports.size(), 3U);
   EXPECT_EQ(machine.nvswitches[0].ports[2].count, 2);
@@ -111,11 +117,14 @@ TEST(MachineReader, EntriesOfOneNvswitchAddUp) {
 // ------------------------------------------------------------------------------------------------------------- names
 
 TEST(MachineReader, ANameIsUsedOnce) {
-  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu}\n      - {root_port: rp1, gpu: §gpu0, part: gpu}\n",
-                     {"the name 'gpu0' is already used at line 15"});
-  expect_port_errors("      - {root_port: §cpu0, gpu: gpu0, part: gpu}\n", {"the name 'cpu0' is already used at line 12"});
+  expect_port_errors(
+      "      - {root_port: rp0, gpu: gpu0, part: gpu}\n      - {root_port: rp1, gpu: §gpu0, part: gpu}\n",
+      {"the name 'gpu0' is already used at line 15"});
+  expect_port_errors("      - {root_port: §cpu0, gpu: gpu0, part: gpu}\n",
+                     {"the name 'cpu0' is already used at line 12"});
   expect_errors("sockets: [{socket: cpu0, part: cpu}, {socket: §cpu0, part: cpu}]\n", {"'cpu0' is already used"});
-  expect_errors("sockets:\n  - {socket: cpu0, part: cpu, numa: [{node: 0}, §{node: 0}]}\n", {"'numa0' is already used"});
+  expect_errors("sockets:\n  - {socket: cpu0, part: cpu, numa: [{node: 0}, §{node: 0}]}\n",
+                {"'numa0' is already used"});
 }
 
 TEST(MachineReader, ADeviceHasOneParent) {
@@ -151,46 +160,57 @@ TEST(MachineReader, NamesArePlain) {
 // --------------------------------------------------------------------------------------------------------------- keys
 
 TEST(MachineReader, UnknownKeysSuggestTheNearest) {
-  expect_port_errors("      - {root_port: rp0, §gup: gpu0, gpu: gpu1, part: gpu}\n", {"port: unknown key 'gup'; did you mean 'gpu'?"});
+  expect_port_errors("      - {root_port: rp0, §gup: gpu0, gpu: gpu1, part: gpu}\n",
+                     {"port: unknown key 'gup'; did you mean 'gpu'?"});
   expect_errors("§socket: []\nsockets: [{socket: cpu0}]\n", {"machine: unknown key 'socket'; did you mean 'sockets'?"});
-  expect_errors("settings: {§asc: on}\nsockets: [{socket: cpu0}]\n", {"settings: unknown key 'asc'; did you mean 'acs'?"});
+  expect_errors("settings: {§asc: on}\nsockets: [{socket: cpu0}]\n",
+                {"settings: unknown key 'asc'; did you mean 'acs'?"});
   expect_errors("software: {§cudaa: on}\nsockets: [{socket: cpu0}]\n", {"did you mean 'cuda'?"});
 }
 
 TEST(MachineReader, AMachineHasASocket) {
   expect_errors("§sockets: []\n", {"a machine has at least one socket"});
-  test::expect_errors("§lanewise: machine/1\nmachine: m\n", {"the key 'sockets' is missing"}, [](SourceText const& source) {
-    Catalogue none({});
-    read_machine(source, none);
-  });
+  test::expect_errors("§lanewise: machine/1\nmachine: m\n", {"the key 'sockets' is missing"},
+                      [](SourceText const& source) {
+                        Catalogue none({});
+                        read_machine(source, none);
+                      });
 }
 
 TEST(MachineReader, AFileOfAnotherKindIsRefused) {
-  test::expect_errors("lanewise: §scenario/1\n", {"this is 'scenario/1', but 'machine/1' is needed"}, [](SourceText const& source) {
-    Catalogue none({});
-    read_machine(source, none);
-  });
+  test::expect_errors("lanewise: §scenario/1\n", {"this is 'scenario/1', but 'machine/1' is needed"},
+                      [](SourceText const& source) {
+                        Catalogue none({});
+                        read_machine(source, none);
+                      });
 }
 
 // -------------------------------------------------------------------------------------------------------------- parts
 
 TEST(MachineReader, PartsMustBeKnown) {
-  expect_errors("sockets: [{socket: cpu0, part: §cpo}]\n", {"no part is called 'cpo'; did you mean 'cpu'? parts are files in parts/"});
+  expect_errors("sockets: [{socket: cpu0, part: §cpo}]\n",
+                {"no part is called 'cpo'; did you mean 'cpu'? parts are files in parts/"});
 }
 
 TEST(MachineReader, PartsMustBeOfTheKindThatIsNeeded) {
   expect_errors("sockets: [{socket: cpu0, part: §gpu}]\n", {"the part 'gpu' is a gpu, but a cpu is needed here"});
-  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: §pcie-switch}\n", {"the part 'pcie-switch' is a switch, but a gpu is needed"});
-  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: [cpu0, cpu1], part: §gpu}]\n", {"but a link is needed"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{switch: s, switch_part: §upi, generation: 2, count: 1, gpus: [gpu0]}]\n",
-                {"the part 'upi' is a link, but a nvswitch is needed"});
+  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: §pcie-switch}\n",
+                     {"the part 'pcie-switch' is a switch, but a gpu is needed"});
+  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: [cpu0, cpu1], part: §gpu}]\n",
+                {"but a link is needed"});
+  expect_errors(
+      std::string(kTwoGpus) + "nvlinks: [{switch: s, switch_part: §upi, generation: 2, count: 1, gpus: [gpu0]}]\n",
+      {"the part 'upi' is a link, but a nvswitch is needed"});
 }
 
 TEST(MachineReader, ADeviceSaysItsPartOrThatItIsUnknown) {
-  expect_port_errors("      - §{root_port: rp0, gpu: gpu0}\n", {"'gpu0' has no part; name one, or write 'part: unknown'"});
-  EXPECT_FALSE(machine_from("lanewise: machine/1\nmachine: m\nsockets: [{socket: cpu0, pcie: [{root_port: r, gpu: g, part: unknown}]}]\n")
-                   .functions.back()
-                   .part);
+  expect_port_errors("      - §{root_port: rp0, gpu: gpu0}\n",
+                     {"'gpu0' has no part; name one, or write 'part: unknown'"});
+  EXPECT_FALSE(
+      machine_from(
+          "lanewise: machine/1\nmachine: m\nsockets: [{socket: cpu0, pcie: [{root_port: r, gpu: g, part: unknown}]}]\n")
+          .functions.back()
+          .part);
 }
 
 TEST(MachineReader, InlinePartsAreCheckedLikeFiles) {
@@ -210,39 +230,52 @@ TEST(MachineReader, InlinePartsAreCheckedLikeFiles) {
   test::expect_errors(with_part("{kind: gpu, latency: §130 GB/s}"), {"unknown unit 'GB/s' for a time"}, read);
   test::expect_errors(with_part("{kind: cpu, peer_write_forwarding: §all}"), {"'all' is not known"}, read);
   test::expect_errors(with_part("{kind: gpu, §cores: 4}"), {"gpu part: unknown key 'cores'"}, read);
-  test::expect_errors("lanewise: machine/1\nmachine: m\nparts: §[a]\nsockets: [{socket: cpu0}]\n", {"expected a mapping of names to parts"}, read);
+  test::expect_errors("lanewise: machine/1\nmachine: m\nparts: §[a]\nsockets: [{socket: cpu0}]\n",
+                      {"expected a mapping of names to parts"}, read);
 }
 
 // -------------------------------------------------------------------------------------------------------------- ports
 
 TEST(MachineReader, APortHoldsExactlyOneThing) {
-  expect_port_errors("      - §{root_port: rp0, gpu: gpu0, nic: nic0, part: gpu}\n", {"a port holds exactly one of switch, gpu, nic, nvme, device"});
-  expect_port_errors("      - {root_port: rp0, switch: sw0, part: pcie-switch, ports: [§{part: gpu}]}\n", {"a port holds exactly one of"});
-  EXPECT_EQ(machine_from("lanewise: machine/1\nmachine: m\nsockets: [{socket: cpu0, pcie: [{root_port: rp0}]}]\n").functions.size(), 1U);
+  expect_port_errors("      - §{root_port: rp0, gpu: gpu0, nic: nic0, part: gpu}\n",
+                     {"a port holds exactly one of switch, gpu, nic, nvme, device"});
+  expect_port_errors("      - {root_port: rp0, switch: sw0, part: pcie-switch, ports: [§{part: gpu}]}\n",
+                     {"a port holds exactly one of"});
+  EXPECT_EQ(machine_from("lanewise: machine/1\nmachine: m\nsockets: [{socket: cpu0, pcie: [{root_port: rp0}]}]\n")
+                .functions.size(),
+            1U);
 }
 
 TEST(MachineReader, ASwitchNeedsAPortAboveIt) {
-  expect_port_errors("      - {§switch: sw0, part: pcie-switch}\n", {"the switch 'sw0' needs a port above it; add 'root_port: NAME'"});
+  expect_port_errors("      - {§switch: sw0, part: pcie-switch}\n",
+                     {"the switch 'sw0' needs a port above it; add 'root_port: NAME'"});
 }
 
 TEST(MachineReader, OnlyASwitchHasPorts) {
-  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, §ports: []}\n", {"only a switch has ports; 'gpu0' is a gpu"});
+  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, §ports: []}\n",
+                     {"only a switch has ports; 'gpu0' is a gpu"});
 }
 
 TEST(MachineReader, ARootPortHangsFromASocket) {
-  expect_port_errors("      - {root_port: rp0, switch: sw0, part: pcie-switch, ports: [{§root_port: rp9, gpu: gpu0, part: gpu}]}\n",
-                     {"a root port hangs from a socket, not from a switch"});
+  expect_port_errors(
+      "      - {root_port: rp0, switch: sw0, part: pcie-switch, ports: [{§root_port: rp9, gpu: gpu0, part: gpu}]}\n",
+      {"a root port hangs from a socket, not from a switch"});
 }
 
 TEST(MachineReader, KeysBelongToTheirKind) {
-  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, §chip: c, §device_name: d, §rate: 1 GB/s, §rail: 0}\n",
-                     {"'chip' belongs to a switch, but 'gpu0' is a gpu", "'device_name' belongs to a nic", "'rate' belongs to a nic", "'rail' belongs to a nic"});
-  expect_port_errors("      - {root_port: rp0, nic: nic0, part: nic, §mig: true}\n", {"'mig' belongs to a gpu, but 'nic0' is a nic"});
+  expect_port_errors(
+      "      - {root_port: rp0, gpu: gpu0, part: gpu, §chip: c, §device_name: d, §rate: 1 GB/s, §rail: 0}\n",
+      {"'chip' belongs to a switch, but 'gpu0' is a gpu", "'device_name' belongs to a nic", "'rate' belongs to a nic",
+       "'rail' belongs to a nic"});
+  expect_port_errors("      - {root_port: rp0, nic: nic0, part: nic, §mig: true}\n",
+                     {"'mig' belongs to a gpu, but 'nic0' is a nic"});
 }
 
 TEST(MachineReader, ALinkIsNotWiderThanItsPart) {
-  expect_port_errors("      - {root_port: rp0, nic: nic0, part: nic, link: §gen4 x16}\n", {"gen4 x16 is more than the part 'nic' can do (gen4 x8)"});
-  expect_port_errors("      - {root_port: rp0, nic: nic0, part: nic, link: gen3 x4, max: §gen4 x16}\n", {"'max': gen4 x16 is more than the part 'nic'"});
+  expect_port_errors("      - {root_port: rp0, nic: nic0, part: nic, link: §gen4 x16}\n",
+                     {"gen4 x16 is more than the part 'nic' can do (gen4 x8)"});
+  expect_port_errors("      - {root_port: rp0, nic: nic0, part: nic, link: gen3 x4, max: §gen4 x16}\n",
+                     {"'max': gen4 x16 is more than the part 'nic'"});
 }
 
 TEST(MachineReader, ALinkIsNotWiderThanItsSlot) {
@@ -256,7 +289,8 @@ sockets:
     pcie:
       - {root_port: rp0, switch: sw0, part: narrow, ports: [{gpu: gpu0, part: wide, link: §gen5 x16}]}
 )",
-                      {"gen5 x16 is more than a port of the switch 'sw0' can do (gen5 x8)"}, [](SourceText const& source) {
+                      {"gen5 x16 is more than a port of the switch 'sw0' can do (gen5 x8)"},
+                      [](SourceText const& source) {
                         Catalogue none({});
                         read_machine(source, none);
                       });
@@ -275,8 +309,10 @@ sockets: [{socket: cpu0, part: old, pcie: [{root_port: rp0, gpu: gpu0, part: new
 }
 
 TEST(MachineReader, AcsIsAWordOrBits) {
-  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, acs: §sometimes}\n", {"'sometimes' is not an ACS control bit; allowed: on, off, unknown"});
-  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, acs: §[RR, XX]}\n", {"'XX' is not an ACS control bit"});
+  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, acs: §sometimes}\n",
+                     {"'sometimes' is not an ACS control bit; allowed: on, off, unknown"});
+  expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, acs: §[RR, XX]}\n",
+                     {"'XX' is not an ACS control bit"});
 }
 
 TEST(MachineReader, NothingIsNoAcsControl) {
@@ -288,7 +324,8 @@ TEST(MachineReader, NothingIsNoAcsControl) {
 // ------------------------------------------------------------------------------------------------------- NUMA, bridges
 
 TEST(MachineReader, ARootPortIsNearANumaNodeOfItsSocket) {
-  expect_port_errors("      - {root_port: rp0, numa: §3, gpu: gpu0, part: gpu}\n", {"socket 'cpu0' has no NUMA node 3"});
+  expect_port_errors("      - {root_port: rp0, numa: §3, gpu: gpu0, part: gpu}\n",
+                     {"socket 'cpu0' has no NUMA node 3"});
 }
 
 TEST(MachineReader, AHostBridgeBelongsToOneSocket) {
@@ -302,22 +339,35 @@ TEST(MachineReader, AHostBridgeBelongsToOneSocket) {
 // -------------------------------------------------------------------------------------------------------- other links
 
 TEST(MachineReader, SocketLinksJoinTwoSockets) {
-  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: §[cpu0, cpu9], part: upi}]\n", {"no socket is called 'cpu9'; did you mean"});
-  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: §[cpu0, gpu0], part: upi}]\n", {"no socket is called 'gpu0'"});
-  expect_errors(std::string(kTwoGpus) + "socket_links: [{§between: [cpu0, cpu0], part: upi}]\n", {"names two different ends"});
-  expect_errors(std::string(kTwoGpus) + "socket_links: [{§between: [cpu0], part: upi}]\n", {"names two different ends"});
-  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: [cpu0, cpu1], part: upi, count: §0}]\n", {"'count' must be at least 1"});
+  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: §[cpu0, cpu9], part: upi}]\n",
+                {"no socket is called 'cpu9'; did you mean"});
+  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: §[cpu0, gpu0], part: upi}]\n",
+                {"no socket is called 'gpu0'"});
+  expect_errors(std::string(kTwoGpus) + "socket_links: [{§between: [cpu0, cpu0], part: upi}]\n",
+                {"names two different ends"});
+  expect_errors(std::string(kTwoGpus) + "socket_links: [{§between: [cpu0], part: upi}]\n",
+                {"names two different ends"});
+  expect_errors(std::string(kTwoGpus) + "socket_links: [{between: [cpu0, cpu1], part: upi, count: §0}]\n",
+                {"'count' must be at least 1"});
 }
 
 TEST(MachineReader, NvlinksJoinGpus) {
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: §[gpu0, gpu7], generation: 2, count: 1}]\n", {"no GPU or socket is called 'gpu7'; did you mean"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: §[gpu0, rp1], generation: 2, count: 1}]\n", {"no GPU or socket is called 'rp1'"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: [gpu0, gpu1], generation: §6, count: 1}]\n", {"NVLink generation 6 is not known; 1 to 5 are"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: [gpu0, gpu1], generation: 2, count: §0}]\n", {"'count' must be at least 1"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{between: [gpu0, gpu1], generation: 2}]\n", {"the key 'count' is missing"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{between: [gpu0, gpu1], count: 1}]\n", {"an NVLink needs 'generation: 1..5' or 'part: NAME'"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{generation: 2, count: 1}]\n", {"has either 'between: [two ends]' or 'switch: NAME'"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: [gpu0, gpu1], generation: §1, count: 1}]\n", {"no part is called 'nvlink-1'"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: §[gpu0, gpu7], generation: 2, count: 1}]\n",
+                {"no GPU or socket is called 'gpu7'; did you mean"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: §[gpu0, rp1], generation: 2, count: 1}]\n",
+                {"no GPU or socket is called 'rp1'"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: [gpu0, gpu1], generation: §6, count: 1}]\n",
+                {"NVLink generation 6 is not known; 1 to 5 are"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: [gpu0, gpu1], generation: 2, count: §0}]\n",
+                {"'count' must be at least 1"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{between: [gpu0, gpu1], generation: 2}]\n",
+                {"the key 'count' is missing"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{between: [gpu0, gpu1], count: 1}]\n",
+                {"an NVLink needs 'generation: 1..5' or 'part: NAME'"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{generation: 2, count: 1}]\n",
+                {"has either 'between: [two ends]' or 'switch: NAME'"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [{between: [gpu0, gpu1], generation: §1, count: 1}]\n",
+                {"no part is called 'nvlink-1'"});
 }
 
 TEST(MachineReader, AGpuHasNoMoreNvlinksThanPorts) {
@@ -326,16 +376,23 @@ TEST(MachineReader, AGpuHasNoMoreNvlinksThanPorts) {
 }
 
 TEST(MachineReader, AnNvswitchHasPartAndGpus) {
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{§switch: s, generation: 2, count: 1, gpus: [gpu0]}]\n", {"needs 'switch_part: NAME'"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{switch: s, switch_part: crossbar, generation: 2, count: 1}]\n", {"has no GPUs; add 'gpus: [gpu0..gpu7]'"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{switch: s, switch_part: crossbar, generation: 2, count: 1, gpus: [gpu0, §gpu0..gpu]}]\n",
-                {"'gpu0..gpu' is not a range"});
-  expect_errors(std::string(kTwoGpus) + "nvlinks: [{switch: s, switch_part: crossbar, generation: 2, count: 1, gpus: §[gpu0..gpu2]}]\n", {"no GPU is called 'gpu2'"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [{§switch: s, generation: 2, count: 1, gpus: [gpu0]}]\n",
+                {"needs 'switch_part: NAME'"});
+  expect_errors(std::string(kTwoGpus) + "nvlinks: [§{switch: s, switch_part: crossbar, generation: 2, count: 1}]\n",
+                {"has no GPUs; add 'gpus: [gpu0..gpu7]'"});
+  expect_errors(
+      std::string(kTwoGpus) +
+          "nvlinks: [{switch: s, switch_part: crossbar, generation: 2, count: 1, gpus: [gpu0, §gpu0..gpu]}]\n",
+      {"'gpu0..gpu' is not a range"});
+  expect_errors(std::string(kTwoGpus) +
+                    "nvlinks: [{switch: s, switch_part: crossbar, generation: 2, count: 1, gpus: §[gpu0..gpu2]}]\n",
+                {"no GPU is called 'gpu2'"});
 }
 
 TEST(MachineReader, OverridesNamePlacesAndFigures) {
   auto const with = [](std::string const& entry) { return std::string(kTwoGpus) + "overrides: [" + entry + "]\n"; };
-  expect_errors(with("{from: §gpu9, to: gpu1, bandwidth: 1 GB/s, source: s}"), {"'from': no GPU, NIC, drive, socket or NUMA node is called 'gpu9'"});
+  expect_errors(with("{from: §gpu9, to: gpu1, bandwidth: 1 GB/s, source: s}"),
+                {"'from': no GPU, NIC, drive, socket or NUMA node is called 'gpu9'"});
   expect_errors(with("{from: gpu0, to: §rp0, bandwidth: 1 GB/s, source: s}"), {"is called 'rp0'"});
   expect_errors(with("§{from: gpu0, to: gpu1, source: s}"), {"an override gives 'bandwidth', 'latency' or both"});
   expect_errors(with("§{from: gpu0, to: gpu1, bandwidth: 1 GB/s}"), {"the key 'source' is missing"});
@@ -353,11 +410,13 @@ TEST(MachineReader, SettingsHaveTheirWords) {
   expect_errors(with("virtualization: {kind: §kvm}"), {"'kvm' is not known"});
   expect_errors(with("virtualization: §[none]"), {"virtualization: expected a mapping, found a list"});
   expect_errors(with("virtualization: {clique: §gpu0}"), {"a clique is a list of GPUs"});
-  expect_errors("§settings: {virtualization: {clique: [gpu0, nic7]}}\n" + std::string(kTwoGpus), {"the clique names 'nic7', which is not a GPU"});
+  expect_errors("§settings: {virtualization: {clique: [gpu0, nic7]}}\n" + std::string(kTwoGpus),
+                {"the clique names 'nic7', which is not a GPU"});
 }
 
 TEST(MachineReader, ABadRangeInACliquePointsThere) {
-  expect_errors("settings: {virtualization: {clique: [§gpu1..gpu0]}}\n" + std::string(kTwoGpus), {"'gpu1..gpu0' is not a range"});
+  expect_errors("settings: {virtualization: {clique: [§gpu1..gpu0]}}\n" + std::string(kTwoGpus),
+                {"'gpu1..gpu0' is not a range"});
 }
 
 // --------------------------------------------------------------------------------------------------------- everything
@@ -373,15 +432,16 @@ sockets:
 socket_links: [{between: §[cpu0, cpu1], part: upi}]
 nvlinks: [{between: §[gpu0, gpu1], generation: 2, count: 1}]
 )",
-                {"not an IOMMU mode", "unknown key 'asc'", "no part is called 'cpo'", "more than the part 'gpu'", "already used", "no socket is called 'cpu1'",
-                 "no GPU or socket is called 'gpu1'"});
+                {"not an IOMMU mode", "unknown key 'asc'", "no part is called 'cpo'", "more than the part 'gpu'",
+                 "already used", "no socket is called 'cpu1'", "no GPU or socket is called 'gpu1'"});
 }
 
 TEST(MachineReader, ThePartsFileIsReportedWhereItIsWrong) {
   test::TemporaryFolder const folder;
   (void)folder.with("parts/bad.yaml", "lanewise: part/1\npart: bad\nkind: gpu\nlink: gen9 x16\n");
   Catalogue catalogue({folder.path()});
-  auto const source = SourceText::from_memory("m.yaml", "lanewise: machine/1\nmachine: m\nsockets: [{socket: c, pcie: [{root_port: r, gpu: g, part: bad}]}]\n");
+  auto const source = SourceText::from_memory(
+      "m.yaml", "lanewise: machine/1\nmachine: m\nsockets: [{socket: c, pcie: [{root_port: r, gpu: g, part: bad}]}]\n");
   EXPECT_THAT(test::input_error([&] { read_machine(source, catalogue); }), HasSubstr("parts/bad.yaml:4:7: error: "));
 }
 

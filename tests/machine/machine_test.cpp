@@ -21,7 +21,8 @@ TEST(ExpandRange, NamesInOrder) {
 }
 
 TEST(ExpandRange, RefusesWhatIsNoRange) {
-  for (auto const* text : {"gpu3..gpu0", "gpu0..nic3", "gpu..gpu", "gpu0..", "..", "..gpu3", "gpu0..gpu99999999999", "gpu0..gpu100000"})
+  for (auto const* text :
+       {"gpu3..gpu0", "gpu0..nic3", "gpu..gpu", "gpu0..", "..", "..gpu3", "gpu0..gpu99999999999", "gpu0..gpu100000"})
     EXPECT_THAT(test::input_error([&] { expand_range(text); }), HasSubstr("is not a range")) << text;
 }
 
@@ -37,14 +38,17 @@ TEST(Places, AreMemoriesGpusNicsAndDrives) {
 TEST(Places, AWrongNameSuggestsTheNearest) {
   auto const machine = test::machine_of({});
   EXPECT_THAT(test::input_error([&] { (void)machine.place("gp0"); }),
-              AllOf(HasSubstr("'gp0' is not a place on server; did you mean 'gpu0'? places: gpu0, gpu1, nic0"), HasSubstr("numa1")));
+              AllOf(HasSubstr("'gp0' is not a place on server; did you mean 'gpu0'? places: gpu0, gpu1, nic0"),
+                    HasSubstr("numa1")));
   auto const cluster = test::cluster_of({}, "kind: single_switch", 16);
   EXPECT_THAT(test::input_error([&] { (void)cluster.place("gpu0"); }), HasSubstr(", ..."));
 }
 
 TEST(Words, OpsAndIommuModesReadBack) {
-  for (auto const op : {Op::Copy, Op::Write, Op::Read, Op::LoadStore, Op::Atomic}) EXPECT_EQ(parse_op(to_string(op)).value, op);
-  for (int i = 0; i < 6; ++i) EXPECT_EQ(parse_iommu(to_string(static_cast<IommuMode>(i))).value, static_cast<IommuMode>(i));
+  for (auto const op : {Op::Copy, Op::Write, Op::Read, Op::LoadStore, Op::Atomic})
+    EXPECT_EQ(parse_op(to_string(op)).value, op);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(parse_iommu(to_string(static_cast<IommuMode>(i))).value, static_cast<IommuMode>(i));
   EXPECT_THAT(parse_op("wirte").problem, HasSubstr("did you mean 'write'?"));
 }
 

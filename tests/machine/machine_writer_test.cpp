@@ -30,7 +30,8 @@ TEST(MachineWriter, EveryBundledMachineReadsBackEqual) {
 
 TEST(MachineWriter, EveryThingAFileCanSayReadsBackEqual) {
   auto const machine = test::machine_of(
-      {.settings = "acs: [SV, DT], iommu: strict, iommu_page: 2 MiB, virtualization: {kind: passthrough, hypervisor: kvm, approval: true, ats: "
+      {.settings = "acs: [SV, DT], iommu: strict, iommu_page: 2 MiB, virtualization: {kind: passthrough, hypervisor: "
+                   "kvm, approval: true, ats: "
                    "true, cliques: [[gpu0, gpu1], [gpu2, gpu3]]}",
        .software = "cuda: true, fabric_manager: false",
        .at_sw0 = "chip: c0",

@@ -15,8 +15,9 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array kAllKinds{PartKind::Cpu,    PartKind::Gpu,  PartKind::Nic,      PartKind::Switch,       PartKind::Nvme,
-                               PartKind::Device, PartKind::Link, PartKind::NvSwitch, PartKind::NetworkSwitch};
+constexpr std::array kAllKinds{PartKind::Cpu,    PartKind::Gpu,      PartKind::Nic,
+                               PartKind::Switch, PartKind::Nvme,     PartKind::Device,
+                               PartKind::Link,   PartKind::NvSwitch, PartKind::NetworkSwitch};
 
 Part read(std::string const& text, std::string const& name = "p") {
   auto const source = SourceText::from_memory("part.yaml", text);
@@ -32,8 +33,10 @@ std::string written(Part const& part) {
   for (auto const& field : part_fields(part.kind)) {
     auto const texts = field.write(part);
     if (texts.empty()) continue;
-    if (field.spec.type == ValueType::List) tree[field.spec.name] = texts;
-    else tree[field.spec.name] = texts.front();
+    if (field.spec.type == ValueType::List)
+      tree[field.spec.name] = texts;
+    else
+      tree[field.spec.name] = texts.front();
   }
   return yaml_text(tree);
 }
@@ -80,7 +83,8 @@ TEST(PartFields, EveryKeyHasItsOwnMember) {  // two keys that fill one member wo
         auto const part = read(head + field.spec.name + ": " + value + "\n");
         for (auto const& other : part_fields(kind))
           if (other.spec.name != field.spec.name) {
-            EXPECT_TRUE(other.write(part).empty()) << to_string(kind) << ": " << field.spec.name << " fills " << other.spec.name;
+            EXPECT_TRUE(other.write(part).empty())
+                << to_string(kind) << ": " << field.spec.name << " fills " << other.spec.name;
           }
       }
     }
@@ -91,7 +95,8 @@ TEST(PartFields, UnknownLeavesAFigureAbsent) {
   for (auto const kind : kAllKinds)
     for (auto const& field : part_fields(kind))
       if (field.spec.unknown_allowed) {
-        EXPECT_EQ(read("kind: " + std::string(to_string(kind)) + "\n" + field.spec.name + ": unknown\n"), read("kind: " + std::string(to_string(kind)) + "\n"));
+        EXPECT_EQ(read("kind: " + std::string(to_string(kind)) + "\n" + field.spec.name + ": unknown\n"),
+                  read("kind: " + std::string(to_string(kind)) + "\n"));
       }
 }
 
@@ -100,7 +105,8 @@ TEST(PartFields, EveryKeyIsExplained) {
     for (auto const& field : part_fields(kind)) EXPECT_FALSE(field.spec.doc.empty()) << field.spec.name;
 }
 
-// -------------------------------------------------------------------------------------------------------------- bundled
+// --------------------------------------------------------------------------------------------------------------
+// bundled
 
 TEST(BundledParts, AllLoadAndReadBackEqual) {
   auto catalogue = test::bundled();
@@ -146,7 +152,8 @@ TEST(BundledParts, FiguresAreOfThisWorld) {
       EXPECT_LE(share.value_or(1), 1);
     }
     EXPECT_LE(part.pcie.latency.value_or(Seconds(0)), Seconds(1e-6));
-    EXPECT_LE(part.cpu.read_forwarding, part.cpu.forwarding) << "no root complex forwards reads where it refuses writes";
+    EXPECT_LE(part.cpu.read_forwarding, part.cpu.forwarding)
+        << "no root complex forwards reads where it refuses writes";
   }
 }
 

@@ -66,7 +66,8 @@ TEST(PathClass, OfTwoNodes) {
 }
 
 TEST(PathClass, VirtualSwitchesOfOneChipAreSwitchesOfTheirOwn) {
-  auto const machine = test::machine_of({.pcie_switch = "link: gen4 x16, virtual_switch_fabric: 20 GB/s", .at_sw0 = "chip: c0"});
+  auto const machine =
+      test::machine_of({.pcie_switch = "link: gen4 x16, virtual_switch_fabric: 20 GB/s", .at_sw0 = "chip: c0"});
   EXPECT_EQ(between(machine, "gpu0", "gpu2"), "NODE");
 }
 
@@ -79,9 +80,10 @@ TEST(CommonSwitch, IsTheNearestAboveBoth) {
 }
 
 TEST(NvlinkCount, AddsBundlesAndSwitches) {
-  auto const machine = test::machine_of({.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 3}, {between: [gpu1, gpu0], part: nvlink, count: 1}, "
-                                                    "{switch: s, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu0, gpu2]}, "
-                                                    "{switch: s, switch_part: nvswitch, part: nvlink, count: 1, gpus: [gpu3]}"});
+  auto const machine = test::machine_of(
+      {.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 3}, {between: [gpu1, gpu0], part: nvlink, count: 1}, "
+                  "{switch: s, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu0, gpu2]}, "
+                  "{switch: s, switch_part: nvswitch, part: nvlink, count: 1, gpus: [gpu3]}"});
   EXPECT_EQ(nvlink_count(machine, at(machine, "gpu0"), at(machine, "gpu1")), 4);
   EXPECT_EQ(nvlink_count(machine, at(machine, "gpu0"), at(machine, "gpu2")), 2);
   EXPECT_EQ(nvlink_count(machine, at(machine, "gpu2"), at(machine, "gpu3")), 1);  // the narrower port

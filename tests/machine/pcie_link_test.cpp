@@ -36,14 +36,13 @@ TEST(PcieLink, WritesWhatItReads) {
 }
 
 TEST(PcieLink, RatesAndGenerations) {
-  for (int generation = 1; generation <= 6; ++generation) EXPECT_EQ(generation_of_rate(gigatransfers_per_second(generation)), generation);
+  for (int generation = 1; generation <= 6; ++generation)
+    EXPECT_EQ(generation_of_rate(gigatransfers_per_second(generation)), generation);
   EXPECT_EQ(gigatransfers_per_second(5), 32);
   EXPECT_EQ(generation_of_rate(7), 0);
 }
 
-TEST(PcieLink, EndsNegotiateTheLesserOfEach) {
-  static_assert(negotiated({5, 8}, {4, 16}) == PcieLink{4, 8});
-}
+TEST(PcieLink, EndsNegotiateTheLesserOfEach) { static_assert(negotiated({5, 8}, {4, 16}) == PcieLink{4, 8}); }
 
 }  // namespace
 }  // namespace lanewise

@@ -22,7 +22,9 @@ Machine with(std::string const& text, test::Server const& server = {}) {
 std::string refusal_of(std::string const& text) {
   return test::input_error([&] { with(text); });
 }
-PciFunction const& function(Machine const& machine, std::string_view name) { return machine.at(*machine.find_function(name)); }
+PciFunction const& function(Machine const& machine, std::string_view name) {
+  return machine.at(*machine.find_function(name));
+}
 Settings const& settings(Machine const& machine) { return machine.hosts.front().settings; }
 
 TEST(ParseSetting, SplitsAtTheFirstEqualsSign) {
@@ -73,11 +75,14 @@ TEST(ApplySetting, Iommu) {
 
 TEST(ApplySetting, Virtualization) {
   EXPECT_TRUE(settings(with("virtualization=passthrough")).virtualization.passthrough);
-  EXPECT_EQ(settings(with("virtualization=none", {.settings = "virtualization: {kind: passthrough, ats: true}"})).virtualization, Virtualization{});
+  EXPECT_EQ(settings(with("virtualization=none", {.settings = "virtualization: {kind: passthrough, ats: true}"}))
+                .virtualization,
+            Virtualization{});
   EXPECT_TRUE(settings(with("virtualization.approval=true")).virtualization.approval);
   EXPECT_TRUE(settings(with("virtualization.ats=on")).virtualization.ats);
   EXPECT_EQ(settings(with("virtualization.hypervisor=xen")).virtualization.hypervisor, "xen");
-  EXPECT_THAT(settings(with("virtualization.clique=gpu0..gpu1,gpu3")).virtualization.cliques, ElementsAre(ElementsAre("gpu0", "gpu1", "gpu3")));
+  EXPECT_THAT(settings(with("virtualization.clique=gpu0..gpu1,gpu3")).virtualization.cliques,
+              ElementsAre(ElementsAre("gpu0", "gpu1", "gpu3")));
 }
 
 TEST(ApplySetting, Software) {
@@ -100,8 +105,9 @@ TEST(ApplySetting, LinkPartAndMigOfADevice) {
 }
 
 TEST(ApplySetting, NvlinkOffTakesEveryLinkAway) {
-  auto const machine = with("nvlink=off", {.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}, "
-                                                      "{switch: s, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu0..gpu3]}"});
+  auto const machine =
+      with("nvlink=off", {.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}, "
+                                     "{switch: s, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu0..gpu3]}"});
   EXPECT_TRUE(machine.nvlinks.empty());
   EXPECT_TRUE(machine.nvswitches.empty());
 }
@@ -114,7 +120,8 @@ TEST(ApplySetting, EveryNodeOfAClusterIsSet) {
 }
 
 TEST(ApplySetting, RefusesWithTheSettingAndWhatIsAllowed) {
-  EXPECT_THAT(refusal_of("asc=on"), HasSubstr("--set asc=on: unknown key 'asc'; did you mean 'acs'? allowed: acs, iommu"));
+  EXPECT_THAT(refusal_of("asc=on"),
+              HasSubstr("--set asc=on: unknown key 'asc'; did you mean 'acs'? allowed: acs, iommu"));
   EXPECT_THAT(refusal_of("acs=XX"), HasSubstr("'XX' is not an ACS control bit"));
   EXPECT_THAT(refusal_of("acs="), HasSubstr("ACS"));
   EXPECT_THAT(refusal_of("acs@gpu9=on"), HasSubstr("no port or device is called 'gpu9'; did you mean 'gpu"));
@@ -128,7 +135,8 @@ TEST(ApplySetting, RefusesWithTheSettingAndWhatIsAllowed) {
   EXPECT_THAT(refusal_of("virtualization.magic=on"), HasSubstr("allowed: virtualization, virtualization.approval"));
   EXPECT_THAT(refusal_of("software.docker=on"), HasSubstr("allowed: software.cuda"));
   EXPECT_THAT(refusal_of("link@gpu0=fast"), HasSubstr("is not a PCIe link"));
-  EXPECT_THAT(refusal_of("part@gpu0=h100-pcie-80"), HasSubstr("no part is called 'h100-pcie-80'; did you mean 'h100-pcie-80g'?"));
+  EXPECT_THAT(refusal_of("part@gpu0=h100-pcie-80"),
+              HasSubstr("no part is called 'h100-pcie-80'; did you mean 'h100-pcie-80g'?"));
   EXPECT_THAT(refusal_of("part@gpu0=xeon-broadwell"), HasSubstr("'xeon-broadwell' is a cpu, but a gpu is needed"));
   EXPECT_THAT(refusal_of("part@cpu0=h100-pcie-80g"), HasSubstr("'h100-pcie-80g' is a gpu, but a cpu is needed"));
   EXPECT_THAT(refusal_of("mig@nic0=true"), HasSubstr("mig belongs to a GPU"));

@@ -12,11 +12,11 @@ namespace lanewise {
 namespace {
 
 using namespace literals;
-using ::testing::HasSubstr;
 using test::machine_from;
 using test::numa;
 using test::part;
 using test::pci;
+using ::testing::HasSubstr;
 
 // Every figure that the sums below use stands here.
 Machine bench() {
@@ -59,11 +59,14 @@ nvlinks: [{between: [gpu3, gpu4], part: nvlink, count: 2}]
 
 double const kGen4 = 16 * 16 * (128.0 / 130) / 8 * (256.0 / 286) * 0.93;  // GB/s, one direction of x16
 
-Demand lower(Model const& model, std::string const& from, std::string const& to, Way const& way, Op op = Op::Copy, Bytes bytes = 256_MiB) {
+Demand lower(Model const& model, std::string const& from, std::string const& to, Way const& way, Op op = Op::Copy,
+             Bytes bytes = 256_MiB) {
   auto const& machine = model.machine();
   return model.lower(machine.place(from), machine.place(to), bytes, op, way);
 }
-Demand push(Model const& model, std::string const& from, std::string const& to) { return lower(model, from, to, {.mechanism = Mechanism::PcieP2p}); }
+Demand push(Model const& model, std::string const& from, std::string const& to) {
+  return lower(model, from, to, {.mechanism = Mechanism::PcieP2p});
+}
 Demand pull(Model const& model, std::string const& from, std::string const& to) {
   return lower(model, from, to, {.mechanism = Mechanism::PcieP2p, .drive = Drive::Pull});
 }
@@ -76,22 +79,25 @@ double weight(Model const& model, Demand const& demand, std::string const& name)
 }
 double capacity(Model const& model, Demand const& demand, std::string const& name) {
   for (auto const& use : demand.uses)
-    if (model.resources().at(use.resource).name == name) return model.resources().at(use.resource).capacity->value() / 1e9;
+    if (model.resources().at(use.resource).name == name)
+      return model.resources().at(use.resource).capacity->value() / 1e9;
   return 0;
 }
 double ns(Seconds time) { return time.value() * 1e9; }
-double rate_of(Model const& model, Demand const& demand, Bytes bytes = 256_MiB) { return model.cost(demand, bytes)->rate.value() / 1e9; }
+double rate_of(Model const& model, Demand const& demand, Bytes bytes = 256_MiB) {
+  return model.cost(demand, bytes)->rate.value() / 1e9;
+}
 
 // ---------------------------------------------------------------------------------------------------------- latencies
 
 TEST(PeerLatency, IsTheSumOfWhatLiesOnTheWay) {
   Model const model(bench());
   EXPECT_NEAR(ns(push(model, "gpu0", "gpu1").path), 130 + 105 + 130, 1e-6);
-  EXPECT_NEAR(ns(push(model, "gpu2", "gpu0").path), 130 + 105 + 105 + 130, 1e-6);   // two switches
-  EXPECT_NEAR(ns(push(model, "gpu3", "gpu4").path), 130 + 370 + 130, 1e-6);         // root complex
+  EXPECT_NEAR(ns(push(model, "gpu2", "gpu0").path), 130 + 105 + 105 + 130, 1e-6);  // two switches
+  EXPECT_NEAR(ns(push(model, "gpu3", "gpu4").path), 130 + 370 + 130, 1e-6);        // root complex
   EXPECT_NEAR(ns(push(model, "gpu0", "gpu3").path), 130 + 105 + 370 + 130, 1e-6);
-  EXPECT_NEAR(ns(push(model, "gpu3", "gpu5").path), 130 + 370 + 100 + 130, 1e-6);   // and a socket hop
-  EXPECT_NEAR(ns(push(model, "gpu0", "gpu1").start), 2000, 1e-6);                   // the copy engine
+  EXPECT_NEAR(ns(push(model, "gpu3", "gpu5").path), 130 + 370 + 100 + 130, 1e-6);  // and a socket hop
+  EXPECT_NEAR(ns(push(model, "gpu0", "gpu1").start), 2000, 1e-6);                  // the copy engine
 }
 
 TEST(PeerLatency, OfAReadIsTheRoundTrip) {
@@ -134,7 +140,8 @@ TEST(PeerPath, RedirectedGoesUpAndDownTheUplink) {
   machine.functions[index(pci(machine, "gpu0"))].acs = AcsControl::on();
   Model const model(machine);
   auto const there = push(model, "gpu0", "gpu1");
-  for (auto const* name : {"gpu0.pcie.up", "sw0.pcie.up", "sw0.pcie.down", "gpu1.pcie.down"}) EXPECT_EQ(weight(model, there, name), 1) << name;
+  for (auto const* name : {"gpu0.pcie.up", "sw0.pcie.up", "sw0.pcie.down", "gpu1.pcie.down"})
+    EXPECT_EQ(weight(model, there, name), 1) << name;
   EXPECT_EQ(model.text_of(there.route), "gpu0 > sw0 > rp0 > cpu0 > rp0 > sw0 > gpu1");
   auto const back = push(model, "gpu1", "gpu0");
   EXPECT_EQ(weight(model, back, "sw0.pcie.up"), 0);
@@ -182,7 +189,8 @@ TEST(PeerPath, SmallForwardedPacketsTakeMoreOfTheLinkDown) {
   EXPECT_NEAR(weight(model, demand, "gpu4.pcie.down"), penalty, 0.025);
   EXPECT_EQ(model.text_of_binding(*model.cost(demand, 1_MiB)), "packet payload");
   EXPECT_NEAR(rate_of(model, push(model, "gpu0", "gpu1")), kGen4, 1e-9);
-  EXPECT_NEAR(rate_of(model, lower(model, "numa0", "gpu3", {.mechanism = Mechanism::HostDma})), kGen4, 1e-9);  // memory is no peer
+  EXPECT_NEAR(rate_of(model, lower(model, "numa0", "gpu3", {.mechanism = Mechanism::HostDma})), kGen4,
+              1e-9);  // memory is no peer
 }
 
 TEST(PeerPath, AcrossSocketsTakesTheirLink) {
@@ -198,7 +206,8 @@ TEST(PeerPath, AcrossSocketsTakesTheirLink) {
   Model const narrow(machine);
   EXPECT_NEAR(rate_of(narrow, push(narrow, "gpu3", "gpu5")), 12, 1e-9);
   EXPECT_EQ(weight(narrow, push(narrow, "gpu3", "gpu5"), "cpu0-cpu1.peer.both"), 1);
-  EXPECT_NEAR(rate_of(narrow, lower(narrow, "gpu3", "numa1", {.mechanism = Mechanism::HostDma})), kGen4, 1e-9);  // memory traffic is not peer traffic
+  EXPECT_NEAR(rate_of(narrow, lower(narrow, "gpu3", "numa1", {.mechanism = Mechanism::HostDma})), kGen4,
+              1e-9);  // memory traffic is not peer traffic
 }
 
 TEST(PeerPath, ThroughAHostBridgeOrAnIoDieIsBoundByIt) {
@@ -228,7 +237,8 @@ TEST(Iommu, TranslatedTrafficPassesTheWalker) {
   EXPECT_EQ(weight(walked, push(walked, "gpu3", "gpu4"), "cpu0.iommu"), 1);
   machine.hosts.front().settings.iommu_page = 2_MiB;
   Model const large(machine);
-  EXPECT_NEAR(capacity(large, lower(large, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}), "cpu0.iommu"), 20e6 * 2097152 / 1e9, 1e-6);
+  EXPECT_NEAR(capacity(large, lower(large, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}), "cpu0.iommu"),
+              20e6 * 2097152 / 1e9, 1e-6);
   machine.hosts.front().settings.virtualization.ats = true;
   Model const cached(machine);
   auto const by_device = lower(cached, "gpu3", "numa0", {.mechanism = Mechanism::HostDma});
@@ -236,7 +246,8 @@ TEST(Iommu, TranslatedTrafficPassesTheWalker) {
   EXPECT_NEAR(ns(by_device.path), 130 + 185, 1e-6);
 }
 
-// ------------------------------------------------------------------------------------------------------ other mechanisms
+// ------------------------------------------------------------------------------------------------------ other
+// mechanisms
 
 TEST(NvlinkPath, IsRateTimesLinksTimesWhatPacketsLeave) {
   Model const model(bench());
@@ -297,8 +308,8 @@ TEST(SharedHost, LetsItsLegsTakeTurns) {
 
 // sqrt(bytes x 2 us x rate), down to a power of two, 64 KiB to 8 MiB.
 TEST(BestChunk, IsTheSquareRoot) {
-  EXPECT_EQ(Model::best_chunk(256_MiB, 25.0_GBps), 2_MiB);   // 3.66 MB
-  EXPECT_EQ(Model::best_chunk(1_MiB, 25.0_GBps), 128_KiB);   // 229 kB
+  EXPECT_EQ(Model::best_chunk(256_MiB, 25.0_GBps), 2_MiB);  // 3.66 MB
+  EXPECT_EQ(Model::best_chunk(1_MiB, 25.0_GBps), 128_KiB);  // 229 kB
   EXPECT_EQ(Model::best_chunk(1_KiB, 25.0_GBps), 64_KiB);
   EXPECT_EQ(Model::best_chunk(64_GiB, 50.0_GBps), 8_MiB);
   for (std::int64_t bytes = 1; bytes < (std::int64_t{1} << 40); bytes *= 3) {
@@ -311,7 +322,8 @@ TEST(BestChunk, IsTheSquareRoot) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------- overrides and unknowns
+// ----------------------------------------------------------------------------------------------- overrides and
+// unknowns
 
 Machine measured(std::optional<Op> op, std::optional<BytesPerSecond> bandwidth, std::optional<Seconds> latency) {
   auto machine = bench();
@@ -359,7 +371,8 @@ TEST(UnknownFigure, IsNamedAndHasNoCost) {
 
 TEST(UnknownFigure, AnOverrideStandsInForIt) {
   auto machine = bench();
-  machine.overrides.push_back({machine.place("gpu3"), machine.place("blank"), std::nullopt, 11.0_GBps, std::nullopt, "a bench"});
+  machine.overrides.push_back(
+      {machine.place("gpu3"), machine.place("blank"), std::nullopt, 11.0_GBps, std::nullopt, "a bench"});
   Model const model(machine);
   EXPECT_NEAR(rate_of(model, push(model, "gpu3", "blank")), 11, 1e-9);
 }

@@ -45,7 +45,8 @@ TEST(Capacity, LiesInThePublishedRanges) {
 TEST(Capacity, StaysBelowWhatHeadersLeave) {
   for (int generation = 3; generation <= 6; ++generation)
     for (auto const payload : {64_B, 128_B, 256_B, 512_B}) {
-      auto const ceiling = pcie::raw_rate({generation, 16}) * (static_cast<double>(payload.value()) / static_cast<double>(payload.value() + 24));
+      auto const ceiling = pcie::raw_rate({generation, 16}) *
+                           (static_cast<double>(payload.value()) / static_cast<double>(payload.value() + 24));
       EXPECT_LT(pcie::capacity({generation, 16}, payload), ceiling) << generation << ' ' << payload.value();
     }
 }

@@ -17,9 +17,9 @@ namespace lanewise {
 namespace {
 
 using namespace literals;
-using ::testing::HasSubstr;
 using test::machine_from;
 using test::pci;
+using ::testing::HasSubstr;
 
 Catalogue& bundled() {
   static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
@@ -40,15 +40,19 @@ std::vector<Place> places_of(Machine const& machine) {
 }
 
 bool pipelined(Mechanism mechanism) {
-  return mechanism == Mechanism::HostStaged || mechanism == Mechanism::NetStaged || mechanism == Mechanism::StorageStaged || mechanism == Mechanism::NvlinkRelay ||
+  return mechanism == Mechanism::HostStaged || mechanism == Mechanism::NetStaged ||
+         mechanism == Mechanism::StorageStaged || mechanism == Mechanism::NvlinkRelay ||
          mechanism == Mechanism::GdrRelay;
 }
 
 // Asked to read, a push counts only where no pull is legal.
 bool second_choice(Request const& request, Choice const& choice, Judged const& judged) {
-  auto const is_p2p = [](Judged const& one, Drive drive) { return one.way.mechanism == Mechanism::PcieP2p && one.way.drive == drive; };
+  auto const is_p2p = [](Judged const& one, Drive drive) {
+    return one.way.mechanism == Mechanism::PcieP2p && one.way.drive == drive;
+  };
   return request.op == Op::Read && is_p2p(judged, Drive::Push) &&
-         std::any_of(choice.judged.begin(), choice.judged.end(), [&](Judged const& one) { return is_p2p(one, Drive::Pull) && one.refused_by == nullptr; });
+         std::any_of(choice.judged.begin(), choice.judged.end(),
+                     [&](Judged const& one) { return is_p2p(one, Drive::Pull) && one.refused_by == nullptr; });
 }
 
 void expect_good_choice(Request const& request, Choice const& choice) {
@@ -78,10 +82,12 @@ void expect_good_choice(Request const& request, Choice const& choice) {
 }
 
 std::string text_of(Machine const& machine, Request const& request) {
-  return fmt::format("{} -> {} {} {}", machine.name_of(request.from), machine.name_of(request.to), request.bytes.value(), to_string(request.op));
+  return fmt::format("{} -> {} {} {}", machine.name_of(request.from), machine.name_of(request.to),
+                     request.bytes.value(), to_string(request.op));
 }
 
-// Random requests, each of which has a good choice or a PlanError; those with an answer make one plan that survives JSON.
+// Random requests, each of which has a good choice or a PlanError; those with an answer make one plan that survives
+// JSON.
 void expect_properties(Machine const& machine, std::mt19937& random, int count) {
   Model const model(machine);
   Planner const planner(model);
@@ -91,7 +97,8 @@ void expect_properties(Machine const& machine, std::mt19937& random, int count) 
   std::vector<Op> const ops{Op::Copy, Op::Copy, Op::Write, Op::Read, Op::LoadStore, Op::Atomic};
   std::vector<Request> answered;
   for (int i = 0; i < count; ++i) {
-    Request request{.id = fmt::format("t{}", i), .from = pick(places), .to = pick(places), .bytes = pick(sizes), .op = pick(ops)};
+    Request request{
+        .id = fmt::format("t{}", i), .from = pick(places), .to = pick(places), .bytes = pick(sizes), .op = pick(ops)};
     SCOPED_TRACE(text_of(machine, request));
     try {
       auto const choice = planner.choose(request);
@@ -108,8 +115,14 @@ void expect_properties(Machine const& machine, std::mt19937& random, int count) 
 }
 
 std::vector<std::vector<std::string>> const& variants() {
-  static std::vector<std::vector<std::string>> const all{
-      {}, {"acs=on"}, {"acs=unknown"}, {"acs=off", "iommu=pt"}, {"iommu=translated"}, {"nvlink=off"}, {"virtualization=passthrough", "iommu=vfio"}, {"nvlink=off", "acs=on", "software.gdrcopy=true"}};
+  static std::vector<std::vector<std::string>> const all{{},
+                                                         {"acs=on"},
+                                                         {"acs=unknown"},
+                                                         {"acs=off", "iommu=pt"},
+                                                         {"iommu=translated"},
+                                                         {"nvlink=off"},
+                                                         {"virtualization=passthrough", "iommu=vfio"},
+                                                         {"nvlink=off", "acs=on", "software.gdrcopy=true"}};
   return all;
 }
 
@@ -137,8 +150,10 @@ TEST(EveryCluster, GetsGoodChoices) {
 TEST(Choose, KeepsToTheMechanismAskedFor) {
   Model const model(bundled().machine("a100x8-pcie-4sw"));
   auto const& machine = model.machine();
-  Request request{.from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 64_MiB, .only = Mechanism::HostStaged};
-  for (auto const& judged : Planner(model).choose(request).judged) EXPECT_EQ(judged.way.mechanism, Mechanism::HostStaged);
+  Request request{
+      .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 64_MiB, .only = Mechanism::HostStaged};
+  for (auto const& judged : Planner(model).choose(request).judged)
+    EXPECT_EQ(judged.way.mechanism, Mechanism::HostStaged);
   request.only = Mechanism::Gdr;
   EXPECT_THROW(static_cast<void>(Planner(model).choose(request)), PlanError);
 }
@@ -189,10 +204,11 @@ TEST(PeerLimit, CountsAPairOnceAndAtBothEnds) {
   Model const model(twelve());
   auto const& machine = model.machine();
   std::vector<Request> requests;
-  for (int i = 1; i <= 8; ++i) requests.push_back(between(machine, fmt::format("gpu{}", i), "gpu0"));  // gpu0 is the target: full
-  requests.push_back(between(machine, "gpu0", "gpu3"));   // the same pair again
-  requests.push_back(between(machine, "gpu9", "gpu0"));   // a ninth
-  requests.push_back(between(machine, "gpu9", "gpu10"));  // others have room
+  for (int i = 1; i <= 8; ++i)
+    requests.push_back(between(machine, fmt::format("gpu{}", i), "gpu0"));  // gpu0 is the target: full
+  requests.push_back(between(machine, "gpu0", "gpu3"));                     // the same pair again
+  requests.push_back(between(machine, "gpu9", "gpu0"));                     // a ninth
+  requests.push_back(between(machine, "gpu9", "gpu10"));                    // others have room
   std::vector<Mechanism> expected(9, Mechanism::PcieP2p);
   expected.push_back(Mechanism::HostStaged);
   expected.push_back(Mechanism::PcieP2p);
@@ -214,7 +230,8 @@ TEST(ReadOverPcie, LetsTheOwnerPushWhereReadingIsNotPossible) {
   EXPECT_EQ(chosen(machine).drive, Drive::Push);
 }
 
-// ------------------------------------------------------------------------------------------------------------- clusters
+// -------------------------------------------------------------------------------------------------------------
+// clusters
 
 Way chosen_way(Model const& model, std::string const& from, std::string const& to) {
   auto const choice = Planner(model).choose(between(model.machine(), from, to));
@@ -252,7 +269,8 @@ TEST(ClusterOfTwo, StagesWhereGpuMemoryCannotBeRegistered) {
   EXPECT_EQ(chosen_way(model, "node0/gpu0", "node1/gpu0").mechanism, Mechanism::NetStaged);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- plans
+// ----------------------------------------------------------------------------------------------------------------
+// plans
 
 Plan small_plan(Model const& model) {
   return Planner(model).plan({between(model.machine(), "gpu0", "gpu1"), between(model.machine(), "gpu1", "gpu2")});
@@ -275,23 +293,37 @@ TEST(PlanVerify, RefusesWhatCannotBeRun) {
   EXPECT_EQ(verify_error(model, [](Plan&) {}), "");
   EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].bytes = Bytes(-1); }), HasSubstr("negative"));
   EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].after = {StepId(7)}; }), HasSubstr("not in the plan"));
-  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].after = {StepId(1)}; plan.steps[1].after = {StepId(0)}; }), HasSubstr("circle"));
+  EXPECT_THAT(verify_error(model,
+                           [](Plan& plan) {
+                             plan.steps[0].after = {StepId(1)};
+                             plan.steps[1].after = {StepId(0)};
+                           }),
+              HasSubstr("circle"));
   EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].after = {StepId(0)}; }), HasSubstr("circle"));
   EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].to = NumaId(0); }), HasSubstr("between two GPUs"));
-  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::HostStaged}; }), HasSubstr("host memory"));
-  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::NvlinkRelay}; }), HasSubstr("through a third"));
-  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::Gdr}; }), HasSubstr("needs a NIC"));
+  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::HostStaged}; }),
+              HasSubstr("host memory"));
+  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::NvlinkRelay}; }),
+              HasSubstr("through a third"));
+  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::Gdr}; }),
+              HasSubstr("needs a NIC"));
   EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.decisions[0].chosen = 99; }), HasSubstr("outside the plan"));
-  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.decisions[0].step = StepId(99); }), HasSubstr("outside the plan"));
-  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.decisions[0].candidates[plan.decisions[0].chosen].refused_by = "P2P-MIG"; }), HasSubstr("illegal way"));
+  EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.decisions[0].step = StepId(99); }),
+              HasSubstr("outside the plan"));
+  EXPECT_THAT(
+      verify_error(model,
+                   [](Plan& plan) { plan.decisions[0].candidates[plan.decisions[0].chosen].refused_by = "P2P-MIG"; }),
+      HasSubstr("illegal way"));
 }
 
 TEST(PlanVerify, RefusesPlacesThatItsMechanismDoesNotServe) {
   Model const model(twelve());
-  for (auto const mechanism : {Mechanism::Local, Mechanism::Nvlink, Mechanism::HostDma, Mechanism::BarCopy, Mechanism::StorageDirect, Mechanism::StorageStaged}) {
+  for (auto const mechanism : {Mechanism::Local, Mechanism::Nvlink, Mechanism::HostDma, Mechanism::BarCopy,
+                               Mechanism::StorageDirect, Mechanism::StorageStaged}) {
     auto const error = verify_error(model, [&](Plan& plan) {
       plan.steps[0].way = {.mechanism = mechanism, .staging = NumaId(0)};
-      if (mechanism == Mechanism::Nvlink || mechanism == Mechanism::BarCopy) plan.steps[0].from = plan.steps[0].to = NumaId(0);
+      if (mechanism == Mechanism::Nvlink || mechanism == Mechanism::BarCopy)
+        plan.steps[0].from = plan.steps[0].to = NumaId(0);
     });
     EXPECT_FALSE(error.empty()) << to_string(mechanism);
   }
@@ -301,8 +333,12 @@ TEST(PlanVerify, RefusesARelayThatIsNoGpuAndANicThatIsNone) {
   Model const model(twelve());
   auto const port = pci(model.machine(), "rp0");
   auto const gpu = pci(model.machine(), "gpu5");
-  EXPECT_THAT(verify_error(model, [&](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::NvlinkRelay, .relay = port}; }), HasSubstr("a relay is a GPU"));
-  EXPECT_THAT(verify_error(model, [&](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::Gdr, .nic_from = gpu}; }), HasSubstr("only a NIC"));
+  EXPECT_THAT(verify_error(
+                  model, [&](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::NvlinkRelay, .relay = port}; }),
+              HasSubstr("a relay is a GPU"));
+  EXPECT_THAT(
+      verify_error(model, [&](Plan& plan) { plan.steps[0].way = {.mechanism = Mechanism::Gdr, .nic_from = gpu}; }),
+      HasSubstr("only a NIC"));
 }
 
 TEST(PlanJson, OfAnotherMachineOrOtherSettingsIsRefused) {
@@ -318,7 +354,8 @@ TEST(PlanJson, OfAnotherMachineOrOtherSettingsIsRefused) {
     return std::string();
   };
   EXPECT_THAT(refused(bundled().machine("a100x8-pcie-4sw")), HasSubstr("the plan was made for 'twelve'"));
-  for (auto const* setting : {"acs=on", "iommu=lazy", "virtualization=passthrough", "software.gdrcopy=true", "link@gpu3=gen3 x8", "acs@gpu3=on", "mig@gpu3=true"})
+  for (auto const* setting : {"acs=on", "iommu=lazy", "virtualization=passthrough", "software.gdrcopy=true",
+                              "link@gpu3=gen3 x8", "acs@gpu3=on", "mig@gpu3=true"})
     EXPECT_THAT(refused(with(twelve(), {setting})), HasSubstr("other hardware or settings")) << setting;
 }
 
@@ -334,7 +371,9 @@ TEST(Fingerprint, ChangesWithEveryFigureThatAPlanRestsOn) {
   };
   EXPECT_TRUE(changed([](Machine& m) { test::part(m, "gpu").gpu.max_peers = 4; }));
   EXPECT_TRUE(changed([](Machine& m) { test::part(m, "cpu").cpu.read_forwarding = Forwarding::None; }));
-  EXPECT_TRUE(changed([](Machine& m) { m.overrides.push_back({m.place("gpu0"), m.place("gpu1"), std::nullopt, 1.0_GBps, std::nullopt, "a bench"}); }));
+  EXPECT_TRUE(changed([](Machine& m) {
+    m.overrides.push_back({m.place("gpu0"), m.place("gpu1"), std::nullopt, 1.0_GBps, std::nullopt, "a bench"});
+  }));
   auto const ends = [](std::string const& other) {
     auto machine = twelve();
     machine.nvlinks.push_back({pci(machine, "gpu0"), pci(machine, other), PartId(0), 1});

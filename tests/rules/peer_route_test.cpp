@@ -30,10 +30,24 @@ TEST(AcsOnRequest, FollowsTheTruthTable) {
   auto const R = AcsEffect::Redirect;
   auto const B = AcsEffect::Blocked;
   RequestRow const rows[]{
-      {0, D, D},       {SV, D, D},      {UF, D, D},           {CR, D, D},           {DT, D, D},
-      {TB, D, B},      {TB | DT, D, B}, {TB | RR, R, B},      {TB | RR | DT, R, B}, {RR, R, R},
-      {RR | DT, R, D}, {EC, R, R},      {EC | DT, R, D},      {EC | RR, R, R},      {EC | RR | DT, R, D},
-      {SV | RR | CR | UF, R, R},        {SV | RR | CR | UF | DT, R, D},             {TB | EC, R, B},
+      {0, D, D},
+      {SV, D, D},
+      {UF, D, D},
+      {CR, D, D},
+      {DT, D, D},
+      {TB, D, B},
+      {TB | DT, D, B},
+      {TB | RR, R, B},
+      {TB | RR | DT, R, B},
+      {RR, R, R},
+      {RR | DT, R, D},
+      {EC, R, R},
+      {EC | DT, R, D},
+      {EC | RR, R, R},
+      {EC | RR | DT, R, D},
+      {SV | RR | CR | UF, R, R},
+      {SV | RR | CR | UF | DT, R, D},
+      {TB | EC, R, B},
   };
   for (auto const& row : rows) {
     SCOPED_TRACE(to_string(bits(row.bits)));
@@ -97,11 +111,11 @@ TEST(PeerRoute, OfNestedSwitchesTheNearestCommonOneTurns) {
 TEST(PeerRoute, OnlyThePortWhereTheWaysPartRedirectsRequests) {
   auto machine = bench();
   machine.functions[index(pci(machine, "gpu5"))].acs = bits(RR);
-  EXPECT_EQ(route(machine, "gpu5", "gpu0").request, Turn::Switch);        // to the inner switch it is no peer request
+  EXPECT_EQ(route(machine, "gpu5", "gpu0").request, Turn::Switch);  // to the inner switch it is no peer request
   EXPECT_EQ(route(machine, "gpu5", "gpu6").request, Turn::RootComplex);
   machine.functions[index(pci(machine, "sw0a"))].acs = bits(RR);
   EXPECT_EQ(route(machine, "gpu5", "gpu0").request, Turn::RootComplex);
-  EXPECT_EQ(route(machine, "gpu0", "gpu5").request, Turn::Switch);        // that is gpu0's port
+  EXPECT_EQ(route(machine, "gpu0", "gpu5").request, Turn::Switch);  // that is gpu0's port
 }
 
 TEST(PeerRoute, RequestRedirectTurnsWritesAtTheRootComplex) {
@@ -137,7 +151,7 @@ TEST(PeerRoute, TranslatedRequestsPassRedirectWhereDirectTranslatedIsOn) {
   EXPECT_EQ(route(machine, "gpu0", "gpu1").request, Turn::RootComplex);  // no address translation services
   settings.virtualization.ats = true;
   EXPECT_EQ(route(machine, "gpu0", "gpu1").request, Turn::Switch);
-  settings.iommu = IommuMode::Passthrough;                               // nothing to translate
+  settings.iommu = IommuMode::Passthrough;  // nothing to translate
   EXPECT_EQ(route(machine, "gpu0", "gpu1").request, Turn::RootComplex);
 }
 

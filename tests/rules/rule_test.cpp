@@ -44,7 +44,9 @@ struct Asked {
   Machine machine;
   Attempt attempt;
   Asked(Ask const& ask, Change const& change)
-      : machine(changed(change)), attempt{machine, machine.place(ask.from), machine.place(ask.to), ask.op, way_of(ask), ask.bytes, ask.peers_of_source, ask.peers_of_target} {}
+      : machine(changed(change)),
+        attempt{machine,   machine.place(ask.from), machine.place(ask.to), ask.op, way_of(ask),
+                ask.bytes, ask.peers_of_source,     ask.peers_of_target} {}
 
  private:
   static Machine changed(Change const& change) {
@@ -53,7 +55,9 @@ struct Asked {
     return made;
   }
   Way way_of(Ask const& ask) const {
-    auto const named = [&](std::string const& name) { return name.empty() ? std::nullopt : machine.find_function(name); };
+    auto const named = [&](std::string const& name) {
+      return name.empty() ? std::nullopt : machine.find_function(name);
+    };
     Way way{.mechanism = ask.mechanism, .drive = ask.drive};
     way.relay = named(ask.relay);
     way.relay_to = named(ask.relay_to);
@@ -117,7 +121,8 @@ std::vector<Case> const& cases() {
   auto const on_same_switch = Ask{M::PcieP2p, "gpu0", "gpu1"};
   auto const on_same_socket = Ask{M::PcieP2p, "gpu0", "gpu2"};
   auto const on_two_sockets = Ask{M::PcieP2p, "gpu0", "gpu4"};
-  auto const read_same_socket = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu2", .op = Op::Read, .drive = Drive::Pull};
+  auto const read_same_socket =
+      Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu2", .op = Op::Read, .drive = Drive::Pull};
   auto const atomic = Ask{M::PcieP2p, "gpu0", "gpu1", Op::Atomic};
   auto const eighth = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .peers_of_source = 8};
   auto const eighth_of_target = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .peers_of_target = 8};
@@ -129,53 +134,129 @@ std::vector<Case> const& cases() {
   auto const across = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "gpu4", .nic_from = "nic0", .nic_to = "nic2"};
   auto const gdr = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic0", .nic_from = "nic0"};
   auto const gdr_far = Ask{.mechanism = M::Gdr, .from = "gpu0", .to = "nic1", .nic_from = "nic1"};
-  auto const gdr_relay = Ask{.mechanism = M::GdrRelay, .from = "gpu0", .to = "nic1", .relay = "gpu2", .nic_from = "nic1"};
+  auto const gdr_relay =
+      Ask{.mechanism = M::GdrRelay, .from = "gpu0", .to = "nic1", .relay = "gpu2", .nic_from = "nic1"};
   auto const from_drive = Ask{M::StorageDirect, "nvme0", "gpu0"};
   auto const large = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .bytes = 224_MiB + 1_B};
   static std::vector<Case> const all{
       {"GPU-RUNTIME", to_host, [](Machine& m) { software(m).cuda = false; }},
-      {"P2P-MIG", on_same_switch, [](Machine& m) { m.functions[index(pci(m, "gpu1"))].mig = true; }, [](Machine& m) { m.functions[index(pci(m, "gpu2"))].mig = true; }},
-      {"ATOMIC-PCIE", atomic, [](Machine&) {}, [](Machine& m) { part(m, "gpu").gpu.pcie_atomics = part(m, "gpu-too").gpu.pcie_atomics = true; }},
+      {"P2P-MIG", on_same_switch, [](Machine& m) { m.functions[index(pci(m, "gpu1"))].mig = true; },
+       [](Machine& m) { m.functions[index(pci(m, "gpu2"))].mig = true; }},
+      {"ATOMIC-PCIE", atomic, [](Machine&) {},
+       [](Machine& m) { part(m, "gpu").gpu.pcie_atomics = part(m, "gpu-too").gpu.pcie_atomics = true; }},
       {"NVLINK-NONE", nvlink, [](Machine& m) { join(m, "gpu0", "gpu2"); }, [](Machine& m) { join(m, "gpu0", "gpu1"); }},
       {"HOST-NVLINK-FIRST", to_host, [](Machine& m) { join_cpu(m, "gpu0"); }, [](Machine& m) { join_cpu(m, "gpu1"); }},
-      {"NVLINK-FABRIC", nvlink, [](Machine& m) { nvswitch(m); software(m).fabric_manager = false; }, nvswitch},
-      {"RELAY-NEIGHBOUR", relay, [](Machine& m) { join(m, "gpu0", "gpu1"); }, [](Machine& m) { join(m, "gpu0", "gpu1"); join(m, "gpu1", "gpu2"); }},
-      {"P2P-NVSWITCH-NO-FALLBACK", on_same_switch, [](Machine& m) { nvswitch(m); software(m).fabric_manager = false; }},
-      {"P2P-NVLINK-FIRST", on_same_switch, [](Machine& m) { join(m, "gpu0", "gpu1"); }, [](Machine& m) { join(m, "gpu0", "gpu2"); }},
+      {"NVLINK-FABRIC", nvlink,
+       [](Machine& m) {
+         nvswitch(m);
+         software(m).fabric_manager = false;
+       },
+       nvswitch},
+      {"RELAY-NEIGHBOUR", relay, [](Machine& m) { join(m, "gpu0", "gpu1"); },
+       [](Machine& m) {
+         join(m, "gpu0", "gpu1");
+         join(m, "gpu1", "gpu2");
+       }},
+      {"P2P-NVSWITCH-NO-FALLBACK", on_same_switch,
+       [](Machine& m) {
+         nvswitch(m);
+         software(m).fabric_manager = false;
+       }},
+      {"P2P-NVLINK-FIRST", on_same_switch, [](Machine& m) { join(m, "gpu0", "gpu1"); },
+       [](Machine& m) { join(m, "gpu0", "gpu2"); }},
       {"P2P-PRODUCT", on_same_switch, [](Machine& m) { part(m, "gpu").gpu.pcie_peer = false; }},
       {"P2P-CHIP", on_same_switch, [](Machine& m) { part(m, "gpu-too").gpu.chip = "ga102"; }},
-      {"P2P-GUEST", on_same_socket, guest, [](Machine& m) { guest(m); settings(m).virtualization.cliques = {{"gpu0", "gpu2"}}; }},
-      {"P2P-GUEST", on_same_socket, [](Machine& m) { guest(m); settings(m).virtualization.cliques = {{"gpu0", "gpu1"}, {"gpu2", "gpu4"}}; },
-       [](Machine& m) { guest(m); settings(m).virtualization.approval = true; }},
+      {"P2P-GUEST", on_same_socket, guest,
+       [](Machine& m) {
+         guest(m);
+         settings(m).virtualization.cliques = {{"gpu0", "gpu2"}};
+       }},
+      {"P2P-GUEST", on_same_socket,
+       [](Machine& m) {
+         guest(m);
+         settings(m).virtualization.cliques = {{"gpu0", "gpu1"}, {"gpu2", "gpu4"}};
+       },
+       [](Machine& m) {
+         guest(m);
+         settings(m).virtualization.approval = true;
+       }},
       {"P2P-PEER-LIMIT", eighth, [](Machine&) {}, [](Machine& m) { part(m, "gpu").gpu.max_peers = 9; }},
       {"P2P-PEER-LIMIT", eighth_of_target, [](Machine&) {}, [](Machine& m) { part(m, "gpu-too").gpu.max_peers = 9; }},
-      {"P2P-IOMMU-TRANSLATED", on_same_switch, [](Machine& m) { settings(m).iommu = IommuMode::Lazy; }, [](Machine& m) { settings(m).iommu = IommuMode::Vfio; guest(m); }},
-      {"P2P-ACS-BLOCKED", on_same_switch, translated, [](Machine& m) { translated(m); settings(m).virtualization.ats = false; }},
+      {"P2P-IOMMU-TRANSLATED", on_same_switch, [](Machine& m) { settings(m).iommu = IommuMode::Lazy; },
+       [](Machine& m) {
+         settings(m).iommu = IommuMode::Vfio;
+         guest(m);
+       }},
+      {"P2P-ACS-BLOCKED", on_same_switch, translated,
+       [](Machine& m) {
+         translated(m);
+         settings(m).virtualization.ats = false;
+       }},
       {"P2P-RC-UNKNOWN", on_same_socket, [](Machine& m) { m.sockets[0].part.reset(); }},
       {"P2P-SOCKET", on_two_sockets, [](Machine& m) { forward(m, Forwarding::SameSocket, Forwarding::Any); }},
-      {"P2P-RC-WRITE", on_same_socket, [](Machine& m) { forward(m, Forwarding::SameHostBridge, Forwarding::Any); }, [](Machine& m) { forward(m, Forwarding::SameSocket, Forwarding::None); }},
-      {"P2P-RC-READ", read_same_socket, [](Machine& m) { forward(m, Forwarding::Any, Forwarding::None); }, [](Machine& m) { forward(m, Forwarding::None, Forwarding::SameSocket); }},
+      {"P2P-RC-WRITE", on_same_socket, [](Machine& m) { forward(m, Forwarding::SameHostBridge, Forwarding::Any); },
+       [](Machine& m) { forward(m, Forwarding::SameSocket, Forwarding::None); }},
+      {"P2P-RC-READ", read_same_socket, [](Machine& m) { forward(m, Forwarding::Any, Forwarding::None); },
+       [](Machine& m) { forward(m, Forwarding::None, Forwarding::SameSocket); }},
       {"BAR-GDRCOPY", bar, [](Machine& m) { software(m).gdrcopy = false; }},
       {"BAR-NONE", bar, [](Machine& m) { part(m, "gpu").gpu.bar1.reset(); }},
-      {"BAR-NONE", bar, [](Machine& m) { part(m, "gpu").gpu.bar1 = 32_MiB; }, [](Machine& m) { part(m, "gpu").gpu.bar1 = 64_MiB; }},
+      {"BAR-NONE", bar, [](Machine& m) { part(m, "gpu").gpu.bar1 = 32_MiB; },
+       [](Machine& m) { part(m, "gpu").gpu.bar1 = 64_MiB; }},
       {"NET-NONE", across, second_node, cable},
       {"NET-VERBS", rdma, [](Machine& m) { part(m, "nic").nic.rdma = false; }},
       {"GDR-NIC", gdr, [](Machine& m) { part(m, "nic").nic.gpudirect = false; }},
       {"GDR-PRODUCT", gdr, [](Machine& m) { part(m, "gpu").gpu.rdma = false; }},
-      {"GDR-REGISTRATION", gdr, [](Machine& m) { software(m).peermem = software(m).dma_buf = false; }, [](Machine& m) { software(m).peermem = false; }},
-      {"GDR-IOMMU-TRANSLATED", gdr, [](Machine& m) { software(m).dma_buf = false; settings(m).iommu = IommuMode::Strict; }, [](Machine& m) { settings(m).iommu = IommuMode::Strict; }},
-      {"GDR-P2PDMA", gdr_far, [](Machine& m) { software(m).peermem = false; part(m, "cpu").cpu.p2pdma = P2pdma::No; }, [](Machine& m) { software(m).peermem = false; }},
-      {"GDR-P2PDMA", gdr_far, [](Machine& m) { software(m).peermem = false; part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge; },
-       [](Machine& m) { software(m).peermem = false; part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge; for (auto& f : m.functions) f.host_bridge = HostBridgeId(0); }},
-      {"GDR-READ-PRE-AMPERE", gdr_far, [](Machine& m) { old_gpu(m, "7.0"); part(m, "gpu").gpu.nvlink_ports = 0; }, [](Machine& m) { old_gpu(m, "7.0"); }},
-      {"GDR-READ-PRE-AMPERE", gdr_far, [](Machine& m) { old_gpu(m, "7.5"); part(m, "gpu").gpu.nvlink_ports = 0; }, [](Machine& m) { part(m, "gpu").gpu.nvlink_ports = 0; }},
-      {"GDR-RELAY-NEIGHBOUR", gdr_relay, [](Machine& m) { join(m, "gpu0", "gpu1"); }, [](Machine& m) { join(m, "gpu0", "gpu2"); }},
+      {"GDR-REGISTRATION", gdr, [](Machine& m) { software(m).peermem = software(m).dma_buf = false; },
+       [](Machine& m) { software(m).peermem = false; }},
+      {"GDR-IOMMU-TRANSLATED", gdr,
+       [](Machine& m) {
+         software(m).dma_buf = false;
+         settings(m).iommu = IommuMode::Strict;
+       },
+       [](Machine& m) { settings(m).iommu = IommuMode::Strict; }},
+      {"GDR-P2PDMA", gdr_far,
+       [](Machine& m) {
+         software(m).peermem = false;
+         part(m, "cpu").cpu.p2pdma = P2pdma::No;
+       },
+       [](Machine& m) { software(m).peermem = false; }},
+      {"GDR-P2PDMA", gdr_far,
+       [](Machine& m) {
+         software(m).peermem = false;
+         part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge;
+       },
+       [](Machine& m) {
+         software(m).peermem = false;
+         part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge;
+         for (auto& f : m.functions) f.host_bridge = HostBridgeId(0);
+       }},
+      {"GDR-READ-PRE-AMPERE", gdr_far,
+       [](Machine& m) {
+         old_gpu(m, "7.0");
+         part(m, "gpu").gpu.nvlink_ports = 0;
+       },
+       [](Machine& m) { old_gpu(m, "7.0"); }},
+      {"GDR-READ-PRE-AMPERE", gdr_far,
+       [](Machine& m) {
+         old_gpu(m, "7.5");
+         part(m, "gpu").gpu.nvlink_ports = 0;
+       },
+       [](Machine& m) { part(m, "gpu").gpu.nvlink_ports = 0; }},
+      {"GDR-RELAY-NEIGHBOUR", gdr_relay, [](Machine& m) { join(m, "gpu0", "gpu1"); },
+       [](Machine& m) { join(m, "gpu0", "gpu2"); }},
       {"GDS-SOFTWARE", from_drive, [](Machine& m) { software(m).gpudirect_storage = false; }},
       {"GDS-IOMMU", from_drive, [](Machine& m) { settings(m).iommu = IommuMode::Lazy; }},
-      {"GDS-IOMMU", from_drive, [](Machine& m) { part(m, "cpu").cpu.vendor = "nvidia"; }, [](Machine& m) { part(m, "cpu").cpu.vendor = "nvidia"; settings(m).iommu = IommuMode::Strict; }},
-      {"P2P-ACS-REDIRECT", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::on()); }, [](Machine& m) { acs(m, "gpu1", AcsControl::on()); }},
-      {"P2P-ACS-UNKNOWN", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::unknown()); }, [](Machine& m) { acs(m, "gpu1", AcsControl::unknown()); }},
-      {"BAR1-WINDOW", large, [](Machine& m) { part(m, "gpu").gpu.bar1 = 256_MiB; }, [](Machine& m) { part(m, "gpu").gpu.bar1 = 512_MiB; }},
+      {"GDS-IOMMU", from_drive, [](Machine& m) { part(m, "cpu").cpu.vendor = "nvidia"; },
+       [](Machine& m) {
+         part(m, "cpu").cpu.vendor = "nvidia";
+         settings(m).iommu = IommuMode::Strict;
+       }},
+      {"P2P-ACS-REDIRECT", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::on()); },
+       [](Machine& m) { acs(m, "gpu1", AcsControl::on()); }},
+      {"P2P-ACS-UNKNOWN", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::unknown()); },
+       [](Machine& m) { acs(m, "gpu1", AcsControl::unknown()); }},
+      {"BAR1-WINDOW", large, [](Machine& m) { part(m, "gpu").gpu.bar1 = 256_MiB; },
+       [](Machine& m) { part(m, "gpu").gpu.bar1 = 512_MiB; }},
       {"ATOMIC-STAGED", {M::HostStaged, "gpu0", "gpu1", Op::Atomic}, [](Machine&) {}},
   };
   return all;

@@ -86,13 +86,14 @@ TEST(Bound, SpacesDoNotMatter) {
 }
 
 TEST(Bound, RefusalsSayWhatIsAllowed) {
-  EXPECT_THAT(problem("40 GB/s"), AllOf(HasSubstr("'40 GB/s' is not an expectation"), HasSubstr("none of >=, <=, ="), HasSubstr("write '>= 40 GB/s'")));
+  EXPECT_THAT(problem("40 GB/s"), AllOf(HasSubstr("'40 GB/s' is not an expectation"), HasSubstr("none of >=, <=, ="),
+                                        HasSubstr("write '>= 40 GB/s'")));
   EXPECT_THAT(problem("27 GB/s .. 24 GB/s"), HasSubstr("the range is empty"));
   problem("");
   problem(">=");
   problem("> 40 GB/s");
-  problem(">= 40");                       // no unit
-  problem(">= 40 us");                    // a time
+  problem(">= 40");     // no unit
+  problem(">= 40 us");  // a time
   problem(">= 40 GB/s", Figure::Time);
   problem("<= 2 GB/s", Figure::Share);
   problem(">= x acs-off");

@@ -23,7 +23,9 @@ std::string error_of(std::string const& text) {
   return "no error";
 }
 
-std::string const kStart = "lanewise: scenario/1\nscenario: s\nmachines: [m]\ntransfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 1 MiB}\n";  // 5 lines
+std::string const kStart =
+    "lanewise: scenario/1\nscenario: s\nmachines: [m]\ntransfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 1 "
+    "MiB}\n";  // 5 lines
 std::string with(std::string const& rest) { return kStart + rest; }
 
 TEST(ScenarioReader, ReadsEverything) {
@@ -74,9 +76,13 @@ TEST(ScenarioReader, WithoutVariantsThereIsOneThatChangesNothing) {
 }
 
 TEST(ScenarioReader, SettingsBecomeFlat) {
-  auto const s = read(with("settings: {acs@sw0: [RR, CR], link@gpu1: gen3 x8, virtualization: {approval: true, clique: [gpu0, gpu1]}, software.peermem: off}\n"));
-  EXPECT_THAT(s.settings, ElementsAre(Setting{"acs@sw0", "RR,CR"}, Setting{"link@gpu1", "gen3 x8"}, Setting{"virtualization.approval", "true"},
-                                      Setting{"virtualization.clique", "gpu0,gpu1"}, Setting{"software.peermem", "off"}));
+  auto const s =
+      read(with("settings: {acs@sw0: [RR, CR], link@gpu1: gen3 x8, virtualization: {approval: true, clique: [gpu0, "
+                "gpu1]}, software.peermem: off}\n"));
+  EXPECT_THAT(s.settings,
+              ElementsAre(Setting{"acs@sw0", "RR,CR"}, Setting{"link@gpu1", "gen3 x8"},
+                          Setting{"virtualization.approval", "true"}, Setting{"virtualization.clique", "gpu0,gpu1"},
+                          Setting{"software.peermem", "off"}));
 }
 
 TEST(ScenarioReader, TheOnlyTransferNeedNotBeNamed) {
@@ -90,32 +96,50 @@ TEST(ScenarioReader, AmongSeveralTheTransferMustBeNamed) {
 }
 
 TEST(ScenarioReader, ErrorsNameLineColumnAndReason) {
-  EXPECT_THAT(error_of(with("expect:\n  - {transfer: b, mechanism: nvlink}\n")), AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("no transfer is called 'b'")));
-  EXPECT_THAT(error_of(with("expect:\n  - {mechanism: pcie_p3p}\n")), AllOf(HasSubstr("s.yaml:7:17: error:"), HasSubstr("'pcie_p3p' is not a mechanism"), HasSubstr("pcie_p2p")));
-  EXPECT_THAT(error_of(with("expect:\n  - {makespan: fast}\n")), AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("'fast' is not an expectation")));
-  EXPECT_THAT(error_of(with("expect:\n  - {refuses: {nvlink: NVLINK-NON}}\n")), AllOf(HasSubstr("s.yaml:7:"), HasSubstr("no rule is called 'NVLINK-NON'"), HasSubstr("NVLINK-NONE")));
-  EXPECT_THAT(error_of(with("expect:\n  - {refuses: nvlink}\n")), AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("expected one pair")));
-  EXPECT_THAT(error_of(with("expect:\n  - {makespan: '<= 2 x of'}\n")), AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("no variant is called 'of'")));
-  EXPECT_THAT(error_of(with("expect:\n  - {variant: fast, makespan: <= 1 s}\n")), AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("no variant is called 'fast'")));
-  EXPECT_THAT(error_of(with("expect:\n  - {machine: n, makespan: <= 1 s}\n")), AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("'n'")));
-  EXPECT_THAT(error_of(with("expect:\n  - {transfer: a}\n")), AllOf(HasSubstr("s.yaml:7:5: error:"), HasSubstr("expects nothing")));
+  EXPECT_THAT(error_of(with("expect:\n  - {transfer: b, mechanism: nvlink}\n")),
+              AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("no transfer is called 'b'")));
+  EXPECT_THAT(
+      error_of(with("expect:\n  - {mechanism: pcie_p3p}\n")),
+      AllOf(HasSubstr("s.yaml:7:17: error:"), HasSubstr("'pcie_p3p' is not a mechanism"), HasSubstr("pcie_p2p")));
+  EXPECT_THAT(error_of(with("expect:\n  - {makespan: fast}\n")),
+              AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("'fast' is not an expectation")));
+  EXPECT_THAT(error_of(with("expect:\n  - {refuses: {nvlink: NVLINK-NON}}\n")),
+              AllOf(HasSubstr("s.yaml:7:"), HasSubstr("no rule is called 'NVLINK-NON'"), HasSubstr("NVLINK-NONE")));
+  EXPECT_THAT(error_of(with("expect:\n  - {refuses: nvlink}\n")),
+              AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("expected one pair")));
+  EXPECT_THAT(error_of(with("expect:\n  - {makespan: '<= 2 x of'}\n")),
+              AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("no variant is called 'of'")));
+  EXPECT_THAT(error_of(with("expect:\n  - {variant: fast, makespan: <= 1 s}\n")),
+              AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("no variant is called 'fast'")));
+  EXPECT_THAT(error_of(with("expect:\n  - {machine: n, makespan: <= 1 s}\n")),
+              AllOf(HasSubstr("s.yaml:7:15: error:"), HasSubstr("'n'")));
+  EXPECT_THAT(error_of(with("expect:\n  - {transfer: a}\n")),
+              AllOf(HasSubstr("s.yaml:7:5: error:"), HasSubstr("expects nothing")));
   EXPECT_THAT(error_of(with("settings: [acs]\n")), HasSubstr("s.yaml:6:11: error:"));
   EXPECT_THAT(error_of(with("varants: []\n")), AllOf(HasSubstr("s.yaml:6:1: error:"), HasSubstr("variants")));
 }
 
 TEST(ScenarioReader, TransfersAreChecked) {
-  EXPECT_THAT(error_of(with("  - {id: a, from: gpu1, to: gpu0, bytes: 1 MiB}\n")), AllOf(HasSubstr("s.yaml:6:10: error:"), HasSubstr("'a' is already there")));
+  EXPECT_THAT(error_of(with("  - {id: a, from: gpu1, to: gpu0, bytes: 1 MiB}\n")),
+              AllOf(HasSubstr("s.yaml:6:10: error:"), HasSubstr("'a' is already there")));
   EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1}\n")), HasSubstr("s.yaml:6:42: error:"));
-  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0}\n")), AllOf(HasSubstr("s.yaml:6:5: error:"), HasSubstr("bytes")));
-  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1 B, op: move}\n")), AllOf(HasSubstr("s.yaml:6:"), HasSubstr("move")));
-  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1 B, after: [c]}\n")), AllOf(HasSubstr("s.yaml:4:1: error:"), HasSubstr("'b' comes after 'c', which is not there")));
-  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1 B, after: [b]}\n")), HasSubstr("must stand before it"));
-  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu1, bytes: 8 B, op: atomic}\n")), HasSubstr("an atomic needs two places"));
-  EXPECT_THAT(error_of("lanewise: scenario/1\nscenario: s\ntransfers: []\n"), AllOf(HasSubstr("s.yaml:3:1: error:"), HasSubstr("at least one transfer")));
+  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0}\n")),
+              AllOf(HasSubstr("s.yaml:6:5: error:"), HasSubstr("bytes")));
+  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1 B, op: move}\n")),
+              AllOf(HasSubstr("s.yaml:6:"), HasSubstr("move")));
+  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1 B, after: [c]}\n")),
+              AllOf(HasSubstr("s.yaml:4:1: error:"), HasSubstr("'b' comes after 'c', which is not there")));
+  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu0, bytes: 1 B, after: [b]}\n")),
+              HasSubstr("must stand before it"));
+  EXPECT_THAT(error_of(with("  - {id: b, from: gpu1, to: gpu1, bytes: 8 B, op: atomic}\n")),
+              HasSubstr("an atomic needs two places"));
+  EXPECT_THAT(error_of("lanewise: scenario/1\nscenario: s\ntransfers: []\n"),
+              AllOf(HasSubstr("s.yaml:3:1: error:"), HasSubstr("at least one transfer")));
 }
 
 TEST(ScenarioReader, VariantsHaveNamesOfTheirOwn) {
-  EXPECT_THAT(error_of(with("variants:\n  - {name: v}\n  - {name: v}\n")), AllOf(HasSubstr("s.yaml:8:12: error:"), HasSubstr("'v' is already there")));
+  EXPECT_THAT(error_of(with("variants:\n  - {name: v}\n  - {name: v}\n")),
+              AllOf(HasSubstr("s.yaml:8:12: error:"), HasSubstr("'v' is already there")));
 }
 
 TEST(ScenarioReader, EveryProblemIsReportedAtOnce) {
@@ -137,7 +161,8 @@ TEST(ScenarioReader, RequestsNameTheTransferWhosePlaceIsNotThere) {
     requests_of(read(kStart), machine);
     FAIL();
   } catch (InputError const& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("s.yaml:1:1: error:"), HasSubstr("transfer 'a' of 's'"), HasSubstr("gpu0")));
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("s.yaml:1:1: error:"), HasSubstr("transfer 'a' of 's'"), HasSubstr("gpu0")));
   }
 }
 

@@ -30,7 +30,8 @@ machine: three-gpus
 settings: {acs: )" + acs + R"(, iommu: off, virtualization: none}
 parts:
   cpu: {kind: cpu, host_bridges: per_root_port, root_port_generation: 4}
-  gpu: {kind: gpu, vendor: nvidia, link: gen4 x16, copy_engines: )" + std::to_string(copy_engines) + R"(}
+  gpu: {kind: gpu, vendor: nvidia, link: gen4 x16, copy_engines: )" + std::to_string(copy_engines) +
+                                                                              R"(}
   pcie-switch: {kind: switch, link: gen4 x16}
 sockets:
   - socket: cpu0
@@ -48,10 +49,14 @@ sockets:
 }
 
 Step write(Machine const& machine, std::string const& from, std::string const& to, std::vector<StepId> after = {}) {
-  return {from + "-" + to, machine.place(from), machine.place(to), 256_MiB, Op::Copy, Way{.mechanism = Mechanism::PcieP2p}, std::move(after)};
+  return {
+      from + "-" + to, machine.place(from), machine.place(to), 256_MiB, Op::Copy, Way{.mechanism = Mechanism::PcieP2p},
+      std::move(after)};
 }
 
-Plan plan_of(Machine const& machine, std::vector<Step> steps) { return {machine.name, fingerprint(machine), std::move(steps), {}}; }
+Plan plan_of(Machine const& machine, std::vector<Step> steps) {
+  return {machine.name, fingerprint(machine), std::move(steps), {}};
+}
 
 Trace run(Model const& model, std::vector<Step> steps) {
   return SimGridExecutor(model).run(plan_of(model.machine(), std::move(steps)));
@@ -93,7 +98,8 @@ TEST(SimGridExecutor, TwoCopyEnginesShareTheLink) {
 
 TEST(SimGridExecutor, AStepWaitsForThoseBeforeIt) {
   Model const model(three_gpus("off", 2));
-  auto const trace = run(model, {write(model.machine(), "gpu0", "gpu1"), write(model.machine(), "gpu1", "gpu2", {StepId(0)})});
+  auto const trace =
+      run(model, {write(model.machine(), "gpu0", "gpu1"), write(model.machine(), "gpu1", "gpu2", {StepId(0)})});
   EXPECT_EQ(trace.steps[1].start, trace.steps[0].end);
   EXPECT_NEAR(trace.makespan.value(), 2 * (kDirect + kBytes / kLink), kResolution);
 }
@@ -109,7 +115,8 @@ TEST(SimGridExecutor, WithAcsBothDirectionsPassTheUplinkUpAndDown) {
   Model const model(three_gpus("on", 2));
   auto const trace = run(model, {write(model.machine(), "gpu0", "gpu1"), write(model.machine(), "gpu1", "gpu0")});
   EXPECT_NEAR(trace.makespan.value(), kDetour + 2 * kBytes / kLink, kResolution);
-  for (auto const* name : {"sw0.pcie.up", "sw0.pcie.down"}) EXPECT_NEAR(resource(trace, name).bytes, 2 * kBytes, 2 * kBytes * 1e-6) << name;
+  for (auto const* name : {"sw0.pcie.up", "sw0.pcie.down"})
+    EXPECT_NEAR(resource(trace, name).bytes, 2 * kBytes, 2 * kBytes * 1e-6) << name;
   for (auto const* name : {"gpu0.pcie.up", "gpu0.pcie.down", "gpu1.pcie.up", "gpu1.pcie.down"})
     EXPECT_NEAR(resource(trace, name).bytes, kBytes, kBytes * 1e-6) << name;
   EXPECT_NEAR(trace.resources[0].utilisation, 2 * kBytes / kLink / (kDetour + 2 * kBytes / kLink), 1e-6);
@@ -120,7 +127,8 @@ TEST(SimGridExecutor, UtilisationOverTimeIsTheBytesCarried) {
   auto const& machine = model.machine();
   std::vector<Request> requests;
   for (auto const& [from, to] : {std::pair("gpu0", "gpu1"), {"gpu1", "gpu4"}, {"gpu5", "gpu0"}, {"numa0", "gpu2"}})
-    requests.push_back({.id = from + std::string(to), .from = machine.place(from), .to = machine.place(to), .bytes = 64_MiB});
+    requests.push_back(
+        {.id = from + std::string(to), .from = machine.place(from), .to = machine.place(to), .bytes = 64_MiB});
   auto const plan = Planner(model).plan(requests);
   auto const trace = SimGridExecutor(model).run(plan);
   std::map<std::string, double> expected;
@@ -135,7 +143,8 @@ TEST(SimGridExecutor, UtilisationOverTimeIsTheBytesCarried) {
   for (auto const& found : trace.resources) {
     auto const bytes = expected.at(found.name);
     EXPECT_NEAR(found.bytes, bytes, bytes * 1e-5) << found.name;
-    EXPECT_NEAR(found.utilisation * capacity.at(found.name) * trace.makespan.value(), bytes, bytes * 1e-5) << found.name;
+    EXPECT_NEAR(found.utilisation * capacity.at(found.name) * trace.makespan.value(), bytes, bytes * 1e-5)
+        << found.name;
     EXPECT_LE(found.utilisation, 1.0) << found.name;
   }
 }
@@ -143,14 +152,16 @@ TEST(SimGridExecutor, UtilisationOverTimeIsTheBytesCarried) {
 TEST(SimGridExecutor, TheSamePlanGivesTheSameTrace) {
   Model const model(three_gpus("on", 1));
   std::vector<Step> const steps{write(model.machine(), "gpu0", "gpu1"), write(model.machine(), "gpu1", "gpu0"),
-                                write(model.machine(), "gpu0", "gpu2"), write(model.machine(), "gpu2", "gpu1", {StepId(0)})};
+                                write(model.machine(), "gpu0", "gpu2"),
+                                write(model.machine(), "gpu2", "gpu1", {StepId(0)})};
   auto const first = run(model, steps);
   for (int i = 0; i < 20; ++i) ASSERT_EQ(to_json(run(model, steps)).dump(), to_json(first).dump()) << i;
 }
 
 TEST(SimGridExecutor, ATraceSurvivesJson) {
   Model const model(three_gpus("on", 1));
-  auto trace = run(model, {write(model.machine(), "gpu0", "gpu1"), write(model.machine(), "gpu1", "gpu0"), write(model.machine(), "gpu0", "gpu2")});
+  auto trace = run(model, {write(model.machine(), "gpu0", "gpu1"), write(model.machine(), "gpu1", "gpu0"),
+                           write(model.machine(), "gpu0", "gpu2")});
   trace.steps[1].verified = true;
   EXPECT_EQ(trace_from_json(nlohmann::ordered_json::parse(to_json(trace).dump())), trace);
 }
@@ -163,13 +174,16 @@ TEST(SimGridExecutor, AnUnknownFigureIsNamed) {
     run(model, {step});
     FAIL() << "nothing was thrown";
   } catch (PlanError const& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("gpu0-gpu0"), testing::HasSubstr("the memory bandwidth of 'gpu0'")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("gpu0-gpu0"), testing::HasSubstr("the memory bandwidth of 'gpu0'")));
   }
 }
 
 TEST(SimGridExecutor, ACircleIsRefused) {
   Model const model(three_gpus("off", 1));
-  EXPECT_THROW(run(model, {write(model.machine(), "gpu0", "gpu1", {StepId(1)}), write(model.machine(), "gpu1", "gpu0", {StepId(0)})}), PlanError);
+  EXPECT_THROW(run(model, {write(model.machine(), "gpu0", "gpu1", {StepId(1)}),
+                           write(model.machine(), "gpu1", "gpu0", {StepId(0)})}),
+               PlanError);
 }
 
 // ---------------------------------------------------------------------------------------------- against the estimate
@@ -199,7 +213,8 @@ TEST_P(BundledMachine, EverySingleTransferTakesItsEstimate) {
   EXPECT_GE(runs, static_cast<int>(places.size() * places.size()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, BundledMachine, testing::Values("a100x8-pcie-4sw", "dgx-1-v100", "rtx6000pro-x8-bcm"),
+INSTANTIATE_TEST_SUITE_P(Machines, BundledMachine,
+                         testing::Values("a100x8-pcie-4sw", "dgx-1-v100", "rtx6000pro-x8-bcm"),
                          [](auto const& machine) {
                            std::string name = machine.param;
                            for (auto& c : name)

@@ -62,7 +62,8 @@ TEST(Simulation, ACappedFlowLeavesTheRestToOthers) {
 }
 
 TEST(Simulation, ACapAloneNeedsNoLink) {
-  EXPECT_NEAR(run({{kGB}}, {{.uses = {}, .cap_bytes_per_second = 4 * kGB, .bytes = 1'000'000'000}}).makespan, 0.25, kResolution);
+  EXPECT_NEAR(run({{kGB}}, {{.uses = {}, .cap_bytes_per_second = 4 * kGB, .bytes = 1'000'000'000}}).makespan, 0.25,
+              kResolution);
 }
 
 TEST(Simulation, ALinkUsedTwiceHalvesTheRate) {
@@ -73,7 +74,8 @@ TEST(Simulation, ALinkUsedTwiceHalvesTheRate) {
 
 TEST(Simulation, WeightsOfSixAndFiveShareByEqualRates) {
   // Both at r with 6 r + 5 r = 11 GB/s: 1 GB/s each until the first has moved its 1 GB at 1 s. Then 11 / 5 GB/s.
-  auto const result = run({{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}});
+  auto const result =
+      run({{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}});
   EXPECT_NEAR(result.flows[0].finish, 1.0, kResolution);
   EXPECT_NEAR(result.flows[1].finish, 1.0 + 1.1 / 2.2, kResolution);
 }
@@ -175,7 +177,10 @@ Order in_two_waves(std::vector<bool> const& later) {
 // The same while another flow is on its way over one's second link: it must give way.
 TEST(Simulation, FlowsThatStartTogetherSlowThoseOnTheirLaterLinks) {
   std::vector<SharedLink> const links{{10 * kGB}, {10 * kGB}, {10 * kGB}};
-  std::vector<Flow> const flows{over(0, 1'000'000'000), over(2, 2'000'000'000), {.uses = {{0, 1}, {1, 1}}, .bytes = 500'000'000}, {.uses = {{0, 1}, {2, 1}}, .bytes = 500'000'000}};
+  std::vector<Flow> const flows{over(0, 1'000'000'000),
+                                over(2, 2'000'000'000),
+                                {.uses = {{0, 1}, {1, 1}}, .bytes = 500'000'000},
+                                {.uses = {{0, 1}, {2, 1}}, .bytes = 500'000'000}};
   std::vector<bool> const later{false, false, true, true};
   auto const result = simulate(links, flows, in_two_waves(later));
   // At 0.1 s flow 1 has 1 GB left; it and the two new ones go at 5 GB/s until those end at 0.2 s; the rest at 10 GB/s.
@@ -187,7 +192,8 @@ TEST(Simulation, FlowsThatStartTogetherSlowThoseOnTheirLaterLinks) {
 // ------------------------------------------------------------------------------------------------------ the reference
 
 // The max-min fair rates of the flows that move: all grow together; a full link or a cap freezes those it holds.
-std::vector<double> fair_rates(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, std::vector<bool> const& moving) {
+std::vector<double> fair_rates(std::vector<SharedLink> const& links, std::vector<Flow> const& flows,
+                               std::vector<bool> const& moving) {
   std::vector<double> rates(flows.size(), 0);
   std::vector<bool> growing = moving;
   double level = 0;
@@ -198,7 +204,8 @@ std::vector<double> fair_rates(std::vector<SharedLink> const& links, std::vector
     for (std::size_t l = 0; l < links.size(); ++l) left[l] = links[l].bytes_per_second;
     for (std::size_t f = 0; f < flows.size(); ++f) {
       if (!moving[f]) continue;
-      for (auto const& use : flows[f].uses) (growing[f] ? weight : left)[use.link] += growing[f] ? use.times : -use.times * rates[f];
+      for (auto const& use : flows[f].uses)
+        (growing[f] ? weight : left)[use.link] += growing[f] ? use.times : -use.times * rates[f];
       if (growing[f] && flows[f].cap_bytes_per_second > 0) next = std::min(next, flows[f].cap_bytes_per_second);
     }
     for (std::size_t l = 0; l < links.size(); ++l)
@@ -219,8 +226,10 @@ std::vector<double> fair_rates(std::vector<SharedLink> const& links, std::vector
   return rates;
 }
 
-// Finish times of flows that start at 0, or as flow 0 ends where `later` says so; each moves its bytes after its latency.
-std::vector<double> reference_times(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, std::vector<bool> const& later) {
+// Finish times of flows that start at 0, or as flow 0 ends where `later` says so; each moves its bytes after its
+// latency.
+std::vector<double> reference_times(std::vector<SharedLink> const& links, std::vector<Flow> const& flows,
+                                    std::vector<bool> const& later) {
   std::vector<double> left(flows.size());
   std::vector<double> finish(flows.size(), -1);
   for (std::size_t f = 0; f < flows.size(); ++f) left[f] = static_cast<double>(flows[f].bytes);
@@ -229,7 +238,9 @@ std::vector<double> reference_times(std::vector<SharedLink> const& links, std::v
     std::vector<bool> moving(flows.size());
     double next = kNever;
     for (std::size_t f = 0; f < flows.size(); ++f) {
-      auto const begin = !later[f] ? flows[f].latency_seconds : finish[0] < 0 ? kNever : finish[0] + flows[f].latency_seconds;
+      auto const begin = !later[f]       ? flows[f].latency_seconds
+                         : finish[0] < 0 ? kNever
+                                         : finish[0] + flows[f].latency_seconds;
       moving[f] = finish[f] < 0 && begin <= now;
       if (finish[f] < 0 && !moving[f]) next = std::min(next, begin);
     }
@@ -254,7 +265,9 @@ TEST(Simulation, TheReferenceIsRightWhereTheAnswerIsKnown) {
   auto const capped_times = reference_times({{10 * kGB}}, {capped, over(0, 800'000'000)}, {false, false});
   EXPECT_NEAR(capped_times[0], 0.1, 1e-12);
   EXPECT_NEAR(capped_times[1], 0.1, 1e-12);
-  auto const weighted = reference_times({{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}}, {false, false});
+  auto const weighted = reference_times(
+      {{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}},
+      {false, false});
   EXPECT_NEAR(weighted[0], 1.0, 1e-12);
   EXPECT_NEAR(weighted[1], 1.5, 1e-12);
 }
@@ -296,7 +309,8 @@ TEST(Simulation, RandomPlatformsAgreeWithTheReference) {
     auto const expected = reference_times(links, flows, later);
     // Every merged event may cost a nanosecond.
     auto const slack = 1e-9 * static_cast<double>(2 * flows.size());
-    for (std::size_t f = 0; f < flows.size(); ++f) ASSERT_NEAR(result.flows[f].finish, expected[f], expected[f] * 1e-6 + slack) << "flow " << f;
+    for (std::size_t f = 0; f < flows.size(); ++f)
+      ASSERT_NEAR(result.flows[f].finish, expected[f], expected[f] * 1e-6 + slack) << "flow " << f;
     for (std::size_t l = 0; l < links.size(); ++l) {
       ASSERT_LE(result.link_bytes[l], links[l].bytes_per_second * result.makespan * (1 + 1e-6)) << "link " << l;
       double wanted = 0;

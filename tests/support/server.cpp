@@ -14,7 +14,8 @@ std::string more(std::string const& keys) { return keys.empty() ? "" : ", " + ke
 
 std::string text_of(Server const& s) {
   auto const gpu1 = s.other_gpu.empty() ? "gpu" : "other-gpu";
-  auto text = fmt::format("lanewise: machine/1\nmachine: server\nsettings: {{{}}}\nsoftware: {{{}}}\nparts:\n", s.settings, s.software);
+  auto text = fmt::format("lanewise: machine/1\nmachine: server\nsettings: {{{}}}\nsoftware: {{{}}}\nparts:\n",
+                          s.settings, s.software);
   text += fmt::format("  cpu: {{kind: cpu, {}{}}}\n", s.cpu, more(s.more_cpu));
   text += fmt::format("  gpu: {{kind: gpu, {}{}}}\n", s.gpu, more(s.more_gpu));
   text += fmt::format("  other-gpu: {{kind: gpu, {}}}\n", s.other_gpu.empty() ? "chip: none" : s.other_gpu);
@@ -67,9 +68,11 @@ Machine machine_from(std::string const& text) {
 Machine cluster_of(Server const& node, std::string const& fabric, int nodes) {
   TemporaryFolder const folder;
   (void)folder.with("machines/server.yaml", text_of(node));
-  (void)folder.with("parts/ib-switch.yaml", "lanewise: part/1\npart: ib-switch\nkind: network_switch\nlatency: 130 ns\nrate: 200 Gb/s\n");
+  (void)folder.with("parts/ib-switch.yaml",
+                    "lanewise: part/1\npart: ib-switch\nkind: network_switch\nlatency: 130 ns\nrate: 200 Gb/s\n");
   Catalogue catalogue({folder.path()});
-  auto const text = fmt::format("lanewise: cluster/1\ncluster: pod\nnodes: [{{machine: server, count: {}}}]\nfabric: {{{}}}\n", nodes, fabric);
+  auto const text = fmt::format(
+      "lanewise: cluster/1\ncluster: pod\nnodes: [{{machine: server, count: {}}}]\nfabric: {{{}}}\n", nodes, fabric);
   return catalogue.machine_from(SourceText::from_memory("cluster.yaml", text));
 }
 

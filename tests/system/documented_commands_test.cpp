@@ -64,8 +64,10 @@ TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
   int commands = 0;
   auto const expected = refreshed(document, commands);
   EXPECT_GT(commands, 0);
-  if (std::getenv("LANEWISE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << expected;
-  else EXPECT_EQ(document, expected) << "run the test with LANEWISE_UPDATE_GOLDEN=1 and review the difference";
+  if (std::getenv("LANEWISE_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(path) << expected;
+  else
+    EXPECT_EQ(document, expected) << "run the test with LANEWISE_UPDATE_GOLDEN=1 and review the difference";
 }
 
 INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands, testing::Values("README.md"));

@@ -66,8 +66,10 @@ std::vector<std::string> commands() {
   std::vector<std::string> names;
   bool listed = false;
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("Subcommands:")) listed = true;
-    else if (listed && line.starts_with("  ") && line.size() > 2 && line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    if (line.starts_with("Subcommands:"))
+      listed = true;
+    else if (listed && line.starts_with("  ") && line.size() > 2 && line[2] != ' ')
+      names.push_back(line.substr(2, line.find(' ', 2) - 2));
   }
   return names;
 }
@@ -88,18 +90,23 @@ class Program : public testing::Test {
   }
   // Two transfers on a bundled machine and one expectation.
   [[nodiscard]] std::string scenario(std::string const& expectation = "{makespan: <= 1 s}") const {
-    return write("s.yaml", "lanewise: scenario/1\nscenario: s\nmachines: [a100x8-pcie-4sw]\ntransfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 16 MiB}\n"
-                           "  - {id: b, from: gpu1, to: gpu4, bytes: 16 MiB, after: [a]}\nexpect:\n  - " + expectation + "\n");
+    return write("s.yaml",
+                 "lanewise: scenario/1\nscenario: s\nmachines: [a100x8-pcie-4sw]\ntransfers:\n  - {id: a, from: gpu0, "
+                 "to: gpu1, bytes: 16 MiB}\n"
+                 "  - {id: b, from: gpu1, to: gpu4, bytes: 16 MiB, after: [a]}\nexpect:\n  - " +
+                     expectation + "\n");
   }
 
   fs::path folder_;
 };
 
-// ------------------------------------------------------------------------------------------------------------ exit codes
+// ------------------------------------------------------------------------------------------------------------ exit
+// codes
 
 TEST_F(Program, ExitsWithZeroWhenAllIsFine) {
   auto const s = scenario();
-  for (auto const* arguments : {"--help", "--version", "show dgx-a100", "why dgx-a100 gpu0 gpu1", "matrix a100x4-pcie-dual-socket"})
+  for (auto const* arguments :
+       {"--help", "--version", "show dgx-a100", "why dgx-a100 gpu0 gpu1", "matrix a100x4-pcie-dual-socket"})
     EXPECT_EQ(run_both(arguments).code, kFine) << arguments;
   EXPECT_EQ(run_both("plan " + s).code, kFine);
   if (!kSim) return;
@@ -111,12 +118,27 @@ TEST_F(Program, ExitsWithZeroWhenAllIsFine) {
 
 TEST_F(Program, ExitsWithTwoOnBadInputAndUsage) {
   auto const s = scenario();
-  for (auto const& arguments :
-       {std::string(""), std::string("shwo dgx-a100"), std::string("show"), std::string("show no-such-machine"), std::string("show dgx-a100 --as picture"), std::string("show dgx-a100 --set acs=perhaps"),
-        std::string("show dgx-a100 --set acs"), std::string("why dgx-a100 gpu0 gpu99"), std::string("why dgx-a100 gpu0 gpu1 --bytes 12"), std::string("why dgx-a100 gpu0 gpu1 --op move"),
-        std::string("why dgx-a100 gpu0"), std::string("matrix dgx-a100 --metric speed"), std::string("matrix dgx-a100 --places gpu0..nic3"), std::string("import"),
-        std::string("import visio x"), "plan " + s + " --on no-such-machine", "plan " + s + " --variant none", "run " + s + " --mode guess", "check " + s + " --mode guess",
-        "compare " + s + " " + s, "plan " + s + " --nonsense"}) {
+  for (auto const& arguments : {std::string(""),
+                                std::string("shwo dgx-a100"),
+                                std::string("show"),
+                                std::string("show no-such-machine"),
+                                std::string("show dgx-a100 --as picture"),
+                                std::string("show dgx-a100 --set acs=perhaps"),
+                                std::string("show dgx-a100 --set acs"),
+                                std::string("why dgx-a100 gpu0 gpu99"),
+                                std::string("why dgx-a100 gpu0 gpu1 --bytes 12"),
+                                std::string("why dgx-a100 gpu0 gpu1 --op move"),
+                                std::string("why dgx-a100 gpu0"),
+                                std::string("matrix dgx-a100 --metric speed"),
+                                std::string("matrix dgx-a100 --places gpu0..nic3"),
+                                std::string("import"),
+                                std::string("import visio x"),
+                                "plan " + s + " --on no-such-machine",
+                                "plan " + s + " --variant none",
+                                "run " + s + " --mode guess",
+                                "check " + s + " --mode guess",
+                                "compare " + s + " " + s,
+                                "plan " + s + " --nonsense"}) {
     auto const outcome = run_both(arguments);
     EXPECT_EQ(outcome.code, kBadInput) << arguments << "\n" << outcome.output;
     EXPECT_NE(outcome.output, "") << arguments;
@@ -148,22 +170,29 @@ TEST_F(Program, AFailingScenarioExitsWithOneAndSaysWhereAndWhy) {
   auto const s = scenario("{transfer: a, mechanism: nvlink}");
   auto const outcome = run_both("check " + s);
   EXPECT_EQ(outcome.code, kExpectationFailed);
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("FAIL " + s + ":8:5:"), HasSubstr("expected a: mechanism nvlink; found pcie_p2p"), HasSubstr("refused by NVLINK-NONE"),
-                                    HasSubstr("0 of 1 scenarios pass")));
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("FAIL " + s + ":8:5:"), HasSubstr("expected a: mechanism nvlink; found pcie_p2p"),
+                    HasSubstr("refused by NVLINK-NONE"), HasSubstr("0 of 1 scenarios pass")));
   EXPECT_EQ(run_both("check " + s + " --json").code, kExpectationFailed);
-  EXPECT_EQ(run_both("check " + s + " " + kRoot + "/scenarios/acs-halves-bidirectional-p2p.yaml").code, kExpectationFailed) << "one of two fails";
+  EXPECT_EQ(run_both("check " + s + " " + kRoot + "/scenarios/acs-halves-bidirectional-p2p.yaml").code,
+            kExpectationFailed)
+      << "one of two fails";
 }
 
-// ------------------------------------------------------------------------------------------------------------------ JSON
+// ------------------------------------------------------------------------------------------------------------------
+// JSON
 
 TEST_F(Program, JsonParsesAndSaysWhatItIs) {
   auto const s = scenario();
-  std::vector<std::pair<std::string, std::string>> asked{
-      {"show dgx-a100 --json", "machine/1"}, {"why dgx-a100 gpu0 gpu1 --json", "why/1"}, {"matrix a100x4-pcie-dual-socket --json", "matrix/1"},
-      {"plan " + s + " --json", "plan/1"}};
+  std::vector<std::pair<std::string, std::string>> asked{{"show dgx-a100 --json", "machine/1"},
+                                                         {"why dgx-a100 gpu0 gpu1 --json", "why/1"},
+                                                         {"matrix a100x4-pcie-dual-socket --json", "matrix/1"},
+                                                         {"plan " + s + " --json", "plan/1"}};
   if (kSim) {
     EXPECT_EQ(run("run " + s + " -o " + at("t.json") + " >/dev/null").code, kFine);
-    asked.insert(asked.end(), {{"run " + s + " --json", "trace/1"}, {"check " + s + " --json", "verdict/1"}, {"compare " + at("t.json") + " " + at("t.json") + " --json", "comparison/1"}});
+    asked.insert(asked.end(), {{"run " + s + " --json", "trace/1"},
+                               {"check " + s + " --json", "verdict/1"},
+                               {"compare " + at("t.json") + " " + at("t.json") + " --json", "comparison/1"}});
   }
   auto const table = write("topo.txt", "GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n");
   asked.emplace_back("import topo-m " + table + " --gpu a100-pcie-80g --json 2>/dev/null", "machine/1");
@@ -179,7 +208,8 @@ TEST_F(Program, JsonParsesAndSaysWhatItIs) {
 TEST_F(Program, TheSameCommandPrintsTheSame) {
   if (!kSim) GTEST_SKIP() << "needs the simulator";
   auto const s = scenario();
-  for (auto const& arguments : {"run " + s + " --json", "check " + s + " --json", "plan " + s + " --json"}) EXPECT_EQ(run(arguments).output, run(arguments).output) << arguments;
+  for (auto const& arguments : {"run " + s + " --json", "check " + s + " --json", "plan " + s + " --json"})
+    EXPECT_EQ(run(arguments).output, run(arguments).output) << arguments;
 }
 
 TEST_F(Program, APlanRunsAsItsScenarioDoes) {
@@ -211,10 +241,13 @@ TEST_F(Program, EveryCommandHasHelpAndStandsInTheReadme) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------- what it loads
+// --------------------------------------------------------------------------------------------------------- what it
+// loads
 
 TEST_F(Program, OnlyWhatSimulatesLoadsTheSimulator) {
-  auto const loaded = [](std::string const& arguments) { return run(arguments + " 2>&1 >/dev/null", "LD_DEBUG=libs").output; };
+  auto const loaded = [](std::string const& arguments) {
+    return run(arguments + " 2>&1 >/dev/null", "LD_DEBUG=libs").output;
+  };
   if (loaded("--version").find("liblanewise_core") == std::string::npos) GTEST_SKIP() << "the loader does not report";
   for (auto const* arguments : {"show dgx-a100", "why dgx-a100 gpu0 gpu1", "matrix a100x4-pcie-dual-socket"})
     EXPECT_THAT(loaded(arguments), Not(HasSubstr("libsimgrid"))) << arguments;
@@ -222,7 +255,8 @@ TEST_F(Program, OnlyWhatSimulatesLoadsTheSimulator) {
   EXPECT_THAT(loaded("matrix a100x4-pcie-dual-socket --mode sim"), HasSubstr("libsimgrid"));
 }
 
-// ----------------------------------------------------------------------------------------------------------- broken files
+// ----------------------------------------------------------------------------------------------------------- broken
+// files
 
 // Ends with 2, says which file, and leaves nothing behind.
 void expect_refused(std::string const& arguments, std::string const& file, std::string const& output = "") {
@@ -240,7 +274,8 @@ TEST_F(Program, BrokenFilesAreRefusedByEveryReader) {
   std::string bomb = "lanewise: machine/1\na: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     auto const before = std::string("*") + static_cast<char>(c - 1);
-    bomb += std::string(1, c) + ": &" + c + " [" + before + ", " + before + ", " + before + ", " + before + ", " + before + ", " + before + "]\n";
+    bomb += std::string(1, c) + ": &" + c + " [" + before + ", " + before + ", " + before + ", " + before + ", " +
+            before + ", " + before + "]\n";
   }
   std::string entities = "<?xml version=\"1.0\"?>\n<!DOCTYPE lolz [\n<!ENTITY lol0 \"lol\">\n";
   for (int i = 1; i < 10; ++i) {
@@ -250,15 +285,19 @@ TEST_F(Program, BrokenFilesAreRefusedByEveryReader) {
   }
   entities += "]>\n<system version=\"1\">&lol9;</system>\n";
   fs::create_directory(folder_ / "folder.yaml");
-  std::vector<std::string> const files{write("binary.yaml", std::string("\x7f" "ELF\0\1\2\xff\xfe", 9) + std::string(4096, '\0')),
-                                       write("truncated.yaml", "lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0"),
-                                       write("empty.yaml", ""),
-                                       write("latin1.yaml", "lanewise: machine/1\nmachine: caf\xe9\n"),
-                                       write("long.yaml", lines),
-                                       write("bomb.yaml", bomb),
-                                       write("entities.yaml", entities),
-                                       at("missing.yaml"),
-                                       at("folder.yaml")};
+  std::vector<std::string> const files{
+      write("binary.yaml", std::string("\x7f"
+                                       "ELF\0\1\2\xff\xfe",
+                                       9) +
+                               std::string(4096, '\0')),
+      write("truncated.yaml", "lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0"),
+      write("empty.yaml", ""),
+      write("latin1.yaml", "lanewise: machine/1\nmachine: caf\xe9\n"),
+      write("long.yaml", lines),
+      write("bomb.yaml", bomb),
+      write("entities.yaml", entities),
+      at("missing.yaml"),
+      at("folder.yaml")};
   auto const out = at("out");
   for (auto const& file : files) {
     expect_refused("show " + file + " -o " + out, file, out);
@@ -277,7 +316,8 @@ TEST_F(Program, AnErrorInAFileNamesLineColumnAndShowsTheLine) {
   auto const file = write("m.yaml", "lanewise: machine/1\nmachine: m\nsokets: []\n");
   auto const outcome = run_both("show " + file);
   EXPECT_EQ(outcome.code, kBadInput);
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr(file + ":3:1: error:"), HasSubstr("sockets"), HasSubstr("sokets: []"), HasSubstr("^")));
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr(file + ":3:1: error:"), HasSubstr("sockets"), HasSubstr("sokets: []"), HasSubstr("^")));
 }
 
 TEST_F(Program, AnUnwritableOutputIsSaid) {
@@ -287,7 +327,8 @@ TEST_F(Program, AnUnwritableOutputIsSaid) {
   if (kSim) expect_refused("check " + scenario() + " --junit " + target, target);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- bundled
+// ----------------------------------------------------------------------------------------------------------------
+// bundled
 
 TEST_F(Program, AllBundledScenariosPass) {
   if (!kSim) GTEST_SKIP() << "needs the simulator";

@@ -81,14 +81,17 @@ TEST(ExactText, ReadsBackAnyDouble) {
   std::uniform_real_distribution<double> exponent(-40, 45);
   for (int i = 0; i < 5'000; ++i) {
     auto const value = std::exp2(exponent(random));
-    ASSERT_EQ(parse_rate(exact_text(BytesPerSecond(value))).value, BytesPerSecond(value)) << exact_text(BytesPerSecond(value));
+    ASSERT_EQ(parse_rate(exact_text(BytesPerSecond(value))).value, BytesPerSecond(value))
+        << exact_text(BytesPerSecond(value));
     ASSERT_EQ(parse_seconds(exact_text(Seconds(value))).value, Seconds(value)) << exact_text(Seconds(value));
   }
 }
 
 TEST(ExactText, StaysAsPeopleWroteIt) {
-  for (auto const* text : {"24.5 GB/s", "1.935 TB/s", "12.5 GB/s", "3.35 TB/s", "900 MB/s"}) EXPECT_EQ(exact_text(*parse_rate(text).value), text);
-  for (auto const* text : {"105 ns", "1.8 us", "2 ms", "600 ns"}) EXPECT_EQ(exact_text(*parse_seconds(text).value), text);
+  for (auto const* text : {"24.5 GB/s", "1.935 TB/s", "12.5 GB/s", "3.35 TB/s", "900 MB/s"})
+    EXPECT_EQ(exact_text(*parse_rate(text).value), text);
+  for (auto const* text : {"105 ns", "1.8 us", "2 ms", "600 ns"})
+    EXPECT_EQ(exact_text(*parse_seconds(text).value), text);
 }
 
 TEST(RoundedText, IsShort) {

@@ -17,7 +17,8 @@ using testing::HasSubstr;
 Trace trace(std::string const& mode, std::vector<double> const& microseconds) {
   Trace made{mode, "pair", "f00d", {}, {}, {}, Seconds(0)};
   for (auto const us : microseconds) {
-    made.steps.push_back({"t" + std::to_string(made.steps.size()), made.makespan, made.makespan + Seconds(us * 1e-6), 1_MiB, std::nullopt});
+    made.steps.push_back({"t" + std::to_string(made.steps.size()), made.makespan, made.makespan + Seconds(us * 1e-6),
+                          1_MiB, std::nullopt});
     made.makespan = made.steps.back().end;
   }
   return made;

@@ -69,8 +69,11 @@ inline ScenarioVerdict check(std::string const& text, Durations const& durations
 
 inline Durations usual_durations() {
   using namespace literals;
-  return {{Mechanism::PcieP2p, 2000.0_us}, {Mechanism::HostStaged, 1000.0_us}, {Mechanism::SharedHost, 4000.0_us},
-          {Mechanism::HostDma, 500.0_us},  {Mechanism::Local, 250.0_us}};
+  return {{Mechanism::PcieP2p, 2000.0_us},
+          {Mechanism::HostStaged, 1000.0_us},
+          {Mechanism::SharedHost, 4000.0_us},
+          {Mechanism::HostDma, 500.0_us},
+          {Mechanism::Local, 250.0_us}};
 }
 
 }  // namespace lanewise::test

@@ -50,7 +50,9 @@ std::vector<bool> outcomes(std::string const& text) { return outcomes(check(text
 using Is = std::vector<bool>;
 
 TEST(ScenarioCheck, Mechanism) {
-  auto const verdict = check(one("  - {mechanism: pcie_p2p}\n  - {mechanism: [nvlink, pcie_p2p]}\n  - {mechanism: nvlink}\n"), usual_durations());
+  auto const verdict =
+      check(one("  - {mechanism: pcie_p2p}\n  - {mechanism: [nvlink, pcie_p2p]}\n  - {mechanism: nvlink}\n"),
+            usual_durations());
   EXPECT_EQ(outcomes(verdict), (Is{true, true, false}));
   EXPECT_FALSE(verdict.passed());
   EXPECT_EQ(verdict.results[0].what, "a: mechanism pcie_p2p");
@@ -60,10 +62,13 @@ TEST(ScenarioCheck, Mechanism) {
 }
 
 TEST(ScenarioCheck, RouteByKindAndByName) {
-  EXPECT_EQ(outcomes(one("  - {avoids: root_complex}\n  - {avoids: switch}\n  - {avoids: sw0}\n  - {through: sw0}\n  - {through: [switch, gpu1]}\n  - {through: rp0}\n")),
+  EXPECT_EQ(outcomes(one("  - {avoids: root_complex}\n  - {avoids: switch}\n  - {avoids: sw0}\n  - {through: sw0}\n  - "
+                         "{through: [switch, gpu1]}\n  - {through: rp0}\n")),
             (Is{true, false, false, true, true, true, false}));
   EXPECT_EQ(outcomes(two("  - {transfer: a, through: root_complex}\n")), (Is{false, true}));  // ACS sends it up
-  EXPECT_EQ(outcomes(two("  - {variant: direct, transfer: b, through: [host_memory, numa0, root_port], avoids: gpu1}\n")), (Is{true, true, true, true}));
+  EXPECT_EQ(
+      outcomes(two("  - {variant: direct, transfer: b, through: [host_memory, numa0, root_port], avoids: gpu1}\n")),
+      (Is{true, true, true, true}));
 }
 
 TEST(ScenarioCheck, Refusal) {
@@ -86,24 +91,32 @@ expect:
 }
 
 TEST(ScenarioCheck, Bandwidth) {
-  EXPECT_EQ(outcomes(one("  - {transfer: a, bandwidth: = 4 GB/s}\n  - {transfer: a, bandwidth: '>= 4.1 GB/s'}\n")), (Is{true, false}));
+  EXPECT_EQ(outcomes(one("  - {transfer: a, bandwidth: = 4 GB/s}\n  - {transfer: a, bandwidth: '>= 4.1 GB/s'}\n")),
+            (Is{true, false}));
   // Of the whole run: 16 MB in 2.5 ms.
-  EXPECT_EQ(outcomes(two("  - {variant: direct, bandwidth: = 6.4 GB/s}\n  - {variant: direct, bandwidth: 6.5 GB/s .. 9 GB/s}\n")), (Is{true, false}));
+  EXPECT_EQ(
+      outcomes(
+          two("  - {variant: direct, bandwidth: = 6.4 GB/s}\n  - {variant: direct, bandwidth: 6.5 GB/s .. 9 GB/s}\n")),
+      (Is{true, false}));
 }
 
 TEST(ScenarioCheck, Latency) {
-  EXPECT_EQ(outcomes(two("  - {variant: direct, transfer: b, latency: = 500 us}\n  - {variant: direct, transfer: b, latency: <= 499 us}\n")), (Is{true, false}));
+  EXPECT_EQ(outcomes(two("  - {variant: direct, transfer: b, latency: = 500 us}\n  - {variant: direct, transfer: b, "
+                         "latency: <= 499 us}\n")),
+            (Is{true, false}));
 }
 
 TEST(ScenarioCheck, Makespan) {
-  EXPECT_EQ(outcomes(two("  - {variant: direct, makespan: = 2.5 ms}\n  - {variant: direct, makespan: '>= 2.6 ms'}\n")), (Is{true, false}));
+  EXPECT_EQ(outcomes(two("  - {variant: direct, makespan: = 2.5 ms}\n  - {variant: direct, makespan: '>= 2.6 ms'}\n")),
+            (Is{true, false}));
 }
 
 TEST(ScenarioCheck, RegretIsOfTheTimesThatWereRun) {
   // The planner takes the peer way, for 2 ms; the staged one, which it weighed too, takes 1 ms: 100 % longer.
   auto const text = [](std::string const& bound) {
-    return "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 256 MiB}]\nexpect: [{mechanism: pcie_p2p}, {transfer: a, regret: " + bound +
-           "}, {regret: " + bound + "}]\n";
+    return "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 256 "
+           "MiB}]\nexpect: [{mechanism: pcie_p2p}, {transfer: a, regret: " +
+           bound + "}, {regret: " + bound + "}]\n";
   };
   auto const verdict = check(text("= 100 %"), usual_durations());
   EXPECT_EQ(outcomes(verdict), (Is{true, true, true}));
@@ -121,8 +134,10 @@ TEST(ScenarioCheck, RegretIsOfTheTimesThatWereRun) {
 
 TEST(ScenarioCheck, ABoundRelativeToAVariant) {
   auto const text = [](std::string const& bound) {
-    return "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu2, bytes: 8 MB}]\nvariants:\n  - {name: plain}\n  - {name: slow, settings: {software.cuda: on, link@gpu2: gen1 x1}}\n"
-           "expect:\n  - {variant: slow, latency: \"" + bound + "\"}\n";
+    return "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu2, bytes: 8 "
+           "MB}]\nvariants:\n  - {name: plain}\n  - {name: slow, settings: {software.cuda: on, link@gpu2: gen1 x1}}\n"
+           "expect:\n  - {variant: slow, latency: \"" +
+           bound + "\"}\n";
   };
   // The fake takes the same time in both.
   EXPECT_EQ(outcomes(text("= 1 x plain")), (Is{true}));
@@ -133,8 +148,12 @@ TEST(ScenarioCheck, ABoundRelativeToAVariant) {
 
 TEST(ScenarioCheck, ABoundRelativeToATransferOrBoth) {
   // a takes 2 ms, b 0.5 ms.
-  EXPECT_EQ(outcomes(two("  - {variant: detour, transfer: a, latency: = 4 x b}\n  - {variant: detour, transfer: a, latency: <= 3.9 x b}\n")), (Is{true, false}));
-  EXPECT_EQ(outcomes(two("  - {variant: detour, transfer: b, latency: = 0.25 x direct/a}\n  - {variant: detour, transfer: b, latency: '>= 0.26 x direct/a'}\n")), (Is{true, false}));
+  EXPECT_EQ(outcomes(two("  - {variant: detour, transfer: a, latency: = 4 x b}\n  - {variant: detour, transfer: a, "
+                         "latency: <= 3.9 x b}\n")),
+            (Is{true, false}));
+  EXPECT_EQ(outcomes(two("  - {variant: detour, transfer: b, latency: = 0.25 x direct/a}\n  - {variant: detour, "
+                         "transfer: b, latency: '>= 0.26 x direct/a'}\n")),
+            (Is{true, false}));
   EXPECT_EQ(outcomes(two("  - {variant: detour, transfer: b, bandwidth: = 4 x direct/a}\n")), (Is{true}));
 }
 
@@ -147,7 +166,9 @@ TEST(ScenarioCheck, AnExpectationWithoutAVariantHoldsInEach) {
 }
 
 TEST(ScenarioCheck, WithoutALegalWayEveryExpectationFails) {
-  auto const text = "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB, mechanism: nvlink}]\n";
+  auto const text =
+      "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB, "
+      "mechanism: nvlink}]\n";
   auto const verdict = check(text + std::string("expect: [{makespan: <= 1 s}]\n"), usual_durations());
   EXPECT_THAT(verdict.runs[0].failure, HasSubstr("a"));
   EXPECT_THAT(verdict.runs[0].failure, HasSubstr("NVLINK-NONE"));
@@ -180,13 +201,17 @@ TEST(ScenarioCheck, AnUnknownHopWordIsAnError) {
       check(one(std::string("  - {") + key + ": root_komplex}\n"), usual_durations());
       FAIL() << key;
     } catch (InputError const& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("s.yaml:7:5: error:"), HasSubstr("'root_komplex' is neither a kind of hop nor a name on 'pair'"), HasSubstr("root_complex")));
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("s.yaml:7:5: error:"),
+                                      HasSubstr("'root_komplex' is neither a kind of hop nor a name on 'pair'"),
+                                      HasSubstr("root_complex")));
     }
   }
 }
 
 TEST(ScenarioCheck, AScenarioWithoutAMachineIsAnError) {
-  EXPECT_THROW(check("lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB}]\n", usual_durations()), InputError);
+  EXPECT_THROW(check("lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB}]\n",
+                     usual_durations()),
+               InputError);
 }
 
 }  // namespace

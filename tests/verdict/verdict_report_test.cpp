@@ -36,8 +36,10 @@ transfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB, mechanism: nvlink}]
 
 TEST(VerdictReport, TextNamesPlaceExpectedAndFound) {
   auto const text = verdict_text(verdicts());
-  EXPECT_THAT(text, AllOf(HasSubstr("FAIL s.yaml:8:5: mixed on pair: expected makespan <= 1 ms; found 2"), HasSubstr("FAIL impossible on pair"),
-                          HasSubstr("0 of 2 scenarios pass, 2 expectations checked"), HasSubstr("1/2"), HasSubstr("100.0 %")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("FAIL s.yaml:8:5: mixed on pair: expected makespan <= 1 ms; found 2"),
+                    HasSubstr("FAIL impossible on pair"), HasSubstr("0 of 2 scenarios pass, 2 expectations checked"),
+                    HasSubstr("1/2"), HasSubstr("100.0 %")));
 }
 
 TEST(VerdictReport, JsonHasEveryField) {

@@ -13,8 +13,12 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Dot, OneMachine) { test::expect_golden("view/golden/two_switch.dot", dot_text(test::two_switch())); }
-TEST(Dot, TwoNodesAreDrawnInFull) { test::expect_golden("view/golden/small_cluster.dot", dot_text(test::small_cluster())); }
-TEST(Dot, OfManyNodesTheFirstIsDrawnInFull) { test::expect_golden("view/golden/big_cluster.dot", dot_text(test::big_cluster())); }
+TEST(Dot, TwoNodesAreDrawnInFull) {
+  test::expect_golden("view/golden/small_cluster.dot", dot_text(test::small_cluster()));
+}
+TEST(Dot, OfManyNodesTheFirstIsDrawnInFull) {
+  test::expect_golden("view/golden/big_cluster.dot", dot_text(test::big_cluster()));
+}
 
 TEST(Dot, LabelsAreEscaped) {
   auto machine = test::two_switch();
