@@ -83,7 +83,7 @@ Candidate Planner::described(Request const& request, Judged const& judged) const
 Plan Planner::plan(std::vector<Request> const& requests) const {
   Plan plan;
   plan.machine = model_.machine().name;
-  plan.fingerprint = fingerprint(model_.machine());
+  plan.fingerprint = fingerprint_;
   std::map<PciId, std::set<PciId>> peers;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto const& request = requests[i];

@@ -43,7 +43,7 @@ struct Choice {
 
 class Planner {
  public:
-  explicit Planner(Model const& model) : model_(model) {}
+  explicit Planner(Model const& model) : model_(model), fingerprint_(fingerprint(model.machine())) {}
 
   // Every way with its verdict, and the best. Throws PlanError when nothing moves data between such places at all.
   [[nodiscard]] Choice choose(Request const& request, PeersInUse peers = {}) const;
@@ -54,6 +54,7 @@ class Planner {
 
  private:
   Model const& model_;
+  std::string fingerprint_;  // of the machine: covers every figure of it, so it is made once for all plans
 };
 
 // Every way worth weighing for a request, preferred ones first; legality is not looked at.

@@ -179,7 +179,7 @@ class ScenarioReader {
   void read_variant(MapReader& reader) {
     Variant variant{reader.text("name").value_or(""), settings(reader)};
     for (auto const& other : scenario_.variants)
-      if (other.name == variant.name)
+      if (reader.has("name") && other.name == variant.name)
         reader.fail(*reader.node("name"), fmt::format("a variant '{}' is already there", variant.name));
     scenario_.variants.push_back(std::move(variant));
   }

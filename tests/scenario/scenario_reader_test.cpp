@@ -140,6 +140,8 @@ TEST(ScenarioReader, TransfersAreChecked) {
 TEST(ScenarioReader, VariantsHaveNamesOfTheirOwn) {
   EXPECT_THAT(error_of(with("variants:\n  - {name: v}\n  - {name: v}\n")),
               AllOf(HasSubstr("s.yaml:8:12: error:"), HasSubstr("'v' is already there")));
+  EXPECT_THAT(error_of(with("variants:\n  - {settings: {}}\n  - {settings: {}}\n")),
+              AllOf(HasSubstr("s.yaml:7:5: error:"), HasSubstr("s.yaml:8:5: error:"), HasSubstr("'name' is missing")));
 }
 
 TEST(ScenarioReader, EveryProblemIsReportedAtOnce) {
