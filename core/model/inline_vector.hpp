@@ -45,7 +45,7 @@ class InlineVector {  // NOLINT(cppcoreguidelines-special-member-functions): not
   }
 
  private:
-  union {  // not made until it is pushed
+  union {         // not made until it is pushed
     T items_[N];  // NOLINT(readability-identifier-naming): a private member, though in a union
   };
   std::size_t size_ = 0;
