@@ -26,7 +26,7 @@ void* taken(void* block) {
 void give_back(void* block) {
   if (block == nullptr) return;
   live.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(block)), std::memory_order_relaxed);
-  std::free(block);
+  std::free(block);  // NOLINT(cppcoreguidelines-no-malloc): what operator new is made of
 }
 
 }  // namespace
@@ -36,7 +36,10 @@ void restart_peak() { peak.store(live.load()); }
 
 }  // namespace lanewise::bench
 
-void* operator new(std::size_t size) { return lanewise::bench::taken(std::malloc(std::max<std::size_t>(size, 1))); }
+void* operator new(std::size_t size) {
+  // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): what operator new is made of
+  return lanewise::bench::taken(std::malloc(std::max<std::size_t>(size, 1)));
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   auto const step = static_cast<std::size_t>(alignment);
   return lanewise::bench::taken(std::aligned_alloc(step, (std::max<std::size_t>(size, 1) + step - 1) / step * step));

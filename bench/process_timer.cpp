@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <vector>
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): only some C libraries declare it
 
 namespace {
 

@@ -1,11 +1,6 @@
 #include "core/interop/file_kind.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string>
-
-#include "core/io/spelling.hpp"
+#include "core/io/word.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/machine/part.hpp"
 #include "core/scenario/scenario.hpp"
@@ -19,14 +14,7 @@ constexpr std::array<std::string_view, 4> kNames{"machine", "cluster", "part", "
 
 std::string_view to_string(FileKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
 
-Parsed<FileKind> parse_file_kind(std::string_view text) {
-  auto const* const found = std::find(kNames.begin(), kNames.end(), text);
-  if (found != kNames.end()) return {static_cast<FileKind>(found - kNames.begin()), {}};
-  std::vector<std::string> const names(kNames.begin(), kNames.end());
-  return {{},
-          fmt::format("'{}' is not a kind of file; allowed: {}{}", text, fmt::join(kNames, ", "),
-                      did_you_mean(text, names))};
-}
+Parsed<FileKind> parse_file_kind(std::string_view text) { return parse_word<FileKind>(text, kNames, "a kind of file"); }
 
 std::vector<MapSpec const*> part_specs() {
   std::vector<MapSpec const*> specs;

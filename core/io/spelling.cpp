@@ -44,4 +44,9 @@ std::string did_you_mean(std::string_view word, std::span<std::string const> can
   return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
 }
 
+std::string did_you_mean_first(std::string_view word, std::span<std::string const> candidates) {
+  auto hint = did_you_mean(word, candidates);
+  return hint.empty() ? ";" : hint;
+}
+
 }  // namespace lanewise

@@ -10,5 +10,7 @@ namespace lanewise {
 std::string nearest_spelling(std::string_view word, std::span<std::string const> candidates);
 // "; did you mean 'x'?" or empty.
 std::string did_you_mean(std::string_view word, std::span<std::string const> candidates);
+// The same, or ";": for a message that goes on with what is allowed.
+std::string did_you_mean_first(std::string_view word, std::span<std::string const> candidates);
 
 }  // namespace lanewise

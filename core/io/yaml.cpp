@@ -311,9 +311,8 @@ std::optional<std::string> MapReader::text(std::string_view key) {
   }
   if (type == ValueType::Word &&
       std::find(field->words.begin(), field->words.end(), node->text) == field->words.end()) {
-    auto const hint = did_you_mean(node->text, field->words);
-    fail(*node, fmt::format("'{}': '{}' is not known{} allowed: {}", key, node->text, hint.empty() ? ";" : hint,
-                            joined(field->words)));
+    fail(*node, fmt::format("'{}': '{}' is not known{} allowed: {}", key, node->text,
+                            did_you_mean_first(node->text, field->words), joined(field->words)));
     return std::nullopt;
   }
   return node->text;

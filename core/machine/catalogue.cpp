@@ -95,9 +95,8 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
   auto const beside = cluster_file.parent_path() / name_or_file;
   std::error_code error;
   if (!fs::is_regular_file(beside, error)) {
-    auto const hint = did_you_mean(name_or_file, machine_names());
     throw InputError(fmt::format("no machine is called '{}'{} give a bundled one, or a file beside this one",
-                                 name_or_file, hint.empty() ? ";" : hint));
+                                 name_or_file, did_you_mean_first(name_or_file, machine_names())));
   }
   auto const source = SourceText::load(beside);
   if (says_cluster(source)) refuse();
@@ -114,8 +113,7 @@ Machine Catalogue::machine(std::string const& name_or_file) {
   auto names = machine_names();
   for (auto& cluster : cluster_names()) names.push_back(std::move(cluster));
   throw InputError(fmt::format("no machine is called '{}'{} give a file, or one of: {}", name_or_file,
-                               did_you_mean(name_or_file, names).empty() ? ";" : did_you_mean(name_or_file, names),
-                               fmt::join(names, ", ")));
+                               did_you_mean_first(name_or_file, names), fmt::join(names, ", ")));
 }
 
 }  // namespace lanewise

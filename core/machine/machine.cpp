@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "core/io/spelling.hpp"
+#include "core/io/word.hpp"
 
 namespace lanewise {
 namespace {
@@ -25,16 +26,6 @@ constexpr std::array<AcsName, 7> kAcsNames{{{"SV", AcsControl::kSourceValidation
 constexpr std::array<std::string_view, 6> kIommuNames{"unknown", "off", "pt", "lazy", "strict", "vfio"};
 constexpr std::array<std::string_view, 6> kPciKindNames{"root_port", "switch", "gpu", "nic", "nvme", "device"};
 constexpr std::array<std::string_view, 5> kOpNames{"copy", "write", "read", "load_store", "atomic"};
-
-template <class Enum, std::size_t N>
-Parsed<Enum> parse_word(std::string_view text, std::array<std::string_view, N> const& names, std::string_view what) {
-  auto const found = std::find(names.begin(), names.end(), text);
-  if (found != names.end()) return {static_cast<Enum>(found - names.begin()), {}};
-  std::vector<std::string> const allowed(names.begin(), names.end());
-  return {
-      {},
-      fmt::format("'{}' is not {}; allowed: {}{}", text, what, fmt::join(names, ", "), did_you_mean(text, allowed))};
-}
 
 }  // namespace
 
@@ -131,8 +122,8 @@ Place Machine::place(std::string_view wanted) const {
   constexpr std::size_t kMostListed = 24;
   auto const listed = std::span(names).first(std::min(names.size(), kMostListed));
   throw InputError(fmt::format("'{}' is not a place on {}{} places: {}{}", wanted, name,
-                               did_you_mean(wanted, names).empty() ? ";" : did_you_mean(wanted, names),
-                               fmt::join(listed, ", "), names.size() > kMostListed ? ", ..." : ""));
+                               did_you_mean_first(wanted, names), fmt::join(listed, ", "),
+                               names.size() > kMostListed ? ", ..." : ""));
 }
 
 std::string const& Machine::name_of(Place const& place) const {

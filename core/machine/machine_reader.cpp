@@ -83,7 +83,7 @@ class MachineReader {
       reader.fail(
           node,
           fmt::format("no part is called '{}'{} parts are files in parts/, or described under 'parts:' in this file",
-                      name, did_you_mean(name, names).empty() ? ";" : did_you_mean(name, names)));
+                      name, did_you_mean_first(name, names)));
       return std::nullopt;
     }
     if (found->kind != kind) {

@@ -52,8 +52,7 @@ Part read_part(std::string name, YamlNode const& node, SourceText const& source,
         kind == nullptr
             ? fmt::format("part '{}': the key 'kind' is missing; allowed: {}", part.name, fmt::join(names, ", "))
             : fmt::format("part '{}': kind '{}' is not known{} allowed: {}", part.name, kind->text,
-                          did_you_mean(kind->text, names).empty() ? ";" : did_you_mean(kind->text, names),
-                          fmt::join(names, ", ")),
+                          did_you_mean_first(kind->text, names), fmt::join(names, ", ")),
         source.line(at.line));
     return part;
   }

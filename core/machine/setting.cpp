@@ -190,8 +190,7 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
       "acs",      "iommu",     "iommu_page", "nvlink",  "virtualization", "software.peermem",
       "acs@NAME", "link@NAME", "part@NAME",  "mig@NAME"};
   refuse(setting,
-         fmt::format("unknown key '{}'{} allowed: {}", key,
-                     did_you_mean(key, known).empty() ? ";" : did_you_mean(key, known), fmt::join(known, ", ")));
+         fmt::format("unknown key '{}'{} allowed: {}", key, did_you_mean_first(key, known), fmt::join(known, ", ")));
 }
 
 }  // namespace lanewise

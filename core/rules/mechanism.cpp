@@ -1,12 +1,6 @@
 #include "core/rules/mechanism.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "core/io/spelling.hpp"
+#include "core/io/word.hpp"
 
 namespace lanewise {
 namespace {
@@ -19,14 +13,7 @@ constexpr std::array<std::string_view, kMechanismCount> kNames{
 
 std::string_view to_string(Mechanism mechanism) { return kNames.at(static_cast<std::size_t>(mechanism)); }
 
-Parsed<Mechanism> parse_mechanism(std::string_view text) {
-  auto const* const found = std::find(kNames.begin(), kNames.end(), text);
-  if (found != kNames.end()) return {static_cast<Mechanism>(found - kNames.begin()), {}};
-  std::vector<std::string> const names(kNames.begin(), kNames.end());
-  return {
-      {},
-      fmt::format("'{}' is not a mechanism; allowed: {}{}", text, fmt::join(kNames, ", "), did_you_mean(text, names))};
-}
+Parsed<Mechanism> parse_mechanism(std::string_view text) { return parse_word<Mechanism>(text, kNames, "a mechanism"); }
 
 std::array<Mechanism, kMechanismCount> const& all_mechanisms() {
   static auto const all = [] {

@@ -7,7 +7,7 @@
 
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/io/spelling.hpp"
+#include "core/io/word.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/planner/planner.hpp"
 #include "core/units/text.hpp"
@@ -111,13 +111,7 @@ std::string heading(Matrix const& matrix) {
 
 std::string_view to_string(Metric metric) { return kMetricNames.at(static_cast<std::size_t>(metric)); }
 
-Parsed<Metric> parse_metric(std::string_view text) {
-  auto const* const found = std::find(kMetricNames.begin(), kMetricNames.end(), text);
-  if (found != kMetricNames.end()) return {static_cast<Metric>(found - kMetricNames.begin()), {}};
-  std::vector<std::string> const names(kMetricNames.begin(), kMetricNames.end());
-  return {{},
-          fmt::format("'{}' is not a metric; allowed: {}{}", text, fmt::join(names, ", "), did_you_mean(text, names))};
-}
+Parsed<Metric> parse_metric(std::string_view text) { return parse_word<Metric>(text, kMetricNames, "a metric"); }
 
 Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor* executor) {
   if (question.bidirectional && executor == nullptr)

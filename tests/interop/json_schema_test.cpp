@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
               "{lanewise: machine/1, machine: m, parts: {mine: {kind: cpu, memory: 4 GiB}}, sockets: [{socket: cpu0, "
               "part: mine}]}"},
         Wrong{"list_expected", "{lanewise: machine/1, machine: m, sockets: {socket: cpu0, part: unknown}}"}),
-    [](auto const& info) { return info.param.name; });
+    [](auto const& test) { return test.param.name; });
 
 class WrongScenario : public testing::TestWithParam<Wrong> {};
 TEST_P(WrongScenario, IsRefusedByReaderAndSchema) {
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"mechanism",
               "{lanewise: scenario/1, scenario: s, transfers: [{id: a, from: gpu0, to: gpu1, bytes: 4 B}], "
               "expect: [{mechanism: [pcie_p2p, warp]}]}"}),
-    [](auto const& info) { return info.param.name; });
+    [](auto const& test) { return test.param.name; });
 
 TEST(JsonSchema, TakesNumbersThatEditorsSeeAsNumbers) {
   EXPECT_THAT(problems_of(FileKind::Part, "{lanewise: part/1, kind: gpu, compute_capability: 8.0, copy_engines: 4}"),
