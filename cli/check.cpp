@@ -20,25 +20,6 @@ struct Options {
   std::string junit;
 };
 
-// Files as given; folders as all the scenarios below them, in order of name.
-std::vector<fs::path> files_of(std::vector<std::string> const& arguments) {
-  std::vector<fs::path> files;
-  for (auto const& argument : arguments) {
-    std::error_code error;
-    if (!fs::is_directory(argument, error)) {
-      files.emplace_back(argument);
-      continue;
-    }
-    std::vector<fs::path> found;
-    for (auto const& entry : fs::recursive_directory_iterator(argument))
-      if (entry.path().extension() == ".yaml") found.push_back(entry.path());
-    if (found.empty()) throw InputError(fmt::format("{}: holds no scenario (*.yaml)", argument));
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
-
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
   std::vector<Scenario> scenarios;
   std::string problems;
@@ -54,7 +35,7 @@ std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
 }
 
 void run(Session& session, Options const& options) {
-  auto const files = files_of(options.scenarios);
+  auto const files = yaml_files(options.scenarios);
   auto scenarios = read_all(files);
   std::vector<ScenarioVerdict> verdicts;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {

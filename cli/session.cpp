@@ -1,25 +1,34 @@
 #include "cli/session.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/io/error.hpp"
 #include "core/machine/setting.hpp"
 
 namespace lanewise::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// The user's own folder first, then the installed data, then the source tree's (when run from the build folder).
-std::vector<fs::path> data_folders() {
+// A folder of bundled data: the installed one, then the source tree's (when run from the build folder).
+std::vector<fs::path> bundled(fs::path const& folder) {
   std::vector<fs::path> folders;
-  if (auto const* own = std::getenv("LANEWISE_TOPOLOGIES"); own != nullptr && *own != '\0') folders.emplace_back(own);
   std::error_code error;
   auto const program = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    if (auto installed = (program.parent_path() / LANEWISE_INSTALLED_DATA).lexically_normal();
-        fs::is_directory(installed, error))
-      folders.push_back(std::move(installed));
-  if (fs::is_directory(LANEWISE_SOURCE_DATA, error)) folders.emplace_back(LANEWISE_SOURCE_DATA);
+  if (!error) folders.push_back((program.parent_path() / LANEWISE_INSTALLED_DATA / folder).lexically_normal());
+  folders.push_back(fs::path(LANEWISE_SOURCE_DATA) / folder);
+  std::erase_if(folders, [&](fs::path const& path) { return !fs::is_directory(path, error); });
+  return folders;
+}
+
+// The user's own folder comes first.
+std::vector<fs::path> data_folders() {
+  auto folders = bundled("topologies");
+  if (auto const* own = std::getenv("LANEWISE_TOPOLOGIES"); own != nullptr && *own != '\0')
+    folders.insert(folders.begin(), own);
   return folders;
 }
 
@@ -53,6 +62,30 @@ Machine Session::machine_named_in(fs::path const& folder, std::string const& nam
 
 void Session::apply_settings(Machine& machine) {
   for (auto const& text : settings) apply_setting(machine, parse_setting(text), catalogue);
+}
+
+fs::path Session::measurement_folder() const {
+  auto const folders = bundled("measurements/published");
+  if (folders.empty()) throw MissingError("the published measurements are not installed; give a file");
+  return folders.front();
+}
+
+std::vector<fs::path> yaml_files(std::vector<std::string> const& arguments) {
+  std::vector<fs::path> files;
+  for (auto const& argument : arguments) {
+    std::error_code error;
+    if (!fs::is_directory(argument, error)) {
+      files.emplace_back(argument);
+      continue;
+    }
+    std::vector<fs::path> found;
+    for (auto const& entry : fs::recursive_directory_iterator(argument))
+      if (entry.path().extension() == ".yaml") found.push_back(entry.path());
+    if (found.empty()) throw InputError(fmt::format("{}: holds no *.yaml file", argument));
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
 }
 
 }  // namespace lanewise::cli

@@ -31,7 +31,12 @@ struct Session {
   // A machine that a file in `folder` names: a file there, or as on the command line. With every --set applied.
   Machine machine_named_in(std::filesystem::path const& folder, std::string const& name);
   void apply_settings(Machine& machine);
+  // The folder of the bundled measurements. Throws MissingError when it is not there.
+  [[nodiscard]] std::filesystem::path measurement_folder() const;
 };
+
+// Files as given; folders as all the YAML files below them, in order of name. Throws InputError for an empty folder.
+std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& arguments);
 
 // The value of a parsed argument; throws InputError with the parser's reason when there is none.
 template <class T>
@@ -41,6 +46,7 @@ T argument(Parsed<T> parsed) {
 }
 
 // Each adds its subcommand.
+void add_accuracy(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);

@@ -16,6 +16,7 @@ install(TARGETS ${_libraries} EXPORT lanewise
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/core" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/lanewise"
         FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/topologies" "${PROJECT_SOURCE_DIR}/scenarios"
+                  "${PROJECT_SOURCE_DIR}/measurements"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/lanewise")
 install(FILES LICENSE CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

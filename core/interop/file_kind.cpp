@@ -3,12 +3,13 @@
 #include "core/io/word.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/machine/part.hpp"
+#include "core/measurement/measurement.hpp"
 #include "core/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames{"machine", "cluster", "part", "scenario"};
+constexpr std::array<std::string_view, 5> kNames{"machine", "cluster", "part", "scenario", "measurement"};
 
 }  // namespace
 
@@ -30,6 +31,7 @@ std::vector<MapSpec const*> file_specs(FileKind kind) {
     case FileKind::Cluster: return {&cluster_spec()};
     case FileKind::Part: return part_specs();
     case FileKind::Scenario: return {&scenario_spec()};
+    case FileKind::Measurement: return {&measurement_spec()};
   }
   return {};
 }

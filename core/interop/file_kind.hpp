@@ -10,10 +10,10 @@
 
 namespace lanewise {
 
-enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario };
-inline constexpr std::array<FileKind, 4> kFileKinds{FileKind::Machine, FileKind::Cluster, FileKind::Part,
-                                                    FileKind::Scenario};
-std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario
+enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario, Measurement };
+inline constexpr std::array<FileKind, 5> kFileKinds{FileKind::Machine, FileKind::Cluster, FileKind::Part,
+                                                    FileKind::Scenario, FileKind::Measurement};
+std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement
 Parsed<FileKind> parse_file_kind(std::string_view text);
 
 // The mappings that a whole file may be: one, or for a part one of each kind.

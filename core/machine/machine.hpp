@@ -82,6 +82,7 @@ struct Software {
   bool gdrcopy = false;  // the CPU can map BAR1
   bool gpudirect_storage = false;
   bool fabric_manager = true;  // NVSwitch fabric is initialised
+  bool geforce_peer = false;   // a modified driver that lifts a product's refusal of PCIe peer access
   friend bool operator==(Software const&, Software const&) = default;
 };
 

@@ -394,9 +394,11 @@ class MachineReader {
 
   void check_nvlink_ports(MapReader const& top) {
     std::map<PciId, int> used;
-    for (auto const& bundle : machine_.nvlinks)
+    for (auto const& bundle : machine_.nvlinks) {
+      if (machine_.at(bundle.part).link.family == LinkFamily::C2c) continue;  // has a port of its own
       for (auto const& end : {bundle.a, bundle.b})
         if (auto const* gpu = std::get_if<PciId>(&end)) used[*gpu] += bundle.count;
+    }
     for (auto const& domain : machine_.nvswitches)
       for (auto const& port : domain.ports) used[port.gpu] += port.count;
     for (auto const& [gpu, links] : used) {

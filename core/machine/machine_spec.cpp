@@ -70,7 +70,8 @@ MapSpec const& software_spec() {
       {flag("cuda", "a GPU runtime (CUDA, HIP)"), flag("peermem", "nvidia-peermem is loaded"),
        flag("dma_buf", "verbs registers GPU memory by dma-buf"), flag("gdrcopy", "the CPU can map BAR1"),
        flag("gpudirect_storage", "GPUDirect Storage is set up"),
-       flag("fabric_manager", "the NVSwitch fabric manager is running")}};
+       flag("fabric_manager", "the NVSwitch fabric manager is running"),
+       flag("geforce_peer", "a modified driver lifts the product's refusal of PCIe peer access")}};
   return spec;
 }
 

@@ -69,7 +69,8 @@ class MachineWriter {
             {"dma_buf", s.dma_buf},
             {"gdrcopy", s.gdrcopy},
             {"gpudirect_storage", s.gpudirect_storage},
-            {"fabric_manager", s.fabric_manager}};
+            {"fabric_manager", s.fabric_manager},
+            {"geforce_peer", s.geforce_peer}};
   }
 
   static Tree written(Part const& part) {

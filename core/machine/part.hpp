@@ -52,12 +52,16 @@ struct CpuFigures {
   std::optional<BytesPerSecond> io_die_bandwidth;       // all device traffic of the socket's I/O die, each direction
   std::optional<BytesPerSecond> socket_peer_bandwidth;  // peer traffic to another socket, one direction
   std::optional<BytesPerSecond> socket_peer_bandwidth_both;  // sum of both directions, where they slow each other
+  std::optional<double> host_duplex;  // a device reading and writing host memory at once, against twice one of them
   P2pdma p2pdma = P2pdma::No;
   std::optional<PerSecond> iommu_walks;  // page-table walks a second of one IOMMU
   std::optional<Seconds> iommu_walk_latency;
   std::optional<int> iotlb_entries;
   friend bool operator==(CpuFigures const&, CpuFigures const&) = default;
 };
+
+// How the driver runs the two legs of a staged copy: a chunk's second beside the next chunk's first, or in turn.
+enum class StagedLegs : std::uint8_t { Overlapped, InTurn };
 
 struct GpuFigures {
   std::string vendor;                  // nvidia, amd, intel
@@ -68,11 +72,13 @@ struct GpuFigures {
   std::optional<BytesPerSecond> memory_bandwidth;
   std::optional<Bytes> bar1;
   std::optional<int> copy_engines;
-  std::optional<int> max_peers;  // peer mappings without NVSwitch
-  bool pcie_peer = true;         // the driver allows PCIe peer access between two of them
-  bool pcie_atomics = false;     // native atomics over PCIe peer mappings
-  bool rdma = true;              // GPUDirect RDMA supported by the driver for this product
-  int nvlink_generation = 0;     // 0: none
+  std::optional<Seconds> copy_start;  // a copy engine from ready to its first byte, back to back in a stream
+  StagedLegs staged_legs = StagedLegs::Overlapped;  // of the driver's copies without peer access
+  std::optional<int> max_peers;                     // peer mappings without NVSwitch
+  bool pcie_peer = true;                            // the driver allows PCIe peer access between two of them
+  bool pcie_atomics = false;                        // native atomics over PCIe peer mappings
+  bool rdma = true;                                 // GPUDirect RDMA supported by the driver for this product
+  int nvlink_generation = 0;                        // 0: none
   int nvlink_ports = 0;
   friend bool operator==(GpuFigures const&, GpuFigures const&) = default;
 };

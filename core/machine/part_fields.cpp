@@ -83,6 +83,7 @@ PartField scalar(std::string const& name, std::string const& doc, Member member)
   field.read = [name, member](Part& part, MapReader& reader) {
     if (auto value = Scalar<Value>::read(reader, name)) member(part) = std::move(*value);
   };
+  field.clear = [member](Part& part) { member(part) = member(kNothingSaid); };
   field.write = [member](Part const& part) {
     auto const& value = member(part);
     if (value == member(kNothingSaid)) return Texts{};
@@ -103,6 +104,7 @@ PartField word(std::string const& name, std::string doc, Names const& words, Mem
     if (auto const text = reader.text(name))
       member(part) = static_cast<Enum>(std::find(words.begin(), words.end(), *text) - words.begin());
   };
+  field.clear = [member](Part& part) { member(part) = member(kNothingSaid); };
   field.write = [words, member](Part const& part) {
     if (member(part) == member(kNothingSaid)) return Texts{};
     return Texts{words.at(static_cast<std::size_t>(member(part)))};
@@ -124,6 +126,7 @@ PartField link_field(std::string const& name, std::string doc, Member member) {
     else
       reader.fail(*reader.node(name), "'" + name + "': " + link.problem);
   };
+  field.clear = [member](Part& part) { member(part).reset(); };
   field.write = [member](Part const& part) {
     auto const& value = member(part);
     return value ? Texts{to_string(*value)} : Texts{};
@@ -136,6 +139,7 @@ PartField texts(std::string const& name, std::string doc, Member member) {
   PartField field;
   field.spec = {.name = name, .type = ValueType::List, .doc = std::move(doc), .item = ValueType::Text};
   field.read = [name, member](Part& part, MapReader& reader) { member(part) = reader.texts(name); };
+  field.clear = [member](Part& part) { member(part).clear(); };
   field.write = [member](Part const& part) { return member(part); };
   return field;
 }
@@ -192,6 +196,10 @@ std::vector<PartField> cpu_fields() {
                      LANEWISE_MEMBER(cpu.socket_peer_bandwidth)));
   f.push_back(scalar("socket_peer_bandwidth_both", "peer traffic between two sockets, sum of both directions",
                      LANEWISE_MEMBER(cpu.socket_peer_bandwidth_both)));
+  f.push_back(
+      scalar("host_duplex",
+             "a device reading and writing host memory at once, against twice one of them; absent: by generation",
+             LANEWISE_MEMBER(cpu.host_duplex)));
   f.push_back(word("p2pdma", "Linux p2pdma accepts this host bridge", {"no", "same_host_bridge", "yes"},
                    LANEWISE_MEMBER(cpu.p2pdma)));
   f.push_back(scalar("iommu_walks", "page-table walks per second of one IOMMU", LANEWISE_MEMBER(cpu.iommu_walks)));
@@ -214,6 +222,10 @@ std::vector<PartField> gpu_fields() {
                      LANEWISE_MEMBER(gpu.memory_bandwidth)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
   f.push_back(scalar("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
+  f.push_back(scalar("copy_start", "a copy engine from ready to its first byte, back to back in a stream",
+                     LANEWISE_MEMBER(gpu.copy_start)));
+  f.push_back(word("staged_legs", "how the driver runs the two legs of a copy without peer access",
+                   {"overlapped", "in_turn"}, LANEWISE_MEMBER(gpu.staged_legs)));
   f.push_back(scalar("max_peers", "peer mappings without NVSwitch", LANEWISE_MEMBER(gpu.max_peers)));
   f.push_back(scalar("pcie_peer", "the driver allows PCIe peer access", LANEWISE_MEMBER(gpu.pcie_peer)));
   f.push_back(scalar("pcie_atomics", "native atomics over PCIe peer mappings", LANEWISE_MEMBER(gpu.pcie_atomics)));

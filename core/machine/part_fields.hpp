@@ -15,6 +15,7 @@ struct PartField {
   std::function<void(Part&, MapReader&)> read;
   // The values as YAML texts: none when absent or at its default, one for a scalar, more for a list.
   std::function<std::vector<std::string>(Part const&)> write;
+  std::function<void(Part&)> clear;  // back to "nobody says"
 };
 
 std::vector<PartField> const& part_fields(PartKind kind);

@@ -1,5 +1,7 @@
 #include "core/machine/path_class.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -84,6 +86,18 @@ int nvlink_count(Machine const& machine, PciId a, PciId b) {
     count += std::min(of_a, of_b);
   }
   return count;
+}
+
+std::string path_between(Machine const& machine, Place const& from, Place const& to) {
+  auto const* a = std::get_if<PciId>(&from);
+  auto const* b = std::get_if<PciId>(&to);
+  if (a != nullptr && b != nullptr) {
+    auto const links = nvlink_count(machine, *a, *b);
+    return links > 0 ? fmt::format("NV{}", links) : std::string(to_string(path_class(machine, *a, *b)));
+  }
+  if (a != nullptr) return std::string(to_string(path_class(machine, *a, std::get<NumaId>(to))));
+  if (b != nullptr) return std::string(to_string(path_class(machine, *b, std::get<NumaId>(from))));
+  return from == to ? "X" : "SYS";
 }
 
 }  // namespace lanewise

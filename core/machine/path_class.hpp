@@ -2,6 +2,7 @@
 // How far apart two PCI functions are, in the words of `nvidia-smi topo -m`.
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/machine/machine.hpp"
@@ -17,6 +18,9 @@ std::string_view to_string(PathClass path);  // X, PIX, PXB, PHB, NODE, SYS, NET
 PathClass path_class(Machine const& machine, PciId a, PciId b);
 // Between a function and host memory: PHB, or NODE/SYS when it belongs to another NUMA node.
 PathClass path_class(Machine const& machine, PciId a, NumaId memory);
+
+// Between any two places, in the words of the tool: "NV12", "PIX", "X".
+std::string path_between(Machine const& machine, Place const& from, Place const& to);
 
 // The nearest switch above both (or one of them), or nullopt when they meet at a host bridge or above.
 std::optional<PciId> common_switch(Machine const& machine, PciId a, PciId b);

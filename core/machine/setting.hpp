@@ -20,11 +20,12 @@ struct Setting {
 Setting parse_setting(std::string_view text);
 
 // Changes the machine as the setting says. Throws InputError naming the allowed keys, values or names.
-//   acs=on|off|unknown|RR,CR     acs@NAME=...      ports above a device, or every downstream port of a switch, or a
-//   root port iommu=off|pt|lazy|strict|vfio|translated       iommu_page=2 MiB virtualization=none|passthrough
-//   virtualization.approval=true, .ats=true, .clique=gpu0,gpu1 software.peermem=true                          (cuda,
-//   peermem, dma_buf, gdrcopy, gpudirect_storage, fabric_manager) link@NAME=gen3 x8            part@NAME=PART
-//   mig@GPU=true nvlink=off                                     takes every NVLink, C2C and GPU xGMI link away
+//   acs=on|off|unknown|RR,CR    acs@NAME=...    ports above a device, or every downstream port of a switch or root port
+//   iommu=off|pt|lazy|strict|vfio|translated    iommu_page=2 MiB
+//   virtualization=none|passthrough    virtualization.approval=true, .ats=true, .clique=gpu0,gpu1
+//   software.peermem=true    likewise cuda, dma_buf, gdrcopy, gpudirect_storage, fabric_manager, geforce_peer
+//   link@NAME=gen3 x8    part@NAME=PART    mig@GPU=true
+//   nvlink=off    takes every NVLink, C2C and GPU xGMI link away
 void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue);
 
 }  // namespace lanewise

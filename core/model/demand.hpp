@@ -9,6 +9,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/inline_vector.hpp"
+#include "core/model/parameter.hpp"
 #include "core/units/quantity.hpp"
 
 namespace lanewise {
@@ -17,21 +18,26 @@ enum class ResourceId : std::uint32_t {};
 enum class EngineId : std::uint32_t {};
 
 enum class ResourceKind : std::uint8_t {
-  PcieLink,      // one direction of a PCIe link
-  ChipFabric,    // one direction between a virtual switch and its chip's fabric
-  HostBridge,    // peer traffic through a host bridge, one direction
-  IoDie,         // all device traffic of a socket, one direction
-  Memory,        // DRAM of a NUMA node, reads and writes together
-  SocketLink,    // one direction between two sockets
-  SocketPeer,    // peer traffic between two sockets: one direction, or both together
-  Iommu,         // page-table walker of a socket
-  Nvlink,        // one direction of a bundle, or of a GPU's port to NVSwitch, or both together
-  DeviceMemory,  // a GPU's own memory, reads and writes together
-  Wire,          // one direction of a NIC's port
-  Uplink,        // one direction between a leaf switch and the spines
-  Drive,         // a drive's reads or writes
+  PcieLink,       // one direction of a PCIe link
+  ChipFabric,     // one direction between a virtual switch and its chip's fabric
+  HostBridge,     // peer traffic through a host bridge, one direction
+  IoDie,          // all device traffic of a socket, one direction
+  Memory,         // DRAM of a NUMA node, reads and writes together
+  SocketLink,     // one direction between two sockets
+  SocketPeer,     // peer traffic between two sockets: one direction, or both together
+  Iommu,          // page-table walker of a socket
+  Nvlink,         // one direction of a bundle, or of a GPU's port to NVSwitch
+  DeviceMemory,   // a GPU's own memory, reads and writes together
+  Wire,           // one direction of a NIC's port
+  Uplink,         // one direction between a leaf switch and the spines
+  Drive,          // a drive's reads or writes
+  HostDuplex,     // one device reading and writing host memory at once
+  DriverStaging,  // copies of one GPU that the driver stages, both directions together
+  NvlinkBoth,     // both directions of NVLink together
 };
 std::string_view to_string(ResourceKind kind);
+// What its capacity is uncertain about.
+Parameter parameter_of(ResourceKind kind);
 
 // Something that flows share. Capacity is in payload bytes of a well-formed bulk transfer.
 struct Resource {
@@ -120,6 +126,7 @@ struct Demand {
   Cap cap_reason = Cap::None;
   Seconds start{0};  // engine, kernel, driver: before anything moves
   Seconds path{0};   // from the first byte leaving to its arrival, and fixed waits on the way
+  Seconds busy{0};   // what one transfer keeps for itself of a core or an engine: many alike go no faster than one each
   InlineVector<EngineId, 4> engines;
   Route route;
   Bytes chunk{0};                     // of pipelined forms: the way's, or the best where the way leaves it open

@@ -16,10 +16,12 @@ namespace lanewise {
 
 class Model {
  public:
-  explicit Model(Machine machine) : machine_(std::move(machine)), resources_(machine_) {}
+  explicit Model(Machine machine, Assumptions const& assumed = {})
+      : machine_(std::move(machine)), assumed_(assumed), resources_(machine_, assumed_) {}
 
   [[nodiscard]] Machine const& machine() const { return machine_; }
   [[nodiscard]] Resources const& resources() const { return resources_; }
+  [[nodiscard]] Assumptions const& assumed() const { return assumed_; }
 
   // The demand of moving `bytes` this way. The way must fit the places (a relay for a relay form, NICs for network
   // forms); whether it is legal is the rules' affair. Throws PlanError when the way cannot be laid at all.
@@ -27,6 +29,9 @@ class Model {
 
   // Alone on an idle machine: latency + bytes / min(cap, capacity / weight).
   [[nodiscard]] std::optional<Cost> cost(Demand const& demand, Bytes bytes) const;
+
+  // Many such transfers in flight, one behind the other: starts are hidden, but not what each keeps busy.
+  [[nodiscard]] std::optional<BytesPerSecond> throughput(Demand const& demand, Bytes bytes) const;
 
   // The chunk of a two-stage pipeline that finishes first: about sqrt(bytes x time between chunks x rate), a power of
   // two from 64 KiB to 8 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.
@@ -40,6 +45,7 @@ class Model {
 
  private:
   Machine machine_;
+  Assumptions assumed_;
   Resources resources_;
 };
 

@@ -6,9 +6,12 @@ namespace lanewise::overheads {
 
 using namespace literals;
 
-// A copy engine from "ready" to the first byte, back to back in a stream: the diagonal of p2pBandwidthLatencyTest,
-// 1.96 to 2.2 us on H100 (measured, 8 x H100 SXM, driver 595), 1.2 to 1.3 us on RTX PRO 6000.
-inline constexpr Seconds kCopyEngineStart = 2.0_us;
+// A copy engine from "ready" to the first byte, back to back in a stream. Source: p2pBandwidthLatencyTest, 4 B between
+// peers below a root complex, 1.74 us (V100) and 1.92 to 2.02 us (A100), less the 0.63 us of the way.
+inline constexpr Seconds kCopyEngineStart = 1.3_us;
+// The driver starting a copy within one GPU's memory, and the copy's turn there. Source: the diagonal of the same tool,
+// 2.0 us (H100, V100), 2.3 us (A100 PCIe), 3.0 us (P100, A100 SXM4), 1.3 to 1.6 us (RTX): the middle.
+inline constexpr Seconds kLocalCopyStart = 2.3_us;
 // A kernel from "ready" to its first store, back to back in a stream. A prior, taken equal to the copy engine's: no
 // published figure separates it from the kernel's own work.
 inline constexpr Seconds kKernelStart = 2.0_us;
@@ -46,9 +49,43 @@ inline constexpr Seconds kEndpoint = 130.0_ns;
 inline constexpr Seconds kSwitchPass = 105.0_ns;
 inline constexpr Seconds kRootComplex = 370.0_ns;
 inline constexpr Seconds kSocketHop = 100.0_ns;
+// What DRAM adds to a device's read that misses the cache. Source: pcie-bench, 50 to 70 ns.
+inline constexpr Seconds kMemoryLatency = 60.0_ns;
 // NVLink one way including the remote memory, and one NVSwitch pass. Source: B300 remote load 1.55 us round trip; H100
 // copies 0.75 us above local ones. The NVSwitch pass is not published separately and is inside that figure.
 inline constexpr Seconds kNvlinkOneWay = 700.0_ns;
+// Host memory read and written at once through one root port of generation 3 or 4, against twice one of them; of
+// generation 5 no loss is known. Source: staged copies between two GPUs below one switch, 9.2 to 9.8 of 12.3 GB/s
+// (P100), 8.5 to 9.9 of 12.3 (V100), 16.7 to 17 of 26 (A100); nvbandwidth on A100, 18.5 of 26 GB/s each way; 55.4
+// of 55.4 GB/s each way on a gen5 host of H200.
+inline constexpr double kHostDuplex = 0.74;
+inline constexpr int kHostDuplexGeneration = 4;
+// CUDA's own staged copy between GPUs without peer access: chunks of 1 MiB whose two legs overlap, and after each the
+// host waits, submits the next and an engine starts. Source: 37.84 GB/s of 40 MB, 40.73 GB/s of 512 MiB and 55 us for
+// 1 MiB (both legs one after the other) on 2 x H200 with peer access off, where one leg alone reaches 55.4 GB/s.
+inline constexpr Bytes kDriverChunk = 1_MiB;
+inline constexpr Seconds kDriverChunkGap = kHostSync + kHostSubmit + kCopyEngineStart;
+// Both directions of such copies at once against twice one. Source: p2pBandwidthLatencyTest with peer access off, both
+// ways over one way: 1.35 to 1.48 on 2 x RTX 6000 Ada, 4090, 3090, A100 PCIe and SXM4, V100 PCIe; 1.7 on P100.
+inline constexpr double kDriverDuplex = 0.69;
+// NVLink packets of 256 B in 16 B flits with two flits of header carry 256 / 288; those of SM loads and stores, 128 B,
+// carry 128 / 160. Where the link's part does not say. Source: wikichip, NVLink; sjeaugey in NVIDIA/nccl issues.
+inline constexpr double kNvlinkCopyEfficiency = 256.0 / 288;
+inline constexpr double kNvlinkLoadStoreEfficiency = 128.0 / 160;
+// Both directions of NVLink at once against twice one, where the part does not say: the answers to the other
+// direction's writes share the flits. Source: the middle of 0.93 (V100), 0.95 (A100), 0.99 (H200), 1.0 (P100).
+inline constexpr double kNvlinkDuplex = 0.96;
+// An IOMMU where the CPU's part does not say: walks per second, one walk, translations it remembers. Source: pcie-bench
+// on Sandy Bridge to Broadwell, 18 to 22 million a second (one host 7), 213 to 307 ns, a knee above 64 x 4 KiB.
+inline constexpr PerSecond kIommuWalks{20e6};
+inline constexpr Seconds kIommuWalk = 280.0_ns;
+inline constexpr int kIotlbEntries = 64;
+// One core posting one RDMA work request after another to one queue pair. Source: Kalia, Kaminsky and Andersen, Design
+// Guidelines for High Performance RDMA Systems (USENIX ATC 2016): a few million requests a second and core without
+// batching; perftest on ConnectX-5: 3.8 million.
+inline constexpr Seconds kPostWork = 0.2_us;
+// SMs ask for remote memory in cache lines. Source: Min et al., EMOGI (arXiv 2006.06890), section 3.3.
+inline constexpr Bytes kCacheLine = 128_B;
 // Bytes in flight through one core copying while a chunk pipeline runs: depth of every staged ring.
 inline constexpr int kStagingDepth = 2;
 // The chunk of a pipeline whose rate nobody knows: a choice, in the middle of the range of best chunks.

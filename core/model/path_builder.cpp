@@ -5,11 +5,22 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
+#include "core/model/model.hpp"
 #include "core/model/network.hpp"
 #include "core/model/overheads.hpp"
 #include "core/model/pcie.hpp"
+#include "core/rules/conditions.hpp"
 
 namespace lanewise {
+namespace {
+
+// Packets of generation 3 and later have the same header; which of them it is makes no difference.
+constexpr int kCrossingGeneration = 3;
+
+}  // namespace
+
+PathBuilder::PathBuilder(Model const& model, Demand& demand)
+    : machine_(model.machine()), resources_(model.resources()), assumed_(model.assumed()), demand_(demand) {}
 
 // ------------------------------------------------------------------------------------------------------- bookkeeping
 
@@ -23,6 +34,10 @@ void PathBuilder::add(Use use) {
   for (auto& known : demand_.uses)
     if (known.resource == use.resource) return known.weight.add(use.weight);
   demand_.uses.push_back(use);
+}
+
+void PathBuilder::scale(double factor) {
+  for (auto& use : demand_.uses) use.weight = Weight::floor_of(use.weight.ratio() * factor);
 }
 
 void PathBuilder::append(Demand const& leg) {
@@ -93,13 +108,16 @@ Seconds PathBuilder::peer_latency(PciId from, PciId to, Turn turn, PeerRoute con
   if (turn == Turn::Switch) {
     auto const* part = machine_.part_of(*route.meeting);
     auto const meeting = part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
-    return total + switches(from, route.meeting) + switches(to, route.meeting) + meeting;
+    total += switches(from, route.meeting) + switches(to, route.meeting) + meeting;
+    return total * assumed_(Parameter::PathLatency);
   }
   total += switches(from, std::nullopt) + switches(to, std::nullopt);
-  if (turn == Turn::Chip) return total;
-  auto const a = machine_.socket_of(from);
-  auto const b = machine_.socket_of(to);
-  return total + root_complex(a) + socket_hop(a, b);
+  if (turn != Turn::Chip) {
+    auto const a = machine_.socket_of(from);
+    auto const b = machine_.socket_of(to);
+    total += root_complex(a) + socket_hop(a, b);
+  }
+  return total * assumed_(Parameter::PathLatency);
 }
 
 // One page-table walk, where the requests of a socket's devices are translated.
@@ -107,42 +125,71 @@ Seconds PathBuilder::walk_latency(SocketId socket) const {
   auto const& settings = machine_.at(machine_.at(socket).host).settings;
   auto const* cpu = machine_.part_of(socket);
   if (!translates(settings.iommu) || settings.virtualization.ats || cpu == nullptr) return Seconds(0);
-  return cpu->cpu.iommu_walk_latency.value_or(Seconds(0));
+  return cpu->cpu.iommu_walk_latency.value_or(overheads::kIommuWalk) *
+         (misses(socket) * assumed_(Parameter::PathLatency));
+}
+
+// The share of translations that the IOTLB does not hold. In bulk every page is new, once: its first touch waits.
+// Random touches of a window miss as much of it as the IOTLB cannot hold, touches in turn once a page when it cannot
+// hold all. Source: Neugebauer et al., SIGCOMM 2018, section 6.5, and the knee just above 64 x 4 KiB in
+// pcie-bench/data.
+double PathBuilder::misses(SocketId socket) const {
+  auto const* cpu = machine_.part_of(socket);
+  if (access_.each <= Bytes(0) || cpu == nullptr) return 1;
+  auto const page = machine_.at(machine_.at(socket).host).settings.iommu_page;
+  auto const reach = page * cpu->cpu.iotlb_entries.value_or(overheads::kIotlbEntries);
+  if (access_.window <= reach) return 0;
+  return access_.random ? 1 - reach / access_.window : std::min(1.0, access_.each / page);
 }
 
 // One way between a device and host memory: half a root complex turn-around reaches the memory side.
 Seconds PathBuilder::memory_latency(PciId device, NumaId memory) const {
   auto const socket = machine_.socket_of(device);
-  return endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 +
-         socket_hop(socket, machine_.at(memory).socket);
+  return (endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 +
+          socket_hop(socket, machine_.at(memory).socket)) *
+         assumed_(Parameter::PathLatency);
 }
 
 void PathBuilder::limit_reads(PciId initiator, Seconds round_trip) {
   auto const* part = machine_.part_of(initiator);
   auto const tags = part != nullptr ? part->pcie.tags.value_or(overheads::kDefaultTags) : overheads::kDefaultTags;
+  limit(pcie::outstanding_read_limit(tags, request_of(initiator), round_trip), Cap::OutstandingReads);
+}
+
+// The size of a device's read requests: what it is set to, or less where it asks for less at a time.
+Bytes PathBuilder::request_of(PciId device) const {
+  auto const* part = machine_.part_of(device);
   auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest)
                                        : overheads::kDefaultReadRequest;
-  limit(pcie::outstanding_read_limit(tags, request, round_trip), Cap::OutstandingReads);
+  if (by_cache_line_) return std::min(request, overheads::kCacheLine);
+  return access_.each > Bytes(0) ? std::min(request, access_.each) : request;
+}
+
+// The mean payload of packets that carry one piece of the access: a last packet is rarely full.
+std::optional<Bytes> PathBuilder::cut_payload(PciId device) const {
+  if (access_.each <= Bytes(0)) return std::nullopt;
+  auto const most = resources_.link_above(device).payload;
+  auto const packets = (access_.each.value() + most.value() - 1) / most.value();
+  return Bytes(access_.each.value() / packets);
 }
 
 // ---------------------------------------------------------------------------------------------------------- PCIe paths
 
-void PathBuilder::up_link(PciId id, double weight) { use(resources_.link_above(id).direction.up, weight); }
-
-void PathBuilder::down_link(PciId id, double weight, std::optional<Bytes> forced_payload) {
-  auto const& link = resources_.link_above(id);
+void PathBuilder::link(PciId id, bool upward, double weight, std::optional<Bytes> forced_payload) {
+  auto const& above = resources_.link_above(id);
+  auto const direction = upward ? above.direction.up : above.direction.down;
   double penalty = 1;
-  if (forced_payload && link.link && *forced_payload < link.payload)
-    penalty = pcie::packet_penalty(link.link->generation, *forced_payload, link.payload);
-  if (penalty > 1) return use_in_small_packets(link.direction.down, weight * penalty);
-  use(link.direction.down, weight);
+  if (forced_payload && above.link && *forced_payload < above.payload)
+    penalty = pcie::packet_penalty(above.link->generation, *forced_payload, above.payload);
+  if (penalty > 1) return use_in_small_packets(direction, weight * penalty);
+  use(direction, weight);
 }
 
 // Up from a function to `stop`, or to the host bridge.
-void PathBuilder::climb(Packets const& flow, std::optional<PciId> stop) {
+void PathBuilder::climb(Packets const& flow, std::optional<PciId> stop, std::optional<Bytes> forced_payload) {
   if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(flow.from)));
   for (auto at = flow.from; at != stop;) {
-    if (machine_.at(at).kind != PciKind::RootPort) up_link(at, flow.weight);
+    if (machine_.at(at).kind != PciKind::RootPort) link(at, true, flow.weight, forced_payload);
     auto const parent = machine_.at(at).parent;
     if (!parent) break;
     if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(*parent)));
@@ -156,7 +203,7 @@ void PathBuilder::descend(Packets const& flow, std::optional<PciId> stop, std::o
   for (std::optional<PciId> at = flow.to; at && at != stop; at = machine_.at(*at).parent) chain.push_back(*at);
   for (std::size_t i = chain.size(); i > 0; --i) {
     auto const id = chain[i - 1];
-    if (machine_.at(id).kind != PciKind::RootPort) down_link(id, flow.weight, forced_payload);
+    if (machine_.at(id).kind != PciKind::RootPort) link(id, false, flow.weight, forced_payload);
     if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(id)));
   }
 }
@@ -180,8 +227,16 @@ void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double we
         fmt::format("'{}' and '{}' have no socket link between them", machine_.at(from).name, machine_.at(to).name));
   bool const forth = pair->a == from;
   use(forth ? pair->link.up : pair->link.down, weight);
-  if (peer) use(forth ? pair->peer.up : pair->peer.down, weight);
-  if (peer && pair->peer_both) use(*pair->peer_both, weight);
+  if (peer) {
+    // Requests cut down to 64 B take more of the crossing too: NCCL divides its inter-socket figures by 6/5 for them.
+    auto const* cpu = machine_.part_of(to);
+    double const cut =
+        data && cpu != nullptr && cpu->cpu.peer_payload
+            ? pcie::packet_penalty(kCrossingGeneration, *cpu->cpu.peer_payload, overheads::kDefaultPayload)
+            : 1;
+    use_in_small_packets(forth ? pair->peer.up : pair->peer.down, weight * cut);
+    if (pair->peer_both) use_in_small_packets(*pair->peer_both, weight * cut);
+  }
   if (data) hop(HopKind::SocketLink, static_cast<std::uint32_t>(index(to)));
 }
 
@@ -190,7 +245,11 @@ void PathBuilder::walk_iommu(SocketId socket, bool data) {
   auto const& settings = machine_.at(machine_.at(socket).host).settings;
   auto const walker = resources_.iommu(socket);
   if (!data || !walker || settings.virtualization.ats) return;
-  use(*walker);
+  if (access_.each <= Bytes(0)) return use(*walker);
+  // Walks per byte against one walk a page, which the resource is sized for.
+  auto const page = settings.iommu_page;
+  auto const walks = misses(socket) * std::max(1.0, access_.each / page);
+  use_in_small_packets(*walker, walks * (page / access_.each));
 }
 
 void PathBuilder::packets(Packets const& flow, Turn turn, PeerRoute const& route) {
@@ -236,21 +295,26 @@ Seconds PathBuilder::peer(PciId source, PciId target, bool pulled) {
   if (route.request == Turn::RootComplex) latency += walk_latency(socket);
   if (!pulled) return latency;
   latency += peer_latency(other, initiator, route.completion, route);
-  auto const* part = machine_.part_of(initiator);
-  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest)
-                                       : overheads::kDefaultReadRequest;
-  packets({initiator, other, pcie::read_request_share(request), false}, route.request, route);
+  packets({initiator, other, pcie::read_request_share(request_of(initiator)), false}, route.request, route);
   limit_reads(initiator, latency);
   if (route.through_root_complex(true) && cpu != nullptr && cpu->cpu.peer_read_bandwidth)
-    limit(*cpu->cpu.peer_read_bandwidth, Cap::PeerReads);
+    limit(*cpu->cpu.peer_read_bandwidth * assumed_(Parameter::RootComplexPeer), Cap::PeerReads);
   return latency;
 }
 
 // -------------------------------------------------------------------------------------------------------- host memory
 
+void PathBuilder::use_host_duplex(PciId device) {
+  auto below_root = device;
+  for (auto up = machine_.at(device).parent; up; up = machine_.at(*up).parent)
+    if (machine_.at(*up).kind == PciKind::Switch) below_root = *up;
+  if (auto const both = resources_.host_duplex(below_root)) use(*both);
+}
+
 Seconds PathBuilder::into_memory(PciId device, NumaId memory) {
   auto const socket = machine_.socket_of(device);
-  climb({device, device, 1, true}, std::nullopt);
+  climb({device, device, 1, true}, std::nullopt, cut_payload(device));
+  use_host_duplex(device);
   through_io_die(socket, true, 1);
   walk_iommu(socket, true);
   hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
@@ -268,41 +332,19 @@ Seconds PathBuilder::out_of_memory(NumaId memory, PciId device) {
   hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
   walk_iommu(socket, true);
   through_io_die(socket, false, 1);
-  descend({device, device, 1, true}, std::nullopt, std::nullopt);
-  auto const* part = machine_.part_of(device);
-  auto const request = part != nullptr ? part->pcie.max_read_request.value_or(overheads::kDefaultReadRequest)
-                                       : overheads::kDefaultReadRequest;
-  climb({device, device, pcie::read_request_share(request), false}, std::nullopt);
+  use_host_duplex(device);
+  descend({device, device, 1, true}, std::nullopt, cut_payload(device));
+  climb({device, device, pcie::read_request_share(request_of(device)), false}, std::nullopt);
   auto const* cpu = machine_.part_of(machine_.at(memory).socket);
-  auto const round_trip = memory_latency(device, memory) * 2.0 + walk_latency(socket) +
-                          (cpu != nullptr ? cpu->cpu.memory_latency.value_or(Seconds(0)) : Seconds(0));
+  auto const round_trip =
+      memory_latency(device, memory) * 2.0 + walk_latency(socket) +
+      (cpu != nullptr ? cpu->cpu.memory_latency.value_or(overheads::kMemoryLatency) : overheads::kMemoryLatency);
   limit_reads(device, round_trip);
   return round_trip;
 }
 
-namespace {
-
-// The bundle that joins a GPU with a CPU of its host, and whether the GPU is its first end.
-struct CpuLink {
-  std::size_t bundle = 0;
-  SocketId socket{};
-  bool gpu_first = true;
-};
-std::optional<CpuLink> cpu_link_of(Machine const& machine, PciId gpu) {
-  for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
-    auto const& bundle = machine.nvlinks[i];
-    auto const* a = std::get_if<SocketId>(&bundle.a);
-    auto const* b = std::get_if<SocketId>(&bundle.b);
-    if (b != nullptr && bundle.a == NvlinkEnd(gpu)) return CpuLink{i, *b, true};
-    if (a != nullptr && bundle.b == NvlinkEnd(gpu)) return CpuLink{i, *a, false};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 Seconds PathBuilder::gpu_into_memory(PciId gpu, NumaId memory) {
-  auto const link = cpu_link_of(machine_, gpu);
+  auto const link = cpu_link(machine_, gpu);
   if (!link) return into_memory(gpu, memory);
   auto const& path = resources_.nvlink(link->bundle);
   hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
@@ -312,12 +354,12 @@ Seconds PathBuilder::gpu_into_memory(PciId gpu, NumaId memory) {
   cross_sockets(link->socket, machine_.at(memory).socket, false, 1, true);
   use(resources_.memory(memory));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
-  return machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) +
-         socket_hop(link->socket, machine_.at(memory).socket);
+  return machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency) +
+         socket_hop(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
 }
 
 Seconds PathBuilder::memory_into_gpu(NumaId memory, PciId gpu) {
-  auto const link = cpu_link_of(machine_, gpu);
+  auto const link = cpu_link(machine_, gpu);
   if (!link) return out_of_memory(memory, gpu);
   auto const& path = resources_.nvlink(link->bundle);
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
@@ -327,9 +369,56 @@ Seconds PathBuilder::memory_into_gpu(NumaId memory, PciId gpu) {
   if (path.both) use(*path.both);
   hop(HopKind::Nvlink, static_cast<std::uint32_t>(link->bundle));
   hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
-  auto const one_way = machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) +
-                       socket_hop(link->socket, machine_.at(memory).socket);
+  auto const one_way =
+      machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency) +
+      socket_hop(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
   return one_way * 2.0;
+}
+
+// A device of the host and a GPU whose memory is the host's own: over PCIe to the CPU, over NVLink-C2C beyond.
+Seconds PathBuilder::device_into_gpu(PciId device, PciId gpu) {
+  if (!coherent_with_cpu(machine_, gpu)) return peer(device, gpu, false);
+  auto const link = *cpu_link(machine_, gpu);
+  auto const& c2c = resources_.nvlink(link.bundle);
+  auto const socket = machine_.socket_of(device);
+  climb({device, device, 1, true}, std::nullopt);
+  through_io_die(socket, true, 1);
+  walk_iommu(socket, true);
+  hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
+  cross_sockets(socket, link.socket, false, 1, true);
+  use(link.gpu_first ? c2c.direction.down : c2c.direction.up);
+  hop(HopKind::Nvlink, static_cast<std::uint32_t>(link.bundle));
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
+  return device_over_c2c(device, link);
+}
+
+Seconds PathBuilder::gpu_into_device(PciId gpu, PciId device) {
+  if (!coherent_with_cpu(machine_, gpu)) return peer(gpu, device, true);
+  auto const link = *cpu_link(machine_, gpu);
+  auto const& c2c = resources_.nvlink(link.bundle);
+  auto const socket = machine_.socket_of(device);
+  hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
+  use(link.gpu_first ? c2c.direction.up : c2c.direction.down);
+  hop(HopKind::Nvlink, static_cast<std::uint32_t>(link.bundle));
+  cross_sockets(link.socket, socket, false, 1, true);
+  hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
+  walk_iommu(socket, true);
+  through_io_die(socket, false, 1);
+  descend({device, device, 1, true}, std::nullopt, std::nullopt);
+  climb({device, device, pcie::read_request_share(request_of(device)), false}, std::nullopt);
+  auto const round_trip = device_over_c2c(device, link) * 2.0;
+  limit_reads(device, round_trip);
+  return round_trip;
+}
+
+// One way: the device's way to the memory side of its CPU, and the link.
+Seconds PathBuilder::device_over_c2c(PciId device, CpuLink const& link) const {
+  auto const socket = machine_.socket_of(device);
+  auto const& part = machine_.at(machine_.nvlinks[link.bundle].part);
+  auto const way =
+      endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 + socket_hop(socket, link.socket);
+  return way * assumed_(Parameter::PathLatency) + walk_latency(socket) +
+         part.link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency);
 }
 
 void PathBuilder::cpu_copy(NumaId from, NumaId to) {
@@ -339,8 +428,8 @@ void PathBuilder::cpu_copy(NumaId from, NumaId to) {
   use(resources_.memory(to));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(to)));
   auto const* cpu = machine_.part_of(machine_.at(from).socket);
-  limit(cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy,
-        Cap::CpuCopy);
+  auto const core = cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy;
+  limit(core * assumed_(Parameter::CoreCopy), Cap::CpuCopy);
 }
 
 void PathBuilder::device_memory(PciId gpu, double weight) {
@@ -353,8 +442,7 @@ void PathBuilder::device_memory(PciId gpu, double weight) {
 Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
   auto const weight_of = [&](PartId id) {
     auto const& link = machine_.at(id).link;
-    return load_store && link.load_store_efficiency ? link.copy_efficiency.value_or(1.0) / *link.load_store_efficiency
-                                                    : 1.0;
+    return load_store ? copy_efficiency(link) / load_store_efficiency(link) : 1.0;
   };
   auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
     use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));
@@ -369,7 +457,8 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
     lay(resources_.nvlink(i), forth);
     hop(HopKind::Nvlink, static_cast<std::uint32_t>(i));
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
-    return machine_.at(bundle.part).link.latency.value_or(overheads::kNvlinkOneWay);
+    return machine_.at(bundle.part).link.latency.value_or(overheads::kNvlinkOneWay) *
+           assumed_(Parameter::NvlinkLatency);
   }
   for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
     auto const& domain = machine_.nvswitches[d];
@@ -385,7 +474,8 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
     lay(resources_.nvswitch_port(d, *in), false);
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     auto const pass = machine_.at(domain.part).hop.latency.value_or(Seconds(0));
-    return machine_.at(domain.link_part).link.latency.value_or(overheads::kNvlinkOneWay) + pass;
+    return (machine_.at(domain.link_part).link.latency.value_or(overheads::kNvlinkOneWay) + pass) *
+           assumed_(Parameter::NvlinkLatency);
   }
   throw PlanError(fmt::format("no NVLink joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
 }
@@ -428,7 +518,7 @@ Seconds PathBuilder::wire(PciId from, PciId to) {
   }
   wire_in(to);
   hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
-  return latency;
+  return latency * assumed_(Parameter::NetworkLatency);
 }
 
 }  // namespace lanewise

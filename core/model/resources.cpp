@@ -29,11 +29,43 @@ std::string missing_link(Machine const& machine, PciId id) {
 
 }  // namespace
 
+double copy_efficiency(LinkFigures const& link) {
+  return link.copy_efficiency.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkCopyEfficiency : 1.0);
+}
+
+double load_store_efficiency(LinkFigures const& link) {
+  return link.load_store_efficiency.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkLoadStoreEfficiency
+                                                                               : copy_efficiency(link));
+}
+
 std::string_view to_string(ResourceKind kind) {
-  constexpr std::array<std::string_view, 13> kNames{
-      "pcie_link", "chip_fabric", "host_bridge",   "io_die", "host_memory", "socket_link", "socket_peer",
-      "iommu",     "nvlink",      "device_memory", "wire",   "uplink",      "drive"};
+  constexpr std::array<std::string_view, 16> kNames{"pcie_link",   "chip_fabric",   "host_bridge",    "io_die",
+                                                    "host_memory", "socket_link",   "socket_peer",    "iommu",
+                                                    "nvlink",      "device_memory", "wire",           "uplink",
+                                                    "drive",       "host_duplex",   "driver_staging", "nvlink_both"};
   return kNames.at(static_cast<std::size_t>(kind));
+}
+
+Parameter parameter_of(ResourceKind kind) {
+  switch (kind) {
+    case ResourceKind::PcieLink: return Parameter::LinkUtilisation;
+    case ResourceKind::ChipFabric: return Parameter::SwitchFabric;
+    case ResourceKind::HostBridge: return Parameter::RootComplexPeer;
+    case ResourceKind::IoDie: return Parameter::IoDie;
+    case ResourceKind::Memory: return Parameter::HostMemory;
+    case ResourceKind::SocketLink:
+    case ResourceKind::SocketPeer: return Parameter::SocketPeer;
+    case ResourceKind::Iommu: return Parameter::IommuWalks;
+    case ResourceKind::Nvlink: return Parameter::NvlinkEfficiency;
+    case ResourceKind::NvlinkBoth: return Parameter::NvlinkDuplex;
+    case ResourceKind::DeviceMemory: return Parameter::DeviceMemory;
+    case ResourceKind::Wire:
+    case ResourceKind::Uplink: return Parameter::NetworkRate;
+    case ResourceKind::Drive: return Parameter::DriveRate;
+    case ResourceKind::HostDuplex: return Parameter::HostDuplex;
+    case ResourceKind::DriverStaging: return Parameter::DriverStaging;
+  }
+  return Parameter::LinkUtilisation;
 }
 
 std::string_view to_string(Cap cap) {
@@ -53,7 +85,7 @@ std::string_view to_string(Cap cap) {
   return kNames.at(static_cast<std::size_t>(cap));
 }
 
-Resources::Resources(Machine const& machine) {
+Resources::Resources(Machine const& machine, Assumptions const& assumed) : assumed_(assumed) {
   resources_.reserve(machine.functions.size() * 4);
   add_functions(machine);
   add_sockets(machine);
@@ -65,6 +97,7 @@ Resources::Resources(Machine const& machine) {
 ResourceId Resources::add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity,
                           std::string missing) {
   if (!capacity && missing.empty()) missing = "the bandwidth of " + name;
+  if (capacity) capacity = *capacity * assumed_(parameter_of(kind));
   resources_.push_back({std::move(name), kind, capacity, std::move(missing)});
   capacities_.push_back(capacity);
   return ResourceId(resources_.size() - 1);
@@ -80,6 +113,8 @@ void Resources::add_functions(Machine const& machine) {
   auto const count = machine.functions.size();
   links_.resize(count);
   fabrics_.resize(count);
+  host_duplexes_.resize(count);
+  driver_stagings_.resize(count);
   device_memories_.resize(count);
   copy_engines_.resize(count);
   wires_.resize(count);
@@ -88,6 +123,8 @@ void Resources::add_functions(Machine const& machine) {
     auto const& function = machine.at(id);
     auto const* part = machine.part_of(id);
     if (function.kind != PciKind::RootPort) add_link(machine, id);
+    bool const at_root = !function.parent || machine.at(*function.parent).kind == PciKind::RootPort;
+    if (function.kind != PciKind::RootPort && at_root) add_host_duplex(machine, id);
     if (function.kind == PciKind::Switch && !function.chip.empty() && part != nullptr &&
         part->pcie_switch.virtual_switch_fabric)
       fabrics_[i] = add_duplex(function.name, ".fabric.out", ".fabric.in", ResourceKind::ChipFabric,
@@ -98,6 +135,7 @@ void Resources::add_functions(Machine const& machine) {
           add(function.name + ".memory", ResourceKind::DeviceMemory,
               bandwidth ? std::optional(*bandwidth * overheads::kDeviceMemoryEfficiency) : std::nullopt,
               fmt::format("the memory bandwidth of '{}'", function.name));
+      add_both_ways(machine, id);
       copy_engines_[i] = EngineId(engines_.size());
       engines_.push_back(
           {function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
@@ -131,6 +169,30 @@ void Resources::add_link(Machine const& machine, PciId id) {
   links_[index(id)] = link;
 }
 
+void Resources::add_host_duplex(Machine const& machine, PciId below_root) {
+  auto const& link = links_[index(below_root)];
+  auto const* cpu = machine.part_of(machine.socket_of(below_root));
+  if (!link.link) return;
+  auto share = cpu != nullptr ? cpu->cpu.host_duplex : std::nullopt;
+  if (!share && link.link->generation <= overheads::kHostDuplexGeneration) share = overheads::kHostDuplex;
+  if (share && *share < 1)
+    host_duplexes_[index(below_root)] = add(machine.at(below_root).name + ".host.both", ResourceKind::HostDuplex,
+                                            pcie::capacity(*link.link, link.payload) * (2 * *share));
+}
+
+void Resources::add_both_ways(Machine const& machine, PciId gpu) {
+  auto const& link = links_[index(gpu)];
+  if (!link.link) return;
+  auto const& name = machine.at(gpu).name;
+  auto const one_way = pcie::capacity(*link.link, link.payload);
+  auto const* part = machine.part_of(gpu);
+  double const legs = part != nullptr && part->gpu.staged_legs == StagedLegs::InTurn ? 2 : 1;
+  auto const staged =
+      overheads::kDriverChunk / ((overheads::kDriverChunk / one_way) * legs + overheads::kDriverChunkGap);
+  driver_stagings_[index(gpu)] =
+      add(name + ".driver_staging", ResourceKind::DriverStaging, staged * (2 * overheads::kDriverDuplex));
+}
+
 void Resources::add_sockets(Machine const& machine) {
   io_dies_.resize(machine.sockets.size());
   iommus_.resize(machine.sockets.size());
@@ -142,10 +204,10 @@ void Resources::add_sockets(Machine const& machine) {
       io_dies_[i] =
           add_duplex(socket.name, ".io_die.in", ".io_die.out", ResourceKind::IoDie, part->cpu.io_die_bandwidth);
     auto const& settings = machine.at(socket.host).settings;
-    if (translates(settings.iommu) && part->cpu.iommu_walks)
-      iommus_[i] =
-          add(socket.name + ".iommu", ResourceKind::Iommu,
-              BytesPerSecond(part->cpu.iommu_walks->value() * static_cast<double>(settings.iommu_page.value())));
+    if (translates(settings.iommu))
+      iommus_[i] = add(socket.name + ".iommu", ResourceKind::Iommu,
+                       BytesPerSecond(part->cpu.iommu_walks.value_or(overheads::kIommuWalks).value() *
+                                      static_cast<double>(settings.iommu_page.value())));
   }
   for (auto const& bridge : machine.host_bridges) {
     auto const* part = machine.part_of(bridge.socket);
@@ -198,15 +260,17 @@ Resources::SocketPair const* Resources::socket_pair(SocketId a, SocketId b) cons
 void Resources::add_nvlinks(Machine const& machine) {
   auto const made = [&](std::string const& stem, std::string const& up, std::string const& down, PartId id, int count) {
     auto const& part = machine.at(id);
-    auto const capacity = part.link.rate
-                              ? std::optional(*part.link.rate * (count * part.link.copy_efficiency.value_or(1.0)))
-                              : std::nullopt;
+    auto const capacity =
+        part.link.rate ? std::optional(*part.link.rate * (count * copy_efficiency(part.link))) : std::nullopt;
     NvlinkPath path;
     path.part = id;
     path.direction =
         add_duplex(stem, up, down, ResourceKind::Nvlink, capacity, fmt::format("the rate of '{}'", part.name));
-    if (capacity && part.link.duplex && *part.link.duplex < 1)
-      path.both = add(stem + ".both", ResourceKind::Nvlink, *capacity * (2 * *part.link.duplex));
+    auto const duplex =
+        part.link.duplex.value_or(part.link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
+    if (capacity && duplex < 1)
+      path.both = add(stem + ".both", ResourceKind::NvlinkBoth,
+                      *capacity * (2 * duplex * assumed_(Parameter::NvlinkEfficiency)));
     return path;
   };
   auto const name = [&](NvlinkEnd const& end) {

@@ -6,6 +6,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/demand.hpp"
+#include "core/model/parameter.hpp"
 
 namespace lanewise {
 
@@ -15,9 +16,14 @@ struct Duplex {
   ResourceId down{};
 };
 
+// Payload share of a link's raw rate, for copy engines and for loads and stores by SMs; the packets' own where the part
+// does not say.
+double copy_efficiency(LinkFigures const& link);
+double load_store_efficiency(LinkFigures const& link);
+
 class Resources {
  public:
-  explicit Resources(Machine const& machine);
+  Resources(Machine const& machine, Assumptions const& assumed);
 
   [[nodiscard]] Resource const& at(ResourceId id) const { return resources_[index(id)]; }
   [[nodiscard]] Engine const& at(EngineId id) const { return engines_[index(id)]; }
@@ -38,6 +44,13 @@ class Resources {
   [[nodiscard]] std::optional<Duplex> fabric_of(PciId virtual_switch) const { return fabrics_[index(virtual_switch)]; }
   [[nodiscard]] std::optional<Duplex> host_bridge(HostBridgeId id) const { return bridges_[index(id)]; }
   [[nodiscard]] std::optional<Duplex> io_die(SocketId id) const { return io_dies_[index(id)]; }
+  // Reads and writes of host memory together through the link below a root port, where the root complex slows one
+  // beside the other.
+  [[nodiscard]] std::optional<ResourceId> host_duplex(PciId below_root) const {
+    return host_duplexes_[index(below_root)];
+  }
+  // All copies that the driver stages for a GPU, in and out together.
+  [[nodiscard]] std::optional<ResourceId> driver_staging(PciId gpu) const { return driver_stagings_[index(gpu)]; }
   [[nodiscard]] ResourceId memory(NumaId id) const { return memories_[index(id)]; }
   [[nodiscard]] std::optional<ResourceId> iommu(SocketId id) const { return iommus_[index(id)]; }
   [[nodiscard]] ResourceId device_memory(PciId gpu) const { return device_memories_[index(gpu)]; }
@@ -74,11 +87,14 @@ class Resources {
                     std::optional<BytesPerSecond> capacity, std::string const& missing = {});
   void add_functions(Machine const& machine);
   void add_link(Machine const& machine, PciId id);
+  void add_host_duplex(Machine const& machine, PciId below_root);
+  void add_both_ways(Machine const& machine, PciId gpu);
   void add_sockets(Machine const& machine);
   void add_socket_pairs(Machine const& machine);
   void add_nvlinks(Machine const& machine);
   void add_network(Machine const& machine);
 
+  Assumptions assumed_;
   std::vector<Resource> resources_;
   std::vector<std::optional<BytesPerSecond>> capacities_;
   std::vector<Engine> engines_;
@@ -86,6 +102,8 @@ class Resources {
   std::vector<std::optional<Duplex>> fabrics_;
   std::vector<std::optional<Duplex>> bridges_;
   std::vector<std::optional<Duplex>> io_dies_;
+  std::vector<std::optional<ResourceId>> host_duplexes_;
+  std::vector<std::optional<ResourceId>> driver_stagings_;
   std::vector<ResourceId> memories_;
   std::vector<std::optional<ResourceId>> iommus_;
   std::vector<ResourceId> device_memories_;

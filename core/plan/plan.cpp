@@ -54,8 +54,9 @@ void verify_way(Machine const& machine, Step const& step) {
       require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third");
       break;
     case Mechanism::HostDma:
-      require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme), step,
-              "host_dma is between a GPU or a drive and host memory");
+      require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme) || with_memory(PciKind::Nic) ||
+                  with_memory(PciKind::Device),
+              step, "host_dma is between a device and host memory");
       break;
     case Mechanism::HostStaged:
       require(gpus && way.staging, step, "host_staged is between two GPUs through host memory");
@@ -113,7 +114,8 @@ void add_settings(Hash& hash, Host const& host) {
   for (auto const& clique : s.virtualization.cliques)
     for (auto const& name : clique) hash.add(name);
   auto const& w = host.software;
-  hash.add(w.cuda + 2 * w.peermem + 4 * w.dma_buf + 8 * w.gdrcopy + 16 * w.gpudirect_storage + 32 * w.fabric_manager);
+  hash.add(w.cuda + 2 * w.peermem + 4 * w.dma_buf + 8 * w.gdrcopy + 16 * w.gpudirect_storage + 32 * w.fabric_manager +
+           64 * w.geforce_peer);
 }
 
 // Every figure of every part, as a file would say it.
@@ -213,6 +215,11 @@ Json way_json(Way const& way, Machine const& machine) {
   if (way.staging) json["staging"] = machine.at(*way.staging).name;
   if (way.staging_to) json["staging_to"] = machine.at(*way.staging_to).name;
   if (way.chunk > Bytes(0)) json["chunk_bytes"] = way.chunk.value();
+  if (way.by_driver) json["by_driver"] = true;
+  if (way.access.each > Bytes(0))
+    json["access"] = {{"each_bytes", way.access.each.value()},
+                      {"window_bytes", way.access.window.value()},
+                      {"random", way.access.random}};
   return json;
 }
 
@@ -251,6 +258,12 @@ Way way_from(Json const& json, Machine const& machine) {
   way.staging = memory_at(json, "staging", machine);
   way.staging_to = memory_at(json, "staging_to", machine);
   way.chunk = Bytes(json.value("chunk_bytes", std::int64_t{0}));
+  way.by_driver = json.value("by_driver", false);
+  if (json.contains("access")) {
+    auto const& access = json.at("access");
+    way.access = {Bytes(access.at("each_bytes").get<std::int64_t>()),
+                  Bytes(access.at("window_bytes").get<std::int64_t>()), access.at("random").get<bool>()};
+  }
   return way;
 }
 
@@ -380,6 +393,10 @@ std::string text_of(Way const& way, Machine const& machine) {
   for (auto const& id : {way.staging, way.staging_to == way.staging ? std::nullopt : way.staging_to})
     if (id) through.push_back(machine.at(*id).name);
   if (!through.empty()) text += fmt::format(" through {}", fmt::join(through, ", "));
+  if (way.by_driver) text += " by the driver";
+  if (way.access.each > Bytes(0))
+    text += fmt::format(", {} at a time {} over {}", exact_text(way.access.each),
+                        way.access.random ? "at random" : "in turn", exact_text(way.access.window));
   if (way.chunk > Bytes(0)) text += fmt::format(", {} chunks", exact_text(way.chunk));
   return text;
 }

@@ -21,6 +21,9 @@ struct Request {
   Op op = Op::Copy;
   std::optional<Mechanism> only = {};   // this mechanism and no other
   std::vector<std::size_t> after = {};  // requests that must have finished
+  std::optional<Drive> drive = {};      // peer access driven from this end only
+  bool by_driver = false;               // staged copies as the driver does them, instead of our own
+  Access access = {};                   // of device DMA to host memory
 };
 
 // PCIe peers already mapped at the two ends.

@@ -46,6 +46,10 @@ class Ways {
       add({.mechanism = Mechanism::Local});
     else
       gpu_and_memory();
+    for (auto& way : ways_) {
+      way.by_driver = request_.by_driver && way.mechanism == Mechanism::HostStaged;
+      way.access = request_.access;
+    }
     if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
     return std::move(ways_);
   }
@@ -62,10 +66,10 @@ class Ways {
     auto const from = std::get<PciId>(request_.from);
     auto const to = std::get<PciId>(request_.to);
     if (from == to) return add({.mechanism = Mechanism::Local});
-    add({.mechanism = Mechanism::Nvlink, .drive = request_.op == Op::Read ? Drive::Pull : Drive::Push});
-    bool const pull_first = request_.op == Op::Read;
+    bool const pull_first = request_.drive ? *request_.drive == Drive::Pull : request_.op == Op::Read;
+    add({.mechanism = Mechanism::Nvlink, .drive = pull_first ? Drive::Pull : Drive::Push});
     add({.mechanism = Mechanism::PcieP2p, .drive = pull_first ? Drive::Pull : Drive::Push});
-    if (request_.op != Op::Write)
+    if (request_.op != Op::Write && !request_.drive)
       add({.mechanism = Mechanism::PcieP2p, .drive = pull_first ? Drive::Push : Drive::Pull});
     add_relays(from, to);
     auto const near_source = machine_.numa_of(from);
@@ -119,6 +123,8 @@ class Ways {
     Way way;
     (outward ? way.nic_from : way.nic_to) = nic;
     if (kind_of(machine_, memory) == End::Memory) {
+      if (request_.access.each > Bytes(0))
+        return add({.mechanism = Mechanism::HostDma});  // the device's DMA, not its wire
       way.mechanism = Mechanism::Rdma;
       return add(way);
     }

@@ -21,7 +21,7 @@ bool allowed(Forwarding reach, PeerRoute const& route) {
 void add_network_end(PeerAccesses& accesses, Machine const& machine, std::optional<PciId> nic, Place const& memory,
                      std::optional<PciId> relay, bool read) {
   auto const gpu = relay ? relay : gpu_at(machine, memory);
-  if (!nic || !gpu) return;
+  if (!nic || !gpu || coherent_with_cpu(machine, *gpu)) return;
   (accesses.count == 0 ? accesses.first : accesses.second) = {*nic, *gpu, read};
   ++accesses.count;
 }
@@ -54,6 +54,7 @@ PeerAccesses peer_accesses(Attempt const& attempt) {
     case Mechanism::StorageDirect: {
       auto const from = std::get<PciId>(attempt.from);
       auto const to = std::get<PciId>(attempt.to);
+      if (coherent_with_cpu(machine, machine.at(from).kind == PciKind::Gpu ? from : to)) break;
       bool const reads_drive = machine.at(from).kind == PciKind::Nvme;  // the drive is the initiator either way
       accesses.first = reads_drive ? PeerAccess{from, to, false} : PeerAccess{to, from, true};
       accesses.count = 1;
@@ -93,6 +94,22 @@ bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory) {
     bool const to_cpu = std::holds_alternative<SocketId>(bundle.a) || std::holds_alternative<SocketId>(bundle.b);
     return to_cpu && (bundle.a == end || bundle.b == end);
   });
+}
+
+std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu) {
+  for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
+    auto const& bundle = machine.nvlinks[i];
+    auto const* a = std::get_if<SocketId>(&bundle.a);
+    auto const* b = std::get_if<SocketId>(&bundle.b);
+    if (b != nullptr && bundle.a == NvlinkEnd(gpu)) return CpuLink{i, *b, true};
+    if (a != nullptr && bundle.b == NvlinkEnd(gpu)) return CpuLink{i, *a, false};
+  }
+  return std::nullopt;
+}
+
+bool coherent_with_cpu(Machine const& machine, PciId gpu) {
+  auto const link = cpu_link(machine, gpu);
+  return link && machine.at(machine.nvlinks[link->bundle].part).link.family == LinkFamily::C2c;
 }
 
 bool on_nvswitch(Machine const& machine, PciId gpu) {

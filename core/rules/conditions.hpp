@@ -34,6 +34,15 @@ bool unapproved_guest(Machine const& machine, PciId a, PciId b);
 bool has_nvlink(Machine const& machine, PciId a, PciId b);
 // NVLink or C2C from a GPU to a CPU of the node that this memory is in.
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory);
+// The bundle that joins a GPU with a CPU of its host, or nullopt.
+struct CpuLink {
+  std::size_t bundle = 0;
+  SocketId socket{};
+  bool gpu_first = true;  // the GPU is the bundle's first end
+};
+std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu);
+// Whether devices reach this GPU's memory through its CPU as they reach the CPU's own: NVLink-C2C.
+bool coherent_with_cpu(Machine const& machine, PciId gpu);
 bool on_nvswitch(Machine const& machine, PciId gpu);
 
 // CUDA compute capability as a number (8.0), or nullopt where a GPU has none.

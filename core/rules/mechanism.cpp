@@ -15,6 +15,8 @@ std::string_view to_string(Mechanism mechanism) { return kNames.at(static_cast<s
 
 Parsed<Mechanism> parse_mechanism(std::string_view text) { return parse_word<Mechanism>(text, kNames, "a mechanism"); }
 
+std::string mechanism_pattern() { return fmt::format("^({})$", fmt::join(kNames, "|")); }
+
 std::array<Mechanism, kMechanismCount> const& all_mechanisms() {
   static auto const all = [] {
     std::array<Mechanism, kMechanismCount> made{};

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/machine/machine.hpp"
@@ -29,9 +30,20 @@ inline constexpr std::size_t kMechanismCount = 14;
 std::string_view to_string(Mechanism mechanism);
 Parsed<Mechanism> parse_mechanism(std::string_view text);
 std::array<Mechanism, kMechanismCount> const& all_mechanisms();
+// A regular expression of their names, for the JSON Schema.
+std::string mechanism_pattern();
 
 // Which step drives the bytes: posted writes pushed by the source, or reads pulled by the destination.
 enum class Drive : std::uint8_t { Push, Pull };
+
+// How a device's DMA engine touches host memory, where that matters: many DMAs of `each` bytes over a window of memory,
+// in turn or at random. Absent (each is 0): one bulk transfer in packets as large as the link allows.
+struct Access {
+  Bytes each{0};
+  Bytes window{0};
+  bool random = false;
+  friend bool operator==(Access const&, Access const&) = default;
+};
 
 // One way to do one transfer: a mechanism with everything it leaves open decided.
 struct Way {
@@ -44,6 +56,8 @@ struct Way {
   std::optional<PciId> nic_from = {};     // the source node's NIC
   std::optional<PciId> nic_to = {};       // the destination node's NIC
   Bytes chunk{0};                         // of pipelined forms
+  bool by_driver = false;                 // host_staged as the driver does it when peers have no access to each other
+  Access access = {};                     // of DMA into and out of host memory
   friend bool operator==(Way const&, Way const&) = default;
 };
 

@@ -103,7 +103,7 @@ bool nvswitch_without_fallback(Attempt const& a) {
   return on_nvswitch(a.machine, from) && on_nvswitch(a.machine, to);
 }
 bool product_without_pcie_peer(Attempt const& a) {
-  return any_gpu_part(a, [](Part const& part) { return !part.gpu.pcie_peer; });
+  return !software_of(a).geforce_peer && any_gpu_part(a, [](Part const& part) { return !part.gpu.pcie_peer; });
 }
 bool chips_differ(Attempt const& a) {
   auto const [from, to] = two_gpus(a);

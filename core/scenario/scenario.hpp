@@ -18,6 +18,8 @@ struct TransferSpec {
   Bytes bytes{0};
   Op op = Op::Copy;
   std::optional<Mechanism> mechanism;  // this one and no other
+  bool by_driver = false;              // host_staged as CUDA does it by itself
+  Access access;                       // of device DMA to host memory
   std::vector<std::string> after;      // ids
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };

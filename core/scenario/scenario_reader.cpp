@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/setting_list.hpp"
+#include "core/scenario/access.hpp"
 #include "core/scenario/scenario.hpp"
 
 namespace lanewise {
@@ -10,11 +12,6 @@ namespace {
 
 FieldSpec text(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
-}
-std::string mechanism_pattern() {
-  std::string names;
-  for (auto const mechanism : all_mechanisms()) names += (names.empty() ? "" : "|") + std::string(to_string(mechanism));
-  return "^(" + names + ")$";
 }
 // One word, or a list of them.
 FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
@@ -24,13 +21,6 @@ FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
           .item = ValueType::Custom,
           .pattern = std::move(pattern)};
 }
-FieldSpec settings_field() {
-  return {.name = "settings",
-          .type = ValueType::Dictionary,
-          .doc = "settings as --set takes them: acs, iommu, link@NAME, part@NAME, ...",
-          .item = ValueType::Custom};
-}
-
 MapSpec const& transfer_spec() {
   static MapSpec const spec{"transfer",
                             {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
@@ -45,6 +35,12 @@ MapSpec const& transfer_spec() {
                               .type = ValueType::Custom,
                               .doc = "this mechanism and no other",
                               .pattern = mechanism_pattern()},
+                             {.name = "staging",
+                              .type = ValueType::Word,
+                              .doc = "of host_staged: 'driver' is CUDA's own copy between GPUs without peer access, "
+                                     "'pipelined' ours",
+                              .words = {"driver", "pipelined"}},
+                             access_field(),
                              {.name = "after",
                               .type = ValueType::List,
                               .doc = "ids of transfers that must have finished",
@@ -96,7 +92,7 @@ class ScenarioReader {
     scenario_.source = top.text("source").value_or("");
     scenario_.pos = {source_.name(), 1, 1};
     scenario_.machines = top.texts("machines");
-    scenario_.settings = settings(top);
+    scenario_.settings = read_settings(top);
     for (auto& reader : top.maps("transfers")) read_transfer(reader);
     if (scenario_.transfers.empty() && diagnostics_.empty())
       top.fail_at_key("transfers", "a scenario has at least one transfer");
@@ -109,31 +105,6 @@ class ScenarioReader {
   }
 
  private:
-  // {acs: on, virtualization: {approval: true}, acs@sw0: [RR, CR]} as a list of settings.
-  std::vector<Setting> settings(MapReader& reader) {
-    std::vector<Setting> found;
-    auto const* node = reader.custom("settings");
-    if (node == nullptr) return found;
-    if (node->kind != YamlKind::Map) {
-      reader.fail(*node, "'settings': expected a mapping, such as {acs: on}");
-      return found;
-    }
-    for (auto const& entry : node->entries) {
-      if (entry.value.kind == YamlKind::Map)
-        for (auto const& inner : entry.value.entries)
-          found.push_back({entry.key + "." + inner.key, joined(inner.value)});
-      else
-        found.push_back({entry.key, joined(entry.value)});
-    }
-    return found;
-  }
-  static std::string joined(YamlNode const& node) {
-    if (node.kind != YamlKind::Sequence) return node.text;
-    std::string all;
-    for (auto const& item : node.items) all += (all.empty() ? "" : ",") + item.text;
-    return all;
-  }
-
   void read_transfer(MapReader& reader) {
     TransferSpec transfer;
     transfer.id = reader.text("id").value_or("");
@@ -143,6 +114,14 @@ class ScenarioReader {
     if (auto const op = reader.text("op")) transfer.op = parse_op(*op).value.value_or(Op::Copy);
     if (auto const name = reader.text("mechanism"))
       transfer.mechanism = mechanism(reader, *reader.node("mechanism"), *name);
+    transfer.by_driver = reader.text("staging") == "driver";
+    if (reader.has("staging") && transfer.mechanism != Mechanism::HostStaged)
+      reader.fail(*reader.node("staging"), "'staging' belongs to the mechanism host_staged");
+    if (auto const access = read_access(reader)) {
+      transfer.access = *access;
+      if (access->each == Bytes(0) || access->window == Bytes(0))
+        reader.fail(*reader.node("access"), "'access' needs 'each' and 'window', such as {each: 64 B, window: 4 MiB}");
+    }
     transfer.after = reader.texts("after");
     for (auto const& other : scenario_.transfers)
       if (other.id == transfer.id && reader.has("id"))
@@ -177,7 +156,7 @@ class ScenarioReader {
   }
 
   void read_variant(MapReader& reader) {
-    Variant variant{reader.text("name").value_or(""), settings(reader)};
+    Variant variant{reader.text("name").value_or(""), read_settings(reader)};
     for (auto const& other : scenario_.variants)
       if (reader.has("name") && other.name == variant.name)
         reader.fail(*reader.node("name"), fmt::format("a variant '{}' is already there", variant.name));
@@ -334,7 +313,9 @@ std::vector<Request> requests_of(Scenario const& scenario, Machine const& machin
                     .to = {},
                     .bytes = transfer.bytes,
                     .op = transfer.op,
-                    .only = transfer.mechanism};
+                    .only = transfer.mechanism,
+                    .by_driver = transfer.by_driver,
+                    .access = transfer.access};
     try {
       request.from = machine.place(transfer.from);
       request.to = machine.place(transfer.to);

@@ -18,18 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kMetricNames{"bandwidth", "latency", "mechanism", "class"};
 
-std::string path_between(Machine const& machine, Place const& from, Place const& to) {
-  auto const* a = std::get_if<PciId>(&from);
-  auto const* b = std::get_if<PciId>(&to);
-  if (a != nullptr && b != nullptr) {
-    auto const links = nvlink_count(machine, *a, *b);
-    return links > 0 ? fmt::format("NV{}", links) : std::string(to_string(path_class(machine, *a, *b)));
-  }
-  if (a != nullptr) return std::string(to_string(path_class(machine, *a, std::get<NumaId>(to))));
-  if (b != nullptr) return std::string(to_string(path_class(machine, *b, std::get<NumaId>(from))));
-  return from == to ? "X" : "SYS";
-}
-
 // Latency of writes, reads and atomics is that of the path, as measured from inside a running kernel; that of copies
 // includes the engine's start, as measured from a stream.
 Seconds latency_of(Model const& model, Request const& request, Way const& way) {

@@ -45,6 +45,7 @@ TEST(JsonSchema, AcceptsEveryBundledMachine) { expect_all_valid(FileKind::Machin
 TEST(JsonSchema, AcceptsEveryBundledCluster) { expect_all_valid(FileKind::Cluster, "topologies/clusters"); }
 TEST(JsonSchema, AcceptsEveryBundledPart) { expect_all_valid(FileKind::Part, "topologies/parts"); }
 TEST(JsonSchema, AcceptsEveryBundledScenario) { expect_all_valid(FileKind::Scenario, "scenarios"); }
+TEST(JsonSchema, AcceptsEveryBundledMeasurement) { expect_all_valid(FileKind::Measurement, "measurements/published"); }
 
 // A file that the reader refuses for its form is refused by the schema too.
 struct Wrong {

@@ -351,10 +351,12 @@ TEST_F(Program, EveryBundledMachineShowsInEveryFormAndExplainsItsFirstPair) {
       EXPECT_EQ(outcome.code, kFine) << name << " as " << form;
       EXPECT_NE(outcome.output, "") << name << " as " << form;
     }
-    // gh200 has one GPU: its first pair is that and the host's memory.
+    // gh200 has one GPU: its first pair is that and the host's memory; hosts without GPUs have a NIC.
     auto const node = is_cluster(name) ? std::string("node0/") : std::string();
-    auto const second = run("show " + name).output.find("gpu1") != std::string::npos ? "gpu1" : "numa0";
-    auto const why = run_both("why " + name + " " + node + "gpu0 " + node + second);
+    auto const shown = run("show " + name).output;
+    auto const has = [&](char const* place) { return shown.find(place) != std::string::npos; };
+    auto const why = run_both("why " + name + " " + node + (has("gpu0") ? "gpu0 " : "nic0 ") + node +
+                              (has("gpu1") ? "gpu1" : "numa0"));
     EXPECT_EQ(why.code, kFine) << name << "\n" << why.output;
     EXPECT_THAT(why.output, HasSubstr("chosen")) << name;
   }

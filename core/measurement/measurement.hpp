@@ -1,0 +1,96 @@
+#pragma once
+// What someone measured on a machine: figures in the unit they were printed in, with where they are from and how they
+// were taken. docs/measurements.md says how to write a file of one's own.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/file.hpp"
+#include "core/io/yaml.hpp"
+#include "core/machine/setting.hpp"
+#include "core/planner/planner.hpp"
+
+namespace lanewise {
+
+enum class MeasuredQuantity : std::uint8_t { Bandwidth, Latency };
+std::string_view to_string(MeasuredQuantity quantity);
+
+struct MeasuredFlow {
+  std::string from, to;
+  friend bool operator==(MeasuredFlow const&, MeasuredFlow const&) = default;
+};
+
+// One printed figure: of one transfer, or of several at once (their total).
+struct MeasuredPoint {
+  std::vector<MeasuredFlow> flows;
+  Bytes bytes{0};  // of each flow
+  Access access;
+  double value = 0;  // bytes per second, or seconds
+  SourcePos pos;
+  friend bool operator==(MeasuredPoint const&, MeasuredPoint const&) = default;
+};
+
+// Figures taken in the same way.
+struct MeasuredSeries {
+  std::string name;
+  MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
+  Op op = Op::Copy;
+  std::optional<Mechanism> mechanism;  // how the benchmark went; absent: as the planner would
+  bool by_driver = false;              // host_staged: CUDA's own
+  Access access;                       // of every point; a sweep may vary it
+  bool pulled = false;                 // peer access driven by the destination
+  bool pipelined = false;              // many transfers in flight: their starts are hidden
+  std::vector<Setting> settings;
+  std::string doubtful;  // why it is left out of the gate; empty: it is not
+  std::vector<MeasuredPoint> points;
+  friend bool operator==(MeasuredSeries const&, MeasuredSeries const&) = default;
+};
+
+// Something that was seen to be possible, refused, chosen or faster.
+struct MeasuredFact {
+  MeasuredFlow flow;
+  Bytes bytes{0};
+  Op op = Op::Copy;
+  std::optional<Mechanism> mechanism;       // with `legal`
+  bool legal = true;                        //
+  std::optional<Mechanism> chosen;          // which way the system took
+  std::optional<Mechanism> faster, slower;  // both were measured
+  bool by_driver = false;                   // staged forms: CUDA's own
+  std::vector<Setting> settings;
+  std::string doubtful;
+  SourcePos pos;
+  friend bool operator==(MeasuredFact const&, MeasuredFact const&) = default;
+};
+
+// A figure of a part that was read from this very measurement: the model has to do without it here.
+struct Withheld {
+  std::string part;
+  std::string key;
+  std::string instead;  // what other machines give; empty: the model's own default
+  SourcePos pos;
+  friend bool operator==(Withheld const&, Withheld const&) = default;
+};
+
+struct Measurement {
+  std::string name;
+  std::string title;
+  std::string machine;
+  std::string source;
+  std::string date;
+  std::string method;
+  std::string grade;  // A, B or C
+  std::string doubtful;
+  std::vector<std::string> notes;
+  std::vector<Withheld> withheld;
+  std::vector<Setting> settings;
+  std::vector<MeasuredSeries> series;
+  std::vector<MeasuredFact> facts;
+  SourcePos pos;
+  friend bool operator==(Measurement const&, Measurement const&) = default;
+};
+
+MapSpec const& measurement_spec();
+// Reads `lanewise: measurement/1`. Throws InputError with everything that is wrong.
+Measurement read_measurement(SourceText const& source);
+
+}  // namespace lanewise

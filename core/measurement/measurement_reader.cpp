@@ -1,0 +1,415 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/spelling.hpp"
+#include "core/machine/setting_list.hpp"
+#include "core/measurement/measurement.hpp"
+#include "core/scenario/access.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+FieldSpec text(std::string name, std::string doc, bool required = false) {
+  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
+}
+FieldSpec flag(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Flag, .doc = std::move(doc)};
+}
+FieldSpec mechanism_field(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .pattern = mechanism_pattern()};
+}
+FieldSpec op_field() {
+  return {.name = "op",
+          .type = ValueType::Word,
+          .doc = "how; copy when absent",
+          .words = {"copy", "write", "read", "load_store", "atomic"}};
+}
+FieldSpec doubtful_field() { return text("doubtful", "why the figures are printed but left out of the gate"); }
+FieldSpec staging_field() {
+  return {.name = "staging",
+          .type = ValueType::Word,
+          .doc = "of host_staged: 'driver' is CUDA's own copy between GPUs without peer access, 'pipelined' ours",
+          .words = {"driver", "pipelined"}};
+}
+
+MapSpec const& matrix_spec() {
+  static MapSpec const spec{
+      "matrix",
+      {{.name = "places", .type = ValueType::List, .doc = "gpu0..gpu7", .required = true, .item = ValueType::Text},
+       {.name = "rows",
+        .type = ValueType::Custom,
+        .doc = "[from][to], a list of lists of numbers; null: not measured",
+        .required = true}}};
+  return spec;
+}
+
+MapSpec const& value_spec() {
+  static MapSpec const spec{"value",
+                            {text("from", "where the data is", true),
+                             text("to", "where it goes", true),
+                             {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true}}};
+  return spec;
+}
+
+MapSpec const& sweep_spec() {
+  static MapSpec const spec{
+      "sweep",
+      {text("from", "where the data is", true),
+       text("to", "where it goes", true),
+       {.name = "rows", .type = ValueType::Custom, .doc = "[[size, figure], ...]", .required = true}}};
+  return spec;
+}
+
+MapSpec const& together_spec() {
+  static MapSpec const spec{
+      "together",
+      {{.name = "flows", .type = ValueType::Custom, .doc = "[[from, to], ...]: all at once", .required = true},
+       {.name = "value", .type = ValueType::Custom, .doc = "the total of all flows", .required = true}}};
+  return spec;
+}
+
+MapSpec const& series_spec() {
+  static MapSpec const spec{
+      "series",
+      {{.name = "series", .type = ValueType::Id, .doc = "its name, once in a file", .required = true},
+       {.name = "quantity",
+        .type = ValueType::Word,
+        .doc = "what was measured",
+        .required = true,
+        .words = {"bandwidth", "latency"}},
+       {.name = "unit",
+        .type = ValueType::Word,
+        .doc = "of every figure, as printed",
+        .required = true,
+        .words = {"GB/s", "GiB/s", "MB/s", "MiB/s", "Gb/s", "TB/s", "ns", "us", "ms", "s"}},
+       op_field(),
+       {.name = "bytes", .type = ValueType::Size, .doc = "of each transfer; a sweep gives it row by row"},
+       mechanism_field("mechanism", "how the benchmark went; absent: as the planner would"),
+       staging_field(),
+       access_field(),
+       flag("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
+       flag("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
+       flag("both_ways", "both directions at once; a figure is the sum"),
+       settings_field(),
+       doubtful_field(),
+       {.name = "matrix", .type = ValueType::Map, .doc = "every pair of places", .map = &matrix_spec()},
+       {.name = "values", .type = ValueType::List, .doc = "single pairs", .map = &value_spec(), .item = ValueType::Map},
+       {.name = "sweep", .type = ValueType::Map, .doc = "one pair over sizes", .map = &sweep_spec()},
+       {.name = "together",
+        .type = ValueType::List,
+        .doc = "several transfers at once",
+        .map = &together_spec(),
+        .item = ValueType::Map}}};
+  return spec;
+}
+
+MapSpec const& fact_spec() {
+  static MapSpec const spec{"fact",
+                            {text("from", "where the data is", true),
+                             text("to", "where it goes", true),
+                             op_field(),
+                             {.name = "bytes", .type = ValueType::Size, .doc = "how much; 256 MiB when absent"},
+                             mechanism_field("mechanism", "a mechanism, of which 'legal' speaks"),
+                             flag("legal", "whether it was possible"),
+                             mechanism_field("chosen", "the way that the system took by itself"),
+                             mechanism_field("faster", "the faster of two that were measured"),
+                             mechanism_field("slower", "and the slower"),
+                             staging_field(),
+                             settings_field(),
+                             text("source", "if another"),
+                             doubtful_field()}};
+  return spec;
+}
+
+// A figure as it stands there, with the unit of its series.
+class MeasurementReader {
+ public:
+  explicit MeasurementReader(SourceText const& source) : source_(source) {}
+
+  Measurement read() {
+    auto const root = parse_yaml(source_);
+    expect_schema(root, "measurement/1", source_);
+    MapReader top(root, measurement_spec(), source_, diagnostics_);
+    result_.name = top.text("measurement").value_or("");
+    result_.title = top.text("title").value_or("");
+    result_.machine = top.text("machine").value_or("");
+    result_.source = top.text("source").value_or("");
+    result_.date = top.text("date").value_or("");
+    result_.method = top.text("method").value_or("");
+    result_.grade = top.text("grade").value_or("");
+    result_.doubtful = top.text("doubtful").value_or("");
+    result_.notes = top.texts("notes");
+    result_.settings = read_settings(top);
+    result_.pos = {source_.name(), 1, 1};
+    for (auto const* item : top.items("withhold")) read_withheld(top, *item);
+    for (auto& reader : top.maps("series")) read_series(reader);
+    for (auto& reader : top.maps("facts")) read_fact(reader);
+    if (result_.series.empty() && result_.facts.empty() && diagnostics_.empty())
+      top.fail_at_key("series", "a measurement has series, facts, or both");
+    diagnostics_.throw_if_any();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] SourcePos pos(YamlNode const& node) const { return {source_.name(), node.line, node.column}; }
+
+  void read_withheld(MapReader const& reader, YamlNode const& node) {
+    auto const equals = std::min(node.text.find('='), node.text.size());
+    auto const name = node.text.substr(0, equals);
+    auto const dot = name.rfind('.');
+    if (node.kind != YamlKind::Scalar || dot == std::string::npos || dot == 0)
+      return reader.fail(node,
+                         "'withhold': expected PART.KEY or PART.KEY=VALUE, such as nvlink-3.copy_efficiency=0.91");
+    auto const instead = equals < node.text.size() ? node.text.substr(equals + 1) : std::string();
+    result_.withheld.push_back({name.substr(0, dot), name.substr(dot + 1), instead, pos(node)});
+  }
+
+  std::optional<Mechanism> mechanism(MapReader& reader, std::string_view key) {
+    auto const name = reader.text(key);
+    if (!name) return std::nullopt;
+    auto const parsed = parse_mechanism(*name);
+    if (!parsed.value) reader.fail(*reader.node(key), parsed.problem);
+    return parsed.value;
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- series
+
+  void read_series(MapReader& reader) {
+    series_ = {};
+    series_.name = reader.text("series").value_or("");
+    for (auto const& other : result_.series)
+      if (reader.has("series") && other.name == series_.name)
+        reader.fail(*reader.node("series"), fmt::format("a series '{}' is already there", series_.name));
+    series_.quantity = reader.text("quantity") == "latency" ? MeasuredQuantity::Latency : MeasuredQuantity::Bandwidth;
+    unit_ = reader.text("unit").value_or("");
+    if (auto const op = reader.text("op")) series_.op = parse_op(*op).value.value_or(Op::Copy);
+    bytes_ = reader.size("bytes");
+    series_.mechanism = mechanism(reader, "mechanism");
+    series_.by_driver = read_staging(reader, series_.mechanism);
+    read_cuts(reader);
+    series_.pulled = reader.flag("pulled").value_or(false);
+    series_.pipelined = reader.flag("pipelined").value_or(false);
+    both_ways_ = reader.flag("both_ways").value_or(false);
+    series_.settings = read_settings(reader);
+    series_.doubtful = reader.text("doubtful").value_or("");
+    int forms = 0;
+    for (auto const* key : {"matrix", "values", "sweep", "together"}) forms += reader.has(key) ? 1 : 0;
+    if (forms != 1) reader.fail(reader.self(), "a series has exactly one of: matrix, values, sweep, together");
+    if (!reader.has("sweep") && !bytes_ && diagnostics_.empty())
+      reader.fail(reader.self(), "'bytes' is missing: how much each transfer moved");
+    if (auto matrix = reader.map("matrix")) read_matrix(*matrix);
+    for (auto& value : reader.maps("values")) read_value(value);
+    if (auto sweep = reader.map("sweep")) read_sweep(*sweep);
+    for (auto& together : reader.maps("together")) read_together(together);
+    result_.series.push_back(std::move(series_));
+  }
+
+  bool read_staging(MapReader& reader, std::optional<Mechanism> mechanism) {
+    auto const staging = reader.text("staging");
+    if (staging && mechanism != Mechanism::HostStaged && !reader.has("faster"))
+      reader.fail(*reader.node("staging"), "'staging' belongs to the mechanism host_staged");
+    return staging == "driver";
+  }
+
+  void read_cuts(MapReader& reader) {
+    auto const access = read_access(reader);
+    if (!access) return;
+    series_.access = *access;
+    auto const& node = *reader.node("access");
+    bool const whole = access->each > Bytes(0) && access->window > Bytes(0);
+    if (!whole && !reader.has("sweep"))
+      reader.fail(node, "'access' needs 'each' and 'window': only a sweep leaves one out");
+    if (access->each == Bytes(0) && access->window == Bytes(0))
+      reader.fail(node, "a sweep varies one of 'each' and 'window'; give the other");
+    if (!bytes_) bytes_ = access->each;
+  }
+
+  // The figure in bytes per second or seconds; nullopt where it was not measured or is wrong.
+  std::optional<double> figure(MapReader const& reader, YamlNode const& node) {
+    if (node.kind == YamlKind::Null) return std::nullopt;
+    if (node.kind != YamlKind::Scalar) {
+      reader.fail(node, "expected a number, or null where nothing was measured");
+      return std::nullopt;
+    }
+    std::string problem;
+    auto const with_unit = node.text + " " + unit_;
+    if (series_.quantity == MeasuredQuantity::Bandwidth) {
+      auto const rate = parse_rate(with_unit);
+      if (rate.value) return rate.value->value();
+      problem = rate.problem;
+    } else {
+      auto const time = parse_seconds(with_unit);
+      if (time.value && *time.value > Seconds(0)) return time.value->value();
+      problem = time.value ? "a latency is more than nothing" : time.problem;
+    }
+    reader.fail(node, problem);
+    return std::nullopt;
+  }
+
+  void add(std::vector<MeasuredFlow> flows, Bytes bytes, std::optional<double> value, YamlNode const& node) {
+    add(std::move(flows), bytes, value, node, series_.access);
+  }
+  void add(std::vector<MeasuredFlow> flows, Bytes bytes, std::optional<double> value, YamlNode const& node,
+           Access const& access) {
+    if (!value) return;
+    if (both_ways_) {
+      auto const there = flows;
+      for (auto const& flow : there) flows.push_back({flow.to, flow.from});
+    }
+    series_.points.push_back({std::move(flows), bytes, access, *value, pos(node)});
+  }
+
+  std::vector<std::string> places(MapReader const& reader, YamlNode const& at, std::vector<std::string> const& texts) {
+    std::vector<std::string> names;
+    try {
+      for (auto const& one : texts)
+        for (auto& name : expand_range(one)) names.push_back(std::move(name));
+    } catch (InputError const& error) {
+      reader.fail(at, error.what());
+    }
+    return names;
+  }
+
+  void read_matrix(MapReader& reader) {
+    auto const names = places(reader, reader.self(), reader.texts("places"));
+    auto const* rows = reader.custom("rows");
+    if (rows == nullptr) return;
+    if (rows->kind != YamlKind::Sequence || rows->items.size() != names.size())
+      return reader.fail(*rows, fmt::format("'rows': expected {} rows, one for each place", names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      auto const& row = rows->items[i];
+      if (row.kind != YamlKind::Sequence || row.items.size() != names.size()) {
+        reader.fail(row, fmt::format("expected a row of {} figures", names.size()));
+        continue;
+      }
+      for (std::size_t k = 0; k < names.size(); ++k)
+        add({{names[i], names[k]}}, bytes_.value_or(Bytes(0)), figure(reader, row.items[k]), row.items[k]);
+    }
+  }
+
+  void read_value(MapReader& reader) {
+    auto const* node = reader.custom("value");
+    if (node == nullptr) return;
+    add({{reader.text("from").value_or(""), reader.text("to").value_or("")}}, bytes_.value_or(Bytes(0)),
+        figure(reader, *node), *node);
+  }
+
+  void read_sweep(MapReader& reader) {
+    MeasuredFlow const flow{reader.text("from").value_or(""), reader.text("to").value_or("")};
+    auto const* rows = reader.custom("rows");
+    if (rows == nullptr) return;
+    for (auto const& row : rows->items) {
+      if (row.kind != YamlKind::Sequence || row.items.size() != 2) {
+        reader.fail(row, "expected [size, figure]");
+        continue;
+      }
+      auto const size = parse_bytes(row.items[0].text);
+      if (!size.value)
+        reader.fail(row.items[0], size.problem);
+      else
+        add_swept(flow, *size.value, figure(reader, row.items[1]), row.items[1]);
+    }
+  }
+
+  // A row's size is that of the transfer, or of what the access leaves open.
+  void add_swept(MeasuredFlow const& flow, Bytes size, std::optional<double> value, YamlNode const& node) {
+    auto access = series_.access;
+    bool const cut_up = access.each > Bytes(0) || access.window > Bytes(0);
+    if (cut_up) (access.each > Bytes(0) ? access.window : access.each) = size;
+    add({flow}, cut_up ? access.each : size, value, node, access);
+  }
+
+  void read_together(MapReader& reader) {
+    auto const* node = reader.custom("flows");
+    auto const* value = reader.custom("value");
+    if (node == nullptr || value == nullptr) return;
+    std::vector<MeasuredFlow> flows;
+    for (auto const& item : node->items) {
+      if (item.kind != YamlKind::Sequence || item.items.size() != 2)
+        reader.fail(item, "expected [from, to]");
+      else
+        flows.push_back({item.items[0].text, item.items[1].text});
+    }
+    if (flows.empty()) return reader.fail(*node, "'flows': expected [[from, to], ...]");
+    add(std::move(flows), bytes_.value_or(Bytes(0)), figure(reader, *value), *value);
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ facts
+
+  void read_fact(MapReader& reader) {
+    MeasuredFact fact;
+    fact.flow = {reader.text("from").value_or(""), reader.text("to").value_or("")};
+    fact.bytes = reader.size("bytes").value_or(Bytes(256 << 20));
+    if (auto const op = reader.text("op")) fact.op = parse_op(*op).value.value_or(Op::Copy);
+    fact.mechanism = mechanism(reader, "mechanism");
+    fact.legal = reader.flag("legal").value_or(true);
+    fact.chosen = mechanism(reader, "chosen");
+    fact.faster = mechanism(reader, "faster");
+    fact.slower = mechanism(reader, "slower");
+    fact.by_driver = read_staging(reader, fact.mechanism);
+    fact.settings = read_settings(reader);
+    static_cast<void>(reader.text("source"));
+    fact.doubtful = reader.text("doubtful").value_or("");
+    fact.pos = pos(reader.self());
+    bool const speed = fact.faster && fact.slower;
+    int const said = (fact.mechanism ? 1 : 0) + (fact.chosen ? 1 : 0) + (speed ? 1 : 0);
+    if (said != 1 || fact.mechanism.has_value() != reader.has("legal"))
+      reader.fail(reader.self(), "a fact says one of: mechanism with legal, chosen, faster with slower");
+    result_.facts.push_back(std::move(fact));
+  }
+
+  SourceText const& source_;
+  Diagnostics diagnostics_;
+  Measurement result_;
+  MeasuredSeries series_;  // the one being read
+  std::string unit_;
+  std::optional<Bytes> bytes_;
+  bool both_ways_ = false;
+};
+
+}  // namespace
+
+std::string_view to_string(MeasuredQuantity quantity) {
+  return quantity == MeasuredQuantity::Latency ? "latency" : "bandwidth";
+}
+
+MapSpec const& measurement_spec() {
+  static MapSpec const spec{
+      "measurement",
+      {{.name = "lanewise",
+        .type = ValueType::Word,
+        .doc = "measurement/1",
+        .required = true,
+        .words = {"measurement/1"}},
+       {.name = "measurement", .type = ValueType::Id, .doc = "its name", .required = true},
+       text("title", "what was measured, in a line"),
+       text("machine", "the machine or cluster, by name or file; --on takes another", true),
+       text("source", "where the figures are from", true),
+       text("date", "when they were taken"),
+       text("method", "with what and how they were taken", true),
+       {.name = "grade",
+        .type = ValueType::Word,
+        .doc = "A: complete and the topology known; B: topology partly inferred; C: single figures",
+        .words = {"A", "B", "C"}},
+       {.name = "notes", .type = ValueType::List, .doc = "remarks", .item = ValueType::Text},
+       doubtful_field(),
+       {.name = "withhold",
+        .type = ValueType::List,
+        .doc = "PART.KEY, or PART.KEY=VALUE with what other machines give: figures of parts that were read from this "
+               "measurement and are taken away before predicting",
+        .item = ValueType::Text},
+       settings_field(),
+       {.name = "series", .type = ValueType::List, .doc = "figures", .map = &series_spec(), .item = ValueType::Map},
+       {.name = "facts",
+        .type = ValueType::List,
+        .doc = "what was possible, refused, chosen or faster",
+        .map = &fact_spec(),
+        .item = ValueType::Map}}};
+  return spec;
+}
+
+Measurement read_measurement(SourceText const& source) { return MeasurementReader(source).read(); }
+
+}  // namespace lanewise

@@ -1,0 +1,44 @@
+#include "core/model/parameter.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<ParameterRange, kParameterCount> kRanges{{
+    {Parameter::LinkUtilisation, "PCIe link utilisation", 0.87, 1.07,
+     "measured large copies against this form: gen3 11.2 to 13.2 (x16) and 6.9 (x8), gen4 24.9 to 27.1, gen5 53 to "
+     "57.3 GB/s"},
+    {Parameter::SwitchFabric, "virtual switch fabric", 0.9, 1.1, "two chips measured, both within a tenth"},
+    {Parameter::RootComplexPeer, "peer traffic through the root complex", 0.75, 1.15,
+     "10.3 to 12 GB/s on gen3 and 20 to 26 GB/s on gen4 through Intel and AMD root complexes"},
+    {Parameter::IoDie, "I/O die", 0.8, 1.2, "73 GB/s on one, 114 GB/s on two dies (voipmonitor/rtx6kpro)"},
+    {Parameter::HostMemory, "host memory bandwidth", 0.85, 1.1, "STREAM reaches 0.72 to 0.92 of the theoretical rate"},
+    {Parameter::HostDuplex, "host memory both ways", 0.75, 1.35,
+     "18.5 of 26 GB/s each way (A100, nvbandwidth) up to no loss at all (H200, 55.5 GB/s each way)"},
+    {Parameter::SocketPeer, "peer traffic between sockets", 0.7, 1.6,
+     "measured 29 to 51 GB/s where NCCL's constants say 24 to 32"},
+    {Parameter::IommuWalks, "page-table walks", 0.6, 1.3, "7 to 22 million a second, Sandy Bridge to Broadwell"},
+    {Parameter::NvlinkEfficiency, "NVLink efficiency", 0.93, 1.1,
+     "copy engines measured at 0.83 to 0.97 of the raw rate over five generations"},
+    {Parameter::NvlinkDuplex, "NVLink both ways", 0.8, 1.06,
+     "both directions over twice one: 0.77 (some A100), 0.93 (V100), 0.95 (A100), 0.99 (H100), 1.0 (P100)"},
+    {Parameter::DeviceMemory, "device memory bandwidth", 0.85, 1.1, "local copies at 0.75 to 0.93 of the datasheet"},
+    {Parameter::NetworkRate, "network rate", 0.92, 1.01, "94.5 to 97.6 of 100 Gb/s, 368 to 397 of 400 Gb/s"},
+    {Parameter::DriveRate, "drive rate", 0.85, 1.05, "datasheets say 'up to'"},
+    {Parameter::EngineStart, "engine start", 0.25, 2.6,
+     "4 B copies back to back: 0.5 us (RTX PRO 6000), 1.3 us (RTX 6000 Ada), 1.9 us (A100 PCIe), 3.4 us (A100 SXM4)"},
+    {Parameter::HostWork, "work of the host", 0.6, 1.6, "staged small copies: 10.3 us to 24.5 us over ten machines"},
+    {Parameter::DriverStaging, "driver's staging both ways", 0.7, 1.25,
+     "both directions together: 1.0 to 1.7 times one, over nine machines"},
+    {Parameter::PathLatency, "PCIe hop latency", 0.7, 1.4, "128 B reads: 0.71 to 0.80 us (PIX), 0.83 to 1.63 us (PHB)"},
+    {Parameter::NvlinkLatency, "NVLink latency", 0.5, 1.5, "0.6 us (NCCL) to 1.55 us round trip (B300)"},
+    {Parameter::NetworkLatency, "network latency", 0.8, 1.4, "0.6 us (UCX) and half to one us of software above it"},
+    {Parameter::CoreCopy, "copy by one core", 0.7, 1.5, "8 to 12 GB/s customary; 9.6 and 18 GB/s measured (H200 host)"},
+    {Parameter::BarAccess, "CPU access through BAR1", 0.6, 1.4, "gdrcopy: 6.9 to 10 GB/s written, 0.25 to 0.67 read"},
+    {Parameter::PageMigration, "page migration", 0.6, 1.4, "8.6 GB/s by faults, 48 GB/s prefetched (H200)"},
+}};
+
+}  // namespace
+
+std::span<ParameterRange const, kParameterCount> parameter_ranges() { return kRanges; }
+
+}  // namespace lanewise

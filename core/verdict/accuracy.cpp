@@ -1,0 +1,401 @@
+#include "core/verdict/accuracy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/io/error.hpp"
+#include "core/machine/part_fields.hpp"
+#include "core/machine/path_class.hpp"
+
+namespace lanewise {
+namespace {
+
+[[noreturn]] void refuse(SourcePos const& pos, std::string message) {
+  throw InputError(std::vector<Diagnostic>{{pos, std::move(message), {}}});
+}
+
+// Reads a value as the part's file would have it.
+void put_instead(Part& part, PartField const& field, Withheld const& withheld) {
+  if (withheld.instead.empty()) return;
+  auto const source = SourceText::from_memory("withhold", fmt::format("{}: {}", withheld.key, withheld.instead));
+  MapSpec const only{"withhold", {field.spec}};
+  Diagnostics diagnostics;
+  auto const root = parse_yaml(source);
+  MapReader reader(root, only, source, diagnostics);
+  field.read(part, reader);
+  if (!diagnostics.empty())
+    refuse(withheld.pos, fmt::format("'withhold': '{}' is no {}", withheld.instead, withheld.key));
+}
+
+// Takes a part's figure away. Says so when there is no such part or key: the file would promise what it does not do.
+void withhold(Machine& machine, Withheld const& withheld) {
+  for (auto& part : machine.parts) {
+    if (part.name != withheld.part) continue;
+    for (auto const& field : part_fields(part.kind)) {
+      if (field.spec.name != withheld.key) continue;
+      field.clear(part);
+      return put_instead(part, field, withheld);
+    }
+    refuse(withheld.pos, fmt::format("'withhold': the part '{}' has no key '{}'", withheld.part, withheld.key));
+  }
+  refuse(withheld.pos, fmt::format("'withhold': '{}' is not a part of '{}'", withheld.part, machine.name));
+}
+
+// Where two machines differ by settings only, their models are made once.
+class Bench {
+ public:
+  Bench(Measurement const& measurement, AccuracyWorld const& world) : measurement_(measurement), world_(world) {}
+
+  struct Stand {
+    explicit Stand(Machine machine) : model(std::move(machine)), planner(model), intervals(model) {}
+    Model model;
+    Planner planner;
+    Intervals intervals;
+    std::map<Model const*, std::unique_ptr<Executor>> executors;
+  };
+
+  Stand& under(std::vector<Setting> const& settings, SourcePos const& pos) {
+    for (auto& [known, stand] : stands_)
+      if (known == settings) return *stand;
+    auto machine = world_.machine(measurement_);
+    try {
+      for (auto const& setting : measurement_.settings) apply_setting(machine, setting, world_.catalogue);
+      for (auto const& setting : settings) apply_setting(machine, setting, world_.catalogue);
+    } catch (InputError const& error) {
+      refuse(pos, error.what());
+    }
+    for (auto const& withheld : measurement_.withheld) withhold(machine, withheld);
+    stands_.emplace_back(settings, std::make_unique<Stand>(std::move(machine)));
+    return *stands_.back().second;
+  }
+
+  Executor* executor(Stand& stand, Model const& model) {
+    auto const [found, fresh] = stand.executors.try_emplace(&model);
+    if (fresh) found->second = world_.executor(model);
+    return found->second.get();
+  }
+
+ private:
+  Measurement const& measurement_;
+  AccuracyWorld const& world_;
+  std::vector<std::pair<std::vector<Setting>, std::unique_ptr<Stand>>> stands_;
+};
+
+Place place_of(Machine const& machine, std::string const& name, SourcePos const& pos) {
+  try {
+    return machine.place(name);
+  } catch (InputError const& error) {
+    refuse(pos, error.what());
+  }
+}
+
+class PointJudge {
+ public:
+  PointJudge(Bench& bench, Bench::Stand& stand, MeasuredSeries const& series)
+      : bench_(bench), stand_(stand), series_(series) {}
+
+  PointResult judge(MeasuredPoint const& point) {
+    result_ = {};
+    result_.series = series_.name;
+    result_.quantity = series_.quantity;
+    result_.bytes = point.bytes;
+    result_.measured = point.value;
+    result_.pos = point.pos;
+    result_.what = point.flows.size() == 1 ? fmt::format("{} > {}", point.flows[0].from, point.flows[0].to)
+                   : point.flows.size() == 2 && point.flows[0].from == point.flows[1].to &&
+                           point.flows[0].to == point.flows[1].from
+                       ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
+                       : fmt::format("{} at once", point.flows.size());
+    auto const requests = requests_of(point);
+    if (!allowed(requests)) return result_;
+    if (requests.size() == 1)
+      alone(requests.front());
+    else
+      together(requests);
+    return result_;
+  }
+
+ private:
+  std::vector<Request> requests_of(MeasuredPoint const& point) {
+    std::vector<Request> requests;
+    auto const& machine = stand_.model.machine();
+    for (auto const& flow : point.flows) {
+      Request request;
+      request.id = std::to_string(requests.size());
+      request.from = place_of(machine, flow.from, point.pos);
+      request.to = place_of(machine, flow.to, point.pos);
+      request.bytes = point.bytes;
+      request.op = series_.op;
+      request.only = series_.mechanism;
+      if (series_.pulled) request.drive = Drive::Pull;
+      request.by_driver = series_.by_driver;
+      request.access = point.access;
+      requests.push_back(std::move(request));
+    }
+    return requests;
+  }
+
+  // Chooses a way for every flow; what was measured must be allowed.
+  bool allowed(std::vector<Request> const& requests) {
+    for (auto const& request : requests) {
+      try {
+        auto const choice = stand_.planner.choose(request);
+        auto const best = choice.chosen.value_or(0);
+        if (&request == &requests.front()) describe(request, choice.judged[best].way);
+        if (!choice.chosen) {
+          result_.legal = false;
+          result_.binding = fmt::format("refused by {}", choice.judged.front().refused_by->id);
+          return false;
+        }
+        ways_.push_back(choice.judged[best].way);
+      } catch (PlanError const& error) {
+        result_.legal = false;
+        result_.binding = error.what();
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void describe(Request const& request, Way const& way) {
+    ways_.clear();
+    result_.group = fmt::format("{}{} {}", to_string(way.mechanism), way.by_driver ? " by the driver" : "",
+                                path_between(stand_.model.machine(), request.from, request.to));
+  }
+
+  // Latency of a copy is the whole of it, that of a store or load the way alone, as seen from a running kernel; a
+  // bandwidth counts starts unless many transfers are in flight.
+  [[nodiscard]] std::optional<double> figure(Model const& model, Request const& request, Way const& way) const {
+    auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);
+    auto const cost = model.cost(demand, request.bytes);
+    if (!cost) return std::nullopt;
+    if (series_.quantity == MeasuredQuantity::Bandwidth)
+      return (series_.pipelined ? *model.throughput(demand, request.bytes) : request.bytes / cost->time).value();
+    if (way.mechanism == Mechanism::BarCopy && std::holds_alternative<NumaId>(request.from))
+      return (cost->time - demand.path).value();  // the CPU does not wait for what it posted
+    bool const of_the_way = request.op != Op::Copy || request.access.each > Bytes(0);
+    return of_the_way ? (cost->time - demand.start).value() : cost->time.value();
+  }
+
+  void alone(Request const& request) {
+    auto const& way = ways_.front();
+    auto const demand = stand_.model.lower(request.from, request.to, request.bytes, request.op, way);
+    auto const cost = stand_.model.cost(demand, request.bytes);
+    if (!cost) {
+      result_.binding = fmt::format("nobody says {}", stand_.model.resources().at(*demand.unknown).missing);
+      return;
+    }
+    result_.binding = stand_.model.text_of_binding(*cost);
+    result_.predicted = figure(stand_.model, request, way);
+    result_.interval = stand_.intervals.of([&](Model const& model) { return figure(model, request, way).value_or(0); });
+  }
+
+  // What the flows hang on: the kinds of resources they share, and links in any case.
+  [[nodiscard]] std::vector<Parameter> parameters(Plan const& plan) const {
+    std::set<Parameter> found{Parameter::LinkUtilisation};
+    for (auto const& step : plan.steps) {
+      for (auto const& use : stand_.model.lower(step.from, step.to, step.bytes, step.op, step.way).uses)
+        found.insert(parameter_of(stand_.model.resources().at(use.resource).kind));
+      if (step.way.by_driver) found.insert(Parameter::HostWork);
+    }
+    return {found.begin(), found.end()};
+  }
+
+  void together(std::vector<Request> const& requests) {
+    Plan plan;
+    try {
+      plan = stand_.planner.plan(requests);
+    } catch (PlanError const& error) {
+      result_.legal = false;
+      result_.binding = error.what();
+      return;
+    }
+    Bytes all{0};
+    for (auto const& step : plan.steps) all += step.bytes;
+    auto const run = [&](Model const& model) {
+      auto* executor = bench_.executor(stand_, model);
+      if (executor == nullptr) return 0.0;
+      auto const makespan = executor->run(plan).makespan;
+      return series_.quantity == MeasuredQuantity::Latency ? makespan.value() : (all / makespan).value();
+    };
+    auto* executor = bench_.executor(stand_, stand_.model);
+    if (executor == nullptr) {
+      result_.binding = "several transfers at once need the simulator";
+      return;
+    }
+    try {
+      auto const trace = executor->run(plan);
+      result_.binding = trace.resources.empty() ? "nothing" : trace.resources.front().name;
+      result_.predicted =
+          series_.quantity == MeasuredQuantity::Latency ? trace.makespan.value() : (all / trace.makespan).value();
+      result_.interval = stand_.intervals.of(run, parameters(plan));
+    } catch (PlanError const& error) {
+      result_.binding = error.what();
+    }
+  }
+
+  Bench& bench_;
+  Bench::Stand& stand_;
+  MeasuredSeries const& series_;
+  PointResult result_;
+  std::vector<Way> ways_;
+};
+
+// --------------------------------------------------------------------------------------------------------------- facts
+
+class FactJudge {
+ public:
+  FactJudge(Bench::Stand& stand, MeasuredFact const& fact) : stand_(stand), fact_(fact) {
+    request_.from = place_of(stand.model.machine(), fact.flow.from, fact.pos);
+    request_.to = place_of(stand.model.machine(), fact.flow.to, fact.pos);
+    request_.bytes = fact.bytes;
+    request_.op = fact.op;
+    result_.pos = fact.pos;
+  }
+
+  FactResult judge() {
+    auto const pair = fmt::format("{} > {}: ", fact_.flow.from, fact_.flow.to);
+    if (fact_.mechanism) {
+      result_.what = fmt::format("{}{} {}", pair, to_string(*fact_.mechanism), fact_.legal ? "works" : "is refused");
+      auto const refusal = refusal_of(*fact_.mechanism);
+      result_.agrees = refusal.empty() == fact_.legal;
+      result_.found = refusal.empty() ? "legal" : "refused by " + refusal;
+    } else if (fact_.chosen) {
+      result_.what = fmt::format("{}{} is taken", pair, to_string(*fact_.chosen));
+      auto const choice = stand_.planner.choose(request_);
+      result_.found = choice.chosen ? to_string(choice.judged[*choice.chosen].way.mechanism) : "no legal way";
+      result_.agrees = result_.found == to_string(*fact_.chosen);
+    } else {
+      result_.what = fmt::format("{}{} is faster than {}", pair, to_string(*fact_.faster), to_string(*fact_.slower));
+      auto const fast = time_of(*fact_.faster);
+      auto const slow = time_of(*fact_.slower);
+      result_.agrees = fast && slow && *fast < *slow;
+      result_.found = fast && slow ? fmt::format("{:.3g} against {:.3g} us", *fast * 1e6, *slow * 1e6)
+                                   : "one of them is refused or unknown";
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Choice choice_of(Mechanism mechanism) {
+    auto request = request_;
+    request.only = mechanism;
+    request.by_driver = fact_.by_driver;
+    return stand_.planner.choose(request);
+  }
+
+  // The rule that refuses every way of a mechanism; empty where one is legal.
+  std::string refusal_of(Mechanism mechanism) {
+    try {
+      auto const choice = choice_of(mechanism);
+      return choice.chosen ? "" : std::string(choice.judged.front().refused_by->id);
+    } catch (PlanError const& error) {
+      return error.what();
+    }
+  }
+
+  std::optional<double> time_of(Mechanism mechanism) {
+    auto const choice = choice_of(mechanism);
+    if (!choice.chosen || !choice.judged[*choice.chosen].cost) return std::nullopt;
+    return choice.judged[*choice.chosen].cost->time.value();
+  }
+
+  Bench::Stand& stand_;
+  MeasuredFact const& fact_;
+  Request request_;
+  FactResult result_;
+};
+
+// --------------------------------------------------------------------------------------------------------------
+// summary
+
+// Linear between the nearest ranks, as numpy does.
+std::optional<double> quantile(std::vector<double> values, double q) {
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  auto const place = q * static_cast<double>(values.size() - 1);
+  auto const below = static_cast<std::size_t>(place);
+  auto const above = std::min(below + 1, values.size() - 1);
+  return values[below] + (values[above] - values[below]) * (place - static_cast<double>(below));
+}
+
+}  // namespace
+
+std::optional<double> PointResult::error() const {
+  if (!predicted) return std::nullopt;
+  return std::abs(*predicted / measured - 1);
+}
+
+MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& world) {
+  MeasurementResult result{measurement.name,
+                           measurement.title,
+                           measurement.machine,
+                           measurement.source,
+                           measurement.grade,
+                           measurement.doubtful,
+                           {},
+                           {}};
+  Bench bench(measurement, world);
+  for (auto const& series : measurement.series) {
+    auto& stand = bench.under(series.settings, measurement.pos);
+    PointJudge judge(bench, stand, series);
+    for (auto const& point : series.points) {
+      result.points.push_back(judge.judge(point));
+      result.points.back().in_gate = measurement.doubtful.empty() && series.doubtful.empty();
+    }
+  }
+  for (auto const& fact : measurement.facts) {
+    result.facts.push_back(FactJudge(bench.under(fact.settings, fact.pos), fact).judge());
+    result.facts.back().in_gate = measurement.doubtful.empty() && fact.doubtful.empty();
+  }
+  return result;
+}
+
+AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
+  AccuracySummary summary;
+  std::vector<double> bandwidth;
+  std::vector<double> latency;
+  std::size_t agreed = 0;
+  std::size_t covered = 0;
+  for (auto const& result : results) {
+    for (auto const& fact : result.facts) {
+      if (!fact.in_gate) {
+        ++summary.left_out;
+        continue;
+      }
+      ++summary.judged;
+      agreed += fact.agrees ? 1 : 0;
+    }
+    for (auto const& point : result.points) {
+      if (!point.in_gate) {
+        ++summary.left_out;
+        continue;
+      }
+      ++summary.judged;
+      agreed += point.legal ? 1 : 0;
+      auto const error = point.error();
+      if (!error) {
+        ++summary.unpredicted;
+        continue;
+      }
+      (point.quantity == MeasuredQuantity::Bandwidth ? bandwidth : latency).push_back(*error);
+      covered += point.interval.holds(point.measured) ? 1 : 0;
+    }
+  }
+  auto const of = [](std::vector<double> const& errors) {
+    return ErrorSummary{errors.size(), quantile(errors, 0.5), quantile(errors, 0.95), quantile(errors, 1)};
+  };
+  summary.bandwidth = of(bandwidth);
+  summary.latency = of(latency);
+  auto const predicted = bandwidth.size() + latency.size();
+  if (summary.judged > 0)
+    summary.legality_agreement = static_cast<double>(agreed) / static_cast<double>(summary.judged);
+  if (predicted > 0) summary.interval_coverage = static_cast<double>(covered) / static_cast<double>(predicted);
+  return summary;
+}
+
+}  // namespace lanewise

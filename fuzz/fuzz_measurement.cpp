@@ -1,0 +1,32 @@
+// Fuzzes the reader of measurement files and what is made of them: any text is a measurement or a lanewise::Error, and
+// a measurement that was read can be held against a machine.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/verdict/accuracy.hpp"
+
+namespace {
+
+constexpr char kMachine[] =
+    "{lanewise: machine/1, machine: m, parts: {gpu: {kind: gpu, link: gen4 x16, memory_bandwidth: 900 GB/s}}, "
+    "sockets: [{socket: cpu0, part: unknown, pcie: ["
+    "{gpu: gpu0, part: gpu}, {gpu: gpu1, part: gpu}, {nic: nic0, part: unknown}]}]}";
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  using namespace lanewise;
+  static Catalogue catalogue({});
+  static Machine const machine = catalogue.machine_from(SourceText::from_memory("machine.yaml", kMachine));
+  std::string const text(data, data + size);
+  try {
+    auto const measurement = read_measurement(SourceText::from_memory("fuzz.yaml", text));
+    AccuracyWorld const world{[](Measurement const&) { return machine; },
+                              [](Model const&) { return std::unique_ptr<Executor>(); }, catalogue};
+    static_cast<void>(accuracy_text({judge(measurement, world)}));
+  } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so
+  }
+  return 0;
+}

@@ -1,0 +1,47 @@
+// The accuracy book: the model against every published measurement. docs/accuracy.md shows this commit's figures, and
+// the limits below may only be tightened.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace {
+
+std::string const kBook = std::string(LANEWISE_SOURCE_DIR) + "/docs/accuracy.md";
+
+std::string output_of(std::string const& arguments) {
+  std::string output;
+  auto* pipe = popen(("'" + std::string(LANEWISE_PROGRAM) + "' " + arguments).c_str(), "r");
+  std::array<char, 65536> chunk{};
+  while (auto const n = std::fread(chunk.data(), 1, chunk.size(), pipe)) output.append(chunk.data(), n);
+  EXPECT_EQ(pclose(pipe), 0) << arguments;
+  return output;
+}
+
+TEST(AccuracyGate, PublishedMeasurementsArePredictedAsWellAsPromised) {
+  auto const json = nlohmann::json::parse(output_of("accuracy --json"));
+  auto const& summary = json["summary"];
+  EXPECT_EQ(summary["legality_agreement"].get<double>(), 1.0);
+  EXPECT_LE(summary["bandwidth"]["median_error"].get<double>(), 0.04);
+  EXPECT_LE(summary["bandwidth"]["p95_error"].get<double>(), 0.25);
+  EXPECT_LE(summary["latency"]["median_error"].get<double>(), 0.20);
+  EXPECT_GE(summary["interval_coverage"].get<double>(), 0.85);
+  EXPECT_GE(summary["bandwidth"]["points"].get<int>(), 2000);
+  EXPECT_GE(summary["latency"]["points"].get<int>(), 1000);
+  EXPECT_EQ(summary["unpredicted"].get<int>(), 0);
+}
+
+TEST(AccuracyGate, TheBookShowsThisCommit) {
+  auto const current = output_of("accuracy --markdown");
+  if (std::getenv("LANEWISE_UPDATE_GOLDEN") != nullptr) std::ofstream(kBook) << current;
+  std::ostringstream shown;
+  shown << std::ifstream(kBook).rdbuf();
+  EXPECT_EQ(shown.str(), current) << "LANEWISE_UPDATE_GOLDEN=1 rewrites docs/accuracy.md";
+}
+
+}  // namespace

@@ -1,0 +1,145 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/measurement/measurement.hpp"
+#include "tests/support/marked_errors.hpp"
+
+namespace lanewise::test {
+namespace {
+
+using namespace literals;
+using testing::ElementsAre;
+
+Measurement read(std::string const& text) { return read_measurement(SourceText::from_memory("test.yaml", text)); }
+
+std::string const kHead = R"(lanewise: measurement/1
+measurement: m
+machine: dgx-2
+source: a page
+method: by hand
+)";
+
+TEST(MeasurementReader, AMatrixIsAPointForEveryFigure) {
+  auto const m = read(kHead + R"(
+series:
+  - series: copies
+    quantity: bandwidth
+    unit: GiB/s
+    bytes: 40 MB
+    matrix: {places: [gpu0..gpu1], rows: [[null, 1], [2, null]]}
+)");
+  ASSERT_EQ(m.series.size(), 1U);
+  auto const& points = m.series[0].points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_THAT(points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}));
+  EXPECT_DOUBLE_EQ(points[0].value, 1073741824);
+  EXPECT_EQ(points[0].bytes, Bytes(40'000'000));
+  EXPECT_EQ(points[0].pos.line, 12);
+  EXPECT_DOUBLE_EQ(points[1].value, 2 * 1073741824.0);
+}
+
+TEST(MeasurementReader, BothWaysIsTwoFlows) {
+  auto const m = read(kHead + R"(
+series:
+  - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, both_ways: true, values: [{from: a, to: b, value: 3}]}
+)");
+  EXPECT_THAT(m.series[0].points[0].flows, ElementsAre(MeasuredFlow{"a", "b"}, MeasuredFlow{"b", "a"}));
+}
+
+TEST(MeasurementReader, ASweepVariesTheSizeOrWhatTheAccessLeavesOut) {
+  auto const m = read(kHead + R"(
+series:
+  - {series: sizes, quantity: latency, unit: us, sweep: {from: a, to: b, rows: [[4 B, 1.5], [1 KiB, 2]]}}
+  - series: windows
+    quantity: bandwidth
+    unit: Gb/s
+    access: {each: 64 B, pattern: random}
+    sweep: {from: a, to: b, rows: [[4 MiB, 8]]}
+)");
+  EXPECT_EQ(m.series[0].points[1].bytes, 1_KiB);
+  EXPECT_DOUBLE_EQ(m.series[0].points[0].value, 1.5e-6);
+  auto const& window = m.series[1].points[0];
+  EXPECT_EQ(window.access, (Access{64_B, 4_MiB, true}));
+  EXPECT_EQ(window.bytes, 64_B);
+  EXPECT_DOUBLE_EQ(window.value, 1e9);
+}
+
+TEST(MeasurementReader, WhatIsWithheldMayHaveAnotherValue) {
+  auto const m =
+      read(kHead + "withhold: [nvlink-2.duplex, rtx.copy_start=100 ns]\nfacts: [{from: a, to: b, chosen: nvlink}]\n");
+  ASSERT_EQ(m.withheld.size(), 2U);
+  EXPECT_EQ(m.withheld[0].part, "nvlink-2");
+  EXPECT_EQ(m.withheld[0].instead, "");
+  EXPECT_EQ(m.withheld[1].key, "copy_start");
+  EXPECT_EQ(m.withheld[1].instead, "100 ns");
+}
+
+TEST(MeasurementReader, AFactSaysOneThing) {
+  auto const m = read(kHead + R"(
+facts:
+  - {from: a, to: b, mechanism: pcie_p2p, legal: false}
+  - {from: a, to: b, faster: nvlink, slower: host_staged, staging: driver}
+)");
+  EXPECT_EQ(m.facts[0].mechanism, Mechanism::PcieP2p);
+  EXPECT_FALSE(m.facts[0].legal);
+  EXPECT_EQ(m.facts[1].faster, Mechanism::Nvlink);
+  EXPECT_TRUE(m.facts[1].by_driver);
+}
+
+struct Wrong {
+  std::string name, text, problem;
+};
+class WrongMeasurement : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongMeasurement, IsRefusedWithItsPlace) {
+  try {
+    read(kHead + GetParam().text);
+    FAIL() << "was read";
+  } catch (InputError const& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(GetParam().problem));
+    EXPECT_THAT(error.what(), testing::HasSubstr("test.yaml:"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongMeasurement,
+    testing::Values(
+        Wrong{"nothing", "", "a measurement has series, facts, or both"},
+        Wrong{"short_row",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, matrix: {places: [a, b], rows: [[1], "
+              "[1, 2]]}}]\n",
+              "expected a row of 2 figures"},
+        Wrong{"too_few_rows",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, matrix: {places: [a, b], rows: [[1, "
+              "2]]}}]\n",
+              "expected 2 rows"},
+        Wrong{
+            "unit_of_the_other_quantity",
+            "series: [{series: s, quantity: latency, unit: GB/s, bytes: 1 MB, values: [{from: a, to: b, value: 1}]}]\n",
+            "1 GB/s"},
+        Wrong{"no_form", "series: [{series: s, quantity: latency, unit: us, bytes: 1 MB}]\n", "exactly one of"},
+        Wrong{"no_bytes", "series: [{series: s, quantity: latency, unit: us, values: [{from: a, to: b, value: 1}]}]\n",
+              "'bytes' is missing"},
+        Wrong{"nothing_is_no_latency",
+              "series: [{series: s, quantity: latency, unit: us, bytes: 1 B, values: [{from: a, to: b, value: 0}]}]\n",
+              "more than nothing"},
+        Wrong{"twice",
+              "series: [{series: s, quantity: latency, unit: us, bytes: 1 B, values: [{from: a, to: b, value: 1}]},\n"
+              "         {series: s, quantity: latency, unit: us, bytes: 1 B, values: [{from: a, to: b, value: 1}]}]\n",
+              "a series 's' is already there"},
+        Wrong{"half_an_access",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, access: {each: 64 B}, values: [{from: a, to: b, "
+              "value: "
+              "1}]}]\n",
+              "only a sweep leaves one out"},
+        Wrong{"mechanism", "facts: [{from: a, to: b, mechanism: pcie_p2q, legal: true}]\n", "did you mean 'pcie_p2p'"},
+        Wrong{"two_facts", "facts: [{from: a, to: b, chosen: nvlink, mechanism: nvlink, legal: true}]\n",
+              "a fact says one of"},
+        Wrong{"withheld", "withhold: [copy_efficiency]\nfacts: [{from: a, to: b, chosen: nvlink}]\n",
+              "expected PART.KEY"},
+        Wrong{"staging", "facts: [{from: a, to: b, mechanism: nvlink, legal: true, staging: driver}]\n",
+              "belongs to the mechanism host_staged"}),
+    [](auto const& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace lanewise::test

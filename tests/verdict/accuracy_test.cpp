@@ -1,0 +1,146 @@
+#include "core/verdict/accuracy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/machines.hpp"
+
+namespace lanewise::test {
+namespace {
+
+Machine two_gpus() {
+  return machine_from(R"(
+lanewise: machine/1
+machine: two
+parts:
+  cpu: {kind: cpu, host_bridges: per_root_port, root_port_generation: 4, memory_bandwidth: 200 GB/s, peer_write_forwarding: any, peer_read_forwarding: any}
+  gpu: {kind: gpu, vendor: nvidia, chip: ga100, link: gen4 x16, copy_engines: 2, memory_bandwidth: 1500 GB/s, bar1: 128 GiB, latency: 200 ns}
+sockets:
+  - socket: cpu0
+    part: cpu
+    pcie:
+      - {root_port: rp0, link: gen4 x16, gpu: gpu0, part: gpu}
+      - {root_port: rp1, link: gen4 x16, gpu: gpu1, part: gpu}
+)");
+}
+
+MeasurementResult judged(std::string const& rest) {
+  Catalogue catalogue({});
+  AccuracyWorld const world{[](Measurement const&) { return two_gpus(); },
+                            [](Model const&) { return std::unique_ptr<Executor>(); }, catalogue};
+  std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
+  return judge(read_measurement(SourceText::from_memory("m.yaml", head + rest)), world);
+}
+
+double const kGen4 = 16e9 * 16 * (128.0 / 130) / 8 * (256.0 / 286) * 0.93;
+constexpr double kStart = 1.3e-6 + 200e-9 + 370e-9 + 200e-9;
+
+// The bandwidth of copies one behind the other counts their starts, the latency is all of one.
+TEST(Accuracy, PredictsWhatTheBenchmarkCounts) {
+  auto const result = judged(R"(
+series:
+  - {series: copies, quantity: bandwidth, unit: GB/s, bytes: 1 MB, values: [{from: gpu0, to: gpu1, value: 20}]}
+  - {series: many, quantity: bandwidth, unit: GB/s, bytes: 1 MB, pipelined: true, values: [{from: gpu0, to: gpu1, value: 20}]}
+  - {series: small, quantity: latency, unit: us, bytes: 4 B, values: [{from: gpu0, to: gpu1, value: 2}]}
+  - {series: stores, quantity: latency, unit: us, bytes: 4 B, op: write, values: [{from: gpu0, to: gpu1, value: 1}]}
+)");
+  ASSERT_EQ(result.points.size(), 4U);
+  EXPECT_NEAR(*result.points[0].predicted, 1e6 / (kStart + 1e6 / kGen4), 1);
+  EXPECT_NEAR(*result.points[1].predicted, kGen4, 1);
+  EXPECT_NEAR(*result.points[2].predicted, kStart + 4 / kGen4, 1e-12);
+  EXPECT_NEAR(*result.points[3].predicted, kStart - 1.3e-6 + 4 / kGen4, 1e-12);
+  EXPECT_NEAR(*result.points[2].error(), std::abs(kStart / 2e-6 - 1), 1e-3);
+  EXPECT_EQ(result.points[0].group, "pcie_p2p NODE");
+}
+
+TEST(Accuracy, TheRangeHoldsThePredictionAndItsParameters) {
+  auto const result = judged(R"(
+series:
+  - {series: copies, quantity: bandwidth, unit: GB/s, bytes: 1 GB, values: [{from: gpu0, to: gpu1, value: 20}]}
+)");
+  auto const& point = result.points[0];
+  // Only what links carry matters to a large copy: 0.87 to 1.07, and 4 % between runs.
+  EXPECT_NEAR(point.interval.low / *point.predicted, std::exp(-std::hypot(std::log(0.87), std::log(1.04))), 1e-3);
+  EXPECT_NEAR(point.interval.high / *point.predicted, std::exp(std::hypot(std::log(1.07), std::log(1.04))), 1e-3);
+}
+
+TEST(Accuracy, WithheldFiguresAreTakenAwayOrReplaced) {
+  std::string const series =
+      "series: [{series: s, quantity: latency, unit: us, bytes: 4 B, values: [{from: gpu0, to: gpu1, value: 2}]}]\n";
+  auto const without = judged("withhold: [gpu.latency]\n" + series);
+  EXPECT_NEAR(*without.points[0].predicted, kStart - 2 * 70e-9 + 4 / kGen4, 1e-12);  // the model's own 130 ns
+  auto const instead = judged("withhold: [gpu.latency=150 ns]\n" + series);
+  EXPECT_NEAR(*instead.points[0].predicted, kStart - 2 * 50e-9 + 4 / kGen4, 1e-12);
+  EXPECT_THROW(judged("withhold: [gpu.latenzy]\n" + series), InputError);
+  EXPECT_THROW(judged("withhold: [tpu.latency]\n" + series), InputError);
+  EXPECT_THROW(judged("withhold: [gpu.latency=fast]\n" + series), InputError);
+}
+
+TEST(Accuracy, FactsAreHeldToRulesAndTimes) {
+  auto const result = judged(R"(
+facts:
+  - {from: gpu0, to: gpu1, mechanism: pcie_p2p, legal: true}
+  - {from: gpu0, to: gpu1, mechanism: nvlink, legal: true}
+  - {from: gpu0, to: gpu1, faster: pcie_p2p, slower: host_staged, staging: driver}
+  - {from: gpu0, to: gpu1, chosen: host_staged, doubtful: nobody knows}
+)");
+  ASSERT_EQ(result.facts.size(), 4U);
+  EXPECT_TRUE(result.facts[0].agrees);
+  EXPECT_FALSE(result.facts[1].agrees);
+  EXPECT_EQ(result.facts[1].found, "refused by NVLINK-NONE");
+  EXPECT_TRUE(result.facts[2].agrees) << result.facts[2].found;
+  EXPECT_FALSE(result.facts[3].agrees);
+  auto const summary = summarise({result});
+  EXPECT_DOUBLE_EQ(*summary.legality_agreement, 2.0 / 3);
+  EXPECT_EQ(summary.left_out, 1U);
+}
+
+// What was measured by a way that the rules refuse is a disagreement, not a missing figure.
+TEST(Accuracy, ARefusedPointCountsAgainstTheRules) {
+  auto const result = judged(R"(
+series:
+  - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, mechanism: nvlink, values: [{from: gpu0, to: gpu1, value: 2}]}
+)");
+  EXPECT_FALSE(result.points[0].legal);
+  EXPECT_FALSE(result.points[0].predicted.has_value());
+  auto const summary = summarise({result});
+  EXPECT_EQ(*summary.legality_agreement, 0);
+  EXPECT_EQ(summary.unpredicted, 1U);
+  EXPECT_FALSE(summary.bandwidth.median.has_value());
+}
+
+TEST(Accuracy, TheSummaryTakesQuantilesOfWhatIsInTheGate) {
+  MeasurementResult result;
+  for (int i = 1; i <= 21; ++i) {
+    PointResult point;
+    point.measured = 100;
+    point.predicted = 100 + i - 1;  // errors 0 %, 1 %, ... 20 %
+    point.interval = {90, 110};
+    point.in_gate = i != 21;
+    result.points.push_back(point);
+  }
+  auto const summary = summarise({result});
+  EXPECT_EQ(summary.bandwidth.points, 20U);
+  EXPECT_NEAR(*summary.bandwidth.median, 0.095, 1e-12);
+  EXPECT_NEAR(*summary.bandwidth.p95, 0.1805, 1e-12);
+  EXPECT_NEAR(*summary.bandwidth.worst, 0.19, 1e-12);
+  EXPECT_EQ(*summary.interval_coverage, 1);
+  auto const json = accuracy_json({result});
+  EXPECT_NEAR(json["summary"]["bandwidth"]["p95_error"], 0.1805, 1e-12);
+  EXPECT_TRUE(json["summary"]["latency"]["median_error"].is_null());
+}
+
+TEST(Accuracy, WithoutASimulatorSeveralAtOnceHaveNoPrediction) {
+  auto const result = judged(R"(
+series:
+  - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, both_ways: true, values: [{from: gpu0, to: gpu1, value: 2}]}
+)");
+  EXPECT_FALSE(result.points[0].predicted.has_value());
+  EXPECT_TRUE(result.points[0].legal);
+  EXPECT_EQ(result.points[0].binding, "several transfers at once need the simulator");
+}
+
+}  // namespace
+}  // namespace lanewise::test
