@@ -15,15 +15,6 @@ struct Options {
   bool markdown = false;
 };
 
-// nullptr where this build has no simulator: then only single transfers are predicted.
-std::unique_ptr<Executor> simulator(Model const& model) {
-  try {
-    return make_sim_executor(model);
-  } catch (MissingError const&) {
-    return nullptr;
-  }
-}
-
 void run(Session& session, Options const& options) {
   auto files = yaml_files(options.files);
   if (options.files.empty()) files = yaml_files({session.measurement_folder().string()});

@@ -33,6 +33,14 @@ std::unique_ptr<Executor> make_sim_executor(Model const& model) {
   return std::unique_ptr<Executor>(symbol<Executor* (*)(Model const*)>("lanewise_make_sim_executor")(&model));
 }
 
+std::unique_ptr<Executor> simulator(Model const& model) {
+  try {
+    return make_sim_executor(model);
+  } catch (MissingError const&) {
+    return nullptr;
+  }
+}
+
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model) {
   if (mode == "sim") return make_sim_executor(model);
   throw MissingError(kNoHw);

@@ -10,6 +10,8 @@ namespace lanewise::cli {
 
 // The simulator. Throws MissingError saying what to install when this build has none.
 std::unique_ptr<Executor> make_sim_executor(Model const& model);
+// The same, or nullptr where this build has none.
+std::unique_ptr<Executor> simulator(Model const& model);
 // The executor of a mode, "sim" or "hw". Throws MissingError when it is not here.
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model);
 // A line an executor: which are built in, and why one is not.

@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   lanewise::cli::Session session;
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);
+  lanewise::cli::add_whatif(app, session);
   lanewise::cli::add_matrix(app, session);
   lanewise::cli::add_plan(app, session);
   lanewise::cli::add_run(app, session);

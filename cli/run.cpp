@@ -83,7 +83,8 @@ void put(Session const& session, Options const& options, nlohmann::ordered_json 
 }
 
 void plan(Session& session, Options const& options) {
-  auto const [model, plan] = prepare(session, options);
+  auto [model, plan] = prepare(session, options);
+  add_ranges(plan, model);
   put(session, options, to_json(plan, model.machine()), plan_text(plan, model.machine()));
 }
 

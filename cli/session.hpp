@@ -55,6 +55,7 @@ void add_matrix(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
+void add_whatif(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
 
 }  // namespace lanewise::cli

@@ -29,7 +29,7 @@ class Platform {
       link_of[r] = links_.size();
       resource_of_.push_back(ResourceId(r));
       unit_.push_back(static_cast<double>(divisor[r]) / Weight::kBase);
-      links_.push_back({model.resources().at(ResourceId(r)).capacity->value() / unit_.back()});
+      links_.push_back({model.capacity(ResourceId(r))->value() / unit_.back()});
     }
     for (std::size_t i = 0; i < demands.size(); ++i) {
       Flow flow;
@@ -51,7 +51,7 @@ class Platform {
     for (std::size_t i = 0; i < links_.size(); ++i) {
       auto const& resource = model_.resources().at(resource_of_[i]);
       auto const bytes = result.link_bytes[i] * unit_[i];
-      auto const most = resource.capacity->value() * result.makespan;
+      auto const most = model_.capacity(resource_of_[i])->value() * result.makespan;
       if (bytes > 0) traces.push_back({resource.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
     }
     std::stable_sort(traces.begin(), traces.end(),

@@ -38,6 +38,8 @@ enum class ResourceKind : std::uint8_t {
 std::string_view to_string(ResourceKind kind);
 // What its capacity is uncertain about.
 Parameter parameter_of(ResourceKind kind);
+// The factor on its capacity under assumptions.
+double assumed_share(ResourceKind kind, Assumptions const& assumed);
 
 // Something that flows share. Capacity is in payload bytes of a well-formed bulk transfer.
 struct Resource {

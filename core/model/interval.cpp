@@ -10,7 +10,7 @@ Model const& Intervals::end(Parameter parameter, bool high) const {
   auto& model = ends_[2 * i + (high ? 1 : 0)];
   if (!model) {
     auto const& range = parameter_ranges()[i];
-    model.emplace(model_.machine(), Assumptions(parameter, high ? range.high : range.low));
+    model = model_.under(Assumptions(parameter, high ? range.high : range.low));
   }
   return *model;
 }

@@ -444,7 +444,7 @@ class Lowering {
       demand_.cap = kUnlimited;
       auto const uses = std::exchange(demand_.uses, {});
       for (auto use : uses) {
-        auto const capacity = resources_.capacity(use.resource);
+        auto const capacity = model_.capacity(use.resource);
         if (!capacity) continue;  // what nobody knows bounds nothing beside a measurement
         if (*capacity / use.weight.ratio() < *entry.bandwidth)
           use.weight = Weight::floor_of(*capacity / *entry.bandwidth);
@@ -480,7 +480,7 @@ std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {
   cost.rate = demand.cap;
   cost.binding = demand.cap_reason;
   for (auto const& use : demand.uses) {
-    auto const alone = *resources_.capacity(use.resource) / use.weight.ratio();
+    auto const alone = *capacity(use.resource) / use.weight.ratio();
     if (alone >= cost.rate) continue;
     cost.rate = alone;
     cost.binding = use.resource;
@@ -505,15 +505,15 @@ Bytes Model::best_chunk(Bytes bytes, BytesPerSecond rate) {
 
 std::string Model::name_of(Hop const& hop) const {
   switch (hop.kind) {
-    case HopKind::Function: return machine_.functions[hop.id].name;
-    case HopKind::RootComplex: return machine_.sockets[hop.id].name;
+    case HopKind::Function: return machine().functions[hop.id].name;
+    case HopKind::RootComplex: return machine().sockets[hop.id].name;
     case HopKind::SocketLink: return "socket link";
-    case HopKind::Memory: return machine_.numa_nodes[hop.id].name + " memory";
-    case HopKind::ChipFabric: return machine_.functions[hop.id].chip + " fabric";
+    case HopKind::Memory: return machine().numa_nodes[hop.id].name + " memory";
+    case HopKind::ChipFabric: return machine().functions[hop.id].chip + " fabric";
     case HopKind::Nvlink:
-      return fmt::format("{} x{}", machine_.at(machine_.nvlinks[hop.id].part).name, machine_.nvlinks[hop.id].count);
-    case HopKind::NvSwitch: return machine_.nvswitches[hop.id].name;
-    case HopKind::Leaf: return machine_.fabric->leaves[hop.id].name;
+      return fmt::format("{} x{}", machine().at(machine().nvlinks[hop.id].part).name, machine().nvlinks[hop.id].count);
+    case HopKind::NvSwitch: return machine().nvswitches[hop.id].name;
+    case HopKind::Leaf: return machine().fabric->leaves[hop.id].name;
     case HopKind::Spine: return "spine";
   }
   return "?";
@@ -527,7 +527,7 @@ std::string Model::text_of(Route const& route) const {
 
 std::string Model::text_of_binding(Cost const& cost) const {
   if (auto const* cap = std::get_if<Cap>(&cost.binding)) return std::string(to_string(*cap));
-  return resources_.at(std::get<ResourceId>(cost.binding)).name;
+  return resources().at(std::get<ResourceId>(cost.binding)).name;
 }
 
 }  // namespace lanewise

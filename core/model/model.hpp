@@ -4,6 +4,7 @@
 //   Model const model(machine);
 //   auto const demand = model.lower(from, to, 256_MiB, Op::Copy, way);
 //   auto const cost = model.cost(demand, 256_MiB);     // on an idle machine; nullopt when a figure is unknown
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,12 +17,21 @@ namespace lanewise {
 
 class Model {
  public:
-  explicit Model(Machine machine, Assumptions const& assumed = {})
-      : machine_(std::move(machine)), assumed_(assumed), resources_(machine_, assumed_) {}
+  explicit Model(Machine machine) : facts_(std::make_shared<Facts const>(std::move(machine))) {}
+  // The same machine under other assumptions; the machine is not copied.
+  [[nodiscard]] Model under(Assumptions const& assumed) const {
+    auto other = *this;
+    other.assumed_ = assumed;
+    return other;
+  }
 
-  [[nodiscard]] Machine const& machine() const { return machine_; }
-  [[nodiscard]] Resources const& resources() const { return resources_; }
+  [[nodiscard]] Machine const& machine() const { return facts_->machine; }
+  // Their capacities are those in use; capacity() has them under this model's assumptions.
+  [[nodiscard]] Resources const& resources() const { return facts_->resources; }
   [[nodiscard]] Assumptions const& assumed() const { return assumed_; }
+  [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id) const {
+    return facts_->resources.capacity(id, assumed_);
+  }
 
   // The demand of moving `bytes` this way. The way must fit the places (a relay for a relay form, NICs for network
   // forms); whether it is legal is the rules' affair. Throws PlanError when the way cannot be laid at all.
@@ -44,9 +54,13 @@ class Model {
   [[nodiscard]] std::string text_of_binding(Cost const& cost) const;
 
  private:
-  Machine machine_;
+  struct Facts {
+    explicit Facts(Machine of) : machine(std::move(of)), resources(machine) {}
+    Machine machine;
+    Resources resources;
+  };
+  std::shared_ptr<Facts const> facts_;  // shared by one machine's models under different assumptions
   Assumptions assumed_;
-  Resources resources_;
 };
 
 }  // namespace lanewise

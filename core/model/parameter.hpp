@@ -54,11 +54,15 @@ class Assumptions {
   Assumptions() { factors_.fill(1.0); }
   Assumptions(Parameter parameter, double factor) : Assumptions() {
     factors_.at(static_cast<std::size_t>(parameter)) = factor;
+    usual_ = false;
   }
+  // Whether every factor is 1.
+  [[nodiscard]] bool usual() const { return usual_; }
   [[nodiscard]] double operator()(Parameter parameter) const { return factors_[static_cast<std::size_t>(parameter)]; }
 
  private:
   std::array<double, kParameterCount> factors_;
+  bool usual_ = true;
 };
 
 }  // namespace lanewise

@@ -49,7 +49,7 @@ void PathBuilder::append(Demand const& leg) {
 void PathBuilder::use_in_small_packets(ResourceId id, double weight) {
   if (weight <= 1) return use(id, weight);
   use(id, Weight::floor_of(weight).ratio());
-  if (auto const capacity = resources_.capacity(id)) limit(*capacity / weight, Cap::PacketPayload);
+  if (auto const capacity = resources_.capacity(id, assumed_)) limit(*capacity / weight, Cap::PacketPayload);
 }
 
 void PathBuilder::hop(HopKind kind, std::uint32_t id) {
@@ -66,7 +66,8 @@ void PathBuilder::limit(BytesPerSecond cap, Cap reason) {
 std::optional<BytesPerSecond> PathBuilder::rate() const {
   if (demand_.unknown) return std::nullopt;
   auto rate = demand_.cap;
-  for (auto const& use : demand_.uses) rate = std::min(rate, *resources_.capacity(use.resource) / use.weight.ratio());
+  for (auto const& use : demand_.uses)
+    rate = std::min(rate, *resources_.capacity(use.resource, assumed_) / use.weight.ratio());
   return rate;
 }
 

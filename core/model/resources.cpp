@@ -68,6 +68,11 @@ Parameter parameter_of(ResourceKind kind) {
   return Parameter::LinkUtilisation;
 }
 
+double assumed_share(ResourceKind kind, Assumptions const& assumed) {
+  auto const own = assumed(parameter_of(kind));
+  return kind == ResourceKind::NvlinkBoth ? own * assumed(Parameter::NvlinkEfficiency) : own;
+}
+
 std::string_view to_string(Cap cap) {
   constexpr std::array<std::string_view, 13> kNames{"nothing",
                                                     "outstanding reads",
@@ -85,7 +90,7 @@ std::string_view to_string(Cap cap) {
   return kNames.at(static_cast<std::size_t>(cap));
 }
 
-Resources::Resources(Machine const& machine, Assumptions const& assumed) : assumed_(assumed) {
+Resources::Resources(Machine const& machine) {
   resources_.reserve(machine.functions.size() * 4);
   add_functions(machine);
   add_sockets(machine);
@@ -97,7 +102,6 @@ Resources::Resources(Machine const& machine, Assumptions const& assumed) : assum
 ResourceId Resources::add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity,
                           std::string missing) {
   if (!capacity && missing.empty()) missing = "the bandwidth of " + name;
-  if (capacity) capacity = *capacity * assumed_(parameter_of(kind));
   resources_.push_back({std::move(name), kind, capacity, std::move(missing)});
   capacities_.push_back(capacity);
   return ResourceId(resources_.size() - 1);
@@ -268,9 +272,7 @@ void Resources::add_nvlinks(Machine const& machine) {
         add_duplex(stem, up, down, ResourceKind::Nvlink, capacity, fmt::format("the rate of '{}'", part.name));
     auto const duplex =
         part.link.duplex.value_or(part.link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
-    if (capacity && duplex < 1)
-      path.both = add(stem + ".both", ResourceKind::NvlinkBoth,
-                      *capacity * (2 * duplex * assumed_(Parameter::NvlinkEfficiency)));
+    if (capacity && duplex < 1) path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *capacity * (2 * duplex));
     return path;
   };
   auto const name = [&](NvlinkEnd const& end) {

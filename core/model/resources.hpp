@@ -23,12 +23,18 @@ double load_store_efficiency(LinkFigures const& link);
 
 class Resources {
  public:
-  Resources(Machine const& machine, Assumptions const& assumed);
+  explicit Resources(Machine const& machine);
 
   [[nodiscard]] Resource const& at(ResourceId id) const { return resources_[index(id)]; }
   [[nodiscard]] Engine const& at(EngineId id) const { return engines_[index(id)]; }
   // at(id).capacity, from a table of nothing else: choosing a way asks for little more.
   [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id) const { return capacities_[index(id)]; }
+  // The same under assumptions that differ from the figures in use.
+  [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id, Assumptions const& assumed) const {
+    auto const usual = capacities_[index(id)];
+    return usual && !assumed.usual() ? std::optional(*usual * assumed_share(resources_[index(id)].kind, assumed))
+                                     : usual;
+  }
   [[nodiscard]] std::size_t count() const { return resources_.size(); }
   [[nodiscard]] std::size_t engine_count() const { return engines_.size(); }
 
@@ -94,7 +100,6 @@ class Resources {
   void add_nvlinks(Machine const& machine);
   void add_network(Machine const& machine);
 
-  Assumptions assumed_;
   std::vector<Resource> resources_;
   std::vector<std::optional<BytesPerSecond>> capacities_;
   std::vector<Engine> engines_;

@@ -275,6 +275,9 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   candidate.remarks = json.value("remarks", std::vector<std::string>());
   candidate.route = json.value("route", std::vector<std::string>());
   if (json.contains("time_us")) candidate.time = from_microseconds(json.at("time_us"));
+  if (json.contains("time_interval_us"))
+    candidate.range = TimeRange{from_microseconds(json.at("time_interval_us").at(0)),
+                                from_microseconds(json.at("time_interval_us").at(1))};
   if (json.contains("latency_us")) candidate.latency = from_microseconds(json.at("latency_us"));
   if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
   candidate.binding = json.value("binding", std::string());
@@ -322,6 +325,8 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
   if (!candidate.remarks.empty()) json["remarks"] = candidate.remarks;
   if (!candidate.route.empty()) json["route"] = candidate.route;
   if (candidate.time) json["time_us"] = microseconds(*candidate.time);
+  if (candidate.range)
+    json["time_interval_us"] = {microseconds(candidate.range->low), microseconds(candidate.range->high)};
   if (candidate.latency) json["latency_us"] = microseconds(*candidate.latency);
   if (candidate.rate) json["bandwidth_GBps"] = gigabytes_per_second(*candidate.rate);
   if (!candidate.binding.empty()) json["binding"] = candidate.binding;

@@ -25,6 +25,13 @@ struct Step {
   friend bool operator==(Step const&, Step const&) = default;
 };
 
+// From and to: nine measurements out of ten lie between.
+struct TimeRange {
+  Seconds low{0};
+  Seconds high{0};
+  friend bool operator==(TimeRange const&, TimeRange const&) = default;
+};
+
 // A way that was weighed, and what came of it.
 struct Candidate {
   Way way;
@@ -33,7 +40,8 @@ struct Candidate {
   std::vector<std::string> remarks;    // ids of rules that changed its way
   std::vector<std::string> route;      // hop by hop; empty where the way cannot be laid
   std::optional<Seconds> time;         // alone on an idle machine; absent: refused or a figure is unknown
-  std::optional<Seconds> latency;      // of that, before the data flows
+  std::optional<TimeRange> range;      // of that, where it was asked for
+  std::optional<Seconds> latency;      // of the time, before the data flows
   std::optional<BytesPerSecond> rate;  // once it flows
   std::string binding;                 // what bounds the rate
   friend bool operator==(Candidate const&, Candidate const&) = default;

@@ -117,4 +117,23 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
   return plan;
 }
 
+std::optional<TimeRange> time_range(Intervals const& intervals, Request const& request, Way const& way) {
+  auto const range = intervals.of([&](Model const& model) {
+    auto const cost = model.cost(model.lower(request.from, request.to, request.bytes, request.op, way), request.bytes);
+    return cost ? cost->time.value() : 0.0;
+  });
+  if (!(range.high > 0)) return std::nullopt;
+  return TimeRange{through_json(Seconds(range.low)), through_json(Seconds(range.high))};
+}
+
+void add_ranges(Plan& plan, Model const& model) {
+  Intervals const intervals(model);
+  for (auto& decision : plan.decisions) {
+    auto const& step = plan.steps[index(decision.step)];
+    Request const request{.from = step.from, .to = step.to, .bytes = step.bytes, .op = step.op};
+    auto& chosen = decision.candidates[decision.chosen];
+    if (chosen.time) chosen.range = time_range(intervals, request, step.way);
+  }
+}
+
 }  // namespace lanewise

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/interval.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 #include "core/rules/rule.hpp"
@@ -59,6 +60,12 @@ class Planner {
   Model const& model_;
   std::string fingerprint_;  // of the machine: covers every figure of it, so it is made once for all plans
 };
+
+// The range of a way's time, alone on an idle machine; nullopt where its time is unknown.
+std::optional<TimeRange> time_range(Intervals const& intervals, Request const& request, Way const& way);
+
+// Adds the range of every chosen way to a plan's decisions.
+void add_ranges(Plan& plan, Model const& model);
 
 // Every way worth weighing for a request, preferred ones first; legality is not looked at.
 std::vector<Way> possible_ways(Machine const& machine, Request const& request);

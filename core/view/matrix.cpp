@@ -28,7 +28,7 @@ Seconds latency_of(Model const& model, Request const& request, Way const& way) {
 class MatrixMaker {
  public:
   MatrixMaker(Model const& model, MatrixQuestion const& question, Executor* executor)
-      : model_(model), planner_(model), question_(question), executor_(executor) {}
+      : model_(model), planner_(model), intervals_(model), question_(question), executor_(executor) {}
 
   Matrix::Cell cell(Place const& from, Place const& to) {
     Matrix::Cell cell;
@@ -45,12 +45,17 @@ class MatrixMaker {
     else if (executor_ != nullptr)
       run(request, cell);
     else
-      cell.time = chosen.cost->time;
+      alone(request, chosen, cell);
     if (!cell.rate && cell.time) cell.rate = question_.bytes / *cell.time;
     return cell;
   }
 
  private:
+  void alone(Request const& request, Judged const& chosen, Matrix::Cell& cell) const {
+    cell.time = chosen.cost->time;
+    cell.range = time_range(intervals_, request, chosen.way);
+  }
+
   void run(Request const& request, Matrix::Cell& cell) {
     std::vector<Request> requests{request};
     if (question_.bidirectional && request.from != request.to)
@@ -65,6 +70,7 @@ class MatrixMaker {
 
   Model const& model_;
   Planner planner_;
+  Intervals intervals_;
   MatrixQuestion const& question_;
   Executor* executor_;
 };
@@ -144,6 +150,7 @@ nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& mach
       item["mechanism"] =
           cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
       if (cell.time) item["time_us"] = microseconds(*cell.time);
+      if (cell.range) item["time_interval_us"] = {microseconds(cell.range->low), microseconds(cell.range->high)};
       if (cell.rate) item["bandwidth_GBps"] = gigabytes_per_second(*cell.rate);
       json["cells"].push_back(std::move(item));
     }

@@ -27,6 +27,7 @@ struct Matrix {
     std::string path;             // PIX ... SYS
     std::optional<Seconds> time;  // absent: no legal way, or a figure is unknown
     std::optional<BytesPerSecond> rate;
+    std::optional<TimeRange> range;  // of the time, where it is the model's own
   };
   MatrixQuestion question;
   std::string mode;  // "model" or "sim"

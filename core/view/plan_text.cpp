@@ -19,14 +19,16 @@ std::string names_before(Step const& step, std::vector<Step> const& steps) {
 }  // namespace
 
 std::string plan_text(Plan const& plan, Machine const& machine) {
-  Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "bound by", "after"});
+  Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "90 % range", "bound by", "after"});
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     auto const& step = plan.steps[i];
     auto const& decision = plan.decisions[i];
     auto const& chosen = decision.candidates[decision.chosen];
-    table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
-               std::string(to_string(step.op)), text_of(step.way, machine),
-               chosen.time ? rounded_text(*chosen.time) : "?", chosen.binding, names_before(step, plan.steps)});
+    table.add(
+        {step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
+         std::string(to_string(step.op)), text_of(step.way, machine), chosen.time ? rounded_text(*chosen.time) : "?",
+         chosen.range ? fmt::format("{} to {}", rounded_text(chosen.range->low), rounded_text(chosen.range->high)) : "",
+         chosen.binding, names_before(step, plan.steps)});
   }
   auto text = fmt::format("plan for {} (fingerprint {})\n", plan.machine, plan.fingerprint) + table.text();
   for (auto const& decision : plan.decisions) {

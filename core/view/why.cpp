@@ -69,7 +69,12 @@ Explanation explain(Model const& model, Request const& request) {
   Planner const planner(model);
   auto const choice = planner.choose(request);
   Explanation explanation{request, {}, choice.chosen};
-  for (auto const& judged : choice.judged) explanation.candidates.push_back(planner.described(request, judged));
+  Intervals const intervals(model);
+  for (auto const& judged : choice.judged) {
+    explanation.candidates.push_back(planner.described(request, judged));
+    auto& candidate = explanation.candidates.back();
+    if (candidate.time) candidate.range = time_range(intervals, request, judged.way);
+  }
   return explanation;
 }
 
@@ -78,11 +83,12 @@ std::string why_text(Explanation const& explanation, Machine const& machine) {
   auto text =
       fmt::format("{} to {} on {}: {}, op {} ({})\n\n", machine.name_of(request.from), machine.name_of(request.to),
                   machine.name, exact_text(request.bytes), to_string(request.op), distance(machine, request));
-  Table table({"", "way", "verdict", "time", "latency", "bandwidth", "bound by"});
+  Table table({"", "way", "verdict", "time", "90 % range", "latency", "bandwidth", "bound by"});
   for (std::size_t i = 0; i < explanation.candidates.size(); ++i) {
     auto const& c = explanation.candidates[i];
     bool const chosen = explanation.chosen == i;
     table.add({chosen ? "*" : "", text_of(c.way, machine), verdict(c, chosen), c.time ? rounded_text(*c.time) : "",
+               c.range ? fmt::format("{} to {}", rounded_text(c.range->low), rounded_text(c.range->high)) : "",
                c.latency ? rounded_text(*c.latency) : "", c.time ? rounded_text(request.bytes / *c.time) : "",
                c.binding});
   }

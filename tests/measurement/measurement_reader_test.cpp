@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{
             "unit_of_the_other_quantity",
             "series: [{series: s, quantity: latency, unit: GB/s, bytes: 1 MB, values: [{from: a, to: b, value: 1}]}]\n",
-            "1 GB/s"},
+            "unknown unit 'GB/s' for a time"},
         Wrong{"no_form", "series: [{series: s, quantity: latency, unit: us, bytes: 1 MB}]\n", "exactly one of"},
         Wrong{"no_bytes", "series: [{series: s, quantity: latency, unit: us, values: [{from: a, to: b, value: 1}]}]\n",
               "'bytes' is missing"},

@@ -1,0 +1,49 @@
+#pragma once
+// Two descriptions of one machine, held against each other pair by pair: what a change of settings costs, and why.
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/executor.hpp"
+
+namespace lanewise {
+
+enum class WhatIfFigure : std::uint8_t { Bandwidth, BothWays, Latency };
+std::string_view to_string(WhatIfFigure figure);  // bandwidth, both ways, latency
+
+struct WhatIfQuestion {
+  std::vector<std::string> places;  // names; every ordered pair of them is asked for
+  Bytes bytes{0};                   // for bandwidth
+  Bytes small{0};                   // for latency
+  Op op = Op::Copy;
+};
+
+// One figure of one pair that changed, or of several pairs that changed alike.
+struct WhatIfChange {
+  std::string from, to;
+  int more = 0;  // pairs that changed in the same way
+  WhatIfFigure figure = WhatIfFigure::Bandwidth;
+  std::optional<double> before, after;  // bytes per second or seconds; absent: no legal way, or a figure is unknown
+  std::string way_before, way_after;    // mechanisms; empty: no legal way
+  std::string because;                  // a rule, or the resource that binds
+  // after / before; absent where one is.
+  [[nodiscard]] std::optional<double> ratio() const;
+};
+
+struct WhatIf {
+  std::vector<WhatIfChange> changes;  // worst first
+  std::size_t pairs = 0;              // asked for
+  bool ran_both_ways = false;
+};
+
+// The executors run both directions at once; without them that figure is left out.
+WhatIf what_if(Model const& before, Model const& after, WhatIfQuestion const& question, Executor* before_executor,
+               Executor* after_executor);
+std::string whatif_text(WhatIf const& whatif, std::string const& machine, std::vector<std::string> const& settings);
+// `lanewise: whatif/1`
+nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& machine,
+                                   std::vector<std::string> const& settings);
+
+}  // namespace lanewise
