@@ -53,7 +53,8 @@ void add_matrix(CLI::App& app, Session& session) {
   session.add_machine(*command);
   command->add_option("--metric", options->metric, "bandwidth, latency, mechanism or class")->capture_default_str();
   command->add_option("--bytes", options->bytes, "size of each transfer (256 MiB; for latency 16 B)");
-  command->add_option("--op", options->op, "copy, write, read, load_store or atomic")->capture_default_str();
+  command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
+      ->capture_default_str();
   command
       ->add_option("--mode", options->mode, "model (each pair alone on an idle machine) or sim (run by the simulator)")
       ->check(CLI::IsMember({"model", "sim"}));

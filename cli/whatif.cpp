@@ -62,7 +62,8 @@ void add_whatif(CLI::App& app, Session& session) {
   session.add_machine(*command);
   command->add_option("--bytes", options->bytes, "size of each transfer; latency is that of 16 B")
       ->capture_default_str();
-  command->add_option("--op", options->op, "copy, write, read, load_store or atomic")->capture_default_str();
+  command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
+      ->capture_default_str();
   command->add_option("--places", options->places, "only these: gpu0..gpu3,nic0,cpu0")->delimiter(',');
   command->callback([&session, options] { run(session, *options); });
 }

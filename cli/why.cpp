@@ -41,7 +41,8 @@ void add_why(CLI::App& app, Session& session) {
       ->required();
   command->add_option("to", options->to, "where it goes")->required();
   command->add_option("--bytes", options->bytes, "size of the transfer")->capture_default_str();
-  command->add_option("--op", options->op, "copy, write, read, load_store or atomic")->capture_default_str();
+  command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
+      ->capture_default_str();
   command->callback([&session, options] { run(session, *options); });
 }
 

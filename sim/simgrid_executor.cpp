@@ -8,6 +8,7 @@
 
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
+#include "core/model/quirks.hpp"
 #include "core/plan/dag_runner.hpp"
 #include "sim/simulation.hpp"
 
@@ -40,6 +41,7 @@ class Platform {
       flow.bytes = static_cast<std::uint64_t>(steps[i].bytes.value());
       flows_.push_back(std::move(flow));
     }
+    add_quirks(steps);
   }
 
   [[nodiscard]] std::vector<SharedLink> const& links() const { return links_; }
@@ -48,7 +50,7 @@ class Platform {
   // What each resource carried, busiest first.
   [[nodiscard]] std::vector<ResourceTrace> usage(SimulationResult const& result) const {
     std::vector<ResourceTrace> traces;
-    for (std::size_t i = 0; i < links_.size(); ++i) {
+    for (std::size_t i = 0; i < resource_of_.size(); ++i) {
       auto const& resource = model_.resources().at(resource_of_[i]);
       auto const bytes = result.link_bytes[i] * unit_[i];
       auto const most = model_.capacity(resource_of_[i])->value() * result.makespan;
@@ -60,6 +62,18 @@ class Platform {
   }
 
  private:
+  // Links of their own behind those of the resources: they are reported as part of none.
+  void add_quirks(std::vector<Step> const& steps) {
+    std::vector<PostedWrites> writes;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if (steps[i].way.mechanism == Mechanism::PcieP2p && steps[i].way.drive == Drive::Push)
+        writes.push_back({i, std::get<PciId>(steps[i].from), std::get<PciId>(steps[i].to)});
+    for (auto const& limit : posted_write_collapses(model_.machine(), writes)) {
+      links_.push_back({limit.capacity.value()});
+      for (auto const member : limit.members) flows_[member].uses.push_back({links_.size() - 1, 1});
+    }
+  }
+
   Model const& model_;
   std::vector<SharedLink> links_;
   std::vector<ResourceId> resource_of_;
@@ -113,6 +127,11 @@ std::vector<Demand> lowered(Model const& model, Plan const& plan) {
   demands.reserve(plan.steps.size());
   for (auto const& step : plan.steps) {
     demands.push_back(model.lower(step.from, step.to, step.bytes, step.op, step.way));
+    Seconds noticed{0};
+    for (auto const before : step.after)
+      noticed = std::max(noticed,
+                         model.handover(model.machine().host_of(step.from), plan.steps[index(before)].way, step.way));
+    demands.back().start += noticed;
     if (demands.back().unknown)
       throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
                                   model.resources().at(*demands.back().unknown).missing));

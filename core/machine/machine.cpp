@@ -25,7 +25,8 @@ constexpr std::array<AcsName, 7> kAcsNames{{{"SV", AcsControl::kSourceValidation
                                             {"DT", AcsControl::kDirectTranslated}}};
 constexpr std::array<std::string_view, 6> kIommuNames{"unknown", "off", "pt", "lazy", "strict", "vfio"};
 constexpr std::array<std::string_view, 6> kPciKindNames{"root_port", "switch", "gpu", "nic", "nvme", "device"};
-constexpr std::array<std::string_view, 5> kOpNames{"copy", "write", "read", "load_store", "atomic"};
+constexpr std::array<std::string_view, 7> kOpNames{"copy",   "write",    "read", "load_store",
+                                                   "atomic", "prefetch", "fault"};
 
 }  // namespace
 
@@ -77,6 +78,7 @@ Parsed<IommuMode> parse_iommu(std::string_view text) {
 
 std::string_view to_string(PciKind kind) { return kPciKindNames.at(static_cast<std::size_t>(kind)); }
 std::string_view to_string(Op op) { return kOpNames.at(static_cast<std::size_t>(op)); }
+std::vector<std::string> op_names() { return {kOpNames.begin(), kOpNames.end()}; }
 Parsed<Op> parse_op(std::string_view text) { return parse_word<Op>(text, kOpNames, "an op"); }
 
 Fabric::Attachment const* Fabric::find(PciId nic) const {
@@ -106,7 +108,7 @@ std::optional<PciId> Machine::find_function(std::string_view wanted) const {
 std::optional<Place> Machine::find_place(std::string_view wanted) const {
   if (auto const id = find_function(wanted)) {
     auto const kind = at(*id).kind;
-    if (kind != PciKind::RootPort && kind != PciKind::Switch && kind != PciKind::Device) return Place(*id);
+    if (kind != PciKind::RootPort && kind != PciKind::Switch) return Place(*id);
   }
   for (std::size_t i = 0; i < numa_nodes.size(); ++i)
     if (numa_nodes[i].name == wanted || at(numa_nodes[i].socket).name == wanted) return Place(NumaId(i));

@@ -81,8 +81,9 @@ struct Software {
   bool dma_buf = false;  // ibv_reg_dmabuf_mr works for GPU memory
   bool gdrcopy = false;  // the CPU can map BAR1
   bool gpudirect_storage = false;
-  bool fabric_manager = true;  // NVSwitch fabric is initialised
-  bool geforce_peer = false;   // a modified driver that lifts a product's refusal of PCIe peer access
+  bool fabric_manager = true;    // NVSwitch fabric is initialised
+  bool gpudirect_async = false;  // the GPU rings the NIC's doorbell (libgdsync): no CPU between a kernel and a send
+  bool geforce_peer = false;     // a modified driver that lifts a product's refusal of PCIe peer access
   friend bool operator==(Software const&, Software const&) = default;
 };
 
@@ -176,8 +177,10 @@ struct NvSwitch {
 using Place = std::variant<PciId, NumaId>;
 
 // Words for how a transfer is asked to be done.
-enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic };
+// Prefetch and Fault move the pages of Unified Memory: asked for ahead, or one group of page faults after another.
+enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic, Prefetch, Fault };
 std::string_view to_string(Op op);
+std::vector<std::string> op_names();
 Parsed<Op> parse_op(std::string_view text);
 
 // A measured figure that wins over the model.

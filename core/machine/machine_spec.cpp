@@ -71,6 +71,7 @@ MapSpec const& software_spec() {
        flag("dma_buf", "verbs registers GPU memory by dma-buf"), flag("gdrcopy", "the CPU can map BAR1"),
        flag("gpudirect_storage", "GPUDirect Storage is set up"),
        flag("fabric_manager", "the NVSwitch fabric manager is running"),
+       flag("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)"),
        flag("geforce_peer", "a modified driver lifts the product's refusal of PCIe peer access")}};
   return spec;
 }
@@ -114,10 +115,7 @@ MapSpec const& override_spec() {
       "override",
       {id("from", "where the data is", true),
        id("to", "where it goes", true),
-       {.name = "op",
-        .type = ValueType::Word,
-        .doc = "which op; default: every one",
-        .words = {"copy", "write", "read", "load_store", "atomic"}},
+       {.name = "op", .type = ValueType::Word, .doc = "which op; default: every one", .words = op_names()},
        rate("bandwidth", "measured for one large transfer"),
        {.name = "latency", .type = ValueType::Time, .doc = "measured for a tiny transfer"},
        {.name = "source", .type = ValueType::Text, .doc = "who measured it, how and when", .required = true}}};

@@ -70,6 +70,7 @@ class MachineWriter {
             {"gdrcopy", s.gdrcopy},
             {"gpudirect_storage", s.gpudirect_storage},
             {"fabric_manager", s.fabric_manager},
+            {"gpudirect_async", s.gpudirect_async},
             {"geforce_peer", s.geforce_peer}};
   }
 

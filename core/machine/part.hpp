@@ -84,23 +84,30 @@ struct GpuFigures {
 };
 
 enum class LinkLayer : std::uint8_t { InfiniBand, Ethernet };
+// What RDMA packets travel in; ByLinkLayer: InfiniBand, or RoCE v2 on Ethernet.
+enum class Transport : std::uint8_t { ByLinkLayer, RoceV1, RoceV2, Iwarp };
 
 struct NicFigures {
   std::string driver;  // mlx5, efa, bnxt_re, irdma, rxe, virtio
   LinkLayer link_layer = LinkLayer::Ethernet;
+  Transport transport = Transport::ByLinkLayer;
   bool rdma = true;                    // can do RDMA verbs
   bool gpudirect = true;               // its driver registers GPU memory (peermem or dma-buf)
   std::optional<BytesPerSecond> rate;  // of one port on the wire
   std::optional<Bytes> mtu;
   std::optional<Seconds> wire_latency;  // one way, port to port
   std::optional<PerSecond> message_rate;
-  std::optional<BytesPerSecond> read_bandwidth;  // RDMA read over one path
+  std::optional<BytesPerSecond> read_bandwidth;        // RDMA read over one path
+  std::optional<BytesPerSecond> queue_pair_bandwidth;  // one queue pair, where it does not fill the port
   friend bool operator==(NicFigures const&, NicFigures const&) = default;
 };
 
 struct SwitchFigures {
   std::optional<BytesPerSecond>
       virtual_switch_fabric;  // between virtual switches of one chip, each direction; absent: none
+  // Quirk: what several devices below one uplink reach together when they write to several other root ports at once;
+  // absent: they share the uplink.
+  std::optional<BytesPerSecond> posted_write_collapse;
   friend bool operator==(SwitchFigures const&, SwitchFigures const&) = default;
 };
 

@@ -243,6 +243,8 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("driver", "mlx5, efa, bnxt_re, irdma, rxe, virtio", LANEWISE_MEMBER(nic.driver)));
   f.push_back(
       word("link_layer", "infiniband or ethernet", {"infiniband", "ethernet"}, LANEWISE_MEMBER(nic.link_layer)));
+  f.push_back(word("transport", "what RDMA packets travel in, where the link layer does not say: roce_v2 on Ethernet",
+                   {"by_link_layer", "roce_v1", "roce_v2", "iwarp"}, LANEWISE_MEMBER(nic.transport)));
   f.push_back(scalar("verbs", "can do RDMA verbs", LANEWISE_MEMBER(nic.rdma)));
   f.push_back(scalar("gpudirect", "its driver can register GPU memory", LANEWISE_MEMBER(nic.gpudirect)));
   f.push_back(scalar("rate", "one port on the wire, one direction", LANEWISE_MEMBER(nic.rate)));
@@ -251,6 +253,8 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
   f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",
                      LANEWISE_MEMBER(nic.read_bandwidth)));
+  f.push_back(scalar("queue_pair_bandwidth", "one queue pair, where it does not fill the port",
+                     LANEWISE_MEMBER(nic.queue_pair_bandwidth)));
   return f;
 }
 
@@ -260,6 +264,11 @@ std::vector<PartField> switch_fields() {
   add_pcie(f, "one pass through the switch");
   f.push_back(scalar("virtual_switch_fabric", "between virtual switches of one chip, each direction",
                      LANEWISE_MEMBER(pcie_switch.virtual_switch_fabric)));
+  f.push_back(
+      scalar("posted_write_collapse",
+             "quirk: what devices below one uplink reach together when they write to several other root ports at "
+             "once; absent: they share the uplink",
+             LANEWISE_MEMBER(pcie_switch.posted_write_collapse)));
   return f;
 }
 

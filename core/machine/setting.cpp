@@ -117,12 +117,13 @@ void set_software(Machine& machine, Setting const& setting, std::string_view nam
     std::string_view name;
     bool Software::*member;
   };
-  constexpr std::array<Entry, 7> kEntries{{{"cuda", &Software::cuda},
+  constexpr std::array<Entry, 8> kEntries{{{"cuda", &Software::cuda},
                                            {"peermem", &Software::peermem},
                                            {"dma_buf", &Software::dma_buf},
                                            {"gdrcopy", &Software::gdrcopy},
                                            {"gpudirect_storage", &Software::gpudirect_storage},
                                            {"fabric_manager", &Software::fabric_manager},
+                                           {"gpudirect_async", &Software::gpudirect_async},
                                            {"geforce_peer", &Software::geforce_peer}}};
   for (auto const& entry : kEntries) {
     if (entry.name != name) continue;
@@ -130,7 +131,8 @@ void set_software(Machine& machine, Setting const& setting, std::string_view nam
     return;
   }
   refuse(setting,
-         "allowed: software.cuda, .peermem, .dma_buf, .gdrcopy, .gpudirect_storage, .fabric_manager, .geforce_peer");
+         "allowed: software.cuda, .peermem, .dma_buf, .gdrcopy, .gpudirect_storage, .fabric_manager, .gpudirect_async, "
+         ".geforce_peer");
 }
 
 void set_nvlink(Machine& machine, Setting const& setting) {

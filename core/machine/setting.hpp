@@ -23,7 +23,8 @@ Setting parse_setting(std::string_view text);
 //   acs=on|off|unknown|RR,CR    acs@NAME=...    ports above a device, or every downstream port of a switch or root port
 //   iommu=off|pt|lazy|strict|vfio|translated    iommu_page=2 MiB
 //   virtualization=none|passthrough    virtualization.approval=true, .ats=true, .clique=gpu0,gpu1
-//   software.peermem=true    likewise cuda, dma_buf, gdrcopy, gpudirect_storage, fabric_manager, geforce_peer
+//   software.peermem=true    likewise cuda, dma_buf, gdrcopy, gpudirect_storage, fabric_manager, gpudirect_async,
+//   geforce_peer
 //   link@NAME=gen3 x8    part@NAME=PART    mig@GPU=true
 //   nvlink=off    takes every NVLink, C2C and GPU xGMI link away
 void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue);

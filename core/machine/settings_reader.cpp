@@ -79,6 +79,7 @@ void read_software(MapReader& reader, Software& software) {
   take("gdrcopy", software.gdrcopy);
   take("gpudirect_storage", software.gpudirect_storage);
   take("fabric_manager", software.fabric_manager);
+  take("gpudirect_async", software.gpudirect_async);
   take("geforce_peer", software.geforce_peer);
 }
 

@@ -38,6 +38,8 @@ struct MeasuredSeries {
   std::optional<Mechanism> mechanism;  // how the benchmark went; absent: as the planner would
   bool by_driver = false;              // host_staged: CUDA's own
   Access access;                       // of every point; a sweep may vary it
+  bool pageable = false;               // host memory that is not pinned
+  int queue_pairs = 0;                 // of RDMA; 0: as many as the NIC needs
   bool pulled = false;                 // peer access driven by the destination
   bool pipelined = false;              // many transfers in flight: their starts are hidden
   std::vector<Setting> settings;

@@ -21,10 +21,7 @@ FieldSpec mechanism_field(std::string name, std::string doc) {
   return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .pattern = mechanism_pattern()};
 }
 FieldSpec op_field() {
-  return {.name = "op",
-          .type = ValueType::Word,
-          .doc = "how; copy when absent",
-          .words = {"copy", "write", "read", "load_store", "atomic"}};
+  return {.name = "op", .type = ValueType::Word, .doc = "how; copy when absent", .words = op_names()};
 }
 FieldSpec doubtful_field() { return text("doubtful", "why the figures are printed but left out of the gate"); }
 FieldSpec staging_field() {
@@ -89,6 +86,8 @@ MapSpec const& series_spec() {
        mechanism_field("mechanism", "how the benchmark went; absent: as the planner would"),
        staging_field(),
        access_field(),
+       flag("pageable", "host memory that is not pinned"),
+       {.name = "queue_pairs", .type = ValueType::Count, .doc = "of RDMA; as many as the NIC needs when absent"},
        flag("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
        flag("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
        flag("both_ways", "both directions at once; a figure is the sum"),
@@ -189,6 +188,8 @@ class MeasurementReader {
     series_.mechanism = mechanism(reader, "mechanism");
     series_.by_driver = read_staging(reader, series_.mechanism);
     read_cuts(reader);
+    series_.pageable = reader.flag("pageable").value_or(false);
+    series_.queue_pairs = reader.count("queue_pairs").value_or(0);
     series_.pulled = reader.flag("pulled").value_or(false);
     series_.pipelined = reader.flag("pipelined").value_or(false);
     both_ways_ = reader.flag("both_ways").value_or(false);

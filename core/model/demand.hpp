@@ -97,6 +97,8 @@ enum class Cap : std::uint8_t {
   RdmaRead,          // RDMA read over one path
   MessageRate,       // messages per second of a NIC
   TakingTurns,       // two legs, one after the other
+  PageMigration,     // Unified Memory, block by block
+  QueuePair,         // one queue pair of a NIC
   Measured,          // an override
 };
 std::string_view to_string(Cap cap);
@@ -128,6 +130,7 @@ struct Demand {
   Cap cap_reason = Cap::None;
   Seconds start{0};  // engine, kernel, driver: before anything moves
   Seconds path{0};   // from the first byte leaving to its arrival, and fixed waits on the way
+  Seconds once{0};   // before the first such transfer only: peer access, registration, a mapped window
   Seconds busy{0};   // what one transfer keeps for itself of a core or an engine: many alike go no faster than one each
   InlineVector<EngineId, 4> engines;
   Route route;

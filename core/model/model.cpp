@@ -34,7 +34,8 @@ class Lowering {
         way_(way) {}
 
   void lower() {
-    if (by_kernel()) path_.read_in_cache_lines();
+    bool const by_gpu = way_.mechanism == Mechanism::PcieP2p || way_.mechanism == Mechanism::HostDma;
+    if (by_kernel() && by_gpu && way_.access.each == 0_B) path_.read_in_cache_lines();
     switch (way_.mechanism) {
       case Mechanism::Local: local(); break;
       case Mechanism::Nvlink: nvlink(); break;
@@ -51,6 +52,9 @@ class Lowering {
       case Mechanism::StorageDirect: storage_direct(); break;
       case Mechanism::StorageStaged: storage_staged(); break;
     }
+    if (migrates()) migrate();
+    if (way_.pageable) copy_pageable();
+    set_up();
     apply_override();
   }
 
@@ -58,7 +62,8 @@ class Lowering {
   [[nodiscard]] std::optional<PciId> gpu(Place const& place) const { return gpu_at(machine_, place); }
   [[nodiscard]] PciId gpu_from() const { return std::get<PciId>(from_); }
   [[nodiscard]] PciId gpu_to() const { return std::get<PciId>(to_); }
-  [[nodiscard]] bool by_kernel() const { return op_ != Op::Copy; }
+  [[nodiscard]] bool migrates() const { return op_ == Op::Prefetch || op_ == Op::Fault; }
+  [[nodiscard]] bool by_kernel() const { return op_ != Op::Copy && !migrates(); }
   // Times of software and engines, under the assumptions of this model.
   [[nodiscard]] Seconds engine_start() const {
     return overheads::kCopyEngineStart * model_.assumed()(Parameter::EngineStart);
@@ -298,6 +303,7 @@ class Lowering {
           holder = *way_.relay;
         }
         front.latency += path_.gpu_into_device(holder, nic);
+        map_window(holder, holder, true);
         return front;
       }
       auto const copied = leg([&](PathBuilder& p) { return p.gpu_into_memory(*g, staging_at_source()); });
@@ -320,6 +326,7 @@ class Lowering {
         auto const holder = way_.relay_to.value_or(*g);
         auto const received = leg([&](PathBuilder& p) { return p.device_into_gpu(nic, holder); });
         back.latency = received.latency + flush(nic, holder);
+        map_window(holder, holder, false);
         if (way_.relay_to) {
           back = {back.latency + path_.nvlink(holder, *g, by_kernel()), received.rate, true};
           demand_.start += engine_start();
@@ -362,6 +369,8 @@ class Lowering {
     for (auto const& nic : {way_.nic_from, way_.nic_to})
       if (nic) message_rate(*nic);
     if (op_ == Op::Read) limit_rdma_read();
+    limit_queue_pairs();
+    limit_soft_nic();
     auto const stages = (front.staged ? 1 : 0) + (back.staged ? 1 : 0);
     if (stages == 0) return;
     if (way_.mechanism == Mechanism::SharedHost) return whole_message(front, back);
@@ -389,14 +398,36 @@ class Lowering {
     }
   }
 
+  void limit_queue_pairs() {
+    if (way_.queue_pairs == 0) return;
+    for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+      auto const* part = nic ? machine_.part_of(*nic) : nullptr;
+      if (part == nullptr || !part->nic.queue_pair_bandwidth) continue;
+      path_.limit(*part->nic.queue_pair_bandwidth * (way_.queue_pairs * model_.assumed()(Parameter::NetworkRate)),
+                  Cap::QueuePair);
+    }
+  }
+
+  // Soft-RoCE has no DMA engine of its own: a core copies every packet (Linux drivers/infiniband/sw/rxe).
+  void limit_soft_nic() {
+    for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+      auto const* part = nic ? machine_.part_of(*nic) : nullptr;
+      if (part == nullptr || part->nic.driver != "rxe") continue;
+      auto const memory = machine_.numa_of(*nic);
+      path_.cpu_copy(memory, memory);
+    }
+  }
+
   // ---------------------------------------------------------------------------------------------------------- storage
 
   [[nodiscard]] bool from_drive() const {
     auto const* id = std::get_if<PciId>(&from_);
-    return id != nullptr && machine_.at(*id).kind == PciKind::Nvme;
+    return id != nullptr && machine_.at(*id).kind != PciKind::Gpu;
   }
   PciId drive() const { return from_drive() ? gpu_from() : gpu_to(); }
   void use_drive() {
+    if (machine_.at(drive()).kind != PciKind::Nvme)
+      return;  // a capture card or an accelerator: only its link bounds it
     auto const duplex = resources_.drive(drive());
     path_.use(from_drive() ? duplex.up : duplex.down);
     auto const* part = machine_.part_of(drive());
@@ -423,6 +454,49 @@ class Lowering {
     keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + engine_start());
     hold_engine(other);
     pipeline(out.latency + in.latency, out.rate, engine_start());
+  }
+
+  // ------------------------------------------------------------------------------------------------- what comes on top
+
+  // Unified Memory: 2 MiB blocks, each with its bytes and its share of the driver's work.
+  void migrate() {
+    auto const factor = 1 / model_.assumed()(Parameter::PageMigration);
+    bool const faults = op_ == Op::Fault;
+    demand_.start += by_host(overheads::kHostSubmit) + (faults ? overheads::kFirstFault * factor : 0.0_s);
+    auto const rate = path_.rate();
+    if (!rate) return;
+    auto const work = (faults ? overheads::kFaultBlock : overheads::kPrefetchBlock) * factor;
+    path_.limit(overheads::kMigrationBlock / (overheads::kMigrationBlock / *rate + work), Cap::PageMigration);
+  }
+
+  // Pageable host memory: one core copies every byte to or from a pinned chunk, beside the engine's work on another.
+  void copy_pageable() {
+    for (auto const& end : {from_, to_}) {
+      auto const* memory = std::get_if<NumaId>(&end);
+      if (memory == nullptr || (gpu(from_) == gpu(to_))) continue;
+      path_.cpu_copy(*memory, *memory);
+      demand_.start += by_host(overheads::kHostSubmit + overheads::kHostSync);
+    }
+  }
+
+  // What the first such transfer pays and no other.
+  void set_up() {
+    switch (way_.mechanism) {
+      case Mechanism::PcieP2p:
+      case Mechanism::NvlinkRelay: demand_.once = overheads::kEnablePeer; break;
+      case Mechanism::Nvlink:
+        if (gpu(from_) && gpu(to_)) demand_.once = overheads::kEnablePeer;
+        break;
+      case Mechanism::BarCopy: demand_.once = overheads::kBarPin; break;
+      case Mechanism::Rdma:
+      case Mechanism::Gdr:
+      case Mechanism::GdrRelay:
+        demand_.once =
+            overheads::kRegister + Seconds(overheads::kRegisterPerByte * static_cast<double>(bytes_.value()));
+        break;
+      default: break;
+    }
+    demand_.once = by_host(demand_.once);
   }
 
   // --------------------------------------------------------------------------------------------------------- override
@@ -493,6 +567,13 @@ std::optional<BytesPerSecond> Model::throughput(Demand const& demand, Bytes byte
   auto const alone = cost(demand, bytes);
   if (!alone) return std::nullopt;
   return bytes / std::max(bytes / alone->rate, demand.busy);
+}
+
+Seconds Model::handover(HostId host, Way const& before, Way const& after) const {
+  bool const sends = after.nic_from.has_value();
+  bool const by_gpu = before.mechanism != Mechanism::BarCopy && !before.nic_from && !before.nic_to;
+  if (!sends || !by_gpu || machine().at(host).software.gpudirect_async) return Seconds(0);
+  return (overheads::kHostSync + overheads::kHostSubmit) * assumed_(Parameter::HostWork);
 }
 
 Bytes Model::best_chunk(Bytes bytes, BytesPerSecond rate) {

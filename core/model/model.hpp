@@ -43,6 +43,10 @@ class Model {
   // Many such transfers in flight, one behind the other: starts are hidden, but not what each keeps busy.
   [[nodiscard]] std::optional<BytesPerSecond> throughput(Demand const& demand, Bytes bytes) const;
 
+  // What passes between the end of one step and the start of one that waited for it, beside the latter's own start:
+  // after work on a GPU the CPU must notice and submit before a NIC sends, unless the GPU rings the NIC itself.
+  [[nodiscard]] Seconds handover(HostId host, Way const& before, Way const& after) const;
+
   // The chunk of a two-stage pipeline that finishes first: about sqrt(bytes x time between chunks x rate), a power of
   // two from 64 KiB to 8 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.
   static Bytes best_chunk(Bytes bytes, BytesPerSecond rate);

@@ -12,8 +12,11 @@ constexpr Bytes kDefaultMtu = 4096_B;
 
 }  // namespace
 
-double wire_efficiency(LinkLayer layer, Bytes mtu) {
-  double const extra = layer == LinkLayer::InfiniBand ? 8 + 12 + 4 + 2 + 2 : 38 + 20 + 8 + 12 + 4;
+double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu) {
+  double extra = layer == LinkLayer::InfiniBand ? 8 + 12 + 4 + 2 + 2 : 38 + 20 + 8 + 12 + 4;
+  if (transport == Transport::RoceV1) extra = 38 + 40 + 12 + 4;
+  if (transport == Transport::RoceV2) extra = 38 + 20 + 8 + 12 + 4;
+  if (transport == Transport::Iwarp) extra = 38 + 20 + 32 + 6 + 14;
   auto const payload = static_cast<double>(mtu.value());
   return payload / (payload + extra);
 }
@@ -26,7 +29,8 @@ std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic) {
   if (attachment != nullptr && attachment->rate && rate) rate = std::min(*rate, *attachment->rate);
   if (!rate) return std::nullopt;
   auto const layer = part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet;
-  return *rate * wire_efficiency(layer, part != nullptr ? part->nic.mtu.value_or(kDefaultMtu) : kDefaultMtu);
+  auto const transport = part != nullptr ? part->nic.transport : Transport::ByLinkLayer;
+  return *rate * wire_efficiency(layer, transport, part != nullptr ? part->nic.mtu.value_or(kDefaultMtu) : kDefaultMtu);
 }
 
 Seconds wire_latency(Machine const& machine, PciId nic) {

@@ -5,10 +5,14 @@
 
 namespace lanewise::network {
 
-// Payload share of the wire at a path MTU. InfiniBand: LRH 8, BTH 12, ICRC 4, VCRC 2, delimiters 2. RoCE v2: Ethernet
-// framing with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4. Sources: OpenUCX src/uct/ib/base/ib_device.h;
-// pcie-model eth.py.
-double wire_efficiency(LinkLayer layer, Bytes mtu);
+// Payload share of the wire at a path MTU, bytes beside the payload of a packet:
+//   InfiniBand 28: LRH 8, BTH 12, ICRC 4, VCRC 2, delimiters 2
+//   RoCE v2 82: Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; Soft-RoCE likewise
+//   RoCE v1 94: Ethernet 38, GRH 40, BTH 12, ICRC 4
+//   iWARP 110: Ethernet 38, IPv4 20, TCP with timestamps 32, MPA length and CRC 6, DDP and RDMAP 14
+// Sources: OpenUCX src/uct/ib/base/ib_device.h; pcie-model eth.py; InfiniBand Architecture annex A16, A17; RFC 5041,
+// 5044.
+double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu);
 
 // Payload bytes per second of one direction of a port, or nullopt where the part does not say its rate.
 std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic);

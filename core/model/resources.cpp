@@ -74,19 +74,12 @@ double assumed_share(ResourceKind kind, Assumptions const& assumed) {
 }
 
 std::string_view to_string(Cap cap) {
-  constexpr std::array<std::string_view, 13> kNames{"nothing",
-                                                    "outstanding reads",
-                                                    "peer reads through the root complex",
-                                                    "packet payload",
-                                                    "time between chunks",
-                                                    "one CPU core",
-                                                    "BAR1 writes",
-                                                    "BAR1 reads",
-                                                    "device memory",
-                                                    "RDMA read",
-                                                    "message rate",
-                                                    "two legs in turn",
-                                                    "a measured override"};
+  constexpr std::array<std::string_view, 15> kNames{
+      "nothing",        "outstanding reads",   "peer reads through the root complex",
+      "packet payload", "time between chunks", "one CPU core",
+      "BAR1 writes",    "BAR1 reads",          "device memory",
+      "RDMA read",      "message rate",        "two legs in turn",
+      "page migration", "one queue pair",      "a measured override"};
   return kNames.at(static_cast<std::size_t>(cap));
 }
 

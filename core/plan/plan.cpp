@@ -74,11 +74,12 @@ void verify_way(Machine const& machine, Step const& step) {
     case Mechanism::Gdr:
     case Mechanism::Rdma: require(has_nic, step, fmt::format("{} needs a NIC", to_string(way.mechanism))); break;
     case Mechanism::StorageDirect:
-      require(one_each(PciKind::Gpu, PciKind::Nvme), step, "storage_direct is between a drive and a GPU");
+      require(one_each(PciKind::Gpu, PciKind::Nvme) || one_each(PciKind::Gpu, PciKind::Device), step,
+              "storage_direct is between a drive or another device and a GPU");
       break;
     case Mechanism::StorageStaged:
-      require(one_each(PciKind::Gpu, PciKind::Nvme) && way.staging, step,
-              "storage_staged is between a drive and a GPU through host memory");
+      require((one_each(PciKind::Gpu, PciKind::Nvme) || one_each(PciKind::Gpu, PciKind::Device)) && way.staging, step,
+              "storage_staged is between a drive or another device and a GPU through host memory");
       break;
   }
 }
@@ -115,7 +116,7 @@ void add_settings(Hash& hash, Host const& host) {
     for (auto const& name : clique) hash.add(name);
   auto const& w = host.software;
   hash.add(w.cuda + 2 * w.peermem + 4 * w.dma_buf + 8 * w.gdrcopy + 16 * w.gpudirect_storage + 32 * w.fabric_manager +
-           64 * w.geforce_peer);
+           64 * w.geforce_peer + 128 * w.gpudirect_async);
 }
 
 // Every figure of every part, as a file would say it.
@@ -216,6 +217,8 @@ Json way_json(Way const& way, Machine const& machine) {
   if (way.staging_to) json["staging_to"] = machine.at(*way.staging_to).name;
   if (way.chunk > Bytes(0)) json["chunk_bytes"] = way.chunk.value();
   if (way.by_driver) json["by_driver"] = true;
+  if (way.pageable) json["pageable"] = true;
+  if (way.queue_pairs > 0) json["queue_pairs"] = way.queue_pairs;
   if (way.access.each > Bytes(0))
     json["access"] = {{"each_bytes", way.access.each.value()},
                       {"window_bytes", way.access.window.value()},
@@ -259,6 +262,8 @@ Way way_from(Json const& json, Machine const& machine) {
   way.staging_to = memory_at(json, "staging_to", machine);
   way.chunk = Bytes(json.value("chunk_bytes", std::int64_t{0}));
   way.by_driver = json.value("by_driver", false);
+  way.pageable = json.value("pageable", false);
+  way.queue_pairs = json.value("queue_pairs", 0);
   if (json.contains("access")) {
     auto const& access = json.at("access");
     way.access = {Bytes(access.at("each_bytes").get<std::int64_t>()),
@@ -278,6 +283,7 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   if (json.contains("time_interval_us"))
     candidate.range = TimeRange{from_microseconds(json.at("time_interval_us").at(0)),
                                 from_microseconds(json.at("time_interval_us").at(1))};
+  if (json.contains("once_us")) candidate.once = from_microseconds(json.at("once_us"));
   if (json.contains("latency_us")) candidate.latency = from_microseconds(json.at("latency_us"));
   if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
   candidate.binding = json.value("binding", std::string());
@@ -327,6 +333,7 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
   if (candidate.time) json["time_us"] = microseconds(*candidate.time);
   if (candidate.range)
     json["time_interval_us"] = {microseconds(candidate.range->low), microseconds(candidate.range->high)};
+  if (candidate.once) json["once_us"] = microseconds(*candidate.once);
   if (candidate.latency) json["latency_us"] = microseconds(*candidate.latency);
   if (candidate.rate) json["bandwidth_GBps"] = gigabytes_per_second(*candidate.rate);
   if (!candidate.binding.empty()) json["binding"] = candidate.binding;
@@ -399,6 +406,8 @@ std::string text_of(Way const& way, Machine const& machine) {
     if (id) through.push_back(machine.at(*id).name);
   if (!through.empty()) text += fmt::format(" through {}", fmt::join(through, ", "));
   if (way.by_driver) text += " by the driver";
+  if (way.pageable) text += ", pageable";
+  if (way.queue_pairs > 0) text += fmt::format(", {} queue pair{}", way.queue_pairs, way.queue_pairs > 1 ? "s" : "");
   if (way.access.each > Bytes(0))
     text += fmt::format(", {} at a time {} over {}", exact_text(way.access.each),
                         way.access.random ? "at random" : "in turn", exact_text(way.access.window));

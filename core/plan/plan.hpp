@@ -41,6 +41,7 @@ struct Candidate {
   std::vector<std::string> route;      // hop by hop; empty where the way cannot be laid
   std::optional<Seconds> time;         // alone on an idle machine; absent: refused or a figure is unknown
   std::optional<TimeRange> range;      // of that, where it was asked for
+  std::optional<Seconds> once;         // on top, before the first such transfer only
   std::optional<Seconds> latency;      // of the time, before the data flows
   std::optional<BytesPerSecond> rate;  // once it flows
   std::string binding;                 // what bounds the rate

@@ -25,6 +25,8 @@ struct Request {
   std::optional<Drive> drive = {};      // peer access driven from this end only
   bool by_driver = false;               // staged copies as the driver does them, instead of our own
   Access access = {};                   // of device DMA to host memory
+  bool pageable = false;                // host memory that is not pinned
+  int queue_pairs = 0;                  // of network forms; 0: as many as the NIC needs
 };
 
 // PCIe peers already mapped at the two ends.

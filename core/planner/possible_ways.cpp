@@ -49,6 +49,8 @@ class Ways {
     for (auto& way : ways_) {
       way.by_driver = request_.by_driver && way.mechanism == Mechanism::HostStaged;
       way.access = request_.access;
+      way.pageable = request_.pageable;
+      way.queue_pairs = request_.queue_pairs;
     }
     if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
     return std::move(ways_);
@@ -100,6 +102,7 @@ class Ways {
   void gpu_and_memory() {
     add({.mechanism = Mechanism::Nvlink});
     add({.mechanism = Mechanism::HostDma});
+    if (request_.op == Op::Prefetch || request_.op == Op::Fault) return;  // the driver's own engines move pages
     add({.mechanism = Mechanism::BarCopy,
          .staging = std::holds_alternative<NumaId>(request_.from) ? std::get<NumaId>(request_.from)
                                                                   : std::get<NumaId>(request_.to)});

@@ -55,7 +55,7 @@ PeerAccesses peer_accesses(Attempt const& attempt) {
       auto const from = std::get<PciId>(attempt.from);
       auto const to = std::get<PciId>(attempt.to);
       if (coherent_with_cpu(machine, machine.at(from).kind == PciKind::Gpu ? from : to)) break;
-      bool const reads_drive = machine.at(from).kind == PciKind::Nvme;  // the drive is the initiator either way
+      bool const reads_drive = machine.at(from).kind != PciKind::Gpu;  // drive or device is the initiator either way
       accesses.first = reads_drive ? PeerAccess{from, to, false} : PeerAccess{to, from, true};
       accesses.count = 1;
       break;

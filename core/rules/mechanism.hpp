@@ -58,6 +58,8 @@ struct Way {
   Bytes chunk{0};                         // of pipelined forms
   bool by_driver = false;                 // host_staged as the driver does it when peers have no access to each other
   Access access = {};                     // of DMA into and out of host memory
+  bool pageable = false;                  // host memory that is not pinned: one core copies it, chunk by chunk
+  int queue_pairs = 0;                    // of network forms; 0: as many as the NIC needs
   friend bool operator==(Way const&, Way const&) = default;
 };
 

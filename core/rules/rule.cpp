@@ -179,6 +179,13 @@ bool nic_without_gpudirect(Attempt const& a) {
 bool gpu_without_rdma(Attempt const& a) {
   return any_gpu_part(a, [](Part const& part) { return !part.gpu.rdma; });
 }
+// A way between a GPU and a PCIe device that is neither drive nor NIC: a capture card, an accelerator.
+bool with_other_device(Attempt const& a) {
+  for (auto const& place : {a.from, a.to})
+    if (auto const* id = std::get_if<PciId>(&place); id != nullptr && a.machine.at(*id).kind == PciKind::Device)
+      return true;
+  return false;
+}
 bool no_registration(Attempt const& a) {
   auto const lacks = [&](Place const& place) {
     auto const& software = a.machine.at(a.machine.host_of(place)).software;
@@ -187,6 +194,8 @@ bool no_registration(Attempt const& a) {
   return lacks(a.from) || lacks(a.to);
 }
 bool peermem_under_iommu(Attempt const& a) { return !by_dma_buf(a) && raw_address_under_iommu(a); }
+bool device_without_registration(Attempt const& a) { return with_other_device(a) && no_registration(a); }
+bool device_under_iommu(Attempt const& a) { return with_other_device(a) && peermem_under_iommu(a); }
 bool p2pdma_refuses(Attempt const& a) {
   if (!by_dma_buf(a) || software_of(a).peermem) return false;
   return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {
@@ -222,13 +231,14 @@ bool no_network(Attempt const& a) {
 }
 // GPUDirect Storage wants physical addresses on x86; on Grace the IOMMU is what joins drive and GPU.
 bool storage_under_iommu(Attempt const& a) {
+  if (with_other_device(a)) return false;
   auto const mode = settings_of(a).iommu;
   auto const* id = std::get_if<PciId>(&a.from);
   auto const* cpu = id != nullptr ? a.machine.part_of(a.machine.socket_of(*id)) : nullptr;
   bool const grace = cpu != nullptr && cpu->cpu.vendor == "nvidia";
   return grace ? mode == IommuMode::Off || mode == IommuMode::Passthrough : translates(mode);
 }
-bool no_gpudirect_storage(Attempt const& a) { return !software_of(a).gpudirect_storage; }
+bool no_gpudirect_storage(Attempt const& a) { return !software_of(a).gpudirect_storage && !with_other_device(a); }
 
 // ------------------------------------------------------------------------------------------------------------ table
 
@@ -306,6 +316,12 @@ constexpr std::array kRules{
          "NVIDIA GPUDirect Storage installation guide", true, no_gpudirect_storage},
     Rule{"GDS-IOMMU", "GPUDirect Storage needs the IOMMU off or pt; on Grace it needs it on.",
          "NVIDIA GPUDirect Storage best practices and troubleshooting guides", true, storage_under_iommu},
+    Rule{"DEV-REGISTRATION",
+         "A device's driver reaches GPU memory through the nvidia-peermem interface or dma-buf; neither is there.",
+         kGdrGuide, true, device_without_registration},
+    Rule{"DEV-IOMMU-TRANSLATED",
+         "Without dma-buf a device's driver gets raw addresses of GPU memory: the IOMMU must be off or pt.",
+         "GPUDirect RDMA documentation 3.4", true, device_under_iommu},
     Rule{"P2P-ACS-REDIRECT",
          "ACS sends the packets up to the root complex although a switch joins the two: twice through its uplink.",
          "PCI Express Base Specification 6.12.3; Linux p2pdma ACS tests", false, acs_redirects},
@@ -357,10 +373,11 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
       "NET-VERBS",        "GDR-NIC",        "GDR-PRODUCT", "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED", "P2P-GUEST",
       "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",     "P2P-RC-READ",          "GDR-P2PDMA",
       "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
-  static constexpr std::array<std::string_view, 13> kStorageDirect{
-      "GPU-RUNTIME", "ATOMIC-STAGED",    "GDS-SOFTWARE",   "GDR-PRODUCT", "GDS-IOMMU",
-      "P2P-GUEST",   "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",
-      "P2P-RC-READ", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+  static constexpr std::array<std::string_view, 15> kStorageDirect{
+      "DEV-REGISTRATION", "DEV-IOMMU-TRANSLATED", "GPU-RUNTIME",    "ATOMIC-STAGED",
+      "GDS-SOFTWARE",     "GDR-PRODUCT",          "GDS-IOMMU",      "P2P-GUEST",
+      "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN",       "P2P-SOCKET",     "P2P-RC-WRITE",
+      "P2P-RC-READ",      "P2P-ACS-REDIRECT",     "P2P-ACS-UNKNOWN"};
   switch (mechanism) {
     case Mechanism::Local: return kLocal;
     case Mechanism::Nvlink: return kNvlink;

@@ -20,6 +20,8 @@ struct TransferSpec {
   std::optional<Mechanism> mechanism;  // this one and no other
   bool by_driver = false;              // host_staged as CUDA does it by itself
   Access access;                       // of device DMA to host memory
+  bool pageable = false;               // host memory that is not pinned
+  int queue_pairs = 0;                 // 0: as many as the NIC needs
   std::vector<std::string> after;      // ids
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };

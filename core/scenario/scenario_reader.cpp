@@ -22,29 +22,29 @@ FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
           .pattern = std::move(pattern)};
 }
 MapSpec const& transfer_spec() {
-  static MapSpec const spec{"transfer",
-                            {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
-                             text("from", "where the data is", true),
-                             text("to", "where it goes", true),
-                             {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
-                             {.name = "op",
-                              .type = ValueType::Word,
-                              .doc = "how",
-                              .words = {"copy", "write", "read", "load_store", "atomic"}},
-                             {.name = "mechanism",
-                              .type = ValueType::Custom,
-                              .doc = "this mechanism and no other",
-                              .pattern = mechanism_pattern()},
-                             {.name = "staging",
-                              .type = ValueType::Word,
-                              .doc = "of host_staged: 'driver' is CUDA's own copy between GPUs without peer access, "
-                                     "'pipelined' ours",
-                              .words = {"driver", "pipelined"}},
-                             access_field(),
-                             {.name = "after",
-                              .type = ValueType::List,
-                              .doc = "ids of transfers that must have finished",
-                              .item = ValueType::Id}}};
+  static MapSpec const spec{
+      "transfer",
+      {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
+       text("from", "where the data is", true),
+       text("to", "where it goes", true),
+       {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
+       {.name = "op", .type = ValueType::Word, .doc = "how", .words = op_names()},
+       {.name = "mechanism",
+        .type = ValueType::Custom,
+        .doc = "this mechanism and no other",
+        .pattern = mechanism_pattern()},
+       {.name = "staging",
+        .type = ValueType::Word,
+        .doc = "of host_staged: 'driver' is CUDA's own copy between GPUs without peer access, "
+               "'pipelined' ours",
+        .words = {"driver", "pipelined"}},
+       access_field(),
+       {.name = "pageable", .type = ValueType::Flag, .doc = "host memory that is not pinned"},
+       {.name = "queue_pairs", .type = ValueType::Count, .doc = "of RDMA; as many as the NIC needs when absent"},
+       {.name = "after",
+        .type = ValueType::List,
+        .doc = "ids of transfers that must have finished",
+        .item = ValueType::Id}}};
   return spec;
 }
 
@@ -122,6 +122,8 @@ class ScenarioReader {
       if (access->each == Bytes(0) || access->window == Bytes(0))
         reader.fail(*reader.node("access"), "'access' needs 'each' and 'window', such as {each: 64 B, window: 4 MiB}");
     }
+    transfer.pageable = reader.flag("pageable").value_or(false);
+    transfer.queue_pairs = reader.count("queue_pairs").value_or(0);
     transfer.after = reader.texts("after");
     for (auto const& other : scenario_.transfers)
       if (other.id == transfer.id && reader.has("id"))
@@ -315,7 +317,9 @@ std::vector<Request> requests_of(Scenario const& scenario, Machine const& machin
                     .op = transfer.op,
                     .only = transfer.mechanism,
                     .by_driver = transfer.by_driver,
-                    .access = transfer.access};
+                    .access = transfer.access,
+                    .pageable = transfer.pageable,
+                    .queue_pairs = transfer.queue_pairs};
     try {
       request.from = machine.place(transfer.from);
       request.to = machine.place(transfer.to);

@@ -132,6 +132,8 @@ class PointJudge {
       request.op = series_.op;
       request.only = series_.mechanism;
       if (series_.pulled) request.drive = Drive::Pull;
+      request.pageable = series_.pageable;
+      request.queue_pairs = series_.queue_pairs;
       request.by_driver = series_.by_driver;
       request.access = point.access;
       requests.push_back(std::move(request));
@@ -177,7 +179,9 @@ class PointJudge {
       return (series_.pipelined ? *model.throughput(demand, request.bytes) : request.bytes / cost->time).value();
     if (way.mechanism == Mechanism::BarCopy && std::holds_alternative<NumaId>(request.from))
       return (cost->time - demand.path).value();  // the CPU does not wait for what it posted
-    bool const of_the_way = request.op != Op::Copy || request.access.each > Bytes(0);
+    bool const by_kernel =
+        request.op == Op::Write || request.op == Op::Read || request.op == Op::LoadStore || request.op == Op::Atomic;
+    bool const of_the_way = by_kernel || request.access.each > Bytes(0);
     return of_the_way ? (cost->time - demand.start).value() : cost->time.value();
   }
 

@@ -57,6 +57,7 @@ std::string routes(Explanation const& explanation, Machine const& machine) {
     if (candidate.route.empty()) continue;
     text += fmt::format("{} {}: {}\n", explanation.chosen == i ? "*" : " ", text_of(candidate.way, machine),
                         fmt::join(candidate.route, " > "));
+    if (candidate.once) text += fmt::format("      {} once, before the first\n", rounded_text(*candidate.once));
     if (!candidate.remarks.empty()) text += fmt::format("      {}\n", fmt::join(candidate.remarks, ", "));
     if (!candidate.reason.empty()) text += fmt::format("      {}\n", candidate.reason);
   }

@@ -129,12 +129,13 @@ std::string settings_words(Settings const& settings) {
 }
 
 std::string software_words(Software const& software) {
-  std::array<std::pair<std::string_view, bool>, 7> const flags{{{"cuda", software.cuda},
+  std::array<std::pair<std::string_view, bool>, 8> const flags{{{"cuda", software.cuda},
                                                                 {"peermem", software.peermem},
                                                                 {"dma_buf", software.dma_buf},
                                                                 {"gdrcopy", software.gdrcopy},
                                                                 {"gpudirect_storage", software.gpudirect_storage},
                                                                 {"fabric_manager", software.fabric_manager},
+                                                                {"gpudirect_async", software.gpudirect_async},
                                                                 {"geforce_peer", software.geforce_peer}}};
   std::vector<std::string> words;
   for (auto const& [name, set] : flags) words.push_back(fmt::format("{} {}", name, set ? "yes" : "no"));

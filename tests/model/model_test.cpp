@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/model/overheads.hpp"
+#include "core/model/quirks.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise {
@@ -363,6 +364,62 @@ TEST(LoadStore, ReadsInCacheLines) {
   Way const pull{.mechanism = Mechanism::PcieP2p, .drive = Drive::Pull};
   EXPECT_NEAR(rate_of(model, lower(model, "gpu3", "gpu4", pull, Op::LoadStore)), 128 * 128 / 1260.0, 1e-9);
   EXPECT_NEAR(rate_of(model, lower(model, "gpu0", "gpu1", pull)), kGen4, 1e-9);  // a copy engine asks for 512 B
+}
+
+// 2 MiB blocks: their bytes and 6 us, or 206 us where each is fetched by faults.
+TEST(UnifiedMemory, PaysForEveryBlock) {
+  Model const model(bench());
+  Way const way{.mechanism = Mechanism::HostDma};
+  double const bytes = 2097152 / (kGen4 * 1e9);
+  EXPECT_NEAR(rate_of(model, lower(model, "numa0", "gpu3", way, Op::Prefetch)), 2097152 / (bytes + 6e-6) / 1e9, 1e-9);
+  EXPECT_NEAR(rate_of(model, lower(model, "numa0", "gpu3", way, Op::Fault)), 2097152 / (bytes + 206e-6) / 1e9, 1e-9);
+  EXPECT_EQ(model.text_of_binding(*model.cost(lower(model, "numa0", "gpu3", way, Op::Fault), 1_GiB)), "page migration");
+}
+
+TEST(PageableMemory, IsCopiedByOneCoreOnTheWay) {
+  Model const model(bench());
+  auto const demand = lower(model, "numa0", "gpu3", {.mechanism = Mechanism::HostDma, .pageable = true});
+  EXPECT_NEAR(rate_of(model, demand), 9, 1e-9);
+  EXPECT_EQ(weight(model, demand, "numa0.memory"), 3);  // read, written, and read by the engine
+}
+
+TEST(SetUp, IsPaidOnceAndNotInTheTime) {
+  Model const model(bench());
+  auto const peer = push(model, "gpu0", "gpu1");
+  EXPECT_NEAR(peer.once.value(), 131e-3, 1e-12);
+  EXPECT_LT(model.cost(peer, 4_KiB)->time.value(), 1e-5);
+  EXPECT_EQ(lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}).once.value(), 0);
+}
+
+TEST(Handover, FromAGpuToANicTakesTheCpu) {
+  auto machine = bench();
+  Model const model(machine);
+  Way const copied{.mechanism = Mechanism::PcieP2p};
+  Way const sent{.mechanism = Mechanism::Gdr, .nic_from = PciId(0)};
+  EXPECT_NEAR(ns(model.handover(HostId(0), copied, sent)), 6500, 1e-6);
+  EXPECT_EQ(model.handover(HostId(0), copied, copied).value(), 0);
+  EXPECT_EQ(model.handover(HostId(0), sent, sent).value(), 0);
+  machine.hosts.front().software.gpudirect_async = true;
+  EXPECT_EQ(Model(machine).handover(HostId(0), copied, sent).value(), 0);
+}
+
+TEST(PostedWriteCollapse, NeedsTwoSourcesAndTwoOtherRootPorts) {
+  auto machine = bench();
+  auto const writes = [&](std::vector<std::pair<char const*, char const*>> const& pairs) {
+    std::vector<PostedWrites> made;
+    for (auto const& [from, to] : pairs) made.push_back({made.size(), pci(machine, from), pci(machine, to)});
+    return posted_write_collapses(machine, made);
+  };
+  EXPECT_TRUE(writes({{"gpu0", "gpu3"}, {"gpu1", "gpu4"}}).empty());  // off unless the part carries it
+  part(machine, "sw").pcie_switch.posted_write_collapse = 2.7_GBps;
+  auto const found = writes({{"gpu0", "gpu3"}, {"gpu1", "gpu4"}, {"gpu3", "gpu0"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "sw0.posted_write_collapse");
+  EXPECT_EQ(found[0].members, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(found[0].capacity, 2.7_GBps);
+  EXPECT_TRUE(writes({{"gpu0", "gpu3"}, {"gpu1", "gpu3"}}).empty());  // one target
+  EXPECT_TRUE(writes({{"gpu0", "gpu3"}, {"gpu0", "gpu4"}}).empty());  // one source
+  EXPECT_TRUE(writes({{"gpu0", "gpu1"}, {"gpu1", "gpu2"}}).empty());  // below the uplink
 }
 
 TEST(SharedHost, LetsItsLegsTakeTurns) {

@@ -71,9 +71,12 @@ TEST(OutstandingReads, AreTagsTimesRequestOverRoundTrip) {
 }
 
 TEST(WireEfficiency, CountsEachLayersHeaders) {
-  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::InfiniBand, 4096_B), 4096.0 / (4096 + 28));
-  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::Ethernet, 4096_B), 4096.0 / (4096 + 82));
-  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::Ethernet, 1024_B), 1024.0 / (1024 + 82));
+  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::InfiniBand, Transport::ByLinkLayer, 4096_B),
+                   4096.0 / (4096 + 28));
+  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::Ethernet, Transport::ByLinkLayer, 4096_B), 4096.0 / (4096 + 82));
+  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::Ethernet, Transport::RoceV2, 1024_B), 1024.0 / (1024 + 82));
+  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::Ethernet, Transport::RoceV1, 1024_B), 1024.0 / (1024 + 94));
+  EXPECT_DOUBLE_EQ(network::wire_efficiency(LinkLayer::Ethernet, Transport::Iwarp, 1024_B), 1024.0 / (1024 + 110));
 }
 
 TEST(WeightArithmetic, IsInTwentieths) {

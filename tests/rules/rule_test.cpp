@@ -102,6 +102,12 @@ void cable(Machine& m) {
 Software& software(Machine& m) { return m.hosts.front().software; }
 Settings& settings(Machine& m) { return m.hosts.front().settings; }
 void acs(Machine& m, std::string const& below, AcsControl control) { m.functions[index(pci(m, below))].acs = control; }
+// The drive of the server becomes a capture card.
+void to_card(Machine& m) {
+  auto const drive = m.all(PciKind::Nvme).front();
+  m.functions[index(drive)].kind = PciKind::Device;
+  software(m).peermem = true;
+}
 void guest(Machine& m) { settings(m).virtualization.passthrough = true; }
 void translated(Machine& m) {
   guest(m);
@@ -137,6 +143,7 @@ std::vector<Case> const& cases() {
   auto const gdr_relay =
       Ask{.mechanism = M::GdrRelay, .from = "gpu0", .to = "nic1", .relay = "gpu2", .nic_from = "nic1"};
   auto const from_drive = Ask{M::StorageDirect, "nvme0", "gpu0"};
+  auto const& from_card = from_drive;  // on a machine whose drive is a capture card
   auto const large = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .bytes = 224_MiB + 1_B};
   static std::vector<Case> const all{
       {"GPU-RUNTIME", to_host, [](Machine& m) { software(m).cuda = false; }},
@@ -250,6 +257,23 @@ std::vector<Case> const& cases() {
        [](Machine& m) {
          part(m, "cpu").cpu.vendor = "nvidia";
          settings(m).iommu = IommuMode::Strict;
+       }},
+      {"DEV-REGISTRATION", from_card,
+       [](Machine& m) {
+         to_card(m);
+         software(m).peermem = software(m).dma_buf = false;
+       },
+       to_card},
+      {"DEV-IOMMU-TRANSLATED", from_card,
+       [](Machine& m) {
+         to_card(m);
+         software(m).dma_buf = false;
+         settings(m).iommu = IommuMode::Lazy;
+       },
+       [](Machine& m) {
+         to_card(m);
+         software(m).dma_buf = true;
+         settings(m).iommu = IommuMode::Lazy;
        }},
       {"P2P-ACS-REDIRECT", on_same_switch, [](Machine& m) { acs(m, "gpu0", AcsControl::on()); },
        [](Machine& m) { acs(m, "gpu1", AcsControl::on()); }},

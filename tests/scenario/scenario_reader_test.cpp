@@ -51,9 +51,10 @@ expect:
   EXPECT_EQ(s.source, "a book");
   EXPECT_THAT(s.machines, ElementsAre("one", "two.yaml"));
   EXPECT_THAT(s.settings, ElementsAre(Setting{"iommu", "pt"}));
-  EXPECT_THAT(s.transfers,
-              ElementsAre(TransferSpec{"a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, {}},
-                          TransferSpec{"b", "gpu1", "numa0", 64_B, Op::Write, Mechanism::HostDma, false, {}, {"a"}}));
+  EXPECT_THAT(
+      s.transfers,
+      ElementsAre(TransferSpec{"a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, false, 0, {}},
+                  TransferSpec{"b", "gpu1", "numa0", 64_B, Op::Write, Mechanism::HostDma, false, {}, false, 0, {"a"}}));
   EXPECT_THAT(s.variants, ElementsAre(Variant{"off", {{"acs", "off"}}}, Variant{"on", {{"acs", "on"}}}));
   ASSERT_EQ(s.expectations.size(), 3U);
   auto const& first = s.expectations[0];

@@ -122,6 +122,20 @@ TEST(SimGridExecutor, WithAcsBothDirectionsPassTheUplinkUpAndDown) {
   EXPECT_NEAR(trace.resources[0].utilisation, 2 * kBytes / kLink / (kDetour + 2 * kBytes / kLink), 1e-6);
 }
 
+// Two sources below one uplink, two other root ports: together they get what the quirk says.
+TEST(SimGridExecutor, PostedWritesCollapseWhereThePartDoes) {
+  auto machine = Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("rtx6000pro-x8-bcm");
+  auto const makespan = [&] {
+    Model const model(machine);
+    return run(model, {write(machine, "gpu0", "gpu4"), write(machine, "gpu1", "gpu6")}).makespan.value();
+  };
+  auto const usual = makespan();
+  for (auto& part : machine.parts)
+    if (part.name == "pex89144") part.pcie_switch.posted_write_collapse = BytesPerSecond(2.7e9);
+  EXPECT_NEAR(makespan(), 2 * kBytes / 2.7e9, 1e-5);
+  EXPECT_LT(usual, 0.1 * makespan());
+}
+
 TEST(SimGridExecutor, UtilisationOverTimeIsTheBytesCarried) {
   Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("a100x8-pcie-4sw"));
   auto const& machine = model.machine();
