@@ -8,6 +8,7 @@
 #include "core/io/json.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/comparison.hpp"
+#include "core/verdict/run_ranges.hpp"
 #include "core/view/plan_text.hpp"
 
 namespace lanewise::cli {
@@ -90,7 +91,8 @@ void plan(Session& session, Options const& options) {
 
 void run(Session& session, Options const& options) {
   auto const [model, plan] = prepare(session, options);
-  auto const trace = make_executor(options.mode, model)->run(plan);
+  auto trace = make_executor(options.mode, model)->run(plan);
+  if (options.mode == "sim") add_ranges(trace, plan, model, make_sim_executor);
   put(session, options, to_json(trace), trace_text(trace, plan, model.machine()));
 }
 

@@ -22,25 +22,37 @@ Interval Intervals::of(Figure const& figure) const {
 }
 
 Interval Intervals::of(Figure const& figure, std::span<Parameter const> parameters) const {
-  auto const middle = figure(model_);
-  if (!(middle > 0)) return {middle, middle};
+  return of_each([&](Model const& model) { return std::vector<double>{figure(model)}; }, parameters).front();
+}
+
+std::vector<Interval> Intervals::of_each(Figures const& figures, std::span<Parameter const> parameters) const {
+  auto const middle = figures(model_);
   double const spread = std::log1p(kRunToRun);
-  double below = spread * spread;
-  double above = below;
+  std::vector<double> below(middle.size(), spread * spread);
+  auto above = below;
   for (auto const parameter : parameters) {
-    double lowest = 0;
-    double highest = 0;
+    std::vector<double> lowest(middle.size(), 0);
+    auto highest = lowest;
     for (bool const high : {false, true}) {
-      auto const value = figure(end(parameter, high));
-      if (!(value > 0)) continue;
-      auto const change = std::log(value / middle);
-      lowest = std::min(lowest, change);
-      highest = std::max(highest, change);
+      auto const values = figures(end(parameter, high));
+      for (std::size_t i = 0; i < middle.size(); ++i) {
+        if (!(values[i] > 0) || !(middle[i] > 0)) continue;
+        auto const change = std::log(values[i] / middle[i]);
+        lowest[i] = std::min(lowest[i], change);
+        highest[i] = std::max(highest[i], change);
+      }
     }
-    below += lowest * lowest;
-    above += highest * highest;
+    for (std::size_t i = 0; i < middle.size(); ++i) {
+      below[i] += lowest[i] * lowest[i];
+      above[i] += highest[i] * highest[i];
+    }
   }
-  return {middle * std::exp(-std::sqrt(below)), middle * std::exp(std::sqrt(above))};
+  std::vector<Interval> intervals;
+  for (std::size_t i = 0; i < middle.size(); ++i)
+    intervals.push_back(
+        middle[i] > 0 ? Interval{middle[i] * std::exp(-std::sqrt(below[i])), middle[i] * std::exp(std::sqrt(above[i]))}
+                      : Interval{middle[i], middle[i]});
+  return intervals;
 }
 
 }  // namespace lanewise

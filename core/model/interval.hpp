@@ -30,6 +30,9 @@ class Intervals {
   explicit Intervals(Model const& model) : model_(model), ends_(2 * kParameterCount) {}
 
   [[nodiscard]] Interval of(Figure const& figure) const;
+  // Several figures that come together, as of one run; in their order.
+  using Figures = std::function<std::vector<double>(Model const&)>;
+  [[nodiscard]] std::vector<Interval> of_each(Figures const& figures, std::span<Parameter const> parameters) const;
   // Moves only these parameters: for figures that are dear to compute and hang on few of them.
   [[nodiscard]] Interval of(Figure const& figure, std::span<Parameter const> parameters) const;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
+#include "core/plan/time_range.hpp"
 #include "core/rules/mechanism.hpp"
 
 namespace lanewise {
@@ -23,13 +24,6 @@ struct Step {
   Way way;
   std::vector<StepId> after;  // steps that must have finished
   friend bool operator==(Step const&, Step const&) = default;
-};
-
-// From and to: nine measurements out of ten lie between.
-struct TimeRange {
-  Seconds low{0};
-  Seconds high{0};
-  friend bool operator==(TimeRange const&, TimeRange const&) = default;
 };
 
 // A way that was weighed, and what came of it.

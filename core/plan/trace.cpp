@@ -3,6 +3,19 @@
 #include "core/io/json.hpp"
 
 namespace lanewise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put_range(Json& json, char const* key, std::optional<TimeRange> const& range) {
+  if (range) json[key] = {microseconds(range->low), microseconds(range->high)};
+}
+std::optional<TimeRange> range_at(Json const& json, char const* key) {
+  if (!json.contains(key)) return std::nullopt;
+  return TimeRange{from_microseconds(json.at(key).at(0)), from_microseconds(json.at(key).at(1))};
+}
+
+}  // namespace
 
 nlohmann::ordered_json to_json(Trace const& trace) {
   nlohmann::ordered_json json{{"lanewise", "trace/1"},
@@ -11,12 +24,14 @@ nlohmann::ordered_json to_json(Trace const& trace) {
                               {"fingerprint", trace.fingerprint},
                               {"environment", trace.environment},
                               {"makespan_us", microseconds(trace.makespan)}};
+  put_range(json, "makespan_interval_us", trace.range);
   json["steps"] = nlohmann::ordered_json::array();
   for (auto const& step : trace.steps) {
     nlohmann::ordered_json item{{"transfer", step.transfer},
                                 {"start_us", microseconds(step.start)},
                                 {"end_us", microseconds(step.end)},
                                 {"bytes", step.bytes.value()}};
+    put_range(item, "duration_interval_us", step.range);
     item["bandwidth_GBps"] = gigabytes_per_second(step.rate());
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     json["steps"].push_back(std::move(item));
@@ -36,12 +51,14 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
     trace.fingerprint = json.at("fingerprint");
     trace.environment = json.at("environment").get<std::map<std::string, std::string>>();
     trace.makespan = from_microseconds(json.at("makespan_us"));
+    trace.range = range_at(json, "makespan_interval_us");
     for (auto const& item : json.at("steps")) {
       StepTrace step;
       step.transfer = item.at("transfer");
       step.start = from_microseconds(item.at("start_us"));
       step.end = from_microseconds(item.at("end_us"));
       step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
+      step.range = range_at(item, "duration_interval_us");
       if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();
       trace.steps.push_back(std::move(step));
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plan/time_range.hpp"
 #include "core/units/quantity.hpp"
 
 namespace lanewise {
@@ -15,7 +16,8 @@ struct StepTrace {
   Seconds start{0};
   Seconds end{0};
   Bytes bytes{0};
-  std::optional<bool> verified;  // absent: nothing was moved (simulation)
+  std::optional<bool> verified;         // absent: nothing was moved (simulation)
+  std::optional<TimeRange> range = {};  // of the duration, where it is predicted and was asked for
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
   friend bool operator==(StepTrace const&, StepTrace const&) = default;
@@ -36,6 +38,7 @@ struct Trace {
   std::vector<StepTrace> steps;                    // as in the plan
   std::vector<ResourceTrace> resources;            // those that carried anything, busiest first
   Seconds makespan{0};
+  std::optional<TimeRange> range = {};  // of the makespan, likewise
   friend bool operator==(Trace const&, Trace const&) = default;
 };
 

@@ -10,6 +10,7 @@
 #include "core/io/error.hpp"
 #include "core/machine/part_fields.hpp"
 #include "core/machine/path_class.hpp"
+#include "core/verdict/run_ranges.hpp"
 
 namespace lanewise {
 namespace {
@@ -198,17 +199,6 @@ class PointJudge {
     result_.interval = stand_.intervals.of([&](Model const& model) { return figure(model, request, way).value_or(0); });
   }
 
-  // What the flows hang on: the kinds of resources they share, and links in any case.
-  [[nodiscard]] std::vector<Parameter> parameters(Plan const& plan) const {
-    std::set<Parameter> found{Parameter::LinkUtilisation};
-    for (auto const& step : plan.steps) {
-      for (auto const& use : stand_.model.lower(step.from, step.to, step.bytes, step.op, step.way).uses)
-        found.insert(parameter_of(stand_.model.resources().at(use.resource).kind));
-      if (step.way.by_driver) found.insert(Parameter::HostWork);
-    }
-    return {found.begin(), found.end()};
-  }
-
   void together(std::vector<Request> const& requests) {
     Plan plan;
     try {
@@ -236,7 +226,7 @@ class PointJudge {
       result_.binding = trace.resources.empty() ? "nothing" : trace.resources.front().name;
       result_.predicted =
           series_.quantity == MeasuredQuantity::Latency ? trace.makespan.value() : (all / trace.makespan).value();
-      result_.interval = stand_.intervals.of(run, parameters(plan));
+      result_.interval = stand_.intervals.of(run, parameters_of(plan, stand_.model));
     } catch (PlanError const& error) {
       result_.binding = error.what();
     }

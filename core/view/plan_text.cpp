@@ -18,17 +18,20 @@ std::string names_before(Step const& step, std::vector<Step> const& steps) {
 
 }  // namespace
 
+std::string range_text(std::optional<TimeRange> const& range) {
+  return range ? fmt::format("{} to {}", rounded_text(range->low), rounded_text(range->high)) : "";
+}
+
 std::string plan_text(Plan const& plan, Machine const& machine) {
   Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "90 % range", "bound by", "after"});
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     auto const& step = plan.steps[i];
     auto const& decision = plan.decisions[i];
     auto const& chosen = decision.candidates[decision.chosen];
-    table.add(
-        {step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
-         std::string(to_string(step.op)), text_of(step.way, machine), chosen.time ? rounded_text(*chosen.time) : "?",
-         chosen.range ? fmt::format("{} to {}", rounded_text(chosen.range->low), rounded_text(chosen.range->high)) : "",
-         chosen.binding, names_before(step, plan.steps)});
+    table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
+               std::string(to_string(step.op)), text_of(step.way, machine),
+               chosen.time ? rounded_text(*chosen.time) : "?", range_text(chosen.range), chosen.binding,
+               names_before(step, plan.steps)});
   }
   auto text = fmt::format("plan for {} (fingerprint {})\n", plan.machine, plan.fingerprint) + table.text();
   for (auto const& decision : plan.decisions) {
@@ -41,14 +44,16 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
 }
 
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
-  Table table({"transfer", "way", "start", "end", "bandwidth", "verified"});
+  Table table({"transfer", "way", "start", "end", "took, 90 % range", "bandwidth", "verified"});
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     auto const& step = trace.steps[i];
     table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end),
-               rounded_text(step.rate()), step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+               range_text(step.range), rounded_text(step.rate()),
+               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
   }
-  auto text =
-      fmt::format("{} on {}: makespan {}\n", trace.mode, trace.machine, rounded_text(trace.makespan)) + table.text();
+  auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
+                          trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +
+              table.text();
   constexpr std::size_t kMostShown = 8;
   Table busy({"busiest resource", "utilisation"});
   for (std::size_t i = 0; i < std::min(kMostShown, trace.resources.size()); ++i)

@@ -7,6 +7,9 @@
 
 namespace lanewise {
 
+// "9.3 ms to 11.5 ms"; empty where there is none.
+std::string range_text(std::optional<TimeRange> const& range);
+
 // Each step with its way and its time alone on an idle machine.
 std::string plan_text(Plan const& plan, Machine const& machine);
 // Each step's start, end and rate, and the busiest resources.

@@ -8,6 +8,7 @@
 #include "core/machine/path_class.hpp"
 #include "core/plan/plan.hpp"
 #include "core/units/text.hpp"
+#include "core/view/plan_text.hpp"
 #include "core/view/table.hpp"
 
 namespace lanewise {
@@ -89,9 +90,8 @@ std::string why_text(Explanation const& explanation, Machine const& machine) {
     auto const& c = explanation.candidates[i];
     bool const chosen = explanation.chosen == i;
     table.add({chosen ? "*" : "", text_of(c.way, machine), verdict(c, chosen), c.time ? rounded_text(*c.time) : "",
-               c.range ? fmt::format("{} to {}", rounded_text(c.range->low), rounded_text(c.range->high)) : "",
-               c.latency ? rounded_text(*c.latency) : "", c.time ? rounded_text(request.bytes / *c.time) : "",
-               c.binding});
+               range_text(c.range), c.latency ? rounded_text(*c.latency) : "",
+               c.time ? rounded_text(request.bytes / *c.time) : "", c.binding});
   }
   text += table.text();
   if (!explanation.chosen) text += "\nNothing is legal.\n";
