@@ -122,10 +122,12 @@ END
   process "\`why hgx-h100 gpu0 gpu5\`" 15 why hgx-h100 gpu0 gpu5
   process "\`why hgx-h100-32 node0/gpu0 node31/gpu5\`" - why hgx-h100-32 node0/gpu0 node31/gpu5
   process "\`matrix hgx-h100\`" - matrix hgx-h100
+  process "\`whatif rtx6000pro-x8-bcm --set acs=on\`" - whatif rtx6000pro-x8-bcm --set acs=on
   if grep -q simulate_8x8 "$work/inside.txt"; then
     process "\`matrix hgx-h100 --mode sim\`: 8x8 planned and simulated" 60 matrix hgx-h100 --mode sim
     process "\`matrix a100x8-pcie-4sw --mode sim\`: the same over PCIe" 60 matrix a100x8-pcie-4sw --mode sim
     process "\`check\` one scenario" - check "$root/scenarios/acs-halves-bidirectional-p2p.yaml"
+    runs=3 process "\`accuracy\`: every published measurement, 3 runs" 30000 accuracy
     process "\`--version\`: loads the simulator and does nothing" - --version
   fi
   cat <<END

@@ -23,6 +23,7 @@ struct PcieFigures {
   std::optional<Bytes> max_payload;       // MPS
   std::optional<Bytes> max_read_request;  // MRRS
   std::optional<int> tags;                // outstanding non-posted requests
+  std::optional<bool> relaxed_ordering;   // its reads are relaxed-ordered: ACS does not redirect their completions
   std::optional<Seconds> latency;         // one way: endpoint processing, or one switch pass
   friend bool operator==(PcieFigures const&, PcieFigures const&) = default;
 };

@@ -73,6 +73,14 @@ struct Held<std::optional<T>> {
   using type = T;
 };
 
+// Figures of which nothing works without any: no tags, no payload, no efficiency.
+bool zero_is_refused(std::string_view key) {
+  static std::vector<std::string_view> const keys{"tags",          "max_payload",           "max_read_request", "mtu",
+                                                  "iotlb_entries", "copy_efficiency",       "duplex",           "cores",
+                                                  "host_duplex",   "load_store_efficiency", "copy_engines"};
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
 // `member` returns a reference to what the key fills, of a const or a mutable Part.
 template <class Member>
 PartField scalar(std::string const& name, std::string const& doc, Member member) {
@@ -81,7 +89,10 @@ PartField scalar(std::string const& name, std::string const& doc, Member member)
   PartField field;
   field.spec = {.name = name, .type = Scalar<Value>::kType, .doc = doc, .unknown_allowed = true};
   field.read = [name, member](Part& part, MapReader& reader) {
-    if (auto value = Scalar<Value>::read(reader, name)) member(part) = std::move(*value);
+    auto value = Scalar<Value>::read(reader, name);
+    if (value && *value == Value{} && zero_is_refused(name))
+      reader.fail(*reader.node(name), "'" + name + "': more than 0 is needed; leave it out where nobody says");
+    if (value) member(part) = std::move(*value);
   };
   field.clear = [member](Part& part) { member(part) = member(kNothingSaid); };
   field.write = [member](Part const& part) {
@@ -158,6 +169,8 @@ void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {
   fields.push_back(scalar("max_payload", "PCIe MPS in use", LANEWISE_MEMBER(pcie.max_payload)));
   fields.push_back(scalar("max_read_request", "PCIe MRRS in use", LANEWISE_MEMBER(pcie.max_read_request)));
   fields.push_back(scalar("tags", "outstanding PCIe read requests", LANEWISE_MEMBER(pcie.tags)));
+  fields.push_back(scalar("relaxed_ordering", "its reads are relaxed-ordered: ACS does not redirect their completions",
+                          LANEWISE_MEMBER(pcie.relaxed_ordering)));
   fields.push_back(scalar("latency", latency_doc, LANEWISE_MEMBER(pcie.latency)));
 }
 

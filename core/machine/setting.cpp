@@ -180,6 +180,7 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
   }
   if (key == "iommu_page") {
     auto const page = value_of(setting, parse_bytes(setting.value));
+    if (page == Bytes(0)) refuse(setting, "a page has more than 0 bytes");
     for (auto& host : machine.hosts) host.settings.iommu_page = page;
     return;
   }

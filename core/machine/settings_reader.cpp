@@ -65,7 +65,10 @@ void read_settings(MapReader& reader, Settings& settings) {
     else
       reader.fail(*reader.node("iommu"), "'iommu': " + mode.problem);
   }
-  if (auto const page = reader.size("iommu_page")) settings.iommu_page = *page;
+  if (auto const page = reader.size("iommu_page")) {
+    if (*page == Bytes(0)) reader.fail(*reader.node("iommu_page"), "'iommu_page': a page has more than 0 bytes");
+    settings.iommu_page = *page;
+  }
   if (auto const* node = reader.custom("virtualization")) read_virtualization(reader, *node, settings.virtualization);
 }
 

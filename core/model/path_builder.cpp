@@ -78,15 +78,18 @@ Seconds PathBuilder::endpoint(PciId id) const {
   return part != nullptr ? part->pcie.latency.value_or(overheads::kEndpoint) : overheads::kEndpoint;
 }
 
+Seconds PathBuilder::pass(PciId pcie_switch) const {
+  auto const* part = machine_.part_of(pcie_switch);
+  return part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
+}
+
 // Passes through the switches above `from` up to and including `stop`, or all of them.
 Seconds PathBuilder::switches(PciId from, std::optional<PciId> stop) const {
   Seconds total{0};
   if (stop == from) return total;
   for (auto up = machine_.at(from).parent; up; up = machine_.at(*up).parent) {
     if (machine_.at(*up).kind != PciKind::Switch) break;
-    auto const* part = machine_.part_of(*up);
-    if (up != stop)
-      total += part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
+    if (up != stop) total += pass(*up);
     if (up == stop) break;
   }
   return total;
@@ -107,13 +110,16 @@ Seconds PathBuilder::socket_hop(SocketId a, SocketId b) const {
 Seconds PathBuilder::peer_latency(PciId from, PciId to, Turn turn, PeerRoute const& route) const {
   auto total = endpoint(from) + endpoint(to);
   if (turn == Turn::Switch) {
-    auto const* part = machine_.part_of(*route.meeting);
-    auto const meeting = part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
-    total += switches(from, route.meeting) + switches(to, route.meeting) + meeting;
+    total += switches(from, route.meeting) + switches(to, route.meeting) + pass(*route.meeting);
     return total * assumed_(Parameter::PathLatency);
   }
-  total += switches(from, std::nullopt) + switches(to, std::nullopt);
-  if (turn != Turn::Chip) {
+  if (turn == Turn::Chip) {
+    bool const with_initiator = hangs_below(from, *route.meeting);
+    for (auto const& [end, last] : {std::pair(from, with_initiator ? *route.meeting : *route.far),
+                                    std::pair(to, with_initiator ? *route.far : *route.meeting)})
+      total += switches(end, last) + pass(last);
+  } else {
+    total += switches(from, std::nullopt) + switches(to, std::nullopt);
     auto const a = machine_.socket_of(from);
     auto const b = machine_.socket_of(to);
     total += root_complex(a) + socket_hop(a, b);
@@ -209,11 +215,10 @@ void PathBuilder::descend(Packets const& flow, std::optional<PciId> stop, std::o
   }
 }
 
-std::optional<PciId> PathBuilder::topmost_switch(PciId id) const {
-  std::optional<PciId> top;
+bool PathBuilder::hangs_below(PciId id, PciId above) const {
   for (auto up = machine_.at(id).parent; up; up = machine_.at(*up).parent)
-    if (machine_.at(*up).kind == PciKind::Switch) top = up;
-  return top;
+    if (*up == above) return true;
+  return false;
 }
 
 void PathBuilder::through_io_die(SocketId socket, bool inward, double weight) {
@@ -260,13 +265,14 @@ void PathBuilder::packets(Packets const& flow, Turn turn, PeerRoute const& route
     return;
   }
   if (turn == Turn::Chip) {
-    auto const from = topmost_switch(flow.from);
-    auto const to = topmost_switch(flow.to);
+    bool const with_initiator = hangs_below(flow.from, *route.meeting);
+    auto const from = with_initiator ? *route.meeting : *route.far;
+    auto const to = with_initiator ? *route.far : *route.meeting;
     climb(flow, from);
-    use(resources_.fabric_of(*from)->up, flow.weight);
-    use(resources_.fabric_of(*to)->down, flow.weight);
-    if (flow.data) hop(HopKind::ChipFabric, static_cast<std::uint32_t>(index(*from)));
-    if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(*to)));
+    use(resources_.fabric_of(from)->up, flow.weight);
+    use(resources_.fabric_of(to)->down, flow.weight);
+    if (flow.data) hop(HopKind::ChipFabric, static_cast<std::uint32_t>(index(from)));
+    if (flow.data) hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     descend(flow, to, std::nullopt);
     return;
   }

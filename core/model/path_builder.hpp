@@ -76,8 +76,9 @@ class PathBuilder {
   [[nodiscard]] std::optional<Bytes> cut_payload(PciId device) const;
   [[nodiscard]] double misses(SocketId socket) const;
   [[nodiscard]] Bytes request_of(PciId device) const;
-  std::optional<PciId> topmost_switch(PciId id) const;
+  [[nodiscard]] bool hangs_below(PciId id, PciId above) const;
   Seconds endpoint(PciId id) const;
+  Seconds pass(PciId pcie_switch) const;
   Seconds switches(PciId from, std::optional<PciId> stop) const;
   Seconds root_complex(SocketId socket) const;
   Seconds socket_hop(SocketId a, SocketId b) const;

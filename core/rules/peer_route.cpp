@@ -24,6 +24,15 @@ bool share_chip(Machine const& machine, std::optional<PciId> a, std::optional<Pc
   return part != nullptr && part->pcie_switch.virtual_switch_fabric.has_value();
 }
 
+// Measured on a PEX890xx split in virtual switches: ACS on the downstream ports does not change this way.
+PeerRoute over_chip(PeerRoute route, PciId near, PciId far) {
+  route.meeting = near;
+  route.far = far;
+  route.request = Turn::Chip;
+  route.completion = Turn::Chip;
+  return route;
+}
+
 // Translation blocking is checked at every port that a translated request climbs through, up to the one above `last`.
 bool blocked_on_the_way_up(Machine const& machine, PciId initiator, std::optional<PciId> last) {
   for (auto at = initiator; machine.at(at).parent; at = *machine.at(at).parent) {
@@ -64,11 +73,14 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
   if (route.meeting) {
     auto const initiator_port = child_towards(machine, initiator, *route.meeting);
     auto const target_port = child_towards(machine, target, *route.meeting);
+    if (share_chip(machine, initiator_port, target_port)) return over_chip(route, initiator_port, target_port);
     auto const asked = machine.acs_above(initiator_port);
     auto const answered = machine.acs_above(target_port);
     route.deciding = initiator_port;
     route.request = turn_of(acs_on_request(asked, translated));
-    route.completion = turn_of(acs_on_completion(answered, false));
+    auto const* part = machine.part_of(initiator);
+    bool const relaxed = part != nullptr && part->pcie.relaxed_ordering.value_or(false);
+    route.completion = turn_of(acs_on_completion(answered, relaxed));
     route.request_unknown = !asked.known;
     route.completion_unknown = !answered.known;
     auto const last = route.request == Turn::Switch ? std::optional(initiator_port) : std::nullopt;
@@ -76,13 +88,8 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
     return route;
   }
   auto const top = topmost_switch(machine, initiator);
-  if (share_chip(machine, top, topmost_switch(machine, target))) {
-    // Measured on a PEX890xx split in virtual switches: ACS on the downstream ports does not change this way.
-    route.meeting = top;
-    route.request = Turn::Chip;
-    route.completion = Turn::Chip;
-    return route;
-  }
+  auto const other = topmost_switch(machine, target);
+  if (share_chip(machine, top, other)) return over_chip(route, *top, *other);
   route.blocked = translated && blocked_on_the_way_up(machine, initiator, std::nullopt);
   return route;
 }

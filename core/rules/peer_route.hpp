@@ -25,7 +25,8 @@ struct PeerRoute {
   bool blocked = false;             // ACS drops the request
   bool request_unknown = false;     // the initiator's port could not be read: requests are planned as redirected
   bool completion_unknown = false;  // nor could the target's: completions likewise
-  std::optional<PciId> meeting;     // the switch above both; of Turn::Chip: the initiator's topmost switch
+  std::optional<PciId> meeting;     // the switch above both; of Turn::Chip: the initiator's virtual switch on the chip
+  std::optional<PciId> far;         // of Turn::Chip: the target's
   std::optional<PciId> deciding;    // the function below the port whose ACS decided
   bool same_host_bridge = false;
   bool same_socket = false;

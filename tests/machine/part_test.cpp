@@ -100,6 +100,15 @@ TEST(PartFields, UnknownLeavesAFigureAbsent) {
       }
 }
 
+// Nothing works without any tags, payload or efficiency; no ports or no delay is a fact.
+TEST(PartFields, NothingIsRefusedWhereNothingWorks) {
+  for (auto const* text :
+       {"{kind: gpu, tags: 0}", "{kind: gpu, max_payload: 0 B}", "{kind: gpu, copy_engines: 0}",
+        "{kind: link, copy_efficiency: 0}", "{kind: cpu, iotlb_entries: 0}", "{kind: nic, mtu: 0 B}"})
+    EXPECT_THROW(read(text), InputError) << text;
+  EXPECT_NO_THROW(read("{kind: gpu, nvlink_ports: 0, latency: 0 ns, nvlink_generation: 0}"));
+}
+
 TEST(PartFields, EveryKeyIsExplained) {
   for (auto const kind : kAllKinds)
     for (auto const& field : part_fields(kind)) EXPECT_FALSE(field.spec.doc.empty()) << field.spec.name;

@@ -208,5 +208,52 @@ TEST(PeerRoute, VirtualSwitchesOfOneChipTurnInItsFabricWhateverAcsSays) {
   EXPECT_EQ(route(machine, "gpu0", "gpu4").request, Turn::RootComplex);    // another chip
 }
 
+// Two leaves on one chip below a root switch: packets cross in the chip and never see the root switch.
+TEST(PeerRoute, VirtualSwitchesOfOneChipMeetThereAlsoBelowAnotherSwitch) {
+  auto const machine = test::machine_from(R"(
+lanewise: machine/1
+machine: m
+settings: {acs: on}
+parts:
+  cpu: {kind: cpu, peer_write_forwarding: any}
+  gpu: {kind: gpu, link: gen4 x16}
+  sw: {kind: switch, link: gen4 x16, virtual_switch_fabric: 60 GB/s}
+sockets:
+  - socket: cpu0
+    part: cpu
+    pcie:
+      - root_port: rp0
+        switch: root
+        part: sw
+        ports:
+          - {switch: leaf0, part: sw, chip: one, ports: [{gpu: gpu0, part: gpu}]}
+          - {switch: leaf1, part: sw, chip: one, ports: [{gpu: gpu1, part: gpu}]}
+          - {switch: leaf2, part: sw, chip: two, ports: [{gpu: gpu2, part: gpu}]}
+)");
+  auto const route = peer_route(machine, test::pci(machine, "gpu0"), test::pci(machine, "gpu1"));
+  EXPECT_EQ(route.request, Turn::Chip);
+  EXPECT_EQ(route.meeting, test::pci(machine, "leaf0"));
+  EXPECT_EQ(route.far, test::pci(machine, "leaf1"));
+  EXPECT_EQ(peer_route(machine, test::pci(machine, "gpu0"), test::pci(machine, "gpu2")).request,
+            Turn::RootComplex);  // ACS is on
+}
+
+TEST(PeerRoute, RelaxedOrderedReadsComeBackStraight) {
+  auto machine = test::machine_from(R"(
+lanewise: machine/1
+machine: m
+settings: {acs: [CR]}
+parts: {cpu: {kind: cpu}, gpu: {kind: gpu, link: gen4 x16}, sw: {kind: switch, link: gen4 x16}}
+sockets:
+  - {socket: cpu0, part: cpu, pcie: [{root_port: rp0, switch: sw0, part: sw, ports: [{gpu: gpu0, part: gpu}, {gpu: gpu1, part: gpu}]}]}
+)");
+  auto const turn = [&] {
+    return peer_route(machine, test::pci(machine, "gpu0"), test::pci(machine, "gpu1")).completion;
+  };
+  EXPECT_EQ(turn(), Turn::RootComplex);
+  test::part(machine, "gpu").pcie.relaxed_ordering = true;
+  EXPECT_EQ(turn(), Turn::Switch);
+}
+
 }  // namespace
 }  // namespace lanewise
