@@ -58,7 +58,7 @@ process() {
   local what=$1 target=$2
   shift 2
   echo "lanewise $* ..." >&2
-  "$build/bin/process_timer" $runs "$build/bin/lanewise" "$@" | awk -v what="$what" -v target="$target" '
+  "$build/bin/process_timer" "$runs" "$build/bin/lanewise" "$@" | awk -v what="$what" -v target="$target" '
     { goal = target == "-" ? "" : target " ms"
       missed = (target != "-" && $1 + 0 > target + 0) ? " (missed)" : ""
       printf "| %s | %s | %.3g ms%s | %.3g ms | %.3g MiB |\n", what, goal, $1, missed, $2, $3 }'
