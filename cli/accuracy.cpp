@@ -21,12 +21,16 @@ void run(Session& session, Options const& options) {
   std::vector<MeasurementResult> results;
   for (auto const& file : files) {
     auto const measurement = read_measurement(SourceText::load(file));
-    AccuracyWorld const world{[&](Measurement const& m) {
-                                return session.machine_named_in(file.parent_path(), session.machine_name.empty()
-                                                                                        ? m.machine
-                                                                                        : session.machine_name);
-                              },
-                              simulator, session.catalogue};
+    auto const machine = [&](Measurement const& m) {
+      auto const beside = file.parent_path() / m.machine;
+      auto const& own = session.machine_name;
+      return session.catalogue.machine(
+          own.empty() ? (std::filesystem::is_regular_file(beside) ? beside.string() : m.machine) : own);
+    };
+    AccuracyWorld const world{.machine = machine,
+                              .last_word = [&](Machine& m) { session.apply_settings(m); },
+                              .executor = simulator,
+                              .catalogue = session.catalogue};
     results.push_back(judge(measurement, world));
   }
   if (session.json)

@@ -34,11 +34,7 @@ std::unique_ptr<Executor> make_sim_executor(Model const& model) {
 }
 
 std::unique_ptr<Executor> simulator(Model const& model) {
-  try {
-    return make_sim_executor(model);
-  } catch (MissingError const&) {
-    return nullptr;
-  }
+  return sim_library() != nullptr ? make_sim_executor(model) : nullptr;
 }
 
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model) {

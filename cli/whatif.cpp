@@ -45,6 +45,7 @@ void run(Session& session, Options const& options) {
   Model const after(session.machine());
   WhatIfQuestion const question{places_of(before.machine(), options.places), argument(parse_bytes(options.bytes)),
                                 Bytes(16), argument(parse_op(options.op))};
+  if (question.bytes == Bytes(0)) throw InputError("--bytes: nothing cannot be moved");
   auto const before_executor = simulator(before);
   auto const after_executor = simulator(after);
   auto const found = what_if(before, after, question, before_executor.get(), after_executor.get());

@@ -23,8 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   std::string const text(data, data + size);
   try {
     auto const measurement = read_measurement(SourceText::from_memory("fuzz.yaml", text));
-    AccuracyWorld const world{[](Measurement const&) { return machine; },
-                              [](Model const&) { return std::unique_ptr<Executor>(); }, catalogue};
+    AccuracyWorld const world{.machine = [](Measurement const&) { return machine; },
+                              .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                              .catalogue = catalogue};
     static_cast<void>(accuracy_text({judge(measurement, world)}));
   } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so
   }

@@ -129,8 +129,7 @@ std::vector<Demand> lowered(Model const& model, Plan const& plan) {
     demands.push_back(model.lower(step.from, step.to, step.bytes, step.op, step.way));
     Seconds noticed{0};
     for (auto const before : step.after)
-      noticed = std::max(noticed,
-                         model.handover(model.machine().host_of(step.from), plan.steps[index(before)].way, step.way));
+      noticed = std::max(noticed, model.handover(step.from, plan.steps[index(before)].way, step.way));
     demands.back().start += noticed;
     if (demands.back().unknown)
       throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,

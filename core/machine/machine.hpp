@@ -182,6 +182,8 @@ enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic, Prefetch, F
 std::string_view to_string(Op op);
 std::vector<std::string> op_names();
 Parsed<Op> parse_op(std::string_view text);
+// Done by a kernel on a GPU rather than by a copy engine or the driver.
+constexpr bool by_kernel(Op op) { return op == Op::Write || op == Op::Read || op == Op::LoadStore || op == Op::Atomic; }
 
 // A measured figure that wins over the model.
 struct Override {

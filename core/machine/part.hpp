@@ -124,12 +124,13 @@ enum class LinkFamily : std::uint8_t { NvLink, C2c, GpuXgmi, Socket, Network };
 
 struct LinkFigures {
   LinkFamily family = LinkFamily::NvLink;
-  int generation = 0;                           // of NVLink
-  std::optional<BytesPerSecond> rate;           // one link, one direction, raw
-  std::optional<double> copy_efficiency;        // payload share for copy engines and DMA
-  std::optional<double> load_store_efficiency;  // payload share for SM loads and stores
-  std::optional<double> duplex;                 // both directions together against twice one (1: independent)
-  std::optional<Seconds> latency;               // one way
+  int generation = 0;                            // of NVLink
+  std::optional<BytesPerSecond> rate;            // one link, one direction, raw
+  std::optional<double> copy_efficiency;         // payload share for copy engines and DMA
+  std::optional<double> copy_efficiency_to_cpu;  // the same from a GPU into its CPU's memory, where it differs
+  std::optional<double> load_store_efficiency;   // payload share for SM loads and stores
+  std::optional<double> duplex;                  // both directions together against twice one (1: independent)
+  std::optional<Seconds> latency;                // one way
   friend bool operator==(LinkFigures const&, LinkFigures const&) = default;
 };
 

@@ -75,9 +75,10 @@ struct Held<std::optional<T>> {
 
 // Figures of which nothing works without any: no tags, no payload, no efficiency.
 bool zero_is_refused(std::string_view key) {
-  static std::vector<std::string_view> const keys{"tags",          "max_payload",           "max_read_request", "mtu",
-                                                  "iotlb_entries", "copy_efficiency",       "duplex",           "cores",
-                                                  "host_duplex",   "load_store_efficiency", "copy_engines"};
+  static std::vector<std::string_view> const keys{
+      "tags",          "max_payload",           "max_read_request", "mtu",
+      "iotlb_entries", "copy_efficiency",       "duplex",           "cores",
+      "host_duplex",   "load_store_efficiency", "copy_engines",     "copy_efficiency_to_cpu"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -311,6 +312,9 @@ std::vector<PartField> link_fields() {
   f.push_back(scalar("rate", "one link, one direction, raw", LANEWISE_MEMBER(link.rate)));
   f.push_back(scalar("copy_efficiency", "payload share of the raw rate for copy engines and DMA",
                      LANEWISE_MEMBER(link.copy_efficiency)));
+  f.push_back(scalar("copy_efficiency_to_cpu",
+                     "payload share from a GPU into its CPU's memory, where it differs from the other direction",
+                     LANEWISE_MEMBER(link.copy_efficiency_to_cpu)));
   f.push_back(scalar("load_store_efficiency", "payload share of the raw rate for SM loads and stores",
                      LANEWISE_MEMBER(link.load_store_efficiency)));
   f.push_back(scalar("duplex", "both directions together against twice one direction", LANEWISE_MEMBER(link.duplex)));

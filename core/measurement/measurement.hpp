@@ -45,6 +45,7 @@ struct MeasuredSeries {
   std::vector<Setting> settings;
   std::string doubtful;  // why it is left out of the gate; empty: it is not
   std::vector<MeasuredPoint> points;
+  SourcePos pos;
   friend bool operator==(MeasuredSeries const&, MeasuredSeries const&) = default;
 };
 
@@ -53,8 +54,8 @@ struct MeasuredFact {
   MeasuredFlow flow;
   Bytes bytes{0};
   Op op = Op::Copy;
-  std::optional<Mechanism> mechanism;       // with `legal`
-  bool legal = true;                        //
+  std::optional<Mechanism> mechanism;  // with `legal`
+  bool legal = true;
   std::optional<Mechanism> chosen;          // which way the system took
   std::optional<Mechanism> faster, slower;  // both were measured
   bool by_driver = false;                   // staged forms: CUDA's own

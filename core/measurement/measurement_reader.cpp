@@ -122,7 +122,6 @@ MapSpec const& fact_spec() {
   return spec;
 }
 
-// A figure as it stands there, with the unit of its series.
 class MeasurementReader {
  public:
   explicit MeasurementReader(SourceText const& source) : source_(source) {}
@@ -177,6 +176,7 @@ class MeasurementReader {
 
   void read_series(MapReader& reader) {
     series_ = {};
+    series_.pos = pos(reader.self());
     series_.name = reader.text("series").value_or("");
     for (auto const& other : result_.series)
       if (reader.has("series") && other.name == series_.name)
@@ -204,6 +204,11 @@ class MeasurementReader {
     for (auto& value : reader.maps("values")) read_value(value);
     if (auto sweep = reader.map("sweep")) read_sweep(*sweep);
     for (auto& together : reader.maps("together")) read_together(together);
+    if (series_.pipelined && (series_.quantity == MeasuredQuantity::Latency || both_ways_ || reader.has("together")))
+      reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth of single transfers");
+    if (reader.has("bytes") && bytes_ == Bytes(0))
+      reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
+    if (series_.points.empty() && diagnostics_.empty()) reader.fail(reader.self(), "this series has no figure");
     result_.series.push_back(std::move(series_));
   }
 
@@ -229,7 +234,7 @@ class MeasurementReader {
 
   // The figure in bytes per second or seconds; nullopt where it was not measured or is wrong.
   std::optional<double> figure(MapReader const& reader, YamlNode const& node) {
-    if (node.kind == YamlKind::Null) return std::nullopt;
+    if (node.kind == YamlKind::Null || unit_.empty()) return std::nullopt;  // a wrong unit is reported once
     if (node.kind != YamlKind::Scalar) {
       reader.fail(node, "expected a number, or null where nothing was measured");
       return std::nullopt;
@@ -301,6 +306,7 @@ class MeasurementReader {
     MeasuredFlow const flow{reader.text("from").value_or(""), reader.text("to").value_or("")};
     auto const* rows = reader.custom("rows");
     if (rows == nullptr) return;
+    if (rows->kind != YamlKind::Sequence) return reader.fail(*rows, "'rows': expected [[size, figure], ...]");
     for (auto const& row : rows->items) {
       if (row.kind != YamlKind::Sequence || row.items.size() != 2) {
         reader.fail(row, "expected [size, figure]");
@@ -309,6 +315,8 @@ class MeasurementReader {
       auto const size = parse_bytes(row.items[0].text);
       if (!size.value)
         reader.fail(row.items[0], size.problem);
+      else if (*size.value == Bytes(0))
+        reader.fail(row.items[0], "nothing cannot be measured");
       else
         add_swept(flow, *size.value, figure(reader, row.items[1]), row.items[1]);
     }

@@ -27,7 +27,7 @@ class Intervals {
  public:
   using Figure = std::function<double(Model const&)>;
 
-  explicit Intervals(Model const& model) : model_(model), ends_(2 * kParameterCount) {}
+  explicit Intervals(Model model) : model_(std::move(model)), ends_(2 * kParameterCount) {}
 
   [[nodiscard]] Interval of(Figure const& figure) const;
   // Several figures that come together, as of one run; in their order.
@@ -39,7 +39,7 @@ class Intervals {
  private:
   [[nodiscard]] Model const& end(Parameter parameter, bool high) const;
 
-  Model const& model_;
+  Model model_;
   mutable std::vector<std::optional<Model>> ends_;  // made when first asked for
 };
 

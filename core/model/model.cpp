@@ -63,17 +63,17 @@ class Lowering {
   [[nodiscard]] PciId gpu_from() const { return std::get<PciId>(from_); }
   [[nodiscard]] PciId gpu_to() const { return std::get<PciId>(to_); }
   [[nodiscard]] bool migrates() const { return op_ == Op::Prefetch || op_ == Op::Fault; }
-  [[nodiscard]] bool by_kernel() const { return op_ != Op::Copy && !migrates(); }
-  // Times of software and engines, under the assumptions of this model.
-  [[nodiscard]] Seconds engine_start() const {
-    return overheads::kCopyEngineStart * model_.assumed()(Parameter::EngineStart);
-  }
-  // Of one GPU, where its part says.
+  [[nodiscard]] bool by_kernel() const { return lanewise::by_kernel(op_); }
+  // Times of software and engines, under the assumptions of this model: a copy engine of one GPU, where its part says.
   [[nodiscard]] Seconds engine_start(PciId gpu) const {
     auto const* part = machine_.part_of(gpu);
     auto const start =
         part != nullptr ? part->gpu.copy_start.value_or(overheads::kCopyEngineStart) : overheads::kCopyEngineStart;
     return start * model_.assumed()(Parameter::EngineStart);
+  }
+  // An engine that first waits for another's event, as from chunk to chunk of a ring: no part says better.
+  [[nodiscard]] Seconds chunk_start() const {
+    return overheads::kCopyEngineStart * model_.assumed()(Parameter::EngineStart);
   }
   [[nodiscard]] Seconds kernel_start() const {
     return overheads::kKernelStart * model_.assumed()(Parameter::EngineStart);
@@ -95,7 +95,7 @@ class Lowering {
     if (auto const g = gpu(from_)) {
       path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
       path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
-      demand_.start += overheads::kLocalCopyStart * model_.assumed()(Parameter::EngineStart);
+      keep_busy(overheads::kLocalCopyStart * model_.assumed()(Parameter::EngineStart));
       hold_engine(*g);
       return;
     }
@@ -126,7 +126,7 @@ class Lowering {
     path_.device_memory(*way_.relay, 2);
     start_on(gpu_from());
     start_on(*way_.relay);
-    pipeline(first + second, filled, engine_start());
+    pipeline(first + second, filled, chunk_start());
   }
 
   void pcie_p2p() {
@@ -170,7 +170,8 @@ class Lowering {
                                      : path_.out_of_memory(std::get<NumaId>(from_), device);
     auto const* part = machine_.part_of(device);
     if (source != nullptr && part != nullptr && part->nic.message_rate)  // posted; reads have their tags
-      path_.limit(way_.access.each / (1.0 / *part->nic.message_rate), Cap::MessageRate);
+      path_.limit(way_.access.each / (1.0 / *part->nic.message_rate) * model_.assumed()(Parameter::NetworkRate),
+                  Cap::MessageRate);
   }
 
   // ------------------------------------------------------------------------------------------------- through the host
@@ -205,7 +206,7 @@ class Lowering {
   }
 
   void start_two_legs() {
-    demand_.start += by_host(overheads::kHostSubmit * 2.0 + overheads::kHostSync) + engine_start() * 2.0;
+    keep_busy(by_host(overheads::kHostSubmit * 2.0 + overheads::kHostSync) + chunk_start() * 2.0);
     hold_engine(gpu_from());
     hold_engine(gpu_to());
   }
@@ -215,9 +216,9 @@ class Lowering {
     auto const out = leg([&](PathBuilder& p) { return p.gpu_into_memory(gpu_from(), memory); });
     auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
     start_two_legs();
-    if (!way_.by_driver) return pipeline(out.latency + in.latency, out.rate, engine_start());
+    if (!way_.by_driver) return pipeline(out.latency + in.latency, out.rate, chunk_start());
     demand_.start += by_host(overheads::kHostSync);  // it waits for the second leg too
-    auto const gap = by_host(overheads::kHostSync + overheads::kHostSubmit) + engine_start();
+    auto const gap = by_host(overheads::kHostSync + overheads::kHostSubmit) + chunk_start();
     auto const chunk = std::min(bytes_, overheads::kDriverChunk);
     bool const in_turn = legs_in_turn(gpu_from()) || legs_in_turn(gpu_to());
     demand_.chunk = overheads::kDriverChunk;
@@ -228,7 +229,11 @@ class Lowering {
     // What a leg has is used only between the pauses, so each byte takes that much more of everything on the way.
     auto const leg_time = in_turn ? overheads::kDriverChunk / *out.rate + overheads::kDriverChunk / *in.rate
                                   : overheads::kDriverChunk / std::min(*out.rate, *in.rate);
-    path_.scale((leg_time + gap) / leg_time * (in_turn ? 2.0 : 1.0));
+    auto const pauses = (leg_time + gap) / leg_time;
+    if (in_turn)
+      path_.scale_in_turn(pauses);
+    else
+      path_.scale(pauses);
     for (auto const gpu : {gpu_from(), gpu_to()})
       if (auto const both = resources_.driver_staging(gpu)) path_.use(*both);
     path_.limit(overheads::kDriverChunk / (leg_time + gap), in_turn ? Cap::TakingTurns : Cap::ChunkOverhead);
@@ -298,7 +303,7 @@ class Lowering {
         if (way_.relay) {
           auto const hop = leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, by_kernel()); });
           front = {hop.latency, hop.rate, true};
-          demand_.start += engine_start();
+          keep_busy(engine_start(*g));
           hold_engine(*g);
           holder = *way_.relay;
         }
@@ -308,7 +313,7 @@ class Lowering {
       }
       auto const copied = leg([&](PathBuilder& p) { return p.gpu_into_memory(*g, staging_at_source()); });
       front = {copied.latency, copied.rate, true};
-      keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + engine_start());
+      keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + chunk_start());
       hold_engine(*g);
       front.latency += path_.out_of_memory(staging_at_source(), nic);
       return front;
@@ -329,14 +334,14 @@ class Lowering {
         map_window(holder, holder, false);
         if (way_.relay_to) {
           back = {back.latency + path_.nvlink(holder, *g, by_kernel()), received.rate, true};
-          demand_.start += engine_start();
+          keep_busy(engine_start(holder));
           hold_engine(holder);
         }
         return back;
       }
       auto const received = leg([&](PathBuilder& p) { return p.into_memory(nic, staging_at_target()); });
       back = {received.latency + path_.memory_into_gpu(staging_at_target(), *g), received.rate, true};
-      keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + engine_start());
+      keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + chunk_start());
       hold_engine(*g);
       return back;
     }
@@ -377,7 +382,7 @@ class Lowering {
     auto filled = front.staged ? front.rate : back.rate;
     if (front.staged && back.staged && front.rate && back.rate)  // two stages fill, one after the other
       filled = BytesPerSecond(1 / (1 / front.rate->value() + 1 / back.rate->value()));
-    pipeline(0.0_s, filled, engine_start());
+    pipeline(0.0_s, filled, chunk_start());
   }
 
   // Without a pipeline the copies and the wire take turns.
@@ -451,9 +456,9 @@ class Lowering {
     auto const in = leg([&](PathBuilder& p) {
       return from_drive() ? p.memory_into_gpu(memory, other) : p.out_of_memory(memory, drive());
     });
-    keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + engine_start());
+    keep_busy(by_host(overheads::kHostSubmit + overheads::kHostSync) + chunk_start());
     hold_engine(other);
-    pipeline(out.latency + in.latency, out.rate, engine_start());
+    pipeline(out.latency + in.latency, out.rate, chunk_start());
   }
 
   // ------------------------------------------------------------------------------------------------- what comes on top
@@ -462,7 +467,7 @@ class Lowering {
   void migrate() {
     auto const factor = 1 / model_.assumed()(Parameter::PageMigration);
     bool const faults = op_ == Op::Fault;
-    demand_.start += by_host(overheads::kHostSubmit) + (faults ? overheads::kFirstFault * factor : 0.0_s);
+    demand_.start += faults ? overheads::kFirstFault * factor : by_host(overheads::kHostSubmit);
     auto const rate = path_.rate();
     if (!rate) return;
     auto const work = (faults ? overheads::kFaultBlock : overheads::kPrefetchBlock) * factor;
@@ -563,16 +568,26 @@ std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {
   return cost;
 }
 
+Seconds Model::observed_latency(Demand const& demand, Cost const& cost, Op op, Way const& way) const {
+  bool const from_inside = by_kernel(op) || way.access.each > Bytes(0);
+  return from_inside ? cost.time - demand.start : cost.time;
+}
+
 std::optional<BytesPerSecond> Model::throughput(Demand const& demand, Bytes bytes) const {
   auto const alone = cost(demand, bytes);
   if (!alone) return std::nullopt;
   return bytes / std::max(bytes / alone->rate, demand.busy);
 }
 
-Seconds Model::handover(HostId host, Way const& before, Way const& after) const {
-  bool const sends = after.nic_from.has_value();
-  bool const by_gpu = before.mechanism != Mechanism::BarCopy && !before.nic_from && !before.nic_to;
-  if (!sends || !by_gpu || machine().at(host).software.gpudirect_async) return Seconds(0);
+Seconds Model::handover(Place const& made_at, Way const& before, Way const& after) const {
+  bool const reads_gpu =
+      (after.mechanism == Mechanism::Gdr || after.mechanism == Mechanism::GdrRelay) && after.nic_from;
+  bool const by_gpu = before.mechanism == Mechanism::Local || before.mechanism == Mechanism::Nvlink ||
+                      before.mechanism == Mechanism::NvlinkRelay || before.mechanism == Mechanism::PcieP2p ||
+                      before.mechanism == Mechanism::HostDma;
+  bool const on_a_gpu = gpu_at(machine(), made_at).has_value();
+  if (!reads_gpu || !by_gpu || !on_a_gpu || machine().at(machine().host_of(made_at)).software.gpudirect_async)
+    return Seconds(0);
   return (overheads::kHostSync + overheads::kHostSubmit) * assumed_(Parameter::HostWork);
 }
 

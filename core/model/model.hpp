@@ -40,12 +40,17 @@ class Model {
   // Alone on an idle machine: latency + bytes / min(cap, capacity / weight).
   [[nodiscard]] std::optional<Cost> cost(Demand const& demand, Bytes bytes) const;
 
+  // A latency as people measure it: of a copy the whole time, as a stream sees it; of what kernels or devices do by
+  // themselves the way alone, as seen from there.
+  [[nodiscard]] Seconds observed_latency(Demand const& demand, Cost const& cost, Op op, Way const& way) const;
+
   // Many such transfers in flight, one behind the other: starts are hidden, but not what each keeps busy.
   [[nodiscard]] std::optional<BytesPerSecond> throughput(Demand const& demand, Bytes bytes) const;
 
-  // What passes between the end of one step and the start of one that waited for it, beside the latter's own start:
-  // after work on a GPU the CPU must notice and submit before a NIC sends, unless the GPU rings the NIC itself.
-  [[nodiscard]] Seconds handover(HostId host, Way const& before, Way const& after) const;
+  // What passes between the end of a GPU's own work and the start of a send of what it made, beside the send's own
+  // start: the CPU must notice and submit, unless the GPU rings the NIC itself. Nothing between other steps. Part of a
+  // run, not of the time of a transfer alone.
+  [[nodiscard]] Seconds handover(Place const& made_at, Way const& before, Way const& after) const;
 
   // The chunk of a two-stage pipeline that finishes first: about sqrt(bytes x time between chunks x rate), a power of
   // two from 64 KiB to 8 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.

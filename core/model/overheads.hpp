@@ -12,8 +12,8 @@ inline constexpr Seconds kCopyEngineStart = 1.3_us;
 // The driver starting a copy within one GPU's memory, and the copy's turn there. Source: the diagonal of the same tool,
 // 2.0 us (H100, V100), 2.3 us (A100 PCIe), 3.0 us (P100, A100 SXM4), 1.3 to 1.6 us (RTX): the middle.
 inline constexpr Seconds kLocalCopyStart = 2.3_us;
-// A kernel from "ready" to its first store, back to back in a stream. A prior, taken equal to the copy engine's: no
-// published figure separates it from the kernel's own work.
+// A kernel from "ready" to its first store, back to back in a stream. A prior: no published figure separates it from
+// the kernel's own work.
 inline constexpr Seconds kKernelStart = 2.0_us;
 // The host submitting one asynchronous copy. Source: OpenUCX cuda_copy overhead 4 us.
 inline constexpr Seconds kHostSubmit = 4.0_us;
@@ -98,8 +98,6 @@ inline constexpr Seconds kFaultBlock = 206.0_us;
 inline constexpr Seconds kFirstFault = 20.0_us;
 // SMs ask for remote memory in cache lines. Source: Min et al., EMOGI (arXiv 2006.06890), section 3.3.
 inline constexpr Bytes kCacheLine = 128_B;
-// Bytes in flight through one core copying while a chunk pipeline runs: depth of every staged ring.
-inline constexpr int kStagingDepth = 2;
 // The chunk of a pipeline whose rate nobody knows: a choice, in the middle of the range of best chunks.
 inline constexpr Bytes kDefaultChunk = 512_KiB;
 

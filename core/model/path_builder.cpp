@@ -40,16 +40,30 @@ void PathBuilder::scale(double factor) {
   for (auto& use : demand_.uses) use.weight = Weight::floor_of(use.weight.ratio() * factor);
 }
 
+void PathBuilder::scale_in_turn(double factor) {
+  decltype(demand_.uses) kept;
+  for (auto use : demand_.uses) {
+    auto const kind = resources_.at(use.resource).kind;
+    if (kind == ResourceKind::HostDuplex) continue;  // only the one leg is there
+    // What both legs use is used all the time; what one uses, every other time (beside the other's read requests).
+    bool const both_legs = use.weight.ratio() > 1.5;
+    auto const own = both_legs || use.weight.ratio() < 1 ? use.weight.ratio() : 1.0;
+    use.weight = Weight::floor_of(own * factor * (both_legs ? 1.0 : 2.0));
+    kept.push_back(use);
+  }
+  demand_.uses = kept;
+}
+
 void PathBuilder::append(Demand const& leg) {
   for (auto const& use : leg.uses) add(use);
   for (auto const& passed : leg.route) hop(passed.kind, passed.id);
   limit(leg.cap, leg.cap_reason);
 }
 
-void PathBuilder::use_in_small_packets(ResourceId id, double weight) {
+void PathBuilder::use_in_small_packets(ResourceId id, double weight, Cap reason) {
   if (weight <= 1) return use(id, weight);
   use(id, Weight::floor_of(weight).ratio());
-  if (auto const capacity = resources_.capacity(id, assumed_)) limit(*capacity / weight, Cap::PacketPayload);
+  if (auto const capacity = resources_.capacity(id, assumed_)) limit(*capacity / weight, reason);
 }
 
 void PathBuilder::hop(HopKind kind, std::uint32_t id) {
@@ -255,7 +269,7 @@ void PathBuilder::walk_iommu(SocketId socket, bool data) {
   // Walks per byte against one walk a page, which the resource is sized for.
   auto const page = settings.iommu_page;
   auto const walks = misses(socket) * std::max(1.0, access_.each / page);
-  use_in_small_packets(*walker, walks * (page / access_.each));
+  use_in_small_packets(*walker, walks * (page / access_.each), Cap::PageWalks);
 }
 
 void PathBuilder::packets(Packets const& flow, Turn turn, PeerRoute const& route) {
@@ -299,7 +313,7 @@ Seconds PathBuilder::peer(PciId source, PciId target, bool pulled) {
   auto latency = peer_latency(initiator, other, route.request, route);
   auto const socket = machine_.socket_of(other);
   auto const* cpu = machine_.part_of(socket);
-  if (route.request == Turn::RootComplex) latency += walk_latency(socket);
+  if (route.request == Turn::RootComplex) latency += walk_latency(machine_.socket_of(initiator));
   if (!pulled) return latency;
   latency += peer_latency(other, initiator, route.completion, route);
   packets({initiator, other, pcie::read_request_share(request_of(initiator)), false}, route.request, route);

@@ -48,9 +48,12 @@ class PathBuilder {
   void append(Demand const& leg);
   // Everything laid so far takes `factor` times as much of its resources.
   void scale(double factor);
+  // The same where two legs take turns: each has what it uses for half of the time only, and neither disturbs the
+  // other.
+  void scale_in_turn(double factor);
   // Packets with less payload than the resource was sized for: they take `weight` times as much of it. What the flow
   // reaches alone is exact, whatever the rounding of the weight.
-  void use_in_small_packets(ResourceId id, double weight);
+  void use_in_small_packets(ResourceId id, double weight, Cap reason = Cap::PacketPayload);
   void hop(HopKind kind, std::uint32_t id);
   void limit(BytesPerSecond cap, Cap reason);
   // The rate that the uses and caps so far allow alone; nullopt when a figure is unknown.

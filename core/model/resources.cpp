@@ -30,7 +30,9 @@ std::string missing_link(Machine const& machine, PciId id) {
 }  // namespace
 
 double copy_efficiency(LinkFigures const& link) {
-  return link.copy_efficiency.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkCopyEfficiency : 1.0);
+  if (link.copy_efficiency) return *link.copy_efficiency;
+  if (link.family == LinkFamily::NvLink) return overheads::kNvlinkCopyEfficiency;
+  return link.load_store_efficiency.value_or(1.0);  // what kernels reach, where nobody says it of copies
 }
 
 double load_store_efficiency(LinkFigures const& link) {
@@ -70,15 +72,17 @@ Parameter parameter_of(ResourceKind kind) {
 
 double assumed_share(ResourceKind kind, Assumptions const& assumed) {
   auto const own = assumed(parameter_of(kind));
-  return kind == ResourceKind::NvlinkBoth ? own * assumed(Parameter::NvlinkEfficiency) : own;
+  if (kind == ResourceKind::NvlinkBoth) return own * assumed(Parameter::NvlinkEfficiency);
+  bool const of_a_link = kind == ResourceKind::HostDuplex || kind == ResourceKind::DriverStaging;
+  return of_a_link ? own * assumed(Parameter::LinkUtilisation) : own;
 }
 
 std::string_view to_string(Cap cap) {
   constexpr std::array<std::string_view, 15> kNames{
       "nothing",        "outstanding reads",   "peer reads through the root complex",
       "packet payload", "time between chunks", "one CPU core",
-      "BAR1 writes",    "BAR1 reads",          "device memory",
-      "RDMA read",      "message rate",        "two legs in turn",
+      "BAR1 writes",    "BAR1 reads",          "RDMA read",
+      "message rate",   "two legs in turn",    "IOMMU walks",
       "page migration", "one queue pair",      "a measured override"};
   return kNames.at(static_cast<std::size_t>(cap));
 }
@@ -255,18 +259,32 @@ Resources::SocketPair const* Resources::socket_pair(SocketId a, SocketId b) cons
 }
 
 void Resources::add_nvlinks(Machine const& machine) {
-  auto const made = [&](std::string const& stem, std::string const& up, std::string const& down, PartId id, int count) {
+  // Payload of `count` links in one direction at a share of their raw rate.
+  auto const carried = [](Part const& part, int count, double share) {
+    return part.link.rate ? std::optional(*part.link.rate * (count * share)) : std::nullopt;
+  };
+  auto const made = [&](std::string const& stem, std::string const& up, std::string const& down, PartId id, int count,
+                        std::pair<double, double> shares) {
     auto const& part = machine.at(id);
-    auto const capacity =
-        part.link.rate ? std::optional(*part.link.rate * (count * copy_efficiency(part.link))) : std::nullopt;
+    auto const missing = fmt::format("the rate of '{}'", part.name);
     NvlinkPath path;
     path.part = id;
-    path.direction =
-        add_duplex(stem, up, down, ResourceKind::Nvlink, capacity, fmt::format("the rate of '{}'", part.name));
+    auto const forth = carried(part, count, shares.first);
+    path.direction.up = add(stem + up, ResourceKind::Nvlink, forth, missing);
+    path.direction.down = add(stem + down, ResourceKind::Nvlink, carried(part, count, shares.second), missing);
     auto const duplex =
         part.link.duplex.value_or(part.link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
-    if (capacity && duplex < 1) path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *capacity * (2 * duplex));
+    if (forth && duplex < 1) path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
     return path;
+  };
+  // Shares of a bundle's two directions: towards a CPU it may be another.
+  auto const shares_of = [&](NvlinkBundle const& bundle) {
+    auto const& link = machine.at(bundle.part).link;
+    auto const usual = copy_efficiency(link);
+    auto const towards = [&](NvlinkEnd const& end) {
+      return std::holds_alternative<SocketId>(end) ? link.copy_efficiency_to_cpu.value_or(usual) : usual;
+    };
+    return std::pair(towards(bundle.b), towards(bundle.a));
   };
   auto const name = [&](NvlinkEnd const& end) {
     auto const* gpu = std::get_if<PciId>(&end);
@@ -276,12 +294,15 @@ void Resources::add_nvlinks(Machine const& machine) {
     auto const a = name(bundle.a);
     auto const b = name(bundle.b);
     auto const short_b = b.substr(b.find('/') + 1);
-    bundles_.push_back(made(fmt::format("{}-{}.nvlink", a, short_b), ".forth", ".back", bundle.part, bundle.count));
+    bundles_.push_back(
+        made(fmt::format("{}-{}.nvlink", a, short_b), ".forth", ".back", bundle.part, bundle.count, shares_of(bundle)));
   }
   for (auto const& domain : machine.nvswitches) {
     auto& ports = ports_.emplace_back();
     for (auto const& port : domain.ports)
-      ports.push_back(made(machine.at(port.gpu).name + ".nvlink", ".out", ".in", domain.link_part, port.count));
+      ports.push_back(made(
+          machine.at(port.gpu).name + ".nvlink", ".out", ".in", domain.link_part, port.count,
+          {copy_efficiency(machine.at(domain.link_part).link), copy_efficiency(machine.at(domain.link_part).link)}));
   }
 }
 

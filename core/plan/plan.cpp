@@ -295,6 +295,8 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
 void Plan::verify(Machine const& of) const {
   for (auto const& step : steps) {
     require(step.bytes >= Bytes(0), step, "its size is negative");
+    require(step.way.queue_pairs >= 0 && step.way.access.each >= Bytes(0) && step.way.access.window >= Bytes(0), step,
+            "queue pairs and pieces of an access are not negative");
     verify_way(of, step);
   }
   DagRunner const refuses_bad_order(steps);

@@ -34,6 +34,11 @@ class Ways {
     ways_.reserve(16);
     auto const from = kind_of(machine_, request_.from);
     auto const to = kind_of(machine_, request_.to);
+    auto const holds_pages = [](End end) { return end == End::Gpu || end == End::Memory; };
+    bool const migrates = request_.op == Op::Prefetch || request_.op == Op::Fault;
+    bool const one_node = machine_.host_of(request_.from) == machine_.host_of(request_.to);
+    if (migrates && (!one_node || !holds_pages(from) || !holds_pages(to) || (from == End::Memory && to == End::Memory)))
+      return {};  // Unified Memory is of GPUs and host memory of one node
     if (machine_.host_of(request_.from) != machine_.host_of(request_.to))
       across_nodes(from, to);
     else if (from == End::Gpu && to == End::Gpu)
@@ -48,9 +53,11 @@ class Ways {
       gpu_and_memory();
     for (auto& way : ways_) {
       way.by_driver = request_.by_driver && way.mechanism == Mechanism::HostStaged;
-      way.access = request_.access;
-      way.pageable = request_.pageable;
-      way.queue_pairs = request_.queue_pairs;
+      bool const to_memory = way.mechanism == Mechanism::HostDma || way.mechanism == Mechanism::Nvlink;
+      bool const over_network = way.nic_from || way.nic_to;
+      if (way.mechanism == Mechanism::HostDma) way.access = request_.access;
+      if (to_memory && (from == End::Memory || to == End::Memory)) way.pageable = request_.pageable;
+      if (over_network) way.queue_pairs = request_.queue_pairs;
     }
     if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
     return std::move(ways_);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "core/io/error.hpp"
 #include "core/machine/part_fields.hpp"
@@ -25,11 +24,14 @@ void put_instead(Part& part, PartField const& field, Withheld const& withheld) {
   auto const source = SourceText::from_memory("withhold", fmt::format("{}: {}", withheld.key, withheld.instead));
   MapSpec const only{"withhold", {field.spec}};
   Diagnostics diagnostics;
-  auto const root = parse_yaml(source);
-  MapReader reader(root, only, source, diagnostics);
-  field.read(part, reader);
-  if (!diagnostics.empty())
-    refuse(withheld.pos, fmt::format("'withhold': '{}' is no {}", withheld.instead, withheld.key));
+  try {
+    auto const root = parse_yaml(source);
+    MapReader reader(root, only, source, diagnostics);
+    field.read(part, reader);
+    diagnostics.throw_if_any();
+  } catch (InputError const&) {
+    refuse(withheld.pos, fmt::format("'withhold': '{}' is no {} ({})", withheld.instead, withheld.key, field.spec.doc));
+  }
 }
 
 // Takes a part's figure away. Says so when there is no such part or key: the file would promise what it does not do.
@@ -46,7 +48,7 @@ void withhold(Machine& machine, Withheld const& withheld) {
   refuse(withheld.pos, fmt::format("'withhold': '{}' is not a part of '{}'", withheld.part, machine.name));
 }
 
-// Where two machines differ by settings only, their models are made once.
+// One model for each list of settings.
 class Bench {
  public:
   Bench(Measurement const& measurement, AccuracyWorld const& world) : measurement_(measurement), world_(world) {}
@@ -69,6 +71,7 @@ class Bench {
     } catch (InputError const& error) {
       refuse(pos, error.what());
     }
+    world_.last_word(machine);
     for (auto const& withheld : measurement_.withheld) withhold(machine, withheld);
     stands_.emplace_back(settings, std::make_unique<Stand>(std::move(machine)));
     return *stands_.back().second;
@@ -180,10 +183,7 @@ class PointJudge {
       return (series_.pipelined ? *model.throughput(demand, request.bytes) : request.bytes / cost->time).value();
     if (way.mechanism == Mechanism::BarCopy && std::holds_alternative<NumaId>(request.from))
       return (cost->time - demand.path).value();  // the CPU does not wait for what it posted
-    bool const by_kernel =
-        request.op == Op::Write || request.op == Op::Read || request.op == Op::LoadStore || request.op == Op::Atomic;
-    bool const of_the_way = by_kernel || request.access.each > Bytes(0);
-    return of_the_way ? (cost->time - demand.start).value() : cost->time.value();
+    return model.observed_latency(demand, *cost, request.op, way).value();
   }
 
   void alone(Request const& request) {
@@ -252,6 +252,17 @@ class FactJudge {
   }
 
   FactResult judge() {
+    try {
+      say();
+    } catch (PlanError const& error) {  // such places have no such way at all
+      result_.agrees = false;
+      result_.found = error.what();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void say() {
     auto const pair = fmt::format("{} > {}: ", fact_.flow.from, fact_.flow.to);
     if (fact_.mechanism) {
       result_.what = fmt::format("{}{} {}", pair, to_string(*fact_.mechanism), fact_.legal ? "works" : "is refused");
@@ -271,10 +282,8 @@ class FactJudge {
       result_.found = fast && slow ? fmt::format("{:.3g} against {:.3g} us", *fast * 1e6, *slow * 1e6)
                                    : "one of them is refused or unknown";
     }
-    return std::move(result_);
   }
 
- private:
   Choice choice_of(Mechanism mechanism) {
     auto request = request_;
     request.only = mechanism;
@@ -335,16 +344,18 @@ MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& wor
                            {}};
   Bench bench(measurement, world);
   for (auto const& series : measurement.series) {
-    auto& stand = bench.under(series.settings, measurement.pos);
+    auto& stand = bench.under(series.settings, series.pos);
     PointJudge judge(bench, stand, series);
     for (auto const& point : series.points) {
       result.points.push_back(judge.judge(point));
-      result.points.back().in_gate = measurement.doubtful.empty() && series.doubtful.empty();
+      result.points.back().doubtful = measurement.doubtful.empty() ? series.doubtful : measurement.doubtful;
+      result.points.back().in_gate = result.points.back().doubtful.empty();
     }
   }
   for (auto const& fact : measurement.facts) {
     result.facts.push_back(FactJudge(bench.under(fact.settings, fact.pos), fact).judge());
-    result.facts.back().in_gate = measurement.doubtful.empty() && fact.doubtful.empty();
+    result.facts.back().doubtful = measurement.doubtful.empty() ? fact.doubtful : measurement.doubtful;
+    result.facts.back().in_gate = result.facts.back().doubtful.empty();
   }
   return result;
 }

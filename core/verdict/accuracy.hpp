@@ -16,6 +16,8 @@ namespace lanewise {
 // What the judging needs from outside. `executor` may return nullptr where several transfers at once cannot be run.
 struct AccuracyWorld {
   std::function<Machine(Measurement const&)> machine;
+  // Changes the machine after the measurement's own settings: what the command line says.
+  std::function<void(Machine&)> last_word = [](Machine&) {};
   std::function<std::unique_ptr<Executor>(Model const&)> executor;
   Catalogue& catalogue;
 };
@@ -23,15 +25,16 @@ struct AccuracyWorld {
 struct PointResult {
   std::string series;
   MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
-  std::string what;   // "gpu0 > gpu1", "8 transfers at once"
+  std::string what;   // "gpu0 > gpu1", "8 at once"
   std::string group;  // mechanism and distance: "pcie_p2p PIX"
   Bytes bytes{0};
   double measured = 0;              // bytes per second, or seconds
   std::optional<double> predicted;  // absent: refused, a figure is unknown, or it could not be run
   Interval interval;
-  std::string binding;  // what bounds the prediction, or why there is none
-  bool legal = true;    // the rules allow what was measured
-  bool in_gate = true;  // not doubtful
+  std::string binding;   // what bounds the prediction, or why there is none
+  bool legal = true;     // the rules allow what was measured
+  bool in_gate = true;   // not doubtful
+  std::string doubtful;  // why it is left out
   SourcePos pos;
 
   // |predicted / measured - 1|; absent without a prediction.
@@ -43,6 +46,7 @@ struct FactResult {
   bool agrees = false;
   std::string found;
   bool in_gate = true;
+  std::string doubtful;
   SourcePos pos;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/io/json.hpp"
 #include "core/units/text.hpp"
@@ -58,10 +59,10 @@ Rows rows_of(std::vector<MeasurementResult> const& results) {
   for (auto const& result : results) {
     auto const doubtful = !result.doubtful.empty();
     rows.files.push_back(row(result.name + (doubtful ? " (doubtful)" : ""), summarise({result})));
-    std::map<std::string, int> names;
+    std::set<std::string> names;
     for (auto const& point : result.points)
-      if (point.in_gate && !point.group.empty()) ++names[point.group];
-    for (auto const& [name, unused] : names)
+      if (point.in_gate && !point.group.empty()) names.insert(point.group);
+    for (auto const& name : names)
       groups[name].push_back(part_of(result, [&](PointResult const& p) { return p.in_gate && p.group == name; }));
   }
   for (auto const& [name, parts] : groups) rows.groups.push_back(row(name, summarise(parts)));
@@ -164,6 +165,25 @@ std::string table(std::vector<std::string> const& header, std::vector<std::vecto
 
 constexpr std::size_t kWorstShown = 20;
 
+// What is left out of the gate: a line for each reason in a file.
+std::vector<std::vector<std::string>> left_out(std::vector<MeasurementResult> const& results) {
+  std::vector<std::vector<std::string>> rows;
+  for (auto const& result : results) {
+    std::map<std::string, std::pair<std::string, int>> reasons;
+    auto const add = [&](std::string const& reason, std::string const& where) {
+      if (reason.empty()) return;
+      auto& [first, number] = reasons[reason];
+      if (number++ == 0) first = where;
+    };
+    for (auto const& point : result.points) add(point.doubtful, point.series);
+    for (auto const& fact : result.facts) add(fact.doubtful, fact.what);
+    for (auto const& [reason, entry] : reasons)
+      rows.push_back({result.name, entry.first, std::to_string(entry.second), reason});
+  }
+  return rows;
+}
+std::vector<std::string> const kLeftOutHeader{"file", "of", "points", "why"};
+
 Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json summary_json(AccuracySummary const& s) {
@@ -201,6 +221,7 @@ Json point_json(PointResult const& p) {
   json["binding"] = p.binding;
   json["legal"] = p.legal;
   json["in_gate"] = p.in_gate;
+  if (!p.doubtful.empty()) json["doubtful"] = p.doubtful;
   json["line"] = p.pos.line;
   return json;
 }
@@ -221,6 +242,8 @@ std::string accuracy_text(std::vector<MeasurementResult> const& results) {
   }
   std::vector<std::vector<std::string>> worst;
   for (auto const& entry : worst_points(results, kWorstShown)) worst.push_back(worst_row(entry));
+  if (auto const doubtful = left_out(results); !doubtful.empty())
+    text += "\nleft out as doubtful\n" + table(kLeftOutHeader, doubtful);
   text += "\nworst points, one of each series\n" + table(kWorstHeader, worst) + "\n";
   return text + summary_line(summarise(results)) + "\n";
 }
@@ -249,15 +272,17 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
     for (auto const& fault : faults) lines.push_back({fault.where, fault.what, fault.found});
     text += "\n## Not as measured, or not predicted\n" + markdown_table({"file", "what", "found"}, lines);
   }
+  if (auto const doubtful = left_out(results); !doubtful.empty())
+    text += "\n## Left out as doubtful\n" + markdown_table(kLeftOutHeader, doubtful);
   std::vector<std::vector<std::string>> sources;
   for (auto const& result : results)
-    sources.push_back({result.name, result.machine, result.grade, result.source, result.doubtful});
-  return text + "\n## Sources\n" + markdown_table({"file", "machine", "grade", "source", "doubtful because"}, sources);
+    sources.push_back({result.name, result.title, result.machine, result.grade, result.source});
+  return text + "\n## Sources\n" + markdown_table({"file", "what", "machine", "grade", "source"}, sources);
 }
 
 nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& results) {
   Json json{{"lanewise", "accuracy/1"}, {"summary", summary_json(summarise(results))}};
-  json["files"] = Json::array();
+  for (auto const* rows : {"files", "points", "facts"}) json[rows] = Json::array();
   for (auto const& result : results) {
     Json file{{"measurement", result.name},
               {"machine", result.machine},
@@ -265,16 +290,19 @@ nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& resul
               {"source", result.source},
               {"summary", summary_json(summarise({result}))}};
     if (!result.doubtful.empty()) file["doubtful"] = result.doubtful;
-    file["points"] = Json::array();
-    for (auto const& point : result.points) file["points"].push_back(point_json(point));
-    file["facts"] = Json::array();
+    json["files"].push_back(std::move(file));
+    for (auto const& point : result.points) {
+      Json row{{"measurement", result.name}};
+      row.update(point_json(point));
+      json["points"].push_back(std::move(row));
+    }
     for (auto const& fact : result.facts)
-      file["facts"].push_back({{"what", fact.what},
+      json["facts"].push_back({{"measurement", result.name},
+                               {"what", fact.what},
                                {"agrees", fact.agrees},
                                {"found", fact.found},
                                {"in_gate", fact.in_gate},
                                {"line", fact.pos.line}});
-    json["files"].push_back(std::move(file));
   }
   return json;
 }

@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kMetricNames{"bandwidth", "latency", "mechanism", "class"};
 
-// Latency of writes, reads and atomics is that of the path, as measured from inside a running kernel; that of copies
-// includes the engine's start, as measured from a stream.
-Seconds latency_of(Model const& model, Request const& request, Way const& way) {
-  auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);
-  return request.op == Op::Copy ? demand.latency() : demand.path;
-}
-
 class MatrixMaker {
  public:
   MatrixMaker(Model const& model, MatrixQuestion const& question, Executor* executor)
@@ -40,9 +33,10 @@ class MatrixMaker {
     auto const& chosen = choice.judged[*choice.chosen];
     cell.mechanism = to_string(chosen.way.mechanism);
     if (!chosen.cost || question_.metric == Metric::Mechanism || question_.metric == Metric::Class) return cell;
-    if (question_.metric == Metric::Latency && question_.op != Op::Copy)
-      cell.time = latency_of(model_, request, chosen.way);
-    else if (executor_ != nullptr)
+    if (question_.metric == Metric::Latency && by_kernel(question_.op)) {
+      auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
+      cell.time = model_.observed_latency(demand, *chosen.cost, request.op, chosen.way);
+    } else if (executor_ != nullptr)
       run(request, cell);
     else
       alone(request, chosen, cell);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -50,7 +51,8 @@ class Side {
     if (figure == WhatIfFigure::BothWays)
       both_ways(request, request_of(to, from, bytes, op), result);
     else
-      result.value = figure == WhatIfFigure::Latency ? best.time->value() : (bytes / *best.time).value();
+      result.value = figure == WhatIfFigure::Latency ? latency(request, choice.judged[*choice.chosen])
+                                                     : (bytes / *best.time).value();
     return result;
   }
 
@@ -58,6 +60,11 @@ class Side {
   [[nodiscard]] Request request_of(std::string const& from, std::string const& to, Bytes bytes, Op op) const {
     auto const& machine = model_.machine();
     return {.id = from + " > " + to, .from = machine.place(from), .to = machine.place(to), .bytes = bytes, .op = op};
+  }
+
+  [[nodiscard]] double latency(Request const& request, Judged const& judged) const {
+    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
+    return model_.observed_latency(demand, *judged.cost, request.op, judged.way).value();
   }
 
   void both_ways(Request const& there, Request const& back, Figure& result) {
@@ -74,21 +81,25 @@ class Side {
   Executor* executor_;
 };
 
-Candidate const* of_mechanism(std::vector<Candidate> const& candidates, std::string const& mechanism) {
-  for (auto const& candidate : candidates)
-    if (to_string(candidate.way.mechanism) == mechanism) return &candidate;
-  return nullptr;
+// The rule that refuses every candidate of a mechanism; empty where one is legal or there is none.
+std::string refusal_of(std::vector<Candidate> const& candidates, std::string const& mechanism) {
+  std::string rule;
+  for (auto const& candidate : candidates) {
+    if (to_string(candidate.way.mechanism) != mechanism) continue;
+    if (candidate.legal()) return "";
+    if (rule.empty()) rule = candidate.refused_by;
+  }
+  return rule;
 }
 
 // What explains a change: a rule that now refuses the old way or no longer refuses the new one, a rule that changed the
 // way, or what binds now.
 std::string reason(Side::Figure const& before, Side::Figure const& after, WhatIfFigure figure) {
   if (before.way != after.way) {
-    auto const* old_way = of_mechanism(after.candidates, before.way);
-    if (old_way != nullptr && !old_way->legal()) return fmt::format("{} refuses {}", old_way->refused_by, before.way);
-    auto const* new_way = of_mechanism(before.candidates, after.way);
-    if (new_way != nullptr && !new_way->legal())
-      return fmt::format("{} no longer refuses {}", new_way->refused_by, after.way);
+    auto const refused_now = refusal_of(after.candidates, before.way);
+    if (!refused_now.empty()) return fmt::format("{} refuses {}", refused_now, before.way);
+    auto const refused_before = refusal_of(before.candidates, after.way);
+    if (!refused_before.empty()) return fmt::format("{} no longer refuses {}", refused_before, after.way);
     if (after.way.empty() && !after.candidates.empty()) return after.candidates.front().refused_by;
     if (after.way.empty() || before.way.empty()) return "no such way";
   }
@@ -119,7 +130,8 @@ bool same(std::optional<double> a, std::optional<double> b) {
 // How much worse, as a factor above 1; a way that is gone is worst of all, a new one best.
 double harm(WhatIfChange const& change) {
   auto const ratio = change.ratio();
-  if (!ratio) return change.before ? std::numeric_limits<double>::infinity() : 0;
+  if (!ratio)
+    return change.way_after.empty() ? std::numeric_limits<double>::infinity() : change.way_before.empty() ? 0 : 1;
   return change.figure == WhatIfFigure::Latency ? *ratio : 1 / *ratio;
 }
 

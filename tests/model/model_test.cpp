@@ -316,6 +316,9 @@ TEST(HostStaged, ByTheDriverPausesBetweenChunks) {
   part(in_turn, "gpu").gpu.staged_legs = StagedLegs::InTurn;
   Model const slower(in_turn);
   EXPECT_NEAR(rate_of(slower, lower(slower, "gpu3", "gpu4", way)), 1048576 / (2 * leg + 7.8e-6) / 1e9, 1e-9);
+  // Below one switch too: legs that take turns do not meet on the uplink.
+  EXPECT_NEAR(rate_of(slower, lower(slower, "gpu0", "gpu1", way)), 1048576 / (2 * leg + 7.8e-6) / 1e9, 1e-9);
+  EXPECT_EQ(weight(slower, lower(slower, "gpu0", "gpu1", way), "sw0.host.both"), 0);
 }
 
 TEST(HostDuplex, IsLostBeforeGenerationFive) {
@@ -394,13 +397,18 @@ TEST(SetUp, IsPaidOnceAndNotInTheTime) {
 TEST(Handover, FromAGpuToANicTakesTheCpu) {
   auto machine = bench();
   Model const model(machine);
+  auto const gpu0 = machine.place("gpu0");
   Way const copied{.mechanism = Mechanism::PcieP2p};
   Way const sent{.mechanism = Mechanism::Gdr, .nic_from = PciId(0)};
-  EXPECT_NEAR(ns(model.handover(HostId(0), copied, sent)), 6500, 1e-6);
-  EXPECT_EQ(model.handover(HostId(0), copied, copied).value(), 0);
-  EXPECT_EQ(model.handover(HostId(0), sent, sent).value(), 0);
+  EXPECT_NEAR(ns(model.handover(gpu0, copied, sent)), 6500, 1e-6);
+  EXPECT_EQ(model.handover(gpu0, copied, copied).value(), 0);
+  EXPECT_EQ(model.handover(gpu0, sent, sent).value(), 0);
+  // A staged send begins with a copy of the same stream; a core's copy and a drive's read are no GPU's work.
+  EXPECT_EQ(model.handover(gpu0, copied, {.mechanism = Mechanism::NetStaged, .nic_from = PciId(0)}).value(), 0);
+  EXPECT_EQ(model.handover(machine.place("numa0"), {.mechanism = Mechanism::Local}, sent).value(), 0);
+  EXPECT_EQ(model.handover(gpu0, {.mechanism = Mechanism::StorageDirect}, sent).value(), 0);
   machine.hosts.front().software.gpudirect_async = true;
-  EXPECT_EQ(Model(machine).handover(HostId(0), copied, sent).value(), 0);
+  EXPECT_EQ(Model(machine).handover(gpu0, copied, sent).value(), 0);
 }
 
 TEST(PostedWriteCollapse, NeedsTwoSourcesAndTwoOtherRootPorts) {

@@ -18,7 +18,7 @@ using namespace literals;
 // gen4 x16: 16 GT/s x 16 lanes / 8 x 128/130; 256 of 286 bytes a packet; 0.93 of that in bulk.
 constexpr double kLink = 16e9 * 16 / 8 * 128 / 130 * 256 / 286 * 0.93;
 constexpr double kBytes = 256.0 * (1 << 20);
-// A copy engine starts in 2 us; the two ends take 130 ns each, the switch 105 ns; a detour two passes and the root
+// A copy engine starts in 1.3 us; the two ends take 130 ns each, the switch 105 ns; a detour two passes and the root
 // complex, 370 ns.
 constexpr double kDirect = 1.3e-6 + 130e-9 + 105e-9 + 130e-9;
 constexpr double kDetour = 1.3e-6 + 130e-9 + 105e-9 + 370e-9 + 105e-9 + 130e-9;

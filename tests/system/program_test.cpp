@@ -362,4 +362,37 @@ TEST_F(Program, EveryBundledMachineShowsInEveryFormAndExplainsItsFirstPair) {
   }
 }
 
+TEST_F(Program, WhatIfNamesThePairTheFigureAndTheRule) {
+  auto const outcome = run("whatif rtx6000pro-x8-bcm --set acs=on --json");
+  ASSERT_EQ(outcome.code, kFine);
+  auto const json = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(json["lanewise"], "whatif/1");
+  ASSERT_FALSE(json["changes"].empty());
+  auto const& worst = json["changes"][0];
+  EXPECT_EQ(worst["because"], "P2P-ACS-REDIRECT");
+  if (kSim) {  // the worst is that both directions together get half
+    EXPECT_EQ(worst["figure"], "both ways");
+    EXPECT_NEAR(worst["ratio"].get<double>(), 0.5, 0.02);
+  }
+  EXPECT_EQ(run_both("whatif rtx6000pro-x8-bcm").code, kBadInput);
+  EXPECT_EQ(run_both("whatif rtx6000pro-x8-bcm --set acs=on --bytes 0B").code, kBadInput);
+  EXPECT_THAT(run_both("whatif rtx6000pro-x8-bcm --set acs=on --places gpu9").output, HasSubstr("gpu9"));
+}
+
+TEST_F(Program, AccuracyTakesAFileAMachineAndSettings) {
+  auto const file = kRoot + "/measurements/published/rtx6000ada-x2-puget.yaml";
+  auto const own = nlohmann::json::parse(run("accuracy " + file + " --json").output);
+  EXPECT_EQ(own["lanewise"], "accuracy/1");
+  EXPECT_EQ(own["points"].size(), 16U);
+  auto const first = [](nlohmann::json const& json) { return json["points"][0]["predicted_GBps"].get<double>(); };
+  // The command line has the last word: a quarter of the link.
+  auto const narrow = nlohmann::json::parse(run("accuracy " + file + " --json --set 'link@gpu0=gen3 x8'").output);
+  EXPECT_LT(first(narrow), 0.5 * first(own));
+  auto const elsewhere = nlohmann::json::parse(run("accuracy " + file + " --json --on rtx4090-x2-x4").output);
+  EXPECT_LT(first(elsewhere), 0.5 * first(own));
+  EXPECT_EQ(run_both("accuracy " + file + " --on no-such-machine").code, kBadInput);
+  EXPECT_EQ(run_both("accuracy no-such-file.yaml").code, kBadInput);
+  EXPECT_THAT(run("accuracy " + file + " --markdown").output, HasSubstr("| rtx6000ada-x2-puget |"));
+}
+
 }  // namespace

@@ -28,8 +28,9 @@ sockets:
 
 MeasurementResult judged(std::string const& rest) {
   Catalogue catalogue({});
-  AccuracyWorld const world{[](Measurement const&) { return two_gpus(); },
-                            [](Model const&) { return std::unique_ptr<Executor>(); }, catalogue};
+  AccuracyWorld const world{.machine = [](Measurement const&) { return two_gpus(); },
+                            .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                            .catalogue = catalogue};
   std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
   return judge(read_measurement(SourceText::from_memory("m.yaml", head + rest)), world);
 }
@@ -130,6 +131,8 @@ TEST(Accuracy, TheSummaryTakesQuantilesOfWhatIsInTheGate) {
   auto const json = accuracy_json({result});
   EXPECT_NEAR(json["summary"]["bandwidth"]["p95_error"], 0.1805, 1e-12);
   EXPECT_TRUE(json["summary"]["latency"]["median_error"].is_null());
+  EXPECT_EQ(json["points"].size(), 21U);
+  EXPECT_FALSE(json["points"][20]["in_gate"].get<bool>());
 }
 
 TEST(Accuracy, WithoutASimulatorSeveralAtOnceHaveNoPrediction) {
@@ -140,6 +143,23 @@ series:
   EXPECT_FALSE(result.points[0].predicted.has_value());
   EXPECT_TRUE(result.points[0].legal);
   EXPECT_EQ(result.points[0].binding, "several transfers at once need the simulator");
+}
+
+// Places between which a mechanism moves nothing at all are a disagreement, not the end of the run.
+TEST(Accuracy, AFactOfNoSuchWayDisagrees) {
+  auto const result = judged("facts: [{from: gpu0, to: gpu1, faster: gdr, slower: pcie_p2p}]\n");
+  EXPECT_FALSE(result.facts[0].agrees);
+  EXPECT_THAT(result.facts[0].found, testing::HasSubstr("nothing moves data"));
+}
+
+TEST(Accuracy, WhyAFigureIsLeftOutIsPrinted) {
+  auto const result = judged(R"(
+series:
+  - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, doubtful: rounded by hand, values: [{from: gpu0, to: gpu1, value: 2}]}
+)");
+  EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("rounded by hand"));
+  EXPECT_THAT(accuracy_markdown({result}), testing::HasSubstr("rounded by hand"));
+  EXPECT_EQ(accuracy_json({result})["points"][0]["doubtful"], "rounded by hand");
 }
 
 }  // namespace

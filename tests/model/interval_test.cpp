@@ -1,0 +1,83 @@
+#include "core/model/interval.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/machines.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+Model two_gpus() {
+  return Model(test::machine_from(R"(
+lanewise: machine/1
+machine: m
+parts:
+  cpu: {kind: cpu, peer_write_forwarding: any}
+  gpu: {kind: gpu, link: gen4 x16}
+sockets:
+  - {socket: cpu0, part: cpu, pcie: [{root_port: rp0, gpu: gpu0, part: gpu}, {root_port: rp1, gpu: gpu1, part: gpu}]}
+)"));
+}
+
+double figure(Model const& model, Bytes bytes) {
+  auto const& machine = model.machine();
+  auto const demand =
+      model.lower(machine.place("gpu0"), machine.place("gpu1"), bytes, Op::Copy, {.mechanism = Mechanism::PcieP2p});
+  return model.cost(demand, bytes)->time.value();
+}
+
+double log_width(Parameter parameter, bool high) {
+  auto const& range = parameter_ranges()[static_cast<std::size_t>(parameter)];
+  return std::log(high ? range.high : range.low);
+}
+
+// A large copy hangs on its link alone: twice as wide a link would halve it.
+TEST(Intervals, OfALargeCopyAreThoseOfItsLink) {
+  auto const model = two_gpus();
+  auto const range = Intervals(model).of([](Model const& m) { return figure(m, 1_GB * 100); });
+  auto const middle = figure(model, 1_GB * 100);
+  auto const spread = std::log1p(kRunToRun);
+  EXPECT_NEAR(std::log(range.high / middle), std::hypot(log_width(Parameter::LinkUtilisation, false), spread), 1e-4);
+  EXPECT_NEAR(std::log(middle / range.low), std::hypot(log_width(Parameter::LinkUtilisation, true), spread), 1e-4);
+}
+
+// A small one hangs on starts and hops, and not on the link.
+TEST(Intervals, OfASmallCopyAreThoseOfItsStart) {
+  auto const model = two_gpus();
+  Parameter const link[]{Parameter::LinkUtilisation};
+  auto const of_link = Intervals(model).of([](Model const& m) { return figure(m, 4_B); }, link);
+  EXPECT_NEAR(of_link.high / figure(model, 4_B), 1 + kRunToRun, 1e-3);
+  auto const all = Intervals(model).of([](Model const& m) { return figure(m, 4_B); });
+  EXPECT_GT(all.high / figure(model, 4_B), 1.5);
+  EXPECT_TRUE(all.holds(figure(model, 4_B)));
+}
+
+TEST(Intervals, OfSeveralFiguresAreOfEachItsOwn) {
+  auto const model = two_gpus();
+  Parameter const link[]{Parameter::LinkUtilisation};
+  auto const both = Intervals(model).of_each(
+      [](Model const& m) {
+        return std::vector<double>{figure(m, 4_B), figure(m, 1_GB)};
+      },
+      link);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_LT(both[0].high / both[0].low, both[1].high / both[1].low);
+}
+
+TEST(Assumptions, ChangeCapacitiesAndNotTheMachine) {
+  auto const model = two_gpus();
+  auto const halved = model.under(Assumptions(Parameter::LinkUtilisation, 0.5));
+  EXPECT_EQ(&halved.machine(), &model.machine());
+  for (std::size_t i = 0; i < model.resources().count(); ++i)
+    if (model.resources().at(ResourceId(i)).kind == ResourceKind::PcieLink) {
+      EXPECT_DOUBLE_EQ(halved.capacity(ResourceId(i))->value(), model.capacity(ResourceId(i))->value() / 2);
+    }
+  EXPECT_TRUE(model.assumed().usual());
+}
+
+}  // namespace
+}  // namespace lanewise
