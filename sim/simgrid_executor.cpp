@@ -56,19 +56,25 @@ class Platform {
       auto const most = model_.capacity(resource_of_[i])->value() * result.makespan;
       if (bytes > 0) traces.push_back({resource.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
     }
+    for (auto const& quirk : quirks_) {
+      auto const bytes = result.link_bytes[quirk.link];
+      auto const most = links_[quirk.link].bytes_per_second * result.makespan;
+      if (bytes > 0) traces.push_back({quirk.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
+    }
     std::stable_sort(traces.begin(), traces.end(),
                      [](auto const& a, auto const& b) { return a.utilisation > b.utilisation; });
     return traces;
   }
 
  private:
-  // Links of their own behind those of the resources: they are reported as part of none.
+  // Links of their own behind those of the resources.
   void add_quirks(std::vector<Step> const& steps) {
     std::vector<PostedWrites> writes;
     for (std::size_t i = 0; i < steps.size(); ++i)
       if (steps[i].way.mechanism == Mechanism::PcieP2p && steps[i].way.drive == Drive::Push)
         writes.push_back({i, std::get<PciId>(steps[i].from), std::get<PciId>(steps[i].to)});
     for (auto const& limit : posted_write_collapses(model_.machine(), writes)) {
+      quirks_.push_back({links_.size(), limit.name});
       links_.push_back({limit.capacity.value()});
       for (auto const member : limit.members) flows_[member].uses.push_back({links_.size() - 1, 1});
     }
@@ -77,6 +83,11 @@ class Platform {
   Model const& model_;
   std::vector<SharedLink> links_;
   std::vector<ResourceId> resource_of_;
+  struct Quirk {
+    std::size_t link;
+    std::string name;
+  };
+  std::vector<Quirk> quirks_;
   std::vector<double> unit_;  // of a resource's capacity, per repetition
   std::vector<Flow> flows_;
 };

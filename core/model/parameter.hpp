@@ -51,17 +51,21 @@ inline constexpr double kRunToRun = 0.04;
 // The factor on every parameter; all 1 unless someone asks what would be if.
 class Assumptions {
  public:
-  Assumptions() { factors_.fill(1.0); }
-  Assumptions(Parameter parameter, double factor) : Assumptions() {
+  Assumptions() = default;
+  Assumptions(Parameter parameter, double factor) : usual_(false) {
     factors_.at(static_cast<std::size_t>(parameter)) = factor;
-    usual_ = false;
   }
   // Whether every factor is 1.
   [[nodiscard]] bool usual() const { return usual_; }
   [[nodiscard]] double operator()(Parameter parameter) const { return factors_[static_cast<std::size_t>(parameter)]; }
 
  private:
-  std::array<double, kParameterCount> factors_;
+  static constexpr std::array<double, kParameterCount> ones() {
+    std::array<double, kParameterCount> all{};
+    all.fill(1.0);
+    return all;
+  }
+  std::array<double, kParameterCount> factors_ = ones();
   bool usual_ = true;
 };
 

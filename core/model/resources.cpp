@@ -136,7 +136,7 @@ void Resources::add_functions(Machine const& machine) {
           add(function.name + ".memory", ResourceKind::DeviceMemory,
               bandwidth ? std::optional(*bandwidth * overheads::kDeviceMemoryEfficiency) : std::nullopt,
               fmt::format("the memory bandwidth of '{}'", function.name));
-      add_both_ways(machine, id);
+      add_driver_staging(machine, id);
       copy_engines_[i] = EngineId(engines_.size());
       engines_.push_back(
           {function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
@@ -181,7 +181,7 @@ void Resources::add_host_duplex(Machine const& machine, PciId below_root) {
                                             pcie::capacity(*link.link, link.payload) * (2 * *share));
 }
 
-void Resources::add_both_ways(Machine const& machine, PciId gpu) {
+void Resources::add_driver_staging(Machine const& machine, PciId gpu) {
   auto const& link = links_[index(gpu)];
   if (!link.link) return;
   auto const& name = machine.at(gpu).name;

@@ -94,7 +94,7 @@ class Resources {
   void add_functions(Machine const& machine);
   void add_link(Machine const& machine, PciId id);
   void add_host_duplex(Machine const& machine, PciId below_root);
-  void add_both_ways(Machine const& machine, PciId gpu);
+  void add_driver_staging(Machine const& machine, PciId gpu);
   void add_sockets(Machine const& machine);
   void add_socket_pairs(Machine const& machine);
   void add_nvlinks(Machine const& machine);

@@ -104,6 +104,7 @@ class PointJudge {
 
   PointResult judge(MeasuredPoint const& point) {
     result_ = {};
+    ways_.clear();
     result_.series = series_.name;
     result_.quantity = series_.quantity;
     result_.bytes = point.bytes;
@@ -168,7 +169,6 @@ class PointJudge {
   }
 
   void describe(Request const& request, Way const& way) {
-    ways_.clear();
     result_.group = fmt::format("{}{} {}", to_string(way.mechanism), way.by_driver ? " by the driver" : "",
                                 path_between(stand_.model.machine(), request.from, request.to));
   }
@@ -339,6 +339,8 @@ MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& wor
                            measurement.machine,
                            measurement.source,
                            measurement.grade,
+                           measurement.date,
+                           measurement.method,
                            measurement.doubtful,
                            {},
                            {}};

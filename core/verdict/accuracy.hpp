@@ -56,6 +56,8 @@ struct MeasurementResult {
   std::string machine;
   std::string source;
   std::string grade;
+  std::string date;
+  std::string method;
   std::string doubtful;
   std::vector<PointResult> points;
   std::vector<FactResult> facts;

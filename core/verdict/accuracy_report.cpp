@@ -276,8 +276,17 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
     text += "\n## Left out as doubtful\n" + markdown_table(kLeftOutHeader, doubtful);
   std::vector<std::vector<std::string>> sources;
   for (auto const& result : results)
-    sources.push_back({result.name, result.title, result.machine, result.grade, result.source});
-  return text + "\n## Sources\n" + markdown_table({"file", "what", "machine", "grade", "source"}, sources);
+    sources.push_back(
+        {result.name, result.title, result.machine, result.grade, result.date, result.method, result.source});
+  text += "\n## Sources\n" +
+          markdown_table({"file", "what", "machine", "grade", "date", "how it was measured", "source"}, sources);
+  std::vector<std::vector<std::string>> parameters;
+  for (auto const& range : parameter_ranges())
+    parameters.push_back(
+        {std::string(range.name), fmt::format("{} to {}", range.low, range.high), std::string(range.source)});
+  return text +
+         "\n## What the 90 % ranges are made of\nFactors on the figure in use that hold nine machines out of ten.\n\n" +
+         markdown_table({"parameter", "factor", "read from"}, parameters);
 }
 
 nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& results) {

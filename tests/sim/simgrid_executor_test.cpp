@@ -134,6 +134,9 @@ TEST(SimGridExecutor, PostedWritesCollapseWhereThePartDoes) {
     if (part.name == "pex89144") part.pcie_switch.posted_write_collapse = BytesPerSecond(2.7e9);
   EXPECT_NEAR(makespan(), 2 * kBytes / 2.7e9, 1e-5);
   EXPECT_LT(usual, 0.1 * makespan());
+  Model const model(machine);
+  auto const trace = run(model, {write(machine, "gpu0", "gpu4"), write(machine, "gpu1", "gpu6")});
+  EXPECT_EQ(trace.resources.front().name, "sw0.posted_write_collapse");  // what holds them back is named
 }
 
 TEST(SimGridExecutor, UtilisationOverTimeIsTheBytesCarried) {
