@@ -579,6 +579,24 @@ std::optional<BytesPerSecond> Model::throughput(Demand const& demand, Bytes byte
   return bytes / std::max(bytes / alone->rate, demand.busy);
 }
 
+std::optional<Bytes> Model::rendezvous_from(Place const& from, Place const& to, Demand const& demand,
+                                            Way const& way) const {
+  if (!way.nic_from || !way.nic_to || (way.mechanism != Mechanism::Rdma && way.mechanism != Mechanism::Gdr))
+    return std::nullopt;
+  // A core copies host memory; GPU memory it copies through BAR1.
+  auto const copied = [&](Place const& end, BytesPerSecond through_bar) {
+    auto const* numa = std::get_if<NumaId>(&end);
+    if (numa == nullptr) return through_bar * assumed_(Parameter::BarAccess);
+    auto const* cpu = machine().part_of(machine().at(*numa).socket);
+    auto const core =
+        cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy;
+    return core * assumed_(Parameter::CoreCopy);
+  };
+  auto const per_byte =
+      1 / copied(from, overheads::kBarReadRate).value() + 1 / copied(to, overheads::kBarWriteRate).value();
+  return Bytes(static_cast<std::int64_t>(2 * demand.latency().value() / per_byte));
+}
+
 Seconds Model::handover(Place const& made_at, Way const& before, Way const& after) const {
   bool const reads_gpu =
       (after.mechanism == Mechanism::Gdr || after.mechanism == Mechanism::GdrRelay) && after.nic_from;

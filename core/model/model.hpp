@@ -47,6 +47,12 @@ class Model {
   // Many such transfers in flight, one behind the other: starts are hidden, but not what each keeps busy.
   [[nodiscard]] std::optional<BytesPerSecond> throughput(Demand const& demand, Bytes bytes) const;
 
+  // Two-sided messages over a network way, such as MPI's: below this size both ends copy them eagerly through buffers
+  // that are registered already, above it they wait for one control round trip and move without copies. Where the two
+  // costs cross (as OpenUCX chooses its thresholds): round trip / time both copies take a byte. Nullopt for other ways.
+  [[nodiscard]] std::optional<Bytes> rendezvous_from(Place const& from, Place const& to, Demand const& demand,
+                                                     Way const& way) const;
+
   // What passes between the end of a GPU's own work and the start of a send of what it made, beside the send's own
   // start: the CPU must notice and submit, unless the GPU rings the NIC itself. Nothing between other steps. Part of a
   // run, not of the time of a transfer alone.

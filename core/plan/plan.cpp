@@ -283,6 +283,8 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   if (json.contains("time_interval_us"))
     candidate.range = TimeRange{from_microseconds(json.at("time_interval_us").at(0)),
                                 from_microseconds(json.at("time_interval_us").at(1))};
+  if (json.contains("rendezvous_from_bytes"))
+    candidate.rendezvous = Bytes(json.at("rendezvous_from_bytes").get<std::int64_t>());
   if (json.contains("once_us")) candidate.once = from_microseconds(json.at("once_us"));
   if (json.contains("latency_us")) candidate.latency = from_microseconds(json.at("latency_us"));
   if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
@@ -335,6 +337,7 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
   if (candidate.time) json["time_us"] = microseconds(*candidate.time);
   if (candidate.range)
     json["time_interval_us"] = {microseconds(candidate.range->low), microseconds(candidate.range->high)};
+  if (candidate.rendezvous) json["rendezvous_from_bytes"] = candidate.rendezvous->value();
   if (candidate.once) json["once_us"] = microseconds(*candidate.once);
   if (candidate.latency) json["latency_us"] = microseconds(*candidate.latency);
   if (candidate.rate) json["bandwidth_GBps"] = gigabytes_per_second(*candidate.rate);

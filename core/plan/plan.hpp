@@ -35,6 +35,7 @@ struct Candidate {
   std::vector<std::string> route;      // hop by hop; empty where the way cannot be laid
   std::optional<Seconds> time;         // alone on an idle machine; absent: refused or a figure is unknown
   std::optional<TimeRange> range;      // of that, where it was asked for
+  std::optional<Bytes> rendezvous;     // two-sided messages from this size on go by rendezvous (network ways)
   std::optional<Seconds> once;         // on top, before the first such transfer only
   std::optional<Seconds> latency;      // of the time, before the data flows
   std::optional<BytesPerSecond> rate;  // once it flows

@@ -74,6 +74,7 @@ Candidate Planner::described(Request const& request, Judged const& judged) const
   if (demand.unknown) candidate.reason = fmt::format("nobody says {}", model_.resources().at(*demand.unknown).missing);
   if (!judged.cost) return candidate;
   candidate.time = through_json(judged.cost->time);
+  candidate.rendezvous = model_.rendezvous_from(request.from, request.to, demand, judged.way);
   if (demand.once > Seconds(0)) candidate.once = through_json(demand.once);
   candidate.latency = through_json(demand.latency());
   candidate.rate = through_json(judged.cost->rate);

@@ -59,6 +59,9 @@ std::string routes(Explanation const& explanation, Machine const& machine) {
     text += fmt::format("{} {}: {}\n", explanation.chosen == i ? "*" : " ", text_of(candidate.way, machine),
                         fmt::join(candidate.route, " > "));
     if (candidate.once) text += fmt::format("      {} once, before the first\n", rounded_text(*candidate.once));
+    if (candidate.rendezvous)
+      text += fmt::format("      two-sided messages: copied eagerly below {} KiB, by rendezvous above\n",
+                          std::max<std::int64_t>(candidate.rendezvous->value() / 1024, 1));
     if (!candidate.remarks.empty()) text += fmt::format("      {}\n", fmt::join(candidate.remarks, ", "));
     if (!candidate.reason.empty()) text += fmt::format("      {}\n", candidate.reason);
   }

@@ -406,5 +406,20 @@ TEST(PlanOfRequests, NamesTheOneThatHasNoWay) {
   }
 }
 
+// One core copying 10 GB/s at each end: what it copies while a round trip passes.
+TEST(Rendezvous, BeginsWhereTwoCopiesTakeARoundTrip) {
+  Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  Model const model(catalogue.machine("hgx-h100-2"));
+  auto const& machine = model.machine();
+  Request const request{.from = machine.place("node0/numa0"), .to = machine.place("node1/numa0"), .bytes = Bytes(8)};
+  Planner const planner(model);
+  auto const choice = planner.choose(request);
+  auto const candidate = planner.described(request, choice.judged[choice.chosen.value()]);
+  ASSERT_TRUE(candidate.rendezvous.has_value());
+  EXPECT_NEAR(static_cast<double>(candidate.rendezvous->value()), 2 * candidate.latency->value() / (2 / 10e9), 2);
+  EXPECT_GT(candidate.rendezvous->value(), 8 << 10);  // MPI libraries switch between 8 and 64 KiB
+  EXPECT_LT(candidate.rendezvous->value(), 64 << 10);
+}
+
 }  // namespace
 }  // namespace lanewise
