@@ -198,6 +198,13 @@ YamlNode parse_yaml(SourceText const& source) {
   return builder.take();
 }
 
+FieldSpec text_field(std::string name, std::string doc, bool required) {
+  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
+}
+FieldSpec flag_field(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Flag, .doc = std::move(doc)};
+}
+
 FieldSpec const* MapSpec::find(std::string_view name) const {
   for (auto const& field : fields)
     if (field.name == name) return &field;

@@ -75,6 +75,10 @@ struct FieldSpec {
   std::string pattern = {};          // of Custom: a regular expression for a single value; empty: anything
 };
 
+// The two commonest fields: any text, and yes or no.
+FieldSpec text_field(std::string name, std::string doc, bool required = false);
+FieldSpec flag_field(std::string name, std::string doc);
+
 struct MapSpec {
   std::string title;
   std::vector<FieldSpec> fields;

@@ -10,12 +10,6 @@ FieldSpec schema_field(std::string const& word) {
 FieldSpec id(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::Id, .doc = std::move(doc), .required = required};
 }
-FieldSpec text(std::string name, std::string doc) {
-  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc)};
-}
-FieldSpec flag(std::string name, std::string doc) {
-  return {.name = std::move(name), .type = ValueType::Flag, .doc = std::move(doc)};
-}
 FieldSpec count(std::string name, std::string doc, bool required = false) {
   return {.name = std::move(name), .type = ValueType::Count, .doc = std::move(doc), .required = required};
 }
@@ -67,19 +61,19 @@ MapSpec const& settings_spec() {
 MapSpec const& software_spec() {
   static MapSpec const spec{
       "software",
-      {flag("cuda", "a GPU runtime (CUDA, HIP)"), flag("peermem", "nvidia-peermem is loaded"),
-       flag("dma_buf", "verbs registers GPU memory by dma-buf"), flag("gdrcopy", "the CPU can map BAR1"),
-       flag("gpudirect_storage", "GPUDirect Storage is set up"),
-       flag("fabric_manager", "the NVSwitch fabric manager is running"),
-       flag("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)"),
-       flag("geforce_peer", "a modified driver lifts the product's refusal of PCIe peer access")}};
+      {flag_field("cuda", "a GPU runtime (CUDA, HIP)"), flag_field("peermem", "nvidia-peermem is loaded"),
+       flag_field("dma_buf", "verbs registers GPU memory by dma-buf"), flag_field("gdrcopy", "the CPU can map BAR1"),
+       flag_field("gpudirect_storage", "GPUDirect Storage is set up"),
+       flag_field("fabric_manager", "the NVSwitch fabric manager is running"),
+       flag_field("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)"),
+       flag_field("geforce_peer", "a modified driver lifts the product's refusal of PCIe peer access")}};
   return spec;
 }
 
 MapSpec const& numa_spec() {
   static MapSpec const spec{"NUMA node",
                             {count("node", "its number in the operating system", true),
-                             text("cores", "its cores, as the kernel lists them: 0-27,56-83")}};
+                             text_field("cores", "its cores, as the kernel lists them: 0-27,56-83")}};
   return spec;
 }
 
@@ -131,14 +125,14 @@ MapSpec const& virtualization_spec() {
         .type = ValueType::Word,
         .doc = "none, or passthrough: a virtual machine with passed-through devices",
         .words = {"none", "passthrough"}},
-       text("hypervisor", "kvm, firecracker, xen, vmware, hyperv"),
-       flag("approval", "the hypervisor announces peer-to-peer as approved for all GPUs"),
+       text_field("hypervisor", "kvm, firecracker, xen, vmware, hyperv"),
+       flag_field("approval", "the hypervisor announces peer-to-peer as approved for all GPUs"),
        names("clique", "GPUs announced as peers by the approval capability (x-nv-gpudirect-clique)"),
        {.name = "cliques",
         .type = ValueType::List,
         .doc = "several such groups, each a list of GPUs",
         .item = ValueType::Custom},
-       flag("ats", "address translation services work end to end")}};
+       flag_field("ats", "address translation services work end to end")}};
   return spec;
 }
 
@@ -152,11 +146,12 @@ MapSpec const& port_spec() {
          acs("ACS control of this port, where it differs from settings.acs"),
          id("switch", "a PCIe switch of this name"), id("gpu", "a GPU of this name"), id("nic", "a NIC of this name"),
          id("nvme", "an NVMe drive of this name"), id("device", "another endpoint of this name"),
-         id("part", "what it is; unknown when not known"), text("bdf", "its PCI address, 0000:3b:00.0"),
+         id("part", "what it is; unknown when not known"), text_field("bdf", "its PCI address, 0000:3b:00.0"),
          id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"),
          count("numa", "of a root port: its NUMA node, where the socket has several"),
          id("chip", "of a switch: virtual switches with the same one share silicon"),
-         flag("mig", "of a GPU: MIG is on"), text("device_name", "of a NIC: its name in the operating system (mlx5_0)"),
+         flag_field("mig", "of a GPU: MIG is on"),
+         text_field("device_name", "of a NIC: its name in the operating system (mlx5_0)"),
          rate("rate", "of a NIC: where its port runs slower than the part's"),
          count("rail", "of a NIC in a cluster: its rail")}};
     made->fields.push_back(list_of("ports", "of a switch: its downstream ports", made));
@@ -170,7 +165,7 @@ MapSpec const& machine_spec() {
       "machine",
       {schema_field("machine/1"),
        id("machine", "its name", true),
-       text("title", "the product's name, for people"),
+       text_field("title", "the product's name, for people"),
        names("notes", "what is inferred or not known"),
        {.name = "settings",
         .type = ValueType::Map,
@@ -216,7 +211,7 @@ MapSpec const& cluster_spec() {
   static MapSpec const spec{"cluster",
                             {schema_field("cluster/1"),
                              id("cluster", "its name", true),
-                             text("title", "for people"),
+                             text_field("title", "for people"),
                              names("notes", "what is inferred or not known"),
                              {.name = "settings",
                               .type = ValueType::Map,

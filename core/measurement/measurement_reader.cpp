@@ -5,31 +5,13 @@
 #include "core/io/spelling.hpp"
 #include "core/machine/setting_list.hpp"
 #include "core/measurement/measurement.hpp"
-#include "core/scenario/access.hpp"
+#include "core/scenario/transfer_fields.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
 
-FieldSpec text(std::string name, std::string doc, bool required = false) {
-  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
-}
-FieldSpec flag(std::string name, std::string doc) {
-  return {.name = std::move(name), .type = ValueType::Flag, .doc = std::move(doc)};
-}
-FieldSpec mechanism_field(std::string name, std::string doc) {
-  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .pattern = mechanism_pattern()};
-}
-FieldSpec op_field() {
-  return {.name = "op", .type = ValueType::Word, .doc = "how; copy when absent", .words = op_names()};
-}
-FieldSpec doubtful_field() { return text("doubtful", "why the figures are printed but left out of the gate"); }
-FieldSpec staging_field() {
-  return {.name = "staging",
-          .type = ValueType::Word,
-          .doc = "of host_staged: 'driver' is CUDA's own copy between GPUs without peer access, 'pipelined' ours",
-          .words = {"driver", "pipelined"}};
-}
+FieldSpec doubtful_field() { return text_field("doubtful", "why the figures are printed but left out of the gate"); }
 
 MapSpec const& matrix_spec() {
   static MapSpec const spec{
@@ -43,18 +25,17 @@ MapSpec const& matrix_spec() {
 }
 
 MapSpec const& value_spec() {
-  static MapSpec const spec{"value",
-                            {text("from", "where the data is", true),
-                             text("to", "where it goes", true),
-                             {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true}}};
+  static MapSpec const spec{
+      "value",
+      {from_field(), to_field(), {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true}}};
   return spec;
 }
 
 MapSpec const& sweep_spec() {
   static MapSpec const spec{
       "sweep",
-      {text("from", "where the data is", true),
-       text("to", "where it goes", true),
+      {from_field(),
+       to_field(),
        {.name = "rows", .type = ValueType::Custom, .doc = "[[size, figure], ...]", .required = true}}};
   return spec;
 }
@@ -86,11 +67,11 @@ MapSpec const& series_spec() {
        mechanism_field("mechanism", "how the benchmark went; absent: as the planner would"),
        staging_field(),
        access_field(),
-       flag("pageable", "host memory that is not pinned"),
-       {.name = "queue_pairs", .type = ValueType::Count, .doc = "of RDMA; as many as the NIC needs when absent"},
-       flag("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
-       flag("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
-       flag("both_ways", "both directions at once; a figure is the sum"),
+       pageable_field(),
+       queue_pairs_field(),
+       flag_field("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
+       flag_field("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
+       flag_field("both_ways", "both directions at once; a figure is the sum"),
        settings_field(),
        doubtful_field(),
        {.name = "matrix", .type = ValueType::Map, .doc = "every pair of places", .map = &matrix_spec()},
@@ -106,18 +87,18 @@ MapSpec const& series_spec() {
 
 MapSpec const& fact_spec() {
   static MapSpec const spec{"fact",
-                            {text("from", "where the data is", true),
-                             text("to", "where it goes", true),
+                            {from_field(),
+                             to_field(),
                              op_field(),
                              {.name = "bytes", .type = ValueType::Size, .doc = "how much; 256 MiB when absent"},
                              mechanism_field("mechanism", "a mechanism, of which 'legal' speaks"),
-                             flag("legal", "whether it was possible"),
+                             flag_field("legal", "whether it was possible"),
                              mechanism_field("chosen", "the way that the system took by itself"),
                              mechanism_field("faster", "the faster of two that were measured"),
                              mechanism_field("slower", "and the slower"),
                              staging_field(),
                              settings_field(),
-                             text("source", "if another"),
+                             text_field("source", "if another"),
                              doubtful_field()}};
   return spec;
 }
@@ -166,10 +147,7 @@ class MeasurementReader {
 
   std::optional<Mechanism> mechanism(MapReader& reader, std::string_view key) {
     auto const name = reader.text(key);
-    if (!name) return std::nullopt;
-    auto const parsed = parse_mechanism(*name);
-    if (!parsed.value) reader.fail(*reader.node(key), parsed.problem);
-    return parsed.value;
+    return name ? mechanism_at(reader, *reader.node(key), *name) : std::nullopt;
   }
 
   // ----------------------------------------------------------------------------------------------------------- series
@@ -186,7 +164,7 @@ class MeasurementReader {
     if (auto const op = reader.text("op")) series_.op = parse_op(*op).value.value_or(Op::Copy);
     bytes_ = reader.size("bytes");
     series_.mechanism = mechanism(reader, "mechanism");
-    series_.by_driver = read_staging(reader, series_.mechanism);
+    series_.by_driver = read_staging(reader, series_.mechanism == Mechanism::HostStaged);
     read_cuts(reader);
     series_.pageable = reader.flag("pageable").value_or(false);
     series_.queue_pairs = reader.count("queue_pairs").value_or(0);
@@ -210,13 +188,6 @@ class MeasurementReader {
       reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
     if (series_.points.empty() && diagnostics_.empty()) reader.fail(reader.self(), "this series has no figure");
     result_.series.push_back(std::move(series_));
-  }
-
-  bool read_staging(MapReader& reader, std::optional<Mechanism> mechanism) {
-    auto const staging = reader.text("staging");
-    if (staging && mechanism != Mechanism::HostStaged && !reader.has("faster"))
-      reader.fail(*reader.node("staging"), "'staging' belongs to the mechanism host_staged");
-    return staging == "driver";
   }
 
   void read_cuts(MapReader& reader) {
@@ -357,7 +328,7 @@ class MeasurementReader {
     fact.chosen = mechanism(reader, "chosen");
     fact.faster = mechanism(reader, "faster");
     fact.slower = mechanism(reader, "slower");
-    fact.by_driver = read_staging(reader, fact.mechanism);
+    fact.by_driver = read_staging(reader, fact.mechanism == Mechanism::HostStaged || reader.has("faster"));
     fact.settings = read_settings(reader);
     static_cast<void>(reader.text("source"));
     fact.doubtful = reader.text("doubtful").value_or("");
@@ -393,11 +364,11 @@ MapSpec const& measurement_spec() {
         .required = true,
         .words = {"measurement/1"}},
        {.name = "measurement", .type = ValueType::Id, .doc = "its name", .required = true},
-       text("title", "what was measured, in a line"),
-       text("machine", "the machine or cluster, by name or file; --on takes another", true),
-       text("source", "where the figures are from", true),
-       text("date", "when they were taken"),
-       text("method", "with what and how they were taken", true),
+       text_field("title", "what was measured, in a line"),
+       text_field("machine", "the machine or cluster, by name or file; --on takes another", true),
+       text_field("source", "where the figures are from", true),
+       text_field("date", "when they were taken"),
+       text_field("method", "with what and how they were taken", true),
        {.name = "grade",
         .type = ValueType::Word,
         .doc = "A: complete and the topology known; B: topology partly inferred; C: single figures",

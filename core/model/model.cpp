@@ -194,10 +194,7 @@ class Lowering {
   void pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg, Seconds gap) {
     auto const rate = path_.rate();
     demand_.path += latency;
-    demand_.chunk = way_.by_driver     ? overheads::kDriverChunk
-                    : way_.chunk > 0_B ? way_.chunk
-                    : rate             ? Model::best_chunk(bytes_, *rate)
-                                       : overheads::kDefaultChunk;
+    demand_.chunk = way_.chunk > 0_B ? way_.chunk : rate ? Model::best_chunk(bytes_, *rate) : overheads::kDefaultChunk;
     if (!rate || !first_leg) return;
     auto const chunk = demand_.chunk;
     auto const filled = std::min(chunk, bytes_);
@@ -587,10 +584,7 @@ std::optional<Bytes> Model::rendezvous_from(Place const& from, Place const& to, 
   auto const copied = [&](Place const& end, BytesPerSecond through_bar) {
     auto const* numa = std::get_if<NumaId>(&end);
     if (numa == nullptr) return through_bar * assumed_(Parameter::BarAccess);
-    auto const* cpu = machine().part_of(machine().at(*numa).socket);
-    auto const core =
-        cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy;
-    return core * assumed_(Parameter::CoreCopy);
+    return core_copy(machine(), *numa) * assumed_(Parameter::CoreCopy);
   };
   auto const per_byte =
       1 / copied(from, overheads::kBarReadRate).value() + 1 / copied(to, overheads::kBarWriteRate).value();

@@ -442,15 +442,18 @@ Seconds PathBuilder::device_over_c2c(PciId device, CpuLink const& link) const {
          part.link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency);
 }
 
+BytesPerSecond core_copy(Machine const& machine, NumaId memory) {
+  auto const* cpu = machine.part_of(machine.at(memory).socket);
+  return cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy;
+}
+
 void PathBuilder::cpu_copy(NumaId from, NumaId to) {
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(from)));
   use(resources_.memory(from));
   cross_sockets(machine_.at(from).socket, machine_.at(to).socket, false, 1, true);
   use(resources_.memory(to));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(to)));
-  auto const* cpu = machine_.part_of(machine_.at(from).socket);
-  auto const core = cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy;
-  limit(core * assumed_(Parameter::CoreCopy), Cap::CpuCopy);
+  limit(core_copy(machine_, from) * assumed_(Parameter::CoreCopy), Cap::CpuCopy);
 }
 
 void PathBuilder::device_memory(PciId gpu, double weight) {

@@ -13,6 +13,9 @@ namespace lanewise {
 class Model;
 struct CpuLink;
 
+// What one core of the memory's CPU copies from it.
+BytesPerSecond core_copy(Machine const& machine, NumaId memory);
+
 class PathBuilder {
  public:
   PathBuilder(Model const& model, Demand& demand);

@@ -4,15 +4,12 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/setting_list.hpp"
-#include "core/scenario/access.hpp"
 #include "core/scenario/scenario.hpp"
+#include "core/scenario/transfer_fields.hpp"
 
 namespace lanewise {
 namespace {
 
-FieldSpec text(std::string name, std::string doc, bool required = false) {
-  return {.name = std::move(name), .type = ValueType::Text, .doc = std::move(doc), .required = required};
-}
 // One word, or a list of them.
 FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
   return {.name = std::move(name),
@@ -22,29 +19,21 @@ FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
           .pattern = std::move(pattern)};
 }
 MapSpec const& transfer_spec() {
-  static MapSpec const spec{
-      "transfer",
-      {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
-       text("from", "where the data is", true),
-       text("to", "where it goes", true),
-       {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
-       {.name = "op", .type = ValueType::Word, .doc = "how", .words = op_names()},
-       {.name = "mechanism",
-        .type = ValueType::Custom,
-        .doc = "this mechanism and no other",
-        .pattern = mechanism_pattern()},
-       {.name = "staging",
-        .type = ValueType::Word,
-        .doc = "of host_staged: 'driver' is CUDA's own copy between GPUs without peer access, "
-               "'pipelined' ours",
-        .words = {"driver", "pipelined"}},
-       access_field(),
-       {.name = "pageable", .type = ValueType::Flag, .doc = "host memory that is not pinned"},
-       {.name = "queue_pairs", .type = ValueType::Count, .doc = "of RDMA; as many as the NIC needs when absent"},
-       {.name = "after",
-        .type = ValueType::List,
-        .doc = "ids of transfers that must have finished",
-        .item = ValueType::Id}}};
+  static MapSpec const spec{"transfer",
+                            {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
+                             from_field(),
+                             to_field(),
+                             {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
+                             op_field(),
+                             mechanism_field("mechanism", "this mechanism and no other"),
+                             staging_field(),
+                             access_field(),
+                             pageable_field(),
+                             queue_pairs_field(),
+                             {.name = "after",
+                              .type = ValueType::List,
+                              .doc = "ids of transfers that must have finished",
+                              .item = ValueType::Id}}};
   return spec;
 }
 
@@ -57,9 +46,9 @@ MapSpec const& variant_spec() {
 MapSpec const& expectation_spec() {
   static MapSpec const spec{
       "expectation",
-      {text("machine", "only on this machine"),
-       text("variant", "only in this variant"),
-       text("transfer", "of this transfer; absent: of the whole run"),
+      {text_field("machine", "only on this machine"),
+       text_field("variant", "only in this variant"),
+       text_field("transfer", "of this transfer; absent: of the whole run"),
        words_field("mechanism", "the mechanism chosen, or a list of allowed ones", mechanism_pattern()),
        words_field("avoids",
                    "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, "
@@ -72,10 +61,10 @@ MapSpec const& expectation_spec() {
        {.name = "possible",
         .type = ValueType::Flag,
         .doc = "false: the transfer has no legal way, and the scenario passes because of it"},
-       text("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"),
-       text("latency", "time from start to end"),
-       text("makespan", "time of the whole run"),
-       text("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};
+       text_field("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"),
+       text_field("latency", "time from start to end"),
+       text_field("makespan", "time of the whole run"),
+       text_field("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};
   return spec;
 }
 
@@ -113,10 +102,8 @@ class ScenarioReader {
     transfer.bytes = reader.size("bytes").value_or(Bytes(0));
     if (auto const op = reader.text("op")) transfer.op = parse_op(*op).value.value_or(Op::Copy);
     if (auto const name = reader.text("mechanism"))
-      transfer.mechanism = mechanism(reader, *reader.node("mechanism"), *name);
-    transfer.by_driver = reader.text("staging") == "driver";
-    if (reader.has("staging") && transfer.mechanism != Mechanism::HostStaged)
-      reader.fail(*reader.node("staging"), "'staging' belongs to the mechanism host_staged");
+      transfer.mechanism = mechanism_at(reader, *reader.node("mechanism"), *name);
+    transfer.by_driver = read_staging(reader, transfer.mechanism == Mechanism::HostStaged);
     if (auto const access = read_access(reader)) {
       transfer.access = *access;
       if (access->each == Bytes(0) || access->window == Bytes(0))
@@ -131,12 +118,6 @@ class ScenarioReader {
     if (!transfer.from.empty() && transfer.from == transfer.to && transfer.op == Op::Atomic)
       reader.fail(reader.self(), "an atomic needs two places");
     scenario_.transfers.push_back(std::move(transfer));
-  }
-
-  static std::optional<Mechanism> mechanism(MapReader const& reader, YamlNode const& node, std::string const& name) {
-    auto const parsed = parse_mechanism(name);
-    if (!parsed.value) reader.fail(node, parsed.problem);
-    return parsed.value;
   }
 
   void check_order(MapReader const& top) {
@@ -192,7 +173,7 @@ class ScenarioReader {
     must_be_known(reader, "variant", e.variant, variant_names(), "variant");
     must_be_known(reader, "transfer", e.transfer, transfer_ids(), "transfer");
     for (auto const& name : words(reader, "mechanism"))
-      if (auto const m = mechanism(reader, *reader.node("mechanism"), name)) e.mechanisms.push_back(*m);
+      if (auto const m = mechanism_at(reader, *reader.node("mechanism"), name)) e.mechanisms.push_back(*m);
     e.avoids = words(reader, "avoids");
     e.through = words(reader, "through");
     read_refusal(reader, e);
@@ -219,7 +200,7 @@ class ScenarioReader {
     if (node == nullptr) return;
     if (node->kind != YamlKind::Map || node->entries.size() != 1)
       return reader.fail(*node, "'refuses': expected one pair, such as {pcie_p2p: P2P-SOCKET}");
-    auto const m = mechanism(reader, *node, node->entries.front().key);
+    auto const m = mechanism_at(reader, *node, node->entries.front().key);
     auto const& rule = node->entries.front().value.text;
     if (find_rule(rule) == nullptr) {
       std::vector<std::string> ids;
@@ -279,8 +260,8 @@ MapSpec const& scenario_spec() {
       "scenario",
       {{.name = "lanewise", .type = ValueType::Word, .doc = "scenario/1", .required = true, .words = {"scenario/1"}},
        {.name = "scenario", .type = ValueType::Id, .doc = "its name", .required = true},
-       text("title", "what it shows, in a sentence"),
-       text("source", "where the truth is from"),
+       text_field("title", "what it shows, in a sentence"),
+       text_field("source", "where the truth is from"),
        {.name = "machines",
         .type = ValueType::List,
         .doc = "machines to run on, by name or file",

@@ -313,8 +313,7 @@ class FactJudge {
   FactResult result_;
 };
 
-// --------------------------------------------------------------------------------------------------------------
-// summary
+// ------------------------------------------------------------------------------------------------------------- summary
 
 // Linear between the nearest ranks, as numpy does.
 std::optional<double> quantile(std::vector<double> values, double q) {
@@ -351,13 +350,11 @@ MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& wor
     for (auto const& point : series.points) {
       result.points.push_back(judge.judge(point));
       result.points.back().doubtful = measurement.doubtful.empty() ? series.doubtful : measurement.doubtful;
-      result.points.back().in_gate = result.points.back().doubtful.empty();
     }
   }
   for (auto const& fact : measurement.facts) {
     result.facts.push_back(FactJudge(bench.under(fact.settings, fact.pos), fact).judge());
     result.facts.back().doubtful = measurement.doubtful.empty() ? fact.doubtful : measurement.doubtful;
-    result.facts.back().in_gate = result.facts.back().doubtful.empty();
   }
   return result;
 }
@@ -368,22 +365,19 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   std::vector<double> latency;
   std::size_t agreed = 0;
   std::size_t covered = 0;
-  for (auto const& result : results) {
-    for (auto const& fact : result.facts) {
-      if (!fact.in_gate) {
-        ++summary.left_out;
-        continue;
-      }
-      ++summary.judged;
-      agreed += fact.agrees ? 1 : 0;
+  auto const count = [&](auto const& entry, bool as_measured) {
+    if (!entry.in_gate()) {
+      ++summary.left_out;
+      return false;
     }
+    ++summary.judged;
+    agreed += as_measured ? 1 : 0;
+    return true;
+  };
+  for (auto const& result : results) {
+    for (auto const& fact : result.facts) count(fact, fact.agrees);
     for (auto const& point : result.points) {
-      if (!point.in_gate) {
-        ++summary.left_out;
-        continue;
-      }
-      ++summary.judged;
-      agreed += point.legal ? 1 : 0;
+      if (!count(point, point.legal)) continue;
       auto const error = point.error();
       if (!error) {
         ++summary.unpredicted;

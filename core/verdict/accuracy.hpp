@@ -33,10 +33,10 @@ struct PointResult {
   Interval interval;
   std::string binding;   // what bounds the prediction, or why there is none
   bool legal = true;     // the rules allow what was measured
-  bool in_gate = true;   // not doubtful
-  std::string doubtful;  // why it is left out
+  std::string doubtful;  // why it is left out of the gate; empty: it is in
   SourcePos pos;
 
+  [[nodiscard]] bool in_gate() const { return doubtful.empty(); }
   // |predicted / measured - 1|; absent without a prediction.
   [[nodiscard]] std::optional<double> error() const;
 };
@@ -45,9 +45,10 @@ struct FactResult {
   std::string what;  // "gpu0 > gpu5: pcie_p2p is refused"
   bool agrees = false;
   std::string found;
-  bool in_gate = true;
   std::string doubtful;
   SourcePos pos;
+
+  [[nodiscard]] bool in_gate() const { return doubtful.empty(); }
 };
 
 struct MeasurementResult {

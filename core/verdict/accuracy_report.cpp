@@ -14,6 +14,7 @@ namespace lanewise {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using TableRows = std::vector<std::vector<std::string>>;
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
 std::string count(std::size_t number) { return number > 0 ? std::to_string(number) : "-"; }
@@ -47,10 +48,9 @@ std::vector<std::string> row(std::string name, AccuracySummary const& summary) {
   return made;
 }
 
-// Rows of figures under `kHeader`: one a file, one a path class, and all together.
+// Rows of figures under `kHeader`: one a file with all of them last, and one a path class.
 struct Rows {
-  std::vector<std::vector<std::string>> files, groups;
-  std::vector<std::string> all;
+  TableRows files, groups;
 };
 
 Rows rows_of(std::vector<MeasurementResult> const& results) {
@@ -61,12 +61,12 @@ Rows rows_of(std::vector<MeasurementResult> const& results) {
     rows.files.push_back(row(result.name + (doubtful ? " (doubtful)" : ""), summarise({result})));
     std::set<std::string> names;
     for (auto const& point : result.points)
-      if (point.in_gate && !point.group.empty()) names.insert(point.group);
+      if (point.in_gate() && !point.group.empty()) names.insert(point.group);
     for (auto const& name : names)
-      groups[name].push_back(part_of(result, [&](PointResult const& p) { return p.in_gate && p.group == name; }));
+      groups[name].push_back(part_of(result, [&](PointResult const& p) { return p.in_gate() && p.group == name; }));
   }
   for (auto const& [name, parts] : groups) rows.groups.push_back(row(name, summarise(parts)));
-  rows.all = row("all", summarise(results));
+  rows.files.push_back(row("all", summarise(results)));
   return rows;
 }
 
@@ -81,7 +81,7 @@ std::vector<Worst> worst_points(std::vector<MeasurementResult> const& results, s
   for (auto const& result : results) {
     std::map<std::string, Worst> of_series;
     for (auto const& point : result.points) {
-      if (!point.in_gate || !point.error()) continue;
+      if (!point.in_gate() || !point.error()) continue;
       auto const [found, fresh] = of_series.try_emplace(point.series, Worst{&result, &point});
       if (!fresh && *point.error() > *found->second.point->error()) found->second.point = &point;
     }
@@ -109,18 +109,25 @@ std::vector<std::string> worst_row(Worst const& worst) {
           p.binding};
 }
 
+constexpr std::size_t kWorstShown = 20;
+
+TableRows worst_rows(std::vector<MeasurementResult> const& results) {
+  TableRows rows;
+  for (auto const& worst : worst_points(results, kWorstShown)) rows.push_back(worst_row(worst));
+  return rows;
+}
+
+std::vector<std::string> const kFaultHeader{"file", "what", "found"};
+
 // What the rules got wrong, and what could not be predicted at all.
-struct Fault {
-  std::string where, what, found;
-};
-std::vector<Fault> faults_of(std::vector<MeasurementResult> const& results) {
-  std::vector<Fault> faults;
+TableRows faults_of(std::vector<MeasurementResult> const& results) {
+  TableRows faults;
   for (auto const& result : results) {
     for (auto const& fact : result.facts)
-      if (fact.in_gate && !fact.agrees) faults.push_back({result.name, fact.what, fact.found});
+      if (fact.in_gate() && !fact.agrees) faults.push_back({result.name, fact.what, fact.found});
     std::map<std::string, std::pair<PointResult const*, int>> refused;  // by series and reason
     for (auto const& point : result.points) {
-      if (!point.in_gate || point.predicted) continue;
+      if (!point.in_gate() || point.predicted) continue;
       auto& [first, number] = refused[point.series + point.binding];
       if (first == nullptr) first = &point;
       ++number;
@@ -143,7 +150,7 @@ std::string summary_line(AccuracySummary const& s) {
       s.unpredicted);
 }
 
-std::string markdown_table(std::vector<std::string> const& header, std::vector<std::vector<std::string>> const& rows) {
+std::string markdown_table(std::vector<std::string> const& header, TableRows const& rows) {
   auto text = fmt::format("| {} |\n|", fmt::join(header, " | "));
   for (std::size_t i = 0; i < header.size(); ++i) text += "---|";
   text += "\n";
@@ -157,17 +164,15 @@ std::vector<std::string> header(std::string const& first) {
   return names;
 }
 
-std::string table(std::vector<std::string> const& header, std::vector<std::vector<std::string>> const& rows) {
+std::string table(std::vector<std::string> const& header, TableRows const& rows) {
   Table table(header);
   for (auto const& cells : rows) table.add(cells);
   return table.text();
 }
 
-constexpr std::size_t kWorstShown = 20;
-
 // What is left out of the gate: a line for each reason in a file.
-std::vector<std::vector<std::string>> left_out(std::vector<MeasurementResult> const& results) {
-  std::vector<std::vector<std::string>> rows;
+TableRows left_out(std::vector<MeasurementResult> const& results) {
+  TableRows rows;
   for (auto const& result : results) {
     std::map<std::string, std::pair<std::string, int>> reasons;
     auto const add = [&](std::string const& reason, std::string const& where) {
@@ -220,7 +225,7 @@ Json point_json(PointResult const& p) {
   }
   json["binding"] = p.binding;
   json["legal"] = p.legal;
-  json["in_gate"] = p.in_gate;
+  json["in_gate"] = p.in_gate();
   if (!p.doubtful.empty()) json["doubtful"] = p.doubtful;
   json["line"] = p.pos.line;
   return json;
@@ -229,29 +234,18 @@ Json point_json(PointResult const& p) {
 }  // namespace
 
 std::string accuracy_text(std::vector<MeasurementResult> const& results) {
-  auto rows = rows_of(results);
-  auto files = rows.files;
-  files.push_back(rows.all);
-  auto text = table(header("file"), files) + "\n" + table(header("path"), rows.groups);
-  auto const faults = faults_of(results);
-  if (!faults.empty()) {
-    text += "\nnot as measured, or not predicted\n";
-    std::vector<std::vector<std::string>> lines;
-    for (auto const& fault : faults) lines.push_back({fault.where, fault.what, fault.found});
-    text += table({"file", "what", "found"}, lines);
-  }
-  std::vector<std::vector<std::string>> worst;
-  for (auto const& entry : worst_points(results, kWorstShown)) worst.push_back(worst_row(entry));
+  auto const rows = rows_of(results);
+  auto text = table(header("file"), rows.files) + "\n" + table(header("path"), rows.groups);
+  if (auto const faults = faults_of(results); !faults.empty())
+    text += "\nnot as measured, or not predicted\n" + table(kFaultHeader, faults);
   if (auto const doubtful = left_out(results); !doubtful.empty())
     text += "\nleft out as doubtful\n" + table(kLeftOutHeader, doubtful);
-  text += "\nworst points, one of each series\n" + table(kWorstHeader, worst) + "\n";
+  text += "\nworst points, one of each series\n" + table(kWorstHeader, worst_rows(results)) + "\n";
   return text + summary_line(summarise(results)) + "\n";
 }
 
 std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
-  auto rows = rows_of(results);
-  auto files = rows.files;
-  files.push_back(rows.all);
+  auto const rows = rows_of(results);
   std::string text =
       "# How far predictions are off\n\n"
       "Generated by `lanewise accuracy --markdown`; a test holds it to this commit. Every figure under "
@@ -261,26 +255,20 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
       "away when that measurement is predicted (`withhold`). Errors are |predicted / measured - 1|. Doubtful figures "
       "are kept\n"
       "in the files, with the reason, and left out here. How to add a file: `docs/measurements.md`.\n\n";
-  text += summary_line(summarise(results)) + ".\n\n## By file\n" + markdown_table(header("file"), files);
+  text += summary_line(summarise(results)) + ".\n\n## By file\n" + markdown_table(header("file"), rows.files);
   text += "\n## By mechanism and distance\n" + markdown_table(header("path"), rows.groups);
-  std::vector<std::vector<std::string>> worst;
-  for (auto const& entry : worst_points(results, kWorstShown)) worst.push_back(worst_row(entry));
-  text += "\n## Worst points, one of each series\n" + markdown_table(kWorstHeader, worst);
-  auto const faults = faults_of(results);
-  if (!faults.empty()) {
-    std::vector<std::vector<std::string>> lines;
-    for (auto const& fault : faults) lines.push_back({fault.where, fault.what, fault.found});
-    text += "\n## Not as measured, or not predicted\n" + markdown_table({"file", "what", "found"}, lines);
-  }
+  text += "\n## Worst points, one of each series\n" + markdown_table(kWorstHeader, worst_rows(results));
+  if (auto const faults = faults_of(results); !faults.empty())
+    text += "\n## Not as measured, or not predicted\n" + markdown_table(kFaultHeader, faults);
   if (auto const doubtful = left_out(results); !doubtful.empty())
     text += "\n## Left out as doubtful\n" + markdown_table(kLeftOutHeader, doubtful);
-  std::vector<std::vector<std::string>> sources;
+  TableRows sources;
   for (auto const& result : results)
     sources.push_back(
         {result.name, result.title, result.machine, result.grade, result.date, result.method, result.source});
   text += "\n## Sources\n" +
           markdown_table({"file", "what", "machine", "grade", "date", "how it was measured", "source"}, sources);
-  std::vector<std::vector<std::string>> parameters;
+  TableRows parameters;
   for (auto const& range : parameter_ranges())
     parameters.push_back(
         {std::string(range.name), fmt::format("{} to {}", range.low, range.high), std::string(range.source)});
@@ -310,7 +298,7 @@ nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& resul
                                {"what", fact.what},
                                {"agrees", fact.agrees},
                                {"found", fact.found},
-                               {"in_gate", fact.in_gate},
+                               {"in_gate", fact.in_gate()},
                                {"line", fact.pos.line}});
   }
   return json;

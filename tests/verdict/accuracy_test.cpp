@@ -119,7 +119,7 @@ TEST(Accuracy, TheSummaryTakesQuantilesOfWhatIsInTheGate) {
     point.measured = 100;
     point.predicted = 100 + i - 1;  // errors 0 %, 1 %, ... 20 %
     point.interval = {90, 110};
-    point.in_gate = i != 21;
+    if (i == 21) point.doubtful = "not trusted";
     result.points.push_back(point);
   }
   auto const summary = summarise({result});
