@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 set(LANEWISE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/lanewise")
-set(_libraries lanewise_core)
+set(_libraries lanewise_core lanewise_hw)
 if(TARGET lanewise_sim)
   list(APPEND _libraries lanewise_sim)
 endif()
