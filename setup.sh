@@ -136,7 +136,7 @@ build() {
   local -a options=()
   if [[ $preset == release ]]; then
     # -U: SimGrid is looked for anew each time, for it may have been installed since.
-    options=(-U LANEWISE_SIM "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
+    options=(-U LANEWISE_SIM -U LANEWISE_CUDA "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
       "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
   fi
   if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi

@@ -46,7 +46,7 @@ std::unique_ptr<Executor> simulator(Model const& model) {
 }
 
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model) {
-  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model);
+  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model, {});
 }
 
 std::string executors_text() {

@@ -1,18 +1,8 @@
 #include "hw/hardware.hpp"
 
-#include "core/io/error.hpp"
+#include "hw/executor_factory.hpp"
 
-namespace lanewise::hw {
-namespace {
-
-constexpr auto* kNoCuda = "the CUDA executor is not in this build: install the CUDA toolkit (nvcc) and build again";
-
-std::unique_ptr<Executor> make_executor(Model const& /*model*/) { throw MissingError(kNoCuda); }
-std::string about() { return std::string("no: ") + kNoCuda; }
-
-constexpr Hardware kHardware{make_executor, about};
-
-}  // namespace
-}  // namespace lanewise::hw
-
-lanewise::hw::Hardware const* lanewise_hardware() { return &lanewise::hw::kHardware; }
+lanewise::hw::Hardware const* lanewise_hardware() {
+  static constexpr lanewise::hw::Hardware kHardware{lanewise::hw::make_cuda_executor, lanewise::hw::cuda_text};
+  return &kHardware;
+}

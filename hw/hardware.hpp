@@ -2,19 +2,20 @@
 // What this library offers the program, which loads it only when hardware is asked for:
 //
 //   auto const& hardware = *lanewise_hardware();
-//   auto const executor = hardware.make_executor(model);   // throws MissingError saying what is not here
+//   auto const executor = hardware.make_executor(model, {});   // throws MissingError saying what is not here
 #include <memory>
 #include <string>
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "hw/repetition.hpp"
 
 namespace lanewise::hw {
 
 struct Hardware {
   // The executor on this machine's GPUs. Throws MissingError when there is no driver, no GPU, or fewer than the machine
   // has, InputError when the machine is another one.
-  std::unique_ptr<Executor> (*make_executor)(Model const& model);
+  std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition);
   // One line: what is built in, and what of it is here.
   std::string (*about)();
 };
