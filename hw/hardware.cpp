@@ -3,6 +3,7 @@
 #include "hw/executor_factory.hpp"
 
 lanewise::hw::Hardware const* lanewise_hardware() {
-  static constexpr lanewise::hw::Hardware kHardware{lanewise::hw::make_cuda_executor, lanewise::hw::cuda_text};
+  static constexpr lanewise::hw::Hardware kHardware{lanewise::hw::make_cuda_executor, lanewise::hw::make_cuda_meter,
+                                                    lanewise::hw::cuda_text};
   return &kHardware;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/measurement/meter.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "hw/repetition.hpp"
@@ -16,6 +17,8 @@ struct Hardware {
   // The executor on this machine's GPUs. Throws MissingError when there is no driver, no GPU, or fewer than the machine
   // has, InputError when the machine is another one.
   std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition);
+  // What measures this machine's GPUs. Throws likewise.
+  std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition);
   // One line: what is built in, and what of it is here.
   std::string (*about)();
 };

@@ -13,6 +13,10 @@ std::unique_ptr<Executor> make_cuda_executor(Model const& /*model*/, Repetition 
   throw MissingError(kNotBuilt);
 }
 
+std::unique_ptr<Meter> make_cuda_meter(Model const& /*model*/, Repetition /*repetition*/) {
+  throw MissingError(kNotBuilt);
+}
+
 std::string cuda_text() { return std::string("no: ") + kNotBuilt; }
 
 }  // namespace lanewise::hw

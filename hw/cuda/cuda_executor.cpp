@@ -3,22 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/plan_run.hpp"
+#include "hw/cuda/start.hpp"
 
 namespace lanewise::hw {
 namespace {
-
-// Must stand before the first call of CUDA: one hardware queue for each of our streams, and kernels loaded at the start
-// and not while a gate is closed, where loading would wait for it.
-void set_up_environment() {
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-}
 
 // What all runs of one step showed.
 struct Samples {
@@ -27,10 +20,8 @@ struct Samples {
 
 }  // namespace
 
-CudaExecutor::CudaExecutor(Model const& model, Repetition repetition) : model_(model), repetition_(repetition) {
-  set_up_environment();
-  devices_ = std::make_unique<Devices>(model.machine());
-}
+CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
+    : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
 
 CudaExecutor::~CudaExecutor() = default;
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "hw/cuda/cuda_executor.hpp"
+#include "hw/cuda/cuda_meter.hpp"
 #include "hw/cuda/devices.hpp"
 #include "hw/executor_factory.hpp"
 
@@ -9,6 +10,10 @@ namespace lanewise::hw {
 
 std::unique_ptr<Executor> make_cuda_executor(Model const& model, Repetition repetition) {
   return std::make_unique<CudaExecutor>(model, repetition);
+}
+
+std::unique_ptr<Meter> make_cuda_meter(Model const& model, Repetition repetition) {
+  return std::make_unique<CudaMeter>(model, repetition);
 }
 
 std::string cuda_text() {

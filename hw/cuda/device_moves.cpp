@@ -26,14 +26,8 @@ void enqueue_prefetch(Buffer const& pages, PagePlace where, cudaStream_t stream)
 void enqueue_copy(Piece const& piece, cudaStream_t stream) {
   auto* const to = static_cast<std::uint8_t*>(piece.target.data()) + piece.to_offset.value();
   auto const* const from = static_cast<std::uint8_t const*>(piece.source.data()) + piece.from_offset.value();
-  bool const two_devices = piece.source.pages() == Pages::Device && piece.target.pages() == Pages::Device &&
-                           piece.source.device() != piece.target.device();
-  if (two_devices)
-    check_cuda(cudaMemcpyPeerAsync(to, ordinal(piece.target.device()), from, ordinal(piece.source.device()),
-                                   length(piece.bytes), stream),
-               "cudaMemcpyPeerAsync");
-  else
-    check_cuda(cudaMemcpyAsync(to, from, length(piece.bytes), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+  // Addresses say which devices they are of, and unlike cudaMemcpyPeerAsync this can be captured into a graph.
+  check_cuda(cudaMemcpyAsync(to, from, length(piece.bytes), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
 
 void EngineCopy::enqueue(cudaStream_t stream) {

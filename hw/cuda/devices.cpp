@@ -1,6 +1,7 @@
 #include "hw/cuda/devices.hpp"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -120,9 +121,15 @@ std::map<std::string, std::string> Devices::environment() const {
     auto const name = std::string(properties(device).name);
     if (gpus.find(name) == std::string::npos) gpus += (gpus.empty() ? "" : ", ") + name;
   }
-  return {{"cuda_driver", version_text(driver)},
-          {"cuda_runtime", version_text(runtime)},
-          {"gpus", fmt::format("{} x {}", all_.size(), gpus)}};
+  std::map<std::string, std::string> found{{"cuda_driver", version_text(driver)},
+                                           {"cuda_runtime", version_text(runtime)},
+                                           {"gpus", fmt::format("{} x {}", all_.size(), gpus)}};
+  utsname system{};
+  if (uname(&system) == 0) found["kernel"] = system.release;
+  // In kHz; what the GPU can run at, not what it does under power limits.
+  found["sm_clock"] = fmt::format("{} MHz", attribute(all_.front(), cudaDevAttrClockRate) / 1000);
+  found["memory_clock"] = fmt::format("{} MHz", attribute(all_.front(), cudaDevAttrMemoryClockRate) / 1000);
+  return found;
 }
 
 void Devices::let_reach(Device device, Device peer) {

@@ -22,7 +22,7 @@ class Move {
   // Enqueues it once behind what `stream` (of that device) holds; nothing else is asked of the host until it is done,
   // but for moves of the host, which a thread of their own does meanwhile.
   virtual void enqueue(cudaStream_t stream) = 0;
-  // Brings back what a run changed beside the target: the place of Unified Memory.
+  // Before every run: brings back what the last one changed beside the target, and forward what need not be timed.
   virtual void prepare() {}
   // Throws what a thread of its own caught.
   virtual void rethrow() {}

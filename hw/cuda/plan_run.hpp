@@ -22,6 +22,8 @@ class PlanRun {
 
   // Clears the targets, enqueues everything behind the gate, opens it and waits. Throws DeviceError naming the step.
   std::vector<StepTimes> once();
+  // The only step `count` times back to back in its stream, timed from before the first to after the last.
+  Seconds row(int count);
   // The first wrong byte of a step's target; checked on the device.
   [[nodiscard]] std::optional<Mismatch> mismatch(StepId step) const;
   // Whether a run had to begin before everything was enqueued, because the driver made the host wait.
@@ -31,7 +33,13 @@ class PlanRun {
   struct Laid {
     LaidStep step;
     cudaStream_t stream = nullptr;
-    Event start, end;
+    std::optional<StepId> continues;  // the step before it in its stream, whose end is its start
+    Event start, end;                 // no start where it continues another and waits for nothing else
+  };
+  // Two devices with peer access, and memory to pass between them before a run.
+  struct WakePair {
+    Device from{}, to{};
+    DeviceMemory source, target;
   };
   // Streams of one device, and which of them no later step has taken over yet.
   struct Lanes {
@@ -43,8 +51,11 @@ class PlanRun {
   void assign_streams(Plan const& plan);
   [[nodiscard]] cudaStream_t fresh_stream(Device device);
   void prepare();
-  void enqueue(StepId id);
-  void enqueue_all();
+  void wake_links();
+  // Every step `rounds` times in a row.
+  void run(int rounds);
+  void enqueue(StepId id, int rounds);
+  void enqueue_all(int rounds);
   void wait();
   [[nodiscard]] std::vector<StepTimes> times() const;
 
@@ -53,6 +64,7 @@ class PlanRun {
   std::vector<Laid> laid_;
   std::map<Device, Lanes> lanes_;
   std::vector<Device> used_;
+  std::vector<WakePair> wakes_;
   std::unique_ptr<ReleaseGate> gate_;
   bool began_early_ = false;
 };

@@ -79,6 +79,13 @@ Graph RingMove::record() {
   return capture.end();
 }
 
+void RingMove::prepare() {
+  DeviceGuard const guard(first_);
+  auto const stream = make_stream(first_);
+  check_cuda(cudaGraphUpload(graph_.get(), stream.get()), "cudaGraphUpload");
+  check_cuda(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+}
+
 void RingMove::enqueue(cudaStream_t stream) {
   DeviceGuard const guard(first_);
   check_cuda(cudaGraphLaunch(graph_.get(), stream), "cudaGraphLaunch");

@@ -14,6 +14,8 @@ class RingMove : public Move {
   [[nodiscard]] Device device() const override { return first_; }
   // One launch of a graph: the order of all chunks is known to the devices beforehand.
   void enqueue(cudaStream_t stream) override;
+  // Brings the graph to the devices, so that a launch need not.
+  void prepare() override;
 
  private:
   [[nodiscard]] Graph record();
