@@ -124,9 +124,10 @@ void add_parts(Hash& hash, Machine const& machine) {
   for (auto const& part : machine.parts) {
     hash.add(part.name);
     for (auto const& field : part_fields(part.kind)) {
-      if (field.spec.name == "title") continue;  // for people
+      auto const texts = field.write(part);
+      if (texts.empty() || field.spec.name == "title") continue;  // nobody says; for people
       hash.add(field.spec.name);
-      for (auto const& text : field.write(part)) hash.add(text);
+      for (auto const& text : texts) hash.add(text);
     }
   }
 }
