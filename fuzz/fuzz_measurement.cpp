@@ -1,11 +1,12 @@
 // Fuzzes the reader of measurement files and what is made of them: any text is a measurement or a lanewise::Error, and
-// a measurement that was read can be held against a machine.
+// a measurement that was read can be held against a machine, and survives its own file.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "core/verdict/accuracy.hpp"
+#include "fuzz/reads_back.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   std::string const text(data, data + size);
   try {
     auto const measurement = read_measurement(SourceText::from_memory("fuzz.yaml", text));
+    check_reads_back(measurement);
     AccuracyWorld const world{.machine = [](Measurement const&) { return machine; },
                               .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
                               .catalogue = catalogue};

@@ -1,6 +1,7 @@
 #pragma once
 // What someone measured on a machine: figures in the unit they were printed in, with where they are from and how they
 // were taken. docs/measurements.md says how to write a file of one's own.
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,24 +10,31 @@
 #include "core/io/yaml.hpp"
 #include "core/machine/setting.hpp"
 #include "core/planner/planner.hpp"
+#include "core/units/text.hpp"
 
 namespace lanewise {
 
-enum class MeasuredQuantity : std::uint8_t { Bandwidth, Latency };
-std::string_view to_string(MeasuredQuantity quantity);
+// Makespan: the time from the common release of all flows of a point to the end of the last.
+enum class MeasuredQuantity : std::uint8_t { Bandwidth, Latency, Makespan };
+std::string_view to_string(MeasuredQuantity quantity);  // bandwidth, latency, makespan
+Parsed<MeasuredQuantity> parse_measured_quantity(std::string_view text);
 
 struct MeasuredFlow {
   std::string from, to;
+  Bytes bytes{0};  // 0: as many as the point says
   friend bool operator==(MeasuredFlow const&, MeasuredFlow const&) = default;
 };
 
 // One printed figure: of one transfer, or of several at once (their total).
 struct MeasuredPoint {
   std::vector<MeasuredFlow> flows;
-  Bytes bytes{0};  // of each flow
+  Bytes bytes{0};  // of each flow that does not say its own
   Access access;
-  double value = 0;  // bytes per second, or seconds
+  double value = 0;              // bytes per second, or seconds
+  std::optional<double> spread;  // of the repetitions: (p95 - p5) / median
   SourcePos pos;
+
+  [[nodiscard]] Bytes bytes_of(MeasuredFlow const& flow) const { return flow.bytes > Bytes(0) ? flow.bytes : bytes; }
   friend bool operator==(MeasuredPoint const&, MeasuredPoint const&) = default;
 };
 
@@ -84,6 +92,7 @@ struct Measurement {
   std::string grade;  // A, B or C
   std::string doubtful;
   std::vector<std::string> notes;
+  std::map<std::string, std::string> environment;  // driver, runtime, gpu, clocks, ...: what a later run is compared by
   std::vector<Withheld> withheld;
   std::vector<Setting> settings;
   std::vector<MeasuredSeries> series;
@@ -93,6 +102,7 @@ struct Measurement {
 };
 
 MapSpec const& measurement_spec();
+MapSpec const& measured_flow_spec();  // {from, to, bytes}, in `together`
 // Reads `lanewise: measurement/1`. Throws InputError with everything that is wrong.
 Measurement read_measurement(SourceText const& source);
 

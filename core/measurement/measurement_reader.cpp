@@ -11,98 +11,6 @@
 namespace lanewise {
 namespace {
 
-FieldSpec doubtful_field() { return text_field("doubtful", "why the figures are printed but left out of the gate"); }
-
-MapSpec const& matrix_spec() {
-  static MapSpec const spec{
-      "matrix",
-      {{.name = "places", .type = ValueType::List, .doc = "gpu0..gpu7", .required = true, .item = ValueType::Text},
-       {.name = "rows",
-        .type = ValueType::Custom,
-        .doc = "[from][to], a list of lists of numbers; null: not measured",
-        .required = true}}};
-  return spec;
-}
-
-MapSpec const& value_spec() {
-  static MapSpec const spec{
-      "value",
-      {from_field(), to_field(), {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true}}};
-  return spec;
-}
-
-MapSpec const& sweep_spec() {
-  static MapSpec const spec{
-      "sweep",
-      {from_field(),
-       to_field(),
-       {.name = "rows", .type = ValueType::Custom, .doc = "[[size, figure], ...]", .required = true}}};
-  return spec;
-}
-
-MapSpec const& together_spec() {
-  static MapSpec const spec{
-      "together",
-      {{.name = "flows", .type = ValueType::Custom, .doc = "[[from, to], ...]: all at once", .required = true},
-       {.name = "value", .type = ValueType::Custom, .doc = "the total of all flows", .required = true}}};
-  return spec;
-}
-
-MapSpec const& series_spec() {
-  static MapSpec const spec{
-      "series",
-      {{.name = "series", .type = ValueType::Id, .doc = "its name, once in a file", .required = true},
-       {.name = "quantity",
-        .type = ValueType::Word,
-        .doc = "what was measured",
-        .required = true,
-        .words = {"bandwidth", "latency"}},
-       {.name = "unit",
-        .type = ValueType::Word,
-        .doc = "of every figure, as printed",
-        .required = true,
-        .words = {"GB/s", "GiB/s", "MB/s", "MiB/s", "Gb/s", "TB/s", "ns", "us", "ms", "s"}},
-       op_field(),
-       {.name = "bytes", .type = ValueType::Size, .doc = "of each transfer; a sweep gives it row by row"},
-       mechanism_field("mechanism", "how the benchmark went; absent: as the planner would"),
-       staging_field(),
-       access_field(),
-       pageable_field(),
-       queue_pairs_field(),
-       flag_field("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
-       flag_field("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
-       flag_field("both_ways", "both directions at once; a figure is the sum"),
-       settings_field(),
-       doubtful_field(),
-       {.name = "matrix", .type = ValueType::Map, .doc = "every pair of places", .map = &matrix_spec()},
-       {.name = "values", .type = ValueType::List, .doc = "single pairs", .map = &value_spec(), .item = ValueType::Map},
-       {.name = "sweep", .type = ValueType::Map, .doc = "one pair over sizes", .map = &sweep_spec()},
-       {.name = "together",
-        .type = ValueType::List,
-        .doc = "several transfers at once",
-        .map = &together_spec(),
-        .item = ValueType::Map}}};
-  return spec;
-}
-
-MapSpec const& fact_spec() {
-  static MapSpec const spec{"fact",
-                            {from_field(),
-                             to_field(),
-                             op_field(),
-                             {.name = "bytes", .type = ValueType::Size, .doc = "how much; 256 MiB when absent"},
-                             mechanism_field("mechanism", "a mechanism, of which 'legal' speaks"),
-                             flag_field("legal", "whether it was possible"),
-                             mechanism_field("chosen", "the way that the system took by itself"),
-                             mechanism_field("faster", "the faster of two that were measured"),
-                             mechanism_field("slower", "and the slower"),
-                             staging_field(),
-                             settings_field(),
-                             text_field("source", "if another"),
-                             doubtful_field()}};
-  return spec;
-}
-
 class MeasurementReader {
  public:
   explicit MeasurementReader(SourceText const& source) : source_(source) {}
@@ -121,6 +29,7 @@ class MeasurementReader {
     result_.doubtful = top.text("doubtful").value_or("");
     result_.notes = top.texts("notes");
     result_.settings = read_settings(top);
+    read_environment(top);
     result_.pos = {source_.name(), 1, 1};
     for (auto const* item : top.items("withhold")) read_withheld(top, *item);
     for (auto& reader : top.maps("series")) read_series(reader);
@@ -133,6 +42,19 @@ class MeasurementReader {
 
  private:
   [[nodiscard]] SourcePos pos(YamlNode const& node) const { return {source_.name(), node.line, node.column}; }
+
+  void read_environment(MapReader& top) {
+    auto const* node = top.custom("environment");
+    if (node == nullptr) return;
+    if (node->kind != YamlKind::Map)
+      return top.fail(*node, "'environment': expected a mapping, such as {driver: 580.95.05}");
+    for (auto const& [key, line, column, value] : node->entries) {
+      if (value.kind != YamlKind::Scalar)
+        top.fail(value, fmt::format("'{}': expected a single value", key));
+      else
+        result_.environment.emplace(key, value.text);
+    }
+  }
 
   void read_withheld(MapReader const& reader, YamlNode const& node) {
     auto const equals = std::min(node.text.find('='), node.text.size());
@@ -159,7 +81,8 @@ class MeasurementReader {
     for (auto const& other : result_.series)
       if (reader.has("series") && other.name == series_.name)
         reader.fail(*reader.node("series"), fmt::format("a series '{}' is already there", series_.name));
-    series_.quantity = reader.text("quantity") == "latency" ? MeasuredQuantity::Latency : MeasuredQuantity::Bandwidth;
+    if (auto const quantity = reader.text("quantity"))
+      series_.quantity = parse_measured_quantity(*quantity).value.value_or(MeasuredQuantity::Bandwidth);
     unit_ = reader.text("unit").value_or("");
     if (auto const op = reader.text("op")) series_.op = parse_op(*op).value.value_or(Op::Copy);
     bytes_ = reader.size("bytes");
@@ -176,13 +99,14 @@ class MeasurementReader {
     int forms = 0;
     for (auto const* key : {"matrix", "values", "sweep", "together"}) forms += reader.has(key) ? 1 : 0;
     if (forms != 1) reader.fail(reader.self(), "a series has exactly one of: matrix, values, sweep, together");
-    if (!reader.has("sweep") && !bytes_ && diagnostics_.empty())
-      reader.fail(reader.self(), "'bytes' is missing: how much each transfer moved");
+    lacks_bytes_ = false;
     if (auto matrix = reader.map("matrix")) read_matrix(*matrix);
     for (auto& value : reader.maps("values")) read_value(value);
     if (auto sweep = reader.map("sweep")) read_sweep(*sweep);
     for (auto& together : reader.maps("together")) read_together(together);
-    if (series_.pipelined && (series_.quantity == MeasuredQuantity::Latency || both_ways_ || reader.has("together")))
+    if (lacks_bytes_ && diagnostics_.empty())
+      reader.fail(reader.self(), "'bytes' is missing: how much each transfer moved");
+    if (series_.pipelined && (series_.quantity != MeasuredQuantity::Bandwidth || both_ways_ || reader.has("together")))
       reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth of single transfers");
     if (reader.has("bytes") && bytes_ == Bytes(0))
       reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
@@ -219,23 +143,37 @@ class MeasurementReader {
     } else {
       auto const time = parse_seconds(with_unit);
       if (time.value && *time.value > Seconds(0)) return time.value->value();
-      problem = time.value ? "a latency is more than nothing" : time.problem;
+      problem = time.value ? fmt::format("a {} is more than nothing", to_string(series_.quantity)) : time.problem;
     }
     reader.fail(node, problem);
     return std::nullopt;
   }
 
-  void add(std::vector<MeasuredFlow> flows, Bytes bytes, std::optional<double> value, YamlNode const& node) {
-    add(std::move(flows), bytes, value, node, series_.access);
-  }
-  void add(std::vector<MeasuredFlow> flows, Bytes bytes, std::optional<double> value, YamlNode const& node,
-           Access const& access) {
+  // Keeps a point, unless nothing was measured. Its pos is that of the figure.
+  void add(MeasuredPoint point, std::optional<double> value, YamlNode const& node) {
     if (!value) return;
+    for (auto const& flow : point.flows) lacks_bytes_ = lacks_bytes_ || point.bytes_of(flow) == Bytes(0);
     if (both_ways_) {
-      auto const there = flows;
-      for (auto const& flow : there) flows.push_back({flow.to, flow.from});
+      auto const there = point.flows;
+      for (auto const& flow : there) point.flows.push_back({flow.to, flow.from, flow.bytes});
     }
-    series_.points.push_back({std::move(flows), bytes, access, *value, pos(node)});
+    point.value = *value;
+    point.pos = pos(node);
+    series_.points.push_back(std::move(point));
+  }
+
+  // The flow with the size and the accesses that the series has for it.
+  [[nodiscard]] MeasuredPoint point_of(MeasuredFlow flow) const {
+    return {{std::move(flow)}, bytes_.value_or(Bytes(0)), series_.access, 0, {}, {}};
+  }
+
+  // A size of the entry's own, and the spread of its repetitions.
+  static void read_own(MapReader& reader, MeasuredPoint& point) {
+    if (auto const own = reader.size("bytes")) {
+      point.bytes = *own;
+      if (*own == Bytes(0)) reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
+    }
+    point.spread = reader.ratio("spread");
   }
 
   std::vector<std::string> places(MapReader const& reader, YamlNode const& at, std::vector<std::string> const& texts) {
@@ -262,15 +200,16 @@ class MeasurementReader {
         continue;
       }
       for (std::size_t k = 0; k < names.size(); ++k)
-        add({{names[i], names[k]}}, bytes_.value_or(Bytes(0)), figure(reader, row.items[k]), row.items[k]);
+        add(point_of({names[i], names[k]}), figure(reader, row.items[k]), row.items[k]);
     }
   }
 
   void read_value(MapReader& reader) {
     auto const* node = reader.custom("value");
     if (node == nullptr) return;
-    add({{reader.text("from").value_or(""), reader.text("to").value_or("")}}, bytes_.value_or(Bytes(0)),
-        figure(reader, *node), *node);
+    auto point = point_of({reader.text("from").value_or(""), reader.text("to").value_or("")});
+    read_own(reader, point);
+    add(std::move(point), figure(reader, *node), *node);
   }
 
   void read_sweep(MapReader& reader) {
@@ -279,8 +218,8 @@ class MeasurementReader {
     if (rows == nullptr) return;
     if (rows->kind != YamlKind::Sequence) return reader.fail(*rows, "'rows': expected [[size, figure], ...]");
     for (auto const& row : rows->items) {
-      if (row.kind != YamlKind::Sequence || row.items.size() != 2) {
-        reader.fail(row, "expected [size, figure]");
+      if (row.kind != YamlKind::Sequence || row.items.size() < 2 || row.items.size() > 3) {
+        reader.fail(row, "expected [size, figure] or [size, figure, spread]");
         continue;
       }
       auto const size = parse_bytes(row.items[0].text);
@@ -289,31 +228,49 @@ class MeasurementReader {
       else if (*size.value == Bytes(0))
         reader.fail(row.items[0], "nothing cannot be measured");
       else
-        add_swept(flow, *size.value, figure(reader, row.items[1]), row.items[1]);
+        add_swept(reader, flow, *size.value, row);
     }
   }
 
   // A row's size is that of the transfer, or of what the access leaves open.
-  void add_swept(MeasuredFlow const& flow, Bytes size, std::optional<double> value, YamlNode const& node) {
-    auto access = series_.access;
+  void add_swept(MapReader const& reader, MeasuredFlow const& flow, Bytes size, YamlNode const& row) {
+    auto point = point_of(flow);
+    auto& access = point.access;
     bool const cut_up = access.each > Bytes(0) || access.window > Bytes(0);
     if (cut_up) (access.each > Bytes(0) ? access.window : access.each) = size;
-    add({flow}, cut_up ? access.each : size, value, node, access);
+    point.bytes = cut_up ? access.each : size;
+    if (row.items.size() == 3) {
+      auto const spread = parse_ratio(row.items[2].text);
+      if (!spread.value) reader.fail(row.items[2], spread.problem);
+      point.spread = spread.value;
+    }
+    add(std::move(point), figure(reader, row.items[1]), row.items[1]);
   }
 
   void read_together(MapReader& reader) {
     auto const* node = reader.custom("flows");
     auto const* value = reader.custom("value");
     if (node == nullptr || value == nullptr) return;
-    std::vector<MeasuredFlow> flows;
-    for (auto const& item : node->items) {
-      if (item.kind != YamlKind::Sequence || item.items.size() != 2)
-        reader.fail(item, "expected [from, to]");
-      else
-        flows.push_back({item.items[0].text, item.items[1].text});
+    auto point = point_of({});
+    point.flows.clear();
+    for (auto const& item : node->items)
+      if (auto flow = read_flow(reader, item)) point.flows.push_back(std::move(*flow));
+    read_own(reader, point);
+    if (point.flows.empty()) return reader.fail(*node, "'flows': expected [[from, to], ...]");
+    add(std::move(point), figure(reader, *value), *value);
+  }
+
+  static std::optional<MeasuredFlow> read_flow(MapReader const& outer, YamlNode const& item) {
+    if (item.kind == YamlKind::Map) {
+      MapReader reader(item, measured_flow_spec(), outer.source(), outer.diagnostics());
+      auto const bytes = reader.size("bytes");
+      if (bytes == Bytes(0)) reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
+      return MeasuredFlow{reader.text("from").value_or(""), reader.text("to").value_or(""), bytes.value_or(Bytes(0))};
     }
-    if (flows.empty()) return reader.fail(*node, "'flows': expected [[from, to], ...]");
-    add(std::move(flows), bytes_.value_or(Bytes(0)), figure(reader, *value), *value);
+    if (item.kind == YamlKind::Sequence && item.items.size() == 2)
+      return MeasuredFlow{item.items[0].text, item.items[1].text};
+    outer.fail(item, "expected [from, to] or {from, to, bytes}");
+    return std::nullopt;
   }
 
   // ------------------------------------------------------------------------------------------------------------ facts
@@ -346,49 +303,11 @@ class MeasurementReader {
   MeasuredSeries series_;  // the one being read
   std::string unit_;
   std::optional<Bytes> bytes_;
+  bool lacks_bytes_ = false;
   bool both_ways_ = false;
 };
 
 }  // namespace
-
-std::string_view to_string(MeasuredQuantity quantity) {
-  return quantity == MeasuredQuantity::Latency ? "latency" : "bandwidth";
-}
-
-MapSpec const& measurement_spec() {
-  static MapSpec const spec{
-      "measurement",
-      {{.name = "lanewise",
-        .type = ValueType::Word,
-        .doc = "measurement/1",
-        .required = true,
-        .words = {"measurement/1"}},
-       {.name = "measurement", .type = ValueType::Id, .doc = "its name", .required = true},
-       text_field("title", "what was measured, in a line"),
-       text_field("machine", "the machine or cluster, by name or file; --on takes another", true),
-       text_field("source", "where the figures are from", true),
-       text_field("date", "when they were taken"),
-       text_field("method", "with what and how they were taken", true),
-       {.name = "grade",
-        .type = ValueType::Word,
-        .doc = "A: complete and the topology known; B: topology partly inferred; C: single figures",
-        .words = {"A", "B", "C"}},
-       {.name = "notes", .type = ValueType::List, .doc = "remarks", .item = ValueType::Text},
-       doubtful_field(),
-       {.name = "withhold",
-        .type = ValueType::List,
-        .doc = "PART.KEY, or PART.KEY=VALUE with what other machines give: figures of parts that were read from this "
-               "measurement and are taken away before predicting",
-        .item = ValueType::Text},
-       settings_field(),
-       {.name = "series", .type = ValueType::List, .doc = "figures", .map = &series_spec(), .item = ValueType::Map},
-       {.name = "facts",
-        .type = ValueType::List,
-        .doc = "what was possible, refused, chosen or faster",
-        .map = &fact_spec(),
-        .item = ValueType::Map}}};
-  return spec;
-}
 
 Measurement read_measurement(SourceText const& source) { return MeasurementReader(source).read(); }
 

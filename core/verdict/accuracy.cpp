@@ -107,7 +107,7 @@ class PointJudge {
     ways_.clear();
     result_.series = series_.name;
     result_.quantity = series_.quantity;
-    result_.bytes = point.bytes;
+    for (auto const& flow : point.flows) result_.bytes = std::max(result_.bytes, point.bytes_of(flow));
     result_.measured = point.value;
     result_.pos = point.pos;
     result_.what = point.flows.size() == 1 ? fmt::format("{} > {}", point.flows[0].from, point.flows[0].to)
@@ -133,7 +133,7 @@ class PointJudge {
       request.id = std::to_string(requests.size());
       request.from = place_of(machine, flow.from, point.pos);
       request.to = place_of(machine, flow.to, point.pos);
-      request.bytes = point.bytes;
+      request.bytes = point.bytes_of(flow);
       request.op = series_.op;
       request.only = series_.mechanism;
       if (series_.pulled) request.drive = Drive::Pull;
@@ -173,14 +173,15 @@ class PointJudge {
                                 path_between(stand_.model.machine(), request.from, request.to));
   }
 
-  // Latency of a copy is the whole of it, that of a store or load the way alone, as seen from a running kernel; a
-  // bandwidth counts starts unless many transfers are in flight.
+  // A makespan is all of the time. Latency of a copy is the whole of it, that of a store or load the way alone, as seen
+  // from a running kernel; a bandwidth counts starts unless many transfers are in flight.
   [[nodiscard]] std::optional<double> figure(Model const& model, Request const& request, Way const& way) const {
     auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);
     auto const cost = model.cost(demand, request.bytes);
     if (!cost) return std::nullopt;
     if (series_.quantity == MeasuredQuantity::Bandwidth)
       return (series_.pipelined ? *model.throughput(demand, request.bytes) : request.bytes / cost->time).value();
+    if (series_.quantity == MeasuredQuantity::Makespan) return cost->time.value();
     if (way.mechanism == Mechanism::BarCopy && std::holds_alternative<NumaId>(request.from))
       return (cost->time - demand.path).value();  // the CPU does not wait for what it posted
     return model.observed_latency(demand, *cost, request.op, way).value();
@@ -210,11 +211,12 @@ class PointJudge {
     }
     Bytes all{0};
     for (auto const& step : plan.steps) all += step.bytes;
+    auto const figure_of = [&](Seconds makespan) {
+      return series_.quantity == MeasuredQuantity::Bandwidth ? (all / makespan).value() : makespan.value();
+    };
     auto const run = [&](Model const& model) {
       auto* executor = bench_.executor(stand_, model);
-      if (executor == nullptr) return 0.0;
-      auto const makespan = executor->run(plan).makespan;
-      return series_.quantity == MeasuredQuantity::Latency ? makespan.value() : (all / makespan).value();
+      return executor == nullptr ? 0.0 : figure_of(executor->run(plan).makespan);
     };
     auto* executor = bench_.executor(stand_, stand_.model);
     if (executor == nullptr) {
@@ -224,8 +226,7 @@ class PointJudge {
     try {
       auto const trace = executor->run(plan);
       result_.binding = trace.resources.empty() ? "nothing" : trace.resources.front().name;
-      result_.predicted =
-          series_.quantity == MeasuredQuantity::Latency ? trace.makespan.value() : (all / trace.makespan).value();
+      result_.predicted = figure_of(trace.makespan);
       result_.interval = stand_.intervals.of(run, parameters_of(plan, stand_.model));
     } catch (PlanError const& error) {
       result_.binding = error.what();
@@ -361,8 +362,7 @@ MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& wor
 
 AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;
-  std::vector<double> bandwidth;
-  std::vector<double> latency;
+  std::map<MeasuredQuantity, std::vector<double>> errors;
   std::size_t agreed = 0;
   std::size_t covered = 0;
   auto const count = [&](auto const& entry, bool as_measured) {
@@ -383,16 +383,18 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
         ++summary.unpredicted;
         continue;
       }
-      (point.quantity == MeasuredQuantity::Bandwidth ? bandwidth : latency).push_back(*error);
+      errors[point.quantity].push_back(*error);
       covered += point.interval.holds(point.measured) ? 1 : 0;
     }
   }
-  auto const of = [](std::vector<double> const& errors) {
-    return ErrorSummary{errors.size(), quantile(errors, 0.5), quantile(errors, 0.95), quantile(errors, 1)};
+  auto const of = [&](MeasuredQuantity quantity) {
+    auto const& some = errors[quantity];
+    return ErrorSummary{some.size(), quantile(some, 0.5), quantile(some, 0.95), quantile(some, 1)};
   };
-  summary.bandwidth = of(bandwidth);
-  summary.latency = of(latency);
-  auto const predicted = bandwidth.size() + latency.size();
+  summary.bandwidth = of(MeasuredQuantity::Bandwidth);
+  summary.latency = of(MeasuredQuantity::Latency);
+  summary.makespan = of(MeasuredQuantity::Makespan);
+  auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;
   if (summary.judged > 0)
     summary.legality_agreement = static_cast<double>(agreed) / static_cast<double>(summary.judged);
   if (predicted > 0) summary.interval_coverage = static_cast<double>(covered) / static_cast<double>(predicted);

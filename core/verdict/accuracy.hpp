@@ -25,9 +25,9 @@ struct AccuracyWorld {
 struct PointResult {
   std::string series;
   MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
-  std::string what;   // "gpu0 > gpu1", "8 at once"
-  std::string group;  // mechanism and distance: "pcie_p2p PIX"
-  Bytes bytes{0};
+  std::string what;                 // "gpu0 > gpu1", "8 at once"
+  std::string group;                // mechanism and distance: "pcie_p2p PIX"
+  Bytes bytes{0};                   // of each flow; of the largest where they differ
   double measured = 0;              // bytes per second, or seconds
   std::optional<double> predicted;  // absent: refused, a figure is unknown, or it could not be run
   Interval interval;
@@ -72,7 +72,7 @@ struct ErrorSummary {
 struct AccuracySummary {
   std::optional<double> legality_agreement;  // of facts, and of points that the rules must allow
   std::size_t judged = 0;                    // how many those are
-  ErrorSummary bandwidth, latency;
+  ErrorSummary bandwidth, latency, makespan;
   std::optional<double> interval_coverage;
   std::size_t left_out = 0;     // doubtful points and facts
   std::size_t unpredicted = 0;  // points in the gate without a prediction

@@ -20,7 +20,7 @@ std::string percent(std::optional<double> share) { return share ? fmt::format("{
 std::string count(std::size_t number) { return number > 0 ? std::to_string(number) : "-"; }
 
 std::string shown(MeasuredQuantity quantity, double value) {
-  return quantity == MeasuredQuantity::Latency ? rounded_text(Seconds(value)) : rounded_text(BytesPerSecond(value));
+  return quantity == MeasuredQuantity::Bandwidth ? rounded_text(BytesPerSecond(value)) : rounded_text(Seconds(value));
 }
 
 // Some of a measurement's results as one of their own, to be summarised.
@@ -141,13 +141,33 @@ TableRows faults_of(std::vector<MeasurementResult> const& results) {
   return faults;
 }
 
+std::string makespans(AccuracySummary const& s) {
+  if (s.makespan.points == 0) return {};
+  return fmt::format("{} makespans: median {}, p95 {}; ", s.makespan.points, percent(s.makespan.median),
+                     percent(s.makespan.p95));
+}
+
 std::string summary_line(AccuracySummary const& s) {
   return fmt::format(
-      "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {} inside the 90 % range; rules agree with "
+      "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{} inside the 90 % range; rules agree with "
       "{} of {}; {} left out as doubtful, {} without a prediction",
       s.bandwidth.points, percent(s.bandwidth.median), percent(s.bandwidth.p95), s.latency.points,
-      percent(s.latency.median), percent(s.interval_coverage), percent(s.legality_agreement), s.judged, s.left_out,
-      s.unpredicted);
+      percent(s.latency.median), makespans(s), percent(s.interval_coverage), percent(s.legality_agreement), s.judged,
+      s.left_out, s.unpredicted);
+}
+
+std::vector<std::string> const kMakespanHeader{"file", "makespans", "median", "p95", "worst"};
+
+// One row a file that has makespans, all of them last; empty where none has.
+TableRows makespan_rows(std::vector<MeasurementResult> const& results) {
+  TableRows rows;
+  auto const add = [&](std::string name, ErrorSummary const& s) {
+    if (s.points > 0)
+      rows.push_back({std::move(name), count(s.points), percent(s.median), percent(s.p95), percent(s.worst)});
+  };
+  for (auto const& result : results) add(result.name, summarise({result}).makespan);
+  add("all", summarise(results).makespan);
+  return rows;
 }
 
 std::string markdown_table(std::vector<std::string> const& header, TableRows const& rows) {
@@ -202,16 +222,17 @@ Json summary_json(AccuracySummary const& s) {
           {"judged", s.judged},
           {"bandwidth", errors(s.bandwidth)},
           {"latency", errors(s.latency)},
+          {"makespan", errors(s.makespan)},
           {"interval_coverage", number(s.interval_coverage)},
           {"left_out", s.left_out},
           {"unpredicted", s.unpredicted}};
 }
 
 Json point_json(PointResult const& p) {
-  bool const latency = p.quantity == MeasuredQuantity::Latency;
-  auto const unit = latency ? "us" : "GBps";
+  bool const rate = p.quantity == MeasuredQuantity::Bandwidth;
+  auto const unit = rate ? "GBps" : "us";
   auto const scaled = [&](double value) {
-    return latency ? microseconds(Seconds(value)) : gigabytes_per_second(BytesPerSecond(value));
+    return rate ? gigabytes_per_second(BytesPerSecond(value)) : microseconds(Seconds(value));
   };
   Json json{{"series", p.series},       {"transfer", p.what},
             {"group", p.group},         {"quantity", to_string(p.quantity)},
@@ -236,6 +257,8 @@ Json point_json(PointResult const& p) {
 std::string accuracy_text(std::vector<MeasurementResult> const& results) {
   auto const rows = rows_of(results);
   auto text = table(header("file"), rows.files) + "\n" + table(header("path"), rows.groups);
+  if (auto const makespans = makespan_rows(results); !makespans.empty())
+    text += "\n" + table(kMakespanHeader, makespans);
   if (auto const faults = faults_of(results); !faults.empty())
     text += "\nnot as measured, or not predicted\n" + table(kFaultHeader, faults);
   if (auto const doubtful = left_out(results); !doubtful.empty())
@@ -257,6 +280,8 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
       "in the files, with the reason, and left out here. How to add a file: `docs/measurements.md`.\n\n";
   text += summary_line(summarise(results)) + ".\n\n## By file\n" + markdown_table(header("file"), rows.files);
   text += "\n## By mechanism and distance\n" + markdown_table(header("path"), rows.groups);
+  if (auto const makespans = makespan_rows(results); !makespans.empty())
+    text += "\n## Makespans of several transfers\n" + markdown_table(kMakespanHeader, makespans);
   text += "\n## Worst points, one of each series\n" + markdown_table(kWorstHeader, worst_rows(results));
   if (auto const faults = faults_of(results); !faults.empty())
     text += "\n## Not as measured, or not predicted\n" + markdown_table(kFaultHeader, faults);

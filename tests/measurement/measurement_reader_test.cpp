@@ -64,6 +64,39 @@ series:
   EXPECT_DOUBLE_EQ(window.value, 1e9);
 }
 
+TEST(MeasurementReader, FlowsAndFiguresMayHaveSizesOfTheirOwnAndASpread) {
+  auto const m = read(kHead + R"(
+series:
+  - series: uneven
+    quantity: makespan
+    unit: ms
+    together:
+      - {flows: [{from: a, to: b, bytes: 1 MiB}, {from: b, to: a, bytes: 2 MiB}], value: 3, spread: 1.2 %}
+      - {flows: [[a, b], {from: b, to: a, bytes: 2 MiB}], bytes: 4 KiB, value: 4}
+  - {series: pairs, quantity: bandwidth, unit: GB/s, bytes: 1 MB, values: [{from: a, to: b, value: 3, bytes: 2 MB, spread: 0.01}]}
+  - {series: sizes, quantity: latency, unit: us, sweep: {from: a, to: b, rows: [[4 B, 1.5, 0.25]]}}
+)");
+  auto const& uneven = m.series[0];
+  EXPECT_EQ(uneven.quantity, MeasuredQuantity::Makespan);
+  EXPECT_THAT(uneven.points[0].flows, ElementsAre(MeasuredFlow{"a", "b", 1_MiB}, MeasuredFlow{"b", "a", 2_MiB}));
+  EXPECT_DOUBLE_EQ(uneven.points[0].value, 3e-3);
+  EXPECT_DOUBLE_EQ(uneven.points[0].spread.value(), 0.012);
+  EXPECT_EQ(uneven.points[1].bytes_of(uneven.points[1].flows[0]), 4_KiB);
+  EXPECT_EQ(uneven.points[1].bytes_of(uneven.points[1].flows[1]), 2_MiB);
+  EXPECT_EQ(uneven.points[1].spread, std::nullopt);
+  EXPECT_EQ(m.series[1].points[0].bytes, Bytes(2'000'000));
+  EXPECT_DOUBLE_EQ(m.series[1].points[0].spread.value(), 0.01);
+  EXPECT_DOUBLE_EQ(m.series[2].points[0].spread.value(), 0.25);
+}
+
+TEST(MeasurementReader, TheEnvironmentIsNamesToTexts) {
+  auto const m = read(kHead + R"(
+environment: {driver: 580.95.05, gpu: NVIDIA H200}
+facts: [{from: a, to: b, chosen: nvlink}]
+)");
+  EXPECT_THAT(m.environment, ElementsAre(testing::Pair("driver", "580.95.05"), testing::Pair("gpu", "NVIDIA H200")));
+}
+
 TEST(MeasurementReader, WhatIsWithheldMayHaveAnotherValue) {
   auto const m =
       read(kHead + "withhold: [nvlink-2.duplex, rtx.copy_start=100 ns]\nfacts: [{from: a, to: b, chosen: nvlink}]\n");
@@ -120,6 +153,27 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"no_form", "series: [{series: s, quantity: latency, unit: us, bytes: 1 MB}]\n", "exactly one of"},
         Wrong{"no_bytes", "series: [{series: s, quantity: latency, unit: us, values: [{from: a, to: b, value: 1}]}]\n",
               "'bytes' is missing"},
+        Wrong{"no_bytes_of_one_flow",
+              "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [[a, b], {from: b, to: a, bytes: "
+              "1 B}], value: 1}]}]\n",
+              "'bytes' is missing"},
+        Wrong{"flow_of_nothing",
+              "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [{from: b, to: a, bytes: 0 B}], "
+              "value: 1}]}]\n",
+              "nothing cannot be measured"},
+        Wrong{"misspelt_flow",
+              "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [{from: b, too: a, bytes: 1 B}], "
+              "value: 1}]}]\n",
+              "did you mean 'to'"},
+        Wrong{"makespan_of_a_rate",
+              "series: [{series: s, quantity: makespan, unit: GB/s, bytes: 1 B, together: [{flows: [[a, b]], value: "
+              "1}]}]\n",
+              "unknown unit 'GB/s' for a time"},
+        Wrong{"negative_spread",
+              "series: [{series: s, quantity: latency, unit: us, sweep: {from: a, to: b, rows: [[1 B, 1, -1]]}}]\n",
+              "must be zero or more"},
+        Wrong{"environment_of_lists", "environment: {gpu: [a, b]}\nfacts: [{from: a, to: b, chosen: nvlink}]\n",
+              "expected a single value"},
         Wrong{"nothing_is_no_latency",
               "series: [{series: s, quantity: latency, unit: us, bytes: 1 B, values: [{from: a, to: b, value: 0}]}]\n",
               "more than nothing"},

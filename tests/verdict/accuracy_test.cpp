@@ -26,11 +26,13 @@ sockets:
 )");
 }
 
-MeasurementResult judged(std::string const& rest) {
+using Executors = std::function<std::unique_ptr<Executor>(Model const&)>;
+
+MeasurementResult judged(
+    std::string const& rest, Executors const& executor = [](Model const&) { return std::unique_ptr<Executor>(); }) {
   Catalogue catalogue({});
-  AccuracyWorld const world{.machine = [](Measurement const&) { return two_gpus(); },
-                            .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
-                            .catalogue = catalogue};
+  AccuracyWorld const world{
+      .machine = [](Measurement const&) { return two_gpus(); }, .executor = executor, .catalogue = catalogue};
   std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
   return judge(read_measurement(SourceText::from_memory("m.yaml", head + rest)), world);
 }
@@ -133,6 +135,47 @@ TEST(Accuracy, TheSummaryTakesQuantilesOfWhatIsInTheGate) {
   EXPECT_TRUE(json["summary"]["latency"]["median_error"].is_null());
   EXPECT_EQ(json["points"].size(), 21U);
   EXPECT_FALSE(json["points"][20]["in_gate"].get<bool>());
+}
+
+// Takes as long as the bytes of all steps at 10 GB/s.
+struct TenGigabytesPerSecond : Executor {
+  Trace run(Plan const& plan) override {
+    Trace trace;
+    for (auto const& step : plan.steps) {
+      auto const end = trace.makespan + step.bytes / BytesPerSecond(10e9);
+      trace.steps.push_back({step.transfer, trace.makespan, end, step.bytes, std::nullopt});
+      trace.makespan = end;
+    }
+    return trace;
+  }
+};
+
+TEST(Accuracy, AMakespanOfUnevenFlowsIsThatOfAllTogether) {
+  auto const executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); };
+  auto const result = judged(R"(
+series:
+  - series: uneven
+    quantity: makespan
+    unit: us
+    bytes: 2 MB
+    together:
+      - {flows: [[gpu0, gpu1], {from: gpu1, to: gpu0, bytes: 1 MB}], value: 400}
+      - {flows: [{from: gpu1, to: gpu0, bytes: 1 MB}], value: 100}
+)",
+                             executor);
+  ASSERT_EQ(result.points.size(), 2U);
+  EXPECT_NEAR(*result.points[0].predicted, 300e-6, 1e-12);
+  EXPECT_EQ(result.points[0].bytes, Bytes(2'000'000));
+  EXPECT_NEAR(*result.points[1].predicted, kStart + 1e6 / kGen4, 1e-12);  // alone: the model's own time
+  auto const summary = summarise({result});
+  EXPECT_EQ(summary.makespan.points, 2U);
+  EXPECT_EQ(summary.bandwidth.points + summary.latency.points, 0U);
+  EXPECT_NEAR(*summary.makespan.worst, std::max(0.25, std::abs((kStart + 1e6 / kGen4) / 100e-6 - 1)), 1e-6);
+  EXPECT_THAT(accuracy_text({result}), testing::ContainsRegex("m +2 "));
+  EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("2 makespans: median"));
+  EXPECT_THAT(accuracy_markdown({result}), testing::HasSubstr("## Makespans"));
+  EXPECT_NEAR(accuracy_json({result})["points"][0]["measured_us"].get<double>(), 400, 1e-9);
+  EXPECT_EQ(accuracy_json({result})["summary"]["makespan"]["points"], 2);
 }
 
 TEST(Accuracy, WithoutASimulatorSeveralAtOnceHaveNoPrediction) {

@@ -1,0 +1,175 @@
+#include <array>
+
+#include "core/io/word.hpp"
+#include "core/machine/setting_list.hpp"
+#include "core/measurement/measurement.hpp"
+#include "core/scenario/transfer_fields.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<std::string_view, 3> kQuantities{"bandwidth", "latency", "makespan"};
+
+FieldSpec doubtful_field() { return text_field("doubtful", "why the figures are printed but left out of the gate"); }
+
+FieldSpec bytes_field(std::string doc) { return {.name = "bytes", .type = ValueType::Size, .doc = std::move(doc)}; }
+FieldSpec spread_field() {
+  return {.name = "spread", .type = ValueType::Ratio, .doc = "of the repetitions: (p95 - p5) / median"};
+}
+
+MapSpec const& matrix_spec() {
+  static MapSpec const spec{
+      "matrix",
+      {{.name = "places", .type = ValueType::List, .doc = "gpu0..gpu7", .required = true, .item = ValueType::Text},
+       {.name = "rows",
+        .type = ValueType::Custom,
+        .doc = "[from][to], a list of lists of numbers; null: not measured",
+        .required = true}}};
+  return spec;
+}
+
+MapSpec const& value_spec() {
+  static MapSpec const spec{"value",
+                            {from_field(),
+                             to_field(),
+                             {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true},
+                             bytes_field("if other than the series'"),
+                             spread_field()}};
+  return spec;
+}
+
+MapSpec const& sweep_spec() {
+  static MapSpec const spec{
+      "sweep",
+      {from_field(),
+       to_field(),
+       {.name = "rows",
+        .type = ValueType::Custom,
+        .doc = "[[size, figure], ...], or with the spread of its repetitions, [size, figure, spread]",
+        .required = true}}};
+  return spec;
+}
+
+MapSpec const& together_spec() {
+  static MapSpec const spec{
+      "together",
+      {{.name = "flows",
+        .type = ValueType::Custom,
+        .doc = "[[from, to], ...]: all at once; {from, to, bytes} where one has a size of its own",
+        .required = true},
+       {.name = "value",
+        .type = ValueType::Custom,
+        .doc = "bandwidth: the total of all flows; latency, makespan: from the start of all to the end of the last",
+        .required = true},
+       bytes_field("of each flow, if other than the series'"),
+       spread_field()}};
+  return spec;
+}
+
+MapSpec const& series_spec() {
+  static MapSpec const spec{
+      "series",
+      {{.name = "series", .type = ValueType::Id, .doc = "its name, once in a file", .required = true},
+       {.name = "quantity",
+        .type = ValueType::Word,
+        .doc = "what was measured",
+        .required = true,
+        .words = {kQuantities.begin(), kQuantities.end()}},
+       {.name = "unit",
+        .type = ValueType::Word,
+        .doc = "of every figure, as printed",
+        .required = true,
+        .words = {"GB/s", "GiB/s", "MB/s", "MiB/s", "Gb/s", "TB/s", "ns", "us", "ms", "s"}},
+       op_field(),
+       bytes_field("of each transfer; a sweep gives it row by row, a figure or a flow may have its own"),
+       mechanism_field("mechanism", "how the benchmark went; absent: as the planner would"),
+       staging_field(),
+       access_field(),
+       pageable_field(),
+       queue_pairs_field(),
+       flag_field("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
+       flag_field("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
+       flag_field("both_ways", "both directions at once; a figure is the sum"),
+       settings_field(),
+       doubtful_field(),
+       {.name = "matrix", .type = ValueType::Map, .doc = "every pair of places", .map = &matrix_spec()},
+       {.name = "values", .type = ValueType::List, .doc = "single pairs", .map = &value_spec(), .item = ValueType::Map},
+       {.name = "sweep", .type = ValueType::Map, .doc = "one pair over sizes", .map = &sweep_spec()},
+       {.name = "together",
+        .type = ValueType::List,
+        .doc = "several transfers at once",
+        .map = &together_spec(),
+        .item = ValueType::Map}}};
+  return spec;
+}
+
+MapSpec const& fact_spec() {
+  static MapSpec const spec{"fact",
+                            {from_field(),
+                             to_field(),
+                             op_field(),
+                             {.name = "bytes", .type = ValueType::Size, .doc = "how much; 256 MiB when absent"},
+                             mechanism_field("mechanism", "a mechanism, of which 'legal' speaks"),
+                             flag_field("legal", "whether it was possible"),
+                             mechanism_field("chosen", "the way that the system took by itself"),
+                             mechanism_field("faster", "the faster of two that were measured"),
+                             mechanism_field("slower", "and the slower"),
+                             staging_field(),
+                             settings_field(),
+                             text_field("source", "if another"),
+                             doubtful_field()}};
+  return spec;
+}
+
+}  // namespace
+
+std::string_view to_string(MeasuredQuantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
+Parsed<MeasuredQuantity> parse_measured_quantity(std::string_view text) {
+  return parse_word<MeasuredQuantity>(text, kQuantities, "a measured quantity");
+}
+
+MapSpec const& measured_flow_spec() {
+  static MapSpec const spec{"flow", {from_field(), to_field(), bytes_field("its size; the point's when absent")}};
+  return spec;
+}
+
+MapSpec const& measurement_spec() {
+  static MapSpec const spec{
+      "measurement",
+      {{.name = "lanewise",
+        .type = ValueType::Word,
+        .doc = "measurement/1",
+        .required = true,
+        .words = {"measurement/1"}},
+       {.name = "measurement", .type = ValueType::Id, .doc = "its name", .required = true},
+       text_field("title", "what was measured, in a line"),
+       text_field("machine", "the machine or cluster, by name or file; --on takes another", true),
+       text_field("source", "where the figures are from", true),
+       text_field("date", "when they were taken"),
+       text_field("method", "with what and how they were taken", true),
+       {.name = "grade",
+        .type = ValueType::Word,
+        .doc = "A: complete and the topology known; B: topology partly inferred; C: single figures",
+        .words = {"A", "B", "C"}},
+       {.name = "notes", .type = ValueType::List, .doc = "remarks", .item = ValueType::Text},
+       doubtful_field(),
+       {.name = "environment",
+        .type = ValueType::Dictionary,
+        .doc = "what it ran in: driver, runtime, gpu, clocks, topology, ...",
+        .item = ValueType::Text},
+       {.name = "withhold",
+        .type = ValueType::List,
+        .doc = "PART.KEY, or PART.KEY=VALUE with what other machines give: figures of parts that were read from this "
+               "measurement and are taken away before predicting",
+        .item = ValueType::Text},
+       settings_field(),
+       {.name = "series", .type = ValueType::List, .doc = "figures", .map = &series_spec(), .item = ValueType::Map},
+       {.name = "facts",
+        .type = ValueType::List,
+        .doc = "what was possible, refused, chosen or faster",
+        .map = &fact_spec(),
+        .item = ValueType::Map}}};
+  return spec;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,102 @@
+#include "core/measurement/measurement_writer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace lanewise::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+Measurement read(std::string const& text) { return read_measurement(SourceText::from_memory("test.yaml", text)); }
+
+// Places in a file are of that file.
+Measurement without_places(Measurement m) {
+  m.pos = {};
+  for (auto& withheld : m.withheld) withheld.pos = {};
+  for (auto& fact : m.facts) fact.pos = {};
+  for (auto& series : m.series) {
+    series.pos = {};
+    for (auto& point : series.points) point.pos = {};
+  }
+  return m;
+}
+
+void expect_reads_back(Measurement const& measurement) {
+  auto const wanted = without_places(measurement);
+  EXPECT_TRUE(without_places(read(write_measurement(measurement))) == wanted) << write_measurement(measurement);
+  EXPECT_TRUE(without_places(read(to_json(measurement).dump())) == wanted) << to_json(measurement).dump(2);
+}
+
+std::string const kEverything = R"(lanewise: measurement/1
+measurement: m
+title: "With: a colon, and \"quotes\""
+machine: dgx-2
+source: a page
+date: 2026-11-21
+method: by hand
+grade: B
+notes: [one, "two: three"]
+doubtful: "no"
+environment: {driver: 580.95.05, "gpu 0": "NVIDIA H200", persistence: "on"}
+withhold: [nvlink-2.duplex, rtx.copy_start=100 ns]
+settings: {iommu: pt, virtualization: {approval: true}, acs@sw0: [RR, CR]}
+series:
+  - {series: matrix, quantity: bandwidth, unit: GiB/s, bytes: 40 MB, matrix: {places: [gpu0..gpu1], rows: [[null, 1.1], [2, null]]}}
+  - {series: both, quantity: bandwidth, unit: Gb/s, bytes: 1 MB, both_ways: true, values: [{from: a, to: b, value: 3.7}]}
+  - {series: sizes, quantity: latency, unit: ns, doubtful: why, sweep: {from: a, to: b, rows: [[4 B, 1.53], [1 KiB, 2, 0.03]]}}
+  - {series: windows, quantity: bandwidth, unit: Gb/s, access: {each: 64 B, pattern: random}, sweep: {from: a, to: b, rows: [[4 MiB, 8]]}}
+  - {series: pieces, quantity: bandwidth, unit: MB/s, access: {window: 4 MiB}, sweep: {from: a, to: b, rows: [[64 B, 8.3], [128 B, 9.1]]}}
+  - {series: whole, quantity: bandwidth, unit: MB/s, access: {each: 64 B, window: 4 MiB}, values: [{from: a, to: b, value: 7.7}]}
+  - {series: rdma, quantity: bandwidth, unit: TB/s, op: write, mechanism: gdr, queue_pairs: 2, pipelined: true, bytes: 64 KiB, values: [{from: a, to: b, value: 0.0247, spread: 0.5 %}]}
+  - {series: driver, quantity: bandwidth, unit: MiB/s, mechanism: host_staged, staging: driver, pageable: true, pulled: true, settings: {acs: on}, values: [{from: a, to: b, value: 1.7, bytes: 1 B}, {from: b, to: a, value: 2.9, bytes: 2 B}]}
+  - series: uneven
+    quantity: makespan
+    unit: ms
+    together:
+      - {flows: [{from: a, to: b, bytes: 1 MiB}, {from: b, to: a, bytes: 2 MiB}], value: 3.3, spread: 1.2 %}
+      - {flows: [[a, b], {from: b, to: a, bytes: 2 MiB}], bytes: 4 KiB, value: 4}
+facts:
+  - {from: a, to: b, mechanism: pcie_p2p, legal: false, op: read, bytes: 1 KiB, settings: {acs: off}, doubtful: perhaps}
+  - {from: a, to: b, chosen: nvlink}
+  - {from: a, to: b, faster: nvlink, slower: host_staged, staging: driver}
+)";
+
+TEST(MeasurementWriter, EverythingReadsBack) { expect_reads_back(read(kEverything)); }
+
+TEST(MeasurementWriter, EveryMeasurementOfTheProjectReadsBack) {
+  std::size_t read_back = 0;
+  for (auto const& entry : fs::recursive_directory_iterator(fs::path(LANEWISE_SOURCE_DIR) / "measurements")) {
+    if (entry.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(entry.path());
+    expect_reads_back(read_measurement(SourceText::load(entry.path())));
+    ++read_back;
+  }
+  EXPECT_GE(read_back, 40U);
+}
+
+// The unit people expect where its decimals suffice, and an exact one where rounding would change the figure.
+TEST(MeasurementWriter, FiguresKeepTheirValueAndAreReadable) {
+  auto const json = to_json(read(kEverything));
+  EXPECT_EQ(json["series"][1]["unit"], "GB/s");
+  EXPECT_EQ(json["series"][1]["together"][0]["value"], 3.7 / 8);
+  EXPECT_EQ(json["series"][6]["values"][0]["value"], 24.7);
+  EXPECT_EQ(json["series"][0]["values"][0]["from"], "gpu0");
+
+  auto odd = read(kEverything);
+  odd.series[6].points[0].value = std::nextafter(24.7e9, 1e12);
+  odd.series[2].points[0].value = std::nextafter(1e-6, 1);
+  expect_reads_back(odd);
+}
+
+TEST(MeasurementWriter, AccessesThatVaryOverPairsAreRefused) {
+  auto wrong = read(kEverything);
+  wrong.series[0].points[0].access.each = Bytes(64);
+  EXPECT_THROW(write_measurement(wrong), std::logic_error);
+}
+
+}  // namespace
+}  // namespace lanewise::test
