@@ -178,12 +178,6 @@ void for_each_place(M& machine, Visit visit) {
   for (auto& link : machine.socket_links) visit(name_of(machine, link), link.part);
 }
 
-Part* find_part(Machine& machine, std::string_view name) {
-  auto const found =
-      std::find_if(machine.parts.begin(), machine.parts.end(), [&](Part const& part) { return part.name == name; });
-  return found != machine.parts.end() ? &*found : nullptr;
-}
-
 bool built_in(Machine const& machine, PartId id) {
   bool found = std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(),
                            [&](NvSwitch const& domain) { return domain.link_part == id; });
@@ -240,9 +234,13 @@ std::optional<double> Target::value(Machine const& machine) const {
 void Target::set(Machine& machine, double value) const {
   if (!at.empty()) {
     if (part_at(machine, at)) figure->set(own_part(machine, at), value);
-  } else if (auto* found = find_part(machine, part)) {
-    figure->set(*found, value);
-    found->inlined = true;  // no longer what the catalogue says
+    return;
+  }
+  auto const copies = part_name_at(part, "");
+  for (auto& known : machine.parts) {
+    if (known.name != part && !known.name.starts_with(copies)) continue;
+    figure->set(known, value);
+    known.inlined = true;  // no longer what the catalogue says
   }
 }
 
@@ -254,7 +252,7 @@ std::vector<Target> targets_of(Machine const& machine, bool shared) {
     auto const& part = machine.parts[i];
     if (!built_in(machine, PartId(i))) continue;
     for (auto const& figure : adjustables())
-      if (figure.kind == part.kind && figure.shared == shared && figure.value(part))
+      if (figure.kind == part.kind && figure.shared == shared && figure.value(part).value_or(0) > 0)
         targets.push_back({&figure, part.name, {}});
   }
   return targets;

@@ -37,7 +37,8 @@ struct Target {
   std::string at;  // a function, a socket, or two ends of an NVLink or socket link, "gpu0-gpu1"; empty: the part
 
   [[nodiscard]] std::optional<double> value(Machine const& machine) const;
-  // Of `at`, gives it a part of its own first. Does nothing where the machine has no such part.
+  // Of `at`, gives it a part of its own first; of a part, also of the copies that single things have for themselves, so
+  // those come after. Does nothing where the machine has no such part.
   void set(Machine& machine, double value) const;
   [[nodiscard]] std::string text() const;  // "nvlink-4 copy_efficiency", "gpu3 link_utilisation_up"
   friend bool operator==(Target const&, Target const&) = default;

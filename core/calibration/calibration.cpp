@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/io/spelling.hpp"
@@ -17,35 +16,7 @@ namespace {
 
 constexpr int kDigits = 6;  // a measured figure has fewer
 
-// A time or rate in the decimal unit that people would write it in.
-struct Scale {
-  double factor;
-  std::string_view unit;
-};
-constexpr std::array<Scale, 4> kTimes{{{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1.0, "s"}}};
-
-Scale scale_of(Unit unit, double value) {
-  if (unit == Unit::Rate) return {1e9, "GB/s"};
-  if (unit == Unit::Share) return {1.0, ""};
-  auto best = kTimes.front();
-  for (auto const& scale : kTimes)
-    if (value >= scale.factor) best = scale;
-  return best;
-}
-
-std::string with_digits(Unit unit, double value, int digits) {
-  auto const scale = scale_of(unit, value);
-  auto const number = fmt::format("{:.{}g}", value / scale.factor, digits);
-  return scale.unit.empty() ? number : fmt::format("{} {}", number, scale.unit);
-}
-
-template <class T>
-double number_of(Parsed<T> const& parsed) {
-  if constexpr (std::is_same_v<T, double>)
-    return parsed.value.value();
-  else
-    return parsed.value.value().value();
-}
+double with_digits(double value) { return std::strtod(fmt::format("{:.{}g}", value, kDigits).c_str(), nullptr); }
 
 [[noreturn]] void refuse(SourcePos const& pos, std::string message) {
   throw InputError(std::vector<Diagnostic>{{pos, std::move(message), {}}});
@@ -84,18 +55,18 @@ std::optional<Unit> unit_of_key(std::string_view key) {
   return std::nullopt;
 }
 
-std::string exact_text(Unit unit, double value) { return with_digits(unit, value, kDigits); }
+std::string exact_text(Unit unit, double value) {
+  auto const rounded = with_digits(value);
+  if (unit == Unit::Time) return exact_text(Seconds(rounded));
+  return unit == Unit::Rate ? exact_text(BytesPerSecond(rounded)) : shortest_text(rounded);
+}
 
 std::string rounded_text(Unit unit, double value) {
   if (unit == Unit::Time) return rounded_text(Seconds(value));
   return unit == Unit::Rate ? rounded_text(BytesPerSecond(value)) : fmt::format("{:.4f}", value);
 }
 
-double through_text(Unit unit, double value) {
-  auto const text = exact_text(unit, value);
-  if (unit == Unit::Time) return number_of(parse_seconds(text));
-  return unit == Unit::Rate ? number_of(parse_rate(text)) : number_of(parse_ratio(text));
-}
+double through_text(double value) { return with_digits(value); }
 
 void apply(Calibration const& calibration, Machine& machine) {
   if (calibration.machine != machine.name)

@@ -4,9 +4,9 @@
 //
 //   auto const overlay = read_calibration(SourceText::load("mine.calibration.yaml"));
 //   apply(overlay, machine);                 // throws InputError when it is of another machine
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/calibration/adjustable.hpp"
@@ -37,7 +37,7 @@ struct MeasurementStamp {
   std::string date;
   std::string source;
   std::string digest;  // of the file
-  std::vector<std::pair<std::string, std::string>> environment;
+  std::map<std::string, std::string> environment;
   friend bool operator==(MeasurementStamp const&, MeasurementStamp const&) = default;
 };
 
@@ -66,7 +66,7 @@ std::optional<Unit> unit_of_key(std::string_view key);
 // "1.23 us", "24.5 GB/s", "0.881": exactly, and rounded for people.
 std::string exact_text(Unit unit, double value);
 std::string rounded_text(Unit unit, double value);
-// The nearest number with six digits in the unit's text, which reads back to itself.
-double through_text(Unit unit, double value);
+// The nearest number with six digits, which survives the way through a file.
+double through_text(double value);
 
 }  // namespace lanewise

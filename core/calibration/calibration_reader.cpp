@@ -106,7 +106,7 @@ class CalibrationReader {
       if (entry.value.kind != YamlKind::Scalar)
         reader.fail(entry.value, fmt::format("'{}': expected a text", entry.key));
       else
-        stamp.environment.emplace_back(entry.key, entry.value.text);
+        stamp.environment.emplace(entry.key, entry.value.text);
     }
   }
 

@@ -1,0 +1,127 @@
+// What a calibration is for: fitted to single transfers alone, it predicts transfers that meet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/calibration/calibrate.hpp"
+#include "sim/simgrid_executor.hpp"
+#include "tests/calibration/synthetic.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise::test {
+namespace {
+
+double makespan(Machine const& machine, Pattern const& pattern, Bytes bytes) {
+  Model const model(machine);
+  std::vector<Request> requests;
+  for (auto const& flow : pattern.flows)
+    requests.push_back({.id = std::to_string(requests.size()),
+                        .from = machine.place(flow.from),
+                        .to = machine.place(flow.to),
+                        .bytes = bytes});
+  return sim::SimGridExecutor(model).run(Planner(model).plan(requests)).makespan.value();
+}
+
+struct Errors {
+  double median, worst;
+};
+
+Errors errors_of(Machine const& truth, Machine const& predicted) {
+  std::vector<double> errors;
+  for (auto const& pattern : patterns_of(truth))
+    for (auto const bytes : {Bytes(1 << 20), Bytes(256 << 20)})
+      errors.push_back(std::abs(makespan(predicted, pattern, bytes) / makespan(truth, pattern, bytes) - 1));
+  std::sort(errors.begin(), errors.end());
+  return {errors[errors.size() / 2], errors.back()};
+}
+
+struct Case {
+  char const* machine;
+  std::vector<Hidden> hidden;
+};
+std::ostream& operator<<(std::ostream& out, Case const& c) { return out << c.machine; }
+
+class CalibratedPatterns : public testing::TestWithParam<Case> {};
+
+TEST_P(CalibratedPatterns, ArePredictedFromSinglesAlone) {
+  auto catalogue = bundled();
+  auto const machine = catalogue.machine(GetParam().machine);
+  auto const truth = with_hidden(machine, GetParam().hidden);
+  auto const outcome = calibrate({singles_of(truth, 11), "0", {}, {}}, machine, catalogue);
+  auto calibrated = machine;
+  apply(outcome.overlay, calibrated);
+  auto const before = errors_of(truth, machine);
+  auto const after = errors_of(truth, calibrated);
+  EXPECT_LT(after.median, 0.03);
+  EXPECT_LT(after.worst, 0.1);
+  EXPECT_GT(before.median, 2 * after.median);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, CalibratedPatterns,
+                         testing::Values(Case{"h200x8-vm",
+                                              {{"h200-sxm5-141g", "link_utilisation_up", 0.9},
+                                               {"h200-sxm5-141g", "link_utilisation_down", 0.92},
+                                               {"h200-sxm5-141g", "copy_start", 2.0},
+                                               {"nvlink-4", "copy_efficiency", 0.93},
+                                               {"nvlink-4", "duplex", 0.95}}},
+                                         Case{"hgx-h100",
+                                              {{"h100-sxm5-80g", "link_utilisation_up", 0.9},
+                                               {"pex89144", "link_utilisation_up", 0.9},
+                                               {"h100-sxm5-80g", "link_utilisation_down", 0.93},
+                                               {"pex89144", "link_utilisation_down", 0.93},
+                                               {"nvlink-4", "copy_efficiency", 0.9}}},
+                                         Case{"a100x8-pcie-4sw",
+                                              {{"a100-pcie-80g", "link_utilisation_up", 0.95},
+                                               {"pex88096", "link_utilisation_up", 0.88},
+                                               {"pex88096", "link_utilisation_down", 0.9},
+                                               {"a100-pcie-80g", "copy_start", 1.5}}},
+                                         Case{"dgx-1-v100",
+                                              {{"nvlink-2", "copy_efficiency", 0.92},
+                                               {"nvlink-2", "latency", 1.4},
+                                               {"v100-sxm2-32g", "copy_start", 1.5},
+                                               {"pcie-switch-gen3", "link_utilisation_up", 0.92},
+                                               {"pcie-switch-gen3", "link_utilisation_down", 0.92}}}));
+
+// A limit that only meeting transfers show is fitted to one pattern and predicts another.
+TEST(CalibratedPatterns, ALimitThatTransfersShareComesFromAChosenPattern) {
+  auto catalogue = bundled();
+  auto const machine = catalogue.machine("h200x8-vm");
+  auto const truth = with_hidden(machine, {{"xeon-emerald-rapids", "memory_efficiency", 0.8}});
+  auto measurement = singles_of(truth, 13);
+  auto const patterns = patterns_of(truth);
+  MeasuredSeries series{.name = "all-to-host", .quantity = MeasuredQuantity::Makespan, .mechanism = Mechanism::HostDma};
+  for (auto const bytes : {Bytes(64 << 20), Bytes(256 << 20)})
+    series.points.push_back({.flows = patterns[2].flows, .bytes = bytes, .value = makespan(truth, patterns[2], bytes)});
+  measurement.series.push_back(series);
+  auto const executor = [](Model const& model) -> std::unique_ptr<Executor> {
+    return std::make_unique<sim::SimGridExecutor>(model);
+  };
+  auto const outcome = calibrate({measurement, "0", {"all-to-host"}, executor}, machine, catalogue);
+  EXPECT_LT(outcome.patterns_after.p95, 0.005);
+  EXPECT_GT(outcome.patterns_before.median, 0.1);
+  auto calibrated = machine;
+  apply(outcome.overlay, calibrated);
+  EXPECT_NEAR(figure_of(calibrated, "xeon-emerald-rapids", "memory_efficiency") /
+                  figure_of(truth, "xeon-emerald-rapids", "memory_efficiency"),
+              1, 0.01);
+  auto const unseen = Bytes(256 << 20);
+  EXPECT_NEAR(makespan(calibrated, patterns[3], unseen) / makespan(truth, patterns[3], unseen), 1, 0.02);
+}
+
+TEST(CalibratedPatterns, AnUnknownPatternIsRefusedWithTheNearest) {
+  auto catalogue = bundled();
+  auto const machine = catalogue.machine("h200x8-vm");
+  auto measurement = singles_of(machine, 1);
+  measurement.series.push_back({.name = "all-to-host", .points = measurement.series.front().points});
+  try {
+    calibrate({measurement, "0", {"all-to-hots"}, {}}, machine, catalogue);
+    FAIL();
+  } catch (InputError const& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("did you mean 'all-to-host'?"));
+  }
+}
+
+}  // namespace
+}  // namespace lanewise::test
