@@ -185,6 +185,12 @@ bool built_in(Machine const& machine, PartId id) {
   return found;
 }
 
+// Whether one thing has it for itself, as a copy of another part here.
+bool is_copy(Machine const& machine, Part const& part) {
+  return std::any_of(machine.parts.begin(), machine.parts.end(),
+                     [&](Part const& other) { return part.name.starts_with(part_name_at(other.name, "")); });
+}
+
 }  // namespace
 
 std::span<Adjustable const> adjustables() {
@@ -192,7 +198,7 @@ std::span<Adjustable const> adjustables() {
   return made;
 }
 
-std::string part_name_at(std::string_view part, std::string_view at) { return fmt::format("{}@{}", part, at); }
+std::string part_name_at(std::string_view part, std::string_view at) { return fmt::format("{}/{}", part, at); }
 
 std::optional<PartId> part_at(Machine const& machine, std::string_view at) {
   std::optional<PartId> found;
@@ -208,7 +214,7 @@ Part& own_part(Machine& machine, std::string_view at) {
     if (name == at) slot = &part;
   });
   auto const& known = machine.at(*slot);
-  if (known.name.ends_with(fmt::format("@{}", at))) return machine.parts[index(*slot)];
+  if (known.name.ends_with(part_name_at("", at))) return machine.parts[index(*slot)];
   auto own = known;
   own.name = part_name_at(known.name, at);
   own.inlined = true;
@@ -219,7 +225,7 @@ Part& own_part(Machine& machine, std::string_view at) {
 std::vector<std::string> places_of_part(Machine const& machine, std::string_view part) {
   std::vector<std::string> names;
   for_each_place(machine, [&](std::string const& name, PartId const& id) {
-    if (machine.at(id).name == part) names.push_back(name);
+    if (machine.at(id).name == part || machine.at(id).name == part_name_at(part, name)) names.push_back(name);
   });
   return names;
 }
@@ -250,7 +256,7 @@ std::vector<Target> targets_of(Machine const& machine, bool shared) {
   std::vector<Target> targets;
   for (std::size_t i = 0; i < machine.parts.size(); ++i) {
     auto const& part = machine.parts[i];
-    if (!built_in(machine, PartId(i))) continue;
+    if (!built_in(machine, PartId(i)) || is_copy(machine, part)) continue;
     for (auto const& figure : adjustables())
       if (figure.kind == part.kind && figure.shared == shared && figure.value(part).value_or(0) > 0)
         targets.push_back({&figure, part.name, {}});

@@ -44,13 +44,13 @@ struct Target {
   friend bool operator==(Target const&, Target const&) = default;
 };
 
-// The name of the copy of a part that one thing has for itself: "h200-sxm5-141g@gpu3".
+// The name of the copy of a part that one thing has for itself: "h200-sxm5-141g/gpu3".
 std::string part_name_at(std::string_view part, std::string_view at);
 // What a name stands for, and its part: a function, socket, NVLink bundle or socket link.
 std::optional<PartId> part_at(Machine const& machine, std::string_view at);
 // Gives the thing called `at` a copy of its part to itself (once) and returns it. It must exist.
 Part& own_part(Machine& machine, std::string_view at);
-// Everything that can be called `at` and has this part, in file order.
+// Everything that can be called `at` and has this part, or a copy of it for itself, in file order.
 std::vector<std::string> places_of_part(Machine const& machine, std::string_view part);
 
 // Every adjustable figure of the parts that are built in, those of `shared` limits or the others.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/calibration/robust_fit.hpp"
 #include "core/io/error.hpp"
@@ -236,9 +237,43 @@ std::pair<std::vector<Target>, std::vector<double>> in_place(std::vector<FittedF
   return made;
 }
 
-// Limits of what meets there, fitted to patterns with everything else in place.
+// The most that host memory gave to, or took from, the devices of one socket at once in a pattern.
+double busiest_io_die(Observations const& patterns, Machine const& machine) {
+  double most = 0;
+  for (auto const& observation : patterns.all()) {
+    std::map<std::pair<SocketId, bool>, double> bytes;  // by socket and direction
+    double all = 0;
+    for (auto const& request : observation.requests) {
+      auto const size = static_cast<double>(request.bytes.value());
+      all += size;
+      bool const inward = std::holds_alternative<NumaId>(request.to);
+      auto const* device = std::get_if<PciId>(inward ? &request.from : &request.to);
+      if (device != nullptr && inward != std::holds_alternative<NumaId>(request.from))
+        bytes[{machine.socket_of(*device), inward}] += size;
+    }
+    auto const value = observation.point->value;
+    auto const seconds = observation.series->quantity == MeasuredQuantity::Bandwidth ? all / value : value;
+    for (auto const& [unused, moved] : bytes) most = std::max(most, moved / seconds);
+  }
+  return most;
+}
+
+// Gives every CPU that states no limit of its I/O die one to begin from; whether any got one.
+bool assume_io_dies(Machine& machine, double bytes_per_second) {
+  bool any = false;
+  for (auto& part : machine.parts) {
+    if (part.kind != PartKind::Cpu || part.cpu.io_die_bandwidth || !(bytes_per_second > 0)) continue;
+    part.cpu.io_die_bandwidth = BytesPerSecond(bytes_per_second);
+    any = true;
+  }
+  return any;
+}
+
+// Limits of what meets there, fitted to patterns with everything else in place. One that no part states is assumed only
+// where those that are stated cannot explain the patterns.
 void fit_shared(CalibrationRequest const& request, Machine const& machine, Catalogue& catalogue,
                 CalibrationOutcome& outcome) {
+  constexpr double kExplained = 0.03;
   auto calibrated = machine;
   auto const [known, at] = in_place(outcome.figures);
   for (std::size_t i = 0; i < known.size(); ++i) known[i].set(calibrated, at[i]);
@@ -246,11 +281,22 @@ void fit_shared(CalibrationRequest const& request, Machine const& machine, Catal
   Observations const patterns(request.measurement, calibrated, catalogue, request.patterns, request.executor);
   if (patterns.size() == 0) throw InputError("--patterns: none of these figures can be predicted");
   outcome.patterns_before = error_of(plain, plain.predictions({}, {}));
-  PartFit fit(patterns, calibrated, targets_of(machine, true));
-  fit.run();
-  fit.report(outcome);
-  auto const [targets, values] = in_place(outcome.figures);
-  outcome.patterns_after = error_of(plain, plain.predictions(targets, values));
+  auto const fitted_with = [&](Machine const& begun) {
+    auto tried = outcome;
+    PartFit fit(patterns, begun, targets_of(begun, true));
+    fit.run();
+    fit.report(tried);
+    auto const [targets, values] = in_place(tried.figures);
+    tried.patterns_after = error_of(plain, plain.predictions(targets, values));
+    return tried;
+  };
+  auto best = fitted_with(calibrated);
+  if (best.patterns_after.median > kExplained && assume_io_dies(calibrated, busiest_io_die(patterns, machine))) {
+    auto with_dies = fitted_with(calibrated);
+    if (with_dies.patterns_after.median < best.patterns_after.median / 2) best = std::move(with_dies);
+  }
+  outcome = std::move(best);
+  for (auto& figure : outcome.figures) figure.before = figure.target.value(machine);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct CalibrationRequest {
 struct FittedFigure {
   Target target;
   Unit unit = Unit::Share;
-  double before = 0;
+  std::optional<double> before;  // absent: the part had no such limit
   CalibratedValue fitted;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,14 @@ namespace lanewise {
 namespace {
 
 constexpr int kDigits = 6;  // a measured figure has fewer
+
+// Decimal units that people write, the smallest first.
+struct Scale {
+  double factor;
+  std::string_view unit;
+};
+constexpr std::array<Scale, 3> kTimes{{{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}}};
+constexpr std::array<Scale, 3> kRates{{{1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
 
 double with_digits(double value) { return std::strtod(fmt::format("{:.{}g}", value, kDigits).c_str(), nullptr); }
 
@@ -57,8 +66,12 @@ std::optional<Unit> unit_of_key(std::string_view key) {
 
 std::string exact_text(Unit unit, double value) {
   auto const rounded = with_digits(value);
-  if (unit == Unit::Time) return exact_text(Seconds(rounded));
-  return unit == Unit::Rate ? exact_text(BytesPerSecond(rounded)) : shortest_text(rounded);
+  if (unit == Unit::Share) return shortest_text(rounded);
+  for (auto const& scale : unit == Unit::Time ? kTimes : kRates) {
+    auto const number = with_digits(rounded / scale.factor);
+    if (number >= 1 && number < 1000) return fmt::format("{} {}", shortest_text(number), scale.unit);
+  }
+  return unit == Unit::Time ? exact_text(Seconds(rounded)) : exact_text(BytesPerSecond(rounded));
 }
 
 std::string rounded_text(Unit unit, double value) {

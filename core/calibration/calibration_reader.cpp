@@ -155,7 +155,7 @@ class CalibrationReader {
         reader.fail(*reader.node(key), fmt::format("'{}': {}", key, parsed.problem));
       else if (!(value > 0))
         reader.fail(*reader.node(key), fmt::format("'{}': more than 0 is needed", key));
-      return value;
+      return through_text(value);
     };
     if (*unit == Unit::Share) {
       auto const parsed = parse_ratio(text);

@@ -35,7 +35,7 @@ std::string calibration_text(CalibrationOutcome const& outcome) {
   for (auto const& figure : outcome.figures) {
     auto const& fitted = figure.fitted;
     auto const shown = [&](double value) { return rounded_text(figure.unit, value); };
-    figures.add({figure.target.text(), shown(figure.before), shown(fitted.value),
+    figures.add({figure.target.text(), figure.before ? shown(*figure.before) : "-", shown(fitted.value),
                  fmt::format("{} to {}", shown(fitted.low), shown(fitted.high)), std::to_string(fitted.points),
                  fitted.together_with.empty()
                      ? ""
@@ -62,7 +62,8 @@ std::string calibration_text(CalibrationOutcome const& outcome) {
 nlohmann::ordered_json calibration_json(CalibrationOutcome const& outcome) {
   auto json = calibration_tree(outcome.overlay);
   for (std::size_t i = 0; i < outcome.figures.size(); ++i)
-    json["values"][i]["before"] = exact_text(outcome.figures[i].unit, outcome.figures[i].before);
+    if (auto const before = outcome.figures[i].before)
+      json["values"][i]["before"] = exact_text(outcome.figures[i].unit, *before);
   json["before"] = error_json(outcome.before);
   json["after"] = error_json(outcome.after);
   if (outcome.patterns_before.points > 0) {

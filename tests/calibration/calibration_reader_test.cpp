@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/calibration/calibration.hpp"
+#include "core/machine/machine_file.hpp"
 #include "core/plan/plan.hpp"
 #include "tests/calibration/synthetic.hpp"
 #include "tests/support/bundled.hpp"
@@ -61,7 +62,8 @@ unidentified:
 
 TEST(CalibrationReader, WhatIsWrittenReadsBackTheSame) {
   auto calibration = read(kValue + "unidentified: [{at: gpu1, key: latency, reason: \"a: b\"}]\n");
-  calibration.values.push_back({.at = "gpu3",
+  calibration.values.push_back({.part = "",
+                                .at = "gpu3",
                                 .key = "staged_gap",
                                 .value = through_text(7.7182818e-6),
                                 .low = through_text(7.1e-6),
@@ -124,7 +126,18 @@ TEST_F(Overlay, GivesOneThingAPartOfItsOwn) {
             "none");
   EXPECT_DOUBLE_EQ(figure_of(machine, "gpu3", "copy_start"), 5e-6);
   EXPECT_DOUBLE_EQ(figure_of(machine, "gpu4", "copy_start"), 2e-6);
-  EXPECT_EQ(machine.part_of(*machine.find_function("gpu3"))->name, "h200-sxm5-141g@gpu3");
+  EXPECT_EQ(machine.part_of(*machine.find_function("gpu3"))->name, "h200-sxm5-141g/gpu3");
+}
+
+TEST_F(Overlay, AndTheMachineAreOneMachineFile) {
+  EXPECT_EQ(refusal(kValue + "  - {at: gpu3, key: copy_start, value: 5 us, low: 4 us, high: 6 us, points: 3}\n"),
+            "none");
+  auto catalogue = bundled();
+  auto const written = catalogue.machine_from(SourceText::from_memory("m.yaml", write_machine(machine)));
+  EXPECT_EQ(figure_of(written, "nvlink-4", "copy_efficiency"), 0.88);
+  EXPECT_EQ(figure_of(written, "gpu3", "copy_start"), 5e-6);
+  EXPECT_EQ(figure_of(written, "gpu2", "copy_start"), figure_of(catalogue.machine("h200x8-vm"), "gpu2", "copy_start"));
+  for (auto const& target : targets_of(written, false)) EXPECT_EQ(target.part.find('/'), std::string::npos);
 }
 
 TEST_F(Overlay, IsRefusedByAnotherMachine) {

@@ -9,6 +9,7 @@
 #include "sim/simgrid_executor.hpp"
 #include "tests/calibration/synthetic.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/machines.hpp"
 
 namespace lanewise::test {
 namespace {
@@ -23,6 +24,8 @@ double makespan(Machine const& machine, Pattern const& pattern, Bytes bytes) {
                         .bytes = bytes});
   return sim::SimGridExecutor(model).run(Planner(model).plan(requests)).makespan.value();
 }
+
+std::unique_ptr<Executor> sim_executor(Model const& model) { return std::make_unique<sim::SimGridExecutor>(model); }
 
 struct Errors {
   double median, worst;
@@ -91,14 +94,12 @@ TEST(CalibratedPatterns, ALimitThatTransfersShareComesFromAChosenPattern) {
   auto const truth = with_hidden(machine, {{"xeon-emerald-rapids", "memory_efficiency", 0.8}});
   auto measurement = singles_of(truth, 13);
   auto const patterns = patterns_of(truth);
-  MeasuredSeries series{.name = "all-to-host", .quantity = MeasuredQuantity::Makespan, .mechanism = Mechanism::HostDma};
+  auto series = series_of("all-to-host", Mechanism::HostDma);
+  series.quantity = MeasuredQuantity::Makespan;
   for (auto const bytes : {Bytes(64 << 20), Bytes(256 << 20)})
-    series.points.push_back({.flows = patterns[2].flows, .bytes = bytes, .value = makespan(truth, patterns[2], bytes)});
+    series.points.push_back(point_of(patterns[2].flows, bytes, makespan(truth, patterns[2], bytes)));
   measurement.series.push_back(series);
-  auto const executor = [](Model const& model) -> std::unique_ptr<Executor> {
-    return std::make_unique<sim::SimGridExecutor>(model);
-  };
-  auto const outcome = calibrate({measurement, "0", {"all-to-host"}, executor}, machine, catalogue);
+  auto const outcome = calibrate({measurement, "0", {"all-to-host"}, sim_executor}, machine, catalogue);
   EXPECT_LT(outcome.patterns_after.p95, 0.005);
   EXPECT_GT(outcome.patterns_before.median, 0.1);
   auto calibrated = machine;
@@ -110,11 +111,39 @@ TEST(CalibratedPatterns, ALimitThatTransfersShareComesFromAChosenPattern) {
   EXPECT_NEAR(makespan(calibrated, patterns[3], unseen) / makespan(truth, patterns[3], unseen), 1, 0.02);
 }
 
+// No part states the limit, and the memory alone cannot explain it: it takes as much both ways at once.
+TEST(CalibratedPatterns, ALimitThatNobodyStatesIsAssumedWhereNothingElseExplainsIt) {
+  auto catalogue = bundled();
+  auto const machine = catalogue.machine("h200x8-vm");
+  auto truth = machine;
+  part(truth, "xeon-emerald-rapids").cpu.io_die_bandwidth = BytesPerSecond(150e9);
+  auto measurement = singles_of(truth, 17);
+  auto const patterns = patterns_of(truth);
+  std::vector<std::string> const chosen{"all-to-host", "host-both-ways"};
+  for (auto const which : {2, 4}) {
+    auto series = series_of(chosen[which == 2 ? 0 : 1], Mechanism::HostDma);
+    series.quantity = MeasuredQuantity::Makespan;
+    auto const& pattern = patterns.at(static_cast<std::size_t>(which));
+    for (auto const bytes : {Bytes(64 << 20), Bytes(256 << 20)})
+      series.points.push_back(point_of(pattern.flows, bytes, makespan(truth, pattern, bytes)));
+    measurement.series.push_back(series);
+  }
+  auto const outcome = calibrate({measurement, "0", chosen, sim_executor}, machine, catalogue);
+  EXPECT_LT(outcome.patterns_after.p95, 0.01);
+  auto calibrated = machine;
+  apply(outcome.overlay, calibrated);
+  EXPECT_NEAR(figure_of(calibrated, "xeon-emerald-rapids", "io_die_bandwidth"), 150e9, 2e9);
+  EXPECT_NEAR(makespan(calibrated, patterns[3], Bytes(256 << 20)) / makespan(truth, patterns[3], Bytes(256 << 20)), 1,
+              0.02);
+}
+
 TEST(CalibratedPatterns, AnUnknownPatternIsRefusedWithTheNearest) {
   auto catalogue = bundled();
   auto const machine = catalogue.machine("h200x8-vm");
   auto measurement = singles_of(machine, 1);
-  measurement.series.push_back({.name = "all-to-host", .points = measurement.series.front().points});
+  auto pattern = measurement.series.front();
+  pattern.name = "all-to-host";
+  measurement.series.push_back(pattern);
   try {
     calibrate({measurement, "0", {"all-to-hots"}, {}}, machine, catalogue);
     FAIL();

@@ -33,15 +33,16 @@ class Bench {
     std::vector<MeasuredFlow> pairs, same, down, up;
     for (auto const a : machine.all(PciKind::Gpu)) {
       auto const& name = machine.at(a).name;
-      for (auto const b : machine.all(PciKind::Gpu)) (a == b ? same : pairs).push_back({name, machine.at(b).name});
+      for (auto const b : machine.all(PciKind::Gpu))
+        (a == b ? same : pairs).push_back({name, machine.at(b).name, Bytes(0)});
       for (auto const& numa : machine.numa_nodes) {
-        down.push_back({numa.name, name});
-        up.push_back({name, numa.name});
+        down.push_back({numa.name, name, Bytes(0)});
+        up.push_back({name, numa.name, Bytes(0)});
       }
     }
     for (auto const mechanism : {Mechanism::Nvlink, Mechanism::PcieP2p}) {
       auto const by = std::string(to_string(mechanism));
-      MeasuredSeries copies{.name = by + "-copies", .op = Op::Copy, .mechanism = mechanism};
+      auto copies = series_of(by + "-copies", mechanism);
       add(made, copies, pairs);
       auto both = copies;
       both.name += "-both-ways";
@@ -50,21 +51,22 @@ class Bench {
       copies.pulled = true;
       add(made, copies, pairs);
       for (auto const op : {Op::Write, Op::Read}) {
-        MeasuredSeries kernels{.name = by + "-" + std::string(to_string(op)), .op = op, .mechanism = mechanism};
+        auto kernels = series_of(by + "-" + std::string(to_string(op)), mechanism, op);
         add(made, kernels, pairs);
         kernels.name += "-latency";
         kernels.quantity = MeasuredQuantity::Latency;
         add(made, kernels, pairs, {Bytes(4)});
       }
     }
-    MeasuredSeries staged{.name = "staged", .mechanism = Mechanism::HostStaged, .by_driver = true};
+    auto staged = series_of("staged", Mechanism::HostStaged);
+    staged.by_driver = true;
     add(made, staged, pairs);
     staged.name += "-both-ways";
     add_both_ways(made, staged, pairs);
-    add(made, {.name = "local", .mechanism = Mechanism::Local}, same);
-    add(made, {.name = "to-gpu", .mechanism = Mechanism::HostDma}, down);
-    add(made, {.name = "to-host", .mechanism = Mechanism::HostDma}, up);
-    add_both_ways(made, {.name = "host-both-ways", .mechanism = Mechanism::HostDma}, down);
+    add(made, series_of("local", Mechanism::Local), same);
+    add(made, series_of("to-gpu", Mechanism::HostDma), down);
+    add(made, series_of("to-host", Mechanism::HostDma), up);
+    add_both_ways(made, series_of("host-both-ways", Mechanism::HostDma), down);
     return made;
   }
 
@@ -98,7 +100,7 @@ class Bench {
            std::vector<Bytes> const& sizes) {
     for (auto const& flow : flows)
       for (auto const bytes : sizes) {
-        MeasuredPoint point{.flows = {flow}, .bytes = bytes};
+        auto point = point_of({flow}, bytes);
         auto const request = request_of(model_.machine(), series, point, flow);
         auto const way = way_of(request);
         if (!way) continue;
@@ -113,7 +115,7 @@ class Bench {
     for (auto const& flow : flows)
       for (auto const bytes : {Bytes(16 << 20), Bytes(256 << 20)}) {
         if (flow.from.starts_with("gpu") && flow.from > flow.to) continue;
-        MeasuredPoint point{.flows = {flow, {flow.to, flow.from}}, .bytes = bytes};
+        auto point = point_of({flow, {flow.to, flow.from, Bytes(0)}}, bytes);
         std::vector<Released> released;
         for (auto const& one : point.flows) {
           auto const request = request_of(model_.machine(), series, point, one);
@@ -147,6 +149,22 @@ double figure_of(Machine const& machine, std::string const& name, std::string co
   return *target_of(machine, name, key).value(machine);
 }
 
+MeasuredSeries series_of(std::string name, Mechanism mechanism, Op op) {
+  MeasuredSeries series;
+  series.name = std::move(name);
+  series.mechanism = mechanism;
+  series.op = op;
+  return series;
+}
+
+MeasuredPoint point_of(std::vector<MeasuredFlow> flows, Bytes bytes, double value) {
+  MeasuredPoint point;
+  point.flows = std::move(flows);
+  point.bytes = bytes;
+  point.value = value;
+  return point;
+}
+
 Measurement singles_of(Machine const& machine, std::uint32_t seed) { return Bench(machine, seed).measured(); }
 
 std::vector<Pattern> patterns_of(Machine const& machine) {
@@ -158,20 +176,21 @@ std::vector<Pattern> patterns_of(Machine const& machine) {
   std::vector<Pattern> made{{"fan-in", {}},         {"fan-out", {}}, {"all-to-host", {}}, {"all-from-host", {}},
                             {"host-both-ways", {}}, {"mixed", {}},   {"all-to-all", {}}};
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (i > 0) made[0].flows.push_back({gpus[i], gpus[0]});
-    if (i > 0) made[1].flows.push_back({gpus[0], gpus[i]});
-    made[2].flows.push_back({gpus[i], near(gpus[i])});
-    made[3].flows.push_back({near(gpus[i]), gpus[i]});
-    made[4].flows.push_back({gpus[i], near(gpus[i])});
-    made[4].flows.push_back({near(gpus[i]), gpus[i]});
+    if (i > 0) made[0].flows.push_back({gpus[i], gpus[0], Bytes(0)});
+    if (i > 0) made[1].flows.push_back({gpus[0], gpus[i], Bytes(0)});
+    made[2].flows.push_back({gpus[i], near(gpus[i]), Bytes(0)});
+    made[3].flows.push_back({near(gpus[i]), gpus[i], Bytes(0)});
+    made[4].flows.push_back({gpus[i], near(gpus[i]), Bytes(0)});
+    made[4].flows.push_back({near(gpus[i]), gpus[i], Bytes(0)});
     made[5].flows.push_back(i % 2 == 0 ? MeasuredFlow{gpus[i], gpus[(i + 1) % gpus.size()]}
                                        : MeasuredFlow{near(gpus[i]), gpus[i]});
     for (std::size_t k = 0; k < gpus.size(); ++k)
-      if (i != k) made[6].flows.push_back({gpus[i], gpus[k]});
+      if (i != k) made[6].flows.push_back({gpus[i], gpus[k], Bytes(0)});
   }
   for (std::size_t shift = 1; shift < gpus.size(); ++shift) {
     Pattern pattern{"shift-" + std::to_string(shift), {}};
-    for (std::size_t i = 0; i < gpus.size(); ++i) pattern.flows.push_back({gpus[i], gpus[(i + shift) % gpus.size()]});
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      pattern.flows.push_back({gpus[i], gpus[(i + shift) % gpus.size()], Bytes(0)});
     made.push_back(std::move(pattern));
   }
   return made;

@@ -26,6 +26,9 @@ double figure_of(Machine const& machine, std::string const& name, std::string co
 // figure in a hundred grossly wrong.
 Measurement singles_of(Machine const& machine, std::uint32_t seed);
 
+MeasuredSeries series_of(std::string name, Mechanism mechanism, Op op = Op::Copy);
+MeasuredPoint point_of(std::vector<MeasuredFlow> flows, Bytes bytes, double value = 0);
+
 // Patterns of transfers released together: fan-in, fan-out, shifts, all to all, all to and from the host, mixed.
 struct Pattern {
   std::string name;
