@@ -34,6 +34,8 @@ constexpr double kSureDeviations = 4;
 constexpr double kMostlyIts = 0.3;
 constexpr std::size_t kFewestPoints = 3;
 constexpr int kMostOwn = 32;
+// From a median of absolute deviations to a standard deviation.
+constexpr double kFromMedian = 1.4826;
 
 double usual_width(Parameter parameter) {
   auto const& range = parameter_ranges()[static_cast<std::size_t>(parameter)];
@@ -114,7 +116,7 @@ class PartFit {
   // The figures whose errors make up for this one's, the closest first.
   [[nodiscard]] std::vector<std::string> partners_of(std::size_t p) const {
     std::vector<std::pair<double, std::size_t>> found;
-    if (largest_effect(p) < kNoEffect) return {};
+    if (points_of(p) == 0) return {};
     for (std::size_t q = 0; q < targets_.size(); ++q) {
       auto const& c = result_.covariance;
       auto const correlation = std::abs(c(p, q)) / std::sqrt(c(p, p) * c(q, q));
@@ -150,6 +152,12 @@ class PartFit {
     return {target, unit, *target.value(machine_), value};
   }
 
+  // What the data that hang mostly on one thing's figure say of it.
+  struct Place {
+    Target own;
+    double middle = 0;  // how far from its part's value they have it, as a logarithm: their median
+    double spread = 0;  // standard deviation of that
+  };
   struct Odd {
     Target target;
     double value;  // logarithms
@@ -157,48 +165,67 @@ class PartFit {
     double sureness;
   };
 
-  // The thing that most surely differs from the others of its part; nullopt where none does.
+  // The thing that most surely differs from the others of its part; nullopt where none does. What the model misses in
+  // all of them alike makes none of them odd.
   [[nodiscard]] std::optional<Odd> odd_one() const {
     std::optional<Odd> oddest;
     for (std::size_t p = 0; p < problem_.parameters.size(); ++p) {
-      auto const& target = targets_[p];
-      if (!target.at.empty() || largest_effect(p) < kMostlyIts / 2) continue;
-      auto const places = places_of_part(machine_, target.part);
-      if (places.size() < 2) continue;
-      for (auto const& place : places) {
-        Target const own{target.figure, target.part, place};
-        if (std::find(targets_.begin(), targets_.end(), own) != targets_.end()) continue;
-        auto odd = differs(p, own);
-        if (odd && (!oddest || odd->sureness > oddest->sureness)) oddest = std::move(odd);
+      if (!targets_[p].at.empty() || largest_effect(p) < kMostlyIts / 2) continue;
+      auto const places = places_of(p);
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        std::vector<double> others;
+        for (std::size_t k = 0; k < places.size(); ++k)
+          if (k != i) others.push_back(places[k].middle);
+        if (others.empty()) continue;
+        auto const off = std::abs(places[i].middle - median(std::move(others)));
+        auto const sureness = off / places[i].spread;
+        bool const further = std::abs(places[i].middle) >= off / 2;  // of two that differ, the one that is further off
+        if (off < kDiffers || sureness < kSureDeviations || !further) continue;
+        if (oddest && oddest->sureness >= sureness) continue;
+        auto const& parameter = problem_.parameters[p];
+        oddest = {places[i].own, std::min(result_.at[p] + places[i].middle, parameter.most), parameter.start, sureness};
       }
     }
     return oddest;
   }
 
-  // Whether the data that hang mostly on one thing's figure have it elsewhere than at its part's value.
-  [[nodiscard]] std::optional<Odd> differs(std::size_t p, Target const& own) const {
+  // Everything with this figure's part that has no figure of its own yet, and enough data.
+  [[nodiscard]] std::vector<Place> places_of(std::size_t p) const {
+    std::vector<Place> found;
+    auto const& target = targets_[p];
+    auto const names = places_of_part(machine_, target.part);
+    if (names.size() < 2) return found;
+    for (auto const& name : names) {
+      Target const own{target.figure, target.part, name};
+      if (std::find(targets_.begin(), targets_.end(), own) != targets_.end()) continue;
+      auto moves = moves_of(p, own);
+      if (moves.size() < kFewestPoints) continue;
+      auto const count = static_cast<double>(moves.size());
+      Place place{own, median(moves), 0};
+      for (auto& move : moves) move = std::abs(move - place.middle);
+      place.spread = std::max(kFromMedian * median(std::move(moves)), result_.scale) / std::sqrt(count);
+      found.push_back(std::move(place));
+    }
+    return found;
+  }
+
+  // How far each of the data that hang mostly on one thing's figure would move it.
+  [[nodiscard]] std::vector<double> moves_of(std::size_t p, Target const& own) const {
     constexpr double kStep = 0.01;
     auto targets = targets_;
     targets.push_back(own);
     auto values = exponentials(result_.at);
-    values.push_back(std::exp(std::min(result_.at[p] + kStep, problem_.parameters[p].most)));
-    auto const most = std::log(values.back());
+    auto const above = std::min(result_.at[p] + kStep, problem_.parameters[p].most);
+    values.push_back(std::exp(above));
     auto const high = observations_.predictions(targets, values);
     values.back() = std::exp(result_.at[p] - kStep);
     auto const low = observations_.predictions(targets, values);
     std::vector<double> moves;
     for (std::size_t i = 0; i < high.size(); ++i) {
-      auto const effect = (high[i] - low[i]) / (most - result_.at[p] + kStep);
+      auto const effect = (high[i] - low[i]) / (above - result_.at[p] + kStep);
       if (std::abs(effect) >= kMostlyIts) moves.push_back(result_.residuals[i] / effect);
     }
-    if (moves.size() < kFewestPoints) return std::nullopt;
-    auto const middle = median(moves);
-    for (auto& move : moves) move = std::abs(move - middle);
-    auto const spread = std::max(1.4826 * median(moves), result_.scale) / std::sqrt(static_cast<double>(moves.size()));
-    auto const sureness = std::abs(middle) / spread;
-    if (std::abs(middle) < kDiffers || sureness < kSureDeviations) return std::nullopt;
-    return Odd{own, std::min(result_.at[p] + middle, problem_.parameters[p].most), problem_.parameters[p].start,
-               sureness};
+    return moves;
   }
 
   Observations const& observations_;

@@ -119,7 +119,7 @@ TEST(CalibratedPatterns, ALimitThatNobodyStatesIsAssumedWhereNothingElseExplains
   part(truth, "xeon-emerald-rapids").cpu.io_die_bandwidth = BytesPerSecond(150e9);
   auto measurement = singles_of(truth, 17);
   auto const patterns = patterns_of(truth);
-  std::vector<std::string> const chosen{"all-to-host", "host-both-ways"};
+  std::vector<std::string> const chosen{"all-to-host", "all-host-both-ways"};
   for (auto const which : {2, 4}) {
     auto series = series_of(chosen[which == 2 ? 0 : 1], Mechanism::HostDma);
     series.quantity = MeasuredQuantity::Makespan;
