@@ -46,7 +46,7 @@ struct CalibrationOutcome {
 CalibrationOutcome calibrate(CalibrationRequest const& request, Machine const& machine, Catalogue& catalogue);
 
 std::string calibration_text(CalibrationOutcome const& outcome);
-// The overlay, with the figures before it and the errors.
+// The overlay, with the figures before it and the errors; it reads back as an overlay.
 nlohmann::ordered_json calibration_json(CalibrationOutcome const& outcome);
 
 }  // namespace lanewise

@@ -21,15 +21,26 @@ FieldSpec part_field() {
 }
 FieldSpec at_field() {
   return {.name = "at",
-          .type = ValueType::Custom,
-          .doc = "one thing of the machine: gpu3, sw0, cpu0, or the two ends of a link, gpu0-gpu1",
-          .pattern = "^[A-Za-z0-9_.@/-]+$"};
+          .type = ValueType::Id,
+          .doc = "one thing of the machine: gpu3, sw0, cpu0, or the two ends of a link, gpu0-gpu1"};
 }
 FieldSpec key_field() {
   return {.name = "key", .type = ValueType::Word, .doc = "of its figures", .required = true, .words = keys()};
 }
-FieldSpec figure_field(std::string name, std::string doc) {
-  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc), .required = true};
+FieldSpec report_field(std::string name, std::string doc) {
+  return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc)};
+}
+
+// What `lanewise calibrate --json` says beside the overlay; nothing reads it.
+MapSpec const& fit_spec() {
+  static MapSpec const spec{"fit",
+                            {report_field("before", "errors of the single transfers with the figures before"),
+                             report_field("after", "and with the fitted ones"),
+                             report_field("patterns_before", "the same of the patterns that were fitted"),
+                             report_field("patterns_after", "and with the fitted ones"),
+                             text_field("outliers", "single transfers that were given no weight"),
+                             report_field("left_out", "measured figures that were not used, and why")}};
+  return spec;
 }
 
 MapSpec const& stamp_spec() {
@@ -51,9 +62,10 @@ MapSpec const& value_spec() {
       {part_field(),
        at_field(),
        key_field(),
-       figure_field("value", "the figure, with its unit: 1.23 us, 24.5 GB/s, or a share, 0.88"),
-       figure_field("low", "the lower end of the interval that holds it 95 times out of 100"),
-       figure_field("high", "the upper end"),
+       text_field("value", "the figure, with its unit: 1.23 us, 24.5 GB/s, or a share, 0.88", true),
+       text_field("low", "the lower end of the interval that holds it 95 times out of 100", true),
+       text_field("high", "the upper end", true),
+       text_field("before", "the figure in use before; nothing reads it"),
        {.name = "points", .type = ValueType::Count, .doc = "measured figures that hang on it", .required = true},
        {.name = "together_with",
         .type = ValueType::List,
@@ -81,6 +93,7 @@ class CalibrationReader {
     result_.fingerprint = top.text("fingerprint").value_or("");
     if (auto stamp = top.map("measurement")) read_stamp(*stamp);
     for (auto& reader : top.maps("values")) read_value(reader);
+    static_cast<void>(top.map("fit"));  // its keys are checked
     for (auto& reader : top.maps("unidentified")) {
       UnidentifiedValue entry;
       read_name(reader, entry);
@@ -113,7 +126,7 @@ class CalibrationReader {
   template <class Entry>
   void read_name(MapReader& reader, Entry& entry) {
     entry.part = reader.text("part").value_or("");
-    entry.at = scalar(reader, "at");
+    entry.at = reader.text("at").value_or("");
     entry.key = reader.text("key").value_or("");
     if (reader.has("part") == reader.has("at")) reader.fail(reader.self(), "give either 'part' or 'at'");
   }
@@ -138,17 +151,9 @@ class CalibrationReader {
     result_.values.push_back(std::move(value));
   }
 
-  std::string scalar(MapReader& reader, std::string_view key) {
-    auto const* node = reader.custom(key);
-    if (node == nullptr) return {};
-    if (node->kind == YamlKind::Scalar) return node->text;
-    reader.fail(*node, fmt::format("'{}': expected a single value", key));
-    return {};
-  }
-
   // 0 where the figure is missing or wrong, which is reported.
   double figure(MapReader& reader, std::string_view key, std::optional<Unit> unit) {
-    auto const text = scalar(reader, key);
+    auto const text = reader.text(key).value_or("");
     if (text.empty() || !unit) return 0;
     auto const taken = [&](auto const& parsed, double value) {
       if (!parsed.value)
@@ -204,7 +209,8 @@ MapSpec const& calibration_spec() {
         .type = ValueType::List,
         .doc = "the figures that the measurement says nothing of, and why",
         .map = &unidentified_spec(),
-        .item = ValueType::Map}}};
+        .item = ValueType::Map},
+       {.name = "fit", .type = ValueType::Map, .doc = "how well it fits, for people", .map = &fit_spec()}}};
   return spec;
 }
 

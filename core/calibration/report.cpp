@@ -64,15 +64,16 @@ nlohmann::ordered_json calibration_json(CalibrationOutcome const& outcome) {
   for (std::size_t i = 0; i < outcome.figures.size(); ++i)
     if (auto const before = outcome.figures[i].before)
       json["values"][i]["before"] = exact_text(outcome.figures[i].unit, *before);
-  json["before"] = error_json(outcome.before);
-  json["after"] = error_json(outcome.after);
+  auto& fit = json["fit"];
+  fit["before"] = error_json(outcome.before);
+  fit["after"] = error_json(outcome.after);
   if (outcome.patterns_before.points > 0) {
-    json["patterns_before"] = error_json(outcome.patterns_before);
-    json["patterns_after"] = error_json(outcome.patterns_after);
+    fit["patterns_before"] = error_json(outcome.patterns_before);
+    fit["patterns_after"] = error_json(outcome.patterns_after);
   }
-  json["outliers"] = outcome.outliers;
-  json["left_out"] = Json::array();
-  for (auto const& [why, count] : outcome.left_out) json["left_out"].push_back({{"points", count}, {"why", why}});
+  fit["outliers"] = outcome.outliers;
+  fit["left_out"] = Json::array();
+  for (auto const& [why, count] : outcome.left_out) fit["left_out"].push_back({{"points", count}, {"why", why}});
   return json;
 }
 

@@ -61,7 +61,7 @@ class Fit {
 
   void rescale() {
     std::vector<double> sizes;
-    for (std::size_t i = 0; i < residuals_.size(); ++i) sizes.push_back(std::abs(residuals_[i]));
+    for (auto const residual : residuals_) sizes.push_back(std::abs(residual));
     scale_ = std::max(kFinest, kFromMedian * median(std::move(sizes)));
   }
   // The standard deviation that a datum is expected to have.
