@@ -4,6 +4,7 @@
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
+#include "core/io/digest.hpp"
 #include "core/io/error.hpp"
 #include "core/verdict/accuracy.hpp"
 
@@ -20,17 +21,22 @@ void run(Session& session, Options const& options) {
   if (options.files.empty()) files = yaml_files({session.measurement_folder().string()});
   std::vector<MeasurementResult> results;
   for (auto const& file : files) {
-    auto const measurement = read_measurement(SourceText::load(file));
+    auto const source = SourceText::load(file);
+    auto const measurement = read_measurement(source);
+    auto const* calibration = session.calibration();
     auto const machine = [&](Measurement const& m) {
       auto const beside = file.parent_path() / m.machine;
       auto const& own = session.machine_name;
       return session.catalogue.machine(
           own.empty() ? (std::filesystem::is_regular_file(beside) ? beside.string() : m.machine) : own);
     };
-    AccuracyWorld const world{.machine = machine,
-                              .last_word = [&](Machine& m) { session.apply_settings(m); },
-                              .executor = simulator,
-                              .catalogue = session.catalogue};
+    AccuracyWorld const world{
+        .machine = machine,
+        .last_word = [&](Machine& m) { session.apply_settings(m); },
+        .executor = simulator,
+        .catalogue = session.catalogue,
+        .calibration = calibration,
+        .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text())};
     results.push_back(judge(measurement, world));
   }
   if (session.json)

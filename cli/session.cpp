@@ -41,6 +41,10 @@ void Session::add_machine(CLI::App& command, std::string const& option, bool req
   argument->required(required);
   argument->type_name("MACHINE");
   command
+      .add_option("--calibration", calibration_file,
+                  "figures measured on this machine, as `lanewise calibrate` writes them; applied before --set")
+      ->type_name("FILE");
+  command
       .add_option("--set", settings,
                   "change a setting: acs=on, acs@sw0=RR,CR, iommu=translated, link@gpu3=\"gen3 x8\", ...")
       ->type_name("KEY=VALUE")
@@ -50,12 +54,25 @@ void Session::add_machine(CLI::App& command, std::string const& option, bool req
 
 void Session::add_json(CLI::App& command) { command.add_flag("--json", json, "print JSON instead of text"); }
 
+Calibration const* Session::calibration() {
+  if (!calibration_ && !calibration_file.empty()) calibration_ = read_calibration(SourceText::load(calibration_file));
+  return calibration_ ? &*calibration_ : nullptr;
+}
+
+Machine Session::calibrated(Machine machine) {
+  if (auto const* overlay = calibration()) apply(*overlay, machine);
+  return machine;
+}
+
 Machine Session::machine() { return machine_named_in({}, machine_name); }
+
+Machine Session::machine_before_settings() { return calibrated(catalogue.machine(machine_name)); }
 
 Machine Session::machine_named_in(fs::path const& folder, std::string const& name) {
   auto const beside = folder / name;
   std::error_code error;
-  auto machine = catalogue.machine(!folder.empty() && fs::is_regular_file(beside, error) ? beside.string() : name);
+  auto machine =
+      calibrated(catalogue.machine(!folder.empty() && fs::is_regular_file(beside, error) ? beside.string() : name));
   apply_settings(machine);
   return machine;
 }

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/calibration/calibration.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/machine/machine.hpp"
 
@@ -21,19 +23,29 @@ struct Session {
   Catalogue catalogue;
   std::string machine_name;
   std::vector<std::string> settings;  // of --set
+  std::string calibration_file;       // of --calibration; empty: none
   bool json = false;
   ExitCode exit_code = ExitCode::Fine;
 
-  // Adds MACHINE as a positional argument (or as an option such as --on), and --set and --json.
+  // Adds MACHINE as a positional argument (or as an option such as --on), and --calibration, --set and --json.
   void add_machine(CLI::App& command, std::string const& option = "machine", bool required = true);
   void add_json(CLI::App& command);
-  // The named machine with every --set applied.
+  // The named machine with the calibration and every --set applied.
   Machine machine();
-  // A machine that a file in `folder` names: a file there, or as on the command line. With every --set applied.
+  // The same without any --set.
+  Machine machine_before_settings();
+  // The file of --calibration; nullptr where there is none.
+  Calibration const* calibration();
+  // A machine that a file in `folder` names: a file there, or as on the command line. With the calibration and every
+  // --set applied.
   Machine machine_named_in(std::filesystem::path const& folder, std::string const& name);
   void apply_settings(Machine& machine);
   // The folder of the bundled measurements. Throws MissingError when it is not there.
   [[nodiscard]] std::filesystem::path measurement_folder() const;
+
+ private:
+  Machine calibrated(Machine machine);
+  std::optional<Calibration> calibration_;  // read when first asked for
 };
 
 // Files as given; folders as all the YAML files below them, in order of name. Throws InputError for an empty folder.
@@ -48,6 +60,7 @@ T argument(Parsed<T> parsed) {
 
 // Each adds its subcommand.
 void add_accuracy(CLI::App& app, Session& session);
+void add_calibrate(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);

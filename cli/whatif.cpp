@@ -41,7 +41,7 @@ std::vector<std::string> places_of(Machine const& machine, std::vector<std::stri
 
 void run(Session& session, Options const& options) {
   if (session.settings.empty()) throw InputError("what if? say it with --set, such as --set acs=on");
-  Model const before(session.catalogue.machine(session.machine_name));
+  Model const before(session.machine_before_settings());
   Model const after(session.machine());
   WhatIfQuestion const question{places_of(before.machine(), options.places), argument(parse_bytes(options.bytes)),
                                 Bytes(16), argument(parse_op(options.op))};

@@ -1,5 +1,6 @@
 #include "core/interop/file_kind.hpp"
 
+#include "core/calibration/calibration.hpp"
 #include "core/io/word.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/machine/part.hpp"
@@ -9,7 +10,8 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames{"machine", "cluster", "part", "scenario", "measurement"};
+constexpr std::array<std::string_view, 6> kNames{"machine",  "cluster",     "part",
+                                                 "scenario", "measurement", "calibration"};
 
 }  // namespace
 
@@ -32,6 +34,7 @@ std::vector<MapSpec const*> file_specs(FileKind kind) {
     case FileKind::Part: return part_specs();
     case FileKind::Scenario: return {&scenario_spec()};
     case FileKind::Measurement: return {&measurement_spec()};
+    case FileKind::Calibration: return {&calibration_spec()};
   }
   return {};
 }

@@ -10,10 +10,10 @@
 
 namespace lanewise {
 
-enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario, Measurement };
-inline constexpr std::array<FileKind, 5> kFileKinds{FileKind::Machine, FileKind::Cluster, FileKind::Part,
-                                                    FileKind::Scenario, FileKind::Measurement};
-std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement
+enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario, Measurement, Calibration };
+inline constexpr std::array<FileKind, 6> kFileKinds{FileKind::Machine,  FileKind::Cluster,     FileKind::Part,
+                                                    FileKind::Scenario, FileKind::Measurement, FileKind::Calibration};
+std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration
 Parsed<FileKind> parse_file_kind(std::string_view text);
 
 // The mappings that a whole file may be: one, or for a part one of each kind.

@@ -25,6 +25,8 @@ struct PcieFigures {
   std::optional<int> tags;                // outstanding non-posted requests
   std::optional<bool> relaxed_ordering;   // its reads are relaxed-ordered: ACS does not redirect their completions
   std::optional<Seconds> latency;         // one way: endpoint processing, or one switch pass
+  // What large packets reach of what the link above it could carry, towards the root and from it.
+  std::optional<double> link_utilisation_up, link_utilisation_down;
   friend bool operator==(PcieFigures const&, PcieFigures const&) = default;
 };
 
@@ -42,6 +44,7 @@ struct CpuFigures {
   std::optional<int> root_port_generation;  // the newest PCIe generation of its root ports
   HostBridges host_bridges = HostBridges::PerRootPort;
   std::optional<BytesPerSecond> memory_bandwidth;     // DRAM, theoretical, all channels of the socket
+  std::optional<double> memory_efficiency;            // what long mixed streams reach of that
   std::optional<Seconds> memory_latency;              // what DRAM adds to a device's read
   std::optional<BytesPerSecond> core_copy_bandwidth;  // one core copying in memory
   std::optional<Seconds> root_complex_latency;        // one way through, port to port
@@ -71,15 +74,24 @@ struct GpuFigures {
   std::optional<int> multiprocessors;  // SMs or compute units
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
+  std::optional<double> memory_efficiency;  // what a local copy reaches of that
   std::optional<Bytes> bar1;
   std::optional<int> copy_engines;
-  std::optional<Seconds> copy_start;  // a copy engine from ready to its first byte, back to back in a stream
-  StagedLegs staged_legs = StagedLegs::Overlapped;  // of the driver's copies without peer access
-  std::optional<int> max_peers;                     // peer mappings without NVSwitch
-  bool pcie_peer = true;                            // the driver allows PCIe peer access between two of them
-  bool pcie_atomics = false;                        // native atomics over PCIe peer mappings
-  bool rdma = true;                                 // GPUDirect RDMA supported by the driver for this product
-  int nvlink_generation = 0;                        // 0: none
+  std::optional<Seconds> copy_start;        // a copy engine from ready to its first byte, back to back in a stream
+  std::optional<Seconds> host_copy_start;   // the same, to or from host memory, where it differs
+  std::optional<Seconds> local_copy_start;  // the same, within its own memory
+  std::optional<Seconds> kernel_start;      // a kernel from ready to its first access, back to back in a stream
+  // Of the driver's copies without peer access: the legs, what passes before the first byte, between one chunk and the
+  // next, and what both directions together reach of twice one.
+  StagedLegs staged_legs = StagedLegs::Overlapped;
+  std::optional<Seconds> staged_start;
+  std::optional<Seconds> staged_gap;
+  std::optional<double> staged_duplex;
+  std::optional<int> max_peers;  // peer mappings without NVSwitch
+  bool pcie_peer = true;         // the driver allows PCIe peer access between two of them
+  bool pcie_atomics = false;     // native atomics over PCIe peer mappings
+  bool rdma = true;              // GPUDirect RDMA supported by the driver for this product
+  int nvlink_generation = 0;     // 0: none
   int nvlink_ports = 0;
   friend bool operator==(GpuFigures const&, GpuFigures const&) = default;
 };
@@ -129,6 +141,7 @@ struct LinkFigures {
   std::optional<double> copy_efficiency;         // payload share for copy engines and DMA
   std::optional<double> copy_efficiency_to_cpu;  // the same from a GPU into its CPU's memory, where it differs
   std::optional<double> load_store_efficiency;   // payload share for SM loads and stores
+  std::optional<double> load_efficiency;         // the same of loads, where it differs from that of stores
   std::optional<double> duplex;                  // both directions together against twice one (1: independent)
   std::optional<Seconds> latency;                // one way
   friend bool operator==(LinkFigures const&, LinkFigures const&) = default;

@@ -75,10 +75,23 @@ struct Held<std::optional<T>> {
 
 // Figures of which nothing works without any: no tags, no payload, no efficiency.
 bool zero_is_refused(std::string_view key) {
-  static std::vector<std::string_view> const keys{
-      "tags",          "max_payload",           "max_read_request", "mtu",
-      "iotlb_entries", "copy_efficiency",       "duplex",           "cores",
-      "host_duplex",   "load_store_efficiency", "copy_engines",     "copy_efficiency_to_cpu"};
+  static std::vector<std::string_view> const keys{"tags",
+                                                  "max_payload",
+                                                  "max_read_request",
+                                                  "mtu",
+                                                  "iotlb_entries",
+                                                  "copy_efficiency",
+                                                  "duplex",
+                                                  "cores",
+                                                  "host_duplex",
+                                                  "load_store_efficiency",
+                                                  "copy_engines",
+                                                  "copy_efficiency_to_cpu",
+                                                  "staged_duplex",
+                                                  "memory_efficiency",
+                                                  "load_efficiency",
+                                                  "link_utilisation_up",
+                                                  "link_utilisation_down"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -173,6 +186,12 @@ void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {
   fields.push_back(scalar("relaxed_ordering", "its reads are relaxed-ordered: ACS does not redirect their completions",
                           LANEWISE_MEMBER(pcie.relaxed_ordering)));
   fields.push_back(scalar("latency", latency_doc, LANEWISE_MEMBER(pcie.latency)));
+  fields.push_back(scalar("link_utilisation_up",
+                          "what large packets reach, towards the root, of what the link above it could carry; absent: "
+                          "by generation",
+                          LANEWISE_MEMBER(pcie.link_utilisation_up)));
+  fields.push_back(scalar("link_utilisation_down", "the same from the root towards it",
+                          LANEWISE_MEMBER(pcie.link_utilisation_down)));
 }
 
 std::vector<PartField> cpu_fields() {
@@ -188,6 +207,8 @@ std::vector<PartField> cpu_fields() {
   f.push_back(word("host_bridges", "root ports share one host bridge of the socket, or each has its own",
                    {"per_socket", "per_root_port"}, LANEWISE_MEMBER(cpu.host_bridges)));
   f.push_back(scalar("memory_bandwidth", "DRAM of one socket, theoretical", LANEWISE_MEMBER(cpu.memory_bandwidth)));
+  f.push_back(scalar("memory_efficiency", "what long mixed streams reach of the memory bandwidth",
+                     LANEWISE_MEMBER(cpu.memory_efficiency)));
   f.push_back(
       scalar("memory_latency", "what DRAM adds to a device's read, one way", LANEWISE_MEMBER(cpu.memory_latency)));
   f.push_back(scalar("core_copy_bandwidth", "memory copy by one core", LANEWISE_MEMBER(cpu.core_copy_bandwidth)));
@@ -234,12 +255,25 @@ std::vector<PartField> gpu_fields() {
   f.push_back(scalar("memory", "device memory", LANEWISE_MEMBER(gpu.memory)));
   f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together",
                      LANEWISE_MEMBER(gpu.memory_bandwidth)));
+  f.push_back(scalar("memory_efficiency", "what a copy within it reaches of the memory bandwidth",
+                     LANEWISE_MEMBER(gpu.memory_efficiency)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
   f.push_back(scalar("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
   f.push_back(scalar("copy_start", "a copy engine from ready to its first byte, back to back in a stream",
                      LANEWISE_MEMBER(gpu.copy_start)));
+  f.push_back(scalar("host_copy_start", "the same to or from host memory, where it differs",
+                     LANEWISE_MEMBER(gpu.host_copy_start)));
+  f.push_back(
+      scalar("local_copy_start", "the same of a copy within its own memory", LANEWISE_MEMBER(gpu.local_copy_start)));
+  f.push_back(scalar("kernel_start", "a kernel from ready to its first access, back to back in a stream",
+                     LANEWISE_MEMBER(gpu.kernel_start)));
   f.push_back(word("staged_legs", "how the driver runs the two legs of a copy without peer access",
                    {"overlapped", "in_turn"}, LANEWISE_MEMBER(gpu.staged_legs)));
+  f.push_back(
+      scalar("staged_start", "what passes before such a copy moves its first byte", LANEWISE_MEMBER(gpu.staged_start)));
+  f.push_back(scalar("staged_gap", "what passes between its chunks", LANEWISE_MEMBER(gpu.staged_gap)));
+  f.push_back(scalar("staged_duplex", "two such copies, one each way, together against twice one",
+                     LANEWISE_MEMBER(gpu.staged_duplex)));
   f.push_back(scalar("max_peers", "peer mappings without NVSwitch", LANEWISE_MEMBER(gpu.max_peers)));
   f.push_back(scalar("pcie_peer", "the driver allows PCIe peer access", LANEWISE_MEMBER(gpu.pcie_peer)));
   f.push_back(scalar("pcie_atomics", "native atomics over PCIe peer mappings", LANEWISE_MEMBER(gpu.pcie_atomics)));
@@ -317,6 +351,8 @@ std::vector<PartField> link_fields() {
                      LANEWISE_MEMBER(link.copy_efficiency_to_cpu)));
   f.push_back(scalar("load_store_efficiency", "payload share of the raw rate for SM loads and stores",
                      LANEWISE_MEMBER(link.load_store_efficiency)));
+  f.push_back(scalar("load_efficiency", "the same of SM loads, where it differs from that of stores",
+                     LANEWISE_MEMBER(link.load_efficiency)));
   f.push_back(scalar("duplex", "both directions together against twice one direction", LANEWISE_MEMBER(link.duplex)));
   f.push_back(scalar("latency", "one way", LANEWISE_MEMBER(link.latency)));
   return f;

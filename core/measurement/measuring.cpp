@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "core/measurement/request.hpp"
+#include "core/measurement/measured_transfer.hpp"
 
 namespace lanewise {
 namespace {
@@ -44,7 +44,7 @@ class Measuring {
 
   [[nodiscard]] std::vector<Step> steps_of(MeasuredSeries const& series, MeasuredPoint const& point) const {
     std::vector<Step> steps;
-    for (auto const& request : requests_of(series, point, model_.machine())) {
+    for (auto const& request : requests_of(model_.machine(), series, point)) {
       auto const choice = planner_.choose(request);
       if (!choice.chosen) throw PlanError(fmt::format("refused by {}", choice.judged.front().refused_by->id));
       steps.push_back(

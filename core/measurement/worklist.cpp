@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/measurement/request.hpp"
+#include "core/measurement/measured_transfer.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -40,7 +40,7 @@ class List {
  private:
   [[nodiscard]] bool legal(MeasuredSeries const& series, MeasuredPoint const& point) const {
     try {
-      auto const requests = requests_of(series, point, machine_);
+      auto const requests = requests_of(machine_, series, point);
       return std::all_of(requests.begin(), requests.end(),
                          [&](Request const& request) { return planner_.choose(request).chosen.has_value(); });
     } catch (PlanError const&) {

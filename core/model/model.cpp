@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/io/error.hpp"
+#include "core/model/figures.hpp"
 #include "core/model/overheads.hpp"
 #include "core/model/path_builder.hpp"
 #include "core/rules/conditions.hpp"
@@ -64,19 +65,24 @@ class Lowering {
   [[nodiscard]] PciId gpu_to() const { return std::get<PciId>(to_); }
   [[nodiscard]] bool migrates() const { return op_ == Op::Prefetch || op_ == Op::Fault; }
   [[nodiscard]] bool by_kernel() const { return lanewise::by_kernel(op_); }
-  // Times of software and engines, under the assumptions of this model: a copy engine of one GPU, where its part says.
+  [[nodiscard]] NvlinkUse by_nvlink() const {
+    if (!by_kernel()) return NvlinkUse::Copy;
+    return way_.drive == Drive::Pull ? NvlinkUse::Load : NvlinkUse::Store;
+  }
+  // Times of software and engines, under the assumptions of this model.
   [[nodiscard]] Seconds engine_start(PciId gpu) const {
     auto const* part = machine_.part_of(gpu);
-    auto const start =
-        part != nullptr ? part->gpu.copy_start.value_or(overheads::kCopyEngineStart) : overheads::kCopyEngineStart;
-    return start * model_.assumed()(Parameter::EngineStart);
+    bool const direct = way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Nvlink;
+    bool const with_host = direct && (std::holds_alternative<NumaId>(from_) || std::holds_alternative<NumaId>(to_));
+    return (with_host ? figures::host_copy_start(part) : figures::copy_start(part)) *
+           model_.assumed()(Parameter::EngineStart);
   }
   // An engine that first waits for another's event, as from chunk to chunk of a ring: no part says better.
   [[nodiscard]] Seconds chunk_start() const {
     return overheads::kCopyEngineStart * model_.assumed()(Parameter::EngineStart);
   }
-  [[nodiscard]] Seconds kernel_start() const {
-    return overheads::kKernelStart * model_.assumed()(Parameter::EngineStart);
+  [[nodiscard]] Seconds kernel_start(PciId gpu) const {
+    return figures::kernel_start(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart);
   }
   [[nodiscard]] Seconds by_host(Seconds time) const { return time * model_.assumed()(Parameter::HostWork); }
 
@@ -87,7 +93,7 @@ class Lowering {
   }
   // A copy engine of `gpu` starts, or a kernel on it.
   void start_on(PciId gpu) {
-    keep_busy(by_kernel() ? kernel_start() : engine_start(gpu));
+    keep_busy(by_kernel() ? kernel_start(gpu) : engine_start(gpu));
     if (!by_kernel()) hold_engine(gpu);
   }
 
@@ -95,7 +101,7 @@ class Lowering {
     if (auto const g = gpu(from_)) {
       path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
       path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
-      keep_busy(overheads::kLocalCopyStart * model_.assumed()(Parameter::EngineStart));
+      keep_busy(figures::local_copy_start(machine_.part_of(*g)) * model_.assumed()(Parameter::EngineStart));
       hold_engine(*g);
       return;
     }
@@ -106,7 +112,7 @@ class Lowering {
     auto const a = gpu(from_);
     auto const b = gpu(to_);
     if (a && b) {
-      demand_.path = path_.nvlink(*a, *b, by_kernel());
+      demand_.path = path_.nvlink(*a, *b, by_nvlink());
       // A read waits for its data, a copy for the acknowledgement of its last write: unlike PCIe's, NVLink's writes are
       // answered. 4 B copies take 2.8 us on H100 and 2.9 us on V100 over NVSwitch, 1.9 us over a PCIe root complex.
       if (way_.drive == Drive::Pull || op_ == Op::Copy) demand_.path = demand_.path * 2.0;
@@ -120,9 +126,9 @@ class Lowering {
 
   // Pipelined through the relay's memory in chunks: both legs run at once after the first chunk.
   void nvlink_relay() {
-    auto const first = path_.nvlink(gpu_from(), *way_.relay, by_kernel());
+    auto const first = path_.nvlink(gpu_from(), *way_.relay, by_nvlink());
     auto const filled = path_.rate();
-    auto const second = path_.nvlink(*way_.relay, gpu_to(), by_kernel());
+    auto const second = path_.nvlink(*way_.relay, gpu_to(), by_nvlink());
     path_.device_memory(*way_.relay, 2);
     start_on(gpu_from());
     start_on(*way_.relay);
@@ -208,14 +214,30 @@ class Lowering {
     hold_engine(gpu_to());
   }
 
+  // Of the driver's staged copies: as the source's part says, or made up of what the host and the engines do.
+  [[nodiscard]] Seconds staged_start() const {
+    auto const* part = machine_.part_of(gpu_from());
+    if (part != nullptr && part->gpu.staged_start) return by_host(*part->gpu.staged_start);
+    return by_host((overheads::kHostSubmit + overheads::kHostSync) * 2.0) + chunk_start() * 2.0;
+  }
+  [[nodiscard]] Seconds staged_gap() const {
+    auto const* part = machine_.part_of(gpu_from());
+    if (part != nullptr && part->gpu.staged_gap) return by_host(*part->gpu.staged_gap);
+    return by_host(overheads::kHostSync + overheads::kHostSubmit) + chunk_start();
+  }
+
   void host_staged() {
     auto const memory = *way_.staging;
     auto const out = leg([&](PathBuilder& p) { return p.gpu_into_memory(gpu_from(), memory); });
     auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
-    start_two_legs();
-    if (!way_.by_driver) return pipeline(out.latency + in.latency, out.rate, chunk_start());
-    demand_.start += by_host(overheads::kHostSync);  // it waits for the second leg too
-    auto const gap = by_host(overheads::kHostSync + overheads::kHostSubmit) + chunk_start();
+    if (!way_.by_driver) {
+      start_two_legs();
+      return pipeline(out.latency + in.latency, out.rate, chunk_start());
+    }
+    keep_busy(staged_start());
+    hold_engine(gpu_from());
+    hold_engine(gpu_to());
+    auto const gap = staged_gap();
     auto const chunk = std::min(bytes_, overheads::kDriverChunk);
     bool const in_turn = legs_in_turn(gpu_from()) || legs_in_turn(gpu_to());
     demand_.chunk = overheads::kDriverChunk;
@@ -298,7 +320,7 @@ class Lowering {
       if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
         auto holder = *g;
         if (way_.relay) {
-          auto const hop = leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, by_kernel()); });
+          auto const hop = leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, by_nvlink()); });
           front = {hop.latency, hop.rate, true};
           keep_busy(engine_start(*g));
           hold_engine(*g);
@@ -330,7 +352,7 @@ class Lowering {
         back.latency = received.latency + flush(nic, holder);
         map_window(holder, holder, false);
         if (way_.relay_to) {
-          back = {back.latency + path_.nvlink(holder, *g, by_kernel()), received.rate, true};
+          back = {back.latency + path_.nvlink(holder, *g, by_nvlink()), received.rate, true};
           keep_busy(engine_start(holder));
           hold_engine(holder);
         }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
+#include "core/model/figures.hpp"
 #include "core/model/model.hpp"
 #include "core/model/network.hpp"
 #include "core/model/overheads.hpp"
@@ -87,15 +88,9 @@ std::optional<BytesPerSecond> PathBuilder::rate() const {
 
 // --------------------------------------------------------------------------------------------------------- latencies
 
-Seconds PathBuilder::endpoint(PciId id) const {
-  auto const* part = machine_.part_of(id);
-  return part != nullptr ? part->pcie.latency.value_or(overheads::kEndpoint) : overheads::kEndpoint;
-}
+Seconds PathBuilder::endpoint(PciId id) const { return figures::endpoint_latency(machine_.part_of(id)); }
 
-Seconds PathBuilder::pass(PciId pcie_switch) const {
-  auto const* part = machine_.part_of(pcie_switch);
-  return part != nullptr ? part->pcie.latency.value_or(overheads::kSwitchPass) : overheads::kSwitchPass;
-}
+Seconds PathBuilder::pass(PciId pcie_switch) const { return figures::switch_latency(machine_.part_of(pcie_switch)); }
 
 // Passes through the switches above `from` up to and including `stop`, or all of them.
 Seconds PathBuilder::switches(PciId from, std::optional<PciId> stop) const {
@@ -110,8 +105,7 @@ Seconds PathBuilder::switches(PciId from, std::optional<PciId> stop) const {
 }
 
 Seconds PathBuilder::root_complex(SocketId socket) const {
-  auto const* part = machine_.part_of(socket);
-  return part != nullptr ? part->cpu.root_complex_latency.value_or(overheads::kRootComplex) : overheads::kRootComplex;
+  return figures::root_complex_latency(machine_.part_of(socket));
 }
 
 Seconds PathBuilder::socket_hop(SocketId a, SocketId b) const {
@@ -356,10 +350,8 @@ Seconds PathBuilder::out_of_memory(NumaId memory, PciId device) {
   use_host_duplex(device);
   descend({device, device, 1, true}, std::nullopt, cut_payload(device));
   climb({device, device, pcie::read_request_share(request_of(device)), false}, std::nullopt);
-  auto const* cpu = machine_.part_of(machine_.at(memory).socket);
-  auto const round_trip =
-      memory_latency(device, memory) * 2.0 + walk_latency(socket) +
-      (cpu != nullptr ? cpu->cpu.memory_latency.value_or(overheads::kMemoryLatency) : overheads::kMemoryLatency);
+  auto const round_trip = memory_latency(device, memory) * 2.0 + walk_latency(socket) +
+                          figures::memory_latency(machine_.part_of(machine_.at(memory).socket));
   limit_reads(device, round_trip);
   return round_trip;
 }
@@ -375,7 +367,7 @@ Seconds PathBuilder::gpu_into_memory(PciId gpu, NumaId memory) {
   cross_sockets(link->socket, machine_.at(memory).socket, false, 1, true);
   use(resources_.memory(memory));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
-  return machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency) +
+  return figures::latency(machine_.at(path.part).link) * assumed_(Parameter::NvlinkLatency) +
          socket_hop(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
 }
 
@@ -390,9 +382,8 @@ Seconds PathBuilder::memory_into_gpu(NumaId memory, PciId gpu) {
   if (path.both) use(*path.both);
   hop(HopKind::Nvlink, static_cast<std::uint32_t>(link->bundle));
   hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
-  auto const one_way =
-      machine_.at(path.part).link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency) +
-      socket_hop(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
+  auto const one_way = figures::latency(machine_.at(path.part).link) * assumed_(Parameter::NvlinkLatency) +
+                       socket_hop(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
   return one_way * 2.0;
 }
 
@@ -439,12 +430,11 @@ Seconds PathBuilder::device_over_c2c(PciId device, CpuLink const& link) const {
   auto const way =
       endpoint(device) + switches(device, std::nullopt) + root_complex(socket) * 0.5 + socket_hop(socket, link.socket);
   return way * assumed_(Parameter::PathLatency) + walk_latency(socket) +
-         part.link.latency.value_or(overheads::kNvlinkOneWay) * assumed_(Parameter::NvlinkLatency);
+         figures::latency(part.link) * assumed_(Parameter::NvlinkLatency);
 }
 
 BytesPerSecond core_copy(Machine const& machine, NumaId memory) {
-  auto const* cpu = machine.part_of(machine.at(memory).socket);
-  return cpu != nullptr ? cpu->cpu.core_copy_bandwidth.value_or(overheads::kCoreCopy) : overheads::kCoreCopy;
+  return figures::core_copy(machine.part_of(machine.at(memory).socket));
 }
 
 void PathBuilder::cpu_copy(NumaId from, NumaId to) {
@@ -463,10 +453,12 @@ void PathBuilder::device_memory(PciId gpu, double weight) {
 
 // -------------------------------------------------------------------------------------------------------------- NVLink
 
-Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
+Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
   auto const weight_of = [&](PartId id) {
     auto const& link = machine_.at(id).link;
-    return load_store ? copy_efficiency(link) / load_store_efficiency(link) : 1.0;
+    if (by == NvlinkUse::Copy) return 1.0;
+    return figures::copy_efficiency(link) /
+           (by == NvlinkUse::Load ? figures::load_efficiency(link) : figures::load_store_efficiency(link));
   };
   auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
     use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));
@@ -481,8 +473,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
     lay(resources_.nvlink(i), forth);
     hop(HopKind::Nvlink, static_cast<std::uint32_t>(i));
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
-    return machine_.at(bundle.part).link.latency.value_or(overheads::kNvlinkOneWay) *
-           assumed_(Parameter::NvlinkLatency);
+    return figures::latency(machine_.at(bundle.part).link) * assumed_(Parameter::NvlinkLatency);
   }
   for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
     auto const& domain = machine_.nvswitches[d];
@@ -498,8 +489,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, bool load_store) {
     lay(resources_.nvswitch_port(d, *in), false);
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     auto const pass = machine_.at(domain.part).hop.latency.value_or(Seconds(0));
-    return (machine_.at(domain.link_part).link.latency.value_or(overheads::kNvlinkOneWay) + pass) *
-           assumed_(Parameter::NvlinkLatency);
+    return (figures::latency(machine_.at(domain.link_part).link) + pass) * assumed_(Parameter::NvlinkLatency);
   }
   throw PlanError(fmt::format("no NVLink joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
 }

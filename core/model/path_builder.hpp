@@ -16,6 +16,9 @@ struct CpuLink;
 // What one core of the memory's CPU copies from it.
 BytesPerSecond core_copy(Machine const& machine, NumaId memory);
 
+// Who moves the bytes over NVLink, in packets of its own: a copy engine, or SMs that store or load.
+enum class NvlinkUse : std::uint8_t { Copy, Store, Load };
+
 class PathBuilder {
  public:
   PathBuilder(Model const& model, Demand& demand);
@@ -36,8 +39,8 @@ class PathBuilder {
   // A GPU to host memory and back over whatever it has: NVLink to a CPU, else PCIe.
   Seconds gpu_into_memory(PciId gpu, NumaId memory);
   Seconds memory_into_gpu(NumaId memory, PciId gpu);
-  // NVLink between two GPUs. `load_store`: by SMs in 128 B packets rather than by a copy engine.
-  Seconds nvlink(PciId from, PciId to, bool load_store);
+  // NVLink between two GPUs.
+  Seconds nvlink(PciId from, PciId to, NvlinkUse by);
   // From one NIC's port to another's over the fabric.
   Seconds wire(PciId from, PciId to);
   void wire_out(PciId nic);

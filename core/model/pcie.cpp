@@ -20,7 +20,11 @@ double packet_efficiency(int generation, Bytes payload) {
 double link_utilisation(int generation) { return generation <= 4 ? 0.93 : 0.98; }
 
 BytesPerSecond capacity(PcieLink link, Bytes payload) {
-  return raw_rate(link) * (packet_efficiency(link.generation, payload) * link_utilisation(link.generation));
+  return capacity(link, payload, link_utilisation(link.generation));
+}
+
+BytesPerSecond capacity(PcieLink link, Bytes payload, double utilisation) {
+  return raw_rate(link) * (packet_efficiency(link.generation, payload) * utilisation);
 }
 
 double packet_penalty(int generation, Bytes payload, Bytes usual) {

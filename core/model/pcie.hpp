@@ -21,8 +21,9 @@ double packet_efficiency(int generation, Bytes payload);
 // Sources: Microway, NVIDIA nvbandwidth issue 50, voipmonitor/rtx6kpro. Gen6 is unmeasured: as gen5.
 double link_utilisation(int generation);
 
-// Payload bytes per second of one direction of a link in bulk.
+// Payload bytes per second of one direction of a link in bulk, at its generation's utilisation or at another.
 BytesPerSecond capacity(PcieLink link, Bytes payload);
+BytesPerSecond capacity(PcieLink link, Bytes payload, double utilisation);
 
 // How much more of a link packets of `payload` take than packets of `usual` bytes.
 double packet_penalty(int generation, Bytes payload, Bytes usual);

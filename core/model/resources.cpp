@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/machine/path_class.hpp"
+#include "core/model/figures.hpp"
 #include "core/model/network.hpp"
 #include "core/model/overheads.hpp"
 #include "core/model/pcie.hpp"
@@ -28,17 +29,6 @@ std::string missing_link(Machine const& machine, PciId id) {
 }
 
 }  // namespace
-
-double copy_efficiency(LinkFigures const& link) {
-  if (link.copy_efficiency) return *link.copy_efficiency;
-  if (link.family == LinkFamily::NvLink) return overheads::kNvlinkCopyEfficiency;
-  return link.load_store_efficiency.value_or(1.0);  // what kernels reach, where nobody says it of copies
-}
-
-double load_store_efficiency(LinkFigures const& link) {
-  return link.load_store_efficiency.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkLoadStoreEfficiency
-                                                                               : copy_efficiency(link));
-}
 
 std::string_view to_string(ResourceKind kind) {
   constexpr std::array<std::string_view, 16> kNames{"pcie_link",   "chip_fabric",   "host_bridge",    "io_die",
@@ -134,7 +124,7 @@ void Resources::add_functions(Machine const& machine) {
       auto const bandwidth = part != nullptr ? part->gpu.memory_bandwidth : std::nullopt;
       device_memories_[i] =
           add(function.name + ".memory", ResourceKind::DeviceMemory,
-              bandwidth ? std::optional(*bandwidth * overheads::kDeviceMemoryEfficiency) : std::nullopt,
+              bandwidth ? std::optional(*bandwidth * figures::device_memory_efficiency(part)) : std::nullopt,
               fmt::format("the memory bandwidth of '{}'", function.name));
       add_driver_staging(machine, id);
       copy_engines_[i] = EngineId(engines_.size());
@@ -152,6 +142,12 @@ void Resources::add_functions(Machine const& machine) {
   }
 }
 
+std::optional<BytesPerSecond> Resources::one_way(Machine const& machine, PciId id, Link const& link, bool upward) {
+  if (!link.link) return std::nullopt;
+  auto const utilisation = figures::link_utilisation(machine.part_of(id), upward, link.link->generation);
+  return pcie::capacity(*link.link, link.payload, utilisation);
+}
+
 void Resources::add_link(Machine const& machine, PciId id) {
   auto const& function = machine.at(id);
   auto const* cpu = machine.part_of(machine.socket_of(id));
@@ -164,9 +160,12 @@ void Resources::add_link(Machine const& machine, PciId id) {
     link.link = assumed_link(machine, id);
     link.assumed = link.link.has_value();
   }
-  auto const capacity = link.link ? std::optional(pcie::capacity(*link.link, link.payload)) : std::nullopt;
-  link.direction =
-      add_duplex(function.name, ".pcie.up", ".pcie.down", ResourceKind::PcieLink, capacity, missing_link(machine, id));
+  auto const missing = missing_link(machine, id);
+  auto const direction = [&](std::string const& name, bool upward) {
+    return add(function.name + name, ResourceKind::PcieLink, one_way(machine, id, link, upward), missing);
+  };
+  link.direction.up = direction(".pcie.up", true);
+  link.direction.down = direction(".pcie.down", false);
   links_[index(id)] = link;
 }
 
@@ -178,20 +177,21 @@ void Resources::add_host_duplex(Machine const& machine, PciId below_root) {
   if (!share && link.link->generation <= overheads::kHostDuplexGeneration) share = overheads::kHostDuplex;
   if (share && *share < 1)
     host_duplexes_[index(below_root)] = add(machine.at(below_root).name + ".host.both", ResourceKind::HostDuplex,
-                                            pcie::capacity(*link.link, link.payload) * (2 * *share));
+                                            (*capacity(link.direction.up) + *capacity(link.direction.down)) * *share);
 }
 
 void Resources::add_driver_staging(Machine const& machine, PciId gpu) {
   auto const& link = links_[index(gpu)];
   if (!link.link) return;
   auto const& name = machine.at(gpu).name;
-  auto const one_way = pcie::capacity(*link.link, link.payload);
+  auto const up = overheads::kDriverChunk / *capacity(link.direction.up);
+  auto const down = overheads::kDriverChunk / *capacity(link.direction.down);
   auto const* part = machine.part_of(gpu);
-  double const legs = part != nullptr && part->gpu.staged_legs == StagedLegs::InTurn ? 2 : 1;
+  bool const in_turn = part != nullptr && part->gpu.staged_legs == StagedLegs::InTurn;
   auto const staged =
-      overheads::kDriverChunk / ((overheads::kDriverChunk / one_way) * legs + overheads::kDriverChunkGap);
+      overheads::kDriverChunk / ((in_turn ? up + down : std::max(up, down)) + figures::staged_gap(part));
   driver_stagings_[index(gpu)] =
-      add(name + ".driver_staging", ResourceKind::DriverStaging, staged * (2 * overheads::kDriverDuplex));
+      add(name + ".driver_staging", ResourceKind::DriverStaging, staged * (2 * figures::staged_duplex(part)));
 }
 
 void Resources::add_sockets(Machine const& machine) {
@@ -223,11 +223,11 @@ void Resources::add_sockets(Machine const& machine) {
     auto const nodes = std::count_if(machine.numa_nodes.begin(), machine.numa_nodes.end(),
                                      [&](auto const& other) { return other.socket == numa.socket; });
     auto const bandwidth = part != nullptr ? part->cpu.memory_bandwidth : std::nullopt;
-    memories_.push_back(add(numa.name + ".memory", ResourceKind::Memory,
-                            bandwidth
-                                ? std::optional(*bandwidth * (overheads::kDramEfficiency / static_cast<double>(nodes)))
-                                : std::nullopt,
-                            fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
+    memories_.push_back(
+        add(numa.name + ".memory", ResourceKind::Memory,
+            bandwidth ? std::optional(*bandwidth * (figures::memory_efficiency(part) / static_cast<double>(nodes)))
+                      : std::nullopt,
+            fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
   }
 }
 
@@ -239,7 +239,7 @@ void Resources::add_socket_pairs(Machine const& machine) {
     auto const raw = part.link.rate ? std::optional(*part.link.rate * (static_cast<double>(link.count) *
                                                                        part.link.copy_efficiency.value_or(1.0)))
                                     : std::nullopt;
-    SocketPair pair{link.a, link.b, {}, {}, {}, part.link.latency.value_or(overheads::kSocketHop)};
+    SocketPair pair{link.a, link.b, {}, {}, {}, figures::latency(part.link)};
     pair.link =
         add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, raw, fmt::format("the rate of '{}'", part.name));
     auto const* cpu = machine.part_of(link.a);
@@ -272,15 +272,14 @@ void Resources::add_nvlinks(Machine const& machine) {
     auto const forth = carried(part, count, shares.first);
     path.direction.up = add(stem + up, ResourceKind::Nvlink, forth, missing);
     path.direction.down = add(stem + down, ResourceKind::Nvlink, carried(part, count, shares.second), missing);
-    auto const duplex =
-        part.link.duplex.value_or(part.link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
+    auto const duplex = figures::duplex(part.link);
     if (forth && duplex < 1) path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
     return path;
   };
   // Shares of a bundle's two directions: towards a CPU it may be another.
   auto const shares_of = [&](NvlinkBundle const& bundle) {
     auto const& link = machine.at(bundle.part).link;
-    auto const usual = copy_efficiency(link);
+    auto const usual = figures::copy_efficiency(link);
     auto const towards = [&](NvlinkEnd const& end) {
       return std::holds_alternative<SocketId>(end) ? link.copy_efficiency_to_cpu.value_or(usual) : usual;
     };
@@ -300,9 +299,9 @@ void Resources::add_nvlinks(Machine const& machine) {
   for (auto const& domain : machine.nvswitches) {
     auto& ports = ports_.emplace_back();
     for (auto const& port : domain.ports)
-      ports.push_back(made(
-          machine.at(port.gpu).name + ".nvlink", ".out", ".in", domain.link_part, port.count,
-          {copy_efficiency(machine.at(domain.link_part).link), copy_efficiency(machine.at(domain.link_part).link)}));
+      ports.push_back(made(machine.at(port.gpu).name + ".nvlink", ".out", ".in", domain.link_part, port.count,
+                           {figures::copy_efficiency(machine.at(domain.link_part).link),
+                            figures::copy_efficiency(machine.at(domain.link_part).link)}));
   }
 }
 

@@ -16,11 +16,6 @@ struct Duplex {
   ResourceId down{};
 };
 
-// Payload share of a link's raw rate, for copy engines and for loads and stores by SMs; the packets' own where the part
-// does not say.
-double copy_efficiency(LinkFigures const& link);
-double load_store_efficiency(LinkFigures const& link);
-
 class Resources {
  public:
   explicit Resources(Machine const& machine);
@@ -92,6 +87,7 @@ class Resources {
   Duplex add_duplex(std::string const& stem, std::string const& up, std::string const& down, ResourceKind kind,
                     std::optional<BytesPerSecond> capacity, std::string const& missing = {});
   void add_functions(Machine const& machine);
+  static std::optional<BytesPerSecond> one_way(Machine const& machine, PciId id, Link const& link, bool upward);
   void add_link(Machine const& machine, PciId id);
   void add_host_duplex(Machine const& machine, PciId below_root);
   void add_driver_staging(Machine const& machine, PciId gpu);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/io/digest.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/part_fields.hpp"
 #include "core/plan/dag_runner.hpp"
@@ -87,23 +88,16 @@ void verify_way(Machine const& machine, Step const& step) {
 // FNV-1a: short, stable over platforms; a collision only costs a missed warning.
 class Hash {
  public:
-  void add(std::string_view text) {
-    for (char const c : text) {
-      value_ ^= static_cast<unsigned char>(c);
-      value_ *= 0x100000001b3ULL;
-    }
-    value_ ^= 0xff;
-    value_ *= 0x100000001b3ULL;
-  }
+  void add(std::string_view text) { digest_.add(text); }
   void add(std::int64_t number) { add(std::to_string(number)); }
   template <class Quantity>
   void add(std::optional<Quantity> const& quantity) {
     add(quantity ? exact_text(*quantity) : std::string("-"));
   }
-  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", value_); }
+  [[nodiscard]] std::string text() const { return digest_.text(); }
 
  private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+  Digest digest_;
 };
 
 void add_settings(Hash& hash, Host const& host) {
@@ -124,9 +118,10 @@ void add_parts(Hash& hash, Machine const& machine) {
   for (auto const& part : machine.parts) {
     hash.add(part.name);
     for (auto const& field : part_fields(part.kind)) {
-      if (field.spec.name == "title") continue;  // for people
+      auto const texts = field.write(part);
+      if (texts.empty() || field.spec.name == "title") continue;  // nobody says; for people
       hash.add(field.spec.name);
-      for (auto const& text : field.write(part)) hash.add(text);
+      for (auto const& text : texts) hash.add(text);
     }
   }
 }

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <map>
 
+#include "core/calibration/observations.hpp"
 #include "core/io/error.hpp"
 #include "core/machine/part_fields.hpp"
 #include "core/machine/path_class.hpp"
+#include "core/measurement/measured_transfer.hpp"
 #include "core/verdict/run_ranges.hpp"
 
 namespace lanewise {
@@ -65,6 +67,7 @@ class Bench {
     for (auto& [known, stand] : stands_)
       if (known == settings) return *stand;
     auto machine = world_.machine(measurement_);
+    if (world_.calibration != nullptr) apply(*world_.calibration, machine);
     try {
       for (auto const& setting : measurement_.settings) apply_setting(machine, setting, world_.catalogue);
       for (auto const& setting : settings) apply_setting(machine, setting, world_.catalogue);
@@ -72,7 +75,8 @@ class Bench {
       refuse(pos, error.what());
     }
     world_.last_word(machine);
-    for (auto const& withheld : measurement_.withheld) withhold(machine, withheld);
+    for (auto const& withheld : measurement_.withheld)
+      if (!calibrated(withheld)) withhold(machine, withheld);
     stands_.emplace_back(settings, std::make_unique<Stand>(std::move(machine)));
     return *stands_.back().second;
   }
@@ -84,6 +88,14 @@ class Bench {
   }
 
  private:
+  [[nodiscard]] bool calibrated(Withheld const& withheld) const {
+    if (world_.calibration == nullptr) return false;
+    auto const& values = world_.calibration->values;
+    return std::any_of(values.begin(), values.end(), [&](CalibratedValue const& value) {
+      return value.part == withheld.part && value.key == withheld.key;
+    });
+  }
+
   Measurement const& measurement_;
   AccuracyWorld const& world_;
   std::vector<std::pair<std::vector<Setting>, std::unique_ptr<Stand>>> stands_;
@@ -115,7 +127,7 @@ class PointJudge {
                            point.flows[0].to == point.flows[1].from
                        ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
                        : fmt::format("{} at once", point.flows.size());
-    auto const requests = requests_of(point);
+    auto const requests = requests_of(stand_.model.machine(), series_, point);
     if (!allowed(requests)) return result_;
     if (requests.size() == 1)
       alone(requests.front());
@@ -125,27 +137,6 @@ class PointJudge {
   }
 
  private:
-  std::vector<Request> requests_of(MeasuredPoint const& point) {
-    std::vector<Request> requests;
-    auto const& machine = stand_.model.machine();
-    for (auto const& flow : point.flows) {
-      Request request;
-      request.id = std::to_string(requests.size());
-      request.from = place_of(machine, flow.from, point.pos);
-      request.to = place_of(machine, flow.to, point.pos);
-      request.bytes = point.bytes_of(flow);
-      request.op = series_.op;
-      request.only = series_.mechanism;
-      if (series_.pulled) request.drive = Drive::Pull;
-      request.pageable = series_.pageable;
-      request.queue_pairs = series_.queue_pairs;
-      request.by_driver = series_.by_driver;
-      request.access = point.access;
-      requests.push_back(std::move(request));
-    }
-    return requests;
-  }
-
   // Chooses a way for every flow; what was measured must be allowed.
   bool allowed(std::vector<Request> const& requests) {
     for (auto const& request : requests) {
@@ -173,20 +164,6 @@ class PointJudge {
                                 path_between(stand_.model.machine(), request.from, request.to));
   }
 
-  // A makespan is all of the time. Latency of a copy is the whole of it, that of a store or load the way alone, as seen
-  // from a running kernel; a bandwidth counts starts unless many transfers are in flight.
-  [[nodiscard]] std::optional<double> figure(Model const& model, Request const& request, Way const& way) const {
-    auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);
-    auto const cost = model.cost(demand, request.bytes);
-    if (!cost) return std::nullopt;
-    if (series_.quantity == MeasuredQuantity::Bandwidth)
-      return (series_.pipelined ? *model.throughput(demand, request.bytes) : request.bytes / cost->time).value();
-    if (series_.quantity == MeasuredQuantity::Makespan) return cost->time.value();
-    if (way.mechanism == Mechanism::BarCopy && std::holds_alternative<NumaId>(request.from))
-      return (cost->time - demand.path).value();  // the CPU does not wait for what it posted
-    return model.observed_latency(demand, *cost, request.op, way).value();
-  }
-
   void alone(Request const& request) {
     auto const& way = ways_.front();
     auto const demand = stand_.model.lower(request.from, request.to, request.bytes, request.op, way);
@@ -196,8 +173,9 @@ class PointJudge {
       return;
     }
     result_.binding = stand_.model.text_of_binding(*cost);
-    result_.predicted = figure(stand_.model, request, way);
-    result_.interval = stand_.intervals.of([&](Model const& model) { return figure(model, request, way).value_or(0); });
+    result_.predicted = predicted_alone(stand_.model, series_, request, way);
+    result_.interval = stand_.intervals.of(
+        [&](Model const& model) { return predicted_alone(model, series_, request, way).value_or(0); });
   }
 
   void together(std::vector<Request> const& requests) {
@@ -351,6 +329,7 @@ MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& wor
     for (auto const& point : series.points) {
       result.points.push_back(judge.judge(point));
       result.points.back().doubtful = measurement.doubtful.empty() ? series.doubtful : measurement.doubtful;
+      result.points.back().fitted = world.fitted_to_this && serves_fit(point);
     }
   }
   for (auto const& fact : measurement.facts) {
@@ -363,6 +342,7 @@ MeasurementResult judge(Measurement const& measurement, AccuracyWorld const& wor
 AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;
   std::map<MeasuredQuantity, std::vector<double>> errors;
+  std::vector<double> fitted;
   std::size_t agreed = 0;
   std::size_t covered = 0;
   auto const count = [&](auto const& entry, bool as_measured) {
@@ -377,6 +357,10 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   for (auto const& result : results) {
     for (auto const& fact : result.facts) count(fact, fact.agrees);
     for (auto const& point : result.points) {
+      if (point.fitted && point.doubtful.empty()) {
+        if (auto const error = point.error()) fitted.push_back(*error);
+        continue;
+      }
       if (!count(point, point.legal)) continue;
       auto const error = point.error();
       if (!error) {
@@ -387,13 +371,13 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
       covered += point.interval.holds(point.measured) ? 1 : 0;
     }
   }
-  auto const of = [&](MeasuredQuantity quantity) {
-    auto const& some = errors[quantity];
+  auto const of = [](std::vector<double> const& some) {
     return ErrorSummary{some.size(), quantile(some, 0.5), quantile(some, 0.95), quantile(some, 1)};
   };
-  summary.bandwidth = of(MeasuredQuantity::Bandwidth);
-  summary.latency = of(MeasuredQuantity::Latency);
-  summary.makespan = of(MeasuredQuantity::Makespan);
+  summary.bandwidth = of(errors[MeasuredQuantity::Bandwidth]);
+  summary.latency = of(errors[MeasuredQuantity::Latency]);
+  summary.makespan = of(errors[MeasuredQuantity::Makespan]);
+  summary.fitted = of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;
   if (summary.judged > 0)
     summary.legality_agreement = static_cast<double>(agreed) / static_cast<double>(summary.judged);

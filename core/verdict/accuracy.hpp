@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/calibration/calibration.hpp"
 #include "core/measurement/measurement.hpp"
 #include "core/model/interval.hpp"
 #include "core/plan/executor.hpp"
@@ -20,6 +21,10 @@ struct AccuracyWorld {
   std::function<void(Machine&)> last_word = [](Machine&) {};
   std::function<std::unique_ptr<Executor>(Model const&)> executor;
   Catalogue& catalogue;
+  // Put into the machine as its file says it; its figures win over those that a measurement withholds.
+  Calibration const* calibration = nullptr;
+  // It was fitted to this very measurement, whose single transfers are then no test of it.
+  bool fitted_to_this = false;
 };
 
 struct PointResult {
@@ -34,9 +39,10 @@ struct PointResult {
   std::string binding;   // what bounds the prediction, or why there is none
   bool legal = true;     // the rules allow what was measured
   std::string doubtful;  // why it is left out of the gate; empty: it is in
+  bool fitted = false;   // the calibration knows it already: left out too
   SourcePos pos;
 
-  [[nodiscard]] bool in_gate() const { return doubtful.empty(); }
+  [[nodiscard]] bool in_gate() const { return doubtful.empty() && !fitted; }
   // |predicted / measured - 1|; absent without a prediction.
   [[nodiscard]] std::optional<double> error() const;
 };
@@ -74,6 +80,7 @@ struct AccuracySummary {
   std::size_t judged = 0;                    // how many those are
   ErrorSummary bandwidth, latency, makespan;
   std::optional<double> interval_coverage;
+  ErrorSummary fitted;          // of points that the calibration was fitted to
   std::size_t left_out = 0;     // doubtful points and facts
   std::size_t unpredicted = 0;  // points in the gate without a prediction
 };

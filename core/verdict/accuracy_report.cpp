@@ -147,13 +147,19 @@ std::string makespans(AccuracySummary const& s) {
                      percent(s.makespan.p95));
 }
 
+std::string fitted(AccuracySummary const& s) {
+  if (s.fitted.points == 0) return "";
+  return fmt::format("; {} that the calibration was fitted to are not counted (median {}, p95 {})", s.fitted.points,
+                     percent(s.fitted.median), percent(s.fitted.p95));
+}
+
 std::string summary_line(AccuracySummary const& s) {
   return fmt::format(
       "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{} inside the 90 % range; rules agree with "
-      "{} of {}; {} left out as doubtful, {} without a prediction",
+      "{} of {}; {} left out as doubtful, {} without a prediction{}",
       s.bandwidth.points, percent(s.bandwidth.median), percent(s.bandwidth.p95), s.latency.points,
       percent(s.latency.median), makespans(s), percent(s.interval_coverage), percent(s.legality_agreement), s.judged,
-      s.left_out, s.unpredicted);
+      s.left_out, s.unpredicted, fitted(s));
 }
 
 std::vector<std::string> const kMakespanHeader{"file", "makespans", "median", "p95", "worst"};
@@ -223,6 +229,7 @@ Json summary_json(AccuracySummary const& s) {
           {"bandwidth", errors(s.bandwidth)},
           {"latency", errors(s.latency)},
           {"makespan", errors(s.makespan)},
+          {"fitted", errors(s.fitted)},
           {"interval_coverage", number(s.interval_coverage)},
           {"left_out", s.left_out},
           {"unpredicted", s.unpredicted}};
@@ -248,6 +255,7 @@ Json point_json(PointResult const& p) {
   json["legal"] = p.legal;
   json["in_gate"] = p.in_gate();
   if (!p.doubtful.empty()) json["doubtful"] = p.doubtful;
+  if (p.fitted) json["fitted"] = true;
   json["line"] = p.pos.line;
   return json;
 }

@@ -46,6 +46,15 @@ TEST(JsonSchema, AcceptsEveryBundledCluster) { expect_all_valid(FileKind::Cluste
 TEST(JsonSchema, AcceptsEveryBundledPart) { expect_all_valid(FileKind::Part, "topologies/parts"); }
 TEST(JsonSchema, AcceptsEveryBundledScenario) { expect_all_valid(FileKind::Scenario, "scenarios"); }
 TEST(JsonSchema, AcceptsEveryBundledMeasurement) { expect_all_valid(FileKind::Measurement, "measurements/published"); }
+TEST(JsonSchema, AcceptsACalibrationAndRefusesAWrongOne) {
+  std::string const text =
+      "lanewise: calibration/1\nmachine: m\nfingerprint: 00ff\nmeasurement: {name: a, digest: 01}\nvalues:\n"
+      "  - {at: gpu0-gpu1, key: duplex, value: 0.9, low: 88 %, high: 0.92, points: 3, together_with: [a, b]}\n";
+  EXPECT_THAT(problems_of(FileKind::Calibration, text), testing::IsEmpty());
+  EXPECT_THAT(
+      problems_of(FileKind::Calibration, text + "  - {part: p, key: dulpex, value: 1, low: 1, high: 1, points: 1}\n"),
+      testing::Not(testing::IsEmpty()));
+}
 
 // A file that the reader refuses for its form is refused by the schema too.
 struct Wrong {

@@ -5,7 +5,7 @@ set -euo pipefail
 cd -- "$1"
 
 # Folders of core in the order of the data's way: each may include itself and those before it.
-order=(units io machine rules model plan planner view scenario measurement verdict interop)
+order=(units io machine rules model plan planner view scenario measurement calibration verdict interop)
 declare -A rank
 for i in "${!order[@]}"; do rank[${order[i]}]=$i; done
 

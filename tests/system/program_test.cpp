@@ -395,4 +395,37 @@ TEST_F(Program, AccuracyTakesAFileAMachineAndSettings) {
   EXPECT_THAT(run("accuracy " + file + " --markdown").output, HasSubstr("| rtx6000ada-x2-puget |"));
 }
 
+// Fitted to a file, the machine is changed for every command, and for no other machine.
+TEST_F(Program, ACalibrationIsWrittenAndTakenByEveryCommand) {
+  auto const file = kRoot + "/measurements/recorded/h200x2-vm-2026-11.yaml";
+  auto const overlay = at("h200.calibration.yaml");
+  auto const fitted = run("calibrate h200x8-vm " + file + " -o " + overlay);
+  ASSERT_EQ(fitted.code, kFine);
+  EXPECT_THAT(fitted.output, AllOf(HasSubstr("nvlink-4 copy_efficiency"), HasSubstr("95 % interval"),
+                                   HasSubstr("no measured figure hangs on it")));
+  auto const json = nlohmann::json::parse(run("calibrate h200x8-vm " + file + " --json").output);
+  EXPECT_EQ(json["lanewise"], "calibration/1");
+  auto const error = [&](char const* when) { return json["fit"][when]["median_error"].get<double>(); };
+  EXPECT_LT(error("after"), 0.02);
+  EXPECT_LT(error("after"), 0.5 * error("before"));
+  auto const time = [&](std::string const& rest) {
+    auto const why = nlohmann::json::parse(run("why h200x8-vm gpu0 numa0 --bytes '4 B' --json " + rest).output);
+    return why["candidates"][1]["time_us"].get<double>();
+  };
+  EXPECT_NEAR(time("--calibration " + overlay), 2.13, 0.05);  // as the file has it
+  EXPECT_LT(time(""), 1.8);
+  EXPECT_EQ(time("--calibration " + write("overlay.json", json.dump())), time("--calibration " + overlay));
+  auto const shown = write("both.yaml", run("show h200x8-vm --as yaml --calibration " + overlay).output);
+  EXPECT_EQ(run("matrix " + shown + " --json").output, run("matrix h200x8-vm --json --calibration " + overlay).output);
+  auto const book = run("accuracy " + file + " --calibration " + overlay);
+  EXPECT_THAT(book.output, HasSubstr("26 that the calibration was fitted to are not counted"));
+  auto const other = run_both("show hgx-h100 --calibration " + overlay);
+  EXPECT_EQ(other.code, kBadInput);
+  EXPECT_THAT(other.output, HasSubstr("of 'h200x8-vm', not of 'hgx-h100'"));
+  EXPECT_EQ(run_both("calibrate h200x8-vm " + file + " --calibration " + overlay).code, kBadInput);
+  expect_refused("show h200x8-vm --calibration " + at("missing.yaml"), "missing.yaml");
+  EXPECT_THAT(run_both("calibrate h200x8-vm " + file + " --patterns host-copes").output,
+              HasSubstr("did you mean 'host-copies'?"));
+}
+
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/plan/plan.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {
@@ -176,6 +177,83 @@ series:
   EXPECT_THAT(accuracy_markdown({result}), testing::HasSubstr("## Makespans"));
   EXPECT_NEAR(accuracy_json({result})["points"][0]["measured_us"].get<double>(), 400, 1e-9);
   EXPECT_EQ(accuracy_json({result})["summary"]["makespan"]["points"], 2);
+}
+
+std::string const kCopies = R"(
+withhold: [gpu.copy_engines]
+series:
+  - {series: copies, quantity: bandwidth, unit: GB/s, bytes: 1 GB, values: [{from: gpu0, to: gpu1, value: 25}]}
+  - {series: both, quantity: makespan, unit: us, bytes: 1 MB, both_ways: true, values: [{from: gpu0, to: gpu1, value: 200}]}
+  - {series: three, quantity: makespan, unit: us, bytes: 1 MB, together: [{flows: [[gpu0, gpu1], [gpu1, gpu0], [gpu0, gpu0]], value: 300}]}
+)";
+
+MeasurementResult judged_with(Calibration const& calibration, bool fitted_to_this) {
+  Catalogue catalogue({});
+  AccuracyWorld const world{.machine = [](Measurement const&) { return two_gpus(); },
+                            .executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); },
+                            .catalogue = catalogue,
+                            .calibration = &calibration,
+                            .fitted_to_this = fitted_to_this};
+  std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
+  return judge(read_measurement(SourceText::from_memory("m.yaml", head + kCopies)), world);
+}
+
+Calibration at_nine_tenths() {
+  Calibration calibration;
+  calibration.machine = "two";
+  calibration.fingerprint = fingerprint(two_gpus());
+  CalibratedValue value;
+  value.part = "gpu";
+  value.key = "link_utilisation_up";
+  value.value = 0.93 * 0.9;
+  calibration.values = {value};
+  return calibration;
+}
+
+TEST(Accuracy, HoldsTheCalibratedModel) {
+  auto const result = judged_with(at_nine_tenths(), false);
+  EXPECT_NEAR(*result.points[0].predicted, kGen4 * 0.9, kGen4 * 1e-4);
+  EXPECT_EQ(summarise({result}).fitted.points, 0U);
+  EXPECT_EQ(summarise({result}).bandwidth.points, 1U);
+}
+
+// What a calibration was fitted to is no test of it; transfers that meet are.
+TEST(Accuracy, WhatTheCalibrationWasFittedToIsNotCounted) {
+  auto const result = judged_with(at_nine_tenths(), true);
+  auto const summary = summarise({result});
+  EXPECT_EQ(summary.fitted.points, 2U);
+  EXPECT_EQ(summary.bandwidth.points, 0U);
+  EXPECT_EQ(summary.makespan.points, 1U);
+  EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("2 that the calibration was fitted to are not counted"));
+  EXPECT_EQ(accuracy_json({result})["points"][0]["fitted"], true);
+}
+
+TEST(Accuracy, TheCalibrationOfAnotherMachineIsRefused) {
+  auto calibration = at_nine_tenths();
+  calibration.fingerprint = "0";
+  EXPECT_THROW(judged_with(calibration, false), InputError);
+}
+
+// A figure that the calibration measured is not taken away with the datasheet's.
+TEST(Accuracy, ACalibratedFigureIsNotWithheld) {
+  auto calibration = at_nine_tenths();
+  Measurement measurement;
+  measurement.name = "m";
+  measurement.withheld = {{"gpu", "link_utilisation_up", "0.5", {}}};
+  MeasuredSeries series;
+  MeasuredPoint point;
+  point.flows = {{"gpu0", "gpu1", Bytes(0)}};
+  point.bytes = Bytes(1'000'000'000);
+  point.value = 25e9;
+  series.points = {point};
+  measurement.series = {series};
+  Catalogue catalogue({});
+  AccuracyWorld world{.machine = [](Measurement const&) { return two_gpus(); },
+                      .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                      .catalogue = catalogue};
+  EXPECT_NEAR(*judge(measurement, world).points[0].predicted, kGen4 * 0.5 / 0.93, kGen4 * 1e-4);
+  world.calibration = &calibration;
+  EXPECT_NEAR(*judge(measurement, world).points[0].predicted, kGen4 * 0.9, kGen4 * 1e-4);
 }
 
 TEST(Accuracy, WithoutASimulatorSeveralAtOnceHaveNoPrediction) {

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/executors.hpp"
+#include "cli/session.hpp"
+#include "core/calibration/calibrate.hpp"
+#include "core/io/digest.hpp"
+#include "core/io/error.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output;
+  std::vector<std::string> patterns;
+};
+
+void run(Session& session, Options const& options) {
+  if (!session.calibration_file.empty())
+    throw InputError("--calibration: a calibration begins from the machine file, not from another calibration");
+  auto const machine = session.catalogue.machine(session.machine_name);
+  auto const source = SourceText::load(options.file);
+  CalibrationRequest request{read_measurement(source), digest_of(source.text()), options.patterns, {}};
+  for (auto const& text : session.settings) request.measurement.settings.push_back(parse_setting(text));
+  if (!options.patterns.empty()) request.executor = make_sim_executor;
+  auto const outcome = calibrate(request, machine, session.catalogue);
+  if (!options.output.empty()) write_file(options.output, write_calibration(outcome.overlay));
+  if (session.json)
+    fmt::print("{}\n", calibration_json(outcome).dump(2));
+  else
+    fmt::print("{}", calibration_text(outcome));
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("calibrate", "fit a machine's figures to measured single transfers");
+  auto options = std::make_shared<Options>();
+  session.add_machine(*command);
+  command->add_option("measurement", options->file, "a measurement file, such as `lanewise measure` writes")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("-o,--output", options->output, "write the calibration to this file, for --calibration");
+  command
+      ->add_option("--patterns", options->patterns,
+                   "also fit limits that transfers share (host memory, I/O dies) to these series of the file")
+      ->delimiter(',')
+      ->type_name("SERIES");
+  command->callback([&session, options] { run(session, *options); });
+}
+
+}  // namespace lanewise::cli

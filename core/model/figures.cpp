@@ -1,0 +1,99 @@
+#include "core/model/figures.hpp"
+
+#include "core/model/overheads.hpp"
+#include "core/model/pcie.hpp"
+
+namespace lanewise::figures {
+namespace {
+
+// What the part says of itself, or what stands in for it.
+template <class Value, class Member>
+Value said(Part const* part, Member member, Value otherwise) {
+  return part != nullptr ? member(*part).value_or(otherwise) : otherwise;
+}
+
+}  // namespace
+
+Seconds copy_start(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.copy_start; }, overheads::kCopyEngineStart);
+}
+Seconds host_copy_start(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.host_copy_start; }, copy_start(gpu));
+}
+Seconds local_copy_start(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.local_copy_start; }, overheads::kLocalCopyStart);
+}
+Seconds kernel_start(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.kernel_start; }, overheads::kKernelStart);
+}
+Seconds staged_start(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.staged_start; }, overheads::kDriverStagedStart);
+}
+Seconds staged_gap(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.staged_gap; }, overheads::kDriverChunkGap);
+}
+double staged_duplex(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.staged_duplex; }, overheads::kDriverDuplex);
+}
+double device_memory_efficiency(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.memory_efficiency; }, overheads::kDeviceMemoryEfficiency);
+}
+
+Seconds root_complex_latency(Part const* cpu) {
+  return said(
+      cpu, [](Part const& p) { return p.cpu.root_complex_latency; }, overheads::kRootComplex);
+}
+Seconds memory_latency(Part const* cpu) {
+  return said(
+      cpu, [](Part const& p) { return p.cpu.memory_latency; }, overheads::kMemoryLatency);
+}
+double memory_efficiency(Part const* cpu) {
+  return said(
+      cpu, [](Part const& p) { return p.cpu.memory_efficiency; }, overheads::kDramEfficiency);
+}
+BytesPerSecond core_copy(Part const* cpu) {
+  return said(
+      cpu, [](Part const& p) { return p.cpu.core_copy_bandwidth; }, overheads::kCoreCopy);
+}
+
+Seconds endpoint_latency(Part const* part) {
+  return said(
+      part, [](Part const& p) { return p.pcie.latency; }, overheads::kEndpoint);
+}
+Seconds switch_latency(Part const* part) {
+  return said(
+      part, [](Part const& p) { return p.pcie.latency; }, overheads::kSwitchPass);
+}
+double link_utilisation(Part const* part, bool upward, int generation) {
+  auto const member = [upward](Part const& p) {
+    return upward ? p.pcie.link_utilisation_up : p.pcie.link_utilisation_down;
+  };
+  return said(part, member, pcie::link_utilisation(generation));
+}
+
+double copy_efficiency(LinkFigures const& link) {
+  if (link.copy_efficiency) return *link.copy_efficiency;
+  if (link.family == LinkFamily::NvLink) return overheads::kNvlinkCopyEfficiency;
+  return link.load_store_efficiency.value_or(1.0);  // what kernels reach, where nobody says it of copies
+}
+double load_store_efficiency(LinkFigures const& link) {
+  return link.load_store_efficiency.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkLoadStoreEfficiency
+                                                                               : copy_efficiency(link));
+}
+double load_efficiency(LinkFigures const& link) { return link.load_efficiency.value_or(load_store_efficiency(link)); }
+double duplex(LinkFigures const& link) {
+  return link.duplex.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
+}
+Seconds latency(LinkFigures const& link) {
+  return link.latency.value_or(link.family == LinkFamily::Socket ? overheads::kSocketHop : overheads::kNvlinkOneWay);
+}
+
+}  // namespace lanewise::figures

@@ -1,0 +1,37 @@
+#pragma once
+// The figures of a part that may be left out, with what stands in for them: constants of drivers, software and links.
+// The model reads them here, and a calibration starts from them.
+#include "core/machine/part.hpp"
+#include "core/units/quantity.hpp"
+
+namespace lanewise::figures {
+
+// Of a GPU. A null part is one that nobody named.
+Seconds copy_start(Part const* gpu);
+Seconds host_copy_start(Part const* gpu);
+Seconds local_copy_start(Part const* gpu);
+Seconds kernel_start(Part const* gpu);
+Seconds staged_start(Part const* gpu);
+Seconds staged_gap(Part const* gpu);
+double staged_duplex(Part const* gpu);
+double device_memory_efficiency(Part const* gpu);
+
+// Of a CPU.
+Seconds root_complex_latency(Part const* cpu);
+Seconds memory_latency(Part const* cpu);
+double memory_efficiency(Part const* cpu);
+BytesPerSecond core_copy(Part const* cpu);
+
+// Of a PCI function's part and the link above it.
+Seconds endpoint_latency(Part const* part);
+Seconds switch_latency(Part const* part);
+double link_utilisation(Part const* part, bool upward, int generation);
+
+// Of a link's part: payload share of its raw rate, for copy engines, and for stores and loads by SMs.
+double copy_efficiency(LinkFigures const& link);
+double load_store_efficiency(LinkFigures const& link);
+double load_efficiency(LinkFigures const& link);
+double duplex(LinkFigures const& link);
+Seconds latency(LinkFigures const& link);
+
+}  // namespace lanewise::figures
