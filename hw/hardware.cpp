@@ -10,7 +10,7 @@ constexpr auto* kNoCuda = "the CUDA executor is not in this build: install the C
 std::unique_ptr<Executor> make_executor(Model const& /*model*/) { throw MissingError(kNoCuda); }
 std::string about() { return std::string("no: ") + kNoCuda; }
 
-constexpr Hardware kHardware{make_executor, about};
+constexpr Hardware kHardware{make_executor, about, discover, discovery_json};
 
 }  // namespace
 }  // namespace lanewise::hw

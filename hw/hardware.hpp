@@ -8,6 +8,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "hw/discover/discovery.hpp"
 
 namespace lanewise::hw {
 
@@ -17,6 +18,9 @@ struct Hardware {
   std::unique_ptr<Executor> (*make_executor)(Model const& model);
   // One line: what is built in, and what of it is here.
   std::string (*about)();
+  // The machine that this is, and where its sources disagree; and all of that as JSON.
+  Discovery (*discover)(DiscoverOptions const& options, Catalogue& catalogue);
+  nlohmann::ordered_json (*discovery_json)(Discovery const& found);
 };
 
 }  // namespace lanewise::hw
