@@ -51,6 +51,9 @@ class Assembler {
     return !has_roles_ && (facts_.cpu.hypervisor || !facts_.platform.hypervisor.empty());
   }
 
+  // What decides how packets travel is the host's.
+  [[nodiscard]] bool is_hidden() const { return !has_roles_ && (is_guest() || !flat_.empty()); }
+
   // In the order of nvidia-smi, which is that of their addresses.
   void number_gpus() {
     std::vector<std::string> addresses;
@@ -326,7 +329,7 @@ class Assembler {
     settings.virtualization.passthrough = (is_guest() && devices) || !flat_.empty();
     if (is_guest()) settings.virtualization.hypervisor = facts_.platform.hypervisor;
     if (has_roles_) builder_.note("an emulated machine: stand-ins play its devices, as the roles file says");
-    settings.iommu = settings.virtualization.passthrough && !has_roles_ ? IommuMode::Unknown : iommu();
+    settings.iommu = is_hidden() ? IommuMode::Unknown : iommu();
   }
 
   static IommuMode mode_of(PciFacts const& function) {
@@ -385,14 +388,13 @@ class Assembler {
 
   void note_what_is_hidden() {
     if (gpus_.empty()) builder_.note("no GPU was found");
-    auto const& v = builder_.machine().hosts.front().settings.virtualization;
     if (is_guest() && facts_.platform.hypervisor.empty())
       builder_.note("a virtual machine; nothing says which hypervisor runs it");
     if (!flat_.empty())
       builder_.note(
           "the PCI tree is flat: GPUs or NICs are devices of the root bus, as virtual machines present them; which "
           "switches, root ports and sockets they really hang from cannot be known from inside");
-    if (v.passthrough && !has_roles_) {
+    if (is_hidden()) {
       builder_.note("ACS and IOMMU are the host's and cannot be read by a guest");
       if (unknown_acs_ < ports_seen()) builder_.note("ports that a guest sees are emulated; their ACS says nothing");
     } else if (unknown_acs_ > 0) {
@@ -422,10 +424,9 @@ class Assembler {
     auto& setting = machine.hosts.front().settings.acs;
     auto const most =
         std::max_element(known.begin(), known.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
-    bool const hidden = machine.hosts.front().settings.virtualization.passthrough && !has_roles_;
-    setting = most == known.end() || hidden ? AcsControl::unknown() : AcsControl{true, most->first};
+    setting = most == known.end() || is_hidden() ? AcsControl::unknown() : AcsControl{true, most->first};
     for (auto& function : machine.functions)
-      if (hidden || function.acs == setting) function.acs.reset();
+      if (is_hidden() || function.acs == setting) function.acs.reset();
   }
 
   void settle_cliques(Machine& machine) const {
