@@ -9,7 +9,8 @@ namespace lanewise::hw {
 
 class Library {
  public:
-  explicit Library(char const* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+  // It stays in memory to the end: drivers leave threads and exit handlers behind.
+  explicit Library(char const* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
     if (handle_ == nullptr) reason_ = std::string(name) + " is not here";
   }
   Library(Library const&) = delete;

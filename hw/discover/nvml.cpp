@@ -159,6 +159,7 @@ class Nvml {
     if (call("nvmlDeviceGetMigMode", device, &current, &pending)) gpu.mig = current == 1;
     if (auto const mode = number("nvmlDeviceGetVirtualizationMode", device))
       gpu.virtualization = virtualization_of(*mode);
+    gpu.c2c = has_c2c(device);
     read_fabric(device, gpu);
     read_links(device, gpu);
     return gpu;
@@ -169,10 +170,11 @@ class Nvml {
     if (!call("nvmlDeviceGetGpuFabricInfo", device, &fabric) || fabric.state > 3) return;
     gpu.fabric = static_cast<FabricState>(fabric.state);
     gpu.fabric_clique = static_cast<int>(fabric.clique);
-    struct C2cMode {  // nvmlC2cModeInfo_v1_t
-      unsigned enabled;
-    } mode{};
-    gpu.c2c = call("nvmlDeviceGetC2cModeInfoV", device, &mode) && mode.enabled == 1;
+  }
+
+  [[nodiscard]] bool has_c2c(Device device) const {
+    unsigned enabled = 0;  // the whole of nvmlC2cModeInfo_v1_t
+    return call("nvmlDeviceGetC2cModeInfoV", device, &enabled) && enabled == 1;
   }
 
   void read_links(Device device, NvmlGpu& gpu) const {

@@ -22,9 +22,9 @@ struct Outcome {
 };
 
 // Runs `lanewise discover` in a shell; `arguments` may redirect.
-Outcome run(std::string const& arguments) {
+Outcome run(std::string const& arguments, std::string const& environment = {}) {
   Outcome outcome;
-  auto* pipe = popen((std::string(LANEWISE_PROGRAM) + " discover " + arguments).c_str(), "r");
+  auto* pipe = popen((environment + " " + LANEWISE_PROGRAM + " discover " + arguments).c_str(), "r");
   std::array<char, 4096> chunk{};
   while (auto const n = std::fread(chunk.data(), 1, chunk.size(), pipe)) outcome.output.append(chunk.data(), n);
   outcome.code = WEXITSTATUS(pclose(pipe));
@@ -72,6 +72,49 @@ TEST(DiscoverCommand, RolesComeFromAFile) {
   auto const outcome = run("--sysfs " + system.sys().string() + " --roles " +
                            (system.sys() / "../roles.yaml").string() + " 2>/dev/null");
   EXPECT_THAT(outcome.output, HasSubstr("gpu: gpu0"));
+}
+
+// Runs `lanewise discover` with the stand-in drivers of tests/hw/fake_drivers.cpp in front of any real ones.
+Outcome run_with_drivers(std::string const& environment, std::string const& arguments) {
+  return run(arguments, environment + " LD_LIBRARY_PATH=" + LANEWISE_FAKE_DRIVERS);
+}
+
+nlohmann::json find_by_address(nlohmann::json const& list, std::string const& bdf) {
+  for (auto const& item : list)
+    if (item.value("bdf", "") == bdf) return item;
+  return {};
+}
+
+TEST(DiscoverCommand, DriversAreLoadedAndAsked) {
+  auto const outcome = run_with_drivers("", "--json 2>/dev/null");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  auto const json = nlohmann::json::parse(outcome.output);
+  auto const& nvml = json.at("observed").at("nvml");
+  EXPECT_EQ(nvml.at("driver"), "580.1");
+  EXPECT_EQ(nvml.at("gpus").at(1).at("bdf"), "abcd:f0:07.0");
+  EXPECT_EQ(nvml.at("gpus").at(0).at("nvlinks").size(), 18U);
+  EXPECT_EQ(nvml.at("pairs").at(0).at("atomics"), "CNS");
+  EXPECT_EQ(nvml.at("pairs").at(0).at("ancestor"), "SYS");
+  auto const& cuda = json.at("observed").at("cuda");
+  EXPECT_EQ(cuda.at("gpus").at(0).at("bdf"), "abcd:f0:06.0");
+  EXPECT_EQ(cuda.at("gpus").at(0).at("compute_capability"), "9.0");
+  EXPECT_TRUE(cuda.at("pairs").at(0).at("access"));
+  // A GPU that sysfs does not have is put on the root bus.
+  nlohmann::json gpu;
+  for (auto const& socket : json.at("machine").at("sockets"))
+    if (gpu.is_null()) gpu = find_by_address(socket.value("pcie", nlohmann::json::array()), "abcd:f0:07.0");
+  EXPECT_EQ(gpu.at("part"), "h200-sxm5-141g");
+  EXPECT_EQ(gpu.at("link"), "gen5 x16");
+  EXPECT_EQ(gpu.at("mig"), true);
+  EXPECT_EQ(json.at("machine").at("nvlinks").at(0).at("count"), 18);
+  EXPECT_THAT(outcome.output, HasSubstr("abcd:f0:07.0 could not be woken"));
+}
+
+TEST(DiscoverCommand, ADriverThatDoesNotStartIsANote) {
+  auto const outcome = run_with_drivers("FAKE_DRIVER=broken", "2>&1");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("note: NVML does not start: Driver Not Loaded"));
+  EXPECT_THAT(outcome.output, HasSubstr("note: cuInit: no CUDA-capable device is detected"));
 }
 
 TEST(DiscoverCommand, BadInputEndsWithCode2) {
