@@ -19,6 +19,7 @@ struct Options {
   std::string sysfs = "/sys";
   std::string roles;
   std::string against;
+  bool no_wake = false;
 };
 
 std::string counted(std::size_t count, std::string_view one, std::string const& many = {}) {
@@ -46,6 +47,7 @@ std::string finding_text(hw::Finding const& finding) {
 void run(Options const& options, Session& session) {
   auto asked = options.discover;
   asked.sysfs = options.sysfs;
+  asked.wake = !options.no_wake;
   if (!asked.name.empty()) check_machine_name(asked.name);
   if (!options.roles.empty()) asked.roles = read_roles(SourceText::load(options.roles));
   if (!options.against.empty())
@@ -82,7 +84,7 @@ void add_discover(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_option("--against", options->against, "compare with what 'nvidia-smi topo -m' printed here")
       ->type_name("FILE");
-  command->add_flag("!--no-wake", options->discover.wake, "do not wake idle GPUs before their links are read");
+  command->add_flag("--no-wake", options->no_wake, "do not wake idle GPUs before their links are read");
   session.add_json(*command);
   command->callback([options, &session] { run(*options, session); });
 }

@@ -30,10 +30,10 @@ std::string_view words(PeerOp op) {
   return kWords.at(static_cast<std::size_t>(op));
 }
 
-// What the rules say of one access: the mechanisms that are legal, and the first rule that refuses each other.
+// What the rules say of one access.
 struct RulesWord {
-  std::string legal;    // "nvlink"; empty: none is
-  std::string refused;  // "P2P-GUEST", of the mechanism that is nearest to being legal
+  std::string legal;    // a mechanism that may do it, "nvlink"; empty: none may
+  std::string refused;  // the rule that refuses it: of NVLink where the two have any, else of PCIe
 };
 
 class FindingMaker {
@@ -88,10 +88,8 @@ class FindingMaker {
     auto const ask = [&](Mechanism mechanism) {
       attempt.way.mechanism = mechanism;
       auto const* const rule = refusal(attempt);
-      if (rule != nullptr)
-        word.refused = rule->id;
-      else if (word.legal.empty())
-        word.legal = to_string(mechanism);
+      if (rule != nullptr && (word.refused.empty() || word.refused == "NVLINK-NONE")) word.refused = rule->id;
+      if (rule == nullptr && word.legal.empty()) word.legal = to_string(mechanism);
     };
     if (op != PeerOp::Pci) ask(Mechanism::Nvlink);
     if (op != PeerOp::Nvlink) ask(Mechanism::PcieP2p);

@@ -247,7 +247,6 @@ class Assembler {
     function.kind = at(node).kind.value_or(PciKind::Device);
     function.name = name_of(at(node), function.kind);
     describe(function, node, port, parent, bridge);
-    if (!function.link) unlinked_.push_back(function.name);
     if (facts.driver == "vfio-pci")
       builder_.note(fmt::format("{} is bound to vfio-pci: it is lent to a virtual machine", function.name));
     switch (function.kind) {
@@ -258,7 +257,14 @@ class Assembler {
     auto const kind = function.kind == PciKind::Nvme ? PartKind::Nvme : PartKind::Device;
     function.part =
         builder_.part(at(node).role != nullptr ? at(node).role->part : builder_.part_by_pci_id(facts.id, kind), kind);
-    builder_.add(std::move(function));
+    enter(std::move(function));
+  }
+
+  // A device whose part has no PCIe link, such as a paravirtual adapter, lacks none.
+  PciId enter(PciFunction function) {
+    bool const linked = !function.part || builder_.machine().at(*function.part).pcie.link;
+    if (!function.link && linked) unlinked_.push_back(function.name);
+    return builder_.add(std::move(function));
   }
 
   void add_gpu(PciFunction function, std::size_t node, SocketId socket) {
@@ -268,14 +274,14 @@ class Assembler {
       function.mig = gpu.mig.value_or(false);
       if (!function.link && gpu.link) {
         function.link = gpu.link;
-        builder_.note(fmt::format("the PCIe link of {} is what NVML says; the system gives none", function.name));
+        linked_by_driver_.push_back(function.name);
       }
     }
     function.part = at(node).role != nullptr ? builder_.part(at(node).role->part, PartKind::Gpu)
                                              : gpu_part(facts, facts_, builder_);
     auto const name = function.name;
     auto const clique = facts.config.peer_clique;
-    auto const id = builder_.add(std::move(function));
+    auto const id = enter(std::move(function));
     gpus_.push_back({facts.bdf, id, socket});
     if (clique) cliques_[*clique].push_back(name);
   }
@@ -291,14 +297,14 @@ class Assembler {
                                : (ports.empty() ? std::string() : ports.front().name);
     BytesPerSecond rate{0};
     for (auto const& port : ports) rate += port.rate.value_or(BytesPerSecond(0));
-    if (rate > BytesPerSecond(0)) builder_.set_rate(function, rate);
+    if (rate > BytesPerSecond(0) && at(node).role == nullptr) builder_.set_rate(function, rate);
     if (ports.size() > 1) {
       std::vector<std::string> names;
       for (auto const& port : ports) names.push_back(port.name);
       builder_.note(fmt::format("{} stands for all its ports, with the sum of their rates: {}", function.name,
                                 fmt::join(names, ", ")));
     }
-    builder_.add(std::move(function));
+    enter(std::move(function));
   }
 
   // Soft-RoCE over an interface that is no PCI device.
@@ -403,12 +409,14 @@ class Assembler {
                       "root",
                       unknown_acs_));
     }
-    if (!unlinked_.empty()) {
-      constexpr std::size_t kMostNamed = 16;
-      auto const named = std::span(unlinked_).first(std::min(kMostNamed, unlinked_.size()));
-      builder_.note(fmt::format("the system gives no PCIe link of {}{}", fmt::join(named, ", "),
-                                unlinked_.size() > kMostNamed ? ", ..." : ""));
-    }
+    note_devices("the system gives no PCIe link of", unlinked_);
+    note_devices("the system gives no PCIe link, but NVML does, of", linked_by_driver_);
+  }
+  void note_devices(std::string_view what, std::vector<std::string> const& names) {
+    if (names.empty()) return;
+    constexpr std::size_t kMostNamed = 16;
+    auto const named = std::span(names).first(std::min(kMostNamed, names.size()));
+    builder_.note(fmt::format("{} {}{}", what, fmt::join(named, ", "), names.size() > kMostNamed ? ", ..." : ""));
   }
   [[nodiscard]] std::size_t ports_seen() const {
     return static_cast<std::size_t>(std::count_if(tree_.nodes.begin(), tree_.nodes.end(), [](Node const& node) {
@@ -442,6 +450,7 @@ class Assembler {
   std::vector<PlacedGpu> gpus_;
   std::map<int, std::vector<std::string>> cliques_;
   std::vector<std::string> unlinked_;
+  std::vector<std::string> linked_by_driver_;
   std::vector<std::size_t> flat_;
   std::size_t unknown_acs_ = 0;
 };

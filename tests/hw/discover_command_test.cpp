@@ -108,6 +108,7 @@ TEST(DiscoverCommand, DriversAreLoadedAndAsked) {
   EXPECT_EQ(gpu.at("mig"), true);
   EXPECT_EQ(json.at("machine").at("nvlinks").at(0).at("count"), 18);
   EXPECT_THAT(outcome.output, HasSubstr("abcd:f0:07.0 could not be woken"));
+  EXPECT_THAT(outcome.output, HasSubstr("no PCIe link, but NVML does, of gpu"));
 }
 
 TEST(DiscoverCommand, ADriverThatDoesNotStartIsANote) {
