@@ -3,8 +3,8 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "cli/machine_output.hpp"
 #include "cli/session.hpp"
 #include "core/interop/nccl.hpp"
 #include "core/interop/topo_m.hpp"
@@ -27,17 +27,10 @@ std::string name_of(std::string const& file) { return file == "-" ? "stdin" : fi
 
 void write(Machine machine, ImportOptions const& options, Session& session) {
   if (!options.name.empty()) {
-    constexpr auto* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    if (options.name.find_first_not_of(kAllowed) != std::string::npos)
-      throw InputError(
-          fmt::format("--name '{}': a machine's name has letters, digits, '_', '-' and '.'", options.name));
+    check_machine_name(options.name);
     machine.name = machine.hosts.front().machine = options.name;
   }
-  auto const yaml = write_machine(machine);
-  auto const read_back = SourceText::from_memory(machine.name + ".yaml", yaml);
-  if (session.catalogue.machine_from(read_back) != machine)
-    throw std::logic_error(fmt::format(
-        "the machine imported from '{}' does not read back equal; please report this with the file", options.file));
+  auto const yaml = checked_yaml(machine, session.catalogue, fmt::format("'{}'", options.file));
   auto const text = session.json ? machine_tree(machine).dump(2) + "\n" : yaml;
   if (options.output.empty())
     fmt::print("{}", text);

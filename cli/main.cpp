@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_calibrate(app, session);
   lanewise::cli::add_export(app, session);
   lanewise::cli::add_import(app, session);
+  lanewise::cli::add_discover(app, session);
   refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);

@@ -9,6 +9,7 @@
 #include "core/measurement/meter.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "hw/discover/discovery.hpp"
 #include "hw/repetition.hpp"
 
 namespace lanewise::hw {
@@ -21,6 +22,9 @@ struct Hardware {
   std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition);
   // One line: what is built in, and what of it is here.
   std::string (*about)();
+  // The machine that this is, and where its sources disagree; and all of that as JSON.
+  Discovery (*discover)(DiscoverOptions const& options, Catalogue& catalogue);
+  nlohmann::ordered_json (*discovery_json)(Discovery const& found);
 };
 
 }  // namespace lanewise::hw
