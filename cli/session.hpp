@@ -51,6 +51,7 @@ void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
+void add_judge(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);

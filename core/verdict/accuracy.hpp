@@ -20,6 +20,7 @@ struct AccuracyWorld {
   std::function<void(Machine&)> last_word = [](Machine&) {};
   std::function<std::unique_ptr<Executor>(Model const&)> executor;
   Catalogue& catalogue;
+  bool ranges = true;  // false: predictions without their ranges, which are most of the work
 };
 
 struct PointResult {
