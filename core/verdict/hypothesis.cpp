@@ -141,9 +141,9 @@ class Finder {
   void link(PciId id, PcieLink usual, PcieLink state) {
     auto const& function = machine_.at(id);
     Setting const setting{"link@" + function.name, to_string(state)};
-    Hypothesis h{
+    auto h = said(
         CauseKind::Link, function.name,
-        fmt::format("the PCIe link of {} runs at {} instead of {}", function.name, to_string(state), to_string(usual))};
+        fmt::format("the PCIe link of {} runs at {} instead of {}", function.name, to_string(state), to_string(usual)));
     h.check = fmt::format("lspci -vv -s {} under load: LnkSta against LnkCap; reseat the card, riser or cable",
                           function.bdf.empty() ? "(the device)" : function.bdf);
     h.settings = {setting};
@@ -161,6 +161,7 @@ class Finder {
       h.settings = {acs};
       h.change = applied(acs);
       found_.push_back(std::move(h));
+      acs_of_one_switch();
     }
     if (translates(machine_.hosts.front().settings.iommu)) return;
     Setting const iommu{"iommu", "translated"};
@@ -169,6 +170,22 @@ class Finder {
     translated.settings = {iommu};
     translated.change = applied(iommu);
     found_.push_back(std::move(translated));
+  }
+
+  void acs_of_one_switch() {
+    std::set<std::size_t> switches;
+    for (auto const end : ends_)
+      for (auto id = machine_.at(PciId(end)).parent; id; id = machine_.at(*id).parent)
+        if (machine_.at(*id).kind == PciKind::Switch) switches.insert(index(*id));
+    for (auto const at : switches) {
+      auto const& name = machine_.at(PciId(at)).name;
+      auto h =
+          said(CauseKind::Acs, name, fmt::format("ACS redirects peer traffic below {} through the root complex", name));
+      h.check = "lspci -vvv: ACSCtl with ReqRedir+ on the switch's downstream ports";
+      h.settings = {{"acs@" + name, "on"}};
+      h.change = applied(h.settings.front());
+      found_.push_back(std::move(h));
+    }
   }
 
   // ------------------------------------------------------------------------------------------------------ host memory
@@ -206,8 +223,7 @@ class Finder {
 
   void peer_access() {
     if (!peers_) return;
-    auto h = said(CauseKind::PeerRefused, "", "peer access is refused: the driver stages the copies in host memory");
-    h.check = "nvidia-smi topo -p2p r and -p2p w; ACS, IOMMU, virtualisation, MIG and the product can refuse it";
+    auto h = peer_refused();
     h.retell = [&machine = machine_](MeasuredSeries& series, MeasuredPoint& point) {
       for (auto const& flow : point.flows)
         if (!is_peer(machine, series, flow)) return false;
@@ -308,6 +324,39 @@ std::string_view to_string(CauseKind kind) {
   constexpr std::array<std::string_view, 10> kNames{"link",     "nvlink",       "acs",        "iommu", "numa",
                                                     "pageable", "peer_refused", "not_nvlink", "nic",   "no_gpudirect"};
   return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::vector<Hypothesis> refusals_for(Machine const& machine, Catalogue& catalogue) {
+  std::vector<Hypothesis> found;
+  auto const add = [&](CauseKind kind, std::string subject, std::string text, std::string check, Setting setting) {
+    auto h = said(kind, std::move(subject), std::move(text));
+    h.check = std::move(check);
+    h.settings = {setting};
+    h.change = [setting = std::move(setting), &catalogue](Machine& changed) {
+      apply_setting(changed, setting, catalogue);
+    };
+    found.push_back(std::move(h));
+  };
+  add(CauseKind::Iommu, "", "the IOMMU translates DMA, so the driver refuses peer access",
+      "/proc/cmdline and dmesg: iommu=pt or intel_iommu=off, amd_iommu=off", {"iommu", "translated"});
+  add(CauseKind::Acs, "", "ACS redirects peer traffic, so the driver refuses peer access",
+      "lspci -vvv: ACSCtl with ReqRedir+ above the GPUs", {"acs", "on"});
+  add(CauseKind::PeerRefused, "", "it is a virtual machine whose hypervisor does not announce peer access",
+      "the hypervisor's option for peer-to-peer cliques of passed-through GPUs", {"virtualization", "passthrough"});
+  add(CauseKind::NotNvlink, "", "the NVSwitch fabric is not initialised", "systemctl status nvidia-fabricmanager",
+      {"software.fabric_manager", "false"});
+  for (auto const gpu : machine.all(PciKind::Gpu)) {
+    auto const& name = machine.at(gpu).name;
+    add(CauseKind::PeerRefused, name, fmt::format("{} is split by MIG, which has no peer access", name),
+        "nvidia-smi --query-gpu=mig.mode.current --format=csv", {"mig@" + name, "true"});
+  }
+  return found;
+}
+
+Hypothesis peer_refused() {
+  auto h = said(CauseKind::PeerRefused, "", "peer access is refused: the driver stages the copies in host memory");
+  h.check = "nvidia-smi topo -p2p r and -p2p w; ACS, IOMMU, virtualisation, MIG and the product can refuse it";
+  return h;
 }
 
 std::vector<Hypothesis> hypotheses_for(Machine const& machine, std::vector<SlowPoint> const& slow,

@@ -45,4 +45,9 @@ struct SlowPoint {
 std::vector<Hypothesis> hypotheses_for(Machine const& machine, std::vector<SlowPoint> const& slow,
                                        Catalogue& catalogue);
 
+// The driver's refusal without a reason that the model knows.
+Hypothesis peer_refused();
+// What makes a driver refuse peer access that the described machine allows.
+std::vector<Hypothesis> refusals_for(Machine const& machine, Catalogue& catalogue);
+
 }  // namespace lanewise

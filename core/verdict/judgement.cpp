@@ -24,7 +24,7 @@ constexpr double kAsGood = 2;       // two causes whose losses differ by less ca
 constexpr double kExplained = 2.5;  // standard deviations within which a cause explains a point
 constexpr std::size_t kMostCauses = 8;
 // Points that hypotheses are held against, slow ones and others; those of several transfers are simulated each time.
-constexpr std::size_t kMostAlone = 160, kMostTogether = 16;
+constexpr std::size_t kMostAlone = 200, kMostTogether = 24;
 
 // How many times slower than predicted; below 1: faster.
 double slowness(PointResult const& p, double predicted) {
@@ -111,7 +111,59 @@ class CauseSearch {
     assign_rest();
   }
 
+  // Peer access that the machine refuses although the rules allow it: what would make them refuse it too?
+  void explain_refusals() {
+    std::size_t refused = 0;
+    for (auto const& fact : judgement_.facts) refused += fact.grade == Grade::Fail ? 1 : 0;
+    if (refused == 0) return;
+    Cause cause{peer_refused(), {}, 0, refused};
+    auto most = agreeing(cause.what);
+    for (auto& hypothesis : refusals_for(machine_, world_.catalogue)) {
+      auto const agree = agreeing(hypothesis);
+      if (agree > most) {
+        most = agree;
+        cause.also.clear();
+        cause.what = std::move(hypothesis);
+      } else if (agree == most && cause.what.change) {
+        cause.also.push_back(std::move(hypothesis));
+      }
+    }
+    for (auto& known : judgement_.causes)
+      if (known.what.kind == cause.what.kind && known.what.subject == cause.what.subject) {
+        known.refusals = refused;
+        return;
+      }
+    judgement_.causes.push_back(std::move(cause));
+  }
+
  private:
+  // How many facts the rules agree with under a hypothesis.
+  std::size_t agreeing(Hypothesis const& hypothesis) {
+    Measurement facts;
+    facts.machine = measurement_.machine;
+    facts.settings = measurement_.settings;
+    facts.facts = measurement_.facts;
+    try {
+      auto const result = judge(facts, world_under(hypothesis));
+      return static_cast<std::size_t>(
+          std::count_if(result.facts.begin(), result.facts.end(), [](FactResult const& f) { return f.agrees; }));
+    } catch (Error const&) {
+      return 0;
+    }
+  }
+
+  // The described machine, changed as a hypothesis says.
+  AccuracyWorld world_under(Hypothesis const& hypothesis) {
+    auto world = world_;
+    world.ranges = false;
+    world.machine = [this](Measurement const&) { return base(); };
+    world.last_word = [this, &hypothesis](Machine& machine) {
+      world_.last_word(machine);
+      if (hypothesis.change) hypothesis.change(machine);
+    };
+    return world;
+  }
+
   struct Weighed {
     Hypothesis hypothesis;
     std::vector<std::optional<double>> predicted;  // of chosen_
@@ -133,8 +185,11 @@ class CauseSearch {
       std::vector<std::size_t> candidates;
       for (std::size_t i = 0; i < judgement_.points.size(); ++i)
         if (judgement_.points[i].result.predicted && is_slow(judgement_.points[i]) == slow) candidates.push_back(i);
-      // Every n-th, then those between.
-      auto const step = std::max<std::size_t>(1, candidates.size() / (kMostAlone / 2));
+      // Those that a slow one should be like tell most: what slows it must not slow them.
+      if (!slow)
+        std::stable_partition(candidates.begin(), candidates.end(), [&](std::size_t i) { return like_slow(i); });
+      // Of slow ones every n-th, then those between.
+      auto const step = slow ? std::max<std::size_t>(1, candidates.size() / (kMostAlone / 2)) : 1;
       for (std::size_t first = 0; first < step; ++first)
         for (auto k = first; k < candidates.size(); k += step) {
           bool const single = sources_[candidates[k]].point->flows.size() == 1;
@@ -152,6 +207,14 @@ class CauseSearch {
     open_.assign(chosen_.size(), true);
   }
 
+  [[nodiscard]] bool like_slow(std::size_t i) const {
+    auto const& p = judgement_.points[i].result;
+    return std::any_of(slow_.begin(), slow_.end(), [&](std::size_t s) {
+      auto const& other = judgement_.points[s].result;
+      return other.series == p.series && std::abs(*other.predicted / *p.predicted - 1) < 0.02;
+    });
+  }
+
   // The predictions of the chosen points under a hypothesis; empty where the model refuses to think it.
   std::vector<std::optional<double>> predict(Hypothesis const& hypothesis, std::vector<std::size_t> const& points) {
     Measurement retold;
@@ -167,15 +230,8 @@ class CauseSearch {
         told[k] = is_slow(judgement_.points[points[k]]) && hypothesis.retell(series, series.points.front());
       retold.series.push_back(std::move(series));
     }
-    auto world = world_;
-    world.ranges = false;
-    world.machine = [&](Measurement const&) { return base(); };
-    world.last_word = [&](Machine& machine) {
-      world_.last_word(machine);
-      if (hypothesis.change) hypothesis.change(machine);
-    };
     try {
-      auto const result = judge(retold, world);
+      auto const result = judge(retold, world_under(hypothesis));
       std::vector<std::optional<double>> predicted;
       for (std::size_t k = 0; k < points.size(); ++k) {
         auto const& usual = judgement_.points[points[k]].result.predicted;
@@ -288,6 +344,10 @@ std::string_view to_string(Grade grade) {
   return kNames.at(static_cast<std::size_t>(grade));
 }
 
+std::size_t Judgement::slow() const {
+  return static_cast<std::size_t>(std::count_if(points.begin(), points.end(), is_slow));
+}
+
 Grade Judgement::worst() const {
   auto worst = Grade::Pass;
   for (auto const& point : points) worst = std::max(worst, point.grade);
@@ -329,7 +389,9 @@ Judgement judge_health(Measurement const& measurement, AccuracyWorld const& worl
     auto const grade = fact.agrees ? Grade::Pass : missing ? Grade::Fail : Grade::Warn;
     judgement.facts.push_back({std::move(fact), grade});
   }
-  CauseSearch(measurement, world, judgement, std::move(sources)).run();
+  CauseSearch search(measurement, world, judgement, std::move(sources));
+  search.run();
+  search.explain_refusals();
   return judgement;
 }
 

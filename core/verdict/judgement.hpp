@@ -34,6 +34,7 @@ struct Cause {
   Hypothesis what;
   std::vector<Hypothesis> also;  // explain the figures as well
   std::size_t explained = 0;     // points
+  std::size_t refusals = 0;      // facts: peer access that is not there
 };
 
 struct Judgement {
@@ -46,6 +47,7 @@ struct Judgement {
 
   [[nodiscard]] Grade worst() const;
   [[nodiscard]] std::size_t count(Grade grade) const;  // of points and facts
+  [[nodiscard]] std::size_t slow() const;              // points that warn or fail for being slow
 };
 
 Judgement judge_health(Measurement const& measurement, AccuracyWorld const& world);

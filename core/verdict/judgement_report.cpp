@@ -83,8 +83,10 @@ std::string causes(Judgement const& judgement) {
   std::string text;
   for (std::size_t i = 0; i < judgement.causes.size(); ++i) {
     auto const& cause = judgement.causes[i];
-    text += fmt::format("\nCause {}: {}\n  explains {} of {} slow figures", i + 1, text_of(cause), cause.explained,
-                        judgement.count(Grade::Fail) + judgement.count(Grade::Warn));
+    text += fmt::format("\nCause {}: {}\n  explains ", i + 1, text_of(cause));
+    if (cause.explained > 0) text += fmt::format("{} of {} slow figures", cause.explained, judgement.slow());
+    if (cause.refusals > 0)
+      text += fmt::format("{}{} refusals of peer access", cause.explained > 0 ? " and " : "", cause.refusals);
     if (!cause.what.settings.empty()) text += fmt::format("; as {}", settings_text(cause.what.settings));
     text += fmt::format("\n  look: {}\n", cause.what.check);
     for (auto const& other : cause.also) text += fmt::format("  or: {}\n", other.text);
@@ -156,6 +158,7 @@ nlohmann::ordered_json judgement_json(Judgement const& judgement) {
   for (auto const& cause : judgement.causes) {
     auto item = json_of(cause.what);
     item["explained"] = cause.explained;
+    item["refusals"] = cause.refusals;
     item["also"] = Json::array();
     for (auto const& other : cause.also) item["also"].push_back(json_of(other));
     json["causes"].push_back(std::move(item));
