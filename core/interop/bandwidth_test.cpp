@@ -55,7 +55,7 @@ class BandwidthTestReader {
   }
 
   void read_row(BenchmarkLine const& line) {
-    auto const bytes = number_in(line.words[0].text);
+    auto const bytes = index_in(line.words[0].text);
     auto const value = number_in(line.words[1].text);
     if (!bytes || !value)
       return builder_.fail(line.number, line.words[1].column,

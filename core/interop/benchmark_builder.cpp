@@ -50,9 +50,10 @@ std::optional<double> number_in(std::string_view word) {
 }
 
 std::optional<std::size_t> index_in(std::string_view word) {
-  std::uint32_t value = 0;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  // whole as a double, and as bytes
+  std::uint64_t value = 0;
   auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  if (error != std::errc() || end != word.data() + word.size() || value > kMost) return std::nullopt;
   return value;
 }
 

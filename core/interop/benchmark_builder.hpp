@@ -25,6 +25,7 @@ struct BenchmarkLine {
 std::vector<BenchmarkLine> lines_of(SourceText const& source);
 // A number that is all of a word; nullopt for anything else, infinities and NaN too.
 std::optional<double> number_in(std::string_view word);
+// A whole number from 0: an index, a count, a size in bytes.
 std::optional<std::size_t> index_in(std::string_view word);
 // What stands behind a label such as "Driver Version:", without blanks; empty where the line does not begin with it.
 std::string_view value_after(BenchmarkLine const& line, std::string_view label);

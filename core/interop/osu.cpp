@@ -27,9 +27,12 @@ class OsuReader {
  private:
   void read_title(BenchmarkLine const& line) {
     builder_.environment("osu", line.text.substr(2));
-    both_ways_ = line.has("Bi-Directional");
-    latency_ = line.has("Latency Test") && !line.has("Multi");
-    known_ = latency_ || (line.has("Bandwidth Test") && !line.has("Multi"));
+    // "# OSU MPI-CUDA Bi-Directional Bandwidth Test v7.3": collectives have their name between MPI and Latency.
+    auto const word = [&](std::size_t i) { return i < line.words.size() ? line.words[i].text : std::string_view(); };
+    bool const mpi = word(2).starts_with("MPI");
+    both_ways_ = word(3) == "Bi-Directional";
+    latency_ = mpi && word(3) == "Latency";
+    known_ = latency_ || (mpi && word(both_ways_ ? 4 : 3) == "Bandwidth");
     table_ = false;
     if (!known_)
       builder_.fail(line.number, 1,
