@@ -20,10 +20,10 @@ class BandwidthTestReader {
     for (auto const& line : lines_) {
       if (line.starts_with("bandwidthTest-"))
         read_csv(line);
-      else if (line.starts_with("Device "))
-        read_device(line);
       else if (line.has("Bandwidth, ") && line.has("Device(s)"))
         read_title(line);
+      else if (line.starts_with("Device "))
+        read_device(line);
       else if (line.has("Memory Transfers"))
         pageable_ = line.starts_with("PAGEABLE");
       else if (line.starts_with("Transfer Size (Bytes)"))

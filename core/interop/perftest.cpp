@@ -45,12 +45,10 @@ class PerftestReader {
         read_queue_pairs(line);
       else if (line.starts_with("#bytes"))
         read_header(line);
-      else if (line.has(" Device ") || line.starts_with("Device"))
+      else if (line.has("Device"))
         read_device(line);
       else if (scale_ > 0 && !line.empty() && index_in(line.words[0].text))
         read_row(line);
-      else if (line.starts_with("---"))
-        continue;
     }
   }
 

@@ -163,7 +163,8 @@ TEST(Nvbandwidth, WhatIsNotAccessibleIsAFact) {
 }
 
 TEST(Nvbandwidth, JsonIsTheSame) {
-  auto const m = read(Benchmark::Nvbandwidth, R"json({
+  auto const m =
+      read(Benchmark::Nvbandwidth, R"json({
    "nvbandwidth" : {
       "CUDA Runtime Version" : 12080, "Driver Version" : "570.86.15", "version" : "v0.8",
       "GPU Device list" : ["0: NVIDIA H100 80GB HBM3 (00000000:1b:00)"],
@@ -179,15 +180,15 @@ TEST(Nvbandwidth, JsonIsTheSame) {
       ]
 }
 })json",
-                      "hgx-h100", {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0"});
-auto const up = series_of(m, "device_to_host_memcpy_sm");
-EXPECT_EQ(up.op, Op::LoadStore);
-EXPECT_THAT(up.points[1].flows, ElementsAre(MeasuredFlow{"gpu5", "numa0"}));
-auto const writes = series_of(m, "device_to_device_memcpy_write_ce");
-EXPECT_EQ(writes.mechanism, Mechanism::Nvlink);
-EXPECT_THAT(writes.points[0].flows, ElementsAre(MeasuredFlow{"gpu4", "gpu5"}));
-EXPECT_DOUBLE_EQ(series_of(m, "device_to_device_bidirectional_memcpy_read_ce").points[0].value, 780e9);
-EXPECT_EQ(m.environment.at("nvbandwidth"), "v0.8");
+           "hgx-h100", {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0", .from = "", .to = "", .bytes = {}});
+  auto const up = series_of(m, "device_to_host_memcpy_sm");
+  EXPECT_EQ(up.op, Op::LoadStore);
+  EXPECT_THAT(up.points[1].flows, ElementsAre(MeasuredFlow{"gpu5", "numa0"}));
+  auto const writes = series_of(m, "device_to_device_memcpy_write_ce");
+  EXPECT_EQ(writes.mechanism, Mechanism::Nvlink);
+  EXPECT_THAT(writes.points[0].flows, ElementsAre(MeasuredFlow{"gpu4", "gpu5"}));
+  EXPECT_DOUBLE_EQ(series_of(m, "device_to_device_bidirectional_memcpy_read_ce").points[0].value, 780e9);
+  EXPECT_EQ(m.environment.at("nvbandwidth"), "v0.8");
 }
 
 TEST(Nvbandwidth, WhatIsWrongHasItsPlace) {
@@ -356,7 +357,7 @@ TEST(NcclTests, CollectivesAreRefusedByName) {
       "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0    111.5  300.9  300.9    "
       "0\n";
   EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + row, "hgx-h100"),
-              HasSubstr("out.txt:5:39: error: a reduction (sum) is no sendrecv_perf"));
+              HasSubstr("out.txt:5:42: error: a reduction (sum) is no sendrecv_perf"));
   EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "hgx-h100"),
               HasSubstr("this is the collective all_reduce; a measurement holds transfers between places"));
   auto const unnamed =
