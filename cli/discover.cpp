@@ -48,7 +48,7 @@ void run(Options const& options, Session& session) {
   auto asked = options.discover;
   asked.sysfs = options.sysfs;
   asked.wake = !options.no_wake;
-  if (!asked.name.empty()) check_machine_name(asked.name);
+  if (!asked.name.empty()) check_name(asked.name);
   if (!options.roles.empty()) asked.roles = read_roles(SourceText::load(options.roles));
   if (!options.against.empty())
     asked.against =

@@ -9,7 +9,7 @@
 
 namespace lanewise::cli {
 
-void check_machine_name(std::string const& name) {
+void check_name(std::string const& name) {
   constexpr auto* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   if (name.find_first_not_of(kAllowed) != std::string::npos)
     throw InputError(fmt::format("--name '{}': a machine's name has letters, digits, '_', '-' and '.'", name));

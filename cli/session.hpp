@@ -66,6 +66,7 @@ void add_compare(CLI::App& app, Session& session);
 void add_discover(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
+void add_judge(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
 void add_measure(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);

@@ -50,6 +50,7 @@ struct MeasuredSeries {
   int queue_pairs = 0;                      // of RDMA; 0: as many as the NIC needs
   bool pulled = false;                      // peer access driven by the destination
   bool pipelined = false;                   // many transfers in flight: their starts are hidden
+  bool of_first = false;                    // a point's figure is that of its first flow while the others run
   std::vector<Setting> settings = {};
   std::string doubtful = {};  // why it is left out of the gate; empty: it is not
   std::vector<MeasuredPoint> points = {};
