@@ -6,9 +6,12 @@
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/io/json.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/lower_bound.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/comparison.hpp"
 #include "core/verdict/run_ranges.hpp"
+#include "core/view/optimality.hpp"
 #include "core/view/plan_text.hpp"
 
 namespace lanewise::cli {
@@ -86,14 +89,22 @@ void put(Session const& session, Options const& options, nlohmann::ordered_json 
 void plan(Session& session, Options const& options) {
   auto [model, plan] = prepare(session, options);
   add_ranges(plan, model);
-  put(session, options, to_json(plan, model.machine()), plan_text(plan, model.machine()));
+  auto const bound = lower_bound(plan, model);
+  auto const makespan = through_json(estimate(model, plan.steps).makespan);
+  auto json = to_json(plan, model.machine());
+  add_optimality(json, makespan, bound);
+  put(session, options, json, plan_text(plan, model.machine()) + optimality_text(makespan, bound) + "\n");
 }
 
 void run(Session& session, Options const& options) {
   auto const [model, plan] = prepare(session, options);
   auto trace = make_executor(options.mode, model)->run(plan);
   if (options.mode == "sim") add_ranges(trace, plan, model, make_sim_executor);
-  put(session, options, to_json(trace), trace_text(trace, plan, model.machine()));
+  auto const bound = lower_bound(plan, model);
+  auto json = to_json(trace);
+  add_optimality(json, trace.makespan, bound);
+  put(session, options, json,
+      trace_text(trace, plan, model.machine()) + "\n" + optimality_text(trace.makespan, bound) + "\n");
 }
 
 void compare_traces(Session& session, Options const& options) {

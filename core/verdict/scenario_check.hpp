@@ -8,6 +8,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "core/planner/lower_bound.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/regret.hpp"
 
@@ -26,7 +27,8 @@ struct VariantRun {
   Plan plan;
   Trace trace;
   std::vector<Regret> regrets;
-  std::vector<std::vector<std::string>> route_words;  // a step: names and kinds of what its route passes
+  std::optional<LowerBound> bound;                    // what no plan of these transfers beats
+  std::vector<std::vector<std::string>> route_words;  // a transfer: names and kinds of what its route passes
   std::vector<Weighed> weighed;                       // a transfer: every way, also where nothing is legal
   std::string failure;                                // why there was nothing to run; empty: it ran
   bool failure_expected = false;                      // an expectation says that nothing is possible here

@@ -70,6 +70,6 @@ TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
     EXPECT_EQ(document, expected) << "run the test with LANEWISE_UPDATE_GOLDEN=1 and review the difference";
 }
 
-INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands, testing::Values("README.md", "docs/scenarios.md"));
+INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands, testing::Values("README.md", "docs/scenarios.md", "docs/sets.md"));
 
 }  // namespace
