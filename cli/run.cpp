@@ -23,6 +23,7 @@ struct Options {
   std::string mode = "sim";
   std::string variant;
   std::string output;
+  std::string objective;
 };
 
 // The variant's settings, or none when the scenario has no variants and none was asked for.
@@ -52,6 +53,11 @@ bool is_json(SourceText const& source) {
   return first != std::string::npos && source.text()[first] == '{';
 }
 
+// What the command line says, else the scenario.
+Objective objective_of(Options const& options, Scenario const& scenario) {
+  return options.objective.empty() ? scenario.objective : argument(parse_objective(options.objective));
+}
+
 struct Prepared {
   Model model;
   Plan plan;
@@ -73,7 +79,7 @@ Prepared prepare(Session& session, Options const& options) {
   for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
   session.apply_settings(machine);  // the command line has the last word
   Model model(std::move(machine));
-  auto plan = Planner(model).plan(requests_of(scenario, model.machine()));
+  auto plan = SetPlanner(model).plan(requests_of(scenario, model.machine()), objective_of(options, scenario));
   return {std::move(model), std::move(plan)};
 }
 
@@ -123,6 +129,8 @@ std::shared_ptr<Options> add_input(CLI::App& command, Session& session, std::str
   command.add_option("input", options->input, what)->required();
   session.add_machine(command, "--on", false);
   command.add_option("--variant", options->variant, "the scenario's variant to take");
+  command.add_option("--objective", options->objective,
+                     "each, makespan or slowdown: what the transfers are planned for; else what the scenario says");
   command.add_option("-o,--output", options->output, "also write JSON to this file");
   return options;
 }

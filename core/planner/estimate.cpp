@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <queue>
 
 #include "core/io/error.hpp"
@@ -27,8 +28,9 @@ std::vector<PostedWrites> posted_writes(std::span<Step const> steps) {
 
 class Run {
  public:
-  Run(Model const& model, std::span<Step const> steps, std::span<Demand const> demands)
-      : steps_(steps), demands_(demands), sharing_(capacities(model, steps, demands)) {
+  // `fill`: how full anything may get before a step must wait; nullopt: only engines hold steps back.
+  Run(Model const& model, std::span<Step const> steps, std::span<Demand const> demands, std::optional<double> fill = {})
+      : steps_(steps), demands_(demands), fill_(fill), sharing_(capacities(model, steps, demands)) {
     for (std::size_t i = 0; i < model.resources().engine_count(); ++i)
       free_.push_back(model.resources().at(EngineId(i)).slots);
     flows_.resize(steps.size());
@@ -38,15 +40,25 @@ class Run {
     result_.steps.resize(steps.size());
     lay_out_uses();
     for (std::size_t i = 0; i < steps.size(); ++i)
-      for (auto const before : steps[i].after) {
-        next_.at(index(before)).push_back(i);
-        ++missing_[i];
-      }
+      for (auto const* list : {&steps[i].after, &steps[i].turns})
+        for (auto const before : *list) {
+          next_.at(index(before)).push_back(i);
+          ++missing_[i];
+        }
+    if (!fill_) return;
+    taken_.resize(sharing_.capacities().size(), 0);
+    turns_.resize(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      alone_.push_back(flows_[i].cap);
+      for (auto const& use : flows_[i].uses)
+        alone_[i] = std::min(alone_[i], sharing_.capacities()[use.resource] / use.weight);
+    }
   }
 
   Estimate run() {
     for (std::size_t i = 0; i < steps_.size(); ++i)
       if (missing_[i] == 0) ready(i);
+    admit();
     while (!delayed_.empty() || !flowing_.empty()) {
       if (changed_) {
         sharing_.share(flowing_);
@@ -57,6 +69,8 @@ class Run {
     if (finished_ != steps_.size()) throw PlanError("the plan's steps wait for one another in a circle");
     return std::move(result_);
   }
+  // For each step those whose end let it begin.
+  [[nodiscard]] std::vector<std::vector<StepId>>& turns() { return turns_; }
 
  private:
   // Those of the machine's resources that something uses, and behind them one for each quirk that applies.
@@ -99,8 +113,40 @@ class Run {
 
   // Holds a step back until its engines are free; first come, first served.
   void ready(std::size_t i) {
+    if (fill_) return static_cast<void>(waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), i), i));
     if (!take(i)) return waiting_.push_back(i);
     begin(i);
+  }
+  [[nodiscard]] bool fits(std::size_t i) const {
+    return std::all_of(flows_[i].uses.begin(), flows_[i].uses.end(), [&](Sharing::Use const& use) {
+      return taken_[use.resource] <= 0 || taken_[use.resource] + share(i, use) <= *fill_;
+    });
+  }
+  [[nodiscard]] double share(std::size_t i, Sharing::Use const& use) const {
+    return use.weight * alone_[i] / sharing_.capacities()[use.resource];
+  }
+  // Begins what may begin now, where steps are held back by more than engines.
+  void admit() {
+    if (!fill_) return;
+    std::erase_if(waiting_, [&](std::size_t i) {
+      if (!fits(i) || !take(i)) return false;
+      for (auto const& use : flows_[i].uses) taken_[use.resource] += share(i, use);
+      for (auto const ended : ended_)
+        if (in_the_way(ended, i)) turns_[i].push_back(StepId(ended));
+      if (turns_[i].empty())
+        for (auto const ended : ended_) turns_[i].push_back(StepId(ended));
+      begin(i);
+      return true;
+    });
+  }
+  [[nodiscard]] bool in_the_way(std::size_t a, std::size_t b) const {
+    for (auto const& engine : demands_[a].engines)
+      if (std::find(demands_[b].engines.begin(), demands_[b].engines.end(), engine) != demands_[b].engines.end())
+        return true;
+    return std::any_of(flows_[a].uses.begin(), flows_[a].uses.end(), [&](Sharing::Use const& one) {
+      return std::any_of(flows_[b].uses.begin(), flows_[b].uses.end(),
+                         [&](Sharing::Use const& other) { return one.resource == other.resource; });
+    });
   }
   bool take(std::size_t i) {
     auto const& engines = demands_[i].engines;
@@ -145,14 +191,17 @@ class Run {
     }
     std::sort(ended_.begin(), ended_.end());
     for (std::size_t k = 0; k < ended_.size(); ++k) end(ended_[k]);
+    admit();
   }
 
   void end(std::size_t i) {
     ++finished_;
     result_.steps[i].end = Seconds(now_);
     result_.makespan = std::max(result_.makespan, Seconds(now_));
-    if (!demands_[i].engines.empty()) {
-      for (auto const engine : demands_[i].engines) ++free_[index(engine)];
+    for (auto const engine : demands_[i].engines) ++free_[index(engine)];
+    if (fill_) {
+      for (auto const& use : flows_[i].uses) taken_[use.resource] = std::max(0.0, taken_[use.resource] - share(i, use));
+    } else if (!demands_[i].engines.empty()) {
       std::erase_if(waiting_, [&](std::size_t waiting) {
         if (!take(waiting)) return false;
         begin(waiting);
@@ -168,6 +217,10 @@ class Run {
 
   std::span<Step const> steps_;
   std::span<Demand const> demands_;
+  std::optional<double> fill_;
+  std::vector<double> alone_;  // rate of a step by itself
+  std::vector<double> taken_;  // of a resource, by the steps under way at their rates alone
+  std::vector<std::vector<StepId>> turns_;
   std::vector<std::uint32_t> place_of_;  // 1 + where a resource stands among those in use
   std::vector<QuirkLimit> quirks_;
   std::uint32_t first_quirk_ = 0;
@@ -194,6 +247,15 @@ class Run {
 Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
   if (steps.empty()) return {};
   return Run(model, steps, demands).run();
+}
+
+Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill) {
+  for (auto& step : steps) step.turns.clear();
+  if (steps.empty()) return {};
+  Run run(model, steps, demands, fill);
+  auto result = run.run();
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].turns = std::move(run.turns()[i]);
+  return result;
 }
 
 Estimate estimate(Model const& model, std::vector<Step> const& steps) {

@@ -23,4 +23,9 @@ struct Estimate {
 Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
 Estimate estimate(Model const& model, std::vector<Step> const& steps);
 
+// The same, but a step is also held back while what it passes is full: until the steps under way there, at the rates
+// they have alone, and it together take at most `fill` of every capacity. Earlier steps go first. Sets the turns that
+// make any executor keep to this.
+Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill);
+
 }  // namespace lanewise

@@ -73,9 +73,19 @@ class Program {
   // The weights of the best bound found.
   [[nodiscard]] std::vector<double> weights() const {
     auto best = single_limit();
-    if (columns_.size() > kMostColumns) return best;
-    if (auto const optimal = optimum(); optimal && bound_of(*optimal) > bound_of(best)) best = *optimal;
+    if (auto const optimal = optimum(); optimal && bound_of(optimal->weights) > bound_of(best)) best = optimal->weights;
     return best;
+  }
+
+  // The bytes of each option of each transfer at the optimum.
+  [[nodiscard]] std::optional<std::vector<std::vector<double>>> shares() const {
+    auto const optimal = optimum();
+    if (!optimal) return std::nullopt;
+    std::vector<std::vector<double>> shares;
+    for (auto const& transfer : transfers_) shares.emplace_back(transfer.options.size(), 0.0);
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      shares[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
+    return shares;
   }
 
   [[nodiscard]] std::vector<LowerBound::Part> parts(std::vector<double> const& weights) const {
@@ -96,9 +106,7 @@ class Program {
 
   // When at the earliest a byte of transfer i moves.
   [[nodiscard]] double first_byte(std::size_t i) const {
-    auto latency = std::numeric_limits<double>::infinity();
-    for (auto const& option : transfers_[i].options) latency = std::min(latency, milliseconds(option.least_latency));
-    return head_[i] + latency;
+    return head_[i] + *std::min_element(least_[i].begin(), least_[i].end());
   }
 
   std::size_t limit(std::size_t& place, Limit::Kind kind, std::size_t id, double width, double before, double after) {
@@ -113,6 +121,8 @@ class Program {
 
   void add_transfer(std::size_t i) {
     auto const& transfer = transfers_[i];
+    auto& least = least_.emplace_back();
+    for (auto const& option : transfer.options) least.push_back(milliseconds(least_latency(model_, transfer, option)));
     auto const first = first_byte(i);
     for (std::size_t o = 0; o < transfer.options.size(); ++o) {
       auto const& option = transfer.options[o];
@@ -133,8 +143,7 @@ class Program {
       for (auto const& [at, count] : slots) {
         // An engine is held from before the first byte. A way that carries a share of the bytes pays at least that
         // share of its latency.
-        auto const latency =
-            milliseconds(option.least_latency) * kMegabyte / static_cast<double>(transfer.bytes.value());
+        auto const latency = least[o] * kMegabyte / static_cast<double>(transfer.bytes.value());
         column.takes.emplace_back(at, count * (1 / gigabytes(option.rate) + (transfer.bytes > Bytes(0) ? latency : 0)));
       }
       std::size_t own = kNone;
@@ -191,8 +200,13 @@ class Program {
     return (owed + static_cast<double>(bytes.value()) / kMegabyte) / width;
   }
 
-  // The duals of the linear program: minimise T so that all bytes go somewhere and no limit is passed.
-  [[nodiscard]] std::optional<std::vector<double>> optimum() const {
+  struct Optimum {
+    std::vector<double> weights;  // of the limits: the duals
+    std::vector<double> bytes;    // of the columns
+  };
+  // Minimise T so that all bytes go somewhere and no limit is passed.
+  [[nodiscard]] std::optional<Optimum> optimum() const {
+    if (columns_.size() > kMostColumns) return std::nullopt;
     LinearProgram program;
     for (auto const& transfer : transfers_) {
       auto const bytes = static_cast<double>(transfer.bytes.value()) / kMegabyte;
@@ -216,7 +230,9 @@ class Program {
     std::vector<double> weights(limits_.size(), 0);
     for (std::size_t l = 0; l < limits_.size(); ++l)
       if (row_of[l] >= 0) weights[l] = std::max(0.0, -solution->duals[static_cast<std::size_t>(row_of[l])]);
-    return weights;
+    std::vector<double> bytes;
+    for (std::size_t c = 0; c < columns_.size(); ++c) bytes.push_back(solution->x[c + 1] * kMegabyte);
+    return Optimum{std::move(weights), std::move(bytes)};
   }
   // Whether a way is slower alone than the narrowest of what it passes: only then its own limit says anything.
   [[nodiscard]] bool caps(Limit const& own) const {
@@ -241,6 +257,7 @@ class Program {
   Model const& model_;
   std::vector<double> const& head_;
   std::vector<double> const& tail_;
+  std::vector<std::vector<double>> least_;  // latencies, of each option of each transfer
   std::vector<Limit> limits_;
   std::vector<std::size_t> resource_limit_;
   std::vector<std::size_t> engine_limit_;
@@ -386,6 +403,12 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
 
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
   return lower_bound(open_transfers(plan, model), model);
+}
+
+std::optional<std::vector<std::vector<double>>> best_shares(std::vector<OpenTransfer> const& transfers,
+                                                            Model const& model) {
+  std::vector<double> const none(transfers.size(), 0);
+  return Program(transfers, model, none, none).shares();
 }
 
 std::string binding_text(LowerBound const& bound) {

@@ -37,6 +37,11 @@ struct LowerBound {
 std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model);
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);
 
+// How many bytes of each transfer go over each of its options where that adds up to the least time, all at once;
+// nullopt without a solver, or where there are too many.
+std::optional<std::vector<std::vector<double>>> best_shares(std::vector<OpenTransfer> const& transfers,
+                                                            Model const& model);
+
 // "gpu0.nvlink.out, gpu0.pcie.up and 3 more"
 std::string binding_text(LowerBound const& bound);
 

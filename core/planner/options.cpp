@@ -3,8 +3,6 @@
 #include <algorithm>
 
 namespace lanewise {
-namespace {
-
 // The latency that is left when b / rate is taken off, at its least over all pieces b: a pipeline fills with no more
 // than its piece, and a piece of one chunk has no gaps. Linear between these three.
 Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option const& option) {
@@ -21,13 +19,17 @@ Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option c
   return std::max(least, Seconds(0));
 }
 
-}  // namespace
+Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece) {
+  if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
+  auto way = option.way;
+  way.chunk = Bytes(0);
+  return model.lower(transfer.from, transfer.to, piece, transfer.op, way).chunk;
+}
 
 Option option_of(Model const& model, OpenTransfer const& transfer, Way const& way, std::size_t candidate) {
-  Option option{candidate, way, model.lower(transfer.from, transfer.to, transfer.bytes, transfer.op, way), {}, {}};
+  Option option{candidate, way, model.lower(transfer.from, transfer.to, transfer.bytes, transfer.op, way), {}};
   auto const cost = model.cost(option.demand, transfer.bytes);
   option.rate = cost ? cost->rate : BytesPerSecond(0);
-  option.least_latency = least_latency(model, transfer, option);
   return option;
 }
 

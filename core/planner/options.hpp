@@ -12,8 +12,6 @@ struct Option {
   Way way;
   Demand demand;        // of all bytes going this way
   BytesPerSecond rate;  // alone on an idle machine
-  // No step that goes this way and moves b of the bytes takes less than this + b / rate.
-  Seconds least_latency{0};
 };
 
 struct OpenTransfer {
@@ -26,6 +24,12 @@ struct OpenTransfer {
 };
 
 Option option_of(Model const& model, OpenTransfer const& transfer, Way const& way, std::size_t candidate);
+
+// The chunk of a pipelined way for a piece; 0 where it has none.
+Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece);
+
+// No step that goes this way and moves b of the bytes takes less than this + b / (the way's rate).
+Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option const& option);
 
 // Read back from a plan: one a decision, with every legal candidate of known cost.
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model);

@@ -58,7 +58,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
       auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
       for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
     }
-    run.plan = planner.plan(requests);
+    run.plan = SetPlanner(model).plan(requests, world.objective.value_or(scenario.objective));
     auto const executor = world.executor(model);
     run.trace = executor->run(run.plan);
     run.bound = lower_bound(run.plan, model);

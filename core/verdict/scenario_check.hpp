@@ -60,6 +60,7 @@ struct CheckWorld {
   std::function<std::unique_ptr<Executor>(Model const& model)> executor;
   Catalogue& catalogue;
   std::string mode;
+  std::optional<Objective> objective = {};  // instead of the scenarios' own
 };
 
 // Throws InputError when the scenario does not fit its machines; a variant without a legal way is a failed result.

@@ -6,7 +6,7 @@
 #include "core/machine/catalogue.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/lower_bound.hpp"
-#include "core/planner/planner.hpp"
+#include "core/planner/set_planner.hpp"
 #include "sim/simgrid_executor.hpp"
 
 namespace lanewise::sim {
@@ -53,6 +53,24 @@ TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
     ASSERT_TRUE(bound);
     EXPECT_GT(bound->makespan, Seconds(0));
     EXPECT_LE(bound->makespan.value(), trace.makespan.value() * (1 + 1e-9)) << "round " << round;
+  }
+}
+
+// Split, in turns, over relays: what is planned together runs as estimated, gains, and passes neither the bound nor any
+// capacity.
+TEST_P(Sets, PlannedTogetherRunAsEstimated) {
+  Model const model(bundled(GetParam()));
+  SetPlanner const planner(model);
+  SimGridExecutor executor(model);
+  std::mt19937 random(3);
+  for (int round = 0; round < 15; ++round) {
+    auto const requests = random_set(model.machine(), random);
+    auto const plan = planner.plan(requests, Objective::Makespan);
+    auto const trace = executor.run(plan);
+    EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-3) << "round " << round;
+    EXPECT_LE(lower_bound(plan, model)->makespan.value(), trace.makespan.value() * (1 + 1e-9)) << "round " << round;
+    EXPECT_LE(trace.makespan.value(), executor.run(planner.plan(requests, Objective::Each)).makespan.value() * 1.001);
+    for (auto const& resource : trace.resources) EXPECT_LE(resource.utilisation, 1 + 1e-6) << resource.name;
   }
 }
 
