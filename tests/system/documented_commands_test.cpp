@@ -74,6 +74,6 @@ TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands,
-                         testing::Values("README.md", "docs/judge.md", "docs/scenarios.md"));
+                         testing::Values("README.md", "docs/judge.md", "docs/scenarios.md", "docs/sets.md"));
 
 }  // namespace
