@@ -45,8 +45,14 @@ std::unique_ptr<Executor> simulator(Model const& model) {
   return sim_library() != nullptr ? make_sim_executor(model) : nullptr;
 }
 
-std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model) {
-  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model, {});
+std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, hw::Repetition repetition) {
+  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model, repetition);
+}
+
+void add_repeat(CLI::App& command, hw::Repetition& repetition) {
+  command.add_option("--repeat", repetition.repeat, "on hardware: medians of so many runs")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
 }
 
 std::string executors_text() {

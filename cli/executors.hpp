@@ -1,5 +1,6 @@
 #pragma once
 // The executors this program can load, found at run time so that commands that run nothing load nothing.
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -16,7 +17,9 @@ std::unique_ptr<Executor> simulator(Model const& model);
 // The hardware side, loaded at the first call. Throws MissingError when its library cannot be.
 hw::Hardware const& hardware();
 // The executor of a mode, "sim" or "hw". Throws MissingError when it is not here.
-std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model);
+std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, hw::Repetition repetition);
+// --repeat, of commands that run on hardware.
+void add_repeat(CLI::App& command, hw::Repetition& repetition);
 // A line an executor: which are built in, and why one is not.
 std::string executors_text();
 

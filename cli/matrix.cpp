@@ -37,7 +37,7 @@ void run(Session& session, Options const& options) {
   question.bidirectional = options.bidirectional;
   question.places = places_of(model.machine(), options.places);
   auto const mode = options.mode.empty() ? (options.bidirectional ? "sim" : "model") : options.mode;
-  auto const executor = mode == "model" ? nullptr : make_executor(mode, model);
+  auto const executor = mode == "model" ? nullptr : make_executor(mode, model, {});
   auto const matrix = make_matrix(model, question, executor.get());
   if (session.json)
     fmt::print("{}\n", matrix_json(matrix, model.machine().name).dump(2));

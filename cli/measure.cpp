@@ -39,6 +39,13 @@ Worklist wanted(Options const& options) {
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
 
+// As a measurement names its machine: a bundled one by its name, a file from where the measurement is.
+std::string machine_beside(std::string const& machine, fs::path const& output) {
+  std::error_code error;
+  if (!fs::is_regular_file(machine, error)) return machine;
+  return fs::proximate(fs::absolute(machine), fs::absolute(output).parent_path()).string();
+}
+
 // What a new measurement says of itself, or the one to go on with.
 Measurement beginning(Session const& session, Options const& options, Machine const& machine) {
   std::error_code error;
@@ -57,7 +64,7 @@ Measurement beginning(Session const& session, Options const& options, Machine co
   Measurement measurement;
   measurement.name = fs::path(options.output).stem().string();
   measurement.title = fmt::format("{} measured by lanewise", machine.title.empty() ? machine.name : machine.title);
-  measurement.machine = session.machine_name;
+  measurement.machine = machine_beside(session.machine_name, options.output);
   measurement.source = "lanewise measure " LANEWISE_VERSION;
   measurement.date = today();
   measurement.method = fmt::format(
@@ -137,9 +144,7 @@ void add_measure(CLI::App& app, Session& session) {
   command->add_option("--most", options->most, "no transfer larger than this")
       ->capture_default_str()
       ->type_name("SIZE");
-  command->add_option("--repeat", options->repetition.repeat, "medians of so many")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_repeat(*command, options->repetition);
   command->add_flag("--resume", options->resume, "go on with the file that is there");
   command->add_flag("--force", options->force, "measure anew although the file is there");
   command->add_flag("--list", options->dry, "only say what would be measured");

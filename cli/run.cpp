@@ -5,6 +5,7 @@
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/lower_bound.hpp"
@@ -24,6 +25,7 @@ struct Options {
   std::string variant;
   std::string output;
   std::string objective;
+  hw::Repetition repetition;
 };
 
 // The variant's settings, or none when the scenario has no variants and none was asked for.
@@ -102,10 +104,31 @@ void plan(Session& session, Options const& options) {
   put(session, options, json, plan_text(plan, model.machine()) + optimality_text(makespan, bound) + "\n");
 }
 
+// What arrived wrong is an error even if it was fast.
+void refuse_wrong_bytes(Session& session, Trace const& trace) {
+  for (auto const& step : trace.steps)
+    if (step.verified && !*step.verified) {
+      fmt::print(stderr, "transfer '{}' arrived wrong: {}\n", step.transfer, step.mismatch);
+      session.exit_code = ExitCode::ExpectationFailed;
+    }
+}
+
+void run_both(Session& session, Options const& options, Model const& model, Plan const& plan) {
+  auto const predicted = make_sim_executor(model)->run(plan);
+  auto const measured = make_executor("hw", model, options.repetition)->run(plan);
+  refuse_wrong_bytes(session, measured);
+  auto const comparison = compare(predicted, measured);
+  put(session, options, comparison_json(comparison), comparison_text(comparison));
+}
+
 void run(Session& session, Options const& options) {
   auto const [model, plan] = prepare(session, options);
-  auto trace = make_executor(options.mode, model)->run(plan);
+  std::optional<InterruptScope> interruptible;
+  if (options.mode != "sim") interruptible.emplace();
+  if (options.mode == "both") return run_both(session, options, model, plan);
+  auto trace = make_executor(options.mode, model, options.repetition)->run(plan);
   if (options.mode == "sim") add_ranges(trace, plan, model, make_sim_executor);
+  refuse_wrong_bytes(session, trace);
   auto const bound = lower_bound(plan, model);
   auto json = to_json(trace);
   add_optimality(json, trace.makespan, bound);
@@ -146,7 +169,10 @@ void add_plan(CLI::App& app, Session& session) {
 void add_run(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("run", "run a scenario or a plan, and show when each step ran");
   auto options = add_input(*command, session, "a scenario file, or a plan made by `lanewise plan -o`");
-  command->add_option("--mode", options->mode, "sim or hw")->check(CLI::IsMember({"sim", "hw"}))->capture_default_str();
+  command->add_option("--mode", options->mode, "sim, hw, or both against each other")
+      ->check(CLI::IsMember({"sim", "hw", "both"}))
+      ->capture_default_str();
+  add_repeat(*command, options->repetition);
   command->callback([&session, options] { run(session, *options); });
 }
 

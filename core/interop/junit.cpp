@@ -6,6 +6,14 @@
 namespace lanewise {
 namespace {
 
+// A test that the mode does not have.
+void add_skipped(pugi::xml_node suite, std::string const& scenario, std::string const& name, std::string const& why) {
+  auto test = suite.append_child("testcase");
+  test.append_attribute("classname") = scenario.c_str();
+  test.append_attribute("name") = name.c_str();
+  test.append_child("skipped").append_attribute("message") = why.c_str();
+}
+
 void add_case(pugi::xml_node suite, std::string const& scenario, std::string const& name, double seconds,
               std::string const& failure) {
   auto test = suite.append_child("testcase");
@@ -30,10 +38,17 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
   root.append_attribute("name") = "lanewise";
   for (auto const& verdict : verdicts) {
     auto suite = root.append_child("testsuite");
-    suite.append_attribute("name") = verdict.scenario.c_str();
+    suite.append_attribute("name") = (verdict.scenario + " (" + verdict.mode + ")").c_str();
     unsigned tests = 0;
     unsigned failures = 0;
+    unsigned skipped = 0;
     for (auto const& run : verdict.runs) {
+      if (!run.skipped.empty()) {
+        add_skipped(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.skipped);
+        ++tests;
+        ++skipped;
+        continue;
+      }
       add_case(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.trace.makespan.value(),
                run.failure);
       ++tests;
@@ -47,6 +62,7 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
     }
     suite.append_attribute("tests") = tests;
     suite.append_attribute("failures") = failures;
+    suite.append_attribute("skipped") = skipped;
   }
   std::ostringstream out;
   document.save(out, "  ");

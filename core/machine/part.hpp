@@ -81,6 +81,8 @@ struct GpuFigures {
   std::optional<Seconds> host_copy_start;   // the same, to or from host memory, where it differs
   std::optional<Seconds> local_copy_start;  // the same, within its own memory
   std::optional<Seconds> kernel_start;      // a kernel from ready to its first access, back to back in a stream
+  std::optional<Seconds> pulled_start;      // on top, where the destination's stream drives a peer copy
+  std::optional<Seconds> chunk_gap;         // between the chunks of a ring through a third memory
   // Of the driver's copies without peer access: the legs, what passes before the first byte, between one chunk and the
   // next, and what both directions together reach of twice one.
   StagedLegs staged_legs = StagedLegs::Overlapped;

@@ -267,6 +267,10 @@ std::vector<PartField> gpu_fields() {
       scalar("local_copy_start", "the same of a copy within its own memory", LANEWISE_MEMBER(gpu.local_copy_start)));
   f.push_back(scalar("kernel_start", "a kernel from ready to its first access, back to back in a stream",
                      LANEWISE_MEMBER(gpu.kernel_start)));
+  f.push_back(scalar("pulled_start", "on top, where the destination's stream drives a peer copy",
+                     LANEWISE_MEMBER(gpu.pulled_start)));
+  f.push_back(scalar("chunk_gap", "what passes between the chunks of a ring through a third memory",
+                     LANEWISE_MEMBER(gpu.chunk_gap)));
   f.push_back(word("staged_legs", "how the driver runs the two legs of a copy without peer access",
                    {"overlapped", "in_turn"}, LANEWISE_MEMBER(gpu.staged_legs)));
   f.push_back(

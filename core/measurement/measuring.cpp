@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "core/measurement/measured_transfer.hpp"
@@ -13,6 +14,14 @@ namespace {
 
 bool same_transfer(MeasuredPoint const& a, MeasuredPoint const& b) {
   return a.flows == b.flows && a.bytes == b.bytes && a.access == b.access;
+}
+
+// Five digits of the unit that files are written in: more than any two runs share.
+double rounded(double value, double unit) {
+  constexpr int kDigits = 5;
+  double read_back = 0;
+  std::sscanf(fmt::format("{:.{}g}", value / unit, kDigits).c_str(), "%lf", &read_back);
+  return read_back * unit;
 }
 
 class Measuring {
@@ -96,10 +105,11 @@ class Measuring {
       kept->points.clear();
     }
     auto point = wanted;
-    point.spread = sample.spread;
+    point.spread = rounded(sample.spread, 1);
     Bytes all{0};
     for (auto const& flow : point.flows) all += point.bytes_of(flow);
-    point.value = series.quantity == MeasuredQuantity::Bandwidth ? (all / sample.time).value() : sample.time.value();
+    point.value = series.quantity == MeasuredQuantity::Bandwidth ? rounded((all / sample.time).value(), 1e9)
+                                                                 : rounded(sample.time.value(), 1e-6);
     kept->points.push_back(std::move(point));
   }
 

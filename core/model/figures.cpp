@@ -30,6 +30,14 @@ Seconds kernel_start(Part const* gpu) {
   return said(
       gpu, [](Part const& p) { return p.gpu.kernel_start; }, overheads::kKernelStart);
 }
+Seconds pulled_start(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.pulled_start; }, overheads::kPulledStart);
+}
+Seconds chunk_gap(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.chunk_gap; }, overheads::kChunkGap);
+}
 Seconds staged_start(Part const* gpu) {
   return said(
       gpu, [](Part const& p) { return p.gpu.staged_start; }, overheads::kDriverStagedStart);

@@ -11,6 +11,8 @@ Seconds copy_start(Part const* gpu);
 Seconds host_copy_start(Part const* gpu);
 Seconds local_copy_start(Part const* gpu);
 Seconds kernel_start(Part const* gpu);
+Seconds pulled_start(Part const* gpu);
+Seconds chunk_gap(Part const* gpu);
 Seconds staged_start(Part const* gpu);
 Seconds staged_gap(Part const* gpu);
 double staged_duplex(Part const* gpu);

@@ -77,7 +77,10 @@ class Lowering {
     return (with_host ? figures::host_copy_start(part) : figures::copy_start(part)) *
            model_.assumed()(Parameter::EngineStart);
   }
-  // An engine that first waits for another's event, as from chunk to chunk of a ring: no part says better.
+  [[nodiscard]] Seconds chunk_gap(PciId gpu) const {
+    return figures::chunk_gap(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart);
+  }
+  // An engine that first waits for another's event: no part says better.
   [[nodiscard]] Seconds chunk_start() const {
     return overheads::kCopyEngineStart * model_.assumed()(Parameter::EngineStart);
   }
@@ -94,6 +97,10 @@ class Lowering {
   // A copy engine of `gpu` starts, or a kernel on it.
   void start_on(PciId gpu) {
     keep_busy(by_kernel() ? kernel_start(gpu) : engine_start(gpu));
+    bool const peers = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p;
+    bool const between_gpus = std::holds_alternative<PciId>(from_) && std::holds_alternative<PciId>(to_);
+    if (peers && between_gpus && op_ == Op::Copy && way_.drive == Drive::Pull)
+      keep_busy(figures::pulled_start(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart));
     if (!by_kernel()) hold_engine(gpu);
   }
 
@@ -132,7 +139,7 @@ class Lowering {
     path_.device_memory(*way_.relay, 2);
     start_on(gpu_from());
     start_on(*way_.relay);
-    pipeline(first + second, filled, chunk_start());
+    pipeline(first + second, filled, chunk_gap(gpu_from()));
   }
 
   void pcie_p2p() {
@@ -232,7 +239,7 @@ class Lowering {
     auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
     if (!way_.by_driver) {
       start_two_legs();
-      return pipeline(out.latency + in.latency, out.rate, chunk_start());
+      return pipeline(out.latency + in.latency, out.rate, chunk_gap(gpu_from()));
     }
     keep_busy(staged_start());
     hold_engine(gpu_from());
@@ -627,8 +634,8 @@ Seconds Model::handover(Place const& made_at, Way const& before, Way const& afte
 
 Bytes Model::best_chunk(Bytes bytes, BytesPerSecond rate) {
   constexpr std::int64_t kSmallest = 64 << 10;
-  constexpr std::int64_t kLargest = 8 << 20;
-  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * overheads::kCopyEngineStart.value() * rate.value());
+  constexpr std::int64_t kLargest = 16 << 20;
+  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * overheads::kChunkGap.value() * rate.value());
   auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kSmallest, kLargest);
   return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bounded))));
 }

@@ -59,7 +59,7 @@ class Model {
   [[nodiscard]] Seconds handover(Place const& made_at, Way const& before, Way const& after) const;
 
   // The chunk of a two-stage pipeline that finishes first: about sqrt(bytes x time between chunks x rate), a power of
-  // two from 64 KiB to 8 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.
+  // two from 64 KiB to 16 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.
   static Bytes best_chunk(Bytes bytes, BytesPerSecond rate);
 
   [[nodiscard]] std::string name_of(Hop const& hop) const;

@@ -1,5 +1,7 @@
 #include "core/verdict/regret.hpp"
 
+#include "core/io/error.hpp"
+
 namespace lanewise {
 
 std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor) {
@@ -11,7 +13,16 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
     for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
       auto const& candidate = decision.candidates[i];
       if (i == decision.chosen || !candidate.legal() || !candidate.time) continue;
-      auto const makespan = executor.run(with_way(plan, d, i)).makespan;
+      Seconds makespan{0};
+      try {
+        makespan = executor.run(with_way(plan, d, i)).makespan;
+      } catch (PlanError const& error) {
+        regret.not_run.emplace_back(error.what());
+        continue;
+      } catch (MissingError const& error) {
+        regret.not_run.emplace_back(error.what());
+        continue;
+      }
       ++regret.alternatives;
       if (makespan >= regret.best_makespan) continue;
       regret.best_makespan = makespan;

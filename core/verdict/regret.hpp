@@ -14,6 +14,7 @@ struct Regret {
   std::string best;              // the way of the fastest of all runs
   Seconds chosen_makespan{0};
   Seconds best_makespan{0};
+  std::vector<std::string> not_run = {};  // legal alternatives that this executor cannot run, and why
   // How much longer the plan takes than with the best alternative: 0.02 is 2 %.
   [[nodiscard]] double share() const { return chosen_makespan / best_makespan - 1; }
 };

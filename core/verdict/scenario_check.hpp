@@ -32,7 +32,8 @@ struct VariantRun {
   std::vector<Weighed> weighed;                       // a transfer: every way, also where nothing is legal
   std::string failure;                                // why there was nothing to run; empty: it ran
   bool failure_expected = false;                      // an expectation says that nothing is possible here
-  [[nodiscard]] bool ran() const { return failure.empty(); }
+  std::string skipped;                                // why it is no run of this mode; empty: it is one
+  [[nodiscard]] bool ran() const { return failure.empty() && skipped.empty(); }
 };
 
 // One expectation where it applies.
@@ -54,6 +55,12 @@ struct ScenarioVerdict {
   [[nodiscard]] bool passed() const;
 };
 
+// A trace and its regrets, wherever they were made.
+struct RanPlan {
+  Trace trace;
+  std::vector<Regret> regrets;
+};
+
 // What a check needs from outside: machines by name, and an executor for a model.
 struct CheckWorld {
   std::function<Machine(std::string const& name)> machine;
@@ -61,6 +68,9 @@ struct CheckWorld {
   Catalogue& catalogue;
   std::string mode;
   std::optional<Objective> objective = {};  // instead of the scenarios' own
+  bool real = false;                        // on hardware, which settings do not change: their variants are skipped
+  // Where runs are taken from instead of the executor; throws PlanError when there is none.
+  std::function<RanPlan(std::string const& scenario, std::string const& variant, Plan const&)> recorded = {};
 };
 
 // Throws InputError when the scenario does not fit its machines; a variant without a legal way is a failed result.

@@ -32,7 +32,7 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
     passed += result.passed ? 1 : 0;
   }
   auto const ran = run.ran();
-  bool const fine = (ran || run.failure_expected) && passed == all;
+  bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
   return {verdict.scenario,
           run.machine,
           run.variant.empty() ? "" : run.variant,
@@ -41,7 +41,9 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
           ran && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
           ran ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
           fmt::format("{}/{}", passed, all),
-          fine ? "pass" : "FAIL"};
+          !fine                 ? "FAIL"
+          : run.skipped.empty() ? "pass"
+                                : "skip"};
 }
 
 std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
@@ -55,12 +57,16 @@ std::string place_of(SourcePos const& pos) {
 std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   Table table({"scenario", "machine", "variant", "makespan", "at least", "gap", "regret", "expectations", "verdict"});
   std::string failures;
+  std::string skipped;
   std::size_t failed = 0;
   std::size_t expectations = 0;
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
       table.add(row_of(verdict, run));
-      if (!run.ran() && !run.failure_expected)
+      if (!run.skipped.empty())
+        skipped +=
+            fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);
+      if (!run.failure.empty() && !run.failure_expected)
         failures +=
             fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
     }
@@ -73,7 +79,7 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
     failed += verdict.passed() ? 0 : 1;
   }
   auto text = table.text();
-  if (!failures.empty()) text += "\n" + failures;
+  if (!failures.empty() || !skipped.empty()) text += "\n" + failures + skipped;
   text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
                       expectations);
   return text;
@@ -90,9 +96,11 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
       nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}};
       if (!run.failure.empty())
         entry["failure"] = run.failure;
+      else if (!run.skipped.empty())
+        entry["skipped"] = run.skipped;
       else
         add_optimality(entry, run.trace.makespan, run.bound);
-      for (std::size_t i = 0; run.failure.empty() && i < run.regrets.size(); ++i) {
+      for (std::size_t i = 0; run.ran() && i < run.regrets.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
         auto const& chosen = decision.candidates[decision.chosen];
         auto const step = run_of(decision, run.trace);
@@ -102,6 +110,7 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
                                       {"time_us", microseconds(step.duration())},
                                       {"bandwidth_GBps", gigabytes_per_second(step.rate())},
                                       {"alternatives", run.regrets[i].alternatives},
+                                      {"not_run", run.regrets[i].not_run},
                                       {"best", run.regrets[i].best},
                                       {"regret", run.regrets[i].share()}});
       }

@@ -58,13 +58,23 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
   return text;
 }
 
+namespace {
+
+// Of a prediction its range, of a measurement how far repetitions were apart.
+std::string spread_text(StepTrace const& step) {
+  if (step.range) return range_text(step.range);
+  return step.spread ? fmt::format("spread {:.1f} %", *step.spread * 100) : "";
+}
+
+}  // namespace
+
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
-  Table table({"transfer", "way", "start", "end", "took, 90 % range", "bandwidth", "verified"});
+  Table table({"transfer", "way", "start", "end", (trace.mode == "hw" ? "repetitions" : "took, 90 % range"),
+               "bandwidth", "verified"});
   for (std::size_t i = 0; i < std::min(kMostSteps, trace.steps.size()); ++i) {
     auto const& step = trace.steps[i];
     table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end),
-               range_text(step.range), rounded_text(step.rate()),
-               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+               spread_text(step), rounded_text(step.rate()), step.verified ? (*step.verified ? "yes" : "NO") : "-"});
   }
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
                           trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +

@@ -43,6 +43,8 @@ class Laying {
   }
 
   void refuse_what_is_not_ours() const {
+    if (step_.work > Seconds(0)) refuse("compute steps are not run on GPUs yet");
+    if (step_.reads || step_.writes || step_.reduces) refuse("steps on shared buffers are not run on GPUs yet");
     if (step_.bytes <= Bytes(0)) refuse("there is nothing to move");
     if (step_.way.access.each > Bytes(0)) refuse("DMA in pieces is the device's own; copy engines do none");
     switch (step_.way.mechanism) {

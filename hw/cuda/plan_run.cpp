@@ -65,6 +65,13 @@ class Watch {
   std::jthread thread_;
 };
 
+// What must have ended before a step: what it needs, and what it leaves the way to.
+std::vector<StepId> waits_for(Step const& step) {
+  auto all = step.after;
+  all.insert(all.end(), step.turns.begin(), step.turns.end());
+  return all;
+}
+
 Seconds between(cudaEvent_t zero, Event const& event) {
   float milliseconds = 0;
   check_cuda(cudaEventElapsedTime(&milliseconds, zero, event.get()), "cudaEventElapsedTime");
@@ -132,11 +139,11 @@ void PlanRun::assign_streams(Plan const& plan) {
   for (auto const id : order_) {
     auto& laid = laid_[index(id)];
     auto const device = laid.step.move->device();
-    for (auto const before : plan.steps[index(id)].after) {
+    for (auto const before : waits_for(plan.steps[index(id)])) {
       auto const& other = laid_[index(before)];
       if (other.step.move->device() != device || !continued.insert(before).second) continue;
       laid.stream = other.stream;
-      if (plan.steps[index(id)].after.size() == 1) laid.continues = before;
+      if (waits_for(plan.steps[index(id)]).size() == 1) laid.continues = before;
       break;
     }
     if (laid.stream == nullptr) laid.stream = fresh_stream(device);
@@ -168,10 +175,10 @@ void PlanRun::wake_links() {
 void PlanRun::enqueue(StepId id, int rounds) {
   auto& laid = laid_[index(id)];
   auto const device = laid.step.move->device();
-  auto const& after = plan_.steps[index(id)].after;
+  auto const before_it = waits_for(plan_.steps[index(id)]);
   DeviceGuard const guard(device);
-  if (after.empty()) check_cuda(cudaStreamWaitEvent(laid.stream, gate_->zero(device), 0), "cudaStreamWaitEvent");
-  for (auto const before : after)
+  if (before_it.empty()) gate_->hold(device, laid.stream);
+  for (auto const before : before_it)
     if (laid_[index(before)].stream != laid.stream)
       check_cuda(cudaStreamWaitEvent(laid.stream, laid_[index(before)].end.get(), 0), "cudaStreamWaitEvent");
   // A time between two copies costs 3 us of an H200's engine, so a step that continues another takes that one's end.

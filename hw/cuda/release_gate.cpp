@@ -29,6 +29,11 @@ void ReleaseGate::close() {
   }
 }
 
+void ReleaseGate::hold(Device device, cudaStream_t stream) const {
+  DeviceGuard const guard(device);
+  launch_gate(flags_.word(kOpen), epoch_, nullptr, kLongestWait.count(), stream);
+}
+
 void ReleaseGate::open() {
   auto const until = std::chrono::steady_clock::now() + kLongestWait;
   for (auto const& [device, lane] : lanes_)
@@ -40,6 +45,8 @@ void ReleaseGate::open() {
       }
       std::this_thread::yield();
     }
+  // The gates within streams were enqueued after those that have said so; they are reached in this time.
+  std::this_thread::sleep_for(std::chrono::microseconds(100));
   force_open();
 }
 

@@ -114,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
             "half_width", "rtx6000pro-x8-bcm", Mechanism::PcieP2p, {"link@gpu6", "gen5 x8"}, CauseKind::Link, "gpu6"},
         Hidden{"old_beside_nvlink", "hgx-h100", Mechanism::Nvlink, {"link@gpu5", "gen3 x16"}, CauseKind::Link, "gpu5"},
         Hidden{"switch_uplink", "a100x8-pcie-4sw", Mechanism::PcieP2p, {"link@sw1", "gen4 x4"}, CauseKind::Link, "sw1"},
-        Hidden{"no_switch", "rtx6000pro-x8-genoa", Mechanism::PcieP2p, {"link@gpu0", "gen5 x4"}, CauseKind::Link, "gpu0"}),
+        Hidden{
+            "no_switch", "rtx6000pro-x8-genoa", Mechanism::PcieP2p, {"link@gpu0", "gen5 x4"}, CauseKind::Link, "gpu0"}),
     [](auto const& test) { return test.param.name; });
 
 TEST(Judgement, HealthyMachinesPass) {

@@ -1,0 +1,156 @@
+// What is measured, in which order, and that nothing is measured twice; with a meter that takes what the test says.
+#include "core/measurement/measuring.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/io/error.hpp"
+#include "core/io/file.hpp"
+#include "core/measurement/measurement_writer.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using testing::Contains;
+using testing::Not;
+
+// 10 GB/s for everything, alone or not.
+class TenGigabytesPerSecond : public Meter {
+ public:
+  Sample alone(Step const& step) override {
+    if (refuses.contains(step.way.mechanism)) throw PlanError("not here");
+    ++taken;
+    return {step.bytes / 10.0_GBps, 0.01};
+  }
+  Sample together(std::vector<Step> const& steps) override {
+    Bytes all{0};
+    for (auto const& step : steps) all += step.bytes;
+    ++taken;
+    return {all / 10.0_GBps, 0.02};
+  }
+  [[nodiscard]] std::map<std::string, std::string> environment() const override { return {}; }
+
+  int taken = 0;
+  std::set<Mechanism> refuses;
+};
+
+Model model_of(std::string const& name) { return Model(test::bundled().machine(name)); }
+
+std::vector<std::string> names(std::vector<MeasuredSeries> const& all) {
+  std::vector<std::string> found;
+  for (auto const& series : all) found.push_back(series.name);
+  return found;
+}
+std::size_t points(std::vector<MeasuredSeries> const& all) {
+  std::size_t count = 0;
+  for (auto const& series : all) count += series.points.size();
+  return count;
+}
+
+TEST(Worklist, CoversEveryPairAndDirection) {
+  auto const series = series_to_measure(model_of("hgx-h200"), {.patterns = false});
+  auto const copies =
+      std::find_if(series.begin(), series.end(), [](auto const& s) { return s.name == "nvlink-copies"; });
+  ASSERT_NE(copies, series.end());
+  EXPECT_EQ(copies->points.size(), 8U * 7 * 8);  // ordered pairs, sizes from 64 KiB to 1 GiB
+  EXPECT_THAT(names(series), Not(Contains("pattern-all-to-all")));
+  for (auto const& one : series) EXPECT_NE(one.quantity, MeasuredQuantity::Makespan) << one.name;
+}
+
+TEST(Worklist, LeavesOutWhatTheRulesRefuse) {
+  auto const found = names(series_to_measure(model_of("rtx6000pro-x8-bcm"), {}));
+  EXPECT_THAT(found, Not(Contains("nvlink-copies")));
+  EXPECT_THAT(found, Contains("pcie-copies"));
+}
+
+TEST(Worklist, PatternsNeedNoMoreThanTheMachineHas) {
+  auto const found = names(series_to_measure(model_of("h100-pcie-x2-workstation"), {.singles = false}));
+  EXPECT_THAT(found, Contains("pattern-exchange-1"));
+  EXPECT_THAT(found, Not(Contains("pattern-fan-in-gpu0")));
+}
+
+TEST(Worklist, NothingIsLargerThanAsked) {
+  for (auto const& series : series_to_measure(model_of("hgx-h200"), {.most = 16_MiB}))
+    for (auto const& point : series.points)
+      for (auto const& flow : point.flows) EXPECT_LE(point.bytes_of(flow), 16_MiB) << series.name;
+}
+
+TEST(Measuring, FiguresAreWhatTheMeterTook) {
+  auto const model = model_of("h100-pcie-x2-workstation");
+  TenGigabytesPerSecond meter;
+  auto const result = measure(model, meter, series_to_measure(model, {.most = 64_MiB}), {}, {});
+  ASSERT_FALSE(result.series.empty());
+  for (auto const& series : result.series)
+    for (auto const& point : series.points) {
+      Bytes all{0};
+      for (auto const& flow : point.flows) all += point.bytes_of(flow);
+      auto const wanted = series.quantity == MeasuredQuantity::Bandwidth ? 10e9 : (all / 10.0_GBps).value();
+      EXPECT_NEAR(point.value / wanted, 1, 1e-4) << series.name;  // five digits are kept
+    }
+}
+
+TEST(Measuring, WhatIsThereIsNotMeasuredAgain) {
+  auto const model = model_of("h100-pcie-x2-workstation");
+  auto const series = series_to_measure(model, {.most = 1_MiB});
+  TenGigabytesPerSecond first;
+  auto half = series;
+  half.resize(half.size() / 2);
+  auto const begun = measure(model, first, half, {}, {});
+  TenGigabytesPerSecond second;
+  auto const whole = measure(model, second, series, begun, {});
+  EXPECT_EQ(first.taken + second.taken, static_cast<int>(points(series)));
+  EXPECT_EQ(points(whole.series), points(series));
+}
+
+TEST(Measuring, WhatCannotBeTakenIsLeftOutAndSaid) {
+  auto const model = model_of("h100-pcie-x2-workstation");
+  auto const series = series_to_measure(model, {.patterns = false, .most = 1_MiB});
+  TenGigabytesPerSecond meter;
+  meter.refuses = {Mechanism::HostStaged};
+  std::vector<std::string> skipped;
+  MeasuringWatch watch;
+  watch.skipped = [&](std::string const& why) { skipped.push_back(why); };
+  auto const result = measure(model, meter, series, {}, watch);
+  EXPECT_EQ(points(result.series) + skipped.size(), points(series));
+  EXPECT_THAT(skipped, Contains("staged: not here"));
+}
+
+// Saved after every series, so that an interruption loses one series at most.
+TEST(Measuring, SavesAsItGoesAndCounts) {
+  auto const model = model_of("h100-pcie-x2-workstation");
+  auto const series = series_to_measure(model, {.most = 1_MiB});
+  TenGigabytesPerSecond meter;
+  std::vector<std::size_t> saved;
+  std::vector<MeasuringProgress> seen;
+  MeasuringWatch watch;
+  watch.save = [&](Measurement const& so_far) { saved.push_back(points(so_far.series)); };
+  watch.progress = [&](MeasuringProgress const& progress) { seen.push_back(progress); };
+  measure(model, meter, series, {}, watch);
+  EXPECT_EQ(saved.size(), series.size());
+  EXPECT_TRUE(std::is_sorted(saved.begin(), saved.end()));
+  ASSERT_EQ(seen.size(), points(series));
+  EXPECT_EQ(seen.back().done, seen.back().all);
+  EXPECT_NEAR(seen.back().left.value(), 0, 1e-9);
+}
+
+TEST(Measuring, ReadsBackFromItsFile) {
+  auto const model = model_of("h100-pcie-x2-workstation");
+  TenGigabytesPerSecond meter;
+  Measurement begun;
+  begun.name = "m";
+  begun.machine = "h100-pcie-x2-workstation";
+  begun.source = "test";
+  begun.method = "test";
+  auto const measured = measure(model, meter, series_to_measure(model, {.most = 1_MiB}), begun, {});
+  auto const text = to_json(measured).dump(1);
+  EXPECT_EQ(to_json(read_measurement(SourceText::from_memory("m.json", text))).dump(1), text);
+}
+
+}  // namespace
+}  // namespace lanewise

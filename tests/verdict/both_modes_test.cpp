@@ -1,0 +1,149 @@
+// Simulation against hardware, both played by executors whose times the test chose.
+#include "core/verdict/both_modes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/io/error.hpp"
+#include "core/io/json.hpp"
+#include "core/verdict/recorded_run.hpp"
+#include "tests/verdict/fake_executor.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string const kOne = R"(lanewise: scenario/1
+scenario: s
+machines: [pair]
+transfers:
+  - {id: a, from: gpu0, to: gpu1, bytes: 8 MB}
+)";
+std::string const kWithSettings = kOne + R"(variants:
+  - {name: plain}
+  - {name: detour, settings: {acs: on}}
+)";
+
+// Steps arrive as `wrong` says.
+class HardwareLike : public test::FakeExecutor {
+ public:
+  HardwareLike(test::Durations durations, std::string wrong)
+      : FakeExecutor(std::move(durations)), wrong_(std::move(wrong)) {}
+  Trace run(Plan const& plan) override {
+    for (auto const& step : plan.steps)
+      if (step.way.mechanism == Mechanism::BarCopy) throw MissingError("no gdrcopy");
+    auto trace = FakeExecutor::run(plan);
+    trace.mode = "hw";
+    for (auto& step : trace.steps) {
+      step.verified = wrong_.empty();
+      step.mismatch = wrong_;
+    }
+    return trace;
+  }
+
+ private:
+  std::string wrong_;
+};
+
+test::Durations durations() {
+  auto all = test::usual_durations();
+  all[Mechanism::BarCopy] = 9000.0_us;
+  all[Mechanism::PcieP2p] = 300.0_us;
+  return all;
+}
+
+struct Mode {
+  test::Durations times = durations();
+  bool real = false;
+  std::string wrong = {};
+  std::function<RanPlan(std::string const&, std::string const&, Plan const&)> recorded = {};
+};
+ScenarioVerdict check_in(std::string const& text, Mode const& mode) {
+  Catalogue catalogue({});
+  CheckWorld world{[](std::string const&) { return test::pair_machine(); },
+                   [&](Model const&) -> std::unique_ptr<Executor> {
+                     if (mode.real) return std::make_unique<HardwareLike>(mode.times, mode.wrong);
+                     return std::make_unique<test::FakeExecutor>(mode.times);
+                   },
+                   catalogue, mode.real ? "hw" : "sim"};
+  world.real = mode.real;
+  world.recorded = mode.recorded;
+  return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), world);
+}
+
+TEST(BothModes, ErrorsAndAgreement) {
+  auto slower = durations();
+  slower[Mechanism::PcieP2p] = 400.0_us;
+  auto const both = both_modes({check_in(kOne, {})}, {check_in(kOne, {.times = slower, .real = true})});
+  ASSERT_EQ(both.size(), 1U);
+  EXPECT_NEAR(both[0].comparison.steps.at(0).error(), 300.0 / 400 - 1, 1e-9);
+  EXPECT_EQ(both[0].decisions, 1U);
+  EXPECT_EQ(both[0].equal, 1U);
+  EXPECT_THAT(both_modes_text(both), HasSubstr("the same in both modes in 1 of 1 decisions"));
+  EXPECT_NEAR(both_modes_json(both)["median_error"].get<double>(), 0.25, 1e-9);
+}
+
+// On hardware the staged way is the faster one: 100 us against 400.
+TEST(BothModes, ADecisionThatHardwareWouldTakeOtherwise) {
+  auto other = durations();
+  other[Mechanism::PcieP2p] = 400.0_us;
+  other[Mechanism::HostStaged] = 100.0_us;
+  auto const both = both_modes({check_in(kOne, {})}, {check_in(kOne, {.times = other, .real = true})});
+  EXPECT_EQ(both[0].equal, 0U);
+  EXPECT_NEAR(both[0].worst_regret, 3.0, 1e-9);
+  EXPECT_THAT(both[0].different.at(0), HasSubstr("on hardware host_staged"));
+}
+
+TEST(BothModes, AlternativesThatCannotRunHereAreSaid) {
+  auto const verdict = check_in(kOne, {.real = true});
+  EXPECT_THAT(verdict.runs[0].regrets.at(0).not_run, testing::Contains("no gdrcopy"));
+  EXPECT_TRUE(verdict.passed());
+}
+
+TEST(BothModes, WrongBytesFail) {
+  auto const verdict = check_in(kOne, {.real = true, .wrong = "the byte at offset 3 is 0x00 instead of 0x11"});
+  EXPECT_FALSE(verdict.passed());
+  EXPECT_THAT(verdict_text({verdict}), HasSubstr("offset 3"));
+}
+
+TEST(BothModes, SettingsDoNotChangeHardware) {
+  auto const verdict = check_in(kWithSettings, {.real = true});
+  EXPECT_TRUE(verdict.passed());
+  EXPECT_TRUE(verdict.runs[0].ran());
+  EXPECT_THAT(verdict.runs[1].skipped, HasSubstr("acs=on"));
+  EXPECT_THAT(verdict_text({verdict}), HasSubstr("skip s on pair (detour)"));
+  EXPECT_EQ(both_modes({check_in(kWithSettings, {})}, {verdict}).size(), 1U);
+}
+
+TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
+  auto const there = check_in(kOne, {.real = true});
+  auto const json = recorded_runs_json({there});
+  auto const runs = recorded_runs_from_json(json);
+  auto const here =
+      check_in(kOne, {.real = true, .recorded = [&](auto const& scenario, auto const& variant, Plan const& plan) {
+                        auto const& run = recorded_run(runs, scenario, variant, plan);
+                        return RanPlan{run.trace, run.regrets};
+                      }});
+  EXPECT_TRUE(here.passed());
+  EXPECT_EQ(here.runs[0].trace, there.runs[0].trace);
+  EXPECT_EQ(recorded_runs_json({here}), json);
+}
+
+TEST(RecordedRuns, OfOtherScenariosAndMachinesAreRefused) {
+  auto const there = check_in(kOne, {.real = true});
+  auto runs = recorded_runs_from_json(recorded_runs_json({there}));
+  EXPECT_THROW(recorded_run(runs, "other", "", there.runs[0].plan), PlanError);
+  auto plan = there.runs[0].plan;
+  plan.fingerprint = "0";
+  EXPECT_THROW(recorded_run(runs, "s", "", plan), PlanError);
+  plan = there.runs[0].plan;
+  plan.steps[0].bytes = 1_MiB;
+  EXPECT_THROW(recorded_run(runs, "s", "", plan), PlanError);
+  EXPECT_THROW(recorded_runs_from_json({{"lanewise", "runs/1"}}), InputError);
+}
+
+}  // namespace
+}  // namespace lanewise
