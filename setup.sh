@@ -7,9 +7,9 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 stage="" # what is being done, named if it fails
 log=""   # what it wrote, shown if it fails
 
-# Without libsimgrid-dev everything but the simulation is built.
+# Without libsimgrid-dev everything but the simulation is built; without coinor-libclp-dev bounds are closed forms.
 packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
-  libsimgrid-dev graphviz)
+  libsimgrid-dev coinor-libclp-dev graphviz)
 packages_test=(libgtest-dev libgmock-dev)
 packages_bench=(libbenchmark-dev)
 # Formatting differs between releases of clang-format, hence one for all; the others are the distribution's own.
@@ -136,7 +136,7 @@ build() {
   local -a options=()
   if [[ $preset == release ]]; then
     # -U: SimGrid is looked for anew each time, for it may have been installed since.
-    options=(-U LANEWISE_SIM "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
+    options=(-U LANEWISE_SIM -U LANEWISE_CUDA "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
       "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
   fi
   if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi

@@ -18,6 +18,7 @@ struct Options {
   std::vector<std::string> scenarios;
   std::string mode = "sim";
   std::string junit;
+  std::string objective;
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
@@ -38,11 +39,14 @@ void run(Session& session, Options const& options) {
   auto const files = yaml_files(options.scenarios);
   auto scenarios = read_all(files);
   std::vector<ScenarioVerdict> verdicts;
+  std::optional<Objective> objective;
+  if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (!session.machine_name.empty()) scenarios[i].machines = {session.machine_name};
     CheckWorld const world{
         [&](std::string const& name) { return session.machine_named_in(files[i].parent_path(), name); },
-        [&](Model const& model) { return make_executor(options.mode, model); }, session.catalogue, options.mode};
+        [&](Model const& model) { return make_executor(options.mode, model); }, session.catalogue, options.mode,
+        objective};
     verdicts.push_back(check_scenario(scenarios[i], world));
   }
   if (!options.junit.empty()) write_file(options.junit, junit_xml(verdicts));
@@ -65,6 +69,8 @@ void add_check(CLI::App& app, Session& session) {
   command->add_option("--mode", options->mode, "sim, hw or both")
       ->check(CLI::IsMember({"sim", "hw", "both"}))
       ->capture_default_str();
+  command->add_option("--objective", options->objective,
+                      "each, makespan or slowdown, instead of what the scenarios say");
   command->add_option("--junit", options->junit, "also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/io/error.hpp"
+#include "hw/hardware.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -24,7 +25,6 @@ Function symbol(char const* name) {
 
 constexpr char const* kNoSim =
     "the simulator is not in this build: install SimGrid (package libsimgrid-dev) and build again";
-constexpr char const* kNoHw = "the hardware executor is not in this build: it is not written yet";
 
 }  // namespace
 
@@ -33,20 +33,27 @@ std::unique_ptr<Executor> make_sim_executor(Model const& model) {
   return std::unique_ptr<Executor>(symbol<Executor* (*)(Model const*)>("lanewise_make_sim_executor")(&model));
 }
 
+hw::Hardware const& hardware() {
+  static auto* const library = dlopen("liblanewise_hw.so", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw MissingError(fmt::format("liblanewise_hw.so cannot be loaded: {}", dlerror()));
+  auto* const entry = dlsym(library, "lanewise_hardware");
+  if (entry == nullptr) throw MissingError("liblanewise_hw.so is of another version: it has no 'lanewise_hardware'");
+  return *reinterpret_cast<hw::Hardware const* (*)()>(entry)();
+}
+
 std::unique_ptr<Executor> simulator(Model const& model) {
   return sim_library() != nullptr ? make_sim_executor(model) : nullptr;
 }
 
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model) {
-  if (mode == "sim") return make_sim_executor(model);
-  throw MissingError(kNoHw);
+  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model, {});
 }
 
 std::string executors_text() {
   auto const sim = sim_library() != nullptr
                        ? fmt::format("SimGrid {}", symbol<char const* (*)()>("lanewise_sim_version")())
                        : std::string("no: ") + kNoSim;
-  return fmt::format("sim: {}\nhw:  no: {}\n", sim, kNoHw);
+  return fmt::format("sim: {}\nhw:  {}\n", sim, hardware().about());
 }
 
 }  // namespace lanewise::cli

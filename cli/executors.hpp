@@ -5,6 +5,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "hw/hardware.hpp"
 
 namespace lanewise::cli {
 
@@ -12,6 +13,8 @@ namespace lanewise::cli {
 std::unique_ptr<Executor> make_sim_executor(Model const& model);
 // The same, or nullptr where this build has none.
 std::unique_ptr<Executor> simulator(Model const& model);
+// The hardware side, loaded at the first call. Throws MissingError when its library cannot be.
+hw::Hardware const& hardware();
 // The executor of a mode, "sim" or "hw". Throws MissingError when it is not here.
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model);
 // A line an executor: which are built in, and why one is not.

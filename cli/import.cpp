@@ -1,14 +1,16 @@
-// lanewise import: machines from other people's files.
+// lanewise import: machines and measurements from other people's files.
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "cli/benchmark_options.hpp"
+#include "cli/machine_output.hpp"
 #include "cli/session.hpp"
 #include "core/interop/nccl.hpp"
 #include "core/interop/topo_m.hpp"
 #include "core/machine/machine_file.hpp"
+#include "core/measurement/measurement_writer.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -19,40 +21,47 @@ struct ImportOptions {
   std::string output;
   std::string name;
   TopoOptions topo;
+  BenchmarkArguments benchmark;
 };
 
 // The file's text; "-" is standard input.
 std::string text_of(std::string const& file) { return read_file(file == "-" ? "/dev/stdin" : file); }
 std::string name_of(std::string const& file) { return file == "-" ? "stdin" : file; }
 
-void write(Machine machine, ImportOptions const& options, Session& session) {
-  if (!options.name.empty()) {
-    constexpr auto* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    if (options.name.find_first_not_of(kAllowed) != std::string::npos)
-      throw InputError(
-          fmt::format("--name '{}': a machine's name has letters, digits, '_', '-' and '.'", options.name));
-    machine.name = machine.hosts.front().machine = options.name;
-  }
-  auto const yaml = write_machine(machine);
-  auto const read_back = SourceText::from_memory(machine.name + ".yaml", yaml);
-  if (session.catalogue.machine_from(read_back) != machine)
-    throw std::logic_error(fmt::format(
-        "the machine imported from '{}' does not read back equal; please report this with the file", options.file));
-  auto const text = session.json ? machine_tree(machine).dump(2) + "\n" : yaml;
+void put(std::string const& text, std::vector<std::string> const& notes, ImportOptions const& options) {
   if (options.output.empty())
     fmt::print("{}", text);
   else
     write_file(options.output, text);
-  for (auto const& note : machine.notes) fmt::print(stderr, "note: {}\n", note);
+  for (auto const& note : notes) fmt::print(stderr, "note: {}\n", note);
+}
+
+void write(Machine machine, ImportOptions const& options, Session& session) {
+  if (!options.name.empty()) {
+    check_name(options.name);
+    machine.name = machine.hosts.front().machine = options.name;
+  }
+  auto const yaml = checked_yaml(machine, session.catalogue, fmt::format("'{}'", options.file));
+  put(session.json ? machine_tree(machine).dump(2) + "\n" : yaml, machine.notes, options);
+}
+
+void import_benchmark(Benchmark tool, ImportOptions const& options, Session& session) {
+  auto const source = SourceText::from_memory(name_of(options.file), without_terminal_codes(text_of(options.file)));
+  auto const machine = session.catalogue.machine(options.benchmark.machine);
+  auto measurement = read_benchmark(tool, source, machine, options.benchmark.parsed());
+  if (!options.name.empty()) {
+    check_name(options.name);
+    measurement.name = options.name;
+  }
+  put(session.json ? to_json(measurement).dump(2) + "\n" : write_measurement(measurement), measurement.notes, options);
 }
 
 CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& options, std::string const& name,
                        std::string const& about) {
   auto* command = import.add_subcommand(name, about);
   command->add_option("file", options.file, "the file; - reads standard input")->required()->type_name("FILE");
-  command->add_option("-o,--output", options.output, "write the machine here instead of to standard output")
-      ->type_name("FILE");
-  command->add_option("--name", options.name, "the machine's name; default: the file's")->type_name("NAME");
+  command->add_option("-o,--output", options.output, "write it here instead of to standard output")->type_name("FILE");
+  command->add_option("--name", options.name, "its name; default: the file's, or the tool's")->type_name("NAME");
   session.add_json(*command);
   return command;
 }
@@ -60,7 +69,7 @@ CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& option
 }  // namespace
 
 void add_import(CLI::App& app, Session& session) {
-  auto* import = app.add_subcommand("import", "make a machine file of another tool's description");
+  auto* import = app.add_subcommand("import", "make a machine file, or a measurement, of what other tools write");
   import->require_subcommand(1);
   auto const options = std::make_shared<ImportOptions>();
 
@@ -79,6 +88,15 @@ void add_import(CLI::App& app, Session& session) {
     auto const source = SourceText::from_memory(name_of(options->file), without_terminal_codes(text_of(options->file)));
     write(read_topo_m(source, options->topo, session.catalogue), *options, session);
   });
+
+  for (auto const tool : kBenchmarks) {
+    auto* command = add_importer(*import, session, *options, std::string(to_string(tool)), std::string(describe(tool)));
+    command->add_option("--machine", options->benchmark.machine, "the machine or cluster it ran on")
+        ->required()
+        ->type_name("MACHINE");
+    options->benchmark.add_to(*command);
+    command->callback([options, tool, &session] { import_benchmark(tool, *options, session); });
+  }
 }
 
 }  // namespace lanewise::cli

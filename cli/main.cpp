@@ -44,10 +44,13 @@ int run(int argc, char** argv) {
   lanewise::cli::add_run(app, session);
   lanewise::cli::add_check(app, session);
   lanewise::cli::add_compare(app, session);
+  lanewise::cli::add_measure(app, session);
   lanewise::cli::add_accuracy(app, session);
   lanewise::cli::add_calibrate(app, session);
+  lanewise::cli::add_judge(app, session);
   lanewise::cli::add_export(app, session);
   lanewise::cli::add_import(app, session);
+  lanewise::cli::add_discover(app, session);
   refuse_unknown_command(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -71,6 +74,10 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (lanewise::MissingError const& error) {
     return failed(error, ExitCode::Missing);
+  } catch (lanewise::DeviceError const& error) {
+    return failed(error, ExitCode::Missing);
+  } catch (lanewise::Interrupted const& error) {
+    return failed(error, ExitCode::Interrupted);
   } catch (std::exception const& error) {
     return failed(error, ExitCode::BadInput);
   }

@@ -6,9 +6,12 @@
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/io/json.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/lower_bound.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/comparison.hpp"
 #include "core/verdict/run_ranges.hpp"
+#include "core/view/optimality.hpp"
 #include "core/view/plan_text.hpp"
 
 namespace lanewise::cli {
@@ -20,6 +23,7 @@ struct Options {
   std::string mode = "sim";
   std::string variant;
   std::string output;
+  std::string objective;
 };
 
 // The variant's settings, or none when the scenario has no variants and none was asked for.
@@ -49,6 +53,11 @@ bool is_json(SourceText const& source) {
   return first != std::string::npos && source.text()[first] == '{';
 }
 
+// What the command line says, else the scenario.
+Objective objective_of(Options const& options, Scenario const& scenario) {
+  return options.objective.empty() ? scenario.objective : argument(parse_objective(options.objective));
+}
+
 struct Prepared {
   Model model;
   Plan plan;
@@ -70,7 +79,7 @@ Prepared prepare(Session& session, Options const& options) {
   for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
   session.apply_settings(machine);  // the command line has the last word
   Model model(std::move(machine));
-  auto plan = Planner(model).plan(requests_of(scenario, model.machine()));
+  auto plan = SetPlanner(model).plan(requests_of(scenario, model.machine()), objective_of(options, scenario));
   return {std::move(model), std::move(plan)};
 }
 
@@ -86,14 +95,22 @@ void put(Session const& session, Options const& options, nlohmann::ordered_json 
 void plan(Session& session, Options const& options) {
   auto [model, plan] = prepare(session, options);
   add_ranges(plan, model);
-  put(session, options, to_json(plan, model.machine()), plan_text(plan, model.machine()));
+  auto const bound = lower_bound(plan, model);
+  auto const makespan = through_json(estimate(model, plan.steps).makespan);
+  auto json = to_json(plan, model.machine());
+  add_optimality(json, makespan, bound);
+  put(session, options, json, plan_text(plan, model.machine()) + optimality_text(makespan, bound) + "\n");
 }
 
 void run(Session& session, Options const& options) {
   auto const [model, plan] = prepare(session, options);
   auto trace = make_executor(options.mode, model)->run(plan);
   if (options.mode == "sim") add_ranges(trace, plan, model, make_sim_executor);
-  put(session, options, to_json(trace), trace_text(trace, plan, model.machine()));
+  auto const bound = lower_bound(plan, model);
+  auto json = to_json(trace);
+  add_optimality(json, trace.makespan, bound);
+  put(session, options, json,
+      trace_text(trace, plan, model.machine()) + "\n" + optimality_text(trace.makespan, bound) + "\n");
 }
 
 void compare_traces(Session& session, Options const& options) {
@@ -112,6 +129,8 @@ std::shared_ptr<Options> add_input(CLI::App& command, Session& session, std::str
   command.add_option("input", options->input, what)->required();
   session.add_machine(command, "--on", false);
   command.add_option("--variant", options->variant, "the scenario's variant to take");
+  command.add_option("--objective", options->objective,
+                     "each, makespan or slowdown: what the transfers are planned for; else what the scenario says");
   command.add_option("-o,--output", options->output, "also write JSON to this file");
   return options;
 }

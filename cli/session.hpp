@@ -13,7 +13,8 @@
 
 namespace lanewise::cli {
 
-enum class ExitCode : int { Fine = 0, ExpectationFailed = 1, BadInput = 2, Missing = 3 };
+// Interrupted: 128 + SIGINT, as shells have it.
+enum class ExitCode : int { Fine = 0, ExpectationFailed = 1, BadInput = 2, Missing = 3, Interrupted = 130 };
 
 // Collects what the command line said; a subcommand's callback uses it and leaves its exit code here.
 struct Session {
@@ -62,9 +63,12 @@ void add_accuracy(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_discover(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
+void add_judge(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
+void add_measure(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);

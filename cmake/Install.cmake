@@ -2,11 +2,14 @@
 include(CMakePackageConfigHelpers)
 
 set(LANEWISE_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/lanewise")
-set(_libraries lanewise_core)
+set(_libraries lanewise_core lanewise_hw)
 if(TARGET lanewise_sim)
   list(APPEND _libraries lanewise_sim)
 endif()
 
+if(TARGET lanewise_lp)
+  install(TARGETS lanewise_lp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(TARGETS lanewise RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 # Headers include one another from the root of the tree: core/machine/machine.hpp stays that below include/lanewise. All
 # of core is public; of sim only what its target says (PUBLIC_HEADER), for the rest includes SimGrid.

@@ -1,15 +1,13 @@
 #include "sim/simgrid_executor.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <numeric>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/model/quirks.hpp"
 #include "core/plan/dag_runner.hpp"
+#include "core/planner/demands.hpp"
 #include "sim/simulation.hpp"
 
 namespace lanewise::sim {
@@ -133,26 +131,10 @@ class EngineQueue {
   std::deque<std::size_t> waiting_;
 };
 
-std::vector<Demand> lowered(Model const& model, Plan const& plan) {
-  std::vector<Demand> demands;
-  demands.reserve(plan.steps.size());
-  for (auto const& step : plan.steps) {
-    demands.push_back(model.lower(step.from, step.to, step.bytes, step.op, step.way));
-    Seconds noticed{0};
-    for (auto const before : step.after)
-      noticed = std::max(noticed, model.handover(step.from, plan.steps[index(before)].way, step.way));
-    demands.back().start += noticed;
-    if (demands.back().unknown)
-      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
-                                  model.resources().at(*demands.back().unknown).missing));
-  }
-  return demands;
-}
-
 }  // namespace
 
 Trace SimGridExecutor::run(Plan const& plan) {
-  auto const demands = lowered(model_, plan);
+  auto const demands = demands_of(model_, plan.steps);
   Platform const platform(model_, demands, plan.steps);
   EngineQueue engines(model_, demands);
   DagRunner runner(plan.steps);

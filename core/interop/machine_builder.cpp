@@ -28,7 +28,8 @@ std::string machine_name_from(std::string_view file) {
   return name.empty() || name == "null" ? "imported" : name;
 }
 
-MachineBuilder::MachineBuilder(std::string name, Catalogue& catalogue) : catalogue_(catalogue) {
+MachineBuilder::MachineBuilder(std::string name, Catalogue& catalogue, std::string source)
+    : catalogue_(catalogue), source_(std::move(source)) {
   machine_.hosts.push_back({.name = {}, .machine = name, .settings = {}, .software = {}});
   machine_.name = std::move(name);
 }
@@ -69,6 +70,19 @@ PartId MachineBuilder::part_or_stand_in(std::string const& name, PartKind kind, 
   return enter(std::move(stand_in));
 }
 
+std::string MachineBuilder::part_by_pci_id(std::string const& id, PartKind kind) {
+  if (id.empty()) return {};
+  auto const* found = catalogue_.part_by_pci_id(id);
+  if (found != nullptr && found->kind == kind) return found->name;
+  note(fmt::format("the catalogue has no {} of the PCI id {}; left unknown", to_string(kind), id));
+  return {};
+}
+
+PartId MachineBuilder::part_of_its_own(Part part) {
+  part.inlined = true;
+  return enter(std::move(part));
+}
+
 PartId MachineBuilder::nvlink_part(int generation, std::string const& chip) {
   if (generation < 1) return part_or_stand_in("nvlink-unknown", PartKind::Link);
   auto const of_chip = fmt::format("nvlink-{}-{}", generation, chip);
@@ -81,15 +95,23 @@ PartId MachineBuilder::nvlink_part(int generation, std::string const& chip) {
 SocketId MachineBuilder::add_socket(std::string const& part_name, int numa_index, std::string cores) {
   auto const socket = SocketId(machine_.sockets.size());
   machine_.sockets.push_back({fmt::format("cpu{}", index(socket)), HostId{0}, part(part_name, PartKind::Cpu)});
-  machine_.numa_nodes.push_back({fmt::format("numa{}", numa_index), socket, numa_index, std::move(cores)});
+  add_numa(socket, numa_index, std::move(cores));
   return socket;
 }
 
-HostBridgeId MachineBuilder::host_bridge(SocketId socket, std::string name) {
+NumaId MachineBuilder::add_numa(SocketId socket, int numa_index, std::string cores) {
+  machine_.numa_nodes.push_back({fmt::format("numa{}", numa_index), socket, numa_index, std::move(cores)});
+  return NumaId(machine_.numa_nodes.size() - 1);
+}
+
+HostBridgeId MachineBuilder::host_bridge(SocketId socket, std::string name, std::optional<NumaId> numa) {
   auto& bridges = machine_.host_bridges;
   auto const known = std::find_if(bridges.begin(), bridges.end(), [&](HostBridge const& b) { return b.name == name; });
   if (known != bridges.end()) return HostBridgeId(known - bridges.begin());
-  bridges.push_back({std::move(name), socket, NumaId(index(socket))});  // one NUMA node a socket
+  auto const& nodes = machine_.numa_nodes;
+  auto const first =
+      std::find_if(nodes.begin(), nodes.end(), [&](NumaNode const& node) { return node.socket == socket; });
+  bridges.push_back({std::move(name), socket, numa.value_or(NumaId(first - nodes.begin()))});
   return HostBridgeId(bridges.size() - 1);
 }
 
@@ -129,12 +151,19 @@ std::optional<PcieLink> MachineBuilder::most_link(PciFunction const& function) c
 PciId MachineBuilder::add(PciFunction function) {
   auto const most = most_link(function);
   if (function.link && most && negotiated(*function.link, *most) != *function.link) {
-    note(fmt::format("{}: the file says {}, but its part or the port above it can do {} at most; cut to that",
-                     function.name, to_string(*function.link), to_string(*most)));
+    note(fmt::format("{}: {} says {}, but its part or the port above it can do {} at most; cut to that", function.name,
+                     source_, to_string(*function.link), to_string(*most)));
     function.link = negotiated(*function.link, *most);
   }
+  if (function.max_link && most) function.max_link = negotiated(*function.max_link, *most);
+  if (function.max_link == function.link) function.max_link.reset();
   machine_.functions.push_back(std::move(function));
   return PciId(machine_.functions.size() - 1);
+}
+
+void MachineBuilder::set_rate(PciFunction& nic, BytesPerSecond rate) const {
+  auto const known = nic.part ? machine_.at(*nic.part).nic.rate : std::nullopt;
+  if (!known || rate < *known) nic.rate = rate;
 }
 
 // ------------------------------------------------------------------------------------------------------- other links
@@ -147,15 +176,16 @@ void MachineBuilder::add_usual_socket_links() {
   auto const cpu_name = cpu == nullptr ? std::string() : cpu->name;  // entering a part moves the parts
   auto const* found = usual ? catalogue_.part(usual->part) : nullptr;
   if (found == nullptr || found->kind != PartKind::Link) {
-    note("how the sockets are linked is not in the file and not known for this CPU; add 'socket_links'");
+    note(fmt::format("how the sockets are linked {} does not say, and it is not known for this CPU; add 'socket_links'",
+                     source_));
     return;
   }
   auto const link = enter(*found);
   for (std::size_t a = 0; a < sockets; ++a)
     for (std::size_t b = a + 1; b < sockets; ++b)
       machine_.socket_links.push_back({SocketId(a), SocketId(b), link, usual->count});
-  note(fmt::format("inferred: {} x {} between each two sockets, usual for '{}'; the file does not say", usual->count,
-                   usual->part, cpu_name));
+  note(fmt::format("inferred: {} x {} between each two sockets, usual for '{}'; {} does not say", usual->count,
+                   usual->part, cpu_name, source_));
 }
 
 void MachineBuilder::add_nvlink(NvlinkEnd a, NvlinkEnd b, PartId part, int count) {

@@ -148,8 +148,8 @@ class NcclImporter {
       case PciKind::Gpu:
         return builder_.part(gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_), PartKind::Gpu);
       case PciKind::Nic: return builder_.part(nic_part(pci, builder_), PartKind::Nic);
-      case PciKind::Nvme: return builder_.part(part_by_id(pci, PartKind::Nvme, builder_), PartKind::Nvme);
-      case PciKind::Device: return builder_.part(part_by_id(pci, PartKind::Device, builder_), PartKind::Device);
+      case PciKind::Nvme: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Nvme), PartKind::Nvme);
+      case PciKind::Device: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Device), PartKind::Device);
       case PciKind::RootPort: break;
     }
     return std::nullopt;
@@ -172,9 +172,7 @@ class NcclImporter {
   void set_rate(PciFunction& function, double megabits_per_second) {
     if (megabits_per_second <= 0) return;
     constexpr double kBytesPerMegabit = 1e6 / 8;
-    BytesPerSecond const rate(megabits_per_second * kBytesPerMegabit);
-    auto const known = function.part ? builder_.machine().at(*function.part).nic.rate : std::nullopt;
-    if (!known || rate < *known) function.rate = rate;
+    builder_.set_rate(function, BytesPerSecond(megabits_per_second * kBytesPerMegabit));
   }
 
   // gdr="1" of a NIC means that its driver registered GPU memory. That of a GPU says only what the GPU could do.

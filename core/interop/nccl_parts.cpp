@@ -82,14 +82,6 @@ bool has_ports_for(std::string const& name, int nvlinks, MachineBuilder& builder
 
 }  // namespace
 
-std::string part_by_id(NcclPci const& pci, PartKind kind, MachineBuilder& builder) {
-  if (pci.id.empty()) return {};
-  auto const* part = builder.catalogue().part_by_pci_id(pci.id);
-  if (part != nullptr && part->kind == kind) return part->name;
-  builder.note(fmt::format("the catalogue has no {} of the PCI id {}; left unknown", to_string(kind), pci.id));
-  return {};
-}
-
 std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
   if (auto const* part = cpu.cpuid.empty() ? nullptr : builder.catalogue().part_by_cpuid(cpu.cpuid);
       part != nullptr && part->kind == PartKind::Cpu) {
@@ -118,7 +110,7 @@ std::string gpu_part(NcclPci const& pci, int nvlinks, MachineBuilder& builder) {
   // MI50 and MI60 share a PCI id, so the chip and its compute units come first.
   if (pci.gpu && !pci.gpu->gcn.empty())
     if (auto const name = amd_gpu_part(*pci.gpu, builder); !name.empty()) return name;
-  auto name = part_by_id(pci, PartKind::Gpu, builder);
+  auto name = builder.part_by_pci_id(pci.id, PartKind::Gpu);
   if (!name.empty()) return has_ports_for(name, nvlinks, builder) ? name : std::string();
   if (pci.id.empty() && pci.gpu && pci.gpu->gcn.empty()) return nvidia_gpu_part(*pci.gpu, nvlinks, builder);
   if (!pci.gpu && pci.id.empty()) builder.note("the file names no product for its GPUs; left unknown");
@@ -126,7 +118,7 @@ std::string gpu_part(NcclPci const& pci, int nvlinks, MachineBuilder& builder) {
 }
 
 std::string nic_part(NcclPci const& pci, MachineBuilder& builder) {
-  if (!pci.id.empty()) return part_by_id(pci, PartKind::Nic, builder);
+  if (!pci.id.empty()) return builder.part_by_pci_id(pci.id, PartKind::Nic);
   auto const speed = std::accumulate(pci.nets.begin(), pci.nets.end(), 0LL,
                                      [](long long sum, NcclNet const& net) { return sum + net.speed; });
   if (!pci.nets.empty() && pci.nets.front().name.starts_with("mlx5")) {
@@ -147,7 +139,7 @@ std::string nic_part(NcclPci const& pci, MachineBuilder& builder) {
 std::string switch_part(NcclPci const& bridge, MachineBuilder& builder) {
   if (!bridge.is_virtual()) {
     if (bridge.id.empty()) builder.note("the file names no product for its switches; left unknown");
-    return part_by_id(bridge, PartKind::Switch, builder);
+    return builder.part_by_pci_id(bridge.id, PartKind::Switch);
   }
   auto generation = bridge.generation;
   for (auto const& device : bridge.below) generation = std::max(generation, device.generation);

@@ -13,8 +13,6 @@ std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder);
 std::string gpu_part(NcclPci const& pci, int nvlinks, MachineBuilder& builder);
 std::string nic_part(NcclPci const& pci, MachineBuilder& builder);
 std::string switch_part(NcclPci const& bridge, MachineBuilder& builder);
-// By PCI id alone.
-std::string part_by_id(NcclPci const& pci, PartKind kind, MachineBuilder& builder);
 
 // NVLink generation of a GPU: of its part, or else of its compute capability ("80"); 0: not known.
 int nvlink_generation(Part const* gpu, std::string const& sm);

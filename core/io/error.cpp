@@ -47,4 +47,7 @@ void Diagnostics::throw_if_any() {
   throw InputError(std::move(found_));
 }
 
+DeviceError::DeviceError(std::string_view call, int code, std::string_view what)
+    : Error(std::string(call) + ": " + std::string(what) + " (error " + std::to_string(code) + ")"), code_(code) {}
+
 }  // namespace lanewise

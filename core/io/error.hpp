@@ -49,6 +49,25 @@ class MissingError : public Error {
   using Error::Error;
 };
 
+// A device or its driver refused or failed while it was used: out of memory, an error in the middle of a plan.
+class DeviceError : public Error {
+ public:
+  // `call`: the API's name and arguments as written; `code`: its number; `what`: what the API says of it.
+  DeviceError(std::string_view call, int code, std::string_view what);
+  // The same failure, with where it happened in front.
+  DeviceError(std::string_view where, DeviceError const& inner)
+      : Error(std::string(where) + ": " + inner.what()), code_(inner.code_) {}
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  int code_ = 0;
+};
+
+// The user stopped the program (Ctrl-C); everything is given back on the way out.
+class Interrupted : public Error {
+  using Error::Error;
+};
+
 // Collects everything that is wrong with a file, so that it is reported together.
 class Diagnostics {
  public:

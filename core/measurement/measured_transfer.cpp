@@ -31,6 +31,15 @@ Request request_of(Machine const& machine, MeasuredSeries const& series, Measure
   return request;
 }
 
+std::vector<Request> requests_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point) {
+  std::vector<Request> requests;
+  for (auto const& flow : point.flows) {
+    requests.push_back(request_of(machine, series, point, flow));
+    requests.back().id = std::to_string(requests.size() - 1);
+  }
+  return requests;
+}
+
 std::optional<double> predicted_alone(Model const& model, MeasuredSeries const& series, Request const& request,
                                       Way const& way) {
   auto const demand = model.lower(request.from, request.to, request.bytes, request.op, way);

@@ -1,6 +1,7 @@
 #pragma once
 // One transfer of a measured point: what was asked for, and what the model says of the same figure.
 #include <optional>
+#include <vector>
 
 #include "core/measurement/measurement.hpp"
 
@@ -9,6 +10,9 @@ namespace lanewise {
 // Throws InputError at the point where the machine has no such place.
 Request request_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point,
                    MeasuredFlow const& flow);
+
+// Of every flow, in their order; their ids are their numbers.
+std::vector<Request> requests_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point);
 
 // The series' quantity of one transfer alone: bytes per second, or seconds; nullopt where a figure is unknown.
 // A makespan is all of the time. Latency of a copy is the whole of it, that of a store or load the way alone, as seen

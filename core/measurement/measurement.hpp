@@ -29,10 +29,10 @@ struct MeasuredFlow {
 struct MeasuredPoint {
   std::vector<MeasuredFlow> flows;
   Bytes bytes{0};  // of each flow that does not say its own
-  Access access;
-  double value = 0;              // bytes per second, or seconds
-  std::optional<double> spread;  // of the repetitions: (p95 - p5) / median
-  SourcePos pos;
+  Access access = {};
+  double value = 0;                   // bytes per second, or seconds
+  std::optional<double> spread = {};  // of the repetitions: (p95 - p5) / median
+  SourcePos pos = {};
 
   [[nodiscard]] Bytes bytes_of(MeasuredFlow const& flow) const { return flow.bytes > Bytes(0) ? flow.bytes : bytes; }
   friend bool operator==(MeasuredPoint const&, MeasuredPoint const&) = default;
@@ -43,17 +43,18 @@ struct MeasuredSeries {
   std::string name;
   MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
   Op op = Op::Copy;
-  std::optional<Mechanism> mechanism;  // how the benchmark went; absent: as the planner would
-  bool by_driver = false;              // host_staged: CUDA's own
-  Access access;                       // of every point; a sweep may vary it
-  bool pageable = false;               // host memory that is not pinned
-  int queue_pairs = 0;                 // of RDMA; 0: as many as the NIC needs
-  bool pulled = false;                 // peer access driven by the destination
-  bool pipelined = false;              // many transfers in flight: their starts are hidden
-  std::vector<Setting> settings;
-  std::string doubtful;  // why it is left out of the gate; empty: it is not
-  std::vector<MeasuredPoint> points;
-  SourcePos pos;
+  std::optional<Mechanism> mechanism = {};  // how the benchmark went; absent: as the planner would
+  bool by_driver = false;                   // host_staged: CUDA's own
+  Access access = {};                       // of every point; a sweep may vary it
+  bool pageable = false;                    // host memory that is not pinned
+  int queue_pairs = 0;                      // of RDMA; 0: as many as the NIC needs
+  bool pulled = false;                      // peer access driven by the destination
+  bool pipelined = false;                   // many transfers in flight: their starts are hidden
+  bool of_first = false;                    // a point's figure is that of its first flow while the others run
+  std::vector<Setting> settings = {};
+  std::string doubtful = {};  // why it is left out of the gate; empty: it is not
+  std::vector<MeasuredPoint> points = {};
+  SourcePos pos = {};
   friend bool operator==(MeasuredSeries const&, MeasuredSeries const&) = default;
 };
 

@@ -93,6 +93,7 @@ class MeasurementReader {
     series_.queue_pairs = reader.count("queue_pairs").value_or(0);
     series_.pulled = reader.flag("pulled").value_or(false);
     series_.pipelined = reader.flag("pipelined").value_or(false);
+    series_.of_first = reader.flag("of_first").value_or(false);
     both_ways_ = reader.flag("both_ways").value_or(false);
     series_.settings = read_settings(reader);
     series_.doubtful = reader.text("doubtful").value_or("");
@@ -108,6 +109,8 @@ class MeasurementReader {
       reader.fail(reader.self(), "'bytes' is missing: how much each transfer moved");
     if (series_.pipelined && (series_.quantity != MeasuredQuantity::Bandwidth || both_ways_ || reader.has("together")))
       reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth of single transfers");
+    if (series_.of_first && (series_.quantity != MeasuredQuantity::Bandwidth || !reader.has("together")))
+      reader.fail(*reader.node("of_first"), "'of_first' is of bandwidths of several transfers 'together'");
     if (reader.has("bytes") && bytes_ == Bytes(0))
       reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
     if (series_.points.empty() && diagnostics_.empty()) reader.fail(reader.self(), "this series has no figure");

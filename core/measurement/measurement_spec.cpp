@@ -89,6 +89,9 @@ MapSpec const& series_spec() {
        queue_pairs_field(),
        flag_field("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
        flag_field("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
+       flag_field("of_first",
+                  "the bandwidth of the first of several flows while the others run (nvbandwidth's bidirectional and "
+                  "host_to_all tests)"),
        flag_field("both_ways", "both directions at once; a figure is the sum"),
        settings_field(),
        doubtful_field(),

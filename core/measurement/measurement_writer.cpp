@@ -81,6 +81,7 @@ class SeriesWriter {
     if (series_.queue_pairs > 0) tree_["queue_pairs"] = series_.queue_pairs;
     put(tree_, "pulled", series_.pulled);
     put(tree_, "pipelined", series_.pipelined);
+    put(tree_, "of_first", series_.of_first);
     put(tree_, "settings", series_.settings);
     put(tree_, "doubtful", series_.doubtful);
     if (is_sweep())
@@ -92,6 +93,7 @@ class SeriesWriter {
 
  private:
   [[nodiscard]] bool of_one_flow() const {
+    if (series_.of_first) return false;
     return std::all_of(series_.points.begin(), series_.points.end(), [](MeasuredPoint const& point) {
       return point.flows.size() == 1 && point.flows.front().bytes == Bytes(0);
     });

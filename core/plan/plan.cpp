@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/io/digest.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/part_fields.hpp"
@@ -267,6 +269,38 @@ Way way_from(Json const& json, Machine const& machine) {
   return way;
 }
 
+Json region_json(Region const& region, std::vector<Buffer> const& buffers) {
+  return {{"buffer", buffers.at(index(region.buffer)).name}, {"offset", region.offset.value()}};
+}
+
+// What only some steps have: a place within buffers, a reduction, work.
+void add_extras(Json& item, Step const& step, std::vector<Buffer> const& buffers) {
+  if (step.offset > Bytes(0)) item["offset"] = step.offset.value();
+  for (auto const before : step.turns) item["turns"].push_back(index(before));
+  if (step.reads) item["reads"] = region_json(*step.reads, buffers);
+  if (step.writes) item["writes"] = region_json(*step.writes, buffers);
+  if (step.reduces) item["reduces"] = true;
+  if (step.work > Seconds(0)) item["work_us"] = microseconds(step.work);
+}
+
+std::optional<Region> region_from(Json const& json, char const* key, std::vector<Buffer> const& buffers) {
+  if (!json.contains(key)) return std::nullopt;
+  auto const name = json.at(key).at("buffer").get<std::string>();
+  auto const found = std::find_if(buffers.begin(), buffers.end(), [&](Buffer const& b) { return b.name == name; });
+  if (found == buffers.end()) throw InputError(fmt::format("not a plan: it has no buffer '{}'", name));
+  return Region{BufferId(found - buffers.begin()), Bytes(json.at(key).at("offset").get<std::int64_t>())};
+}
+
+void read_extras(Step& step, Json const& item, std::vector<Buffer> const& buffers) {
+  step.offset = Bytes(item.value("offset", std::int64_t{0}));
+  for (auto const& before : item.value("turns", Json::array()))
+    step.turns.push_back(StepId(before.get<std::uint32_t>()));
+  step.reads = region_from(item, "reads", buffers);
+  step.writes = region_from(item, "writes", buffers);
+  step.reduces = item.value("reduces", false);
+  if (item.contains("work_us")) step.work = from_microseconds(item.at("work_us"));
+}
+
 Candidate candidate_from(Json const& json, Machine const& machine) {
   Candidate candidate;
   candidate.way = way_from(json, machine);
@@ -287,11 +321,26 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   return candidate;
 }
 
+void verify_regions(Plan const& plan, Step const& step) {
+  require(step.work == Seconds(0) || (step.work > Seconds(0) && step.bytes == Bytes(0)), step,
+          "work moves nothing and takes no negative time");
+  for (auto const& [region, place] : {std::pair(step.reads, step.from), std::pair(step.writes, step.to)}) {
+    if (!region) continue;
+    require(index(region->buffer) < plan.buffers.size(), step, "it names a buffer that is not in the plan");
+    auto const& buffer = plan.buffers[index(region->buffer)];
+    require(buffer.at == place, step, "it reads at its source and writes at its target");
+    require(region->offset >= Bytes(0) && region->offset + step.bytes <= buffer.bytes, step,
+            "it goes beyond the end of a buffer");
+  }
+}
+
 }  // namespace
 
 void Plan::verify(Machine const& of) const {
   for (auto const& step : steps) {
-    require(step.bytes >= Bytes(0), step, "its size is negative");
+    require(step.bytes >= Bytes(0) && step.offset >= Bytes(0), step, "its size is negative");
+    verify_regions(*this, step);
+    if (step.work > Seconds(0)) continue;
     require(step.way.queue_pairs >= 0 && step.way.access.each >= Bytes(0) && step.way.access.window >= Bytes(0), step,
             "queue pairs and pieces of an access are not negative");
     verify_way(of, step);
@@ -300,8 +349,54 @@ void Plan::verify(Machine const& of) const {
   for (auto const& decision : decisions) {
     if (index(decision.step) >= steps.size() || decision.chosen >= decision.candidates.size())
       throw PlanError(fmt::format("the decision on '{}' points outside the plan", decision.transfer));
+    for (auto const& piece : decision.others)
+      if (index(piece.step) >= steps.size() || piece.candidate >= decision.candidates.size() ||
+          !decision.candidates[piece.candidate].legal())
+        throw PlanError(
+            fmt::format("a piece of '{}' points outside the plan or goes an illegal way", decision.transfer));
     require(decision.candidates[decision.chosen].legal(), steps[index(decision.step)], "an illegal way was chosen");
   }
+}
+
+Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
+  Plan other{plan.machine, plan.fingerprint, plan.steps, plan.decisions, plan.buffers};
+  auto& decided = other.decisions[decision];
+  auto& whole = other.steps[index(decided.step)];
+  whole.way = decided.candidates[candidate].way;
+  whole.turns.clear();  // they were for another way; and a piece may have waited for one that waits for another piece
+  decided.chosen = candidate;
+  if (decided.others.empty()) return other;
+  std::vector<StepId> now(plan.steps.size());
+  std::vector<bool> gone(plan.steps.size(), false);
+  for (auto const& piece : decided.others) {
+    auto const& step = plan.steps[index(piece.step)];
+    whole.bytes += step.bytes;
+    whole.offset = std::min(whole.offset, step.offset);
+    whole.after.insert(whole.after.end(), step.after.begin(), step.after.end());
+    gone[index(piece.step)] = true;
+  }
+  std::vector<Step> kept;
+  for (std::size_t i = 0; i < other.steps.size(); ++i) {
+    if (gone[i]) continue;
+    now[i] = StepId(kept.size());
+    kept.push_back(std::move(other.steps[i]));
+  }
+  for (auto const& piece : decided.others) now[index(piece.step)] = now[index(decided.step)];
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    auto& step = kept[i];
+    for (auto& before : step.after) before = now[index(before)];
+    std::erase(step.after, StepId(i));  // pieces that waited for one another are one step now
+    std::sort(step.after.begin(), step.after.end());
+    step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
+    for (auto& before : step.turns) before = now[index(before)];
+  }
+  decided.others.clear();
+  other.steps = std::move(kept);
+  for (auto& each : other.decisions) {
+    each.step = now[index(each.step)];
+    for (auto& piece : each.others) piece.step = now[index(piece.step)];
+  }
+  return other;
 }
 
 std::string fingerprint(Machine const& machine) {
@@ -342,6 +437,9 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
 
 nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   Json json{{"lanewise", "plan/1"}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
+  for (auto const& buffer : plan.buffers)
+    json["buffers"].push_back(
+        {{"name", buffer.name}, {"at", machine.name_of(buffer.at)}, {"bytes", buffer.bytes.value()}});
   json["steps"] = Json::array();
   for (auto const& step : plan.steps) {
     Json item{{"transfer", step.transfer},
@@ -352,11 +450,14 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
     item["way"] = way_json(step.way, machine);
     item["after"] = Json::array();
     for (auto const before : step.after) item["after"].push_back(index(before));
+    add_extras(item, step, plan.buffers);
     json["steps"].push_back(std::move(item));
   }
   json["decisions"] = Json::array();
   for (auto const& decision : plan.decisions) {
     Json item{{"transfer", decision.transfer}, {"step", index(decision.step)}, {"chosen", decision.chosen}};
+    for (auto const& piece : decision.others)
+      item["others"].push_back({{"step", index(piece.step)}, {"candidate", piece.candidate}});
     for (auto const& candidate : decision.candidates) item["candidates"].push_back(to_json(candidate, machine));
     json["decisions"].push_back(std::move(item));
   }
@@ -372,6 +473,9 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
       throw InputError(
           fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings",
                       plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
+    for (auto const& item : json.value("buffers", Json::array()))
+      plan.buffers.push_back({item.at("name"), machine.place(item.at("at").get<std::string>()),
+                              Bytes(item.at("bytes").get<std::int64_t>())});
     for (auto const& item : json.at("steps")) {
       Step step;
       step.transfer = item.at("transfer");
@@ -381,10 +485,13 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
       step.op = parsed(parse_op(item.at("op").get<std::string>()));
       step.way = way_from(item.at("way"), machine);
       for (auto const& before : item.at("after")) step.after.push_back(StepId(before.get<std::uint32_t>()));
+      read_extras(step, item, plan.buffers);
       plan.steps.push_back(std::move(step));
     }
     for (auto const& item : json.at("decisions")) {
-      Decision decision{item.at("transfer"), StepId(item.at("step").get<std::uint32_t>()), {}, item.at("chosen")};
+      Decision decision{item.at("transfer"), StepId(item.at("step").get<std::uint32_t>()), {}, item.at("chosen"), {}};
+      for (auto const& piece : item.value("others", Json::array()))
+        decision.others.push_back({StepId(piece.at("step").get<std::uint32_t>()), piece.at("candidate")});
       for (auto const& candidate : item.at("candidates"))
         decision.candidates.push_back(candidate_from(candidate, machine));
       plan.decisions.push_back(std::move(decision));

@@ -14,8 +14,28 @@
 namespace lanewise {
 
 enum class StepId : std::uint32_t {};
+enum class BufferId : std::uint32_t {};
 
-// One piece of work that an executor starts and finishes.
+// Memory that steps of a collective share. Executors allocate it; what it holds at first is the caller's affair.
+struct Buffer {
+  std::string name;  // "gpu0.data"
+  Place at;
+  Bytes bytes{0};
+  friend bool operator==(Buffer const&, Buffer const&) = default;
+};
+
+// Where in a buffer a step begins; it goes on for the step's bytes.
+struct Region {
+  BufferId buffer{};
+  Bytes offset{0};
+  friend bool operator==(Region const&, Region const&) = default;
+};
+
+// One piece of work that an executor starts and finishes: `bytes` bytes from `from` to `to`, or work at `from`.
+//
+// Which bytes: where `reads` and `writes` are set, [offset, offset + bytes) of those two of the plan's buffers. Where
+// they are not, the transfer has a source at `from` and a target at `to` of its own, each as long as all its steps
+// together, and this step takes [offset, offset + bytes) of the one to the same place in the other.
 struct Step {
   std::string transfer;  // the transfer it belongs to
   Place from, to;
@@ -23,6 +43,12 @@ struct Step {
   Op op = Op::Copy;
   Way way;
   std::vector<StepId> after;  // steps that must have finished
+  Bytes offset{0};
+  std::vector<StepId> turns = {};  // and these too, though nothing of theirs is needed: so that they do not collide
+  std::optional<Region> reads = {};
+  std::optional<Region> writes = {};
+  bool reduces = false;  // what arrives is added to what the target holds, element by element, in its place
+  Seconds work{0};       // a kernel on `from` of that long, which moves nothing (bytes are 0); 0: a transfer
   friend bool operator==(Step const&, Step const&) = default;
 };
 
@@ -44,11 +70,19 @@ struct Candidate {
   [[nodiscard]] bool legal() const { return refused_by.empty(); }
 };
 
+// A part of a transfer that goes another way beside the decision's first.
+struct Piece {
+  StepId step{};
+  std::size_t candidate = 0;
+  friend bool operator==(Piece const&, Piece const&) = default;
+};
+
 struct Decision {
   std::string transfer;
-  StepId step{};
+  StepId step{};  // all of the transfer, or of a split one the largest piece
   std::vector<Candidate> candidates;
   std::size_t chosen = 0;
+  std::vector<Piece> others = {};  // the other pieces of a split transfer
   friend bool operator==(Decision const&, Decision const&) = default;
 };
 
@@ -57,12 +91,16 @@ struct Plan {
   std::string fingerprint;  // of the machine with its settings, so that a plan is not run on another
   std::vector<Step> steps;
   std::vector<Decision> decisions;
+  std::vector<Buffer> buffers = {};  // that steps with `reads` and `writes` speak of
   friend bool operator==(Plan const&, Plan const&) = default;
 
-  // Throws PlanError when a dependency is missing or circular, a step names the wrong kind of place, or bytes are
-  // negative.
+  // Throws PlanError when a dependency is missing or circular, a step names the wrong kind of place or memory outside
+  // its buffer, or bytes are negative.
   void verify(Machine const& of) const;
 };
+
+// The plan with one transfer undivided and on another of its candidates.
+Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate);
 
 // A short text that changes whenever anything in the machine does.
 std::string fingerprint(Machine const& machine);

@@ -33,7 +33,9 @@ nlohmann::ordered_json to_json(Trace const& trace) {
                                 {"bytes", step.bytes.value()}};
     put_range(item, "duration_interval_us", step.range);
     item["bandwidth_GBps"] = gigabytes_per_second(step.rate());
+    if (step.spread) item["spread"] = *step.spread;
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
+    if (!step.mismatch.empty()) item["mismatch"] = step.mismatch;
     json["steps"].push_back(std::move(item));
   }
   json["resources"] = nlohmann::ordered_json::array();
@@ -59,7 +61,9 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       step.end = from_microseconds(item.at("end_us"));
       step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
       step.range = range_at(item, "duration_interval_us");
+      if (item.contains("spread")) step.spread = item.at("spread").get<double>();
       if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();
+      step.mismatch = item.value("mismatch", std::string());
       trace.steps.push_back(std::move(step));
     }
     for (auto const& item : json.at("resources"))

@@ -18,6 +18,8 @@ struct StepTrace {
   Bytes bytes{0};
   std::optional<bool> verified;         // absent: nothing was moved (simulation)
   std::optional<TimeRange> range = {};  // of the duration, where it is predicted and was asked for
+  std::optional<double> spread = {};    // of the duration over repetitions, where it was measured: share of the median
+  std::string mismatch = {};            // where `verified` is false: the first wrong byte
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
   friend bool operator==(StepTrace const&, StepTrace const&) = default;

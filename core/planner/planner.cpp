@@ -132,9 +132,10 @@ void add_ranges(Plan& plan, Model const& model) {
   Intervals const intervals(model);
   for (auto& decision : plan.decisions) {
     auto const& step = plan.steps[index(decision.step)];
-    Request const request{.from = step.from, .to = step.to, .bytes = step.bytes, .op = step.op};
+    Request request{.from = step.from, .to = step.to, .bytes = step.bytes, .op = step.op};
+    for (auto const& piece : decision.others) request.bytes += plan.steps[index(piece.step)].bytes;
     auto& chosen = decision.candidates[decision.chosen];
-    if (chosen.time) chosen.range = time_range(intervals, request, step.way);
+    if (chosen.time) chosen.range = time_range(intervals, request, chosen.way);
   }
 }
 

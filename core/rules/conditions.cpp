@@ -22,7 +22,7 @@ void add_network_end(PeerAccesses& accesses, Machine const& machine, std::option
                      std::optional<PciId> relay, bool read) {
   auto const gpu = relay ? relay : gpu_at(machine, memory);
   if (!nic || !gpu || coherent_with_cpu(machine, *gpu)) return;
-  (accesses.count == 0 ? accesses.first : accesses.second) = {*nic, *gpu, read};
+  (accesses.count == 0 ? accesses.first : accesses.second) = PeerAccess{*nic, *gpu, read};
   ++accesses.count;
 }
 

@@ -8,6 +8,7 @@
 #include "core/io/yaml.hpp"
 #include "core/machine/setting.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/set_planner.hpp"
 #include "core/scenario/bound.hpp"
 
 namespace lanewise {
@@ -56,6 +57,7 @@ struct Scenario {
   std::string source;  // where the truth is from
   std::vector<std::string> machines;
   std::vector<Setting> settings;  // of every variant
+  Objective objective = Objective::Makespan;
   std::vector<TransferSpec> transfers;
   std::vector<Variant> variants;  // at least one; the default has no name and changes nothing
   std::vector<Expectation> expectations;

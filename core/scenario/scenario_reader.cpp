@@ -82,6 +82,8 @@ class ScenarioReader {
     scenario_.pos = {source_.name(), 1, 1};
     scenario_.machines = top.texts("machines");
     scenario_.settings = read_settings(top);
+    if (auto const objective = top.text("objective"))
+      scenario_.objective = parse_objective(*objective).value.value_or(Objective::Makespan);
     for (auto& reader : top.maps("transfers")) read_transfer(reader);
     if (scenario_.transfers.empty() && diagnostics_.empty())
       top.fail_at_key("transfers", "a scenario has at least one transfer");
@@ -267,6 +269,11 @@ MapSpec const& scenario_spec() {
         .doc = "machines to run on, by name or file",
         .item = ValueType::Text},
        settings_field(),
+       {.name = "objective",
+        .type = ValueType::Word,
+        .doc =
+            "what the transfers are planned for together; makespan when absent, each: the best way of every one alone",
+        .words = objective_names()},
        {.name = "transfers",
         .type = ValueType::List,
         .doc = "what moves; all begin together unless 'after' says otherwise",

@@ -81,6 +81,8 @@ class Bench {
     return *stands_.back().second;
   }
 
+  [[nodiscard]] bool wants_ranges() const { return world_.ranges; }
+
   Executor* executor(Stand& stand, Model const& model) {
     auto const [found, fresh] = stand.executors.try_emplace(&model);
     if (fresh) found->second = world_.executor(model);
@@ -127,7 +129,7 @@ class PointJudge {
                            point.flows[0].to == point.flows[1].from
                        ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
                        : fmt::format("{} at once", point.flows.size());
-    auto const requests = requests_of(point);
+    auto const requests = requests_of(stand_.model.machine(), series_, point);
     if (!allowed(requests)) return result_;
     if (requests.size() == 1)
       alone(requests.front());
@@ -137,17 +139,6 @@ class PointJudge {
   }
 
  private:
-  std::vector<Request> requests_of(MeasuredPoint const& point) {
-    std::vector<Request> requests;
-    auto const& machine = stand_.model.machine();
-    for (auto const& flow : point.flows) {
-      auto request = request_of(machine, series_, point, flow);
-      request.id = std::to_string(requests.size());
-      requests.push_back(std::move(request));
-    }
-    return requests;
-  }
-
   // Chooses a way for every flow; what was measured must be allowed.
   bool allowed(std::vector<Request> const& requests) {
     for (auto const& request : requests) {
@@ -185,6 +176,7 @@ class PointJudge {
     }
     result_.binding = stand_.model.text_of_binding(*cost);
     result_.predicted = predicted_alone(stand_.model, series_, request, way);
+    if (!bench_.wants_ranges()) return;
     result_.interval = stand_.intervals.of(
         [&](Model const& model) { return predicted_alone(model, series_, request, way).value_or(0); });
   }
@@ -198,14 +190,9 @@ class PointJudge {
       result_.binding = error.what();
       return;
     }
-    Bytes all{0};
-    for (auto const& step : plan.steps) all += step.bytes;
-    auto const figure_of = [&](Seconds makespan) {
-      return series_.quantity == MeasuredQuantity::Bandwidth ? (all / makespan).value() : makespan.value();
-    };
     auto const run = [&](Model const& model) {
       auto* executor = bench_.executor(stand_, model);
-      return executor == nullptr ? 0.0 : figure_of(executor->run(plan).makespan);
+      return executor == nullptr ? 0.0 : figure_together(requests, executor->run(plan));
     };
     auto* executor = bench_.executor(stand_, stand_.model);
     if (executor == nullptr) {
@@ -215,11 +202,24 @@ class PointJudge {
     try {
       auto const trace = executor->run(plan);
       result_.binding = trace.resources.empty() ? "nothing" : trace.resources.front().name;
-      result_.predicted = figure_of(trace.makespan);
-      result_.interval = stand_.intervals.of(run, parameters_of(plan, stand_.model));
+      result_.predicted = figure_together(requests, trace);
+      if (bench_.wants_ranges()) result_.interval = stand_.intervals.of(run, parameters_of(plan, stand_.model));
     } catch (PlanError const& error) {
       result_.binding = error.what();
     }
+  }
+
+  // Of all flows, or of the first while the others run.
+  [[nodiscard]] double figure_together(std::vector<Request> const& requests, Trace const& trace) const {
+    if (series_.quantity != MeasuredQuantity::Bandwidth) return trace.makespan.value();
+    Bytes bytes{0};
+    for (auto const& request : requests) bytes += request.bytes;
+    if (!series_.of_first) return (bytes / trace.makespan).value();
+    auto const& first = requests.front();
+    Seconds end{0};
+    for (auto const& step : trace.steps)
+      if (step.transfer == first.id) end = std::max(end, step.end);
+    return (first.bytes / end).value();
   }
 
   Bench& bench_;

@@ -25,6 +25,7 @@ struct AccuracyWorld {
   Calibration const* calibration = nullptr;
   // It was fitted to this very measurement, whose single transfers are then no test of it.
   bool fitted_to_this = false;
+  bool ranges = true;  // false: predictions without their ranges, which are most of the work
 };
 
 struct PointResult {

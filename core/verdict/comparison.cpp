@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
+#include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
 #include "core/view/table.hpp"
 
@@ -16,10 +16,7 @@ double Comparison::median_error() const {
   if (steps.empty()) return 0;
   std::vector<double> errors;
   for (auto const& step : steps) errors.push_back(std::abs(step.error()));
-  auto const middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
-  std::nth_element(errors.begin(), middle, errors.end());
-  if (errors.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(errors.begin(), middle)) / 2;
+  return median(std::move(errors));
 }
 
 Comparison compare(Trace const& first, Trace const& second) {

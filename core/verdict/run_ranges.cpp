@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/io/json.hpp"
+#include "core/planner/demands.hpp"
 
 namespace lanewise {
 
@@ -10,7 +11,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   std::set<Parameter> found{Parameter::LinkUtilisation, Parameter::EngineStart, Parameter::HostWork,
                             Parameter::PathLatency};
   for (auto const& step : plan.steps) {
-    auto const demand = model.lower(step.from, step.to, step.bytes, step.op, step.way);
+    auto const demand = demand_of(model, step);
     for (auto const& use : demand.uses) {
       auto const parameter = parameter_of(model.resources().at(use.resource).kind);
       found.insert(parameter);

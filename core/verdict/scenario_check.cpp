@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
+#include "core/planner/demands.hpp"
 #include "core/units/text.hpp"
+#include "core/verdict/transfer_run.hpp"
 
 namespace lanewise {
 namespace {
@@ -56,18 +58,22 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
       auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
       for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
     }
-    run.plan = planner.plan(requests);
+    run.plan = SetPlanner(model).plan(requests, world.objective.value_or(scenario.objective));
     auto const executor = world.executor(model);
     run.trace = executor->run(run.plan);
+    run.bound = lower_bound(run.plan, model);
     run.regrets = measure_regrets(run.plan, run.trace, model.machine(), *executor);
   } catch (PlanError const& error) {
     run.failure = error.what();
     return run;
   }
-  for (auto const& step : run.plan.steps) {
+  for (auto const& decision : run.plan.decisions) {
     auto& words = run.route_words.emplace_back();
-    for (auto const& hop : model.lower(step.from, step.to, step.bytes, step.op, step.way).route)
-      add_hop_words(model, hop, words);
+    auto const add = [&](StepId id) {
+      for (auto const& hop : demand_of(model, run.plan.steps[index(id)]).route) add_hop_words(model, hop, words);
+    };
+    add(decision.step);
+    for (auto const& piece : decision.others) add(piece.step);
   }
   return run;
 }
@@ -178,13 +184,13 @@ class Judge {
   }
 
   static double bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    if (transfer) return run.trace.steps[*transfer].rate().value();
+    if (transfer) return run_of(run.plan.decisions[*transfer], run.trace).rate().value();
     Bytes all{0};
     for (auto const& step : run.trace.steps) all += step.bytes;
     return (all / run.trace.makespan).value();
   }
   static double latency_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    return transfer ? run.trace.steps[*transfer].duration().value() : run.trace.makespan.value();
+    return transfer ? run_of(run.plan.decisions[*transfer], run.trace).duration().value() : run.trace.makespan.value();
   }
   static double makespan_of(VariantRun const& run, std::optional<std::size_t>) { return run.trace.makespan.value(); }
   static double regret_of(VariantRun const& run, std::optional<std::size_t> transfer) {

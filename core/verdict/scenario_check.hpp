@@ -8,6 +8,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "core/planner/lower_bound.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/regret.hpp"
 
@@ -26,7 +27,8 @@ struct VariantRun {
   Plan plan;
   Trace trace;
   std::vector<Regret> regrets;
-  std::vector<std::vector<std::string>> route_words;  // a step: names and kinds of what its route passes
+  std::optional<LowerBound> bound;                    // what no plan of these transfers beats
+  std::vector<std::vector<std::string>> route_words;  // a transfer: names and kinds of what its route passes
   std::vector<Weighed> weighed;                       // a transfer: every way, also where nothing is legal
   std::string failure;                                // why there was nothing to run; empty: it ran
   bool failure_expected = false;                      // an expectation says that nothing is possible here
@@ -58,6 +60,7 @@ struct CheckWorld {
   std::function<std::unique_ptr<Executor>(Model const& model)> executor;
   Catalogue& catalogue;
   std::string mode;
+  std::optional<Objective> objective = {};  // instead of the scenarios' own
 };
 
 // Throws InputError when the scenario does not fit its machines; a variant without a legal way is a failed result.

@@ -6,6 +6,8 @@
 #include "core/io/json.hpp"
 #include "core/units/text.hpp"
 #include "core/verdict/scenario_check.hpp"
+#include "core/verdict/transfer_run.hpp"
+#include "core/view/optimality.hpp"
 #include "core/view/table.hpp"
 
 namespace lanewise {
@@ -35,6 +37,8 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
           run.machine,
           run.variant.empty() ? "" : run.variant,
           ran ? rounded_text(run.trace.makespan) : "",
+          ran && run.bound ? rounded_text(run.bound->makespan) : "",
+          ran && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
           ran ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
           fmt::format("{}/{}", passed, all),
           fine ? "pass" : "FAIL"};
@@ -49,7 +53,7 @@ std::string place_of(SourcePos const& pos) {
 }  // namespace
 
 std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
-  Table table({"scenario", "machine", "variant", "makespan", "regret", "expectations", "verdict"});
+  Table table({"scenario", "machine", "variant", "makespan", "at least", "gap", "regret", "expectations", "verdict"});
   std::string failures;
   std::size_t failed = 0;
   std::size_t expectations = 0;
@@ -87,11 +91,11 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
       if (!run.failure.empty())
         entry["failure"] = run.failure;
       else
-        entry["makespan_us"] = microseconds(run.trace.makespan);
+        add_optimality(entry, run.trace.makespan, run.bound);
       for (std::size_t i = 0; run.failure.empty() && i < run.regrets.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
         auto const& chosen = decision.candidates[decision.chosen];
-        auto const& step = run.trace.steps[index(decision.step)];
+        auto const step = run_of(decision, run.trace);
         entry["decisions"].push_back({{"transfer", decision.transfer},
                                       {"mechanism", to_string(chosen.way.mechanism)},
                                       {"route", chosen.route},

@@ -16,6 +16,19 @@ std::string names_before(Step const& step, std::vector<Step> const& steps) {
   return names;
 }
 
+// Of a longer plan only the first are shown; JSON has them all.
+constexpr std::size_t kMostSteps = 64;
+
+// For each step the candidate that it goes by; nullptr where nothing was decided.
+std::vector<Candidate const*> candidates_of_steps(Plan const& plan) {
+  std::vector<Candidate const*> found(plan.steps.size(), nullptr);
+  for (auto const& decision : plan.decisions) {
+    found[index(decision.step)] = &decision.candidates[decision.chosen];
+    for (auto const& piece : decision.others) found[index(piece.step)] = &decision.candidates[piece.candidate];
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string range_text(std::optional<TimeRange> const& range) {
@@ -24,13 +37,14 @@ std::string range_text(std::optional<TimeRange> const& range) {
 
 std::string plan_text(Plan const& plan, Machine const& machine) {
   Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "90 % range", "bound by", "after"});
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+  auto const chosen_of = candidates_of_steps(plan);
+  for (std::size_t i = 0; i < std::min(kMostSteps, plan.steps.size()); ++i) {
     auto const& step = plan.steps[i];
-    auto const& decision = plan.decisions[i];
-    auto const& chosen = decision.candidates[decision.chosen];
+    auto const* chosen = chosen_of[i];
     table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
                std::string(to_string(step.op)), text_of(step.way, machine),
-               chosen.time ? rounded_text(*chosen.time) : "?", range_text(chosen.range), chosen.binding,
+               chosen != nullptr && chosen->time ? rounded_text(*chosen->time) : "?",
+               chosen != nullptr ? range_text(chosen->range) : "", chosen != nullptr ? chosen->binding : "",
                names_before(step, plan.steps)});
   }
   auto text = fmt::format("plan for {} (fingerprint {})\n", plan.machine, plan.fingerprint) + table.text();
@@ -40,12 +54,13 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
     text += fmt::format("{}: {} ways weighed, {} legal; route {}\n", decision.transfer, decision.candidates.size(),
                         legal, fmt::join(decision.candidates[decision.chosen].route, " > "));
   }
+  if (plan.steps.size() > kMostSteps) text += fmt::format("and {} more steps\n", plan.steps.size() - kMostSteps);
   return text;
 }
 
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
   Table table({"transfer", "way", "start", "end", "took, 90 % range", "bandwidth", "verified"});
-  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(kMostSteps, trace.steps.size()); ++i) {
     auto const& step = trace.steps[i];
     table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end),
                range_text(step.range), rounded_text(step.rate()),
@@ -54,6 +69,7 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
                           trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +
               table.text();
+  if (trace.steps.size() > kMostSteps) text += fmt::format("and {} more steps\n", trace.steps.size() - kMostSteps);
   constexpr std::size_t kMostShown = 8;
   Table busy({"busiest resource", "utilisation"});
   for (std::size_t i = 0; i < std::min(kMostShown, trace.resources.size()); ++i)

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/measurement/measurement.hpp"
 #include "tests/interop/import_test_support.hpp"
 
 namespace lanewise {
@@ -90,6 +91,42 @@ TEST_F(ImportCommand, AFailureLeavesNoFile) {
       2);
   EXPECT_EQ(run("import nccl " + write("node.xml", kFile) + " --name 'a b' 2>/dev/null").code, 2);
   EXPECT_EQ(run("import nccl " + (folder_ / "missing.xml").string() + " 2>/dev/null").code, 2);
+}
+
+constexpr auto* kHostCopies =
+    "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"
+    "          0         1         2         3\n0     26.1      26.2      6.5      26.0\n";
+
+TEST_F(ImportCommand, ABenchmarkBecomesAMeasurement) {
+  auto const target = (folder_ / "m.yaml").string();
+  auto const outcome = run("import nvbandwidth " + write("out.txt", kHostCopies) +
+                           " --machine a100x8-pcie-4sw --name lab --bytes 64MiB -o " + target + " 2>&1");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.output, "");  // the size is said, so nothing is to be noted
+  auto const measurement = read_measurement(SourceText::load(target));
+  EXPECT_EQ(measurement.name, "lab");
+  EXPECT_EQ(measurement.series.at(0).points.at(3).bytes, Bytes(64 << 20));
+  EXPECT_EQ(run("accuracy " + target).code, 0);
+  EXPECT_EQ(run("import nvbandwidth " + write("out.txt", kHostCopies) + " 2>/dev/null").code, 2);  // of which machine?
+}
+
+TEST_F(ImportCommand, JudgeSaysWhatIsTheMatterAndFails) {
+  auto const file = write("out.txt", kHostCopies);
+  auto const outcome = run("judge a100x8-pcie-4sw " + file + " 2>/dev/null");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("Cause 1: the PCIe link of gpu2"));
+  // Said of the machine, it is as it should be.
+  auto const known = run("judge a100x8-pcie-4sw - --set 'link@gpu2=gen4 x4' --json < " + file + " 2>/dev/null");
+  EXPECT_EQ(known.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(known.output).at("grade"), "pass");
+}
+
+TEST_F(ImportCommand, JudgeRefusesOtherFiles) {
+  auto const other = run("judge a100x8-pcie-4sw " + write("topo.txt", kTable) + " 2>&1");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.output, HasSubstr("neither a measurement file nor the output of a known benchmark"));
+  EXPECT_EQ(run("judge a100x8-pcie-4sw /nonexistent 2>/dev/null").code, 2);
+  EXPECT_EQ(run("judge nothing-like-it " + write("out.txt", kHostCopies) + " 2>/dev/null").code, 2);
 }
 
 }  // namespace

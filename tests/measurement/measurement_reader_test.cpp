@@ -161,6 +161,10 @@ INSTANTIATE_TEST_SUITE_P(
               "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [{from: b, to: a, bytes: 0 B}], "
               "value: 1}]}]\n",
               "nothing cannot be measured"},
+        Wrong{"first_of_one",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 B, of_first: true, values: [{from: a, "
+              "to: b, value: 1}]}]\n",
+              "'of_first' is of bandwidths of several"},
         Wrong{"misspelt_flow",
               "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [{from: b, too: a, bytes: 1 B}], "
               "value: 1}]}]\n",

@@ -1,6 +1,7 @@
 // What the documents show is what the program prints: every "$ lanewise ..." in a console block is run and its output
 // compared. LANEWISE_UPDATE_GOLDEN=1 writes the output into the document instead.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
@@ -49,7 +50,9 @@ std::string refreshed(std::string const& document, int& commands) {
     ++commands;
     int exit_code = 0;
     out += output_of(line.substr(2), exit_code);
-    EXPECT_EQ(exit_code, 0) << line;
+    // Judging a slow machine ends with exit code 1, which is what is shown.
+    bool const fails = line.starts_with("$ lanewise judge");
+    EXPECT_EQ(WEXITSTATUS(exit_code), fails ? 1 : 0) << line;
     skipping = true;
   }
   return out;
@@ -70,6 +73,7 @@ TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
     EXPECT_EQ(document, expected) << "run the test with LANEWISE_UPDATE_GOLDEN=1 and review the difference";
 }
 
-INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands, testing::Values("README.md", "docs/scenarios.md"));
+INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands,
+                         testing::Values("README.md", "docs/judge.md", "docs/scenarios.md", "docs/sets.md"));
 
 }  // namespace

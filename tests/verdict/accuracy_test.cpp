@@ -256,6 +256,21 @@ TEST(Accuracy, ACalibratedFigureIsNotWithheld) {
   EXPECT_NEAR(*judge(measurement, world).points[0].predicted, kGen4 * 0.9, kGen4 * 1e-4);
 }
 
+// nvbandwidth prints one copy of several that run; those beside it are twice as long.
+TEST(Accuracy, TheFirstOfSeveralMayBeWhatIsMeasured) {
+  auto const executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); };
+  auto const result = judged(R"(
+series:
+  - series: first
+    quantity: bandwidth
+    unit: GB/s
+    of_first: true
+    together: [{flows: [{from: gpu0, to: gpu1, bytes: 1 MB}, {from: gpu1, to: gpu0, bytes: 2 MB}], value: 5}]
+)",
+                             executor);
+  EXPECT_NEAR(*result.points[0].predicted, 10e9, 1);  // its own end, not that of the last
+}
+
 TEST(Accuracy, WithoutASimulatorSeveralAtOnceHaveNoPrediction) {
   auto const result = judged(R"(
 series:

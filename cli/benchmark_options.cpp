@@ -1,0 +1,36 @@
+#include "cli/benchmark_options.hpp"
+
+#include "cli/session.hpp"
+#include "core/io/error.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise::cli {
+
+void BenchmarkArguments::add_to(CLI::App& command) {
+  command.add_option("--gpus", gpus, "the tool's GPUs 0, 1, ... as the machine names them; default: gpu0, gpu1, ...")
+      ->type_name("GPU,GPU..GPU");
+  command.add_option("--numa", numa, "its host memory; default: the NUMA node nearest each GPU")->type_name("PLACE");
+  command.add_option("--from", from, "perftest, osu: where the data was")->type_name("PLACE");
+  command.add_option("--to", to, "perftest, osu: where it went")->type_name("PLACE");
+  command.add_option("--bytes", bytes, "how much each transfer moved, where the tool does not print it")
+      ->type_name("SIZE");
+  command.add_flag("--sendrecv", sendrecv, "nccl-tests: it was sendrecv_perf");
+}
+
+BenchmarkOptions BenchmarkArguments::parsed() const {
+  BenchmarkOptions options{.machine = machine, .gpus = {}, .numa = numa, .from = from, .to = to, .bytes = {}};
+  options.sendrecv = sendrecv;
+  std::string_view rest = gpus;
+  while (!rest.empty()) {
+    auto const comma = std::min(rest.find(','), rest.size());
+    for (auto& name : expand_range(rest.substr(0, comma))) options.gpus.push_back(std::move(name));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (!bytes.empty()) {
+    options.bytes = argument(parse_bytes(bytes));
+    if (*options.bytes == Bytes(0)) throw InputError("--bytes: nothing cannot be measured");
+  }
+  return options;
+}
+
+}  // namespace lanewise::cli

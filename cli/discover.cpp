@@ -1,0 +1,92 @@
+// lanewise discover: the machine file of the machine that this is.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/executors.hpp"
+#include "cli/machine_output.hpp"
+#include "cli/session.hpp"
+#include "core/interop/topo_matrix.hpp"
+#include "hw/hardware.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct Options {
+  hw::DiscoverOptions discover;
+  std::string output;
+  std::string sysfs = "/sys";
+  std::string roles;
+  std::string against;
+  bool no_wake = false;
+};
+
+std::string counted(std::size_t count, std::string_view one, std::string const& many = {}) {
+  return fmt::format("{} {}", count, count == 1 ? std::string(one) : many.empty() ? fmt::format("{}s", one) : many);
+}
+
+std::string summary(Machine const& machine) {
+  auto const& virtualization = machine.hosts.front().settings.virtualization;
+  auto const where = virtualization.hypervisor.empty() ? std::string(virtualization.passthrough ? ", virtual" : "")
+                                                       : fmt::format(", virtual ({})", virtualization.hypervisor);
+  return fmt::format("{}: {}, {}, {}, {}, {}, {}{}\n", machine.name, counted(machine.sockets.size(), "socket"),
+                     counted(machine.numa_nodes.size(), "NUMA node"),
+                     counted(machine.all(PciKind::Switch).size(), "PCIe switch", "PCIe switches"),
+                     counted(machine.all(PciKind::Gpu).size(), "GPU"), counted(machine.all(PciKind::Nic).size(), "NIC"),
+                     counted(machine.all(PciKind::Nvme).size(), "NVMe drive"), where);
+}
+
+std::string finding_text(hw::Finding const& finding) {
+  auto const more = finding.subjects.size() - 1;
+  auto const whom =
+      more == 0 ? finding.subjects.front() : fmt::format("{} and {} more", finding.subjects.front(), more);
+  return fmt::format("finding: {}: {}\n", whom, finding.text);
+}
+
+void run(Options const& options, Session& session) {
+  auto asked = options.discover;
+  asked.sysfs = options.sysfs;
+  asked.wake = !options.no_wake;
+  if (!asked.name.empty()) check_name(asked.name);
+  if (!options.roles.empty()) asked.roles = read_roles(SourceText::load(options.roles));
+  if (!options.against.empty())
+    asked.against =
+        read_topo_matrix(SourceText::from_memory(options.against, without_terminal_codes(read_file(options.against))));
+  auto const found = hardware().discover(asked, session.catalogue);
+  auto const yaml = checked_yaml(found.machine, session.catalogue, "what was discovered");
+  auto const text = session.json ? hardware().discovery_json(found).dump(2) + "\n" : yaml;
+  if (options.output.empty())
+    fmt::print("{}", text);
+  else
+    write_file(options.output, text);
+  fmt::print(stderr, "{}", summary(found.machine));
+  for (auto const& note : found.machine.notes) fmt::print(stderr, "note: {}\n", note);
+  for (auto const& finding : found.findings) fmt::print(stderr, "{}", finding_text(finding));
+  if (asked.against && found.findings.empty()) fmt::print(stderr, "as '{}' says\n", options.against);
+}
+
+}  // namespace
+
+void add_discover(CLI::App& app, Session& session) {
+  auto* command =
+      app.add_subcommand("discover", "make a machine file of this machine, and say where its sources disagree");
+  auto const options = std::make_shared<Options>();
+  command->add_option("-o,--output", options->output, "write the machine here instead of to standard output")
+      ->type_name("FILE");
+  command->add_option("--name", options->discover.name, "the machine's name; default: the host's")->type_name("NAME");
+  command
+      ->add_option("--sysfs", options->sysfs,
+                   "read this root (and the folder proc beside it) instead of /sys; no driver is asked then")
+      ->type_name("DIR");
+  command
+      ->add_option("--roles", options->roles, "of an emulated machine: which functions stand for its devices (roles/1)")
+      ->type_name("FILE");
+  command->add_option("--against", options->against, "compare with what 'nvidia-smi topo -m' printed here")
+      ->type_name("FILE");
+  command->add_flag("--no-wake", options->no_wake, "do not wake idle GPUs before their links are read");
+  session.add_json(*command);
+  command->callback([options, &session] { run(*options, session); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,26 @@
+#include "cli/machine_output.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "core/io/error.hpp"
+#include "core/machine/machine_file.hpp"
+
+namespace lanewise::cli {
+
+void check_name(std::string const& name) {
+  constexpr auto* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (name.find_first_not_of(kAllowed) != std::string::npos)
+    throw InputError(fmt::format("--name '{}': a machine's name has letters, digits, '_', '-' and '.'", name));
+}
+
+std::string checked_yaml(Machine const& machine, Catalogue& catalogue, std::string const& origin) {
+  auto yaml = write_machine(machine);
+  auto const read_back = SourceText::from_memory(machine.name + ".yaml", yaml);
+  if (catalogue.machine_from(read_back) != machine)
+    throw std::logic_error(fmt::format("the machine made of {} does not read back equal; please report this", origin));
+  return yaml;
+}
+
+}  // namespace lanewise::cli

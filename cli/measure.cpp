@@ -1,0 +1,149 @@
+// lanewise measure: the figures of this machine's GPUs, as a file that accuracy, judge and calibrate read.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/executors.hpp"
+#include "cli/session.hpp"
+#include "core/io/interrupt.hpp"
+#include "core/measurement/measurement_writer.hpp"
+#include "core/measurement/measuring.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string output;
+  std::string only;
+  std::string most = "1 GiB";
+  bool resume = false;
+  bool force = false;
+  bool dry = false;
+  hw::Repetition repetition;
+};
+
+Worklist wanted(Options const& options) {
+  Worklist list;
+  list.singles = options.only != "patterns";
+  list.patterns = options.only != "singles";
+  list.most = argument(parse_bytes(options.most));
+  return list;
+}
+
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
+
+// What a new measurement says of itself, or the one to go on with.
+Measurement beginning(Session const& session, Options const& options, Machine const& machine) {
+  std::error_code error;
+  auto const print = fingerprint(machine);
+  if (fs::exists(options.output, error)) {
+    if (!options.resume && !options.force)
+      throw InputError(options.output + " is there already: --resume goes on with it, --force measures anew");
+    if (options.resume) {
+      auto so_far = read_measurement(SourceText::load(options.output));
+      if (auto const of = so_far.environment.find("machine_fingerprint");
+          of == so_far.environment.end() || of->second != print)
+        throw InputError(options.output + " is of another machine or other settings; it cannot be gone on with");
+      return so_far;
+    }
+  }
+  Measurement measurement;
+  measurement.name = fs::path(options.output).stem().string();
+  measurement.title = fmt::format("{} measured by lanewise", machine.title.empty() ? machine.name : machine.title);
+  measurement.machine = session.machine_name;
+  measurement.source = "lanewise measure " LANEWISE_VERSION;
+  measurement.date = today();
+  measurement.method = fmt::format(
+      "medians of {}; single transfers back to back in one stream between two events, behind a gate; patterns released "
+      "together by a gate on every GPU; every byte checked on the device",
+      options.repetition.repeat);
+  measurement.grade = "A";
+  measurement.environment["machine_fingerprint"] = print;
+  return measurement;
+}
+
+// On a terminal one line that is written over, elsewhere nothing but what was left out.
+class Progress {
+ public:
+  void show(MeasuringProgress const& progress) {
+    if (!terminal_) return;
+    fmt::print(stderr, "\r\033[K{} of {} figures, {} left: {}", progress.done, progress.all,
+               rounded_text(progress.left), progress.what);
+    std::fflush(stderr);
+  }
+  void say(std::string const& text) { fmt::print(stderr, "{}{}\n", terminal_ ? "\r\033[K" : "", text); }
+  void end() const {
+    if (terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+};
+
+std::size_t points_of(std::vector<MeasuredSeries> const& series) {
+  std::size_t count = 0;
+  for (auto const& one : series) count += one.points.size();
+  return count;
+}
+
+void list(std::vector<MeasuredSeries> const& series) {
+  for (auto const& one : series) fmt::print("{:<32} {} figures\n", one.name, one.points.size());
+  fmt::print("{} figures in {} series\n", points_of(series), series.size());
+}
+
+void run(Session& session, Options const& options) {
+  Model const model(session.machine());
+  auto const series = series_to_measure(model, wanted(options));
+  if (options.dry) return list(series);
+  if (options.output.empty()) throw InputError("say with -o which file to write");
+  auto measurement = beginning(session, options, model.machine());
+  auto const meter = hardware().make_meter(model, options.repetition);
+  measurement.environment.merge(meter->environment());
+  InterruptScope const interruptible;
+  Progress progress;
+  auto const save = [&](Measurement const& so_far) { write_file(options.output, to_json(so_far).dump(1) + "\n"); };
+  MeasuringWatch const watch{[&](MeasuringProgress const& now) { progress.show(now); }, save,
+                             [&](std::string const& why) { progress.say("left out: " + why); }};
+  try {
+    measurement = measure(model, *meter, series, std::move(measurement), watch);
+  } catch (Interrupted const&) {
+    progress.end();
+    throw Interrupted(fmt::format("stopped; {} has what was measured, --resume goes on", options.output));
+  }
+  progress.end();
+  save(measurement);
+  if (session.json)
+    fmt::print("{}\n", to_json(measurement).dump(2));
+  else
+    fmt::print("{} figures in {}\n", points_of(measurement.series), options.output);
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("measure", "measure single transfers and patterns of many on this machine's GPUs");
+  auto options = std::make_shared<Options>();
+  session.add_machine(*command);
+  command->add_option("-o,--output", options->output, "the measurement file to write")->type_name("FILE");
+  command->add_option("--only", options->only, "singles or patterns; default: both")
+      ->check(CLI::IsMember({"singles", "patterns"}));
+  command->add_option("--most", options->most, "no transfer larger than this")
+      ->capture_default_str()
+      ->type_name("SIZE");
+  command->add_option("--repeat", options->repetition.repeat, "medians of so many")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--resume", options->resume, "go on with the file that is there");
+  command->add_flag("--force", options->force, "measure anew although the file is there");
+  command->add_flag("--list", options->dry, "only say what would be measured");
+  command->callback([&session, options] { run(session, *options); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,124 @@
+#include "core/measurement/measuring.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/measurement/measured_transfer.hpp"
+
+namespace lanewise {
+namespace {
+
+bool same_transfer(MeasuredPoint const& a, MeasuredPoint const& b) {
+  return a.flows == b.flows && a.bytes == b.bytes && a.access == b.access;
+}
+
+class Measuring {
+ public:
+  Measuring(Model const& model, Meter& meter, Measurement so_far, MeasuringWatch const& watch)
+      : model_(model), planner_(model), meter_(meter), result_(std::move(so_far)), watch_(watch) {}
+
+  Measurement run(std::vector<MeasuredSeries> const& wanted) {
+    for (auto const& series : wanted)
+      for (auto const& point : series.points) {
+        ++progress_.all;
+        if (!known(series, point)) expected_left_ += expected(series, point);
+      }
+    for (auto const& series : wanted) take(series);
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] MeasuredSeries* find(std::string const& name) {
+    auto const found = std::find_if(result_.series.begin(), result_.series.end(),
+                                    [&](MeasuredSeries const& series) { return series.name == name; });
+    return found == result_.series.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] bool known(MeasuredSeries const& series, MeasuredPoint const& point) {
+    auto const* taken = find(series.name);
+    return taken != nullptr && std::any_of(taken->points.begin(), taken->points.end(),
+                                           [&](MeasuredPoint const& other) { return same_transfer(point, other); });
+  }
+
+  [[nodiscard]] std::vector<Step> steps_of(MeasuredSeries const& series, MeasuredPoint const& point) const {
+    std::vector<Step> steps;
+    for (auto const& request : requests_of(model_.machine(), series, point)) {
+      auto const choice = planner_.choose(request);
+      if (!choice.chosen) throw PlanError(fmt::format("refused by {}", choice.judged.front().refused_by->id));
+      steps.push_back(
+          {request.id, request.from, request.to, request.bytes, request.op, choice.judged[*choice.chosen].way, {}});
+    }
+    return steps;
+  }
+
+  // What the model expects one taking of a point to last; repetitions are alike for all.
+  [[nodiscard]] double expected(MeasuredSeries const& series, MeasuredPoint const& point) const {
+    double time = kPerPoint;
+    for (auto const& step : steps_of(series, point)) {
+      auto const cost = model_.cost(model_.lower(step.from, step.to, step.bytes, step.op, step.way), step.bytes);
+      if (cost) time += cost->time.value();
+    }
+    return time;
+  }
+
+  void take(MeasuredSeries const& series) {
+    progress_.what = series.name;
+    for (auto const& point : series.points) {
+      if (!known(series, point)) take(series, point);
+      ++progress_.done;
+      watch_.progress(progress_);
+    }
+    watch_.save(result_);
+  }
+
+  void take(MeasuredSeries const& series, MeasuredPoint const& wanted) {
+    auto const began = std::chrono::steady_clock::now();
+    try {
+      auto const steps = steps_of(series, wanted);
+      auto const sample = steps.size() == 1 ? meter_.alone(steps.front()) : meter_.together(steps);
+      enter(series, wanted, sample);
+    } catch (PlanError const& error) {
+      watch_.skipped(fmt::format("{}: {}", series.name, error.what()));
+    }
+    auto const share = expected(series, wanted);
+    taken_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    expected_taken_ += share;
+    expected_left_ -= share;
+    progress_.left = Seconds(std::max(0.0, expected_left_) * taken_ / expected_taken_);
+  }
+
+  void enter(MeasuredSeries const& series, MeasuredPoint const& wanted, Sample const& sample) {
+    auto* kept = find(series.name);
+    if (kept == nullptr) {
+      kept = &result_.series.emplace_back(series);
+      kept->points.clear();
+    }
+    auto point = wanted;
+    point.spread = sample.spread;
+    Bytes all{0};
+    for (auto const& flow : point.flows) all += point.bytes_of(flow);
+    point.value = series.quantity == MeasuredQuantity::Bandwidth ? (all / sample.time).value() : sample.time.value();
+    kept->points.push_back(std::move(point));
+  }
+
+  static constexpr double kPerPoint = 2e-3;  // s, about, of buffers made and checked; only weighs the estimate
+
+  Model const& model_;
+  Planner planner_;
+  Meter& meter_;
+  Measurement result_;
+  MeasuringWatch const& watch_;
+  MeasuringProgress progress_;
+  double expected_left_ = 0, expected_taken_ = 0, taken_ = 0;  // s
+};
+
+}  // namespace
+
+Measurement measure(Model const& model, Meter& meter, std::vector<MeasuredSeries> const& series, Measurement so_far,
+                    MeasuringWatch const& watch) {
+  return Measuring(model, meter, std::move(so_far), watch).run(series);
+}
+
+}  // namespace lanewise

@@ -1,0 +1,242 @@
+#include "core/measurement/worklist.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/measurement/measured_transfer.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+// From a latency to a rate, with the knee between them.
+std::vector<Bytes> const kSizes{4_B,   1_KiB, 4_KiB,  16_KiB, 64_KiB,  256_KiB,
+                                1_MiB, 4_MiB, 16_MiB, 64_MiB, 256_MiB, 1_GiB};
+// Where a start is hidden, and a size that training jobs send.
+std::vector<Bytes> const kPatternSizes{16_MiB, 128_MiB};
+constexpr Bytes kSmall = 4_B;
+constexpr Bytes kLarge = 256_MiB;
+
+using Pair = std::pair<std::string, std::string>;
+
+class List {
+ public:
+  List(Model const& model, Worklist const& wanted)
+      : model_(model), machine_(model.machine()), planner_(model), wanted_(wanted) {
+    for (auto const gpu : machine_.all(PciKind::Gpu)) gpus_.push_back(machine_.at(gpu).name);
+    for (auto const& numa : machine_.numa_nodes) memories_.push_back(numa.name);
+  }
+
+  std::vector<MeasuredSeries> take() {
+    if (wanted_.singles) singles();
+    if (wanted_.patterns) patterns();
+    return std::move(series_);
+  }
+
+ private:
+  [[nodiscard]] bool legal(MeasuredSeries const& series, MeasuredPoint const& point) const {
+    try {
+      auto const requests = requests_of(machine_, series, point);
+      return std::all_of(requests.begin(), requests.end(),
+                         [&](Request const& request) { return planner_.choose(request).chosen.has_value(); });
+    } catch (PlanError const&) {
+      return false;
+    }
+  }
+
+  void add(MeasuredSeries series, std::vector<MeasuredPoint> points) {
+    std::erase_if(points, [&](MeasuredPoint const& point) {
+      return std::any_of(point.flows.begin(), point.flows.end(),
+                         [&](MeasuredFlow const& flow) { return point.bytes_of(flow) > wanted_.most; }) ||
+             !legal(series, point);
+    });
+    if (points.empty()) return;
+    series.points = std::move(points);
+    series_.push_back(std::move(series));
+  }
+
+  static std::vector<MeasuredPoint> each(std::vector<Pair> const& pairs, std::vector<Bytes> const& sizes) {
+    std::vector<MeasuredPoint> points;
+    for (auto const bytes : sizes)
+      for (auto const& [from, to] : pairs) points.push_back({.flows = {{from, to}}, .bytes = bytes});
+    return points;
+  }
+  static std::vector<MeasuredPoint> both_ways(std::vector<Pair> const& pairs, Bytes bytes) {
+    std::vector<MeasuredPoint> points;
+    for (auto const& [from, to] : pairs) points.push_back({.flows = {{from, to}, {to, from}}, .bytes = bytes});
+    return points;
+  }
+
+  [[nodiscard]] std::vector<Pair> gpu_pairs() const {
+    std::vector<Pair> pairs;
+    for (auto const& from : gpus_)
+      for (auto const& to : gpus_)
+        if (from != to) pairs.emplace_back(from, to);
+    return pairs;
+  }
+  [[nodiscard]] std::vector<Pair> unordered_gpu_pairs() const {
+    auto pairs = gpu_pairs();
+    std::erase_if(pairs, [](Pair const& pair) { return pair.first > pair.second; });
+    return pairs;
+  }
+  [[nodiscard]] std::vector<Pair> host_pairs(bool to_device) const {
+    std::vector<Pair> pairs;
+    for (auto const& memory : memories_)
+      for (auto const& gpu : gpus_) pairs.push_back(to_device ? Pair(memory, gpu) : Pair(gpu, memory));
+    return pairs;
+  }
+
+  // --------------------------------------------------------------------------------------------------------- singles
+
+  void singles() {
+    auto const pairs = gpu_pairs();
+    for (auto const mechanism : {Mechanism::Nvlink, Mechanism::PcieP2p}) between_gpus(mechanism, pairs);
+    std::vector<Pair> own;
+    for (auto const& gpu : gpus_) own.emplace_back(gpu, gpu);
+    sweep({.name = "local-copies", .mechanism = Mechanism::Local}, own);
+    for (auto const mechanism : {Mechanism::Nvlink, Mechanism::HostDma}) with_host(mechanism);
+    for (bool const by_driver : {true, false}) {
+      MeasuredSeries series{.name = by_driver ? "staged-by-the-driver" : "staged",
+                            .mechanism = Mechanism::HostStaged,
+                            .by_driver = by_driver};
+      sweep(series, pairs);
+    }
+  }
+
+  // Copies by size: the time of small ones, the rate of large ones.
+  void sweep(MeasuredSeries series, std::vector<Pair> const& pairs) {
+    auto small = series;
+    small.name += "-small";
+    small.quantity = MeasuredQuantity::Latency;
+    add(std::move(small), each(pairs, {kSizes.begin(), kSizes.begin() + 4}));
+    add(std::move(series), each(pairs, {kSizes.begin() + 4, kSizes.end()}));
+  }
+
+  void between_gpus(Mechanism mechanism, std::vector<Pair> const& pairs) {
+    auto const name = std::string(mechanism == Mechanism::Nvlink ? "nvlink" : "pcie");
+    sweep({.name = name + "-copies", .mechanism = mechanism}, pairs);
+    sweep({.name = name + "-pulled-copies", .mechanism = mechanism, .pulled = true}, pairs);
+    std::vector<Bytes> const by_kernel{kSizes.begin() + 4, kSizes.end()};
+    add({.name = name + "-writes", .op = Op::Write, .mechanism = mechanism}, each(pairs, by_kernel));
+    add({.name = name + "-reads", .op = Op::Read, .mechanism = mechanism}, each(pairs, by_kernel));
+    add({.name = name + "-copies-both-ways", .mechanism = mechanism}, both_ways(unordered_gpu_pairs(), kLarge));
+    add({.name = name + "-writes-both-ways", .op = Op::Write, .mechanism = mechanism},
+        both_ways(unordered_gpu_pairs(), kLarge));
+  }
+
+  // Over PCIe, or over the NVLink that joins a GPU and its CPU.
+  void with_host(Mechanism mechanism) {
+    auto const name = std::string(mechanism == Mechanism::Nvlink ? "host-nvlink" : "host");
+    sweep({.name = name + "-to-device", .mechanism = mechanism}, host_pairs(true));
+    sweep({.name = name + "-from-device", .mechanism = mechanism}, host_pairs(false));
+    add({.name = name + "-both-ways", .mechanism = mechanism}, both_ways(host_pairs(true), kLarge));
+    std::vector<Bytes> const by_kernel{1_MiB, 64_MiB, 256_MiB};
+    add({.name = name + "-reads", .op = Op::Read, .mechanism = mechanism}, each(host_pairs(true), by_kernel));
+    add({.name = name + "-writes", .op = Op::Write, .mechanism = mechanism}, each(host_pairs(false), by_kernel));
+    add({.name = name + "-pageable", .mechanism = mechanism, .pageable = true}, each(host_pairs(true), {64_MiB}));
+    add({.name = name + "-pageable-back", .mechanism = mechanism, .pageable = true}, each(host_pairs(false), {64_MiB}));
+  }
+
+  // -------------------------------------------------------------------------------------------------------- patterns
+
+  void pattern(std::string const& name, std::vector<Pair> const& pairs) {
+    std::vector<MeasuredFlow> flows;
+    for (auto const& [from, to] : pairs) flows.push_back({from, to});
+    std::vector<MeasuredPoint> points;
+    for (auto const bytes : kPatternSizes) points.push_back({.flows = flows, .bytes = bytes});
+    add({.name = "pattern-" + name, .quantity = MeasuredQuantity::Makespan}, std::move(points));
+  }
+
+  void patterns() {
+    auto const count = gpus_.size();
+    shifts_and_exchanges();
+    if (count > 2) {
+      pattern("all-to-all", gpu_pairs());
+      for (auto const& one : gpus_) {
+        std::vector<Pair> in;
+        std::vector<Pair> out;
+        for (auto const& other : gpus_) {
+          if (other == one) continue;
+          in.emplace_back(other, one);
+          out.emplace_back(one, other);
+        }
+        pattern("fan-in-" + one, in);
+        pattern("fan-out-" + one, out);
+      }
+    }
+    with_the_host();
+    if (count > 1) uneven();
+  }
+
+  void shifts_and_exchanges() {
+    auto const count = gpus_.size();
+    for (std::size_t by = 1; by < count; ++by) {
+      std::vector<Pair> pairs;
+      for (std::size_t i = 0; i < count; ++i) pairs.emplace_back(gpus_[i], gpus_[(i + by) % count]);
+      pattern(fmt::format("shift-{}", by), pairs);
+    }
+    for (std::size_t bit = 1; bit < count; bit *= 2) {
+      std::vector<Pair> pairs;
+      for (std::size_t i = 0; i < count; ++i)
+        if ((i ^ bit) < count) pairs.emplace_back(gpus_[i], gpus_[i ^ bit]);
+      pattern(fmt::format("exchange-{}", bit), pairs);
+    }
+  }
+
+  [[nodiscard]] std::string memory_of(std::string const& gpu) const {
+    return machine_.at(machine_.numa_of(*machine_.find_function(gpu))).name;
+  }
+
+  void with_the_host() {
+    std::vector<Pair> in;
+    std::vector<Pair> out;
+    for (auto const& gpu : gpus_) {
+      in.emplace_back(memory_of(gpu), gpu);
+      out.emplace_back(gpu, memory_of(gpu));
+    }
+    auto const joined = [](std::vector<Pair> one, std::vector<Pair> const& other) {
+      one.insert(one.end(), other.begin(), other.end());
+      return one;
+    };
+    pattern("all-to-device", in);
+    pattern("all-from-device", out);
+    pattern("all-both-ways", joined(in, out));
+    if (gpus_.size() < 2) return;
+    std::vector<Pair> ring;
+    for (std::size_t i = 0; i < gpus_.size(); ++i) ring.emplace_back(gpus_[i], gpus_[(i + 1) % gpus_.size()]);
+    pattern("ring-and-to-device", joined(ring, in));
+    pattern("ring-and-from-device", joined(ring, out));
+  }
+
+  // From 1 to as many units as there are flows, between all neighbours of a ring and back.
+  void uneven() {
+    MeasuredPoint point;
+    auto const count = gpus_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      auto const unit = static_cast<std::int64_t>(i + 1);
+      point.flows.push_back({gpus_[i], gpus_[(i + 1) % count], 16_MiB * unit});
+      point.flows.push_back({gpus_[i], gpus_[(i + count - 1) % count], 8_MiB * unit});
+      point.flows.push_back({memory_of(gpus_[i]), gpus_[i], 4_MiB * unit});
+    }
+    add({.name = "pattern-uneven", .quantity = MeasuredQuantity::Makespan}, {point});
+  }
+
+  Model const& model_;
+  Machine const& machine_;
+  Planner planner_;
+  Worklist const& wanted_;
+  std::vector<std::string> gpus_, memories_;
+  std::vector<MeasuredSeries> series_;
+};
+
+}  // namespace
+
+std::vector<MeasuredSeries> series_to_measure(Model const& model, Worklist const& wanted) {
+  return List(model, wanted).take();
+}
+
+}  // namespace lanewise

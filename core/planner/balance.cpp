@@ -1,0 +1,175 @@
+#include "core/planner/balance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lanewise {
+namespace {
+
+// A piece below this share of its transfer, or one that takes longer to start than to flow, is not worth its start.
+constexpr double kSmallestShare = 0.02;
+// What a byte costs on something: (its time / the longest of all) to these powers, one after another. The higher, the
+// more only the fullest count; beginning high would get stuck.
+constexpr int kPowers[] = {3, 4, 5, 6};  // of two: 8, 16, 32, 64
+constexpr int kSweeps = 6;
+
+class Balance {
+ public:
+  Balance(std::span<Together const> set, Model const& model) : set_(set) {
+    place_of_resource_.assign(model.resources().count(), kNone);
+    place_of_engine_.assign(model.resources().engine_count(), kNone);
+    for (auto const& member : set) add(*member.transfer, member.usual, model);
+  }
+
+  std::vector<Shares> run() {
+    for (auto const power : kPowers) {
+      power_ = power;
+      for (int sweep = 0; sweep < kSweeps; ++sweep) {
+        find_longest();
+        bool moved = false;
+        for (std::size_t i = 0; i < set_.size(); ++i) moved = improve(i) || moved;
+        if (!moved) break;
+      }
+    }
+    return std::move(shares_);
+  }
+
+ private:
+  static constexpr auto kNone = static_cast<std::uint32_t>(-1);
+  struct Take {
+    std::uint32_t place = 0;
+    double seconds_per_byte = 0;
+  };
+  struct Lane {  // an option
+    std::vector<Take> takes;
+    double seconds_per_byte = 0;  // alone
+    double latency = 0;
+  };
+
+  std::uint32_t place(std::uint32_t& known) {
+    if (known == kNone) {
+      known = static_cast<std::uint32_t>(load_.size());
+      load_.push_back(0);
+    }
+    return known;
+  }
+
+  void add(OpenTransfer const& transfer, std::size_t usual, Model const& model) {
+    auto& lanes = lanes_.emplace_back();
+    auto const bytes = static_cast<double>(transfer.bytes.value());
+    for (auto const& option : transfer.options) {
+      auto& lane = lanes.emplace_back();
+      lane.seconds_per_byte = 1 / option.rate.value();
+      lane.latency = option.demand.latency().value();
+      for (auto const& use : option.demand.uses)
+        if (auto const capacity = model.capacity(use.resource))
+          lane.takes.push_back(
+              {place(place_of_resource_[index(use.resource)]), use.weight.ratio() / capacity->value()});
+      for (auto const engine : option.demand.engines)
+        lane.takes.push_back({place(place_of_engine_[index(engine)]),
+                              (lane.seconds_per_byte + lane.latency / bytes) / model.resources().at(engine).slots});
+    }
+    auto& shares = shares_.emplace_back(transfer.options.size(), 0.0);
+    shares[usual] = bytes;
+    put(lanes[usual], bytes);
+  }
+
+  void put(Lane const& lane, double bytes) {
+    for (auto const& take : lane.takes) load_[take.place] += take.seconds_per_byte * bytes;
+  }
+
+  void find_longest() {
+    longest_ = *std::max_element(load_.begin(), load_.end());
+    for (std::size_t i = 0; i < set_.size(); ++i)
+      for (std::size_t o = 0; o < lanes_[i].size(); ++o)
+        if (shares_[i][o] > 0) longest_ = std::max(longest_, own_time(i, o, shares_[i][o]));
+  }
+  [[nodiscard]] double own_time(std::size_t i, std::size_t o, double bytes) const {
+    return lanes_[i][o].latency + bytes * lanes_[i][o].seconds_per_byte;
+  }
+
+  [[nodiscard]] double price(double time) const {
+    auto value = time / longest_;
+    for (int k = 0; k < power_; ++k) value *= value;
+    return value;
+  }
+  // What one more byte over this option costs.
+  [[nodiscard]] double cost(std::size_t i, std::size_t o, double bytes) const {
+    auto const& lane = lanes_[i][o];
+    auto sum = price(own_time(i, o, bytes)) * lane.seconds_per_byte;
+    for (auto const& take : lane.takes) sum += price(load_[take.place]) * take.seconds_per_byte;
+    return sum;
+  }
+
+  // Moves bytes from the dearest option in use to the cheapest, as far as that stays the cheaper one.
+  bool improve(std::size_t i) {
+    auto& shares = shares_[i];
+    if (shares.size() < 2) return false;
+    std::size_t dear = kNone;
+    std::size_t cheap = 0;
+    double dearest = -1;
+    double cheapest = std::numeric_limits<double>::infinity();
+    for (std::size_t o = 0; o < shares.size(); ++o) {
+      auto const here = cost(i, o, shares[o]);
+      if (shares[o] > 0 && here > dearest) {
+        dear = o;
+        dearest = here;
+      }
+      if (here < cheapest) {
+        cheap = o;
+        cheapest = here;
+      }
+    }
+    constexpr double kWorthIt = 1.02;
+    if (dear == cheap || dearest < cheapest * kWorthIt) return false;
+    constexpr double kLeast = 1.0 / 256;
+    for (auto bytes = shares[dear]; bytes > kLeast * static_cast<double>(set_[i].transfer->bytes.value()); bytes /= 2) {
+      put(lanes_[i][dear], -bytes);
+      put(lanes_[i][cheap], bytes);
+      if (cost(i, cheap, shares[cheap] + bytes) <= cost(i, dear, shares[dear] - bytes) ||
+          (bytes == shares[dear] && cost(i, cheap, shares[cheap] + bytes) < dearest)) {
+        shares[dear] -= bytes;
+        shares[cheap] += bytes;
+        return true;
+      }
+      put(lanes_[i][dear], bytes);
+      put(lanes_[i][cheap], -bytes);
+    }
+    return false;
+  }
+
+  std::span<Together const> set_;
+  std::vector<std::uint32_t> place_of_resource_;
+  std::vector<std::uint32_t> place_of_engine_;
+  std::vector<double> load_;  // seconds
+  std::vector<std::vector<Lane>> lanes_;
+  std::vector<Shares> shares_;
+  double longest_ = 0;
+  int power_ = 0;
+};
+
+}  // namespace
+
+std::vector<Shares> balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(); }
+
+void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares) {
+  auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+  for (std::size_t o = 0; o < shares.size(); ++o) {
+    auto const& option = transfer.options[o];
+    if (o == largest || shares[o] <= 0) continue;
+    auto const small = [&] {
+      if (shares[o] < kSmallestShare * static_cast<double>(transfer.bytes.value())) return true;
+      auto way = option.way;
+      way.chunk = Bytes(0);
+      Bytes const bytes(static_cast<std::int64_t>(shares[o]));
+      auto const demand = model.lower(transfer.from, transfer.to, bytes, transfer.op, way);
+      auto const cost = model.cost(demand, bytes);
+      return !cost || bytes / cost->rate < demand.latency();
+    };
+    if (!small()) continue;
+    shares[largest] += shares[o];
+    shares[o] = 0;
+  }
+}
+
+}  // namespace lanewise

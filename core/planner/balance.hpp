@@ -1,0 +1,25 @@
+#pragma once
+// Over which of its ways each transfer of a set should go, and with how many bytes, so that the fullest resource is as
+// little full as possible. A heuristic of fractions of a millisecond; the bound says how good it is.
+#include <span>
+#include <vector>
+
+#include "core/planner/options.hpp"
+
+namespace lanewise {
+
+// Bytes of one transfer over each of its options.
+using Shares = std::vector<double>;
+
+struct Together {
+  OpenTransfer const* transfer = nullptr;
+  std::size_t usual = 0;  // the option it takes alone
+};
+
+// Of transfers that run at the same time. Every transfer has at least one option.
+std::vector<Shares> balanced(std::span<Together const> set, Model const& model);
+
+// Pieces too small to be worth their own start go to the largest piece of their transfer.
+void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares);
+
+}  // namespace lanewise

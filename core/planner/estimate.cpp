@@ -1,0 +1,266 @@
+#include "core/planner/estimate.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <queue>
+
+#include "core/io/error.hpp"
+#include "core/model/quirks.hpp"
+#include "core/planner/demands.hpp"
+#include "core/planner/sharing.hpp"
+
+namespace lanewise {
+namespace {
+
+// Ends this close (relative to the time since the last change) are one event.
+constexpr double kTogether = 1e-9;
+
+std::vector<PostedWrites> posted_writes(std::span<Step const> steps) {
+  std::vector<PostedWrites> writes;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].way.mechanism == Mechanism::PcieP2p && steps[i].way.drive == Drive::Push &&
+        steps[i].work == Seconds(0))
+      writes.push_back({i, std::get<PciId>(steps[i].from), std::get<PciId>(steps[i].to)});
+  return writes;
+}
+
+class Run {
+ public:
+  // `fill`: how full anything may get before a step must wait; nullopt: only engines hold steps back.
+  Run(Model const& model, std::span<Step const> steps, std::span<Demand const> demands, std::optional<double> fill = {})
+      : steps_(steps), demands_(demands), fill_(fill), sharing_(capacities(model, steps, demands)) {
+    for (std::size_t i = 0; i < model.resources().engine_count(); ++i)
+      free_.push_back(model.resources().at(EngineId(i)).slots);
+    flows_.resize(steps.size());
+    left_.resize(steps.size());
+    missing_.resize(steps.size(), 0);
+    next_.resize(steps.size());
+    result_.steps.resize(steps.size());
+    lay_out_uses();
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      for (auto const* list : {&steps[i].after, &steps[i].turns})
+        for (auto const before : *list) {
+          next_.at(index(before)).push_back(i);
+          ++missing_[i];
+        }
+    if (!fill_) return;
+    taken_.resize(sharing_.capacities().size(), 0);
+    turns_.resize(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      alone_.push_back(flows_[i].cap);
+      for (auto const& use : flows_[i].uses)
+        alone_[i] = std::min(alone_[i], sharing_.capacities()[use.resource] / use.weight);
+    }
+  }
+
+  Estimate run() {
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      if (missing_[i] == 0) ready(i);
+    admit();
+    while (!delayed_.empty() || !flowing_.empty()) {
+      if (changed_) {
+        sharing_.share(flowing_);
+        changed_ = false;
+      }
+      advance();
+    }
+    if (finished_ != steps_.size()) throw PlanError("the plan's steps wait for one another in a circle");
+    return std::move(result_);
+  }
+  // For each step those whose end let it begin.
+  [[nodiscard]] std::vector<std::vector<StepId>>& turns() { return turns_; }
+
+ private:
+  // Those of the machine's resources that something uses, and behind them one for each quirk that applies.
+  std::vector<double> capacities(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
+    place_of_.assign(model.resources().count(), 0);
+    std::vector<double> capacities;
+    for (auto const& demand : demands)
+      for (auto const& use : demand.uses)
+        if (place_of_[index(use.resource)] == 0) {
+          capacities.push_back(model.capacity(use.resource)->value());
+          place_of_[index(use.resource)] = static_cast<std::uint32_t>(capacities.size());
+        }
+    auto const writes = posted_writes(steps);
+    if (writes.size() < 2) return capacities;
+    quirks_ = posted_write_collapses(model.machine(), writes);
+    first_quirk_ = static_cast<std::uint32_t>(capacities.size());
+    for (auto const& quirk : quirks_) capacities.push_back(quirk.capacity.value());
+    return capacities;
+  }
+
+  void lay_out_uses() {
+    std::vector<std::vector<std::uint32_t>> of_quirks;
+    if (!quirks_.empty()) of_quirks.resize(steps_.size());
+    for (std::size_t q = 0; q < quirks_.size(); ++q)
+      for (auto const member : quirks_[q].members) of_quirks[member].push_back(static_cast<std::uint32_t>(q));
+    std::size_t count = 0;
+    for (auto const& demand : demands_) count += demand.uses.size();
+    for (auto const& list : of_quirks) count += list.size();
+    uses_.reserve(count);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      auto const first = uses_.size();
+      for (auto const& use : demands_[i].uses)
+        uses_.push_back({place_of_[index(use.resource)] - 1, use.weight.ratio()});
+      if (!of_quirks.empty())
+        for (auto const quirk : of_quirks[i]) uses_.push_back({first_quirk_ + quirk, 1});
+      flows_[i].uses = std::span(uses_).subspan(first);
+      flows_[i].cap = demands_[i].cap.value();
+    }
+  }
+
+  // Holds a step back until its engines are free; first come, first served.
+  void ready(std::size_t i) {
+    if (fill_) return static_cast<void>(waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), i), i));
+    if (!take(i)) return waiting_.push_back(i);
+    begin(i);
+  }
+  [[nodiscard]] bool fits(std::size_t i) const {
+    return std::all_of(flows_[i].uses.begin(), flows_[i].uses.end(), [&](Sharing::Use const& use) {
+      return taken_[use.resource] <= 0 || taken_[use.resource] + share(i, use) <= *fill_;
+    });
+  }
+  [[nodiscard]] double share(std::size_t i, Sharing::Use const& use) const {
+    return use.weight * alone_[i] / sharing_.capacities()[use.resource];
+  }
+  // Begins what may begin now, where steps are held back by more than engines.
+  void admit() {
+    if (!fill_) return;
+    std::erase_if(waiting_, [&](std::size_t i) {
+      if (!fits(i) || !take(i)) return false;
+      for (auto const& use : flows_[i].uses) taken_[use.resource] += share(i, use);
+      for (auto const ended : ended_)
+        if (in_the_way(ended, i)) turns_[i].push_back(StepId(ended));
+      if (turns_[i].empty())
+        for (auto const ended : ended_) turns_[i].push_back(StepId(ended));
+      begin(i);
+      return true;
+    });
+  }
+  [[nodiscard]] bool in_the_way(std::size_t a, std::size_t b) const {
+    for (auto const& engine : demands_[a].engines)
+      if (std::find(demands_[b].engines.begin(), demands_[b].engines.end(), engine) != demands_[b].engines.end())
+        return true;
+    return std::any_of(flows_[a].uses.begin(), flows_[a].uses.end(), [&](Sharing::Use const& one) {
+      return std::any_of(flows_[b].uses.begin(), flows_[b].uses.end(),
+                         [&](Sharing::Use const& other) { return one.resource == other.resource; });
+    });
+  }
+  bool take(std::size_t i) {
+    auto const& engines = demands_[i].engines;
+    for (std::size_t k = 0; k < engines.size(); ++k) {
+      if (free_[index(engines[k])]-- > 0) continue;
+      for (std::size_t back = 0; back <= k; ++back) ++free_[index(engines[back])];
+      return false;
+    }
+    return true;
+  }
+  void begin(std::size_t i) {
+    result_.steps[i].start = Seconds(now_);
+    delayed_.emplace(now_ + demands_[i].latency().value(), i);
+  }
+
+  // To the next end of a delay or a flow.
+  void advance() {
+    double next = delayed_.empty() ? std::numeric_limits<double>::infinity() : delayed_.top().first;
+    for (auto const* flow : flowing_) next = std::min(next, now_ + left_[number(flow)] / flow->rate);
+    auto const elapsed = next - now_;
+    auto const slack = std::max(elapsed, 1e-9) * kTogether;
+    now_ = next;
+    ended_.clear();
+    std::erase_if(flowing_, [&](Sharing::Flow* flow) {
+      auto const i = number(flow);
+      left_[i] -= flow->rate * elapsed;
+      if (left_[i] > flow->rate * slack) return false;
+      ended_.push_back(i);
+      return true;
+    });
+    changed_ = changed_ || !ended_.empty();
+    while (!delayed_.empty() && delayed_.top().first <= now_ + slack) {
+      auto const i = delayed_.top().second;
+      delayed_.pop();
+      left_[i] = static_cast<double>(steps_[i].bytes.value());
+      if (left_[i] > 0) {
+        flowing_.push_back(&flows_[i]);
+        changed_ = true;
+      } else {
+        ended_.push_back(i);
+      }
+    }
+    std::sort(ended_.begin(), ended_.end());
+    for (std::size_t k = 0; k < ended_.size(); ++k) end(ended_[k]);
+    admit();
+  }
+
+  void end(std::size_t i) {
+    ++finished_;
+    result_.steps[i].end = Seconds(now_);
+    result_.makespan = std::max(result_.makespan, Seconds(now_));
+    for (auto const engine : demands_[i].engines) ++free_[index(engine)];
+    if (fill_) {
+      for (auto const& use : flows_[i].uses) taken_[use.resource] = std::max(0.0, taken_[use.resource] - share(i, use));
+    } else if (!demands_[i].engines.empty()) {
+      std::erase_if(waiting_, [&](std::size_t waiting) {
+        if (!take(waiting)) return false;
+        begin(waiting);
+        return true;
+      });
+    }
+    for (auto const following : next_[i])
+      if (--missing_[following] == 0) ready(following);
+  }
+  [[nodiscard]] std::size_t number(Sharing::Flow const* flow) const {
+    return static_cast<std::size_t>(flow - flows_.data());
+  }
+
+  std::span<Step const> steps_;
+  std::span<Demand const> demands_;
+  std::optional<double> fill_;
+  std::vector<double> alone_;  // rate of a step by itself
+  std::vector<double> taken_;  // of a resource, by the steps under way at their rates alone
+  std::vector<std::vector<StepId>> turns_;
+  std::vector<std::uint32_t> place_of_;  // 1 + where a resource stands among those in use
+  std::vector<QuirkLimit> quirks_;
+  std::uint32_t first_quirk_ = 0;
+  Sharing sharing_;
+  std::vector<int> free_;  // slots of an engine
+  std::vector<Sharing::Use> uses_;
+  std::vector<Sharing::Flow> flows_;
+  std::vector<double> left_;
+  std::vector<int> missing_;
+  std::vector<std::vector<std::size_t>> next_;
+  std::deque<std::size_t> waiting_;
+  using Delay = std::pair<double, std::size_t>;
+  std::priority_queue<Delay, std::vector<Delay>, std::greater<>> delayed_;
+  std::vector<Sharing::Flow*> flowing_;
+  std::vector<std::size_t> ended_;
+  double now_ = 0;
+  bool changed_ = false;
+  std::size_t finished_ = 0;
+  Estimate result_;
+};
+
+}  // namespace
+
+Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
+  if (steps.empty()) return {};
+  return Run(model, steps, demands).run();
+}
+
+Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill) {
+  for (auto& step : steps) step.turns.clear();
+  if (steps.empty()) return {};
+  Run run(model, steps, demands, fill);
+  auto result = run.run();
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].turns = std::move(run.turns()[i]);
+  return result;
+}
+
+Estimate estimate(Model const& model, std::vector<Step> const& steps) {
+  auto const demands = demands_of(model, steps);
+  return estimate(model, steps, demands);
+}
+
+}  // namespace lanewise

@@ -1,0 +1,30 @@
+#include "core/planner/linear_program.hpp"
+
+#include <dlfcn.h>
+
+namespace lanewise {
+namespace {
+
+using Solve = bool (*)(LinearProgram const*, LinearSolution*);
+
+Solve solver() {
+  static auto const found = [] {
+    auto* const library = dlopen("liblanewise_lp.so", RTLD_NOW | RTLD_LOCAL);
+    return library != nullptr ? reinterpret_cast<Solve>(dlsym(library, "lanewise_lp_solve")) : nullptr;
+  }();
+  return found;
+}
+
+}  // namespace
+
+std::optional<LinearSolution> solve(LinearProgram const& program) {
+  LinearSolution solution;
+  if (solver() == nullptr || !solver()(&program, &solution)) return std::nullopt;
+  return solution;
+}
+
+std::optional<std::string_view> linear_solver() {
+  return solver() != nullptr ? std::optional<std::string_view>("Clp") : std::nullopt;
+}
+
+}  // namespace lanewise

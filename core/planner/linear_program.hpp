@@ -1,0 +1,50 @@
+#pragma once
+// Linear programs, as few as the bound on a set of transfers needs. The solver (Clp) is a library of its own that is
+// loaded when something is first solved: a build without it goes on with closed forms.
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace lanewise {
+
+// Minimise cost x so that every row is within its limits and no x is negative. Column by column.
+struct LinearProgram {
+  struct Entry {
+    int row = 0;
+    double value = 0;
+  };
+  struct Limits {
+    double at_least = -std::numeric_limits<double>::infinity();
+    double at_most = std::numeric_limits<double>::infinity();
+  };
+  std::vector<Limits> rows;
+  std::vector<double> cost;
+  std::vector<int> starts{0};  // where a column's entries begin, and behind the last where they end
+  std::vector<Entry> entries;
+
+  int add_row(Limits limits) {
+    rows.push_back(limits);
+    return static_cast<int>(rows.size()) - 1;
+  }
+  // The next column; its entries were pushed before.
+  void end_column(double cost_of_it) {
+    cost.push_back(cost_of_it);
+    starts.push_back(static_cast<int>(entries.size()));
+  }
+};
+
+struct LinearSolution {
+  std::vector<double> x;
+  std::vector<double> duals;  // of the rows: what one more of its limit would add to the cost
+};
+
+// The optimum, or nullopt where there is no solver or no optimum.
+std::optional<LinearSolution> solve(LinearProgram const& program);
+// Whether there is a solver, and its name.
+std::optional<std::string_view> linear_solver();
+
+}  // namespace lanewise
+
+// What the solver's library offers.
+extern "C" bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::LinearSolution* solution);

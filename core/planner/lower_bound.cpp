@@ -1,0 +1,423 @@
+#include "core/planner/lower_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/planner/linear_program.hpp"
+
+namespace lanewise {
+namespace {
+
+// Beyond this many ways the program is not solved but bounded by single resources: a set so large is nearly always
+// bound by one of them.
+constexpr std::size_t kMostColumns = 20000;
+// The program's own units, so that its numbers lie around 1: megabytes and milliseconds make gigabytes per second.
+constexpr double kMegabyte = 1e6;
+constexpr double kMillisecond = 1e-3;
+
+double gigabytes(BytesPerSecond rate) { return rate.value() * kMillisecond / kMegabyte; }
+double milliseconds(Seconds time) { return time.value() / kMillisecond; }
+
+// One limit that every plan obeys: the sum of coefficient x bytes over ways is at most width x (T - waits).
+struct Limit {
+  enum class Kind : std::uint8_t { Resource, Engine, Way } kind = Kind::Resource;
+  std::size_t id = 0;  // of the resource or engine; of a way: its column
+  double width = 0;
+  double before = 0;  // when at the earliest anything moves there
+  double after = 0;   // how long after the last of it the set goes on at least
+  [[nodiscard]] double waits() const { return before + after; }
+};
+
+// A way of a transfer as a column: what it takes of each limit.
+struct Column {
+  std::size_t transfer = 0;
+  std::size_t option = 0;
+  std::vector<std::pair<std::size_t, double>> takes;  // limit, coefficient
+};
+
+class Program {
+ public:
+  Program(std::vector<OpenTransfer> const& transfers, Model const& model, std::vector<double> const& head,
+          std::vector<double> const& tail)
+      : transfers_(transfers), model_(model), head_(head), tail_(tail) {
+    resource_limit_.assign(model.resources().count(), kNone);
+    engine_limit_.assign(model.resources().engine_count(), kNone);
+    for (std::size_t i = 0; i < transfers.size(); ++i) add_transfer(i);
+  }
+
+  [[nodiscard]] std::size_t columns() const { return columns_.size(); }
+
+  // Any weights of the limits, none negative, give a time that no plan beats (weak duality): with prices on what is
+  // narrow every byte pays at least its cheapest way. So the solver's rounding cannot make the bound wrong.
+  [[nodiscard]] double bound_of(std::vector<double> const& weights) const {
+    double width = 0;
+    double owed = 0;
+    for (std::size_t l = 0; l < limits_.size(); ++l) {
+      width += weights[l] * limits_[l].width;
+      owed += weights[l] * (limits_[l].width * limits_[l].waits());
+    }
+    if (!(width > 0)) return 0;
+    std::vector<double> cheapest(transfers_.size(), std::numeric_limits<double>::infinity());
+    for (auto const& column : columns_) {
+      double price = 0;
+      for (auto const& [limit, coefficient] : column.takes) price += weights[limit] * coefficient;
+      cheapest[column.transfer] = std::min(cheapest[column.transfer], price);
+    }
+    for (std::size_t i = 0; i < transfers_.size(); ++i)
+      owed += cheapest[i] * static_cast<double>(transfers_[i].bytes.value()) / kMegabyte;
+    return owed / width;
+  }
+
+  // The weights of the best bound found.
+  [[nodiscard]] std::vector<double> weights() const {
+    auto best = single_limit();
+    if (auto const optimal = optimum(); optimal && bound_of(optimal->weights) > bound_of(best)) best = optimal->weights;
+    return best;
+  }
+
+  // The bytes of each option of each transfer at the optimum.
+  [[nodiscard]] std::optional<std::vector<std::vector<double>>> shares() const {
+    auto const optimal = optimum();
+    if (!optimal) return std::nullopt;
+    std::vector<std::vector<double>> shares;
+    for (auto const& transfer : transfers_) shares.emplace_back(transfer.options.size(), 0.0);
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      shares[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
+    return shares;
+  }
+
+  [[nodiscard]] std::vector<LowerBound::Part> parts(std::vector<double> const& weights) const {
+    double width = 0;
+    for (std::size_t l = 0; l < limits_.size(); ++l) width += weights[l] * limits_[l].width;
+    std::vector<LowerBound::Part> parts;
+    constexpr double kNotable = 1e-4;
+    for (std::size_t l = 0; l < limits_.size(); ++l) {
+      auto const share = width > 0 ? weights[l] * limits_[l].width / width : 0;
+      if (share > kNotable) parts.push_back({name_of(limits_[l]), share});
+    }
+    std::stable_sort(parts.begin(), parts.end(), [](auto const& a, auto const& b) { return a.share > b.share; });
+    return parts;
+  }
+
+ private:
+  static constexpr auto kNone = static_cast<std::size_t>(-1);
+
+  // When at the earliest a byte of transfer i moves.
+  [[nodiscard]] double first_byte(std::size_t i) const {
+    return head_[i] + *std::min_element(least_[i].begin(), least_[i].end());
+  }
+
+  std::size_t limit(std::size_t& place, Limit::Kind kind, std::size_t id, double width, double before, double after) {
+    if (place == kNone) {
+      place = limits_.size();
+      limits_.push_back({kind, id, width, before, after});
+    }
+    limits_[place].before = std::min(limits_[place].before, before);
+    limits_[place].after = std::min(limits_[place].after, after);
+    return place;
+  }
+
+  void add_transfer(std::size_t i) {
+    auto const& transfer = transfers_[i];
+    auto& least = least_.emplace_back();
+    for (auto const& option : transfer.options) least.push_back(milliseconds(least_latency(model_, transfer, option)));
+    auto const first = first_byte(i);
+    for (std::size_t o = 0; o < transfer.options.size(); ++o) {
+      auto const& option = transfer.options[o];
+      Column column{i, o, {}};
+      for (auto const& use : option.demand.uses) {
+        auto const capacity = model_.capacity(use.resource);
+        if (!capacity) continue;
+        auto const at = limit(resource_limit_[index(use.resource)], Limit::Kind::Resource, index(use.resource),
+                              gigabytes(*capacity), first, tail_[i]);
+        column.takes.emplace_back(at, use.weight.ratio());
+      }
+      std::map<std::size_t, int> slots;
+      for (auto const engine : option.demand.engines) {
+        auto const at = limit(engine_limit_[index(engine)], Limit::Kind::Engine, index(engine),
+                              model_.resources().at(engine).slots, head_[i], tail_[i]);
+        ++slots[at];
+      }
+      for (auto const& [at, count] : slots) {
+        // An engine is held from before the first byte. A way that carries a share of the bytes pays at least that
+        // share of its latency.
+        auto const latency = least[o] * kMegabyte / static_cast<double>(transfer.bytes.value());
+        column.takes.emplace_back(at, count * (1 / gigabytes(option.rate) + (transfer.bytes > Bytes(0) ? latency : 0)));
+      }
+      std::size_t own = kNone;
+      column.takes.emplace_back(limit(own, Limit::Kind::Way, columns_.size(), gigabytes(option.rate), first, tail_[i]),
+                                1.0);
+      columns_.push_back(std::move(column));
+    }
+  }
+
+  // The best of: one resource or engine alone; all the ways of one transfer.
+  [[nodiscard]] std::vector<double> single_limit() const {
+    std::vector<double> least(limits_.size(), 0);  // what all transfers together take of it at least
+    std::size_t best = 0;
+    std::vector<std::vector<std::size_t>> columns_of(transfers_.size());
+    for (std::size_t c = 0; c < columns_.size(); ++c) columns_of[columns_[c].transfer].push_back(c);
+    for (std::size_t i = 0; i < transfers_.size(); ++i) {
+      std::map<std::size_t, std::pair<std::size_t, double>> takes;  // limit: ways that take of it, the least
+      for (auto const c : columns_of[i])
+        for (auto const& [at, coefficient] : columns_[c].takes) {
+          auto& entry = takes[at];
+          entry.second = entry.first == 0 ? coefficient : std::min(entry.second, coefficient);
+          ++entry.first;
+        }
+      for (auto const& [at, entry] : takes)
+        if (entry.first == columns_of[i].size())
+          least[at] += entry.second * static_cast<double>(transfers_[i].bytes.value()) / kMegabyte;
+    }
+    auto const alone = [&](std::size_t l) { return limits_[l].waits() + least[l] / limits_[l].width; };
+    for (std::size_t l = 1; l < limits_.size(); ++l)
+      if (alone(l) > alone(best)) best = l;
+    std::vector<double> weights(limits_.size(), 0);
+    weights[best] = 1;
+    auto bound = bound_of(weights);
+    for (auto const& columns : columns_of) {
+      if (transfers_.size() > 1 && columns_.size() > kMostColumns) break;
+      std::vector<double> all_ways(limits_.size(), 0);
+      for (auto const c : columns) all_ways[columns_[c].takes.back().first] = 1;
+      if (bound_of_one(columns) <= bound) continue;
+      bound = bound_of_one(columns);
+      weights = all_ways;
+    }
+    return weights;
+  }
+  // As bound_of, with a weight of 1 on the own limits of one transfer's ways.
+  [[nodiscard]] double bound_of_one(std::vector<std::size_t> const& columns) const {
+    double width = 0;
+    double owed = 0;
+    for (auto const c : columns) {
+      auto const& own = limits_[columns_[c].takes.back().first];
+      width += own.width;
+      owed += own.width * own.waits();
+    }
+    auto const bytes = transfers_[columns_[columns.front()].transfer].bytes;
+    return (owed + static_cast<double>(bytes.value()) / kMegabyte) / width;
+  }
+
+  struct Optimum {
+    std::vector<double> weights;  // of the limits: the duals
+    std::vector<double> bytes;    // of the columns
+  };
+  // Minimise T so that all bytes go somewhere and no limit is passed.
+  [[nodiscard]] std::optional<Optimum> optimum() const {
+    if (columns_.size() > kMostColumns) return std::nullopt;
+    LinearProgram program;
+    for (auto const& transfer : transfers_) {
+      auto const bytes = static_cast<double>(transfer.bytes.value()) / kMegabyte;
+      program.add_row({bytes, bytes});
+    }
+    std::vector<int> row_of(limits_.size(), -1);
+    for (std::size_t l = 0; l < limits_.size(); ++l) {
+      if (limits_[l].kind == Limit::Kind::Way && !caps(limits_[l])) continue;
+      row_of[l] = program.add_row({.at_most = -limits_[l].width * limits_[l].waits()});
+      program.entries.push_back({row_of[l], -limits_[l].width});
+    }
+    program.end_column(1);  // T
+    for (auto const& column : columns_) {
+      program.entries.push_back({static_cast<int>(column.transfer), 1});
+      for (auto const& [at, coefficient] : column.takes)
+        if (row_of[at] >= 0) program.entries.push_back({row_of[at], coefficient});
+      program.end_column(0);
+    }
+    auto const solution = solve(program);
+    if (!solution) return std::nullopt;
+    std::vector<double> weights(limits_.size(), 0);
+    for (std::size_t l = 0; l < limits_.size(); ++l)
+      if (row_of[l] >= 0) weights[l] = std::max(0.0, -solution->duals[static_cast<std::size_t>(row_of[l])]);
+    std::vector<double> bytes;
+    for (std::size_t c = 0; c < columns_.size(); ++c) bytes.push_back(solution->x[c + 1] * kMegabyte);
+    return Optimum{std::move(weights), std::move(bytes)};
+  }
+  // Whether a way is slower alone than the narrowest of what it passes: only then its own limit says anything.
+  [[nodiscard]] bool caps(Limit const& own) const {
+    auto const& column = columns_[own.id];
+    return transfers_[column.transfer].options[column.option].demand.cap < kUnlimited;
+  }
+
+  [[nodiscard]] std::string name_of(Limit const& limit) const {
+    switch (limit.kind) {
+      case Limit::Kind::Resource: return model_.resources().at(ResourceId(limit.id)).name;
+      case Limit::Kind::Engine: return model_.resources().at(EngineId(limit.id)).name;
+      case Limit::Kind::Way: break;
+    }
+    auto const& transfer = transfers_[columns_[limit.id].transfer];
+    auto const& option = transfer.options[columns_[limit.id].option];
+    auto const cost = model_.cost(option.demand, transfer.bytes);
+    return fmt::format("{} of {} by {}", cost ? model_.text_of_binding(*cost) : "?", transfer.id,
+                       to_string(option.way.mechanism));
+  }
+
+  std::vector<OpenTransfer> const& transfers_;
+  Model const& model_;
+  std::vector<double> const& head_;
+  std::vector<double> const& tail_;
+  std::vector<std::vector<double>> least_;  // latencies, of each option of each transfer
+  std::vector<Limit> limits_;
+  std::vector<std::size_t> resource_limit_;
+  std::vector<std::size_t> engine_limit_;
+  std::vector<Column> columns_;
+};
+
+// The least time of each transfer were it alone, before which those after it cannot begin.
+std::vector<double> alone(std::vector<OpenTransfer> const& transfers, Model const& model) {
+  std::vector<double> times;
+  std::vector<double> const none{0};
+  for (auto const& transfer : transfers) {
+    OpenTransfer single = transfer;
+    single.after.clear();
+    std::vector<OpenTransfer> const one{std::move(single)};
+    Program const program(one, model, none, none);
+    times.push_back(program.bound_of(program.weights()));
+  }
+  return times;
+}
+
+struct Order {
+  std::vector<double> head;  // before a transfer can begin
+  std::vector<double> tail;  // what must follow it
+  double longest = 0;        // chain
+  std::vector<std::size_t> chain;
+};
+
+// A plan's transfers wait only for earlier ones, or else its steps are no order at all.
+Order order_of(std::vector<OpenTransfer> const& transfers, Model const& model) {
+  auto const count = transfers.size();
+  Order order{std::vector<double>(count, 0), std::vector<double>(count, 0), 0, {}};
+  if (std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return t.after.empty(); })) return order;
+  auto const time = alone(transfers, model);
+  // As often as the longest chain is long; a transfer stands behind those it waits for in nearly every plan.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < count; ++i)
+      for (auto const before : transfers[i].after) {
+        auto const least = order.head[before] + time[before];
+        if (least > order.head[i]) {
+          order.head[i] = least;
+          changed = true;
+        }
+      }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = count; i-- > 0;)
+      for (auto const before : transfers[i].after) {
+        auto const least = order.tail[i] + time[i];
+        if (least > order.tail[before]) {
+          order.tail[before] = least;
+          changed = true;
+        }
+      }
+  }
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (order.head[i] + time[i] > order.head[last] + time[last]) last = i;
+  order.longest = order.head[last] + time[last];
+  for (auto at = last;;) {
+    order.chain.push_back(at);
+    auto const& after = transfers[at].after;
+    auto const before = std::max_element(after.begin(), after.end(), [&](std::size_t a, std::size_t b) {
+      return order.head[a] + time[a] < order.head[b] + time[b];
+    });
+    if (before == after.end()) break;
+    at = *before;
+  }
+  return order;
+}
+
+// Where the set falls into stages: the first transfer of each, every one of which waits for all of the stages before.
+// One behind the last ends the list.
+std::vector<std::size_t> stages(std::vector<OpenTransfer> const& transfers) {
+  auto const count = transfers.size();
+  std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));
+  std::vector<std::size_t> complete(count, 0);  // how many of the first are all waited for
+  for (std::size_t i = 0; i < count; ++i) {
+    for (auto const other : transfers[i].after) {
+      if (other >= i) return {0, count};  // listed in another order: one stage
+      before[i][other] = true;
+      for (std::size_t k = 0; k < other; ++k) before[i][k] = before[i][k] || before[other][k];
+    }
+    while (complete[i] < i && before[i][complete[i]]) ++complete[i];
+  }
+  std::vector<std::size_t> starts{count};
+  auto least = count;
+  for (auto i = count; i-- > 1;) {
+    least = std::min(least, complete[i]);
+    if (least >= i) starts.push_back(i);
+  }
+  starts.push_back(0);
+  std::reverse(starts.begin(), starts.end());
+  return starts;
+}
+
+LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model const& model) {
+  auto const order = order_of(transfers, model);
+  Program const program(transfers, model, order.head, order.tail);
+  auto const weights = program.weights();
+  auto const time = program.bound_of(weights);
+  LowerBound bound{Seconds(std::max(time, order.longest) * kMillisecond), program.parts(weights)};
+  if (order.longest > time) {
+    bound.binding.clear();
+    for (auto it = order.chain.rbegin(); it != order.chain.rend(); ++it)
+      bound.binding.push_back({transfers[*it].id, 1.0 / static_cast<double>(order.chain.size())});
+  }
+  return bound;
+}
+
+// Transfers [first, end), waiting only for one another.
+std::vector<OpenTransfer> stage_of(std::vector<OpenTransfer> const& transfers, std::size_t first, std::size_t end) {
+  std::vector<OpenTransfer> stage(transfers.begin() + static_cast<std::ptrdiff_t>(first),
+                                  transfers.begin() + static_cast<std::ptrdiff_t>(end));
+  for (auto& transfer : stage) {
+    std::erase_if(transfer.after, [&](std::size_t before) { return before < first; });
+    for (auto& before : transfer.after) before -= first;
+  }
+  return stage;
+}
+
+}  // namespace
+
+std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model) {
+  bool const open = std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return !t.options.empty(); });
+  if (transfers.empty() || !open) return std::nullopt;
+  bool const free = std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return t.after.empty(); });
+  if (free) return bound_of_stage(transfers, model);
+  auto const starts = stages(transfers);
+  LowerBound bound;
+  std::map<std::string, double> parts;
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
+    auto const stage = bound_of_stage(stage_of(transfers, starts[s], starts[s + 1]), model);
+    bound.makespan += stage.makespan;
+    for (auto const& part : stage.binding) parts[part.name] += part.share * stage.makespan.value();
+  }
+  for (auto const& [name, time] : parts) bound.binding.push_back({name, time / bound.makespan.value()});
+  std::stable_sort(bound.binding.begin(), bound.binding.end(),
+                   [](auto const& a, auto const& b) { return a.share > b.share; });
+  return bound;
+}
+
+std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
+  return lower_bound(open_transfers(plan, model), model);
+}
+
+std::optional<std::vector<std::vector<double>>> best_shares(std::vector<OpenTransfer> const& transfers,
+                                                            Model const& model) {
+  std::vector<double> const none(transfers.size(), 0);
+  return Program(transfers, model, none, none).shares();
+}
+
+std::string binding_text(LowerBound const& bound) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostNamed, bound.binding.size()); ++i)
+    text += (text.empty() ? "" : ", ") + bound.binding[i].name;
+  if (bound.binding.size() > kMostNamed) text += fmt::format(" and {} more", bound.binding.size() - kMostNamed);
+  return text;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,35 @@
+#pragma once
+// Plans a set of transfers together: which way each goes, whether it is split over several, and in which order they ask
+// for engines and links.
+//
+//   auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
+#include <string_view>
+#include <vector>
+
+#include "core/planner/planner.hpp"
+
+namespace lanewise {
+
+enum class Objective : std::uint8_t {
+  Each,      // the best way of every transfer by itself, all begin in the order given
+  Makespan,  // the last one ends early
+  Slowdown,  // no transfer takes much longer than it would alone
+};
+std::string_view to_string(Objective objective);
+std::vector<std::string> objective_names();
+Parsed<Objective> parse_objective(std::string_view text);
+
+class SetPlanner {
+ public:
+  explicit SetPlanner(Model const& model) : model_(model), planner_(model) {}
+
+  // Throws PlanError naming the request that has no legal way. Where nothing is clearly better than deciding each
+  // alone, the plan is that.
+  [[nodiscard]] Plan plan(std::vector<Request> const& requests, Objective objective) const;
+
+ private:
+  Model const& model_;
+  Planner planner_;
+};
+
+}  // namespace lanewise

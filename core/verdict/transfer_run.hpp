@@ -1,0 +1,22 @@
+#pragma once
+#include <algorithm>
+
+#include "core/plan/plan.hpp"
+#include "core/plan/trace.hpp"
+
+namespace lanewise {
+
+// When a transfer ran, from the start of its first piece to the end of its last.
+inline StepTrace run_of(Decision const& decision, Trace const& trace) {
+  auto whole = trace.steps[index(decision.step)];
+  for (auto const& piece : decision.others) {
+    auto const& part = trace.steps[index(piece.step)];
+    whole.start = std::min(whole.start, part.start);
+    whole.end = std::max(whole.end, part.end);
+    whole.bytes += part.bytes;
+    if (part.verified) whole.verified = whole.verified.value_or(true) && *part.verified;
+  }
+  return whole;
+}
+
+}  // namespace lanewise

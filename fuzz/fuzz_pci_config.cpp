@@ -1,0 +1,29 @@
+// Fuzzes the reader of PCI configuration space: as much as there is, and the same filled up to all 4096 bytes.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "hw/discover/pci_config.hpp"
+
+namespace {
+
+// Parts that were not read are never called off.
+void check(lanewise::hw::PciConfig const& config) {
+  if (config.acs.known != config.has_extended) std::abort();
+  if (!config.has_capabilities && config != lanewise::hw::PciConfig{}) std::abort();
+  for (auto const& link : {config.link, config.max_link})
+    if (link && (link->generation < 1 || link->generation > 6 || link->width < 1 || link->width > 32)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  constexpr std::size_t kWhole = 4096;
+  std::vector<std::uint8_t> bytes(data, data + std::min(size, kWhole));
+  check(lanewise::hw::read_pci_config(bytes));
+  bytes.resize(kWhole);
+  check(lanewise::hw::read_pci_config(bytes));
+  return 0;
+}

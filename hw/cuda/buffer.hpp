@@ -1,0 +1,52 @@
+#pragma once
+// Memory at a place that carries the pattern of a transfer, and says where it does not.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/machine/machine.hpp"
+#include "hw/cuda/devices.hpp"
+#include "hw/cuda/host_memory.hpp"
+
+namespace lanewise::hw {
+
+// The first byte that is not what was sent.
+struct Mismatch {
+  std::uint64_t offset = 0;
+  std::uint8_t expected = 0;
+  std::uint8_t got = 0;
+};
+std::string text_of(Mismatch const& mismatch);
+
+enum class Pages : std::uint8_t { Device, Pinned, Pageable, Managed };
+
+class Buffer {
+ public:
+  // Of `bytes` at `place`; `near` is the device that fills and checks host memory.
+  Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near);
+
+  [[nodiscard]] void* data() const;
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] Pages pages() const { return pages_; }
+  // The device that it is on; of host memory the one that fills and checks it.
+  [[nodiscard]] Device device() const { return device_; }
+
+  // All of these return when it is done.
+  void fill(std::uint64_t seed);
+  void clear();  // zeros
+  // Where it differs from what fill(seed) leaves; checked by the device, where that can reach it.
+  [[nodiscard]] std::optional<Mismatch> mismatch(std::uint64_t seed) const;
+
+ private:
+  [[nodiscard]] bool by_host() const { return pages_ == Pages::Pageable; }
+  [[nodiscard]] std::uint64_t first_wrong(std::uint64_t seed) const;
+
+  Bytes bytes_;
+  Pages pages_;
+  Device device_;
+  KernelShape shape_;
+  std::variant<DeviceMemory, HostMemory> memory_;
+};
+
+}  // namespace lanewise::hw

@@ -1,0 +1,74 @@
+#include "hw/cuda/cuda_executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/interrupt.hpp"
+#include "core/io/json.hpp"
+#include "core/units/statistics.hpp"
+#include "hw/cuda/plan_run.hpp"
+#include "hw/cuda/start.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// What all runs of one step showed.
+struct Samples {
+  std::vector<double> start, end, duration;
+};
+
+}  // namespace
+
+CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
+    : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
+
+CudaExecutor::~CudaExecutor() = default;
+
+Trace CudaExecutor::run(Plan const& plan) {
+  plan.verify(model_.machine());
+  if (plan.fingerprint != fingerprint(model_.machine()))
+    throw InputError(
+        fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
+  PlanRun laid(plan, model_, *devices_);
+  std::vector<Samples> samples(plan.steps.size());
+  std::vector<double> makespans;
+  Trace trace;
+  trace.steps.resize(plan.steps.size());
+  for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
+    throw_if_interrupted();
+    auto const times = laid.once();
+    double makespan = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      auto& step = trace.steps[i];
+      if (auto const wrong = laid.mismatch(StepId(i)); wrong && step.mismatch.empty()) step.mismatch = text_of(*wrong);
+      if (run < 0) continue;
+      samples[i].start.push_back(times[i].start.value());
+      samples[i].end.push_back(times[i].end.value());
+      samples[i].duration.push_back((times[i].end - times[i].start).value());
+      makespan = std::max(makespan, times[i].end.value());
+    }
+    if (run >= 0) makespans.push_back(makespan);
+  }
+  trace.mode = "hw";
+  trace.machine = plan.machine;
+  trace.fingerprint = plan.fingerprint;
+  trace.environment = devices_->environment();
+  trace.environment["executor"] = "CUDA";
+  trace.environment["repetitions"] = std::to_string(repetition_.repeat);
+  if (laid.began_early())
+    trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
+  trace.makespan = through_json(Seconds(median(makespans)));
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    auto& step = trace.steps[i];
+    step.transfer = plan.steps[i].transfer;
+    step.bytes = plan.steps[i].bytes;
+    step.start = through_json(Seconds(median(samples[i].start)));
+    step.end = step.start + through_json(Seconds(median(samples[i].duration)));
+    step.verified = step.mismatch.empty();
+    step.spread = relative_spread(samples[i].duration);
+  }
+  return trace;
+}
+
+}  // namespace lanewise::hw

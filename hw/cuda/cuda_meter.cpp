@@ -1,0 +1,76 @@
+#include "hw/cuda/cuda_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
+#include "core/units/statistics.hpp"
+#include "core/units/text.hpp"
+#include "hw/cuda/plan_run.hpp"
+#include "hw/cuda/start.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// As many in a row as take about 5 ms: long against the clock's half microsecond, short against clocks that change.
+// At most 100, which a stream holds behind a closed gate.
+constexpr double kRowSeconds = 5e-3;
+constexpr int kLongestRow = 100;
+
+int row_length(Model const& model, Step const& step) {
+  auto const cost = model.cost(model.lower(step.from, step.to, step.bytes, step.op, step.way), step.bytes);
+  auto const time = cost ? cost->time.value() : kRowSeconds;
+  return std::clamp(static_cast<int>(kRowSeconds / time), 1, kLongestRow);
+}
+
+// Of `steps` at once; throws when a byte of any arrived wrong.
+void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& machine) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (auto const wrong = run.mismatch(StepId(i)))
+      throw DeviceError(fmt::format("{} to {}, {}, {}", machine.name_of(steps[i].from), machine.name_of(steps[i].to),
+                                    exact_text(steps[i].bytes), text_of(steps[i].way, machine)),
+                        0, text_of(*wrong));
+}
+
+Plan plan_of(std::vector<Step> const& steps, Model const& model) {
+  return {model.machine().name, fingerprint(model.machine()), steps, {}};
+}
+
+}  // namespace
+
+CudaMeter::CudaMeter(Model const& model, Repetition repetition)
+    : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
+
+CudaMeter::~CudaMeter() = default;
+
+Sample CudaMeter::alone(Step const& step) {
+  PlanRun run(plan_of({step}, model_), model_, *devices_);
+  auto const row = row_length(model_, step);
+  std::vector<double> times;
+  for (int i = -repetition_.warm_up; i < repetition_.repeat; ++i) {
+    throw_if_interrupted();
+    auto const took = run.row(row);
+    check(run, {step}, model_.machine());
+    if (i >= 0) times.push_back(took.value() / row);
+  }
+  return {Seconds(median(times)), relative_spread(times)};
+}
+
+Sample CudaMeter::together(std::vector<Step> const& steps) {
+  PlanRun run(plan_of(steps, model_), model_, *devices_);
+  std::vector<double> times;
+  for (int i = -repetition_.warm_up; i < repetition_.repeat; ++i) {
+    throw_if_interrupted();
+    double makespan = 0;
+    for (auto const& step : run.once()) makespan = std::max(makespan, step.end.value());
+    check(run, steps, model_.machine());
+    if (i >= 0) times.push_back(makespan);
+  }
+  return {Seconds(median(times)), relative_spread(times)};
+}
+
+std::map<std::string, std::string> CudaMeter::environment() const { return devices_->environment(); }
+
+}  // namespace lanewise::hw

@@ -1,0 +1,29 @@
+#pragma once
+#include <memory>
+
+#include "core/measurement/meter.hpp"
+#include "core/model/model.hpp"
+#include "hw/repetition.hpp"
+
+namespace lanewise::hw {
+
+class Devices;
+
+// Measures on real GPUs, as benchmarks do: transfers back to back in one stream between two events, behind a gate that
+// opens when all are enqueued.
+class CudaMeter : public Meter {
+ public:
+  CudaMeter(Model const& model, Repetition repetition);
+  ~CudaMeter() override;
+
+  Sample alone(Step const& step) override;
+  Sample together(std::vector<Step> const& steps) override;
+  [[nodiscard]] std::map<std::string, std::string> environment() const override;
+
+ private:
+  Model const& model_;
+  Repetition repetition_;
+  std::unique_ptr<Devices> devices_;
+};
+
+}  // namespace lanewise::hw

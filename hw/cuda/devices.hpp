@@ -1,0 +1,51 @@
+#pragma once
+// The GPUs of a machine description on this machine: which is which, and who may reach whom.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "hw/cuda/handles.hpp"
+#include "hw/cuda/kernels.hpp"
+
+namespace lanewise::hw {
+
+class Devices {
+ public:
+  // Matches by PCI address where the description has one, else in the order of PCI addresses. Throws MissingError when
+  // there is no driver, no GPU or too few, or one cannot be used (exclusive mode), InputError when a GPU is another
+  // part than the description says.
+  explicit Devices(Machine const& machine);
+
+  [[nodiscard]] Machine const& machine() const { return machine_; }
+  // The device of a GPU. Throws PlanError for another kind of place.
+  [[nodiscard]] Device of(Place const& place) const;
+  [[nodiscard]] std::vector<Device> const& all() const { return all_; }
+  [[nodiscard]] KernelShape shape(Device device) const { return {multiprocessors_.at(device)}; }
+  // "NVIDIA H200", driver, runtime, and what a figure may hang on.
+  [[nodiscard]] std::map<std::string, std::string> environment() const;
+
+  // Lets `device` reach the memory of `peer`, or takes that away; nothing where it is so already. Throws MissingError
+  // when the driver refuses.
+  void let_reach(Device device, Device peer);
+  void keep_from(Device device, Device peer);
+
+ private:
+  void match(PciId gpu, Device device);
+
+  Machine machine_;
+  std::map<PciId, Device> devices_;
+  std::vector<Device> all_;
+  std::map<Device, int> multiprocessors_;
+  std::set<std::pair<Device, Device>> reachable_;
+};
+
+// How many CUDA devices are here, and why none is.
+struct DeviceCount {
+  int count = 0;
+  std::string reason;  // empty where there are some
+};
+DeviceCount count_devices();
+
+}  // namespace lanewise::hw

@@ -1,0 +1,34 @@
+#pragma once
+// Everything that runs on SMs: copies by loads and stores, atomics, the release gate, and the check of what arrived.
+// Pointers are device addresses or pinned host memory; all calls are enqueued on a stream of the current device.
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace lanewise::hw {
+
+// Bytes that a kernel moves per thread and iteration, and how many multiprocessors it may use.
+struct KernelShape {
+  int multiprocessors = 1;
+};
+
+// target[i] = source[i], in 16-byte vectors; whichever of the two is remote is what the links carry.
+void launch_copy(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream);
+// Adds the source's 32-bit words to the target's by atomics; `bytes` rounded up to whole words must be allocated.
+void launch_atomic_add(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream);
+// Loads every byte and drops it: each page is faulted in by this device.
+void launch_touch(void const* memory, std::uint64_t bytes, std::uint32_t* sink, KernelShape shape, cudaStream_t stream);
+
+void launch_fill(void* memory, std::uint64_t bytes, std::uint64_t seed, KernelShape shape, cudaStream_t stream);
+// *first becomes the least offset of a byte that is not the pattern's; it must hold ~0 before.
+void launch_compare(void const* memory, std::uint64_t bytes, std::uint64_t seed, unsigned long long* first,
+                    KernelShape shape, cudaStream_t stream);
+
+// Holds the stream until *flag (pinned host memory) has reached `epoch`; first writes `epoch` to *arrived if there is
+// one. Gives up after `limit_ns` and writes ~0 to *arrived, so that a host that died frees the device.
+void launch_gate(std::uint32_t const* flag, std::uint32_t epoch, std::uint32_t* arrived, std::uint64_t limit_ns,
+                 cudaStream_t stream);
+// Writes `epoch` to *flag (pinned host memory), seen by the host.
+void launch_signal(std::uint32_t* flag, std::uint32_t epoch, cudaStream_t stream);
+
+}  // namespace lanewise::hw

@@ -1,0 +1,26 @@
+#pragma once
+// The bytes a buffer carries: 64-bit words that follow from a seed and their index, so that a byte in the wrong place
+// is a wrong byte. The same function fills, checks on the device, and says what was expected.
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define LANEWISE_ON_BOTH __host__ __device__
+#else
+#define LANEWISE_ON_BOTH
+#endif
+
+namespace lanewise::hw {
+
+// Source: SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+LANEWISE_ON_BOTH constexpr std::uint64_t pattern_word(std::uint64_t seed, std::uint64_t index) {
+  auto z = seed + (index + 1) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+LANEWISE_ON_BOTH constexpr std::uint8_t pattern_byte(std::uint64_t seed, std::uint64_t offset) {
+  return static_cast<std::uint8_t>(pattern_word(seed, offset / 8) >> (8 * (offset % 8)));
+}
+
+}  // namespace lanewise::hw

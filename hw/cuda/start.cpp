@@ -1,0 +1,13 @@
+#include "hw/cuda/start.hpp"
+
+#include <cstdlib>
+
+namespace lanewise::hw {
+
+std::unique_ptr<Devices> start(Machine const& machine) {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  return std::make_unique<Devices>(machine);
+}
+
+}  // namespace lanewise::hw

@@ -1,0 +1,159 @@
+#include "hw/discover/device_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/interop/nccl_parts.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// Words in lower case: "AMD EPYC 7763 64-Core Processor" has amd, epyc, 7763, 64, core, processor.
+std::set<std::string> words_of(std::string_view text) {
+  std::set<std::string> words;
+  std::string word;
+  for (char const c : text) {
+    bool const upper = c >= 'A' && c <= 'Z';
+    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      word += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    } else {
+      words.insert(word);
+      word.clear();
+    }
+  }
+  words.insert(word);
+  words.erase("");
+  return words;
+}
+
+// A part such as epyc-7763 whose every word the product's name has, and one of them a number: not a whole family.
+std::string cpu_by_product(std::string const& model_name, Catalogue& catalogue) {
+  auto const product = words_of(model_name);
+  for (auto const& name : catalogue.part_names()) {
+    auto const words = words_of(name);
+    bool const all = std::includes(product.begin(), product.end(), words.begin(), words.end());
+    bool const exact = words.size() > 1 && std::any_of(words.begin(), words.end(), [](std::string const& word) {
+                         return word.find_first_of("0123456789") != std::string::npos;
+                       });
+    if (all && exact && catalogue.part(name)->kind == PartKind::Cpu) return name;
+  }
+  return {};
+}
+
+CudaGpu const* find_cuda(CudaFacts const& cuda, std::string_view bdf) {
+  auto const found = std::find_if(cuda.gpus.begin(), cuda.gpus.end(), [&](auto const& gpu) { return gpu.bdf == bdf; });
+  return found == cuda.gpus.end() ? nullptr : &*found;
+}
+NvmlGpu const* find_nvml(NvmlFacts const& nvml, std::string_view bdf) {
+  auto const found = std::find_if(nvml.gpus.begin(), nvml.gpus.end(), [&](auto const& gpu) { return gpu.bdf == bdf; });
+  return found == nvml.gpus.end() ? nullptr : &*found;
+}
+
+// A product that the catalogue lacks: what its drivers say of it.
+Part observed_gpu(PciFacts const& gpu, CudaGpu const& cuda, NvmlGpu const* nvml) {
+  Part part;
+  part.kind = PartKind::Gpu;
+  part.name = "gpu-" + (gpu.id.empty() ? std::string("unnamed") : gpu.id);
+  std::replace(part.name.begin(), part.name.end(), ':', '-');
+  part.title = fmt::format("{}, as its drivers describe it", cuda.name);
+  part.pcie.link = gpu.max_link ? gpu.max_link : gpu.config.max_link;
+  part.gpu.vendor = "nvidia";
+  part.gpu.chip = "sm-" + cuda.compute_capability;
+  part.gpu.compute_capability = cuda.compute_capability;
+  part.gpu.multiprocessors = cuda.multiprocessors;
+  part.gpu.memory = cuda.memory;
+  part.gpu.copy_engines = cuda.copy_engines;
+  part.gpu.rdma = cuda.rdma;
+  if (nvml == nullptr) return part;
+  part.gpu.bar1 = nvml->bar1;
+  auto sm = cuda.compute_capability;
+  std::erase(sm, '.');
+  if (!nvml->links.empty()) {
+    part.gpu.nvlink_generation = nvlink_generation(nullptr, sm);
+    part.gpu.nvlink_ports = nvml->links.back().number + 1;
+  }
+  return part;
+}
+
+}  // namespace
+
+std::string cpu_part(Facts const& facts, MachineBuilder& builder) {
+  auto const& cpu = facts.cpu;
+  auto& catalogue = builder.catalogue();
+  if (auto name = cpu_by_product(cpu.model_name, catalogue); !name.empty()) return name;
+  if (auto const* part = cpu.cpuid.empty() ? nullptr : catalogue.part_by_cpuid(cpu.cpuid);
+      part != nullptr && part->kind == PartKind::Cpu) {
+    builder.note(fmt::format("the CPU is '{}' ({}), of which the catalogue knows the family: '{}'", cpu.model_name,
+                             cpu.cpuid, part->name));
+    return part->name;
+  }
+  // GH200 and GB200 are named for the Grace beside the GPU; its own cpuinfo names only cores of Arm's.
+  for (auto const& gpu : facts.nvml.gpus)
+    if (gpu.c2c) {
+      builder.note("inferred: a CPU that has NVLink-C2C to its GPU is a Grace");
+      return "grace";
+    }
+  if (cpu.model_name.starts_with("POWER9"))
+    for (auto const& gpu : facts.nvml.gpus)
+      for (auto const& link : gpu.links)
+        if (link.remote == NvlinkRemote::Cpu) return "power9-ac922";
+  builder.note(fmt::format("the catalogue has no CPU '{}' ({}); left unknown", cpu.model_name,
+                           cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid));
+  return {};
+}
+
+std::optional<PartId> gpu_part(PciFacts const& gpu, Facts const& facts, MachineBuilder& builder) {
+  auto const* nvml = find_nvml(facts.nvml, gpu.bdf);
+  auto const* cuda = find_cuda(facts.cuda, gpu.bdf);
+  auto const* known = builder.catalogue().part_by_pci_id(gpu.id);
+  if (known != nullptr && known->kind == PartKind::Gpu) {
+    auto const links = nvml == nullptr ? 0 : static_cast<int>(nvml->links.size());
+    if (known->gpu.vendor != "nvidia" || links <= known->gpu.nvlink_ports)
+      return builder.part(known->name, PartKind::Gpu);
+    builder.note(fmt::format("{} has the PCI id of '{}' but {} NVLinks, and that part has {} ports", gpu.bdf,
+                             known->name, links, known->gpu.nvlink_ports));
+  }
+  if (cuda != nullptr) {
+    auto part = observed_gpu(gpu, *cuda, nvml);
+    builder.note(fmt::format("the catalogue has no GPU '{}' ({}); '{}' says what its drivers say", cuda->name, gpu.id,
+                             part.name));
+    return builder.part_of_its_own(std::move(part));
+  }
+  if (known == nullptr) builder.part_by_pci_id(gpu.id, PartKind::Gpu);  // says that there is none
+  return std::nullopt;
+}
+
+std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, MachineBuilder& builder) {
+  bool const soft = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return !port.below.empty(); });
+  bool const rdma = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return port.rdma; });
+  if (soft) {
+    builder.note(fmt::format("{} does RDMA in software: {} over {} ({})", nic.bdf, ports.front().name,
+                             ports.front().below, nic.id));
+    return builder.part("rxe", PartKind::Nic);
+  }
+  auto const* known = builder.catalogue().part_by_pci_id(nic.id);
+  if (known != nullptr && known->kind == PartKind::Nic) return builder.part(known->name, PartKind::Nic);
+  if (!rdma) return builder.part("ethernet-generic", PartKind::Nic);
+  return builder.part(builder.part_by_pci_id(nic.id, PartKind::Nic), PartKind::Nic);
+}
+
+std::string interface_address(Facts const& facts, std::string const& name) {
+  for (auto const& nic : facts.nics)
+    if (!nic.rdma && nic.name == name) return nic.bdf;
+  return {};
+}
+
+std::vector<NicFacts> ports_of_nic(Facts const& facts, std::string const& slot) {
+  std::vector<NicFacts> rdma;
+  std::vector<NicFacts> interfaces;
+  for (auto const& nic : facts.nics) {
+    auto const address = nic.below.empty() ? nic.bdf : interface_address(facts, nic.below);
+    if (!address.starts_with(slot) || slot.empty()) continue;
+    (nic.rdma ? rdma : interfaces).push_back(nic);
+  }
+  return rdma.empty() ? interfaces : rdma;
+}
+
+}  // namespace lanewise::hw

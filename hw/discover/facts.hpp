@@ -1,0 +1,182 @@
+#pragma once
+// What the sources of truth say of one system, before anything is concluded from it. Each source fills its own part in
+// a file of its own; make_discovery turns all of it into a machine and findings.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/machine/path_class.hpp"
+#include "hw/discover/pci_config.hpp"
+
+namespace lanewise::hw {
+
+// Whether a source was there. That it was not is no error.
+struct Probe {
+  bool asked = false;  // false: another root than this machine's was read
+  bool found = false;
+  std::string reason;  // where it was not: why
+};
+
+// ------------------------------------------------------------------------------------------------------------- sysfs
+
+struct PciFacts {
+  std::string bdf;       // "0000:3b:00.0"
+  std::string above;     // the bridge above it; empty: on a root bus
+  std::string root_bus;  // "0000:3a"
+  std::uint32_t class_code = 0;
+  std::string id;         // "10de:2335"
+  std::string subsystem;  // the same, of the board
+  PciConfig config;
+  std::optional<PcieLink> link;
+  std::optional<PcieLink> max_link;
+  std::vector<Bytes> bars;  // sizes of its base address registers, unused ones left out
+  int numa = -1;            // -1: not said
+  std::string iommu_group;  // empty: in none
+  std::string iommu_type;   // "identity", "DMA", "DMA-FQ"; empty: not said
+  std::string driver;
+  bool virtual_function = false;  // of SR-IOV, seen from the host
+
+  [[nodiscard]] bool is_bridge() const { return class_code >> 8U == 0x0604; }
+  [[nodiscard]] bool is_nic() const { return class_code >> 16U == 0x02; }
+  [[nodiscard]] bool is_nvme() const { return class_code >> 8U == 0x0108; }
+};
+
+struct NumaFacts {
+  int node = 0;
+  std::string cores;          // "0-27,56-83"; empty: it has none
+  std::vector<int> packages;  // the sockets that its cores are in, ascending
+};
+
+struct CpuFacts {
+  std::string cpuid;       // "GenuineIntel/6/207", the family as CPUID displays it; empty: not said
+  std::string model_name;  // "AMD EPYC 7763 64-Core Processor"
+  bool hypervisor = false;
+  std::vector<NumaFacts> nodes;  // at least one
+};
+
+struct PlatformFacts {
+  std::string hypervisor;  // kvm, firecracker, ...; empty: none, or CpuFacts::hypervisor and nobody says which
+  std::string product;     // the server, as its firmware names it
+  std::string kernel_arguments;
+  std::optional<bool> has_iommu;     // the kernel drives one; absent: the system does not say
+  std::vector<std::string> modules;  // of those that matter here, the loaded ones
+  [[nodiscard]] bool has_module(std::string_view name) const {
+    for (auto const& module : modules)
+      if (module == name) return true;
+    return false;
+  }
+};
+
+// A network interface, or a device of RDMA verbs.
+struct NicFacts {
+  std::string name;   // "mlx5_0", "eth0"
+  std::string bdf;    // empty: no PCI function of its own
+  std::string below;  // of a software device (rxe): the interface that it uses
+  bool rdma = false;
+  std::string guid;        // of an RDMA device
+  std::string link_layer;  // "InfiniBand", "Ethernet"
+  bool up = false;
+  std::optional<BytesPerSecond> rate;  // of all its ports that are up
+  std::optional<bool> in_verbs;        // libibverbs lists it
+};
+
+// -------------------------------------------------------------------------------------------------------------- NVML
+
+enum class NvlinkRemote : std::uint8_t { Unknown, Gpu, Cpu, Switch };
+struct NvmlLink {
+  int number = 0;
+  NvlinkRemote remote = NvlinkRemote::Unknown;
+  std::string remote_bdf;
+  int version = 0;  // as NVML codes it; 0: not said
+};
+
+// nvmlGpuP2PStatus_t, in its order; Unsaid: the call failed.
+enum class PeerStatus : std::uint8_t {
+  Ok,
+  ChipsetNotSupported,
+  GpuNotSupported,
+  TopologyNotSupported,
+  DisabledByRegistry,
+  NotSupported,
+  Unknown,
+  Unsaid
+};
+// nvmlGpuP2PCapsIndex_t, in its order.
+enum class PeerOp : std::uint8_t { Read, Write, Nvlink, Atomics, Pci };
+inline constexpr std::size_t kPeerOps = 5;
+
+enum class FabricState : std::uint8_t { NotSupported, NotStarted, InProgress, Completed };
+struct NvmlGpu {
+  std::string bdf;
+  std::string id;  // "10de:2335"
+  std::string name;
+  std::string uuid;
+  std::optional<PcieLink> link;
+  std::optional<PcieLink> max_link;
+  std::optional<Bytes> bar1;
+  std::optional<bool> mig;
+  std::string virtualization;  // none, passthrough, vgpu, ...; empty: not said
+  std::optional<FabricState> fabric;
+  int fabric_clique = 0;
+  bool c2c = false;             // NVLink-C2C to its CPU
+  std::vector<NvmlLink> links;  // the active ones
+};
+struct NvmlPair {
+  std::string from, to;  // addresses
+  std::array<PeerStatus, kPeerOps> status{PeerStatus::Unsaid, PeerStatus::Unsaid, PeerStatus::Unsaid,
+                                          PeerStatus::Unsaid, PeerStatus::Unsaid};
+  std::optional<PathClass> ancestor;
+};
+struct NvmlFacts {
+  Probe probe;
+  std::string driver_version;
+  std::vector<NvmlGpu> gpus;    // in the order of nvidia-smi
+  std::vector<NvmlPair> pairs;  // both directions
+};
+
+// -------------------------------------------------------------------------------------------------------------- CUDA
+
+struct CudaGpu {
+  int ordinal = 0;
+  std::string bdf;
+  std::string name;
+  std::string compute_capability;  // "9.0"
+  int multiprocessors = 0;
+  int copy_engines = 0;
+  Bytes memory{0};
+  bool integrated = false, managed = false, concurrent_managed = false, pageable = false, host_atomics = false,
+       dma_buf = false, rdma = false;
+};
+struct CudaPair {
+  std::string from, to;
+  bool access = false, atomics = false;
+  std::optional<int> rank;
+};
+struct CudaFacts {
+  Probe probe;
+  int driver_version = 0;  // 12040 is 12.4
+  std::vector<CudaGpu> gpus;
+  std::vector<CudaPair> pairs;
+};
+
+struct VerbsFacts {
+  Probe probe;
+  bool dma_buf = false;  // the library registers memory by dma-buf
+  std::vector<std::string> devices;
+};
+
+struct Facts {
+  CpuFacts cpu;
+  PlatformFacts platform;
+  std::vector<PciFacts> pci;  // ascending by address
+  std::vector<NicFacts> nics;
+  NvmlFacts nvml;
+  CudaFacts cuda;
+  VerbsFacts verbs;
+  std::vector<std::string> notes;  // of the sources: what could not be read
+};
+
+}  // namespace lanewise::hw

@@ -1,0 +1,27 @@
+#pragma once
+// NVLink between GPUs, to NVSwitches and to CPUs, from what NVML says of every link.
+#include <string>
+#include <vector>
+
+#include "core/interop/machine_builder.hpp"
+#include "hw/discover/facts.hpp"
+
+namespace lanewise::hw {
+
+struct PlacedGpu {
+  std::string bdf;
+  PciId id{};
+  SocketId socket{};
+};
+
+void add_gpu_links(Facts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder);
+
+// False when a GPU waits for its fabric manager, or NVLinks to switches carry nothing.
+bool fabric_is_ready(Facts const& facts);
+// The driver reports PCIe peer access between GPUs whose product has none.
+bool refusal_is_lifted(Facts const& facts, Machine const& machine);
+
+// The pair of these two addresses, or nullptr.
+NvmlPair const* find_pair(NvmlFacts const& nvml, std::string const& from, std::string const& to);
+
+}  // namespace lanewise::hw

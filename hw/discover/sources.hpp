@@ -1,0 +1,37 @@
+#pragma once
+// The sources of truth, one a file. Each fills its part of the facts and throws nothing: what is not there is a reason
+// in its probe, or a note.
+#include <memory>
+
+#include "hw/discover/facts.hpp"
+#include "hw/discover/sysfs.hpp"
+
+namespace lanewise::hw {
+
+void read_pci(Sysfs const& sysfs, Facts& facts);
+void read_cpu(Sysfs const& sysfs, Facts& facts);
+// `live`: the root is this machine's own, so the processor itself may be asked too.
+void read_platform(Sysfs const& sysfs, bool live, Facts& facts);
+void read_nics(Sysfs const& sysfs, Facts& facts);
+
+NvmlFacts read_nvml();
+VerbsFacts read_verbs();
+
+// The CUDA driver. While this lives, the GPUs that wake() reached stay awake: an idle one may have trained its PCIe
+// link down to save power.
+class CudaSource {
+ public:
+  CudaSource();
+  CudaSource(CudaSource const&) = delete;
+  CudaSource& operator=(CudaSource const&) = delete;
+  ~CudaSource();
+
+  void wake(std::vector<std::string>& notes);
+  [[nodiscard]] CudaFacts read() const;
+
+ private:
+  struct Driver;
+  std::unique_ptr<Driver> driver_;
+};
+
+}  // namespace lanewise::hw

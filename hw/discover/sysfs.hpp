@@ -1,0 +1,43 @@
+#pragma once
+// The kernel's files below a root that may be another than /sys: of an emulated or captured machine, of a test. Nothing
+// in them is trusted: what is missing, too long or no number is absent, and links are read but never walked.
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lanewise::hw {
+
+class Sysfs {
+ public:
+  // Files such as cpuinfo are in `proc` beside the root: /sys and /proc.
+  explicit Sysfs(std::filesystem::path root) : root_(std::move(root)) {}
+
+  [[nodiscard]] std::filesystem::path const& root() const { return root_; }
+  [[nodiscard]] bool exists(std::filesystem::path const& path) const;
+  // A file's text without blanks at its ends; absent when it cannot be read.
+  [[nodiscard]] std::optional<std::string> text(std::filesystem::path const& path) const;
+  // The first bytes of a file, at most `most`.
+  [[nodiscard]] std::vector<std::uint8_t> bytes(std::filesystem::path const& path, std::size_t most) const;
+  // A whole number, decimal or after 0x; absent when it is anything else.
+  [[nodiscard]] std::optional<long long> number(std::filesystem::path const& path) const;
+  // Where a link leads, as it is written; absent when it is none.
+  [[nodiscard]] std::optional<std::filesystem::path> link(std::filesystem::path const& path) const;
+  // Names in a folder, sorted; empty when there is none.
+  [[nodiscard]] std::vector<std::string> names(std::filesystem::path const& path) const;
+  // A file of /proc.
+  [[nodiscard]] std::optional<std::string> proc(std::string_view name) const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+std::optional<long long> whole_number(std::string_view text);
+// "0-3,8" as 0 1 2 3 8; empty when it is not such a list.
+std::vector<int> numbers_of_list(std::string_view list);
+// The last PCI address on a path: of "../../devices/pci0000:00/0000:00:03.0/virtio2/net/eth0" it is "0000:00:03.0".
+std::string last_pci_address(std::filesystem::path const& path);
+
+}  // namespace lanewise::hw

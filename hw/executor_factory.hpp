@@ -1,0 +1,19 @@
+#pragma once
+// The CUDA side as hardware.cpp sees it: in one file where it is built, in another where it is not.
+#include <memory>
+#include <string>
+
+#include "core/measurement/meter.hpp"
+#include "core/model/model.hpp"
+#include "core/plan/executor.hpp"
+#include "hw/repetition.hpp"
+
+namespace lanewise::hw {
+
+// Both throw MissingError when this build has no CUDA, or this machine no GPU that it could run on.
+std::unique_ptr<Executor> make_cuda_executor(Model const& model, Repetition repetition);
+std::unique_ptr<Meter> make_cuda_meter(Model const& model, Repetition repetition);
+// "CUDA 13.0, 8 GPUs", or "no: " and what is missing.
+std::string cuda_text();
+
+}  // namespace lanewise::hw

@@ -1,0 +1,108 @@
+// The bound where it can be written down, and what it says holds it.
+#include "core/planner/lower_bound.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/planner/linear_program.hpp"
+#include "core/planner/planner.hpp"
+#include "tests/support/server.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using ::testing::HasSubstr;
+
+Request request(Machine const& machine, std::string const& id, std::string const& from, std::string const& to,
+                Bytes bytes, std::optional<Mechanism> only, std::vector<std::size_t> after = {}) {
+  return {.id = id,
+          .from = machine.place(from),
+          .to = machine.place(to),
+          .bytes = bytes,
+          .only = only,
+          .after = std::move(after)};
+}
+
+Model const& server() {
+  static Model const model(
+      test::machine_of({.more_gpu = "copy_engines: 2", .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}"}));
+  return model;
+}
+
+LowerBound bound_of(std::vector<Request> const& requests) {
+  return lower_bound(Planner(server()).plan(requests), server()).value();
+}
+
+TEST(LowerBound, OfOneTransferOnOneWayIsItsTimeAlone) {
+  auto const one = request(server().machine(), "one", "gpu0", "gpu2", 256_MiB, Mechanism::PcieP2p);
+  auto const plan = Planner(server()).plan({one});
+  auto const bound = lower_bound(plan, server()).value();
+  EXPECT_NEAR(bound.makespan.value(), plan.decisions[0].candidates[plan.decisions[0].chosen].time->value(), 1e-9);
+  ASSERT_FALSE(bound.binding.empty());
+  EXPECT_THAT(bound.binding.front().name, HasSubstr("pcie"));
+}
+
+// Two writes out of one GPU over its link of r bytes a second: 2 b / r after the latency of the shorter.
+TEST(LowerBound, OfTwoThroughOneLinkIsTheirSumOverItsCapacity) {
+  auto const& machine = server().machine();
+  auto const bound = bound_of({request(machine, "a", "gpu0", "gpu2", 256_MiB, Mechanism::PcieP2p),
+                               request(machine, "b", "gpu0", "gpu3", 256_MiB, Mechanism::PcieP2p)});
+  auto const up = server().resources().link_above(*machine.find_function("gpu0")).direction.up;
+  auto const flowing = 512_MiB / *server().capacity(up);
+  EXPECT_GE(bound.makespan, flowing);
+  EXPECT_LT(bound.makespan, flowing + 10.0_us);
+}
+
+// NVLink 4 x 25 x 0.9 = 90 GB/s and PCIe beside it: the rates add up, for a copy may take both.
+TEST(LowerBound, SplitsWhereSeveralWaysExist) {
+  auto const& machine = server().machine();
+  auto const both = bound_of({request(machine, "one", "gpu0", "gpu1", 256_MiB, std::nullopt)});
+  auto const single = bound_of({request(machine, "one", "gpu0", "gpu1", 256_MiB, Mechanism::Nvlink)});
+  if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
+  EXPECT_LT(both.makespan.value(), single.makespan.value() * 0.85);
+  EXPECT_GT(both.makespan, 256_MiB / 150.0_GBps);
+}
+
+TEST(LowerBound, AddsStagesThatWaitForOneAnother) {
+  auto const& machine = server().machine();
+  auto const one = bound_of({request(machine, "a", "gpu0", "gpu2", 64_MiB, Mechanism::PcieP2p)});
+  auto const two = bound_of({request(machine, "a", "gpu0", "gpu2", 64_MiB, Mechanism::PcieP2p),
+                             request(machine, "b", "gpu2", "gpu0", 64_MiB, Mechanism::PcieP2p, {0})});
+  EXPECT_NEAR(two.makespan.value(), 2 * one.makespan.value(), 1e-8);
+}
+
+TEST(LowerBound, CountsEnginesThatAreHeld) {
+  auto const& machine = server().machine();
+  std::vector<Request> many;
+  for (int i = 0; i < 40; ++i)
+    many.push_back(request(machine, "s" + std::to_string(i), "gpu0", "gpu2", 4_KiB, Mechanism::PcieP2p));
+  auto const plan = Planner(server()).plan(many);
+  auto const bound = lower_bound(plan, server()).value();
+  if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
+  // Pushed by two engines of gpu0 in p, or pulled by two of gpu2 in q: both are busy for n1 p / 2 = n2 q / 2.
+  auto const p = plan.decisions[0].candidates.at(0).time->value();
+  auto const q = plan.decisions[0].candidates.at(1).time->value();
+  EXPECT_NEAR(bound.makespan.value(), 20 * p * q / (p + q), 1e-9);
+  EXPECT_THAT(bound.binding.front().name, HasSubstr("copy_engines"));
+}
+
+TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, server())); }
+
+TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
+  if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
+  LinearProgram program;  // 3 x + 2 y at its least, x + y >= 4, x <= 1
+  program.add_row({.at_least = 4});
+  program.add_row({.at_most = 1});
+  program.entries = {{0, 1}, {1, 1}};
+  program.end_column(3);
+  program.entries.push_back({0, 1});
+  program.end_column(2);
+  auto const solution = solve(program);
+  ASSERT_TRUE(solution);
+  EXPECT_NEAR(solution->x[1], 4, 1e-9);
+  EXPECT_NEAR(solution->duals[0], 2, 1e-9);
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,163 @@
+// What holds of every plan of a set, on small machines and bundled ones.
+#include "core/planner/set_planner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "core/machine/catalogue.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/lower_bound.hpp"
+#include "tests/support/server.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+Machine bundled(std::string const& name) {
+  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  return catalogue.machine(name);
+}
+
+std::vector<Request> all_to_all(Machine const& machine, Bytes bytes) {
+  std::vector<Request> requests;
+  auto const gpus = machine.all(PciKind::Gpu);
+  for (auto const from : gpus)
+    for (auto const to : gpus)
+      if (from != to)
+        requests.push_back(
+            {.id = machine.at(from).name + "-" + machine.at(to).name, .from = from, .to = to, .bytes = bytes});
+  return requests;
+}
+
+// Every byte of every transfer moves exactly once, between the right places, after what it waits for.
+void expect_whole(Plan const& plan, std::vector<Request> const& requests, Machine const& machine) {
+  plan.verify(machine);
+  ASSERT_EQ(plan.decisions.size(), requests.size());
+  std::vector<std::vector<StepId>> steps(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    auto const& decision = plan.decisions[i];
+    EXPECT_EQ(decision.transfer, requests[i].id);
+    steps[i] = {decision.step};
+    for (auto const& piece : decision.others) steps[i].push_back(piece.step);
+    std::map<std::int64_t, std::int64_t> pieces;
+    for (auto const id : steps[i]) {
+      auto const& step = plan.steps[index(id)];
+      EXPECT_EQ(step.from, requests[i].from);
+      EXPECT_EQ(step.to, requests[i].to);
+      EXPECT_TRUE(pieces.emplace(step.offset.value(), step.bytes.value()).second);
+    }
+    std::int64_t next = 0;
+    for (auto const& [offset, bytes] : pieces) {
+      EXPECT_EQ(offset, next);
+      next += bytes;
+    }
+    EXPECT_EQ(next, requests[i].bytes.value());
+    for (auto const id : steps[i])
+      for (auto const before : requests[i].after)
+        for (auto const first : steps[before]) EXPECT_THAT(plan.steps[index(id)].after, testing::Contains(first));
+  }
+}
+
+double worst_slowdown(Model const& model, Plan const& plan) {
+  auto const run = estimate(model, plan.steps);
+  double worst = 0;
+  for (auto const& decision : plan.decisions) {
+    auto end = run.steps[index(decision.step)].end;
+    for (auto const& piece : decision.others) end = std::max(end, run.steps[index(piece.step)].end);
+    auto fastest = Seconds(1e9);
+    for (auto const& candidate : decision.candidates)
+      if (candidate.time) fastest = std::min(fastest, *candidate.time);
+    worst = std::max(worst, end / fastest);
+  }
+  return worst;
+}
+
+TEST(SetPlanner, LeavesWhatNothingImproves) {
+  Model const model(test::machine_of({}));
+  auto const& machine = model.machine();
+  std::vector<Request> const apart{{.id = "a",
+                                    .from = machine.place("gpu0"),
+                                    .to = machine.place("gpu1"),
+                                    .bytes = 64_MiB,
+                                    .only = Mechanism::PcieP2p}};
+  EXPECT_EQ(SetPlanner(model).plan(apart, Objective::Makespan), Planner(model).plan(apart));
+}
+
+TEST(SetPlanner, EachIsEveryTransferByItself) {
+  Model const model(bundled("dgx-1-v100"));
+  auto const requests = all_to_all(model.machine(), 16_MiB);
+  EXPECT_EQ(SetPlanner(model).plan(requests, Objective::Each), Planner(model).plan(requests));
+}
+
+// A copy may take NVLink and PCIe at once where both exist (90 and about 25 GB/s).
+TEST(SetPlanner, SplitsALargeCopyAndLeavesASmallOneWhole) {
+  Model const model(
+      test::machine_of({.more_gpu = "copy_engines: 3", .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 2}"}));
+  auto const& machine = model.machine();
+  Request request{.id = "a", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 1_GiB};
+  auto const large = SetPlanner(model).plan({request}, Objective::Makespan);
+  EXPECT_FALSE(large.decisions[0].others.empty());
+  expect_whole(large, {request}, machine);
+  request.bytes = 64_KiB;
+  EXPECT_TRUE(SetPlanner(model).plan({request}, Objective::Makespan).decisions[0].others.empty());
+}
+
+// Eight GPUs on NVSwitch, three engines each: in the order of the list all begin with the same three targets.
+TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
+  Model const model(bundled("hgx-h200"));
+  auto const requests = all_to_all(model.machine(), 64_MiB);
+  auto const each = estimate(model, SetPlanner(model).plan(requests, Objective::Each).steps).makespan;
+  auto const together = SetPlanner(model).plan(requests, Objective::Makespan);
+  expect_whole(together, requests, model.machine());
+  auto const time = estimate(model, together.steps).makespan;
+  EXPECT_LT(time / each, 0.5);
+  EXPECT_LT(lower_bound(together, model)->gap(time), 0.08);
+}
+
+class RandomSets : public testing::TestWithParam<char const*> {};
+
+TEST_P(RandomSets, AreWholeAndNeverWorseThanEachAlone) {
+  Model const model(bundled(GetParam()));
+  SetPlanner const planner(model);
+  auto const gpus = model.machine().all(PciKind::Gpu);
+  std::mt19937 random(11);
+  for (int round = 0; round < 12; ++round) {
+    std::vector<Request> requests;
+    auto const count = 1 + random() % 14;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto const from = gpus[random() % gpus.size()];
+      auto const to = gpus[random() % gpus.size()];
+      if (from == to) continue;
+      requests.push_back({.id = "t" + std::to_string(requests.size()),
+                          .from = from,
+                          .to = to,
+                          .bytes = Bytes(std::int64_t{4097} << (random() % 16))});
+      if (requests.size() > 1 && random() % 5 == 0) requests.back().after = {random() % (requests.size() - 1)};
+    }
+    auto const each = planner.plan(requests, Objective::Each);
+    auto const together = planner.plan(requests, Objective::Makespan);
+    expect_whole(together, requests, model.machine());
+    EXPECT_LE(estimate(model, together.steps).makespan, estimate(model, each.steps).makespan);
+    auto const fair = planner.plan(requests, Objective::Slowdown);
+    expect_whole(fair, requests, model.machine());
+    bool const free = std::all_of(requests.begin(), requests.end(), [](auto const& r) { return r.after.empty(); });
+    if (!free) continue;
+    EXPECT_LE(worst_slowdown(model, fair), worst_slowdown(model, each) * (1 + 1e-9));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundled, RandomSets,
+                         testing::Values("dgx-1-v100", "dgx-1-p100", "hgx-h200", "a100x8-pcie-4sw", "rtx6000pro-x8-bcm",
+                                         "rtx3090-x8", "ac922", "gh200x4", "dgx-2", "hgx-h100-4gpu"));
+
+TEST(Objective, IsOneOfThreeWords) {
+  EXPECT_EQ(parse_objective("slowdown").value, Objective::Slowdown);
+  EXPECT_THAT(parse_objective("makespam").problem, testing::HasSubstr("did you mean 'makespan'"));
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,82 @@
+// Sets of transfers on bundled machines: the planner's estimate against SimGrid, and no run below its bound.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/machine/catalogue.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/lower_bound.hpp"
+#include "core/planner/set_planner.hpp"
+#include "sim/simgrid_executor.hpp"
+
+namespace lanewise::sim {
+namespace {
+
+Machine bundled(std::string const& name) {
+  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  return catalogue.machine(name);
+}
+
+// Transfers between any two GPUs or host memories, of sizes from 4 KiB to 256 MiB, some waiting for earlier ones.
+std::vector<Request> random_set(Machine const& machine, std::mt19937& random) {
+  std::vector<Place> places;
+  for (auto const gpu : machine.all(PciKind::Gpu)) places.emplace_back(gpu);
+  places.emplace_back(NumaId(0));
+  std::vector<Request> requests;
+  auto const count = 2 + random() % 12;
+  while (requests.size() < count) {
+    Request request{.id = "t" + std::to_string(requests.size()),
+                    .from = places[random() % places.size()],
+                    .to = places[random() % places.size()],
+                    .bytes = Bytes(std::int64_t{4096} << (random() % 17)),
+                    .op = Op::Copy};
+    if (request.from == request.to) continue;
+    if (!requests.empty() && random() % 4 == 0) request.after = {random() % requests.size()};
+    requests.push_back(request);
+  }
+  return requests;
+}
+
+class Sets : public testing::TestWithParam<char const*> {};
+
+TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
+  Model const model(bundled(GetParam()));
+  Planner const planner(model);
+  SimGridExecutor executor(model);
+  std::mt19937 random(7);
+  for (int round = 0; round < 25; ++round) {
+    auto const plan = planner.plan(random_set(model.machine(), random));
+    auto const trace = executor.run(plan);
+    auto const guess = estimate(model, plan.steps);
+    EXPECT_NEAR(guess.makespan / trace.makespan, 1, 1e-5) << "round " << round;
+    auto const bound = lower_bound(plan, model);
+    ASSERT_TRUE(bound);
+    EXPECT_GT(bound->makespan, Seconds(0));
+    EXPECT_LE(bound->makespan.value(), trace.makespan.value() * (1 + 1e-9)) << "round " << round;
+  }
+}
+
+// Split, in turns, over relays: what is planned together runs as estimated, gains, and passes neither the bound nor any
+// capacity.
+TEST_P(Sets, PlannedTogetherRunAsEstimated) {
+  Model const model(bundled(GetParam()));
+  SetPlanner const planner(model);
+  SimGridExecutor executor(model);
+  std::mt19937 random(3);
+  for (int round = 0; round < 15; ++round) {
+    auto const requests = random_set(model.machine(), random);
+    auto const plan = planner.plan(requests, Objective::Makespan);
+    auto const trace = executor.run(plan);
+    EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-3) << "round " << round;
+    EXPECT_LE(lower_bound(plan, model)->makespan.value(), trace.makespan.value() * (1 + 1e-9)) << "round " << round;
+    EXPECT_LE(trace.makespan.value(), executor.run(planner.plan(requests, Objective::Each)).makespan.value() * 1.001);
+    for (auto const& resource : trace.resources) EXPECT_LE(resource.utilisation, 1 + 1e-6) << resource.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundled, Sets,
+                         testing::Values("dgx-1-v100", "dgx-1-p100", "hgx-h200", "a100x8-pcie-4sw", "rtx6000pro-x8-bcm",
+                                         "rtx3090-x8", "ac922", "gh200x4", "dgx-2", "hgx-h100-4gpu"));
+
+}  // namespace
+}  // namespace lanewise::sim
