@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/calibration/calibration.hpp"
+#include "core/machine/catalogue.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 

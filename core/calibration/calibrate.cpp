@@ -9,6 +9,7 @@
 #include "core/calibration/robust_fit.hpp"
 #include "core/io/error.hpp"
 #include "core/plan/plan.hpp"
+#include "core/units/statistics.hpp"
 
 namespace lanewise {
 namespace {
@@ -239,11 +240,8 @@ FitError error_of(Observations const& observations, std::vector<double> const& p
   std::vector<double> errors;
   for (std::size_t i = 0; i < predictions.size(); ++i)
     errors.push_back(std::abs(std::exp(predictions[i]) / observations.all()[i].point->value - 1));
-  std::sort(errors.begin(), errors.end());
-  auto const at = [&](double share) {
-    return errors.empty() ? 0 : errors[static_cast<std::size_t>(share * static_cast<double>(errors.size() - 1))];
-  };
-  return {errors.size(), at(0.5), at(0.95)};
+  if (errors.empty()) return {};
+  return {errors.size(), quantile(errors, 0.5), quantile(errors, 0.95)};
 }
 
 MeasurementStamp stamp_of(CalibrationRequest const& request) {

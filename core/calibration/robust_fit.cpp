@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 
+#include "core/units/statistics.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -244,13 +246,6 @@ std::vector<std::vector<double>> effects_at(FitProblem const& problem, std::vect
     effects.push_back(std::move(effect));
   }
   return effects;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 FitResult robust_fit(FitProblem const& problem, std::vector<double> from) {

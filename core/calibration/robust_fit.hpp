@@ -59,6 +59,4 @@ FitResult robust_fit(FitProblem const& problem, std::vector<double> from = {});
 // d log prediction / d log parameter at a place, by differences: [parameter][datum].
 std::vector<std::vector<double>> effects_at(FitProblem const& problem, std::vector<double> const& at);
 
-double median(std::vector<double> values);
-
 }  // namespace lanewise
