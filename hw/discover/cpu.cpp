@@ -29,7 +29,10 @@ std::map<std::string, std::string> cpuinfo_of(std::string const& text) {
 
 void read_cpuinfo(Sysfs const& sysfs, Facts& facts) {
   auto const text = sysfs.proc("cpuinfo");
-  if (!text) return facts.notes.push_back("/proc/cpuinfo cannot be read: the CPU is not known");
+  if (!text) {
+    facts.notes.emplace_back("/proc/cpuinfo cannot be read: the CPU is not known");
+    return;
+  }
   auto values = cpuinfo_of(*text);
   auto const number = [&](char const* key) { return whole_number(values[key]); };
   // Linux arch/x86/kernel/cpu/proc.c prints the display family and model.
@@ -82,7 +85,7 @@ void read_cpu(Sysfs const& sysfs, Facts& facts) {
   // A kernel without NUMA lists its cores only as a whole.
   auto cores = sysfs.text("devices/system/cpu/online").value_or("");
   if (numbers_of_list(cores).empty()) cores.clear();
-  facts.notes.push_back("the system lists no NUMA nodes with cores; taken for one node");
+  facts.notes.emplace_back("the system lists no NUMA nodes with cores; taken for one node");
   facts.cpu.nodes.push_back({0, std::move(cores), {0}});
 }
 

@@ -90,7 +90,8 @@ Tree written(NvmlFacts const& nvml) {
       item["nvlinks"].push_back({{"link", link.number},
                                  {"remote", kRemotes.at(static_cast<std::size_t>(link.remote))},
                                  {"remote_bdf", link.remote_bdf},
-                                 {"version", link.version}});
+                                 {"version", link.version},
+                                 {"capabilities", link.capabilities}});
     tree["gpus"].push_back(std::move(item));
   }
   tree["pairs"] = Tree::array();

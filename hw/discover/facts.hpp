@@ -90,7 +90,8 @@ struct NvmlLink {
   int number = 0;
   NvlinkRemote remote = NvlinkRemote::Unknown;
   std::string remote_bdf;
-  int version = 0;  // as NVML codes it; 0: not said
+  int version = 0;                        // as NVML codes it; 0: not said
+  std::vector<std::string> capabilities;  // p2p, sysmem, p2p_atomics, sysmem_atomics
 };
 
 // nvmlGpuP2PStatus_t, in its order; Unsaid: the call failed.

@@ -10,6 +10,7 @@
 #include "hw/discover/device_parts.hpp"
 #include "hw/discover/discovery.hpp"
 #include "hw/discover/gpu_links.hpp"
+#include "hw/discover/host_settings.hpp"
 #include "hw/discover/pci_tree.hpp"
 
 namespace lanewise::hw {
@@ -36,7 +37,6 @@ class Assembler {
     builder_.add_usual_socket_links();
     add_gpu_links(facts_, gpus_, builder_);
     describe_platform();
-    describe_software();
     note_what_is_hidden();
     auto machine = builder_.take();
     machine.title = facts_.platform.product;
@@ -335,61 +335,8 @@ class Assembler {
     settings.virtualization.passthrough = (is_guest() && devices) || !flat_.empty();
     if (is_guest()) settings.virtualization.hypervisor = facts_.platform.hypervisor;
     if (has_roles_) builder_.note("an emulated machine: stand-ins play its devices, as the roles file says");
-    settings.iommu = is_hidden() ? IommuMode::Unknown : iommu();
-  }
-
-  static IommuMode mode_of(PciFacts const& function) {
-    if (function.driver == "vfio-pci") return IommuMode::Vfio;
-    if (function.iommu_type == "identity") return IommuMode::Passthrough;
-    if (function.iommu_type == "DMA-FQ") return IommuMode::Lazy;
-    if (function.iommu_type == "DMA") return IommuMode::Strict;
-    return IommuMode::Unknown;
-  }
-
-  IommuMode by_kernel_arguments() const {
-    auto const said = [&](std::string_view argument) {
-      return (" " + facts_.platform.kernel_arguments + " ").find(" " + std::string(argument) + " ") !=
-             std::string::npos;
-    };
-    if (said("iommu=pt") || said("iommu.passthrough=1")) return IommuMode::Passthrough;
-    if (said("iommu.strict=1")) return IommuMode::Strict;
-    if (said("iommu.strict=0")) return IommuMode::Lazy;
-    return IommuMode::Unknown;
-  }
-
-  // That of the GPUs where there are any, else of all devices; the most restrictive where they differ.
-  IommuMode iommu() {
-    if (facts_.platform.has_iommu == false) return IommuMode::Off;
-    std::set<IommuMode> modes;
-    for (bool const gpus_only : {true, false})
-      for (auto const& node : tree_.nodes)
-        if (node.kind && (!gpus_only || node.kind == PciKind::Gpu) && (gpus_only || modes.empty()))
-          if (auto const mode = mode_of(node.facts); mode != IommuMode::Unknown) modes.insert(mode);
-    if (modes.empty()) return by_kernel_arguments();
-    if (modes.size() > 1)
-      builder_.note(fmt::format("devices are in IOMMU groups of different modes; {} is taken for all",
-                                to_string(*modes.rbegin())));
-    return *modes.rbegin();
-  }
-
-  void describe_software() {
-    auto& software = builder_.software();
-    software.cuda =
-        has_roles_ || facts_.cuda.probe.found || (!facts_.cuda.probe.asked && facts_.platform.has_module("nvidia"));
-    software.peermem = facts_.platform.has_module("nvidia_peermem");
-    software.gdrcopy = facts_.platform.has_module("gdrdrv");
-    software.gpudirect_storage = facts_.platform.has_module("nvidia_fs");
-    auto const& gpus = facts_.cuda.gpus;
-    bool const exports =
-        !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [](auto const& g) { return g.dma_buf; });
-    bool const rdma = std::any_of(facts_.nics.begin(), facts_.nics.end(), [](auto const& nic) { return nic.rdma; });
-    software.dma_buf = exports && (!rdma || facts_.verbs.dma_buf);
-    software.fabric_manager = fabric_is_ready(facts_);
-    software.geforce_peer = refusal_is_lifted(facts_, builder_.machine());
-    if (software.geforce_peer)
-      builder_.note("inferred: a modified driver, for it reports peer access between products that refuse it");
-    for (auto const* probe : {&facts_.nvml.probe, &facts_.cuda.probe})
-      if (probe->asked && !probe->found) builder_.note(probe->reason);
+    settings.iommu = is_hidden() ? IommuMode::Unknown : iommu_mode(tree_, facts_, builder_);
+    describe_software(facts_, has_roles_, builder_);
   }
 
   void note_what_is_hidden() {

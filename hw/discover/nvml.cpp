@@ -190,8 +190,16 @@ class Nvml {
         link.remote_bdf = bdf_of(remote);
       if (unsigned version = 0; call("nvmlDeviceGetNvLinkVersion", device, number, &version) && version < 100)
         link.version = static_cast<int>(version);
+      read_capabilities(device, number, link);
       gpu.links.push_back(std::move(link));
     }
+  }
+
+  void read_capabilities(Device device, unsigned number, NvmlLink& link) const {
+    constexpr std::array<char const*, 4> kNames{"p2p", "sysmem", "p2p_atomics", "sysmem_atomics"};
+    for (unsigned which = 0; which < kNames.size(); ++which)  // nvmlNvLinkCapability_t
+      if (unsigned has = 0; call("nvmlDeviceGetNvLinkCapability", device, number, which, &has) && has == 1)
+        link.capabilities.emplace_back(kNames.at(which));
   }
 
   [[nodiscard]] NvmlPair pair(Device from, Device to, std::string const& from_bdf, std::string const& to_bdf) const {

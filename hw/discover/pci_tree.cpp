@@ -158,7 +158,8 @@ class TreeMaker {
                     : above == PortType::SwitchUpstream ? PortType::SwitchDownstream
                                                         : PortType::SwitchUpstream;
     }
-    node.wanted = node.kind.has_value();
+    bool const named = node.role != nullptr && node.facts.is_bridge() && node.role->kind != RoleKind::Platform;
+    node.wanted = node.kind.has_value() || named;  // an empty port that the roles file names is there too
     if (depth < kDeepest)
       for (auto const child : node.below) node.wanted = mark(child, node.port, depth + 1) || node.wanted;
     return tree_.nodes[i].wanted;

@@ -18,8 +18,8 @@ struct Named {
 
 template <std::size_t N>
 std::string first_that(std::array<Named, N> const& names, std::string_view text) {
-  auto const* const found =
-      std::find_if(names.begin(), names.end(), [&](Named const& n) { return text.find(n.text) != text.npos; });
+  auto const* const found = std::find_if(names.begin(), names.end(),
+                                         [&](Named const& n) { return text.find(n.text) != std::string_view::npos; });
   return found == names.end() ? std::string() : std::string(found->hypervisor);
 }
 
@@ -43,6 +43,7 @@ std::string by_processor() {
   constexpr unsigned kHypervisorLeaf = 0x40000000;
   unsigned a = 0;
   std::array<unsigned, 3> letters{};
+  // NOLINTNEXTLINE(readability-isolate-declaration): the macro's own
   __cpuid(kHypervisorLeaf, a, letters[0], letters[1], letters[2]);
   std::array<char, sizeof(letters)> text{};
   std::memcpy(text.data(), letters.data(), sizeof(letters));

@@ -284,15 +284,18 @@ TEST(Discover, RolesAloneMakeStandInsDevices) {
   system.cpuinfo("AuthenticAMD", 25, 1, "AMD EPYC 7763", "hypervisor");
   system.add("pci0000:10/0000:10:00.0", bridge(test::kRootPort, 0x1d));
   system.add("pci0000:10/0000:10:00.0/0000:11:00.0", endpoint("0x00ff00", "1b36:0005"));
+  system.add("pci0000:10/0000:12:00.0", bridge(test::kRootPort, 0x1d));
   system.add("pci0000:00/0000:00:03.0", endpoint("0x020000", "1af4:1041"));
   system.interface("eth0", "pci0000:00/0000:00:03.0/virtio2", "-1");
   EXPECT_THAT(machine_in(system).all(PciKind::Gpu), IsEmpty());
 
   auto const machine =
       machine_in(system, std::vector<Role>{{"0000:10:00.0", "rp7", RoleKind::RootPort, "", ""},
+                                           {"0000:12:00.0", "rp8", RoleKind::RootPort, "", ""},
                                            {"0000:11:00.0", "gpu5", RoleKind::Gpu, "a100-pcie-80g", ""},
                                            {"0000:77:00.0", "gpu6", RoleKind::Gpu, "a100-pcie-80g", ""}});
-  EXPECT_THAT(machine.functions, SizeIs(2)) << "what has no role is the emulator's own";
+  EXPECT_THAT(machine.functions, SizeIs(3)) << "what has no role is the emulator's own";
+  EXPECT_EQ(function(machine, "rp8").kind, PciKind::RootPort) << "an empty slot";
   EXPECT_EQ(parent_of(machine, "gpu5"), "rp7");
   EXPECT_EQ(part_of(machine, "gpu5"), "a100-pcie-80g");
   EXPECT_EQ(machine.acs_above(id_of(machine, "gpu5")), AcsControl::on()) << "emulated ports are what is meant";

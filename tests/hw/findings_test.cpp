@@ -44,7 +44,7 @@ Facts two_h200(NvlinkRemote remote, PeerStatus status = PeerStatus::Ok) {
     NvmlGpu gpu;
     gpu.bdf = bdf;
     gpu.id = "10de:2335";
-    for (int link = 0; link < 18; ++link) gpu.links.push_back({link, remote, "ffff:ff:1f.0", 6});
+    for (int link = 0; link < 18; ++link) gpu.links.push_back({link, remote, "ffff:ff:1f.0", 6, {}});
     facts.nvml.gpus.push_back(gpu);
     CudaGpu cuda;
     cuda.bdf = bdf;
