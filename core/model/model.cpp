@@ -207,7 +207,9 @@ class Lowering {
   void pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg, Seconds gap) {
     auto const rate = path_.rate();
     demand_.path += latency;
-    demand_.chunk = way_.chunk > 0_B ? way_.chunk : rate ? Model::best_chunk(bytes_, *rate) : overheads::kDefaultChunk;
+    demand_.chunk = way_.chunk > 0_B ? way_.chunk
+                    : rate           ? Model::best_chunk(bytes_, gap, *rate)
+                                     : overheads::kDefaultChunk;
     if (!rate || !first_leg) return;
     auto const chunk = demand_.chunk;
     auto const filled = std::min(chunk, bytes_);
@@ -632,10 +634,10 @@ Seconds Model::handover(Place const& made_at, Way const& before, Way const& afte
   return (overheads::kHostSync + overheads::kHostSubmit) * assumed_(Parameter::HostWork);
 }
 
-Bytes Model::best_chunk(Bytes bytes, BytesPerSecond rate) {
+Bytes Model::best_chunk(Bytes bytes, Seconds gap, BytesPerSecond rate) {
   constexpr std::int64_t kSmallest = 64 << 10;
   constexpr std::int64_t kLargest = 16 << 20;
-  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * overheads::kChunkGap.value() * rate.value());
+  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * gap.value() * rate.value());
   auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kSmallest, kLargest);
   return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bounded))));
 }

@@ -60,7 +60,7 @@ class Model {
 
   // The chunk of a two-stage pipeline that finishes first: about sqrt(bytes x time between chunks x rate), a power of
   // two from 64 KiB to 16 MiB. Derivation: T(c) = bytes / rate + bytes / c x gap + c / rate.
-  static Bytes best_chunk(Bytes bytes, BytesPerSecond rate);
+  static Bytes best_chunk(Bytes bytes, Seconds gap, BytesPerSecond rate);
 
   [[nodiscard]] std::string name_of(Hop const& hop) const;
   // "gpu0 > sw0 > gpu1"

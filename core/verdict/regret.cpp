@@ -12,7 +12,9 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
     Regret regret{decision.transfer, 0, text_of(choice.way, machine), chosen.makespan, chosen.makespan};
     for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
       auto const& candidate = decision.candidates[i];
-      if (i == decision.chosen || !candidate.legal() || !candidate.time) continue;
+      bool const is_the_plan =
+          i == decision.chosen && decision.others.empty();  // a divided one has its whole beside it
+      if (is_the_plan || !candidate.legal() || !candidate.time) continue;
       Seconds makespan{0};
       try {
         makespan = executor.run(with_way(plan, d, i)).makespan;
