@@ -1,0 +1,20 @@
+// Fuzzes the reader of roles files: any text is a list of roles or a lanewise::Error, and what was read is written so
+// that it reads back.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/interop/roles.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  using namespace lanewise;
+  std::vector<Role> roles;
+  try {
+    roles = read_roles(SourceText::from_memory("fuzz.yaml", std::string(data, data + size)));
+  } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so
+    return 0;
+  }
+  if (read_roles(SourceText::from_memory("again.yaml", write_roles(roles))) != roles) std::abort();
+  return 0;
+}
