@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_check(app, session);
   lanewise::cli::add_compare(app, session);
   lanewise::cli::add_accuracy(app, session);
+  lanewise::cli::add_emulate(app, session);
   lanewise::cli::add_export(app, session);
   lanewise::cli::add_import(app, session);
   refuse_unknown_command(app, argc, argv);

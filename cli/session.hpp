@@ -49,6 +49,7 @@ T argument(Parsed<T> parsed) {
 void add_accuracy(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_emulate(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
