@@ -79,9 +79,9 @@ emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t
   return options;
 }
 
-emu::Accelerator accelerator(std::string const& wanted, emu::Qemu const& qemu) {
+emu::Accelerator accelerator(std::string const& wanted, emu::Qemu const& qemu, emu::Kernel const& kernel) {
   if (wanted == "tcg") return emu::Accelerator::Emulation;
-  auto const runs = emu::kvm_runs(qemu);
+  auto const runs = emu::kvm_runs(qemu, kernel, guest_program());
   if (wanted == "kvm" && !runs) throw MissingError("KVM does not run guests here; leave --accel out to go without");
   return runs ? emu::Accelerator::Kvm : emu::Accelerator::Emulation;
 }
@@ -186,8 +186,8 @@ void emulate(Session& session, EmulateOptions const& given) {
   auto const hosts = emu::hosts_of(machine, given.nodes);
   auto options = emulation_options(given, hosts.size());
   auto const qemu = emu::find_qemu();
-  options.accelerator = accelerator(given.accelerator, qemu);
   auto const kernel = emu::find_kernel(warn);
+  options.accelerator = accelerator(given.accelerator, qemu, kernel);
   auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
   if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);
   if (given.command.empty()) throw InputError("emulate what? Give a command after --, or --print");

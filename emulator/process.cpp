@@ -44,17 +44,14 @@ constexpr int kNoSuchProgram = 127;
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  // All are moved out of the way first, so that none is overwritten before it is used.
+  // All are moved out of the way first, so that none is overwritten before it is used; the numbers wanted are small.
   constexpr int kOutOfTheWay = 500;
-  for (auto const& [from, to] : inherited) {
-    auto const moved = fcntl(from, F_DUPFD, kOutOfTheWay);
-    if (moved != kOutOfTheWay + to) dup2(moved, kOutOfTheWay + to);
-    if (moved != kOutOfTheWay + to) close(moved);
-  }
-  for (auto const& [from, to] : inherited) {
-    dup2(kOutOfTheWay + to, to);
-    close(kOutOfTheWay + to);
-  }
+  constexpr std::size_t kMost = 128;
+  std::array<int, kMost> moved{};
+  if (inherited.size() > kMost) _exit(kNoSuchProgram);
+  for (std::size_t i = 0; i < inherited.size(); ++i)
+    moved[i] = fcntl(inherited[i].first, F_DUPFD_CLOEXEC, kOutOfTheWay);                   // NOLINT: at() may throw
+  for (std::size_t i = 0; i < inherited.size(); ++i) dup2(moved[i], inherited[i].second);  // NOLINT
   execvp(words[0], words);
   _exit(kNoSuchProgram);
 }
@@ -116,10 +113,11 @@ std::optional<int> Child::wait() {
   return status;
 }
 
-Outcome run_program(std::vector<std::string> const& words, std::chrono::milliseconds limit) {
+Outcome run_program(std::vector<std::string> const& words, std::chrono::milliseconds limit,
+                    std::vector<std::pair<int, int>> const& inherited) {
   if (!find_program(words.front())) throw MissingError(fmt::format("there is no program '{}'", words.front()));
   auto [here, there] = connected_pair();
-  Child child(words, {}, there.get(), there.get());
+  Child child(words, inherited, there.get(), there.get());
   there.reset();
   Outcome outcome;
   auto const end = Clock::now() + limit;

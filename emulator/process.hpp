@@ -60,7 +60,8 @@ struct Outcome {
   std::string output;   // of standard output and error
 };
 // Runs a program to its end, or kills it when the time is up. Throws MissingError when there is no such program.
-Outcome run_program(std::vector<std::string> const& words, std::chrono::milliseconds limit);
+Outcome run_program(std::vector<std::string> const& words, std::chrono::milliseconds limit,
+                    std::vector<std::pair<int, int>> const& inherited = {});
 
 // The file of a program in PATH (and the folders of system programs), or nullopt.
 std::optional<std::filesystem::path> find_program(std::string const& name);

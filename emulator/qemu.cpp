@@ -9,8 +9,9 @@
 
 #include "core/io/error.hpp"
 #include "core/io/file.hpp"
-#include "emulator/kernel.hpp"
+#include "emulator/first_files.hpp"
 #include "emulator/process.hpp"
+#include "emulator/virtual_machine.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -25,13 +26,41 @@ std::string line_of(std::filesystem::path const& file) {
   return line;
 }
 
-// The firmware prints its name at port 0x402 as soon as it runs.
-bool firmware_speaks(Qemu const& qemu) {
-  auto const outcome = run_program(
-      {qemu.program.string(), "-accel", "kvm", "-machine", "q35", "-m", "32", "-nodefaults", "-no-user-config",
-       "-display", "none", "-chardev", "stdio,id=out,signal=off", "-device", "isa-debugcon,iobase=0x402,chardev=out"},
-      3s);
-  return outcome.output.find("SeaBIOS") != std::string::npos;
+// Without its configuration the guest's first process says so by name, and ends the machine.
+bool guest_speaks(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program) {
+  std::ifstream in(guest_program, std::ios::binary);
+  FirstFiles files;
+  for (auto const* folder : {"dev", "proc", "sys"}) files.folder(folder);
+  files.file("init", std::string(std::istreambuf_iterator<char>(in), {}), 0755);
+  auto const archive = memory_file(files.finish());
+  auto const outcome = run_program({qemu.program.string(),
+                                    "-nodefaults",
+                                    "-no-user-config",
+                                    "-no-reboot",
+                                    "-display",
+                                    "none",
+                                    "-machine",
+                                    "q35",
+                                    "-accel",
+                                    "kvm",
+                                    "-cpu",
+                                    "host",
+                                    "-smp",
+                                    "2",
+                                    "-m",
+                                    "256",
+                                    "-kernel",
+                                    kernel.image.string(),
+                                    "-initrd",
+                                    fmt::format("/proc/self/fd/{}", kFirstFilesDescriptor),
+                                    "-append",
+                                    "console=ttyS0 quiet panic=-1 rdinit=/init",
+                                    "-chardev",
+                                    "stdio,id=console,signal=off",
+                                    "-serial",
+                                    "chardev:console"},
+                                   8s, {{archive.get(), kFirstFilesDescriptor}});
+  return outcome.output.find("lanewise-guest:") != std::string::npos;
 }
 
 }  // namespace
@@ -58,14 +87,14 @@ Qemu find_qemu() {
   return {*program, newest};
 }
 
-bool kvm_runs(Qemu const& qemu) {
+bool kvm_runs(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program) {
   if (access("/dev/kvm", R_OK | W_OK) != 0) return false;
   auto const boot = line_of("/proc/sys/kernel/random/boot_id");
   auto const kept = cache_folder() / "kvm";
-  if (auto const line = line_of(kept); line.starts_with(boot + " ")) return line.ends_with(" runs");
-  bool const runs = firmware_speaks(qemu);
+  if (auto const line = line_of(kept); line.starts_with(boot + " ")) return line == boot + " runs";
+  bool const runs = guest_speaks(qemu, kernel, guest_program);
   std::filesystem::create_directories(kept.parent_path());
-  write_file(kept, fmt::format("{} {}\n", boot, runs ? "runs" : "hangs"));
+  write_file(kept, fmt::format("{} {}\n", boot, runs ? "runs" : "does not run"));
   return runs;
 }
 
