@@ -117,10 +117,22 @@ void fetch(std::vector<std::string> const& packages, fs::path const& folder) {
   }
 }
 
+// What processes that were killed left of a download.
+void remove_unfinished(fs::path const& folder) {
+  std::error_code error;
+  for (auto const& entry : fs::directory_iterator(folder.parent_path(), error)) {
+    auto const name = entry.path().filename().string();
+    auto const begin = folder.filename().string() + ".";
+    if (name.starts_with(begin) && !fs::exists("/proc/" + name.substr(begin.size()), error))
+      fs::remove_all(entry.path());
+  }
+}
+
 Kernel fetched(fs::path const& folder, std::function<void(std::string const&)> const& progress) {
   if (!find_program("apt-get") || !find_program("dpkg-deb")) throw MissingError(kAdvice);
   auto const packages = kernel_packages();
   if (packages.empty()) throw MissingError(fmt::format("{}; apt-cache knows neither: run apt-get update", kAdvice));
+  remove_unfinished(folder);
   progress(fmt::format("fetching {} into {}, once", fmt::join(packages, ", "), folder.string()));
   auto const unfinished = fs::path(fmt::format("{}.{}", folder.string(), getpid()));
   try {

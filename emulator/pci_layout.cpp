@@ -23,34 +23,28 @@ class Builder {
   }
 
   PciLayout build() {
-    int slot = kFirstBridgeSlot;
-    for (std::size_t i = 0; i < machine_.host_bridges.size(); ++i) {
-      auto const bridge = HostBridgeId(i);
-      if (machine_.at(machine_.at(bridge).socket).host != host_) continue;
-      if (slot > kLastBridgeSlot) refuse("host bridges", kLastBridgeSlot - kFirstBridgeSlot + 1);
-      add_bridge(bridge, slot++);
-    }
+    for (std::size_t i = 0; i < machine_.host_bridges.size(); ++i)
+      if (machine_.at(machine_.at(HostBridgeId(i)).socket).host == host_) add_bridge(HostBridgeId(i));
     return std::move(layout_);
   }
 
  private:
-  void add_bridge(HostBridgeId id, int slot) {
+  void add_bridge(HostBridgeId id) {
     bridge_ = id;
-    EmulatedDevice device;
-    device.model = DeviceModel::HostBridge;
-    device.id = fmt::format("bridge{}", index(id));
-    device.bus = "pcie.0";
-    device.slot = slot;
-    device.bus_number = next_bus();
-    device.address = fmt::format("0000:00:{:02x}.0", slot);
-    device.bridge = id;
-    layout_.devices.push_back(device);
-    Below const root{device.id, fmt::format("pci0000:{:02x}", device.bus_number), device.bus_number};
-    int at = 0;
+    std::vector<PciId> ports;
     for (std::size_t i = 0; i < machine_.functions.size(); ++i) {
       auto const& function = machine_.functions[i];
-      if (function.host_bridge == id && !function.parent) add(PciId(i), root, at++);
+      if (function.host_bridge != id || function.parent) continue;
+      // An expander's bus takes no endpoints: those of a flat tree go to the first root bus.
+      if (function.kind == PciKind::RootPort)
+        ports.push_back(PciId(i));
+      else
+        add(PciId(i), {"pcie.0", "pci0000:00", 0}, next_first_slot());
     }
+    if (ports.empty()) return;
+    auto const root = add_expander(id);
+    int slot = 0;
+    for (auto const port : ports) add(port, root, slot++);
   }
 
   // A bus to put devices on.
@@ -59,6 +53,19 @@ class Builder {
     std::string path;  // of the bridge above it, below /sys/devices
     int number = 0;
   };
+
+  Below add_expander(HostBridgeId id) {
+    EmulatedDevice device;
+    device.model = DeviceModel::HostBridge;
+    device.id = fmt::format("bridge{}", index(id));
+    device.bus = "pcie.0";
+    device.slot = next_first_slot();
+    device.bus_number = next_bus();
+    device.address = fmt::format("0000:00:{:02x}.0", device.slot);
+    device.bridge = id;
+    layout_.devices.push_back(device);
+    return {device.id, fmt::format("pci0000:{:02x}", device.bus_number), device.bus_number};
+  }
 
   void add(PciId id, Below const& bus, int slot) {
     auto const name = "pci." + name_in_host(machine_, id);
@@ -110,6 +117,12 @@ class Builder {
     return inner;
   }
 
+  int next_first_slot() {
+    if (next_first_slot_ > kLastBridgeSlot)
+      refuse("host bridges and devices on the root bus", kLastBridgeSlot - kFirstBridgeSlot + 1);
+    return next_first_slot_++;
+  }
+
   int next_bus() {
     if (next_bus_ >= kBuses) refuse("PCI buses", kBuses);
     return next_bus_++;
@@ -124,8 +137,9 @@ class Builder {
   HostId host_;
   std::vector<std::vector<PciId>> children_;
   PciLayout layout_;
-  HostBridgeId bridge_{};  // that is being laid out
-  int next_bus_ = 1;       // bus 0 is the chipset's own
+  HostBridgeId bridge_{};                   // that is being laid out
+  int next_first_slot_ = kFirstBridgeSlot;  // on the first root bus
+  int next_bus_ = 1;                        // bus 0 is the chipset's own
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 //       switch sw0                 x3130-upstream        0000:02:00.0
 //         (its ports)              xio3130-downstream    0000:03:00.0, 03:01.0, ...
 //           gpu0                   an endpoint           0000:04:00.0
+//
+// Devices of a flat tree, without a root port, are on the first root bus with the chipset: 0000:00:08.0, ...
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,7 +40,8 @@ struct PciLayout {
 // The first device numbers of the first root bus are the emulator's own: chipset, shares, console.
 inline constexpr int kFirstBridgeSlot = 8;
 
-// Throws PlanError when the host needs more than a PC has: 256 buses, 23 host bridges, 32 ports a switch.
+// Throws PlanError when the host needs more than a PC has: 256 buses, 23 host bridges or devices of a
+// flat tree, 32 ports a switch.
 PciLayout pci_layout(Machine const& machine, HostId host);
 
 // A name of the host in a cluster without the host: "gpu0" of "node1/gpu0".

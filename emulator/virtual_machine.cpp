@@ -281,6 +281,10 @@ class Writer {
     }
     if (!machine_.nvlinks.empty() || !machine_.nvswitches.empty())
       notes.emplace_back("NVLink, C2C and xGMI between GPUs");
+    for (auto const& device : layout_.devices)
+      if (device.bus == "pcie.0" && device.function && numa_nodes_.size() > 1)
+        notes.push_back(fmt::format("{} hangs from no root port, so it has no NUMA node",
+                                    name_in_host(machine_, *device.function)));
     auto const& settings = machine_.at(host_).settings;
     if (settings.iommu == IommuMode::Unknown) notes.emplace_back("IOMMU: unknown in the machine file; there is none");
     for (std::size_t number = 0; number < numa_nodes_.size(); ++number)
@@ -323,9 +327,11 @@ std::optional<std::uint16_t> acs_of_port(Machine const& machine, EmulatedDevice 
 
 std::string kernel_arguments(Machine const& machine, HostId host, PciLayout const& layout) {
   auto const& settings = machine.at(host).settings;
-  // The guest is thrown away with all that is in it: no point in defending it against itself.
+  // The guest is thrown away with all that is in it: no point in defending it against itself. A virtual processor that
+  // has to wait for a real one fails the kernel's test of its timer, which then panics.
   std::string text =
-      "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off nokaslr random.trust_cpu=on rdinit=/init ";
+      "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off nokaslr no_timer_check random.trust_cpu=on "
+      "rdinit=/init ";
   text += iommu_arguments(settings.iommu);
   if (settings.iommu == IommuMode::Off || settings.iommu == IommuMode::Unknown) return text;
   // With an IOMMU the kernel turns redirection on before it makes groups of devices; not where the file says off.

@@ -88,6 +88,13 @@ std::string_view class_of(PciKind kind) {
   return "0x00ff";
 }
 
+// What hangs from a port, or nullopt.
+std::optional<PciId> child_of(Machine const& machine, PciId port) {
+  for (std::size_t i = 0; i < machine.functions.size(); ++i)
+    if (machine.functions[i].parent == port) return PciId(i);
+  return std::nullopt;
+}
+
 TEST_P(EmulatedMachine, IsTheTreeOfTheFile) {
   auto const machine = test::bundled().machine(GetParam());
   auto const said = emulate(std::string(GetParam()) + " --json --timeout 120 -- '" + LANEWISE_LIST_PCI_TREE + "'");
@@ -110,14 +117,14 @@ TEST_P(EmulatedMachine, IsTheTreeOfTheFile) {
     auto const id = machine.find_function(role.name).value();
     auto const& function = machine.at(id);
     EXPECT_EQ(parent_of(role.bdf, roles), function.parent ? machine.at(*function.parent).name : "");
-    EXPECT_EQ(seen["numa"], std::to_string(index(machine.numa_of(id))));
+    // Devices of a flat tree are on the first root bus, which is near no node.
+    EXPECT_EQ(seen["numa"], role.bdf.starts_with("0000:00:") ? "-1" : std::to_string(index(machine.numa_of(id))));
     EXPECT_THAT(seen["class"].get<std::string>(), testing::StartsWith(class_of(function.kind)));
     // What hangs from a root port decides what the port is given.
-    auto const below = std::find_if(machine.functions.begin(), machine.functions.end(),
-                                    [&](PciFunction const& other) { return other.parent == id; });
-    if (function.kind != PciKind::RootPort || below == machine.functions.end()) continue;
-    auto const child = PciId(below - machine.functions.begin());
-    auto const link = below->link ? below->link : assumed_link(machine, child);
+    auto const child = function.kind == PciKind::RootPort ? child_of(machine, id) : std::nullopt;
+    if (!child) continue;
+    auto const& below = machine.at(*child);
+    auto const link = below.link ? below.link : assumed_link(machine, *child);
     if (link) {
       constexpr std::array kSpeeds{"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
       auto const generation = std::min(link->generation, newest);
@@ -125,15 +132,69 @@ TEST_P(EmulatedMachine, IsTheTreeOfTheFile) {
                   testing::StartsWith(kSpeeds.at(static_cast<std::size_t>(generation - 1))));
       EXPECT_EQ(seen["max_width"], std::to_string(link->width));
       // A GPU's or a NIC's stand-in has no link of its own, so the port runs at what it can do.
-      if (below->kind == PciKind::Gpu || below->kind == PciKind::Nic) {
+      if (below.kind == PciKind::Gpu || below.kind == PciKind::Nic) {
         EXPECT_EQ(seen["speed"], seen["max_speed"]);
       }
     }
-    if (auto const acs = machine.acs_above(child); acs.known) {
+    if (auto const acs = machine.acs_above(*child); acs.known) {
       EXPECT_EQ(seen["acs"], acs.bits);
     }
   }
   EXPECT_EQ(found, machine.functions.size());
+}
+
+// The machine file, booted, discovered, and held against itself: what QEMU can express comes back.
+TEST_P(EmulatedMachine, IsDiscoveredAsItsFileSays) {
+  if (run_program({LANEWISE_PROGRAM, "discover", "--help"}, std::chrono::seconds(20)).code != 0)
+    GTEST_SKIP() << "this build has no `lanewise discover`";
+  auto const machine = test::bundled().machine(GetParam());
+  auto const said =
+      emulate(std::string(GetParam()) + " --json --timeout 120 -- lanewise discover --roles /run/lanewise/roles.yaml");
+  ASSERT_EQ(said.code, 0) << said.output;
+  auto const text = json::parse(said.output)["nodes"][0]["output"].get<std::string>();
+  auto const found = test::bundled().machine_from(SourceText::from_memory("discovered.yaml", text));
+  EXPECT_EQ(found.functions.size(), machine.functions.size()) << text;
+  auto const iommu = machine.hosts[0].settings.iommu;
+  EXPECT_EQ(found.hosts[0].settings.iommu, iommu == IommuMode::Unknown ? IommuMode::Off : iommu) << text;
+  EXPECT_EQ(found.sockets.size(), machine.sockets.size());
+  EXPECT_EQ(found.numa_nodes.size(), machine.numa_nodes.size());
+  auto const newest = find_qemu().newest_link;
+  for (std::size_t i = 0; i < machine.functions.size(); ++i) {
+    auto const& wanted = machine.functions[i];
+    SCOPED_TRACE(wanted.name);
+    auto const at = found.find_function(wanted.name);
+    ASSERT_TRUE(at) << text;
+    auto const& seen = found.at(*at);
+    EXPECT_EQ(seen.kind, wanted.kind);
+    if (!wanted.device_name.empty()) {
+      EXPECT_EQ(seen.device_name, wanted.device_name);
+    }
+    auto const* part = machine.part_of(PciId(i));
+    auto const* seen_part = found.part_of(*at);
+    EXPECT_EQ(seen_part != nullptr ? seen_part->name : "", part != nullptr ? part->name : "");
+    EXPECT_EQ(seen.parent ? found.at(*seen.parent).name : "", wanted.parent ? machine.at(*wanted.parent).name : "");
+    if (wanted.kind != PciKind::RootPort) continue;
+    EXPECT_EQ(index(found.numa_of(*at)), index(machine.numa_of(PciId(i))));
+    EXPECT_EQ(index(found.socket_of(*at)), index(machine.socket_of(PciId(i))));
+    for (std::size_t k = 0; k < i; ++k) {
+      if (machine.functions[k].kind != PciKind::RootPort) continue;
+      auto const other = found.find_function(machine.functions[k].name).value();
+      EXPECT_EQ(seen.host_bridge == found.at(other).host_bridge, wanted.host_bridge == machine.functions[k].host_bridge)
+          << "sharing a host bridge with " << machine.functions[k].name;
+    }
+    auto const child = child_of(machine, PciId(i));
+    auto const seen_child = child_of(found, *at);
+    ASSERT_EQ(child.has_value(), seen_child.has_value());
+    if (!child) continue;
+    if (auto const acs = machine.acs_above(*child); acs.known) {
+      EXPECT_EQ(found.acs_above(*seen_child), acs) << to_string(found.acs_above(*seen_child));
+    }
+    auto const kind = machine.at(*child).kind;
+    auto link = machine.at(*child).link ? machine.at(*child).link : assumed_link(machine, *child);
+    if (!link || (kind != PciKind::Gpu && kind != PciKind::Nic)) continue;  // the others have links of QEMU's own
+    link->generation = std::min(link->generation, newest);
+    EXPECT_EQ(found.at(*seen_child).link, link);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, EmulatedMachine,

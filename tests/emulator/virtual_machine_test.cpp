@@ -183,6 +183,11 @@ TEST(BundledMachines, HostBridgesAreNearTheirNumaNode) {
     std::size_t at = 0;
     for (auto const& bridge : machine.host_bridges) {
       if (machine.at(bridge.socket).host != HostId(0)) continue;
+      auto const id = HostBridgeId(&bridge - machine.host_bridges.data());
+      if (std::none_of(machine.functions.begin(), machine.functions.end(), [&](PciFunction const& function) {
+            return function.host_bridge == id && function.kind == PciKind::RootPort;
+          }))
+        continue;  // a flat tree
       // Nodes of the first host are the first of the machine.
       EXPECT_EQ(bridges.at(at++).at("numa_node"), std::to_string(index(bridge.numa))) << bridge.name;
     }
@@ -208,6 +213,20 @@ TEST(VirtualMachine, ASmallServerIsWhatOneWouldTypeByHand) {
   EXPECT_EQ(at["gpu1"], "0000:05:00.0");
   EXPECT_EQ(at["nic0"], "0000:06:00.0");
   EXPECT_EQ(at["emulator.bridge0"], "0000:00:08.0");
+}
+
+// Only bridges can be plugged into an expander.
+TEST(VirtualMachine, AFlatTreeIsOnTheFirstRootBus) {
+  auto const machine = test::machine_from(
+      "{lanewise: machine/1, machine: flat, sockets: [{socket: cpu0, part: unknown, pcie: [{gpu: gpu0, part: unknown}, "
+      "{root_port: rp0, gpu: gpu1, part: unknown}]}]}");
+  auto const vm = virtual_machine(machine, HostId(0), {});
+  auto const gpus = devices(vm, "ivshmem-plain");
+  ASSERT_EQ(gpus.size(), 2U);
+  EXPECT_EQ(gpus[0].at("bus"), "pcie.0");
+  EXPECT_EQ(gpus[1].at("bus"), "pci.rp0");
+  EXPECT_EQ(vm.guest.functions[0].path, "pci0000:00/0000:00:08.0");
+  EXPECT_EQ(vm.guest.functions[1].path, "pci0000:01/0000:01:00.0");
 }
 
 TEST(VirtualMachine, ALinkNewerThanQemuKnowsIsTheNewestAndSaidSo) {
