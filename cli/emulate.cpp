@@ -10,6 +10,7 @@
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
 #include "emulator/emulation.hpp"
+#include "emulator/kernel_image.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -186,7 +187,8 @@ void emulate(Session& session, EmulateOptions const& given) {
   auto const hosts = emu::hosts_of(machine, given.nodes);
   auto options = emulation_options(given, hosts.size());
   auto const qemu = emu::find_qemu();
-  auto const kernel = emu::find_kernel(warn);
+  auto kernel = emu::find_kernel(warn);
+  kernel.image = emu::quickest_image(kernel);
   options.accelerator = accelerator(given.accelerator, qemu, kernel);
   auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
   if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);
