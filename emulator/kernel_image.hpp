@@ -1,5 +1,6 @@
 #pragma once
-// A kernel's image unpacked on the host: a guest under plain emulation spends half of its boot on unpacking it itself.
+// A kernel's image unpacked on the host: under plain emulation a guest spends a quarter of its boot on that (measured:
+// two nodes take 20 s of processor time with, 15 s without).
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -94,8 +94,9 @@ Child::Child(std::vector<std::string> const& words, std::vector<std::pair<int, i
   for (auto& word : copies) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   auto const parent = getpid();
-  pid_ = check(fork(), "fork");
-  if (pid_ == 0) become(pointers.data(), inherited, output, errors, parent);
+  auto const child = check(fork(), "fork");
+  if (child == 0) become(pointers.data(), inherited, output, errors, parent);
+  pid_ = child;
 }
 
 Child::~Child() { kill(); }
