@@ -288,7 +288,7 @@ std::vector<std::string> guest_environment(std::vector<std::string> const& outsi
   // The guest's only user is root.
   variables["OMPI_ALLOW_RUN_AS_ROOT"] = variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
   std::vector<std::string> found;
-  for (auto const& [name, value] : variables) found.push_back(name + "=" + value);
+  for (auto const& [name, value] : variables) found.push_back(fmt::format("{}={}", name, value));
   return found;
 }
 

@@ -59,7 +59,8 @@ Cables::Cables(std::vector<VirtualMachine> const& machines) : ends_(machines.siz
     ends_[i].resize(machines[i].networks.size());
     for (std::size_t k = 0; k < machines[i].networks.size(); ++k) networks[machines[i].networks[k]].push_back({i, k});
   }
-  for (auto const& [number, ends] : networks) {
+  for (auto const& network_ends : networks) {
+    auto const& ends = network_ends.second;
     auto const end = [&](std::size_t i) -> Descriptor& { return ends_[ends[i].machine][ends[i].place]; };
     if (ends.size() == 2) {
       std::tie(end(0), end(1)) = connected_pair();
