@@ -43,9 +43,13 @@ bool unpack(std::string_view payload, fs::path const& to) {
 
 std::optional<std::string_view> payload_of(std::string_view image) {
   // Documentation/arch/x86/boot.rst: offsets of the setup header's fields.
-  constexpr std::size_t kSetupSectors = 0x1f1, kMagic = 0x202, kPayloadOffset = 0x248, kPayloadLength = 0x24c,
-                        kEnd = 0x250;
-  constexpr std::size_t kSector = 512, kDefaultSectors = 4;
+  constexpr std::size_t kSetupSectors = 0x1f1;
+  constexpr std::size_t kMagic = 0x202;
+  constexpr std::size_t kPayloadOffset = 0x248;
+  constexpr std::size_t kPayloadLength = 0x24c;
+  constexpr std::size_t kEnd = 0x250;
+  constexpr std::size_t kSector = 512;
+  constexpr std::size_t kDefaultSectors = 4;
   if (image.size() < kEnd || image.substr(kMagic, 4) != "HdrS") return std::nullopt;
   auto const said = static_cast<unsigned char>(image[kSetupSectors]);
   auto const protected_mode = ((said == 0 ? kDefaultSectors : said) + 1) * kSector;

@@ -43,7 +43,8 @@ std::string interface_of(GuestNic const& nic) {
   auto const folder = "/sys/devices/" + nic.path;
   for (auto const& name : names_in(folder)) {
     if (!name.starts_with("virtio")) continue;
-    auto const interfaces = names_in(folder + "/" + name + "/net");
+    auto inside = folder;
+    auto const interfaces = names_in(inside.append("/").append(name).append("/net"));
     if (!interfaces.empty()) return interfaces.front();
   }
   throw GuestError("no network interface came up for " + nic.interface + " at " + nic.path);
