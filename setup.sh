@@ -12,6 +12,8 @@ packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-
   libsimgrid-dev coinor-libclp-dev graphviz)
 packages_test=(libgtest-dev libgmock-dev)
 packages_bench=(libbenchmark-dev)
+# The kernel that the emulator boots is the installed one, or fetched when first needed; ssh is for several nodes.
+packages_emulator=(qemu-system-x86 openssh-client dropbear-bin)
 # Formatting differs between releases of clang-format, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy clang libclang-rt-dev shellcheck)
 
@@ -26,8 +28,8 @@ usage: ./setup.sh COMMAND
   bench [ARGUMENT]...
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
-  install [build|test|bench|lint]...
-             install packages only: those to build (always), to test, to measure, to lint and fuzz
+  install [build|test|bench|lint|emulator]...
+             install packages only: those to build (always), to test, to measure, to lint and fuzz, to emulate machines
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -185,7 +187,8 @@ main() {
           test) wanted+=("${packages_test[@]}") ;;
           bench) wanted+=("${packages_bench[@]}") ;;
           lint) wanted+=("${packages_lint[@]}") ;;
-          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint" ;;
+          emulator) wanted+=("${packages_emulator[@]}") ;;
+          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint, emulator" ;;
         esac
       done
       ;;

@@ -64,6 +64,7 @@ void add_calibrate(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_discover(CLI::App& app, Session& session);
+void add_emulate(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_judge(CLI::App& app, Session& session);

@@ -11,6 +11,9 @@ if(TARGET lanewise_lp)
   install(TARGETS lanewise_lp LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 install(TARGETS lanewise RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET lanewise-guest)
+  install(TARGETS lanewise-guest RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/lanewise")
+endif()
 # Headers include one another from the root of the tree: core/machine/machine.hpp stays that below include/lanewise. All
 # of core is public; of sim only what its target says (PUBLIC_HEADER), for the rest includes SimGrid.
 install(TARGETS ${_libraries} EXPORT lanewise

@@ -18,6 +18,7 @@ why_not() {
     pugixml*) [[ $file == core/interop/* ]] || echo "only core/interop uses pugixml" ;;
     simgrid/* | xbt/*) [[ $top == sim ]] || echo "only sim uses SimGrid" ;;
     CLI/*) [[ $top == cli ]] || echo "only cli parses command lines" ;;
+    rdma/rdma_netlink.h) [[ $top == hw || $top == emulator ]] || echo "only hw and emulator touch devices" ;;
     cuda* | nvml* | nccl* | infiniband/* | rdma/*) [[ $top == hw ]] || echo "only hw touches devices" ;;
     core/*)
       [[ $top == core ]] || return 0
@@ -28,7 +29,7 @@ why_not() {
         echo "core/$to comes after core/$from"
       fi
       ;;
-    sim/* | hw/* | cli/*) [[ $top == "$target" || $top == cli ]] || echo "$top knows nothing of $target" ;;
+    sim/* | hw/* | emulator/* | cli/*) [[ $top == "$target" || $top == cli ]] || echo "$top knows nothing of $target" ;;
   esac
 }
 
@@ -40,7 +41,7 @@ while IFS=: read -r file line text; do
   [[ -n $why ]] || continue
   printf '%s:%s: includes %s: %s\n' "$file" "$line" "$included" "$why"
   found=1
-done < <(for top in core sim hw cli; do
+done < <(for top in core sim hw emulator cli; do
   [[ ! -d $top ]] || grep -rnE '^\s*#\s*include\s*["<]' --include='*.hpp' --include='*.cpp' --include='*.cu' "$top" || true
 done)
 exit "$found"

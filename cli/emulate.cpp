@@ -1,0 +1,241 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/session.hpp"
+#include "core/io/error.hpp"
+#include "core/units/text.hpp"
+#include "emulator/emulation.hpp"
+#include "emulator/kernel_image.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace emu = lanewise::emulator;
+using Json = nlohmann::ordered_json;
+
+struct EmulateOptions {
+  std::vector<std::string> command;
+  std::optional<int> nodes;
+  std::string on = "node0";
+  std::string accelerator = "auto";
+  std::string memory = "1 GiB";
+  std::vector<std::string> writable;
+  int boot_limit = 120;
+  int limit = 600;
+  bool print = false;
+};
+
+fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
+
+// Installed in the folder of helper programs, built beside the program.
+fs::path guest_program() {
+  auto const folder = this_program().parent_path();
+  auto const installed = (folder / LANEWISE_INSTALLED_GUEST).lexically_normal();
+  return fs::exists(installed) ? installed : folder / "lanewise-guest";
+}
+
+// This program's folder comes first in PATH, so that `-- lanewise ...` runs the same build inside.
+std::vector<std::string> environment() {
+  std::vector<std::string> variables;
+  auto path = this_program().parent_path().string();
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    std::string const text = *variable;
+    if (text.starts_with("PATH="))
+      path += ":" + text.substr(5);
+    else
+      variables.push_back(text);
+  }
+  variables.push_back("PATH=" + path);
+  return variables;
+}
+
+std::vector<std::size_t> nodes_named(std::string const& on, std::size_t count) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < count; ++i)
+    if (on == "all" || on == fmt::format("node{}", i)) found.push_back(i);
+  if (found.empty()) throw InputError(fmt::format("--on {}: there are node0 to node{}, and all", on, count - 1));
+  return found;
+}
+
+emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t nodes) {
+  emu::EmulationOptions options;
+  options.command = given.command;
+  options.environment = environment();
+  options.working_folder = fs::current_path();
+  options.guest_program = guest_program();
+  for (auto const& folder : given.writable) {
+    if (!fs::is_directory(folder)) throw InputError(fmt::format("--writable {}: there is no such folder", folder));
+    options.writable.push_back(fs::canonical(folder));
+  }
+  options.run_on = nodes_named(given.on, nodes);
+  options.memory = argument(parse_bytes(given.memory));
+  options.boot_limit = std::chrono::seconds(given.boot_limit);
+  options.limit = std::chrono::seconds(given.limit);
+  return options;
+}
+
+emu::Accelerator accelerator(std::string const& wanted, emu::Qemu const& qemu, emu::Kernel const& kernel) {
+  if (wanted == "tcg") return emu::Accelerator::Emulation;
+  auto const runs = emu::kvm_runs(qemu, kernel, guest_program());
+  if (wanted == "kvm" && !runs) throw MissingError("KVM does not run guests here; leave --accel out to go without");
+  return runs ? emu::Accelerator::Kvm : emu::Accelerator::Emulation;
+}
+
+// As a shell reads it.
+std::string quoted(std::string const& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,./:+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (auto const c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+void print_text(std::vector<emu::VirtualMachine> const& machines, emu::Qemu const& qemu) {
+  for (auto const& machine : machines) {
+    fmt::print("# {}\n{}", machine.name, qemu.program.string());
+    for (auto const& word : machine.arguments)
+      fmt::print("{}{}", word.starts_with('-') ? " \\\n  " : " ", quoted(word));
+    fmt::print("\n");
+    for (auto const& note : machine.not_expressed) fmt::print("# not expressed: {}\n", note);
+  }
+}
+
+void print_json(std::vector<emu::VirtualMachine> const& machines, emu::Qemu const& qemu) {
+  auto nodes = Json::array();
+  for (auto const& machine : machines) {
+    auto roles = Json::array();
+    for (auto const& role : machine.roles)
+      roles.push_back({{"bdf", role.bdf}, {"name", role.name}, {"kind", to_string(role.kind)}, {"part", role.part}});
+    nodes.push_back({{"name", machine.name},
+                     {"arguments", machine.arguments},
+                     {"roles", std::move(roles)},
+                     {"not_expressed", machine.not_expressed}});
+  }
+  Json const text{{"lanewise", "virtual_machines/1"}, {"program", qemu.program.string()}, {"nodes", std::move(nodes)}};
+  fmt::print("{}\n", text.dump(2));
+}
+
+// Where the guests' output goes: straight on; with several at once, a line at a time and with the node's name.
+class Output {
+ public:
+  Output(bool collect, bool several) : collect_(collect), several_(several) {}
+  void take(std::size_t node, bool is_error, std::string_view text) {
+    auto& so_far = texts_[{node, is_error}];
+    so_far += text;
+    if (collect_) return;
+    auto const whole = several_ ? so_far.rfind('\n') + 1 : so_far.size();
+    write(node, is_error, so_far.substr(0, whole));
+    so_far.erase(0, whole);
+  }
+  // What did not end with a line.
+  void finish() {
+    if (collect_) return;
+    for (auto& [from, text] : texts_)
+      if (!text.empty()) write(from.first, from.second, text + (several_ ? "\n" : ""));
+    std::fflush(stdout);
+  }
+  [[nodiscard]] std::string const& collected(std::size_t node, bool is_error) { return texts_[{node, is_error}]; }
+
+ private:
+  void write(std::size_t node, bool is_error, std::string const& text) const {
+    auto* const stream = is_error ? stderr : stdout;
+    for (std::size_t at = 0; at < text.size();) {
+      auto const next = several_ ? text.find('\n', at) + 1 : text.size();
+      if (several_) fmt::print(stream, "node{}: ", node);
+      std::fwrite(text.data() + at, 1, next - at, stream);
+      at = next;
+    }
+    std::fflush(stream);
+  }
+
+  bool collect_, several_;
+  std::map<std::pair<std::size_t, bool>, std::string> texts_;
+};
+
+Json report(emu::EmulationOutcome const& outcome, emu::Accelerator accelerator, emu::Kernel const& kernel,
+            Output& output) {
+  auto nodes = Json::array();
+  for (std::size_t i = 0; i < outcome.nodes.size(); ++i) {
+    auto const& node = outcome.nodes[i];
+    Json item{{"name", node.name}};
+    item["exit_code"] = node.exit_code ? Json(*node.exit_code) : Json();
+    item["output"] = output.collected(i, false);
+    item["errors"] = output.collected(i, true);
+    item["notes"] = node.notes;
+    nodes.push_back(std::move(item));
+  }
+  return {{"lanewise", "emulation/1"},
+          {"accelerator", to_string(accelerator)},
+          {"kernel", kernel.version},
+          {"ready_s", outcome.ready.count()},
+          {"command_s", outcome.command.count()},
+          {"exit_code", outcome.exit_code},
+          {"failure", outcome.failure},
+          {"nodes", std::move(nodes)}};
+}
+
+void warn(std::string const& text) { fmt::print(stderr, "lanewise emulate: {}\n", text); }
+
+void emulate(Session& session, EmulateOptions const& given) {
+  auto const machine = session.machine();
+  auto const hosts = emu::hosts_of(machine, given.nodes);
+  auto options = emulation_options(given, hosts.size());
+  auto const qemu = emu::find_qemu();
+  auto kernel = emu::find_kernel(warn);
+  kernel.image = emu::quickest_image(kernel);
+  options.accelerator = accelerator(given.accelerator, qemu, kernel);
+  auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
+  if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);
+  if (given.command.empty()) throw InputError("emulate what? Give a command after --, or --print");
+  Output output(session.json, options.run_on.size() > 1);
+  auto const outcome = emu::run_in_guests(machines, options, qemu, kernel, [&](auto... what) { output.take(what...); });
+  output.finish();
+  for (auto const& node : outcome.nodes)
+    for (auto const& note : node.notes) warn(fmt::format("{}: {}", node.name, note));
+  if (!outcome.failure.empty()) warn(outcome.failure);
+  if (session.json)
+    fmt::print(
+        "{}\n",
+        report(outcome, options.accelerator, kernel, output).dump(2, ' ', false, Json::error_handler_t::replace));
+  session.exit_code = static_cast<ExitCode>(outcome.exit_code);
+}
+
+}  // namespace
+
+void add_emulate(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("emulate", "boot a machine's PCI tree in QEMU and run a command there");
+  session.add_machine(*command);
+  auto const options = std::make_shared<EmulateOptions>();
+  command->add_option("command", options->command, "what to run in the guest, after --")->type_name("COMMAND");
+  command->add_option("--nodes", options->nodes, "how many: the first of a cluster, or copies of a single machine")
+      ->type_name("N");
+  command->add_option("--on", options->on, "where the command runs: a node, or all")
+      ->type_name("NODE")
+      ->capture_default_str();
+  command->add_option("--accel", options->accelerator, "auto: KVM where it really runs, else plain emulation")
+      ->check(CLI::IsMember({"auto", "kvm", "tcg"}))
+      ->type_name("WHICH")
+      ->capture_default_str();
+  command->add_option("--memory", options->memory, "of each guest")->type_name("SIZE")->capture_default_str();
+  command->add_option("--writable", options->writable, "a folder of this system that the guests may write to")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  command->add_option("--boot-timeout", options->boot_limit, "seconds until every guest must be ready")
+      ->check(CLI::Range(1, 86400))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command->add_option("--timeout", options->limit, "seconds until the command must have ended")
+      ->check(CLI::Range(1, 86400))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command->add_flag("--print", options->print, "print QEMU's command lines and run nothing");
+  command->callback([&session, options] { emulate(session, *options); });
+}
+
+}  // namespace lanewise::cli

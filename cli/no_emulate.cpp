@@ -1,0 +1,18 @@
+// Stands for emulate.cpp where the emulator is not built.
+#include <memory>
+
+#include "cli/session.hpp"
+#include "core/io/error.hpp"
+
+namespace lanewise::cli {
+
+void add_emulate(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("emulate", "boot a machine's PCI tree in QEMU (not in this build)");
+  session.add_machine(*command);
+  command->allow_extras();
+  command->callback([] {
+    throw MissingError("the emulator is not in this build: it is built on x86-64 Linux, with LANEWISE_EMULATOR=ON");
+  });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,80 @@
+#include "emulator/ssh.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "core/io/error.hpp"
+#include "emulator/process.hpp"
+
+namespace lanewise::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+// The port of the ssh server listens when its command returns: both go to the background only then.
+std::string server_command() {
+  std::string const key = "/run/lanewise/host_key";
+  if (auto const dropbear = find_program("dropbear"))
+    return fmt::format("dropbearkey -t ed25519 -f {0} >/dev/null 2>&1 && {1} -r {0} -s -P /run/lanewise/dropbear.pid",
+                       key, dropbear->string());
+  return fmt::format(
+      "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f {0} && {1} -h {0} -o PidFile=none -o StrictModes=no "
+      "-o PermitRootLogin=yes -o UsePAM=no -o PasswordAuthentication=no",
+      key, find_program("sshd").value_or("sshd").string());
+}
+
+std::string content_of(fs::path const& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+std::string SshAccess::missing() {
+  if (!find_program("ssh") || !find_program("ssh-keygen"))
+    return "no ssh client; the package openssh-client provides it";
+  if (!find_program("dropbear") && !find_program("sshd")) return "no ssh server; the package dropbear-bin provides one";
+  return "";
+}
+
+SshAccess SshAccess::make() {
+  auto pattern = (fs::temp_directory_path() / "lanewise-key-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw Error(fmt::format("cannot make a folder {}", pattern));
+  auto const file = fs::path(pattern) / "key";
+  auto const made =
+      run_program({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "lanewise", "-f", file.string()}, 20s);
+  SshAccess access;
+  access.private_key_ = content_of(file);
+  access.public_key_ = content_of(file.string() + ".pub");
+  fs::remove_all(pattern);
+  if (made.code != 0) throw Error(fmt::format("ssh-keygen: {}", made.output));
+  return access;
+}
+
+void SshAccess::add_to(GuestConfig& config) const {
+  auto const folder = std::string(kGuestHome) + "/.ssh/";
+  config.files.push_back({folder + "id_ed25519", private_key_, 0600});
+  config.files.push_back({folder + "authorized_keys", public_key_, 0600});
+  config.files.push_back({folder + "config",
+                          fmt::format("Host *\n  IdentityFile {}id_ed25519\n  StrictHostKeyChecking no\n"
+                                      "  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n  ConnectTimeout 20\n",
+                                      folder),
+                          0600});
+  config.services.push_back(server_command());
+}
+
+std::string users_with_home(std::string const& passwd) {
+  std::istringstream in(passwd);
+  std::string out;
+  for (std::string line; std::getline(in, line);)
+    if (!line.starts_with("root:")) out += line + "\n";
+  return fmt::format("root:x:0:0:root:{}:/bin/bash\n{}", kGuestHome, out);
+}
+
+}  // namespace lanewise::emulator
