@@ -249,7 +249,7 @@ class Drafting {
 
   [[nodiscard]] Plan plan_of(Draft const& draft) const {
     auto const parts = ordered(parts_of(draft));
-    Plan plan{base_.machine, base_.fingerprint, {}, base_.decisions, {}};
+    Plan plan{base_.machine, base_.fingerprint, {}, base_.decisions};
     std::vector<std::vector<Piece>> pieces(open_.size());
     for (auto const& part : parts) {
       auto const& transfer = open_[part.transfer];

@@ -52,17 +52,19 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   Model const model(std::move(machine));
   Planner const planner(model);
   auto const requests = requests_of(scenario, model.machine());
+  auto const collective = collective_of(scenario, model.machine());
   try {
     for (auto const& request : requests) {
       auto const choice = planner.choose(request);
       auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
       for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
     }
-    run.plan = SetPlanner(model).plan(requests, world.objective.value_or(scenario.objective));
+    run.plan = plan_of(scenario, model, world.objective.value_or(scenario.objective));
     auto const executor = world.executor(model);
     run.trace = executor->run(run.plan);
     run.bound = lower_bound(run.plan, model);
-    run.regrets = measure_regrets(run.plan, run.trace, model.machine(), *executor);
+    run.regrets = collective ? std::vector{measure_regret(*collective, run.plan, run.trace, model, *executor)}
+                             : measure_regrets(run.plan, run.trace, model.machine(), *executor);
   } catch (PlanError const& error) {
     run.failure = error.what();
     return run;
@@ -185,6 +187,7 @@ class Judge {
 
   static double bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
     if (transfer) return run_of(run.plan.decisions[*transfer], run.trace).rate().value();
+    if (run.plan.collective) return bus_bandwidth(*run.plan.collective, run.trace.makespan).value();
     Bytes all{0};
     for (auto const& step : run.trace.steps) all += step.bytes;
     return (all / run.trace.makespan).value();

@@ -92,7 +92,8 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         entry["failure"] = run.failure;
       else
         add_optimality(entry, run.trace.makespan, run.bound);
-      for (std::size_t i = 0; run.failure.empty() && i < run.regrets.size(); ++i) {
+      if (run.failure.empty()) add_collective(entry, run.plan, run.trace.makespan);
+      for (std::size_t i = 0; run.failure.empty() && i < run.plan.decisions.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
         auto const& chosen = decision.candidates[decision.chosen];
         auto const step = run_of(decision, run.trace);
