@@ -110,7 +110,8 @@ class ScenarioReader {
     for (auto& reader : top.maps("transfers")) read_transfer(reader);
     if (auto collective = top.map("collective")) read_collective(*collective);
     if (scenario_.transfers.empty() && !top.has("collective") && diagnostics_.empty())
-      top.fail_at_key("scenario", "a scenario has transfers, or a collective");
+      top.fail_at_key(top.has("transfers") ? "transfers" : "scenario",
+                      "a scenario has at least one transfer, or a collective");
     if (!scenario_.transfers.empty() && top.has("collective"))
       top.fail_at_key("collective", "a scenario has transfers or a collective, not both");
     check_order(top);

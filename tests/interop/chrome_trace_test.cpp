@@ -40,7 +40,8 @@ TEST(ChromeTrace, NeverStacksOverlappingStepsOfOneTransfer) {
                                                    {"a", Seconds(1e-6), Seconds(3e-6), Bytes(1), {}},
                                                    {"a", Seconds(2e-6), Seconds(4e-6), Bytes(1), {}}})};
   std::vector<int> threads;
-  for (auto const& event : chrome_trace(traces)["traceEvents"])
+  auto const json = chrome_trace(traces);
+  for (auto const& event : json["traceEvents"])
     if (event["ph"] == "X") threads.push_back(event["tid"]);
   EXPECT_EQ(threads, (std::vector<int>{0, 1, 0}));
 }

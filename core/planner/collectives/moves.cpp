@@ -5,10 +5,12 @@
 namespace lanewise {
 namespace {
 
-Cells joined(Cells a, Cells const& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  std::sort(a.begin(), a.end());
-  return a;
+// The cells of `count` parts from `first` on.
+Cells joined(std::span<Cells const> part, std::size_t first, std::size_t count) {
+  Cells all;
+  for (auto const& cells : part.subspan(first, count)) all.insert(all.end(), cells.begin(), cells.end());
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 // The edges of a binary tree over [begin, end), its root in the middle: children before parents.
@@ -119,9 +121,7 @@ void halving_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Ce
       // The partner keeps the half that it is in: of each block of `distance`, the one with its own number.
       auto const partner = i ^ distance;
       auto const first = partner / distance * distance;
-      Cells cells;
-      for (std::size_t k = 0; k < distance; ++k) cells = joined(std::move(cells), part[first + k]);
-      moves.carry(who[i], who[partner], cells, true);
+      moves.carry(who[i], who[partner], joined(part, first, distance), true);
     }
 }
 
@@ -130,9 +130,7 @@ void doubling_spread(Moves& moves, std::span<std::size_t const> who, std::span<C
   for (std::size_t distance = 1; distance < n; distance *= 2)
     for (std::size_t i = 0; i < n; ++i) {
       auto const first = i / distance * distance;
-      Cells cells;
-      for (std::size_t k = 0; k < distance; ++k) cells = joined(std::move(cells), part[first + k]);
-      moves.carry(who[i], who[i ^ distance], cells, false);
+      moves.carry(who[i], who[i ^ distance], joined(part, first, distance), false);
     }
 }
 

@@ -182,7 +182,7 @@ struct Weighed {
 // What is worth weighing among so many.
 bool worth_weighing(Algorithm algorithm, std::size_t participants) {
   if (participants <= kMostForRings) return true;
-  return algorithm != Algorithm::Ring && algorithm != Algorithm::Direct;
+  return algorithm == Algorithm::Hierarchical || algorithm == Algorithm::HalvingDoubling;
 }
 
 std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
