@@ -192,7 +192,7 @@ class Run {
       }
     }
     std::sort(ended_.begin(), ended_.end());
-    for (std::size_t k = 0; k < ended_.size(); ++k) end(ended_[k]);
+    for (auto const step : ended_) end(step);
     admit();
   }
 
