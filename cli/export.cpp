@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.hpp"
+#include "core/interop/chrome_trace.hpp"
 #include "core/interop/json_schema.hpp"
 #include "core/interop/reference_text.hpp"
+#include "core/io/json.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -20,15 +22,37 @@ CLI::App* add_of_kind(CLI::App& command, std::string const& name, std::string co
   return exported;
 }
 
+struct Timeline {
+  std::vector<std::string> traces;
+  std::string output;
+};
+
+void export_trace(Timeline const& timeline) {
+  std::vector<Trace> traces;
+  for (auto const& file : timeline.traces)
+    traces.push_back(trace_from_json(parse_json(SourceText::load(file), "trace/1")));
+  auto const text = chrome_trace(traces).dump() + "\n";
+  if (timeline.output.empty())
+    fmt::print("{}", text);
+  else
+    write_file(timeline.output, text);
+}
+
 }  // namespace
 
 void add_export(CLI::App& app, Session&) {
-  auto* command = app.add_subcommand("export", "write what others read: JSON Schema, the keys of files, the rules");
+  auto* command =
+      app.add_subcommand("export", "write what others read: timelines, JSON Schema, the keys of files, the rules");
   command->require_subcommand(1);
   add_of_kind(*command, "schema", "JSON Schema of a kind of file, for editors",
               [](FileKind kind) { fmt::print("{}\n", json_schema(kind).dump(2)); });
   add_of_kind(*command, "keys", "every key of a kind of file, as Markdown",
               [](FileKind kind) { fmt::print("{}", keys_text(kind)); });
+  auto* trace = command->add_subcommand("trace", "traces as a timeline for Perfetto or Chrome, a process each");
+  auto timeline = std::make_shared<Timeline>();
+  trace->add_option("traces", timeline->traces, "traces made by `lanewise run -o`: predicted, measured")->required();
+  trace->add_option("-o,--output", timeline->output, "the file to write; stdout when absent");
+  trace->callback([timeline] { export_trace(*timeline); });
   command->add_subcommand("rules", "every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
 }
 

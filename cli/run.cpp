@@ -81,7 +81,7 @@ Prepared prepare(Session& session, Options const& options) {
   for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
   session.apply_settings(machine);  // the command line has the last word
   Model model(std::move(machine));
-  auto plan = SetPlanner(model).plan(requests_of(scenario, model.machine()), objective_of(options, scenario));
+  auto plan = plan_of(scenario, model, objective_of(options, scenario));
   return {std::move(model), std::move(plan)};
 }
 
@@ -101,7 +101,9 @@ void plan(Session& session, Options const& options) {
   auto const makespan = through_json(estimate(model, plan.steps).makespan);
   auto json = to_json(plan, model.machine());
   add_optimality(json, makespan, bound);
-  put(session, options, json, plan_text(plan, model.machine()) + optimality_text(makespan, bound) + "\n");
+  add_collective(json, plan, makespan);
+  put(session, options, json,
+      plan_text(plan, model.machine()) + collective_text(plan, makespan) + optimality_text(makespan, bound) + "\n");
 }
 
 // What arrived wrong is an error even if it was fast.
@@ -127,13 +129,16 @@ void run(Session& session, Options const& options) {
   if (options.mode != "sim") interruptible.emplace();
   if (options.mode == "both") return run_both(session, options, model, plan);
   auto trace = make_executor(options.mode, model, options.repetition)->run(plan);
-  if (options.mode == "sim") add_ranges(trace, plan, model, make_sim_executor);
+  // The ranges of a collective would take hundreds of runs of a long plan.
+  if (options.mode == "sim" && !plan.collective) add_ranges(trace, plan, model, make_sim_executor);
   refuse_wrong_bytes(session, trace);
   auto const bound = lower_bound(plan, model);
   auto json = to_json(trace);
   add_optimality(json, trace.makespan, bound);
+  add_collective(json, plan, trace.makespan);
   put(session, options, json,
-      trace_text(trace, plan, model.machine()) + "\n" + optimality_text(trace.makespan, bound) + "\n");
+      trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
+          optimality_text(trace.makespan, bound) + "\n");
 }
 
 void compare_traces(Session& session, Options const& options) {

@@ -269,6 +269,15 @@ Way way_from(Json const& json, Machine const& machine) {
   return way;
 }
 
+Json collective_json(Collective const& collective, Machine const& machine) {
+  Json json{{"op", to_string(collective.op)},
+            {"algorithm", to_string(collective.algorithm)},
+            {"bytes", collective.bytes.value()},
+            {"root", machine.name_of(collective.among.at(collective.root))}};
+  for (auto const& place : collective.among) json["among"].push_back(machine.name_of(place));
+  return json;
+}
+
 Json region_json(Region const& region, std::vector<Buffer> const& buffers) {
   return {{"buffer", buffers.at(index(region.buffer)).name}, {"offset", region.offset.value()}};
 }
@@ -281,6 +290,19 @@ void add_extras(Json& item, Step const& step, std::vector<Buffer> const& buffers
   if (step.writes) item["writes"] = region_json(*step.writes, buffers);
   if (step.reduces) item["reduces"] = true;
   if (step.work > Seconds(0)) item["work_us"] = microseconds(step.work);
+}
+
+Collective collective_from(Json const& json, Machine const& machine) {
+  Collective collective;
+  collective.op = parsed(parse_collective_op(json.at("op").get<std::string>()));
+  collective.algorithm = parsed(parse_algorithm(json.at("algorithm").get<std::string>()));
+  collective.bytes = Bytes(json.at("bytes").get<std::int64_t>());
+  for (auto const& name : json.at("among")) collective.among.push_back(machine.place(name.get<std::string>()));
+  auto const root = machine.place(json.at("root").get<std::string>());
+  auto const found = std::find(collective.among.begin(), collective.among.end(), root);
+  if (found == collective.among.end()) throw InputError("not a plan: the root takes no part in the collective");
+  collective.root = static_cast<std::size_t>(found - collective.among.begin());
+  return collective;
 }
 
 std::optional<Region> region_from(Json const& json, char const* key, std::vector<Buffer> const& buffers) {
@@ -359,7 +381,7 @@ void Plan::verify(Machine const& of) const {
 }
 
 Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
-  Plan other{plan.machine, plan.fingerprint, plan.steps, plan.decisions, plan.buffers};
+  Plan other = plan;
   auto& decided = other.decisions[decision];
   auto& whole = other.steps[index(decided.step)];
   whole.way = decided.candidates[candidate].way;
@@ -437,6 +459,7 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
 
 nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   Json json{{"lanewise", "plan/1"}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
+  if (plan.collective) json["collective"] = collective_json(*plan.collective, machine);
   for (auto const& buffer : plan.buffers)
     json["buffers"].push_back(
         {{"name", buffer.name}, {"at", machine.name_of(buffer.at)}, {"bytes", buffer.bytes.value()}});
@@ -473,6 +496,7 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
       throw InputError(
           fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings",
                       plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
+    if (json.contains("collective")) plan.collective = collective_from(json.at("collective"), machine);
     for (auto const& item : json.value("buffers", Json::array()))
       plan.buffers.push_back({item.at("name"), machine.place(item.at("at").get<std::string>()),
                               Bytes(item.at("bytes").get<std::int64_t>())});

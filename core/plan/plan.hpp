@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
+#include "core/plan/collective.hpp"
 #include "core/plan/time_range.hpp"
 #include "core/rules/mechanism.hpp"
 
@@ -91,7 +92,8 @@ struct Plan {
   std::string fingerprint;  // of the machine with its settings, so that a plan is not run on another
   std::vector<Step> steps;
   std::vector<Decision> decisions;
-  std::vector<Buffer> buffers = {};  // that steps with `reads` and `writes` speak of
+  std::vector<Buffer> buffers = {};           // that steps with `reads` and `writes` speak of
+  std::optional<Collective> collective = {};  // what the steps are together; its buffers are the first, in its order
   friend bool operator==(Plan const&, Plan const&) = default;
 
   // Throws PlanError when a dependency is missing or circular, a step names the wrong kind of place or memory outside

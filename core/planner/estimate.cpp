@@ -16,6 +16,8 @@ namespace {
 
 // Ends this close (relative to the time since the last change) are one event.
 constexpr double kTogether = 1e-9;
+// What is less than this ahead is now: seconds, far below what a clock's digits hold of a run.
+constexpr double kInstant = 1e-15;
 
 std::vector<PostedWrites> posted_writes(std::span<Step const> steps) {
   std::vector<PostedWrites> writes;
@@ -164,18 +166,18 @@ class Run {
 
   // To the next end of a delay or a flow.
   void advance() {
-    double next = delayed_.empty() ? std::numeric_limits<double>::infinity() : delayed_.top().first;
-    for (auto const* flow : flowing_) next = std::min(next, now_ + left_[number(flow)] / flow->rate);
-    auto const elapsed = next - now_;
-    auto const slack = std::max(elapsed, 1e-9) * kTogether;
-    now_ = next;
+    auto elapsed = delayed_.empty() ? std::numeric_limits<double>::infinity() : delayed_.top().first - now_;
+    for (auto const* flow : flowing_) elapsed = std::min(elapsed, left_[number(flow)] / flow->rate);
+    elapsed = std::max(elapsed, 0.0);
+    auto const slack = elapsed * kTogether + kInstant;
+    now_ += elapsed;
     ended_.clear();
     std::erase_if(flowing_, [&](Sharing::Flow* flow) {
       auto const i = number(flow);
+      bool const ends = left_[i] <= flow->rate * (elapsed + slack);
       left_[i] -= flow->rate * elapsed;
-      if (left_[i] > flow->rate * slack) return false;
-      ended_.push_back(i);
-      return true;
+      if (ends) ended_.push_back(i);
+      return ends;
     });
     changed_ = changed_ || !ended_.empty();
     while (!delayed_.empty() && delayed_.top().first <= now_ + slack) {
@@ -190,7 +192,7 @@ class Run {
       }
     }
     std::sort(ended_.begin(), ended_.end());
-    for (std::size_t k = 0; k < ended_.size(); ++k) end(ended_[k]);
+    for (auto const step : ended_) end(step);
     admit();
   }
 

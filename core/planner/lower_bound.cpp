@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/linear_program.hpp"
 
 namespace lanewise {
@@ -402,6 +403,7 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
 }
 
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
+  if (plan.collective) return collective_bound(*plan.collective, model);
   return lower_bound(open_transfers(plan, model), model);
 }
 

@@ -62,28 +62,8 @@ class Drafting {
 
   // The best plan found; the base where nothing is clearly better.
   Plan best() {
-    auto best_value = value(base_, estimate(model_, base_.steps));
-    Plan best = base_;
-    auto const offer = [&](Draft draft) {
-      for (auto const fill : kFills) {
-        if (fill > 0 && open_.size() == 1) continue;
-        draft.fill = fill;
-        auto polished = draft;
-        auto its_best = std::numeric_limits<double>::infinity();
-        for (int round = 0; round < (open_.size() <= kMostPolished ? kPolishRounds : 1); ++round) {
-          auto plan = plan_of(polished);
-          auto const run = estimate(model_, plan.steps);
-          auto const its_value = value(plan, run);
-          constexpr double kStillMoving = 1e-3;
-          if (its_value > its_best * (1 - kStillMoving)) break;
-          its_best = its_value;
-          if (!even_out(polished, plan, run)) round = kPolishRounds;
-          if (its_value >= best_value * (1 - margin(plan))) continue;
-          best_value = its_value;
-          best = std::move(plan);
-        }
-      }
-    };
+    best_ = base_;
+    best_value_ = value(base_, estimate(model_, base_.steps));
     Draft const as_usual = usual_draft();
     if (open_.size() > 1) offer(as_usual);
     auto optimal = optimal_shares();
@@ -95,7 +75,7 @@ class Drafting {
       if (whole.shares != as_usual.shares && whole.shares != split.shares && open_.size() > 1) offer(whole);
       offer(split);
     }
-    return best;
+    return std::move(best_);
   }
 
  private:
@@ -110,6 +90,34 @@ class Drafting {
     };
     return std::any_of(plan.decisions.begin(), plan.decisions.end(), through_host) ? kBetterThroughHost
                                                                                    : kClearlyBetter;
+  }
+
+  // Tries a draft with everything at once and in turns.
+  void offer(Draft draft) {
+    for (auto const fill : kFills) {
+      if (fill > 0 && open_.size() == 1) continue;
+      draft.fill = fill;
+      polish(draft);
+    }
+  }
+
+  // Tries a draft, and of a small set moves bytes between pieces as long as that helps.
+  void polish(Draft draft) {
+    auto its_best = std::numeric_limits<double>::infinity();
+    auto const rounds = open_.size() <= kMostPolished ? kPolishRounds : 1;
+    bool moves = true;
+    for (int round = 0; round < rounds && moves; ++round) {
+      auto plan = plan_of(draft);
+      auto const run = estimate(model_, plan.steps);
+      auto const its_value = value(plan, run);
+      constexpr double kStillMoving = 1e-3;
+      if (its_value > its_best * (1 - kStillMoving)) return;
+      its_best = its_value;
+      moves = even_out(draft, plan, run);
+      if (its_value >= best_value_ * (1 - margin(plan))) continue;
+      best_value_ = its_value;
+      best_ = std::move(plan);
+    }
   }
 
   // Ways that the candidates list but that the request does not mean.
@@ -266,7 +274,7 @@ class Drafting {
 
   [[nodiscard]] Plan plan_of(Draft const& draft) const {
     auto const parts = ordered(parts_of(draft));
-    Plan plan{base_.machine, base_.fingerprint, {}, base_.decisions, {}};
+    Plan plan{base_.machine, base_.fingerprint, {}, base_.decisions};
     std::vector<std::vector<Piece>> pieces(open_.size());
     for (auto const& part : parts) {
       auto const& transfer = open_[part.transfer];
@@ -355,6 +363,8 @@ class Drafting {
   Model const& model_;
   Plan const& base_;
   Objective objective_;
+  Plan best_;
+  double best_value_ = 0;
   std::vector<OpenTransfer> open_;
   std::vector<std::size_t> usual_;
   std::vector<std::size_t> depth_;

@@ -27,6 +27,16 @@ struct TransferSpec {
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };
 
+// Instead of transfers: one collective.
+struct CollectiveSpec {
+  CollectiveOp op = CollectiveOp::AllReduce;
+  std::vector<std::string> among;  // names of places, ranges expanded
+  Bytes bytes{0};
+  Algorithm algorithm = Algorithm::Auto;
+  std::string root;  // empty: the first
+  friend bool operator==(CollectiveSpec const&, CollectiveSpec const&) = default;
+};
+
 struct Variant {
   std::string name;
   std::vector<Setting> settings;
@@ -59,7 +69,8 @@ struct Scenario {
   std::vector<Setting> settings;  // of every variant
   Objective objective = Objective::Makespan;
   std::vector<TransferSpec> transfers;
-  std::vector<Variant> variants;  // at least one; the default has no name and changes nothing
+  std::optional<CollectiveSpec> collective;  // then there are no transfers
+  std::vector<Variant> variants;             // at least one; the default has no name and changes nothing
   std::vector<Expectation> expectations;
   SourcePos pos;
   friend bool operator==(Scenario const&, Scenario const&) = default;
@@ -71,5 +82,9 @@ Scenario read_scenario(SourceText const& source);
 
 // The transfers as requests on a machine. Throws InputError naming the transfer when a place is not there.
 std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine);
+// The collective on a machine, likewise; nullopt where the scenario has transfers.
+std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine);
+// The plan of either.
+Plan plan_of(Scenario const& scenario, Model const& model, Objective objective);
 
 }  // namespace lanewise

@@ -4,6 +4,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/setting_list.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/scenario/transfer_fields.hpp"
 
@@ -34,6 +35,28 @@ MapSpec const& transfer_spec() {
                               .type = ValueType::List,
                               .doc = "ids of transfers that must have finished",
                               .item = ValueType::Id}}};
+  return spec;
+}
+
+MapSpec const& collective_spec() {
+  static MapSpec const spec{
+      "collective",
+      {{.name = "op", .type = ValueType::Word, .doc = "what they do", .required = true, .words = collective_op_names()},
+       {.name = "among",
+        .type = ValueType::List,
+        .doc = "who takes part, in order: names and ranges, [gpu0..gpu7]",
+        .required = true,
+        .item = ValueType::Text},
+       {.name = "bytes",
+        .type = ValueType::Size,
+        .doc = "what one participant holds: its whole input (all_reduce, reduce_scatter, all_to_all), the whole result "
+               "(all_gather), what the root holds (broadcast, scatter, gather)",
+        .required = true},
+       {.name = "algorithm",
+        .type = ValueType::Word,
+        .doc = "how; auto, the fastest by estimate, when absent",
+        .words = algorithm_names()},
+       text_field("root", "of broadcast, scatter and gather; the first when absent")}};
   return spec;
 }
 
@@ -85,8 +108,12 @@ class ScenarioReader {
     if (auto const objective = top.text("objective"))
       scenario_.objective = parse_objective(*objective).value.value_or(Objective::Makespan);
     for (auto& reader : top.maps("transfers")) read_transfer(reader);
-    if (scenario_.transfers.empty() && diagnostics_.empty())
-      top.fail_at_key("transfers", "a scenario has at least one transfer");
+    if (auto collective = top.map("collective")) read_collective(*collective);
+    if (scenario_.transfers.empty() && !top.has("collective") && diagnostics_.empty())
+      top.fail_at_key(top.has("transfers") ? "transfers" : "scenario",
+                      "a scenario has at least one transfer, or a collective");
+    if (!scenario_.transfers.empty() && top.has("collective"))
+      top.fail_at_key("collective", "a scenario has transfers or a collective, not both");
     check_order(top);
     for (auto& reader : top.maps("variants")) read_variant(reader);
     if (scenario_.variants.empty()) scenario_.variants.emplace_back();
@@ -96,6 +123,29 @@ class ScenarioReader {
   }
 
  private:
+  void read_collective(MapReader& reader) {
+    CollectiveSpec collective;
+    if (auto const op = reader.text("op")) collective.op = parse_collective_op(*op).value.value_or(collective.op);
+    for (auto const& text : reader.texts("among")) {
+      try {
+        for (auto& name : expand_range(text)) collective.among.push_back(std::move(name));
+      } catch (InputError const& error) {
+        reader.fail(*reader.node("among"), error.what());
+      }
+    }
+    if (collective.among.size() < 2 && reader.has("among"))
+      reader.fail(*reader.node("among"), "a collective has at least two participants");
+    collective.bytes = reader.size("bytes").value_or(Bytes(0));
+    if (auto const name = reader.text("algorithm"))
+      collective.algorithm = parse_algorithm(*name).value.value_or(Algorithm::Auto);
+    collective.root = reader.text("root").value_or("");
+    auto const& among = collective.among;
+    if (!collective.root.empty() && std::find(among.begin(), among.end(), collective.root) == among.end())
+      reader.fail(*reader.node("root"),
+                  fmt::format("'{}' does not take part{}", collective.root, did_you_mean(collective.root, among)));
+    scenario_.collective = std::move(collective);
+  }
+
   void read_transfer(MapReader& reader) {
     TransferSpec transfer;
     transfer.id = reader.text("id").value_or("");
@@ -277,9 +327,12 @@ MapSpec const& scenario_spec() {
        {.name = "transfers",
         .type = ValueType::List,
         .doc = "what moves; all begin together unless 'after' says otherwise",
-        .required = true,
         .map = &transfer_spec(),
         .item = ValueType::Map},
+       {.name = "collective",
+        .type = ValueType::Map,
+        .doc = "instead of transfers: what several places do together",
+        .map = &collective_spec()},
        {.name = "variants",
         .type = ValueType::List,
         .doc = "the same transfers under other settings",
@@ -323,6 +376,27 @@ std::vector<Request> requests_of(Scenario const& scenario, Machine const& machin
     requests.push_back(std::move(request));
   }
   return requests;
+}
+
+std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine) {
+  if (!scenario.collective) return std::nullopt;
+  auto const& spec = *scenario.collective;
+  Collective collective{spec.op, {}, spec.bytes, spec.algorithm, 0};
+  for (auto const& name : spec.among) {
+    if (name == spec.root) collective.root = collective.among.size();
+    try {
+      collective.among.push_back(machine.place(name));
+    } catch (InputError const& error) {
+      throw InputError(std::vector<Diagnostic>{
+          {scenario.pos, fmt::format("the collective of '{}': {}", scenario.name, error.what()), {}}});
+    }
+  }
+  return collective;
+}
+
+Plan plan_of(Scenario const& scenario, Model const& model, Objective objective) {
+  if (auto const collective = collective_of(scenario, model.machine())) return plan_collective(model, *collective);
+  return SetPlanner(model).plan(requests_of(scenario, model.machine()), objective);
 }
 
 }  // namespace lanewise

@@ -1,6 +1,7 @@
 #include "core/verdict/regret.hpp"
 
 #include "core/io/error.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
 
 namespace lanewise {
 
@@ -33,6 +34,21 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
     regrets.push_back(std::move(regret));
   }
   return regrets;
+}
+
+Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
+                      Executor& executor) {
+  auto const used = plan.collective->algorithm;
+  Regret regret{std::string(to_string(asked.op)), 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
+  for (auto const& other : plans_of_collective(model, asked)) {
+    if (other.collective->algorithm == used) continue;
+    auto const makespan = executor.run(other).makespan;
+    ++regret.alternatives;
+    if (makespan >= regret.best_makespan) continue;
+    regret.best_makespan = makespan;
+    regret.best = to_string(other.collective->algorithm);
+  }
+  return regret;
 }
 
 }  // namespace lanewise

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "core/plan/plan.hpp"
 
@@ -21,5 +22,9 @@ struct Regret {
 
 // One regret a decision. `chosen` is the plan's own trace. Alternatives whose cost is unknown are left out.
 std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor);
+
+// Of a collective's algorithm, against all others that do it. Other algorithms than the one asked for are no regret.
+Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
+                      Executor& executor);
 
 }  // namespace lanewise

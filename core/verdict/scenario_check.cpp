@@ -52,14 +52,16 @@ std::string names_of(std::vector<Setting> const& some, std::vector<Setting> cons
 }
 
 std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, Model const& model,
-                                          Plan const& plan, CheckWorld const& world) {
+                                          Plan const& plan, CheckWorld const& world,
+                                          std::optional<Collective> const& collective) {
   if (world.recorded) {
     auto run = world.recorded(scenario.name, variant.name, plan);
     return {std::move(run.trace), std::move(run.regrets)};
   }
   auto const executor = world.executor(model);
   auto trace = executor->run(plan);
-  auto regrets = measure_regrets(plan, trace, model.machine(), *executor);
+  auto regrets = collective ? std::vector{measure_regret(*collective, plan, trace, model, *executor)}
+                            : measure_regrets(plan, trace, model.machine(), *executor);
   return {std::move(trace), std::move(regrets)};
 }
 
@@ -74,19 +76,26 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   Model const model(std::move(machine));
   Planner const planner(model);
   auto const requests = requests_of(scenario, model.machine());
+  auto const collective = collective_of(scenario, model.machine());
   try {
     for (auto const& request : requests) {
       auto const choice = planner.choose(request);
       auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
       for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
     }
-    run.plan = SetPlanner(model).plan(requests, world.objective.value_or(scenario.objective));
+    run.plan = plan_of(scenario, model, world.objective.value_or(scenario.objective));
     if (world.real && !(scenario.settings.empty() && variant.settings.empty())) {
       run.skipped = "settings do not change hardware: " + names_of(scenario.settings, variant.settings);
       return run;
     }
-    std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, world);
     run.bound = lower_bound(run.plan, model);
+    try {
+      std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, world, collective);
+    } catch (PlanError const& error) {
+      if (!world.real) throw;
+      run.skipped = error.what();  // hardware does not do every step that a plan may have
+      return run;
+    }
   } catch (PlanError const& error) {
     run.failure = error.what();
     return run;
@@ -212,6 +221,7 @@ class Judge {
 
   static double bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
     if (transfer) return run_of(run.plan.decisions[*transfer], run.trace).rate().value();
+    if (run.plan.collective) return bus_bandwidth(*run.plan.collective, run.trace.makespan).value();
     Bytes all{0};
     for (auto const& step : run.trace.steps) all += step.bytes;
     return (all / run.trace.makespan).value();

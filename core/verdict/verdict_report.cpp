@@ -100,7 +100,8 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         entry["skipped"] = run.skipped;
       else
         add_optimality(entry, run.trace.makespan, run.bound);
-      for (std::size_t i = 0; run.ran() && i < run.regrets.size(); ++i) {
+      if (run.ran()) add_collective(entry, run.plan, run.trace.makespan);
+      for (std::size_t i = 0; run.ran() && i < run.plan.decisions.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
         auto const& chosen = decision.candidates[decision.chosen];
         auto const step = run_of(decision, run.trace);

@@ -16,6 +16,20 @@ void add_optimality(nlohmann::ordered_json& json, Seconds makespan, std::optiona
   for (auto const& part : bound->binding) json["binding"].push_back({{"name", part.name}, {"share", part.share}});
 }
 
+void add_collective(nlohmann::ordered_json& json, Plan const& plan, Seconds makespan) {
+  if (!plan.collective) return;
+  json["algorithm"] = to_string(plan.collective->algorithm);
+  json["bus_bandwidth_GBps"] = gigabytes_per_second(bus_bandwidth(*plan.collective, makespan));
+}
+
+std::string collective_text(Plan const& plan, Seconds makespan) {
+  if (!plan.collective) return "";
+  auto const& collective = *plan.collective;
+  return fmt::format("{} of {} among {} by {}: {} steps, bus bandwidth {}\n", to_string(collective.op),
+                     exact_text(collective.bytes), collective.among.size(), to_string(collective.algorithm),
+                     plan.steps.size(), rounded_text(bus_bandwidth(collective, makespan)));
+}
+
 std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound) {
   auto const text = fmt::format("makespan {}", rounded_text(makespan));
   if (!bound) return text + ", no bound: a transfer has no way of known cost";

@@ -108,7 +108,14 @@ TEST_P(WrongScenario, IsRefusedByReaderAndSchema) {
 INSTANTIATE_TEST_SUITE_P(
     All, WrongScenario,
     testing::Values(
-        Wrong{"no_transfers", "{lanewise: scenario/1, scenario: s}"},
+        Wrong{"collective_without_op",
+              "{lanewise: scenario/1, scenario: s, collective: {among: [gpu0, gpu1], bytes: 4 MiB}}"},
+        Wrong{"algorithm",
+              "{lanewise: scenario/1, scenario: s, collective: {op: all_reduce, among: [gpu0, gpu1], bytes: 4 MiB, "
+              "algorithm: rings}}"},
+        Wrong{"objective",
+              "{lanewise: scenario/1, scenario: s, objective: fast, transfers: [{id: a, from: gpu0, to: gpu1, bytes: 4 "
+              "B}]}"},
         Wrong{"bare_bytes",
               "{lanewise: scenario/1, scenario: s, transfers: [{id: a, from: gpu0, to: gpu1, bytes: 4}]}"},
         Wrong{"negative_bytes",

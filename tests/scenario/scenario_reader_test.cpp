@@ -139,6 +139,34 @@ TEST(ScenarioReader, TransfersAreChecked) {
               AllOf(HasSubstr("s.yaml:3:1: error:"), HasSubstr("at least one transfer")));
 }
 
+TEST(ScenarioReader, ReadsACollectiveInsteadOfTransfers) {
+  auto const scenario = read_scenario(SourceText::from_memory(
+      "s.yaml",
+      "lanewise: scenario/1\nscenario: s\n"
+      "collective: {op: broadcast, among: [gpu0..gpu2, gpu5], bytes: 1 MiB, algorithm: tree, root: gpu5}\n"));
+  ASSERT_TRUE(scenario.collective);
+  EXPECT_EQ(scenario.collective->op, CollectiveOp::Broadcast);
+  EXPECT_EQ(scenario.collective->among, (std::vector<std::string>{"gpu0", "gpu1", "gpu2", "gpu5"}));
+  EXPECT_EQ(scenario.collective->algorithm, Algorithm::Tree);
+  EXPECT_EQ(scenario.collective->root, "gpu5");
+}
+
+TEST(ScenarioReader, RefusesWrongCollectives) {
+  std::string const head = "lanewise: scenario/1\nscenario: s\n";
+  EXPECT_THAT(error_of(head), HasSubstr("at least one transfer, or a collective"));
+  EXPECT_THAT(error_of(head + "collective: {op: all_reduce, among: [gpu0], bytes: 1 B}\n"),
+              AllOf(HasSubstr("s.yaml:3:"), HasSubstr("at least two participants")));
+  EXPECT_THAT(error_of(head + "collective: {op: broadcast, among: [gpu0, gpu1], bytes: 1 B, root: gpu2}\n"),
+              HasSubstr("'gpu2' does not take part"));
+  EXPECT_THAT(error_of(head + "collective: {op: allreduce, among: [gpu0, gpu1], bytes: 1 B}\n"),
+              HasSubstr("all_reduce"));
+  EXPECT_THAT(error_of(head + "collective: {op: all_reduce, among: [gpu0, gpu1], bytes: 1 B}\n"
+                              "transfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 4 B}\n"),
+              HasSubstr("not both"));
+  EXPECT_THAT(error_of(head + "objective: slow\ntransfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 4 B}\n"),
+              HasSubstr("slowdown"));
+}
+
 TEST(ScenarioReader, VariantsHaveNamesOfTheirOwn) {
   EXPECT_THAT(error_of(with("variants:\n  - {name: v}\n  - {name: v}\n")),
               AllOf(HasSubstr("s.yaml:8:12: error:"), HasSubstr("'v' is already there")));

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "core/machine/catalogue.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/lower_bound.hpp"
 #include "core/planner/set_planner.hpp"
@@ -11,6 +12,8 @@
 
 namespace lanewise::sim {
 namespace {
+
+using namespace literals;
 
 Machine bundled(std::string const& name) {
   static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
@@ -72,6 +75,18 @@ TEST_P(Sets, PlannedTogetherRunAsEstimated) {
     EXPECT_LE(trace.makespan.value(), executor.run(planner.plan(requests, Objective::Each)).makespan.value() * 1.001);
     for (auto const& resource : trace.resources) EXPECT_LE(resource.utilisation, 1 + 1e-6) << resource.name;
   }
+}
+
+// All 256 GPUs of 32 nodes: within nodes, between, within, as the planner's estimate has it.
+TEST(Scale, ALargeAllReduceRunsAsEstimated) {
+  Model const model(bundled("hgx-h100-32"));
+  Collective collective{CollectiveOp::AllReduce, {}, 64_MiB, Algorithm::Auto, 0};
+  for (auto const gpu : model.machine().all(PciKind::Gpu)) collective.among.emplace_back(gpu);
+  auto const plan = plan_collective(model, collective);
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::Hierarchical);
+  auto const trace = SimGridExecutor(model).run(plan);
+  EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-3);
+  EXPECT_GE(trace.makespan, lower_bound(plan, model)->makespan);
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, Sets,

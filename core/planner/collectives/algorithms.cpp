@@ -1,0 +1,170 @@
+#include "core/planner/collectives/algorithms.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace lanewise {
+namespace {
+
+// `part[p]`: the cells of participant p, `each` of them neighbours; of these the ring-th of `rings`.
+std::vector<Cells> parts(std::vector<std::size_t> const& who, std::size_t each, std::size_t ring, std::size_t rings) {
+  std::vector<Cells> part;
+  for (auto const p : who) {
+    auto& cells = part.emplace_back();
+    for (auto k = ring; k < each; k += rings) cells.push_back(static_cast<std::uint32_t>(p * each + k));
+  }
+  return part;
+}
+
+std::vector<std::size_t> everyone(std::size_t count) {
+  std::vector<std::size_t> who(count);
+  std::iota(who.begin(), who.end(), std::size_t{0});
+  return who;
+}
+
+bool reduces(CollectiveOp op) { return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce; }
+bool spreads(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
+
+Moves direct(Collective const& collective) {
+  auto const n = collective.among.size();
+  auto const who = everyone(n);
+  Moves moves(n, collective.bytes, n);
+  auto const part = parts(who, 1, 0, 1);
+  if (reduces(collective.op)) direct_reduce(moves, who, part);
+  if (spreads(collective.op)) direct_spread(moves, who, part);
+  for (std::size_t step = 0; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const other = (i + step) % n;
+      if (collective.op == CollectiveOp::AllToAll)
+        moves.deliver(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i));
+      if (step == 0) continue;
+      if (collective.op == CollectiveOp::Scatter && i == collective.root) moves.carry(i, other, part[other], false);
+      if (collective.op == CollectiveOp::Gather && other == collective.root) moves.carry(i, other, part[i], false);
+      if (collective.op == CollectiveOp::Broadcast && i == collective.root)
+        for (auto const& cells : part) moves.carry(i, other, cells, false);
+    }
+  return moves;
+}
+
+std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
+  auto const n = collective.among.size();
+  auto const rings = layout.rings.size();
+  if (collective.op == CollectiveOp::Broadcast) {
+    auto const cells = std::max(rings, layout.chunks);
+    Moves moves(n, collective.bytes, cells);
+    for (std::size_t r = 0; r < rings; ++r) {
+      auto order = layout.rings[r];
+      std::rotate(order.begin(), std::find(order.begin(), order.end(), collective.root), order.end());
+      Cells own;
+      for (auto c = r; c < cells; c += rings) own.push_back(static_cast<std::uint32_t>(c));
+      chain_spread(moves, order, own);
+    }
+    return moves;
+  }
+  if (!reduces(collective.op) && !spreads(collective.op)) return std::nullopt;
+  Moves moves(n, collective.bytes, n * rings);
+  for (std::size_t r = 0; r < rings; ++r) {
+    auto const& order = layout.rings[r];
+    auto const part = parts(order, rings, r, rings);
+    if (reduces(collective.op)) ring_reduce(moves, order, part);
+    if (spreads(collective.op)) ring_spread(moves, order, part);
+  }
+  return moves;
+}
+
+// Two trees, the second one place further: whoever is a leaf of the one mostly is none of the other (Sanders, Speck and
+// Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009).
+std::optional<Moves> tree(Collective const& collective, Layout const& layout) {
+  auto const n = collective.among.size();
+  bool const broadcast = collective.op == CollectiveOp::Broadcast;
+  if (!broadcast && collective.op != CollectiveOp::AllReduce) return std::nullopt;
+  auto const cells = 2 * layout.chunks;
+  Moves moves(n, collective.bytes, cells);
+  std::vector<std::vector<std::size_t>> trees;
+  for (std::size_t t = 0; t < 2; ++t) {
+    auto who = everyone(n);
+    // A broadcast's root is the root of both trees, the middle; the others lie around it, the second time one further.
+    std::rotate(who.begin(), who.begin() + static_cast<std::ptrdiff_t>(t % n), who.end());
+    if (broadcast) {
+      auto const root = std::find(who.begin(), who.end(), collective.root);
+      std::iter_swap(root, who.begin() + static_cast<std::ptrdiff_t>(n / 2));
+    }
+    trees.push_back(std::move(who));
+  }
+  // Cell by cell through both trees, so that no tree waits for the other to be through.
+  for (std::uint32_t c = 0; c < cells && !broadcast; ++c) tree_reduce(moves, trees[c % 2], {c});
+  for (std::uint32_t c = 0; c < cells; ++c) tree_spread(moves, trees[c % 2], {c});
+  return moves;
+}
+
+std::optional<Moves> halving_doubling(Collective const& collective) {
+  auto const n = collective.among.size();
+  if (!std::has_single_bit(n) || (!reduces(collective.op) && !spreads(collective.op))) return std::nullopt;
+  auto const who = everyone(n);
+  auto const part = parts(who, 1, 0, 1);
+  Moves moves(n, collective.bytes, n);
+  if (reduces(collective.op)) halving_reduce(moves, who, part);
+  if (spreads(collective.op)) doubling_spread(moves, who, part);
+  return moves;
+}
+
+// Members with the same place in their groups exchange what they share out among themselves.
+std::optional<Moves> hierarchical(Collective const& collective, Layout const& layout) {
+  auto const groups = layout.groups.size();
+  if (groups < 2 || (!reduces(collective.op) && !spreads(collective.op))) return std::nullopt;
+  auto const size = layout.groups.front().size();
+  for (auto const& group : layout.groups)
+    if (group.size() != size || size < 2) return std::nullopt;
+  auto const n = collective.among.size();
+  Moves moves(n, collective.bytes, n);
+  bool const whole = collective.op == CollectiveOp::AllReduce;
+  // The cell that the member of a group ends (or begins) with: its own; of an all_reduce any, best beside its column's.
+  auto const cell = [&](std::size_t group, std::size_t member) {
+    return static_cast<std::uint32_t>(whole ? member * groups + group : layout.groups[group][member]);
+  };
+  std::vector<Cells> column(size);
+  for (std::size_t m = 0; m < size; ++m) {
+    for (std::size_t g = 0; g < groups; ++g) column[m].push_back(cell(g, m));
+    std::sort(column[m].begin(), column[m].end());
+  }
+  auto const between = [&](auto by_halves, auto round) {
+    for (std::size_t m = 0; m < size; ++m) {
+      std::vector<std::size_t> who;
+      std::vector<Cells> part;
+      for (std::size_t g = 0; g < groups; ++g) {
+        who.push_back(layout.groups[g][m]);
+        part.push_back({cell(g, m)});
+      }
+      if (std::has_single_bit(groups))
+        by_halves(moves, who, part);
+      else
+        round(moves, who, part);
+    }
+  };
+  if (reduces(collective.op)) {
+    for (auto const& group : layout.groups) direct_reduce(moves, group, column);
+    between(halving_reduce, ring_reduce);
+  }
+  if (spreads(collective.op)) {
+    between(doubling_spread, ring_spread);
+    for (auto const& group : layout.groups) direct_spread(moves, group, column);
+  }
+  return moves;
+}
+
+}  // namespace
+
+std::optional<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
+  switch (algorithm) {
+    case Algorithm::Direct: return direct(collective);
+    case Algorithm::Ring: return ring(collective, layout);
+    case Algorithm::Tree: return tree(collective, layout);
+    case Algorithm::HalvingDoubling: return halving_doubling(collective);
+    case Algorithm::Hierarchical: return hierarchical(collective, layout);
+    case Algorithm::Auto: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,157 @@
+#include "core/planner/collectives/moves.hpp"
+
+#include <algorithm>
+
+namespace lanewise {
+namespace {
+
+// The cells of `count` parts from `first` on.
+Cells joined(std::span<Cells const> part, std::size_t first, std::size_t count) {
+  Cells all;
+  for (auto const& cells : part.subspan(first, count)) all.insert(all.end(), cells.begin(), cells.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// The edges of a binary tree over [begin, end), its root in the middle: children before parents.
+void tree_edges(std::size_t begin, std::size_t end, std::vector<std::pair<std::size_t, std::size_t>>& edges) {
+  if (end - begin < 2) return;
+  auto const root = begin + (end - begin) / 2;
+  for (auto const& [first, last] : {std::pair(begin, root), std::pair(root + 1, end)}) {
+    if (first >= last) continue;
+    tree_edges(first, last, edges);
+    edges.emplace_back(first + (last - first) / 2, root);
+  }
+}
+
+}  // namespace
+
+Bytes Moves::begin_of(std::size_t cell) const {
+  constexpr std::int64_t kElement = 16;
+  if (cell >= cells_) return bytes_;
+  auto const exact = static_cast<double>(bytes_.value()) * static_cast<double>(cell) / static_cast<double>(cells_);
+  return Bytes(static_cast<std::int64_t>(exact) / kElement * kElement);
+}
+
+void Moves::reads(Use& use, Move& move, std::uint32_t id) const {
+  if (use.written != kNone) move.after.push_back(use.written);
+  use.readers.push_back(id);
+}
+
+void Moves::writes(Use& use, Move& move, std::uint32_t id) {
+  if (use.written != kNone) move.after.push_back(use.written);
+  move.after.insert(move.after.end(), use.readers.begin(), use.readers.end());
+  use.readers.clear();
+  use.written = id;
+}
+
+void Moves::finish(Move move) {
+  std::sort(move.after.begin(), move.after.end());
+  move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());
+  list_.push_back(std::move(move));
+}
+
+void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces) {
+  for (std::size_t i = 0; i < cells.size();) {
+    auto end = i + 1;
+    while (end < cells.size() && cells[end] == cells[end - 1] + 1) ++end;
+    Move move;
+    move.from = static_cast<std::uint32_t>(from);
+    move.to = static_cast<std::uint32_t>(to);
+    move.read_at = move.write_at = begin_of(cells[i]);
+    move.bytes = begin_of(cells[end - 1] + 1) - move.read_at;
+    move.reduces = reduces;
+    auto const id = static_cast<std::uint32_t>(list_.size());
+    if (move.bytes > Bytes(0)) {
+      for (auto k = i; k < end; ++k) {
+        reads(data_[from * cells_ + cells[k]], move, id);
+        writes(data_[to * cells_ + cells[k]], move, id);
+      }
+      finish(std::move(move));
+    }
+    i = end;
+  }
+}
+
+void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as) {
+  if (output_.empty()) output_.resize(participants_ * cells_);
+  Move move;
+  move.from = static_cast<std::uint32_t>(from);
+  move.to = static_cast<std::uint32_t>(to);
+  move.writes = Store::Output;
+  move.read_at = begin_of(cell);
+  move.write_at = begin_of(as);
+  move.bytes = std::min(begin_of(cell + 1) - move.read_at, begin_of(as + 1) - move.write_at);
+  if (move.bytes == Bytes(0)) return;
+  auto const id = static_cast<std::uint32_t>(list_.size());
+  reads(data_[from * cells_ + cell], move, id);
+  writes(output_[to * cells_ + as], move, id);
+  finish(std::move(move));
+}
+
+// Position i sends on what its predecessor's predecessors began, so that the last step ends at the owner.
+void ring_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
+  auto const n = who.size();
+  for (std::size_t step = 0; step + 1 < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) moves.carry(who[i], who[(i + 1) % n], part[(i + 2 * n - step - 1) % n], true);
+}
+
+void ring_spread(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
+  auto const n = who.size();
+  for (std::size_t step = 0; step + 1 < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) moves.carry(who[i], who[(i + 1) % n], part[(i + n - step) % n], false);
+}
+
+void direct_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
+  auto const n = who.size();
+  for (std::size_t step = 1; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) moves.carry(who[i], who[(i + step) % n], part[(i + step) % n], true);
+}
+
+void direct_spread(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
+  auto const n = who.size();
+  for (std::size_t step = 1; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) moves.carry(who[i], who[(i + step) % n], part[i], false);
+}
+
+void halving_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
+  auto const n = who.size();
+  for (auto distance = n / 2; distance > 0; distance /= 2)
+    for (std::size_t i = 0; i < n; ++i) {
+      // The partner keeps the half that it is in: of each block of `distance`, the one with its own number.
+      auto const partner = i ^ distance;
+      auto const first = partner / distance * distance;
+      moves.carry(who[i], who[partner], joined(part, first, distance), true);
+    }
+}
+
+void doubling_spread(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
+  auto const n = who.size();
+  for (std::size_t distance = 1; distance < n; distance *= 2)
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const first = i / distance * distance;
+      moves.carry(who[i], who[i ^ distance], joined(part, first, distance), false);
+    }
+}
+
+void tree_reduce(Moves& moves, std::span<std::size_t const> who, Cells const& cells) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  tree_edges(0, who.size(), edges);
+  for (auto const cell : cells)
+    for (auto const& [child, parent] : edges) moves.carry(who[child], who[parent], {cell}, true);
+}
+
+void tree_spread(Moves& moves, std::span<std::size_t const> who, Cells const& cells) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  tree_edges(0, who.size(), edges);
+  for (auto const cell : cells)
+    for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge)
+      moves.carry(who[edge->second], who[edge->first], {cell}, false);
+}
+
+void chain_spread(Moves& moves, std::span<std::size_t const> who, Cells const& cells) {
+  for (auto const cell : cells)
+    for (std::size_t i = 0; i + 1 < who.size(); ++i) moves.carry(who[i], who[i + 1], {cell}, false);
+}
+
+}  // namespace lanewise

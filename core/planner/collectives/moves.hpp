@@ -1,0 +1,74 @@
+#pragma once
+// A collective as moves between numbered participants, before any of them has a way: what the algorithms produce. The
+// data is cut into cells; a move carries some of them from one participant to another, and adds or replaces. What has
+// to wait for what follows from the cells alone and is found here, so that no algorithm can forget it.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+using Cells = std::vector<std::uint32_t>;  // ascending
+
+class Moves {
+ public:
+  enum class Store : std::uint8_t { Data, Output };  // a participant's own buffer; of all_to_all also the result
+  struct Move {
+    std::uint32_t from = 0, to = 0;  // participants
+    Store reads = Store::Data, writes = Store::Data;
+    Bytes read_at{0}, write_at{0}, bytes{0};
+    bool reduces = false;
+    std::vector<std::uint32_t> after;  // earlier moves
+  };
+
+  Moves(std::size_t participants, Bytes bytes, std::size_t cells)
+      : bytes_(bytes), cells_(cells), data_(participants * cells), output_(0), participants_(participants) {}
+
+  // Carries cells to the same cells of another participant, one move for each run of neighbouring cells.
+  void carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces);
+  // all_to_all: a cell of one's data to a cell of another's output.
+  void deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as);
+
+  [[nodiscard]] std::vector<Move> const& list() const { return list_; }
+  [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
+  [[nodiscard]] std::size_t participants() const { return participants_; }
+  // Where a cell begins: whole elements of up to 16 bytes.
+  [[nodiscard]] Bytes begin_of(std::size_t cell) const;
+
+ private:
+  static constexpr auto kNone = static_cast<std::uint32_t>(-1);
+  struct Use {
+    std::uint32_t written = kNone;       // the last move that wrote it
+    std::vector<std::uint32_t> readers;  // since then
+  };
+  void reads(Use& use, Move& move, std::uint32_t id) const;
+  static void writes(Use& use, Move& move, std::uint32_t id);
+  void finish(Move move);
+
+  Bytes bytes_;
+  std::size_t cells_;
+  std::vector<Use> data_;
+  std::vector<Use> output_;
+  std::size_t participants_;
+  std::vector<Move> list_;
+};
+
+// ---------------------------------------------------------------------------------------------------- building blocks
+// Of participants `who`; `part[p]` is what the p-th of them ends or begins with.
+
+void ring_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part);
+void ring_spread(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part);
+void direct_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part);
+void direct_spread(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part);
+// A power of two of them.
+void halving_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part);
+void doubling_spread(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part);
+// A binary tree over `who` with the root in its middle: up to it, cell after cell; and down from it.
+void tree_reduce(Moves& moves, std::span<std::size_t const> who, Cells const& cells);
+void tree_spread(Moves& moves, std::span<std::size_t const> who, Cells const& cells);
+// From the first along the chain, cell after cell.
+void chain_spread(Moves& moves, std::span<std::size_t const> who, Cells const& cells);
+
+}  // namespace lanewise

@@ -1,0 +1,252 @@
+#include "core/planner/collectives/plan_collective.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/io/error.hpp"
+#include "core/planner/demands.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/planner.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+// Beyond this many participants only algorithms whose steps stay few are weighed.
+constexpr std::size_t kMostForRings = 64;
+constexpr std::size_t kMostRings = 12;
+constexpr std::size_t kMostChunks = 64;
+
+// Direct NVLink between participants, in links; a row for each.
+std::vector<std::vector<int>> links_between(Machine const& machine, std::vector<Place> const& among) {
+  std::map<PciId, std::size_t> position;
+  for (std::size_t i = 0; i < among.size(); ++i)
+    if (auto const gpu = gpu_at(machine, among[i])) position[*gpu] = i;
+  std::vector<std::vector<int>> links(among.size(), std::vector<int>(among.size(), 0));
+  for (auto const& bundle : machine.nvlinks) {
+    auto const* a = std::get_if<PciId>(&bundle.a);
+    auto const* b = std::get_if<PciId>(&bundle.b);
+    if (a == nullptr || b == nullptr || !position.contains(*a) || !position.contains(*b)) continue;
+    links[position[*a]][position[*b]] += bundle.count;
+    links[position[*b]][position[*a]] += bundle.count;
+  }
+  return links;
+}
+
+// A closed way over all participants along links that are left, found depth first, wide links first.
+bool find_ring(std::vector<std::vector<int>> const& left, std::vector<std::size_t>& order, std::vector<bool>& seen,
+               int& tries) {
+  constexpr int kMostTries = 20000;
+  if (++tries > kMostTries) return false;
+  auto const here = order.back();
+  if (order.size() == left.size()) return left[here][order.front()] > 0;
+  std::vector<std::size_t> next;
+  for (std::size_t j = 0; j < left.size(); ++j)
+    if (!seen[j] && left[here][j] > 0) next.push_back(j);
+  std::stable_sort(next.begin(), next.end(), [&](auto a, auto b) { return left[here][a] > left[here][b]; });
+  for (auto const j : next) {
+    seen[j] = true;
+    order.push_back(j);
+    if (find_ring(left, order, seen, tries)) return true;
+    order.pop_back();
+    seen[j] = false;
+  }
+  return false;
+}
+
+std::vector<std::vector<std::size_t>> disjoint_rings(Machine const& machine, std::vector<Place> const& among) {
+  auto left = links_between(machine, among);
+  std::vector<std::vector<std::size_t>> rings;
+  while (among.size() > 2 && rings.size() + 2 <= kMostRings) {
+    std::vector<std::size_t> order{0};
+    std::vector<bool> seen(among.size(), false);
+    seen[0] = true;
+    int tries = 0;
+    if (!find_ring(left, order, seen, tries)) break;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      auto const a = order[i];
+      auto const b = order[(i + 1) % order.size()];
+      --left[a][b];
+      --left[b][a];
+    }
+    rings.push_back(order);
+    rings.emplace_back(order.rbegin(), order.rend());  // the other direction of the same links
+  }
+  if (rings.empty()) {
+    rings.emplace_back();
+    for (std::size_t i = 0; i < among.size(); ++i) rings.back().push_back(i);
+  }
+  return rings;
+}
+
+// Ways between participants, each chosen once for each size.
+class Lanes {
+ public:
+  Lanes(Model const& model, Collective const& collective) : model_(model), planner_(model), collective_(collective) {}
+
+  struct Lane {
+    Way way;
+    Op op = Op::Copy;
+  };
+  Lane const& of(Moves::Move const& move) {
+    auto const [entry, fresh] = lanes_.try_emplace({move.from, move.to, move.bytes.value(), move.reduces});
+    if (fresh) entry->second = chosen(move);
+    return entry->second;
+  }
+
+ private:
+  // By a copy engine or by a kernel, whichever is through earlier. What is added is added by a kernel: where it can, it
+  // reads the other's memory itself, else it works behind the copy.
+  Lane chosen(Moves::Move const& move) {
+    Request request{.id = std::string(to_string(collective_.op)),
+                    .from = collective_.among[move.from],
+                    .to = collective_.among[move.to],
+                    .bytes = move.bytes};
+    std::optional<Lane> best;
+    Seconds fastest{0};
+    std::string refusal = "nothing moves data there";
+    for (auto const op : {move.reduces ? Op::Read : Op::Copy, move.reduces ? Op::Copy : Op::Write}) {
+      request.op = op;
+      auto const choice = planner_.choose(request);
+      if (!choice.chosen) {
+        refusal = choice.judged.front().refused_by->id;
+        continue;
+      }
+      auto const& judged = choice.judged[*choice.chosen];
+      if (!judged.cost || (best && judged.cost->time >= fastest)) continue;
+      best = Lane{judged.way, op};
+      fastest = judged.cost->time;
+    }
+    if (!best)
+      throw PlanError(fmt::format("{} from '{}' to '{}': {}", to_string(collective_.op),
+                                  model_.machine().name_of(request.from), model_.machine().name_of(request.to),
+                                  refusal));
+    return *best;
+  }
+
+  Model const& model_;
+  Planner planner_;
+  Collective const& collective_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Lane> lanes_;
+};
+
+Plan laid(Model const& model, Collective const& collective, Algorithm algorithm, Moves moves, Lanes& lanes) {
+  auto const& machine = model.machine();
+  Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
+  plan.collective->algorithm = algorithm;
+  for (auto const& place : collective.among)
+    plan.buffers.push_back({machine.name_of(place) + ".data", place, collective.bytes});
+  if (collective.op == CollectiveOp::AllToAll)
+    for (auto const& place : collective.among)
+      plan.buffers.push_back({machine.name_of(place) + ".output", place, collective.bytes});
+  auto const buffer = [&](std::uint32_t who, Moves::Store store) {
+    return BufferId(store == Moves::Store::Data ? who : who + collective.among.size());
+  };
+  auto const list = moves.take();
+  plan.steps.reserve(list.size());
+  std::string const name(to_string(collective.op));
+  for (auto const& move : list) {
+    auto const& lane = lanes.of(move);
+    Step step{name, collective.among[move.from], collective.among[move.to], move.bytes, lane.op, lane.way, {}};
+    for (auto const before : move.after) step.after.push_back(StepId(before));
+    step.reads = Region{buffer(move.from, move.reads), move.read_at};
+    step.writes = Region{buffer(move.to, move.writes), move.write_at};
+    step.reduces = move.reduces;
+    plan.steps.push_back(std::move(step));
+  }
+  return plan;
+}
+
+void check(Collective const& collective) {
+  auto const n = collective.among.size();
+  if (n < 2) throw PlanError("a collective has at least two participants");
+  if (collective.root >= n) throw PlanError("the root of a collective is one of its participants");
+  if (std::set<Place>(collective.among.begin(), collective.among.end()).size() != n)
+    throw PlanError("a participant of a collective is named twice");
+  constexpr std::int64_t kElement = 16;
+  if (collective.op == CollectiveOp::AllToAll &&
+      collective.bytes.value() % (kElement * static_cast<std::int64_t>(n)) != 0)
+    throw PlanError(fmt::format("all_to_all among {} needs bytes that are a multiple of {}", n,
+                                kElement * static_cast<std::int64_t>(n)));
+}
+
+struct Weighed {
+  Plan plan;
+  Seconds time{0};
+};
+
+// What is worth weighing among so many.
+bool worth_weighing(Algorithm algorithm, std::size_t participants) {
+  if (participants <= kMostForRings) return true;
+  return algorithm == Algorithm::Hierarchical || algorithm == Algorithm::HalvingDoubling;
+}
+
+std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
+  check(collective);
+  auto const layout = layout_of(model, collective);
+  Lanes lanes(model, collective);
+  std::vector<Weighed> plans;
+  for (auto const algorithm :
+       {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling, Algorithm::Hierarchical}) {
+    bool const asked = collective.algorithm == algorithm;
+    if (!asked && (collective.algorithm != Algorithm::Auto || !worth_weighing(algorithm, collective.among.size())))
+      continue;
+    auto moves = moves_of(collective, algorithm, layout);
+    if (!moves) continue;
+    auto plan = laid(model, collective, algorithm, std::move(*moves), lanes);
+    auto const time = estimate(model, plan.steps).makespan;
+    plans.push_back({std::move(plan), time});
+  }
+  std::stable_sort(plans.begin(), plans.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
+  if (plans.empty())
+    throw PlanError(fmt::format("{} does not do {} among these {}", to_string(collective.algorithm),
+                                to_string(collective.op), collective.among.size()));
+  return plans;
+}
+
+}  // namespace
+
+Layout layout_of(Model const& model, Collective const& collective) {
+  auto const& machine = model.machine();
+  Layout layout;
+  if (collective.among.size() <= kMostForRings)
+    layout.rings = disjoint_rings(machine, collective.among);
+  else
+    layout.rings = {{}};
+  if (layout.rings.front().empty())
+    for (std::size_t i = 0; i < collective.among.size(); ++i) layout.rings.front().push_back(i);
+  std::map<HostId, std::vector<std::size_t>> hosts;
+  for (std::size_t i = 0; i < collective.among.size(); ++i) hosts[machine.host_of(collective.among[i])].push_back(i);
+  for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
+  // A chain of n - 1 links with latency l and rate r is through after (n - 2 + c) (l + b / (c r)): least for this c.
+  auto const& order = layout.rings.front();
+  auto const choice = Planner(model).choose(
+      {.from = collective.among[order[0]], .to = collective.among[order[1]], .bytes = collective.bytes});
+  if (choice.chosen && choice.judged[*choice.chosen].cost) {
+    auto const& cost = *choice.judged[*choice.chosen].cost;
+    auto const flowing = collective.bytes / cost.rate;
+    auto const latency = std::max(cost.time - flowing, Seconds(1e-9));
+    auto const depth = static_cast<double>(collective.among.size()) - 1;
+    layout.chunks = static_cast<std::size_t>(
+        std::clamp(std::sqrt(depth * (flowing / latency)), 1.0, static_cast<double>(kMostChunks)));
+  }
+  return layout;
+}
+
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective) {
+  std::vector<Plan> plans;
+  for (auto& entry : weighed(model, collective)) plans.push_back(std::move(entry.plan));
+  return plans;
+}
+
+Plan plan_collective(Model const& model, Collective const& collective) {
+  auto plan = std::move(weighed(model, collective).front().plan);
+  plan.verify(model.machine());
+  return plan;
+}
+
+}  // namespace lanewise

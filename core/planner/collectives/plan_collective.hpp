@@ -1,0 +1,21 @@
+#pragma once
+// A collective on a machine: algorithm by estimated time, every move with its best way, buffers, and the bound.
+#include "core/model/model.hpp"
+#include "core/plan/plan.hpp"
+#include "core/planner/collectives/algorithms.hpp"
+#include "core/planner/lower_bound.hpp"
+
+namespace lanewise {
+
+Layout layout_of(Model const& model, Collective const& collective);
+
+// The plan by the collective's algorithm; of Auto the fastest by estimate. Throws PlanError when the algorithm does not
+// do this collective here, or two participants have no way between them.
+Plan plan_collective(Model const& model, Collective const& collective);
+// By every algorithm that does it, fastest estimate first.
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective);
+
+// What must at least leave and reach each participant, and each node, over all that it has.
+std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model);
+
+}  // namespace lanewise

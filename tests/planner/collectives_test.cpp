@@ -1,0 +1,132 @@
+// Every collective by every algorithm on many machines and sizes: the checker follows all contributions through the
+// plan. And the checker itself finds what is broken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/io/error.hpp"
+#include "core/machine/catalogue.hpp"
+#include "core/planner/collectives/check.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/estimate.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using ::testing::HasSubstr;
+
+Machine bundled(std::string const& name) {
+  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  return catalogue.machine(name);
+}
+
+Collective among(Machine const& machine, CollectiveOp op, std::size_t count, Bytes bytes,
+                 Algorithm algorithm = Algorithm::Auto) {
+  Collective collective{op, {}, bytes, algorithm, 0};
+  for (auto const gpu : machine.all(PciKind::Gpu))
+    if (collective.among.size() < count) collective.among.emplace_back(gpu);
+  return collective;
+}
+
+constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast,    CollectiveOp::Scatter,   CollectiveOp::Gather,
+                                 CollectiveOp::AllGather,    CollectiveOp::AllReduce, CollectiveOp::AllToAll,
+                                 CollectiveOp::ReduceScatter};
+
+class Collectives : public testing::TestWithParam<char const*> {};
+
+TEST_P(Collectives, BringEveryContributionToItsPlaceOnce) {
+  Model const model(bundled(GetParam()));
+  auto const gpus = model.machine().all(PciKind::Gpu).size();
+  for (auto const op : kOps)
+    for (std::size_t count = 2; count <= std::min<std::size_t>(gpus, 8); ++count)
+      for (auto const bytes : {Bytes(16 * 840), Bytes(static_cast<std::int64_t>(count) << 20)}) {
+        auto collective = among(model.machine(), op, count, bytes);
+        collective.root = count / 2;
+        for (auto const& plan : plans_of_collective(model, collective)) {
+          plan.verify(model.machine());
+          auto const fault = fault_of(plan);
+          EXPECT_FALSE(fault) << to_string(op) << " by " << to_string(plan.collective->algorithm) << " among " << count
+                              << ": " << *fault;
+        }
+      }
+}
+
+TEST_P(Collectives, AreNeverEstimatedBelowTheirBound) {
+  Model const model(bundled(GetParam()));
+  auto const gpus = model.machine().all(PciKind::Gpu).size();
+  for (auto const op : kOps)
+    for (auto const bytes : {64_KiB, 16_MiB}) {
+      auto const collective = among(model.machine(), op, std::min<std::size_t>(gpus, 8), bytes);
+      auto const bound = collective_bound(collective, model);
+      if (!bound) continue;
+      for (auto const& plan : plans_of_collective(model, collective))
+        EXPECT_GE(estimate(model, plan.steps).makespan, bound->makespan)
+            << to_string(op) << " by " << to_string(plan.collective->algorithm);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
+                         testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "hgx-h100-2"));
+
+Plan all_reduce(Algorithm algorithm) {
+  static Model const model(bundled("hgx-h200"));
+  return plan_collective(model, among(model.machine(), CollectiveOp::AllReduce, 4, 1_MiB, algorithm));
+}
+
+TEST(FaultOf, FindsAMissingStep) {
+  auto plan = all_reduce(Algorithm::Ring);
+  plan.steps.pop_back();
+  EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("contributions"));
+}
+
+TEST(FaultOf, FindsAContributionThatCountsTwice) {
+  auto plan = all_reduce(Algorithm::Direct);
+  auto again = plan.steps.front();
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) again.after.push_back(StepId(i));
+  plan.steps.push_back(again);
+  EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("contributions"));
+}
+
+TEST(FaultOf, FindsStepsInNoOrder) {
+  auto plan = all_reduce(Algorithm::HalvingDoubling);
+  plan.steps.back().after.clear();
+  EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("in no order"));
+}
+
+// Twenty-four NVLinks of a V100 cube mesh give several rings; a ring on NVSwitch is one.
+TEST(Layout, FindsDisjointRings) {
+  Model const mesh(bundled("dgx-1-v100"));
+  EXPECT_GE(layout_of(mesh, among(mesh.machine(), CollectiveOp::AllReduce, 8, 1_MiB)).rings.size(), 4U);
+  Model const crossbar(bundled("hgx-h200"));
+  EXPECT_EQ(layout_of(crossbar, among(crossbar.machine(), CollectiveOp::AllReduce, 8, 1_MiB)).rings.size(), 1U);
+}
+
+TEST(PlanCollective, ChoosesFewRoundsForLittleAndFullLinksForMuch) {
+  Model const model(bundled("hgx-h200"));
+  auto const time = [&](Bytes bytes, Algorithm algorithm) {
+    return estimate(model,
+                    plan_collective(model, among(model.machine(), CollectiveOp::AllReduce, 8, bytes, algorithm)).steps)
+        .makespan;
+  };
+  for (auto const bytes : {4_KiB, 1_MiB, 256_MiB})
+    for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling})
+      EXPECT_LE(time(bytes, Algorithm::Auto), time(bytes, algorithm));
+  EXPECT_LT(time(4_KiB, Algorithm::HalvingDoubling), time(4_KiB, Algorithm::Ring));
+}
+
+TEST(PlanCollective, RefusesWhatItCannotDo) {
+  Model const model(bundled("hgx-h200"));
+  auto const& machine = model.machine();
+  auto collective = among(machine, CollectiveOp::AllReduce, 6, 1_MiB, Algorithm::HalvingDoubling);
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);  // six is no power of two
+  collective = among(machine, CollectiveOp::AllToAll, 3, Bytes(100));
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
+  collective = among(machine, CollectiveOp::AllReduce, 1, 1_MiB);
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
+  collective = among(machine, CollectiveOp::AllReduce, 2, 1_MiB);
+  collective.among[1] = collective.among[0];
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
+}
+
+}  // namespace
+}  // namespace lanewise
