@@ -250,10 +250,17 @@ void PlanRun::wait() {
 
 std::vector<StepTimes> PlanRun::times() const {
   std::vector<StepTimes> times;
+  std::map<Device, Seconds> opened;  // when the first gate in a stream of a device let go, on that device's clock
   for (auto const& laid : laid_) {
-    auto const zero = gate_->zero(laid.step.move->device());
+    auto const device = laid.step.move->device();
     auto const& start = laid.continues ? laid_[index(*laid.continues)].end : laid.start;
-    times.push_back({between(zero, start), between(zero, laid.end)});
+    times.push_back({between(gate_->zero(device), start), between(gate_->zero(device), laid.end)});
+    auto const earliest = opened.try_emplace(device, Seconds(0)).first;
+    earliest->second = std::min(earliest->second, times.back().start);
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    auto const zero = opened.at(laid_[i].step.move->device());
+    times[i] = {times[i].start - zero, times[i].end - zero};
   }
   return times;
 }

@@ -3,25 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/program.hpp"
+
 namespace {
 
-std::string const kBook = std::string(LANEWISE_SOURCE_DIR) + "/docs/accuracy.md";
+using lanewise::test::output_of;
 
-std::string output_of(std::string const& arguments) {
-  std::string output;
-  auto* pipe = popen(("'" + std::string(LANEWISE_PROGRAM) + "' " + arguments).c_str(), "r");
-  std::array<char, 65536> chunk{};
-  while (auto const n = std::fread(chunk.data(), 1, chunk.size(), pipe)) output.append(chunk.data(), n);
-  EXPECT_EQ(pclose(pipe), 0) << arguments;
-  return output;
-}
+std::string const kBook = std::string(LANEWISE_SOURCE_DIR) + "/docs/accuracy.md";
 
 TEST(AccuracyGate, PublishedMeasurementsArePredictedAsWellAsPromised) {
   auto const json = nlohmann::json::parse(output_of("accuracy --json"));
