@@ -38,25 +38,25 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
   root.append_attribute("name") = "lanewise";
   for (auto const& verdict : verdicts) {
     auto suite = root.append_child("testsuite");
-    suite.append_attribute("name") = (verdict.scenario + " (" + verdict.mode + ")").c_str();
+    auto const name = verdict.scenario + " (" + verdict.mode + ")";  // the same scenario may be there in two modes
+    suite.append_attribute("name") = name.c_str();
     unsigned tests = 0;
     unsigned failures = 0;
     unsigned skipped = 0;
     for (auto const& run : verdict.runs) {
       if (!run.skipped.empty()) {
-        add_skipped(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.skipped);
+        add_skipped(suite, name, "runs on " + where(run.machine, run.variant), run.skipped);
         ++tests;
         ++skipped;
         continue;
       }
-      add_case(suite, verdict.scenario, "runs on " + where(run.machine, run.variant), run.trace.makespan.value(),
-               run.failure);
+      add_case(suite, name, "runs on " + where(run.machine, run.variant), run.trace.makespan.value(), run.failure);
       ++tests;
       failures += run.failure.empty() ? 0 : 1;
     }
     for (auto const& result : verdict.results) {
       auto const failure = result.passed ? std::string() : "expected " + result.what + "; found " + result.found;
-      add_case(suite, verdict.scenario, result.what + " (" + where(result.machine, result.variant) + ")", 0, failure);
+      add_case(suite, name, result.what + " (" + where(result.machine, result.variant) + ")", 0, failure);
       ++tests;
       failures += result.passed ? 0 : 1;
     }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kObjectiveNames{"each", "makespan", "slowdown"};
 // A plan that is harder to run must be that much better than the simpler one.
 constexpr double kClearlyBetter = 0.01;
-// Where part of a transfer between GPUs goes through host memory beside a faster way, better by more than the ring's
+// Where part of a transfer between GPUs goes through host memory beside NVLink, better by more than the ring's
 // own 90 % range (a sixth): an exchange of 128 MiB predicted 12 % faster with 10 % of it staged was 17 % slower on 2 x
 // H200, where four streams at once got 134 of the host's 222 GB/s.
 constexpr double kBetterThroughHost = 0.17;
@@ -81,15 +81,15 @@ class Drafting {
  private:
   // How much better a plan must be than the one it replaces.
   static double margin(Plan const& plan) {
-    auto const through_host = [&](Decision const& decision) {
-      return !decision.others.empty() &&
+    auto const beside_nvlink = [&](Decision const& decision) {
+      return !decision.others.empty() && decision.candidates[decision.chosen].way.mechanism == Mechanism::Nvlink &&
              std::any_of(decision.others.begin(), decision.others.end(), [&](Piece const& piece) {
                auto const mechanism = decision.candidates[piece.candidate].way.mechanism;
                return mechanism == Mechanism::HostStaged || mechanism == Mechanism::SharedHost;
              });
     };
-    return std::any_of(plan.decisions.begin(), plan.decisions.end(), through_host) ? kBetterThroughHost
-                                                                                   : kClearlyBetter;
+    return std::any_of(plan.decisions.begin(), plan.decisions.end(), beside_nvlink) ? kBetterThroughHost
+                                                                                    : kClearlyBetter;
   }
 
   // Tries a draft with everything at once and in turns.

@@ -64,7 +64,7 @@ void expect_good_choice(Request const& request, Choice const& choice) {
     any_legal = true;
     if (pipelined(judged.way.mechanism) && request.bytes > 8_MiB) {
       auto const chunk = judged.way.chunk.value();
-      EXPECT_TRUE((chunk & (chunk - 1)) == 0 && chunk >= 64 << 10 && chunk <= 8 << 20) << chunk;
+      EXPECT_TRUE((chunk & (chunk - 1)) == 0 && chunk >= 64 << 10 && chunk <= 16 << 20) << chunk;
     }
     if (!judged.cost) continue;
     EXPECT_TRUE(std::isfinite(judged.cost->time.value()) && judged.cost->time > Seconds(0));

@@ -34,7 +34,7 @@ class HardwareLike : public test::FakeExecutor {
       : FakeExecutor(std::move(durations)), wrong_(std::move(wrong)) {}
   Trace run(Plan const& plan) override {
     for (auto const& step : plan.steps)
-      if (step.way.mechanism == Mechanism::BarCopy) throw MissingError("no gdrcopy");
+      if (step.way.mechanism == Mechanism::SharedHost) throw MissingError("no pinned memory");
     auto trace = FakeExecutor::run(plan);
     trace.mode = "hw";
     for (auto& step : trace.steps) {
@@ -50,7 +50,6 @@ class HardwareLike : public test::FakeExecutor {
 
 test::Durations durations() {
   auto all = test::usual_durations();
-  all[Mechanism::BarCopy] = 9000.0_us;
   all[Mechanism::PcieP2p] = 300.0_us;
   return all;
 }
@@ -99,7 +98,7 @@ TEST(BothModes, ADecisionThatHardwareWouldTakeOtherwise) {
 
 TEST(BothModes, AlternativesThatCannotRunHereAreSaid) {
   auto const verdict = check_in(kOne, {.real = true});
-  EXPECT_THAT(verdict.runs[0].regrets.at(0).not_run, testing::Contains("no gdrcopy"));
+  EXPECT_THAT(verdict.runs[0].regrets.at(0).not_run, testing::Contains("no pinned memory"));
   EXPECT_TRUE(verdict.passed());
 }
 

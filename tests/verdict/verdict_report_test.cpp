@@ -97,7 +97,7 @@ TEST(VerdictReport, JUnitIsXmlThatCountsRight) {
   }
   EXPECT_EQ(suites, 2);
   auto const mixed = root.child("testsuite");
-  EXPECT_STREQ(mixed.attribute("name").value(), "mixed");
+  EXPECT_STREQ(mixed.attribute("name").value(), "mixed (fake)");
   EXPECT_EQ(mixed.attribute("tests").as_int(), 3);
   EXPECT_EQ(mixed.attribute("failures").as_int(), 1);
   EXPECT_NEAR(mixed.child("testcase").attribute("time").as_double(), 2e-3, 1e-9);
