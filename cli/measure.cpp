@@ -79,13 +79,13 @@ Measurement beginning(Session const& session, Options const& options, Machine co
 // On a terminal one line that is written over, elsewhere nothing but what was left out.
 class Progress {
  public:
-  void show(MeasuringProgress const& progress) {
+  void show(MeasuringProgress const& progress) const {
     if (!terminal_) return;
     fmt::print(stderr, "\r\033[K{} of {} figures, {} left: {}", progress.done, progress.all,
                rounded_text(progress.left), progress.what);
     std::fflush(stderr);
   }
-  void say(std::string const& text) { fmt::print(stderr, "{}{}\n", terminal_ ? "\r\033[K" : "", text); }
+  void say(std::string const& text) const { fmt::print(stderr, "{}{}\n", terminal_ ? "\r\033[K" : "", text); }
   void end() const {
     if (terminal_) fmt::print(stderr, "\r\033[K");
   }

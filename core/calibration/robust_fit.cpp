@@ -81,8 +81,8 @@ class Fit {
   }
 
   // The normal equations' left side: the data's own, to which the priors are added.
-  [[nodiscard]] Matrix information(std::vector<double> const& weights) const {
-    Matrix sums(at_.size());
+  [[nodiscard]] DenseMatrix information(std::vector<double> const& weights) const {
+    DenseMatrix sums(at_.size());
     for (std::size_t p = 0; p < at_.size(); ++p)
       for (std::size_t q = 0; q <= p; ++q) {
         double sum = 0;
@@ -92,7 +92,7 @@ class Fit {
       }
     return sums;
   }
-  void add_priors(Matrix& sums) const {
+  void add_priors(DenseMatrix& sums) const {
     for (std::size_t p = 0; p < at_.size(); ++p)
       sums(p, p) += 1 / (problem_.parameters[p].width * problem_.parameters[p].width);
   }
@@ -164,7 +164,7 @@ class Fit {
   }
 
   // The variance of each parameter when the data of a cluster are wrong together (the sandwich of Huber and White).
-  [[nodiscard]] std::vector<double> spread_of_clusters(Matrix const& covariance) const {
+  [[nodiscard]] std::vector<double> spread_of_clusters(DenseMatrix const& covariance) const {
     std::map<std::size_t, std::vector<double>> slopes;
     for (std::size_t i = 0; i < residuals_.size(); ++i) {
       auto& slope = slopes[problem_.data[i].cluster];
@@ -191,8 +191,8 @@ class Fit {
 };
 
 // The lower triangle whose product with its transpose the matrix is.
-Matrix cholesky(Matrix const& matrix) {
-  Matrix lower(matrix.size());
+DenseMatrix cholesky(DenseMatrix const& matrix) {
+  DenseMatrix lower(matrix.size());
   for (std::size_t row = 0; row < matrix.size(); ++row)
     for (std::size_t column = 0; column <= row; ++column) {
       double sum = matrix(row, column);
@@ -202,7 +202,7 @@ Matrix cholesky(Matrix const& matrix) {
   return lower;
 }
 
-std::vector<double> solved_with(Matrix const& lower, std::vector<double> right) {
+std::vector<double> solved_with(DenseMatrix const& lower, std::vector<double> right) {
   auto const size = lower.size();
   for (std::size_t row = 0; row < size; ++row) {
     for (std::size_t k = 0; k < row; ++k) right[row] -= lower(row, k) * right[k];
@@ -217,13 +217,13 @@ std::vector<double> solved_with(Matrix const& lower, std::vector<double> right) 
 
 }  // namespace
 
-std::vector<double> solved(Matrix const& matrix, std::vector<double> right) {
+std::vector<double> solved(DenseMatrix const& matrix, std::vector<double> right) {
   return solved_with(cholesky(matrix), std::move(right));
 }
 
-Matrix inverse(Matrix const& matrix) {
+DenseMatrix inverse(DenseMatrix const& matrix) {
   auto const lower = cholesky(matrix);
-  Matrix result(matrix.size());
+  DenseMatrix result(matrix.size());
   for (std::size_t column = 0; column < matrix.size(); ++column) {
     std::vector<double> unit(matrix.size(), 0);
     unit[column] = 1;

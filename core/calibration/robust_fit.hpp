@@ -8,9 +8,9 @@
 namespace lanewise {
 
 // Square, row by row.
-class Matrix {
+class DenseMatrix {
  public:
-  explicit Matrix(std::size_t size) : size_(size), cells_(size * size, 0.0) {}
+  explicit DenseMatrix(std::size_t size) : size_(size), cells_(size * size, 0.0) {}
   [[nodiscard]] std::size_t size() const { return size_; }
   double& operator()(std::size_t row, std::size_t column) { return cells_[row * size_ + column]; }
   double operator()(std::size_t row, std::size_t column) const { return cells_[row * size_ + column]; }
@@ -20,8 +20,8 @@ class Matrix {
   std::vector<double> cells_;
 };
 // Of a symmetric positive definite matrix, by Cholesky.
-std::vector<double> solved(Matrix const& matrix, std::vector<double> right);
-Matrix inverse(Matrix const& matrix);
+std::vector<double> solved(DenseMatrix const& matrix, std::vector<double> right);
+DenseMatrix inverse(DenseMatrix const& matrix);
 
 struct FitParameter {
   double start = 0;  // logarithm of the figure in use
@@ -46,7 +46,7 @@ struct FitResult {
   std::vector<double> at;                    // logarithms
   std::vector<double> deviation;             // standard deviation of each
   std::vector<double> known;                 // share that the data say of each: 0 nothing, 1 all
-  Matrix covariance{0};                      // of the data's random errors
+  DenseMatrix covariance{0};                 // of the data's random errors
   std::vector<double> residuals;             // measured less predicted
   std::vector<double> weights;               // of each datum: 0 an outlier, 1 as expected
   std::vector<std::vector<double>> effects;  // [parameter][datum]: d log prediction / d log parameter

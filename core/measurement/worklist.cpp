@@ -153,6 +153,7 @@ class List {
 
   void patterns() {
     auto const count = gpus_.size();
+    if (count < 2) return;  // its two directions are among the singles
     shifts_and_exchanges();
     if (count > 2) {
       pattern("all-to-all", gpu_pairs());
@@ -169,7 +170,7 @@ class List {
       }
     }
     with_the_host();
-    if (count > 1) uneven();
+    uneven();
   }
 
   void shifts_and_exchanges() {
@@ -205,7 +206,6 @@ class List {
     pattern("all-to-device", in);
     pattern("all-from-device", out);
     pattern("all-both-ways", joined(in, out));
-    if (gpus_.size() < 2) return;
     std::vector<Pair> ring;
     for (std::size_t i = 0; i < gpus_.size(); ++i) ring.emplace_back(gpus_[i], gpus_[(i + 1) % gpus_.size()]);
     pattern("ring-and-to-device", joined(ring, in));

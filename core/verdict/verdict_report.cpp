@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/io/json.hpp"
 #include "core/units/text.hpp"
@@ -55,14 +56,22 @@ std::string place_of(SourcePos const& pos) {
 }  // namespace
 
 std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
-  Table table({"scenario", "machine", "variant", "makespan", "at least", "gap", "regret", "expectations", "verdict"});
+  // In both modes each scenario is there twice.
+  bool const modes = std::any_of(verdicts.begin(), verdicts.end(),
+                                 [&](ScenarioVerdict const& verdict) { return verdict.mode != verdicts.front().mode; });
+  std::vector<std::string> header{"scenario", "machine", "variant",      "makespan", "at least",
+                                  "gap",      "regret",  "expectations", "verdict"};
+  if (modes) header.insert(header.begin(), "mode");
+  Table table(header);
   std::string failures;
   std::string skipped;
   std::size_t failed = 0;
   std::size_t expectations = 0;
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
-      table.add(row_of(verdict, run));
+      auto row = row_of(verdict, run);
+      if (modes) row.insert(row.begin(), verdict.mode);
+      table.add(std::move(row));
       if (!run.skipped.empty())
         skipped +=
             fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);

@@ -15,6 +15,8 @@ class CudaExecutor : public Executor {
  public:
   // Throws MissingError when what the machine says is not here, InputError when it is another machine.
   CudaExecutor(Model const& model, Repetition repetition);
+  CudaExecutor(CudaExecutor const&) = delete;
+  CudaExecutor& operator=(CudaExecutor const&) = delete;
   ~CudaExecutor() override;
 
   // Times are medians over the repetitions, from the common release. Throws DeviceError naming the step that failed;

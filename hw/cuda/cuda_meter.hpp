@@ -14,6 +14,8 @@ class Devices;
 class CudaMeter : public Meter {
  public:
   CudaMeter(Model const& model, Repetition repetition);
+  CudaMeter(CudaMeter const&) = delete;
+  CudaMeter& operator=(CudaMeter const&) = delete;
   ~CudaMeter() override;
 
   Sample alone(Step const& step) override;

@@ -8,8 +8,8 @@
 namespace lanewise::test {
 namespace {
 
-TEST(Matrix, IsSolvedAndInverted) {
-  Matrix matrix(2);
+TEST(DenseMatrix, IsSolvedAndInverted) {
+  DenseMatrix matrix(2);
   matrix(0, 0) = 4;
   matrix(0, 1) = matrix(1, 0) = 2;
   matrix(1, 1) = 3;

@@ -83,6 +83,7 @@ TEST(BothModes, ErrorsAndAgreement) {
   EXPECT_EQ(both[0].equal, 1U);
   EXPECT_THAT(both_modes_text(both), HasSubstr("the same in both modes in 1 of 1 decisions"));
   EXPECT_NEAR(both_modes_json(both)["median_error"].get<double>(), 0.25, 1e-9);
+  EXPECT_THAT(verdict_text({check_in(kOne, {}), check_in(kOne, {.times = slower, .real = true})}), HasSubstr("mode"));
 }
 
 // On hardware the staged way is the faster one: 100 us against 400.
