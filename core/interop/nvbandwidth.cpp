@@ -171,7 +171,7 @@ std::vector<Test> read_json(SourceText const& source, BenchmarkBuilder& builder)
 
 class Interpreter {
  public:
-  Interpreter(BenchmarkBuilder& builder) : builder_(builder), bytes_(builder.bytes_or(kDefaultBuffer)) {}
+  explicit Interpreter(BenchmarkBuilder& builder) : builder_(builder), bytes_(builder.bytes_or(kDefaultBuffer)) {}
 
   void take(Test const& test) {
     bool const kernel = test.name.ends_with("_sm");

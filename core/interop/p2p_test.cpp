@@ -77,7 +77,7 @@ class P2pTestReader {
       return builder_.fail(line.number, word.column, fmt::format("'{}': expected 0 or 1", word.text));
     if (i == k) return;
     bool const connected = word.text == "1";
-    if (!connected) refused_.push_back({i, k});
+    if (!connected) refused_.emplace_back(i, k);
     auto const from = builder_.gpu(i, line.number, word.column);
     auto const to = builder_.gpu(k, line.number, word.column);
     if (!from.empty() && !to.empty())

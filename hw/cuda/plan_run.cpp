@@ -10,6 +10,7 @@
 
 #include "core/io/error.hpp"
 #include "core/plan/dag_runner.hpp"
+#include "core/rules/conditions.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/limits.hpp"
 
@@ -98,6 +99,10 @@ PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices) : plan_
     laid.end = make_event(device);
     if (std::find(used_.begin(), used_.end(), device) == used_.end()) used_.push_back(device);
   }
+  auto const& machine = model.machine();
+  for (auto const& step : plan_.steps)
+    for (auto const& place : {step.from, step.to})
+      if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
   assign_streams(plan_);
   gate_ = std::make_unique<ReleaseGate>(used_);
 }
@@ -201,6 +206,7 @@ void PlanRun::enqueue_all(int rounds) {
 }
 
 void PlanRun::run(int rounds) {
+  OnNumaNode const binding(near_);
   prepare();
   gate_->close();
   try {

@@ -66,6 +66,7 @@ class PlanRun {
   std::vector<Device> used_;
   std::vector<WakePair> wakes_;
   std::unique_ptr<ReleaseGate> gate_;
+  NumaIndex near_;  // of the first GPU: where the thread that enqueues runs
   bool began_early_ = false;
 };
 
