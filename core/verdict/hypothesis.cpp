@@ -249,16 +249,24 @@ class Finder {
 
   void nvlinks() {
     if (!peers_) return;
-    for (auto const end : ends_)
-      for (auto const& fabric : machine_.nvswitches)
-        for (auto const& port : fabric.ports)
-          if (port.gpu == PciId(end))
-            for (int left = port.count - 1; left >= 1; --left)
-              nvlink(machine_.at(port.gpu).name, port.count, left, [gpu = port.gpu, left](Machine& machine) {
-                for (auto& all : machine.nvswitches)
-                  for (auto& its : all.ports)
-                    if (its.gpu == gpu) its.count = left;
-              });
+    for (auto const& fabric : machine_.nvswitches)
+      for (auto const& port : fabric.ports)
+        if (ends_.contains(index(port.gpu))) port_links(port);
+    bundled_links();
+  }
+
+  static void set_port_links(Machine& machine, PciId gpu, int count) {
+    for (auto& fabric : machine.nvswitches)
+      for (auto& port : fabric.ports)
+        if (port.gpu == gpu) port.count = count;
+  }
+  void port_links(NvSwitch::Port const& port) {
+    for (int left = port.count - 1; left >= 1; --left)
+      nvlink(machine_.at(port.gpu).name, port.count, left,
+             [gpu = port.gpu, left](Machine& machine) { set_port_links(machine, gpu, left); });
+  }
+
+  void bundled_links() {
     for (std::size_t i = 0; i < machine_.nvlinks.size(); ++i) {
       auto const& bundle = machine_.nvlinks[i];
       auto const of = [&](NvlinkEnd const& one) {

@@ -23,9 +23,9 @@ std::string shown(PointResult const& p, double value) {
 std::string settings_text(std::vector<Setting> const& settings) {
   std::vector<std::string> texts;
   for (auto const& setting : settings) {
-    auto text = setting.key + "=" + setting.value;
-    if (text.find(' ') != std::string::npos) text = "\"" + text + "\"";
-    texts.push_back("--set " + text);
+    auto const text = fmt::format("{}={}", setting.key, setting.value);
+    bool const spaced = text.find(' ') != std::string::npos;
+    texts.push_back(spaced ? fmt::format("--set \"{}\"", text) : fmt::format("--set {}", text));
   }
   return fmt::format("{}", fmt::join(texts, " "));
 }

@@ -62,8 +62,7 @@ void check(int result, char const* call) {
 // A device buffer as the CPU sees it.
 class Window {
  public:
-  explicit Window(Buffer const& buffer) {
-    session_ = api_.open();
+  explicit Window(Buffer const& buffer) : session_(api_.open()) {
     if (session_ == nullptr) throw MissingError("bar_copy needs gdrcopy's kernel module: 'modprobe gdrdrv'");
     // GPU memory is mapped in pages of 64 KiB; what shares a page with the buffer is mapped too, and not touched.
     auto const address = reinterpret_cast<unsigned long>(buffer.data());
@@ -100,8 +99,8 @@ class Window {
   }
 
   Gdrcopy const& api_ = Gdrcopy::get();
+  Session* session_;
   std::size_t size_ = 0;
-  Session* session_ = nullptr;
   Mapping mapping_{};
   bool pinned_ = false;
   void* mapped_ = nullptr;

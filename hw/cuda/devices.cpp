@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/io/error.hpp"
 #include "hw/cuda/cuda_error.hpp"
@@ -63,7 +64,7 @@ DeviceCount count_devices() {
   return {0, cudaGetErrorString(result)};
 }
 
-Devices::Devices(Machine const& machine) : machine_(machine) {
+Devices::Devices(Machine machine) : machine_(std::move(machine)) {
   auto const found = count_devices();
   if (found.count == 0) throw MissingError("no GPU to run on: " + found.reason);
   if (machine_.hosts.size() > 1)

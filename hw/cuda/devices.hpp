@@ -16,7 +16,7 @@ class Devices {
   // Matches by PCI address where the description has one, else in the order of PCI addresses. Throws MissingError when
   // there is no driver, no GPU or too few, or one cannot be used (exclusive mode), InputError when a GPU is another
   // part than the description says.
-  explicit Devices(Machine const& machine);
+  explicit Devices(Machine machine);
 
   [[nodiscard]] Machine const& machine() const { return machine_; }
   // The device of a GPU. Throws PlanError for another kind of place.

@@ -17,6 +17,8 @@ class HostMemory {
 
   // Throws DeviceError when it cannot be had or cannot be on that node.
   HostMemory(Bytes bytes, NumaIndex numa, Kind kind);
+  HostMemory(HostMemory const&) = delete;
+  HostMemory& operator=(HostMemory const&) = delete;
   HostMemory(HostMemory&& other) noexcept;
   HostMemory& operator=(HostMemory&&) = delete;
   ~HostMemory();

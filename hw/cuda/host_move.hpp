@@ -14,6 +14,8 @@ class HostMove : public Move {
  public:
   // `work` runs on a thread of its own, on the cores of `numa`, each time a stream of `device` reaches it.
   HostMove(Device device, NumaIndex numa, std::function<void()> work);
+  HostMove(HostMove const&) = delete;
+  HostMove& operator=(HostMove const&) = delete;
   ~HostMove() override;
   [[nodiscard]] Device device() const override { return device_; }
   void enqueue(cudaStream_t stream) override;

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "core/io/error.hpp"
 #include "core/plan/dag_runner.hpp"
@@ -81,14 +82,15 @@ Seconds between(cudaEvent_t zero, Event const& event) {
 
 }  // namespace
 
-PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices) : plan_(plan) {
+PlanRun::PlanRun(Plan plan, Model const& model, Devices& devices) : plan_(std::move(plan)) {
   DagRunner runner(plan_.steps);
   std::vector<StepId> ready;
   auto const add = [&](StepId id) { ready.push_back(id); };
   runner.begin(add);
-  for (std::size_t i = 0; i < ready.size(); ++i) {
-    order_.push_back(ready[i]);
-    runner.finished(ready[i], add);
+  while (order_.size() < ready.size()) {  // finished() adds to what is ready
+    auto const id = ready[order_.size()];
+    order_.push_back(id);
+    runner.finished(id, add);
   }
   set_peer_access(model, devices);
   for (auto const& step : plan_.steps) {

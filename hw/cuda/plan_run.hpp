@@ -18,7 +18,7 @@ struct StepTimes {
 class PlanRun {
  public:
   // Throws PlanError or MissingError naming the step that cannot be laid.
-  PlanRun(Plan const& plan, Model const& model, Devices& devices);
+  PlanRun(Plan plan, Model const& model, Devices& devices);
 
   // Clears the targets, enqueues everything behind the gate, opens it and waits. Throws DeviceError naming the step.
   std::vector<StepTimes> once();

@@ -54,7 +54,8 @@ std::string by_processor() {
 }
 
 std::string by_acpi(Sysfs const& sysfs) {
-  constexpr std::size_t kMaker = 10, kMakerLength = 6;
+  constexpr std::size_t kMaker = 10;
+  constexpr std::size_t kMakerLength = 6;
   for (auto const* table : {"FACP", "APIC", "DSDT"}) {
     auto const bytes = sysfs.bytes(std::filesystem::path("firmware/acpi/tables") / table, kMaker + kMakerLength);
     if (bytes.size() < kMaker + kMakerLength) continue;
