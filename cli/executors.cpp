@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/io/error.hpp"
+#include "core/io/own_library.hpp"
 #include "hw/hardware.hpp"
 
 namespace lanewise::cli {
@@ -11,7 +12,7 @@ namespace {
 
 // The simulator's library, loaded at the first call and kept: SimGrid cannot be unloaded.
 void* sim_library() {
-  static void* const library = dlopen("liblanewise_sim.so", RTLD_NOW | RTLD_GLOBAL);
+  static void* const library = own_library("liblanewise_sim.so");
   return library;
 }
 
@@ -34,7 +35,7 @@ std::unique_ptr<Executor> make_sim_executor(Model const& model) {
 }
 
 hw::Hardware const& hardware() {
-  static auto* const library = dlopen("liblanewise_hw.so", RTLD_NOW | RTLD_LOCAL);
+  static auto* const library = own_library("liblanewise_hw.so");
   if (library == nullptr) throw MissingError(fmt::format("liblanewise_hw.so cannot be loaded: {}", dlerror()));
   auto* const entry = dlsym(library, "lanewise_hardware");
   if (entry == nullptr) throw MissingError("liblanewise_hw.so is of another version: it has no 'lanewise_hardware'");

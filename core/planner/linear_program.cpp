@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "core/io/own_library.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -9,7 +11,7 @@ using Solve = bool (*)(LinearProgram const*, LinearSolution*);
 
 Solve solver() {
   static auto const found = [] {
-    auto* const library = dlopen("liblanewise_lp.so", RTLD_NOW | RTLD_LOCAL);
+    auto* const library = own_library("liblanewise_lp.so");
     return library != nullptr ? reinterpret_cast<Solve>(dlsym(library, "lanewise_lp_solve")) : nullptr;
   }();
   return found;
