@@ -13,6 +13,7 @@
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/measuring.hpp"
 #include "core/units/text.hpp"
+#include "core/view/table.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -101,8 +102,9 @@ std::size_t points_of(std::vector<MeasuredSeries> const& series) {
 }
 
 void list(std::vector<MeasuredSeries> const& series) {
-  for (auto const& one : series) fmt::print("{:<32} {} figures\n", one.name, one.points.size());
-  fmt::print("{} figures in {} series\n", points_of(series), series.size());
+  Table table({"series", "figures"});
+  for (auto const& one : series) table.add({one.name, fmt::format("{}", one.points.size())});
+  fmt::print("{}{} figures in {} series\n", table.text(), points_of(series), series.size());
 }
 
 void run(Session& session, Options const& options) {

@@ -34,6 +34,12 @@ nlohmann::ordered_json parse_json(SourceText const& source, std::string_view sch
   } catch (nlohmann::ordered_json::parse_error const& error) {
     auto pos = source.position(error.byte > 0 ? error.byte - 1 : 0);
     throw InputError(std::vector<Diagnostic>{{pos, "not valid JSON here", std::string(source.line(pos.line))}});
+  } catch (nlohmann::ordered_json::out_of_range const& error) {
+    auto const reason = std::string_view(error.what());
+    throw InputError(std::vector<Diagnostic>{
+        {{source.name(), 1, 1},
+         fmt::format("a number is too large for a double: {}", reason.substr(reason.find_first_of('\''))),
+         {}}});
   }
   auto const word = json.is_object() && json.contains("lanewise") && json["lanewise"].is_string()
                         ? json["lanewise"].get<std::string>()

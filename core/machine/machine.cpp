@@ -25,8 +25,8 @@ constexpr std::array<AcsName, 7> kAcsNames{{{"SV", AcsControl::kSourceValidation
                                             {"DT", AcsControl::kDirectTranslated}}};
 constexpr std::array<std::string_view, 6> kIommuNames{"unknown", "off", "pt", "lazy", "strict", "vfio"};
 constexpr std::array<std::string_view, 6> kPciKindNames{"root_port", "switch", "gpu", "nic", "nvme", "device"};
-constexpr std::array<std::string_view, 7> kOpNames{"copy",   "write",    "read", "load_store",
-                                                   "atomic", "prefetch", "fault"};
+constexpr std::array<std::string_view, 8> kOpNames{"copy",   "write",    "read",  "load_store",
+                                                   "atomic", "prefetch", "fault", "send"};
 
 }  // namespace
 

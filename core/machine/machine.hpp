@@ -178,12 +178,14 @@ using Place = std::variant<PciId, NumaId>;
 
 // Words for how a transfer is asked to be done.
 // Prefetch and Fault move the pages of Unified Memory: asked for ahead, or one group of page faults after another.
-enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic, Prefetch, Fault };
+enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic, Prefetch, Fault, Send };
 std::string_view to_string(Op op);
 std::vector<std::string> op_names();
 Parsed<Op> parse_op(std::string_view text);
 // Done by a kernel on a GPU rather than by a copy engine or the driver.
 constexpr bool by_kernel(Op op) { return op == Op::Write || op == Op::Read || op == Op::LoadStore || op == Op::Atomic; }
+// Moves pages of Unified Memory rather than bytes between two buffers.
+constexpr bool migrates(Op op) { return op == Op::Prefetch || op == Op::Fault; }
 
 // A measured figure that wins over the model.
 struct Override {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "core/measurement/measured_transfer.hpp"
@@ -19,9 +19,7 @@ bool same_transfer(MeasuredPoint const& a, MeasuredPoint const& b) {
 // Five digits of the unit that files are written in: more than any two runs share.
 double rounded(double value, double unit) {
   constexpr int kDigits = 5;
-  double read_back = 0;
-  std::sscanf(fmt::format("{:.{}g}", value / unit, kDigits).c_str(), "%lf", &read_back);
-  return read_back * unit;
+  return std::strtod(fmt::format("{:.{}g}", value / unit, kDigits).c_str(), nullptr) * unit;
 }
 
 class Measuring {

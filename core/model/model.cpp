@@ -53,7 +53,7 @@ class Lowering {
       case Mechanism::StorageDirect: storage_direct(); break;
       case Mechanism::StorageStaged: storage_staged(); break;
     }
-    if (migrates()) migrate();
+    if (migrates(op_)) migrate();
     if (way_.pageable) copy_pageable();
     set_up();
     apply_override();
@@ -63,7 +63,6 @@ class Lowering {
   [[nodiscard]] std::optional<PciId> gpu(Place const& place) const { return gpu_at(machine_, place); }
   [[nodiscard]] PciId gpu_from() const { return std::get<PciId>(from_); }
   [[nodiscard]] PciId gpu_to() const { return std::get<PciId>(to_); }
-  [[nodiscard]] bool migrates() const { return op_ == Op::Prefetch || op_ == Op::Fault; }
   [[nodiscard]] bool by_kernel() const { return lanewise::by_kernel(op_); }
   [[nodiscard]] NvlinkUse by_nvlink() const {
     if (!by_kernel()) return NvlinkUse::Copy;

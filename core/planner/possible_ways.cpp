@@ -35,11 +35,12 @@ class Ways {
     auto const from = kind_of(machine_, request_.from);
     auto const to = kind_of(machine_, request_.to);
     auto const holds_pages = [](End end) { return end == End::Gpu || end == End::Memory; };
-    bool const migrates = request_.op == Op::Prefetch || request_.op == Op::Fault;
     bool const one_node = machine_.host_of(request_.from) == machine_.host_of(request_.to);
-    if (migrates && (!one_node || !holds_pages(from) || !holds_pages(to) || (from == End::Memory && to == End::Memory)))
+    if (migrates(request_.op) &&
+        (!one_node || !holds_pages(from) || !holds_pages(to) || (from == End::Memory && to == End::Memory)))
       return {};  // Unified Memory is of GPUs and host memory of one node
-    if (machine_.host_of(request_.from) != machine_.host_of(request_.to))
+    if (request_.op == Op::Send && one_node) return {};  // a message is for another node's queue pair
+    if (!one_node)
       across_nodes(from, to);
     else if (from == End::Gpu && to == End::Gpu)
       between_gpus();
@@ -109,7 +110,7 @@ class Ways {
   void gpu_and_memory() {
     add({.mechanism = Mechanism::Nvlink});
     add({.mechanism = Mechanism::HostDma});
-    if (request_.op == Op::Prefetch || request_.op == Op::Fault) return;  // the driver's own engines move pages
+    if (migrates(request_.op)) return;  // the driver's own engines move pages
     add({.mechanism = Mechanism::BarCopy,
          .staging = std::holds_alternative<NumaId>(request_.from) ? std::get<NumaId>(request_.from)
                                                                   : std::get<NumaId>(request_.to)});

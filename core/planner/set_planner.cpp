@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 3> kObjectiveNames{"each", "makespan", "s
 constexpr double kClearlyBetter = 0.01;
 // Where part of a transfer between GPUs goes through host memory beside NVLink, better by more than the ring's
 // own 90 % range (a sixth): an exchange of 128 MiB predicted 12 % faster with 10 % of it staged was 17 % slower on 2 x
-// H200, where four streams at once got 134 of the host's 222 GB/s.
+// H200, where four streams at once got 142 of the host's 222 GB/s.
 constexpr double kBetterThroughHost = 0.17;
 // Pieces begin at multiples of this, so that copies stay aligned.
 constexpr double kAlignment = 4096;
@@ -126,8 +126,7 @@ class Drafting {
     auto const& decision = base_.decisions[i];
     auto const& chosen = decision.candidates[decision.chosen].way;
     bool const as_it_is = chosen.by_driver || chosen.pageable || chosen.access.each > Bytes(0) ||
-                          transfer.op == Op::Atomic || transfer.op == Op::Prefetch || transfer.op == Op::Fault ||
-                          transfer.bytes == Bytes(0);
+                          transfer.op == Op::Atomic || migrates(transfer.op) || transfer.bytes == Bytes(0);
     constexpr std::size_t kMostPeers = 8;  // of a GPU over PCIe: beyond, a mapping more could be one too many
     bool const few_gpus = model_.machine().all(PciKind::Gpu).size() <= kMostPeers + 1;
     std::erase_if(transfer.options, [&](Option const& option) {

@@ -15,7 +15,7 @@ namespace {
 
 // What all runs of one step showed.
 struct Samples {
-  std::vector<double> start, end, duration;
+  std::vector<double> start, duration;
 };
 
 }  // namespace
@@ -30,7 +30,7 @@ Trace CudaExecutor::run(Plan const& plan) {
   if (plan.fingerprint != fingerprint(model_.machine()))
     throw InputError(
         fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
-  PlanRun laid(plan, model_, *devices_);
+  PlanRun laid(plan.steps, model_, *devices_);
   std::vector<Samples> samples(plan.steps.size());
   std::vector<double> makespans;
   Trace trace;
@@ -44,7 +44,6 @@ Trace CudaExecutor::run(Plan const& plan) {
       if (auto const wrong = laid.mismatch(StepId(i)); wrong && step.mismatch.empty()) step.mismatch = text_of(*wrong);
       if (run < 0) continue;
       samples[i].start.push_back(times[i].start.value());
-      samples[i].end.push_back(times[i].end.value());
       samples[i].duration.push_back((times[i].end - times[i].start).value());
       makespan = std::max(makespan, times[i].end.value());
     }

@@ -34,8 +34,18 @@ void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& ma
                         0, text_of(*wrong));
 }
 
-Plan plan_of(std::vector<Step> const& steps, Model const& model) {
-  return {model.machine().name, fingerprint(model.machine()), steps, {}};
+// The median of what once() returns, in seconds; every byte is checked every time.
+template <class Once>
+Sample repeated(Repetition repetition, PlanRun& run, std::vector<Step> const& steps, Machine const& machine,
+                Once once) {
+  std::vector<double> times;
+  for (int i = -repetition.warm_up; i < repetition.repeat; ++i) {
+    throw_if_interrupted();
+    auto const took = once();
+    check(run, steps, machine);
+    if (i >= 0) times.push_back(took);
+  }
+  return {Seconds(median(times)), relative_spread(times)};
 }
 
 }  // namespace
@@ -46,29 +56,18 @@ CudaMeter::CudaMeter(Model const& model, Repetition repetition)
 CudaMeter::~CudaMeter() = default;
 
 Sample CudaMeter::alone(Step const& step) {
-  PlanRun run(plan_of({step}, model_), model_, *devices_);
+  PlanRun run({step}, model_, *devices_);
   auto const row = row_length(model_, step);
-  std::vector<double> times;
-  for (int i = -repetition_.warm_up; i < repetition_.repeat; ++i) {
-    throw_if_interrupted();
-    auto const took = run.row(row);
-    check(run, {step}, model_.machine());
-    if (i >= 0) times.push_back(took.value() / row);
-  }
-  return {Seconds(median(times)), relative_spread(times)};
+  return repeated(repetition_, run, {step}, model_.machine(), [&] { return run.row(row).value() / row; });
 }
 
 Sample CudaMeter::together(std::vector<Step> const& steps) {
-  PlanRun run(plan_of(steps, model_), model_, *devices_);
-  std::vector<double> times;
-  for (int i = -repetition_.warm_up; i < repetition_.repeat; ++i) {
-    throw_if_interrupted();
+  PlanRun run(steps, model_, *devices_);
+  return repeated(repetition_, run, steps, model_.machine(), [&] {
     double makespan = 0;
     for (auto const& step : run.once()) makespan = std::max(makespan, step.end.value());
-    check(run, steps, model_.machine());
-    if (i >= 0) times.push_back(makespan);
-  }
-  return {Seconds(median(times)), relative_spread(times)};
+    return makespan;
+  });
 }
 
 std::map<std::string, std::string> CudaMeter::environment() const { return devices_->environment(); }

@@ -104,6 +104,7 @@ void Devices::match(PciId gpu, Device device) {
   devices_.emplace(gpu, device);
   all_.push_back(device);
   multiprocessors_.emplace(device, here.multiProcessorCount);
+  names_.emplace(here.name);
 }
 
 Device Devices::of(Place const& place) const {
@@ -117,19 +118,15 @@ std::map<std::string, std::string> Devices::environment() const {
   int runtime = 0;
   LANEWISE_CUDA(cudaDriverGetVersion(&driver));
   LANEWISE_CUDA(cudaRuntimeGetVersion(&runtime));
-  std::string gpus;
-  for (auto const device : all_) {
-    auto const name = std::string(properties(device).name);
-    if (gpus.find(name) == std::string::npos) gpus += (gpus.empty() ? "" : ", ") + name;
-  }
   std::map<std::string, std::string> found{{"cuda_driver", version_text(driver)},
                                            {"cuda_runtime", version_text(runtime)},
-                                           {"gpus", fmt::format("{} x {}", all_.size(), gpus)}};
+                                           {"gpus", fmt::format("{} x {}", all_.size(), fmt::join(names_, ", "))}};
   utsname system{};
   if (uname(&system) == 0) found["kernel"] = system.release;
-  // In kHz; what the GPU can run at, not what it does under power limits.
-  found["sm_clock"] = fmt::format("{} MHz", attribute(all_.front(), cudaDevAttrClockRate) / 1000);
-  found["memory_clock"] = fmt::format("{} MHz", attribute(all_.front(), cudaDevAttrMemoryClockRate) / 1000);
+  // What the GPU can run at, not what it does under power limits.
+  constexpr int kKilohertz = 1000;  // in a megahertz, the attributes' unit
+  found["sm_clock"] = fmt::format("{} MHz", attribute(all_.front(), cudaDevAttrClockRate) / kKilohertz);
+  found["memory_clock"] = fmt::format("{} MHz", attribute(all_.front(), cudaDevAttrMemoryClockRate) / kKilohertz);
   return found;
 }
 

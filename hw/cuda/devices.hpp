@@ -38,6 +38,7 @@ class Devices {
   std::map<PciId, Device> devices_;
   std::vector<Device> all_;
   std::map<Device, int> multiprocessors_;
+  std::set<std::string> names_;  // of the GPUs, as the driver has them
   std::set<std::pair<Device, Device>> reachable_;
 };
 

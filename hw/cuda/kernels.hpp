@@ -7,7 +7,7 @@
 
 namespace lanewise::hw {
 
-// Bytes that a kernel moves per thread and iteration, and how many multiprocessors it may use.
+// How many multiprocessors a kernel may use.
 struct KernelShape {
   int multiprocessors = 1;
 };

@@ -18,8 +18,6 @@ namespace {
 // Chunks in flight of a ring: one fills, one drains, and one each waits for its turn.
 constexpr std::size_t kSlots = 4;
 
-bool migrates(Op op) { return op == Op::Prefetch || op == Op::Fault; }
-
 class Laying {
  public:
   Laying(Step const& step, Model const& model, Devices& devices)

@@ -67,13 +67,6 @@ class Watch {
   std::jthread thread_;
 };
 
-// What must have ended before a step: what it needs, and what it leaves the way to.
-std::vector<StepId> waits_for(Step const& step) {
-  auto all = step.after;
-  all.insert(all.end(), step.turns.begin(), step.turns.end());
-  return all;
-}
-
 Seconds between(cudaEvent_t zero, Event const& event) {
   float milliseconds = 0;
   check_cuda(cudaEventElapsedTime(&milliseconds, zero, event.get()), "cudaEventElapsedTime");
@@ -82,8 +75,8 @@ Seconds between(cudaEvent_t zero, Event const& event) {
 
 }  // namespace
 
-PlanRun::PlanRun(Plan plan, Model const& model, Devices& devices) : plan_(std::move(plan)) {
-  DagRunner runner(plan_.steps);
+PlanRun::PlanRun(std::vector<Step> steps, Model const& model, Devices& devices) : steps_(std::move(steps)) {
+  DagRunner runner(steps_);
   std::vector<StepId> ready;
   auto const add = [&](StepId id) { ready.push_back(id); };
   runner.begin(add);
@@ -93,26 +86,27 @@ PlanRun::PlanRun(Plan plan, Model const& model, Devices& devices) : plan_(std::m
     runner.finished(id, add);
   }
   set_peer_access(model, devices);
-  for (auto const& step : plan_.steps) {
+  auto const& machine = model.machine();
+  for (auto const& step : steps_) {
     auto& laid = laid_.emplace_back();
     laid.step = lay(step, model, devices);
     laid.step.source->fill(seed_of(StepId(laid_.size() - 1)));
-    auto const device = laid.step.move->device();
-    laid.end = make_event(device);
-    if (std::find(used_.begin(), used_.end(), device) == used_.end()) used_.push_back(device);
-  }
-  auto const& machine = model.machine();
-  for (auto const& step : plan_.steps)
+    laid.waits_for = step.after;
+    laid.waits_for.insert(laid.waits_for.end(), step.turns.begin(), step.turns.end());
+    laid.end = make_event(laid.step.move->device());
     for (auto const& place : {step.from, step.to})
       if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
-  assign_streams(plan_);
-  gate_ = std::make_unique<ReleaseGate>(used_);
+  }
+  assign_streams();
+  std::vector<Device> used;
+  for (auto const& [device, lanes] : lanes_) used.push_back(device);
+  gate_ = std::make_unique<ReleaseGate>(used);
 }
 
 void PlanRun::set_peer_access(Model const& model, Devices& devices) {
   std::set<std::pair<Device, Device>> open;
   std::set<std::pair<Device, Device>> closed;
-  for (auto const& step : plan_.steps) {
+  for (auto const& step : steps_) {
     auto const need = peer_need(step, devices);
     open.insert(need.open.begin(), need.open.end());
     closed.insert(need.closed.begin(), need.closed.end());
@@ -126,7 +120,9 @@ void PlanRun::set_peer_access(Model const& model, Devices& devices) {
   for (auto const& [device, peer] : closed) devices.keep_from(device, peer);
   for (auto const& [device, peer] : open) {
     devices.let_reach(device, peer);
-    wakes_.push_back({device, peer, allocate_on(device, kWakeBytes), allocate_on(peer, kWakeBytes)});
+    for (auto const end : {device, peer})
+      if (!wake_memory_.contains(end)) wake_memory_.emplace(end, allocate_on(end, kWakeBytes));
+    awake_.emplace_back(device, peer);
   }
 }
 
@@ -141,16 +137,16 @@ cudaStream_t PlanRun::fresh_stream(Device device) {
 
 // A step goes on in the stream of one it waits for, where that is on its device and no other step has taken it:
 // what follows in a stream needs no event.
-void PlanRun::assign_streams(Plan const& plan) {
+void PlanRun::assign_streams() {
   std::set<StepId> continued;
   for (auto const id : order_) {
     auto& laid = laid_[index(id)];
     auto const device = laid.step.move->device();
-    for (auto const before : waits_for(plan.steps[index(id)])) {
+    for (auto const before : laid.waits_for) {
       auto const& other = laid_[index(before)];
       if (other.step.move->device() != device || !continued.insert(before).second) continue;
       laid.stream = other.stream;
-      if (waits_for(plan.steps[index(id)]).size() == 1) laid.continues = before;
+      if (laid.waits_for.size() == 1) laid.continues = before;
       break;
     }
     if (laid.stream == nullptr) laid.stream = fresh_stream(device);
@@ -167,14 +163,14 @@ void PlanRun::prepare() {
 }
 
 void PlanRun::wake_links() {
-  for (auto const& pair : wakes_) {
-    DeviceGuard const guard(pair.from);
-    check_cuda(cudaMemcpyAsync(pair.target.get(), pair.source.get(), static_cast<std::size_t>(kWakeBytes.value()),
-                               cudaMemcpyDefault, nullptr),
+  for (auto const& [from, to] : awake_) {
+    DeviceGuard const guard(from);
+    check_cuda(cudaMemcpyAsync(wake_memory_.at(to).get(), wake_memory_.at(from).get(),
+                               static_cast<std::size_t>(kWakeBytes.value()), cudaMemcpyDefault, nullptr),
                "cudaMemcpyAsync");
   }
-  for (auto const& pair : wakes_) {
-    DeviceGuard const guard(pair.from);
+  for (auto const& [device, memory] : wake_memory_) {
+    DeviceGuard const guard(device);
     check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
 }
@@ -182,10 +178,9 @@ void PlanRun::wake_links() {
 void PlanRun::enqueue(StepId id, int rounds) {
   auto& laid = laid_[index(id)];
   auto const device = laid.step.move->device();
-  auto const before_it = waits_for(plan_.steps[index(id)]);
   DeviceGuard const guard(device);
-  if (before_it.empty()) gate_->hold(device, laid.stream);
-  for (auto const before : before_it)
+  if (laid.waits_for.empty()) gate_->hold(device, laid.stream);
+  for (auto const before : laid.waits_for)
     if (laid_[index(before)].stream != laid.stream)
       check_cuda(cudaStreamWaitEvent(laid.stream, laid_[index(before)].end.get(), 0), "cudaStreamWaitEvent");
   // A time between two copies costs 3 us of an H200's engine, so a step that continues another takes that one's end.
@@ -200,7 +195,7 @@ void PlanRun::enqueue_all(int rounds) {
     try {
       enqueue(id, rounds);
     } catch (DeviceError const& error) {
-      throw DeviceError(fmt::format("step '{}'", plan_.steps[index(id)].transfer), error);
+      throw DeviceError(fmt::format("step '{}'", steps_[index(id)].transfer), error);
     }
     watch.made_progress();
   }
@@ -240,7 +235,7 @@ Seconds PlanRun::row(int count) {
 void PlanRun::wait() {
   auto const until = std::chrono::steady_clock::now() + kLongestWait;
   for (auto const id : order_) {
-    auto const name = fmt::format("step '{}'", plan_.steps[index(id)].transfer);
+    auto const name = fmt::format("step '{}'", steps_[index(id)].transfer);
     for (;;) {
       auto const state = cudaEventQuery(laid_[index(id)].end.get());
       if (state == cudaSuccess) break;

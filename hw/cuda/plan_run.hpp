@@ -3,7 +3,6 @@
 #include <map>
 #include <vector>
 
-#include "core/plan/plan.hpp"
 #include "hw/cuda/move.hpp"
 #include "hw/cuda/release_gate.hpp"
 
@@ -18,7 +17,7 @@ struct StepTimes {
 class PlanRun {
  public:
   // Throws PlanError or MissingError naming the step that cannot be laid.
-  PlanRun(Plan plan, Model const& model, Devices& devices);
+  PlanRun(std::vector<Step> steps, Model const& model, Devices& devices);
 
   // Clears the targets, enqueues everything behind the gate, opens it and waits. Throws DeviceError naming the step.
   std::vector<StepTimes> once();
@@ -32,14 +31,10 @@ class PlanRun {
  private:
   struct Laid {
     LaidStep step;
+    std::vector<StepId> waits_for;  // what it needs, and what it leaves the way to
     cudaStream_t stream = nullptr;
     std::optional<StepId> continues;  // the step before it in its stream, whose end is its start
     Event start, end;                 // no start where it continues another and waits for nothing else
-  };
-  // Two devices with peer access, and memory to pass between them before a run.
-  struct WakePair {
-    Device from{}, to{};
-    DeviceMemory source, target;
   };
   // Streams of one device, and which of them no later step has taken over yet.
   struct Lanes {
@@ -48,7 +43,7 @@ class PlanRun {
   };
 
   void set_peer_access(Model const& model, Devices& devices);
-  void assign_streams(Plan const& plan);
+  void assign_streams();
   [[nodiscard]] cudaStream_t fresh_stream(Device device);
   void prepare();
   void wake_links();
@@ -59,12 +54,12 @@ class PlanRun {
   void wait();
   [[nodiscard]] std::vector<StepTimes> times() const;
 
-  Plan plan_;
+  std::vector<Step> steps_;
   std::vector<StepId> order_;
   std::vector<Laid> laid_;
   std::map<Device, Lanes> lanes_;
-  std::vector<Device> used_;
-  std::vector<WakePair> wakes_;
+  std::vector<std::pair<Device, Device>> awake_;  // with peer access, between which traffic passes before a run
+  std::map<Device, DeviceMemory> wake_memory_;    // what is in it does not matter
   std::unique_ptr<ReleaseGate> gate_;
   NumaIndex near_;  // of the first GPU: where the thread that enqueues runs
   bool began_early_ = false;

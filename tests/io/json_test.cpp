@@ -54,6 +54,10 @@ TEST(JsonNumbers, AreStableAfterOneWayThrough) {
   }
 }
 
+TEST(JsonNumbers, TooLargeForADoubleIsRefused) {
+  EXPECT_THAT(refusal_of(R"({"lanewise": "plan/1", "x": 1e999})"), HasSubstr("too large for a double: '1e999'"));
+}
+
 TEST(JsonNumbers, SurviveTheTextToo) {
   Numbers number;
   for (int i = 0; i < 20'000; ++i) {
