@@ -38,7 +38,7 @@ class Ways {
     bool const one_node = machine_.host_of(request_.from) == machine_.host_of(request_.to);
     if (migrates(request_.op) &&
         (!one_node || !holds_pages(from) || !holds_pages(to) || (from == End::Memory && to == End::Memory)))
-      return {};  // Unified Memory is of GPUs and host memory of one node
+      return {};                                         // Unified Memory is of GPUs and host memory of one node
     if (request_.op == Op::Send && one_node) return {};  // a message is for another node's queue pair
     if (!one_node)
       across_nodes(from, to);
