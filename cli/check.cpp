@@ -25,7 +25,7 @@ struct Options {
   std::string objective;
   std::string hw_runs;    // runs on hardware recorded elsewhere
   std::string runs_file;  // where to record those made here
-  hw::Repetition repetition;
+  OnHardware hardware;
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
@@ -60,7 +60,7 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& give
   for (std::size_t i = 0; i < given.scenarios.size(); ++i) {
     CheckWorld world{
         [&](std::string const& name) { return session.machine_named_in(given.files[i].parent_path(), name); },
-        [&](Model const& model) { return make_executor(mode, model, options.repetition); },
+        [&](Model const& model) { return make_executor(mode, model, options.hardware); },
         session.catalogue,
         mode,
         objective,
@@ -87,7 +87,8 @@ void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, s
   if (both != nullptr) fmt::print("\n{}", both_modes_text(*both));
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, Options& options) {
+  if (options.mode != "sim" && options.hw_runs.empty() && !options.hardware.join()) return;
   Given given{yaml_files(options.scenarios), {}};
   given.scenarios = read_all(given.files);
   if (!session.machine_name.empty())
@@ -129,7 +130,7 @@ void add_check(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_option("--record", options->runs_file, "also write the runs on hardware to this file")
       ->type_name("FILE");
-  add_repeat(*command, options->repetition);
+  add_hardware_options(*command, options->hardware);
   command->add_option("--junit", options->junit, "also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }
