@@ -35,14 +35,15 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
     passed += result.passed ? 1 : 0;
   }
   auto const ran = run.ran();
+  auto const timed = ran && run.untimed.empty();
   bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
   return {verdict.scenario,
           run.machine,
           run.variant.empty() ? "" : run.variant,
           ran ? rounded_text(run.trace.makespan) : "",
           ran && run.bound ? rounded_text(run.bound->makespan) : "",
-          ran && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
-          ran ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
+          timed && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
+          timed ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
           fmt::format("{}/{}", passed, all),
           !fine                 ? "FAIL"
           : run.skipped.empty() ? "pass"
