@@ -18,6 +18,7 @@ constexpr auto* kNoVerbs =
 // Where no plan can cross the network: one process, and no RDMA executor in this build.
 class OneNode : public Nodes {
  public:
+  [[nodiscard]] int processes() const override { return 1; }
   [[nodiscard]] bool is_first() const override { return true; }
   void serve() override {}
   std::unique_ptr<Executor> make_executor(Model const& /*model*/, Repetition /*repetition*/) override {

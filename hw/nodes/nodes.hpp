@@ -15,6 +15,7 @@ class Nodes {
   Nodes& operator=(Nodes const&) = delete;
   virtual ~Nodes() = default;  // of the first: lets the others go
 
+  [[nodiscard]] virtual int processes() const = 0;
   [[nodiscard]] virtual bool is_first() const = 0;
   // Does its part of every plan that the first runs, until that is done.
   virtual void serve() = 0;

@@ -97,6 +97,7 @@ class VerbsNodes : public Nodes {
     }
   }
 
+  [[nodiscard]] int processes() const override { return group_->size(); }
   [[nodiscard]] bool is_first() const override { return group_->rank() == 0; }
 
   void serve() override {
