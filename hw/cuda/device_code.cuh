@@ -54,15 +54,15 @@ __device__ inline void copy_share(void* target, void const* source, std::uint64_
   auto* const to = static_cast<Vector*>(target);
   auto const* const from = static_cast<Vector const*>(source);
   auto const vectors = bytes / sizeof(Vector);
-  auto i = share.index;
-  for (; i + (kUnroll - 1) * share.count < vectors; i += kUnroll * share.count) {
+  for (auto i = share.index; i < vectors; i += kUnroll * share.count) {
     Vector values[kUnroll];
 #pragma unroll
-    for (int k = 0; k < kUnroll; ++k) values[k] = load_fresh(from + i + k * share.count);
+    for (int k = 0; k < kUnroll; ++k)
+      if (i + k * share.count < vectors) values[k] = load_fresh(from + i + k * share.count);
 #pragma unroll
-    for (int k = 0; k < kUnroll; ++k) to[i + k * share.count] = values[k];
+    for (int k = 0; k < kUnroll; ++k)
+      if (i + k * share.count < vectors) to[i + k * share.count] = values[k];
   }
-  for (; i < vectors; i += share.count) to[i] = load_fresh(from + i);
   auto const done = vectors * sizeof(Vector);
   if (share.index < bytes - done)
     static_cast<std::uint8_t*>(target)[done + share.index] =

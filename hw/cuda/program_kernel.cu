@@ -69,8 +69,10 @@ __device__ void end_task(PackedTask const& task, std::uint64_t const* signals, P
   __syncthreads();
   if (threadIdx.x != 0) return;
   publish();
-  if (task.blocks > 1 && atomicInc(arguments.counters + task.id, task.blocks - 1) != task.blocks - 1) return;
-  publish();
+  if (task.blocks > 1) {
+    if (atomicInc(arguments.counters + task.id, task.blocks - 1) != task.blocks - 1) return;
+    publish();
+  }
   for (std::uint32_t i = 0; i < task.signals.count; ++i) set_flag(signals[i], arguments.epoch);
   arguments.times[task.id].end = global_time();
 }
