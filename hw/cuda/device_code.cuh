@@ -46,7 +46,7 @@ __device__ inline Vector load_fresh(Vector const* from) {
 
 // Which of the threads that share some work this one is.
 struct Share {
-  std::uint64_t index = 0, count = 1;
+  std::uint32_t index = 0, count = 1;
 };
 
 __device__ inline void copy_share(void* target, void const* source, std::uint64_t bytes, Share share) {
@@ -54,29 +54,36 @@ __device__ inline void copy_share(void* target, void const* source, std::uint64_
   auto* const to = static_cast<Vector*>(target);
   auto const* const from = static_cast<Vector const*>(source);
   auto const vectors = bytes / sizeof(Vector);
-  for (auto i = share.index; i < vectors; i += kUnroll * share.count) {
+  auto i = std::uint64_t{share.index};
+  for (; i + (kUnroll - 1) * share.count < vectors; i += kUnroll * share.count) {
     Vector values[kUnroll];
 #pragma unroll
-    for (int k = 0; k < kUnroll; ++k)
-      if (i + k * share.count < vectors) values[k] = load_fresh(from + i + k * share.count);
+    for (int k = 0; k < kUnroll; ++k) values[k] = load_fresh(from + i + k * share.count);
 #pragma unroll
-    for (int k = 0; k < kUnroll; ++k)
-      if (i + k * share.count < vectors) to[i + k * share.count] = values[k];
+    for (int k = 0; k < kUnroll; ++k) to[i + k * share.count] = values[k];
   }
+  // At most kUnroll - 1 are left, also in flight together.
+  Vector values[kUnroll - 1];
+#pragma unroll
+  for (int k = 0; k < kUnroll - 1; ++k)
+    if (i + k * share.count < vectors) values[k] = load_fresh(from + i + k * share.count);
+#pragma unroll
+  for (int k = 0; k < kUnroll - 1; ++k)
+    if (i + k * share.count < vectors) to[i + k * share.count] = values[k];
   auto const done = vectors * sizeof(Vector);
   if (share.index < bytes - done)
     static_cast<std::uint8_t*>(target)[done + share.index] =
         static_cast<std::uint8_t const volatile*>(source)[done + share.index];
 }
 
-// target = the sum of all sources, in 32-bit elements; the target may be among them. Four sources and two vectors of
+// target = the sum of all sources, in 32-bit elements; the target may be among them. Three sources and two vectors of
 // each are in flight at a time.
 __device__ inline void add_share(void* target, std::uint64_t const* sources, std::uint32_t count, std::uint64_t bytes,
                                  Share share) {
-  constexpr std::uint32_t kSources = 4;
+  constexpr std::uint32_t kSources = 3;
   auto* const to = static_cast<Vector*>(target);
   auto const vectors = bytes / sizeof(Vector);
-  for (auto i = share.index; i < vectors; i += 2 * share.count) {
+  for (auto i = std::uint64_t{share.index}; i < vectors; i += 2 * share.count) {
     bool const two = i + share.count < vectors;
     Vector sum[2] = {};
     for (std::uint32_t s = 0; s < count; s += kSources) {

@@ -55,8 +55,7 @@ __device__ bool wait_for(std::uint32_t const* numbers, std::uint32_t count, Prog
 }
 
 __device__ void do_share(PackedTask const& task, std::uint64_t const* sources) {
-  Share const share{(blockIdx.x - task.first_block) * static_cast<std::uint64_t>(blockDim.x) + threadIdx.x,
-                    task.blocks * static_cast<std::uint64_t>(blockDim.x)};
+  Share const share{(blockIdx.x - task.first_block) * blockDim.x + threadIdx.x, task.blocks * blockDim.x};
   auto* const target = reinterpret_cast<void*>(task.target);
   if (task.sources.count == 1)
     copy_share(target, reinterpret_cast<void const*>(sources[0]), task.bytes, share);
