@@ -41,7 +41,7 @@ Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& ch
   auto const used = plan.collective->algorithm;
   Regret regret{std::string(to_string(asked.op)), 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
   for (auto const& other : plans_of_collective(model, asked)) {
-    if (other.collective->algorithm == used) continue;
+    if (other == plan) continue;
     auto const makespan = executor.run(other).makespan;
     ++regret.alternatives;
     if (makespan >= regret.best_makespan) continue;

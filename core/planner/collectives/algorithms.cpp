@@ -37,7 +37,7 @@ Moves direct(Collective const& collective) {
     for (std::size_t i = 0; i < n; ++i) {
       auto const other = (i + step) % n;
       if (collective.op == CollectiveOp::AllToAll)
-        moves.deliver(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i));
+        moves.deliver(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i), false);
       if (step == 0) continue;
       if (collective.op == CollectiveOp::Scatter && i == collective.root) moves.carry(i, other, part[other], false);
       if (collective.op == CollectiveOp::Gather && other == collective.root) moves.carry(i, other, part[i], false);
@@ -154,6 +154,15 @@ std::optional<Moves> hierarchical(Collective const& collective, Layout const& la
 }
 
 }  // namespace
+
+std::optional<Moves> in_one_step(Collective const& collective) {
+  if (collective.op != CollectiveOp::AllReduce) return std::nullopt;
+  auto const n = collective.among.size();
+  Moves moves(n, collective.bytes, 1);
+  for (std::size_t step = 0; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) moves.deliver((i + step) % n, i, 0, 0, step > 0);
+  return moves;
+}
 
 std::optional<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
   switch (algorithm) {

@@ -119,12 +119,12 @@ class Checker {
 
   [[nodiscard]] std::optional<std::string> result_fault() const {
     auto const n = collective_.among.size();
-    bool const to_output = collective_.op == CollectiveOp::AllToAll;
+    auto const results = plan_.buffers.size() - n;  // in the data itself, or beside it
     for (std::size_t who = 0; who < n; ++who)
       for (std::size_t k = 0; k + 1 < cuts_.size(); ++k) {
         auto const wanted = wanted_at(who, cuts_[k]);
         if (!wanted) continue;
-        auto const& found = memory_[to_output ? n + who : who][k];
+        auto const& found = memory_[results + who][k];
         if (found == *wanted) continue;
         return fmt::format("participant {} at byte {}: {} contributions instead of {}, or others", who, cuts_[k],
                            found.size(), wanted->size());

@@ -73,7 +73,7 @@ void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool red
   }
 }
 
-void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as) {
+void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as, bool reduces) {
   if (output_.empty()) output_.resize(participants_ * cells_);
   Move move;
   move.from = static_cast<std::uint32_t>(from);
@@ -82,6 +82,7 @@ void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::u
   move.read_at = begin_of(cell);
   move.write_at = begin_of(as);
   move.bytes = std::min(begin_of(cell + 1) - move.read_at, begin_of(as + 1) - move.write_at);
+  move.reduces = reduces;
   if (move.bytes == Bytes(0)) return;
   auto const id = static_cast<std::uint32_t>(list_.size());
   reads(data_[from * cells_ + cell], move, id);

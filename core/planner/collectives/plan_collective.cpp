@@ -100,7 +100,7 @@ class Lanes {
 
  private:
   // By a copy engine or by a kernel, whichever is through earlier. What is added is added by a kernel: where it can, it
-  // reads the other's memory itself, else it works behind the copy.
+  // reads the other's memory itself, else it works behind the copy, which is one more start and one more pass.
   Lane chosen(Moves::Move const& move) {
     Request request{.id = std::string(to_string(collective_.op)),
                     .from = collective_.among[move.from],
@@ -120,6 +120,7 @@ class Lanes {
       if (!judged.cost || (best && judged.cost->time >= fastest)) continue;
       best = Lane{judged.way, op};
       fastest = judged.cost->time;
+      if (move.reduces) break;
     }
     if (!best)
       throw PlanError(fmt::format("{} from '{}' to '{}': {}", to_string(collective_.op),
@@ -140,7 +141,7 @@ Plan laid(Model const& model, Collective const& collective, Algorithm algorithm,
   plan.collective->algorithm = algorithm;
   for (auto const& place : collective.among)
     plan.buffers.push_back({machine.name_of(place) + ".data", place, collective.bytes});
-  if (collective.op == CollectiveOp::AllToAll)
+  if (moves.has_output())
     for (auto const& place : collective.among)
       plan.buffers.push_back({machine.name_of(place) + ".output", place, collective.bytes});
   auto const buffer = [&](std::uint32_t who, Moves::Store store) {
@@ -190,16 +191,19 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   auto const layout = layout_of(model, collective);
   Lanes lanes(model, collective);
   std::vector<Weighed> plans;
+  auto const weigh = [&](Algorithm algorithm, std::optional<Moves> moves) {
+    if (!moves) return;
+    auto plan = laid(model, collective, algorithm, std::move(*moves), lanes);
+    auto const time = estimate(model, plan.steps).makespan;
+    plans.push_back({std::move(plan), time});
+  };
   for (auto const algorithm :
        {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling, Algorithm::Hierarchical}) {
     bool const asked = collective.algorithm == algorithm;
     if (!asked && (collective.algorithm != Algorithm::Auto || !worth_weighing(algorithm, collective.among.size())))
       continue;
-    auto moves = moves_of(collective, algorithm, layout);
-    if (!moves) continue;
-    auto plan = laid(model, collective, algorithm, std::move(*moves), lanes);
-    auto const time = estimate(model, plan.steps).makespan;
-    plans.push_back({std::move(plan), time});
+    weigh(algorithm, moves_of(collective, algorithm, layout));
+    if (algorithm == Algorithm::Direct) weigh(algorithm, in_one_step(collective));
   }
   std::stable_sort(plans.begin(), plans.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
   if (plans.empty())
