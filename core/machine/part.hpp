@@ -72,6 +72,8 @@ struct GpuFigures {
   std::string chip;                    // ga100, gh100, gfx906: peers must share it
   std::string compute_capability;      // "8.0"; empty where there is none
   std::optional<int> multiprocessors;  // SMs or compute units
+  std::optional<FlopPerSecond> fp32_rate;  // peak, not of matrices
+  std::optional<FlopPerSecond> fp16_rate;  // peak, of dense matrices where it has units for them
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::optional<double> memory_efficiency;  // what a local copy reaches of that
