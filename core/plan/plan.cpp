@@ -122,6 +122,7 @@ void add_parts(Hash& hash, Machine const& machine) {
     for (auto const& field : part_fields(part.kind)) {
       auto const texts = field.write(part);
       if (texts.empty() || field.spec.name == "title") continue;  // nobody says; for people
+      if (field.spec.name == "fp32_rate" || field.spec.name == "fp16_rate") continue;  // steps carry the time they give
       hash.add(field.spec.name);
       for (auto const& text : texts) hash.add(text);
     }
