@@ -68,7 +68,8 @@ Prepared prepare(Session& session, PlannedInput const& input) {
 
 void add_planning(CLI::App& command, PlannedInput& input) {
   command.add_option("--variant", input.variant, "the scenario's variant to take");
-  command.add_option("--objective", input.objective, "each, makespan or slowdown: what the transfers are planned for; else what the scenario says");
+  command.add_option("--objective", input.objective,
+                     "each, makespan or slowdown: what the transfers are planned for; else what the scenario says");
 }
 
 }  // namespace lanewise::cli

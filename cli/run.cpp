@@ -76,7 +76,8 @@ void run(Session& session, Options const& options) {
   if (options.mode == "both") return run_both(session, options, model, plan);
   auto trace = make_executor(options.mode, model, options.repetition)->run(plan);
   // The ranges of a collective would take hundreds of runs of a long plan.
-  if (options.mode == "sim" && !plan.collective && plan.collectives.empty()) add_ranges(trace, plan, model, make_sim_executor);
+  if (options.mode == "sim" && !plan.collective && plan.collectives.empty())
+    add_ranges(trace, plan, model, make_sim_executor);
   refuse_wrong_bytes(session, trace);
   auto const bound = lower_bound(plan, model);
   auto json = to_json(trace);

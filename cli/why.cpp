@@ -20,7 +20,8 @@ struct Options {
 };
 
 void explain_transfer(Session& session, Options const& options) {
-  if (!session.machine_name.empty()) throw InputError("why MACHINE FROM TO names its machine first; --on is for scenarios");
+  if (!session.machine_name.empty())
+    throw InputError("why MACHINE FROM TO names its machine first; --on is for scenarios");
   if (options.to.empty()) throw InputError("where the data goes is missing: why MACHINE FROM TO");
   session.machine_name = options.input.file;
   Model const model(session.machine());
@@ -51,19 +52,19 @@ void run(Session& session, Options const& options) {
   if (!options.from.empty()) return explain_transfer(session, options);
   std::error_code error;
   if (!std::filesystem::is_regular_file(options.input.file, error))
-    throw InputError(fmt::format("'{}' is no scenario file; of a machine, say between which places: why MACHINE FROM TO",
-                                 options.input.file));
+    throw InputError(fmt::format(
+        "'{}' is no scenario file; of a machine, say between which places: why MACHINE FROM TO", options.input.file));
   explain_run(session, options);
 }
 
 }  // namespace
 
 void add_why(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand(
-      "why",
-      "MACHINE FROM TO: which way a transfer takes, and why not the others\n"
-      "SCENARIO [--on MACHINE]: why a scenario takes as long as it does: critical path, what is busiest when, what would "
-      "help");
+  auto* command = app.add_subcommand("why",
+                                     "MACHINE FROM TO: which way a transfer takes, and why not the others\n"
+                                     "SCENARIO [--on MACHINE]: why a scenario takes as long as it does: critical path, "
+                                     "what is busiest when, what would "
+                                     "help");
   auto options = std::make_shared<Options>();
   command->add_option("input", options->input.file, "a machine or cluster, or a scenario file or plan")
       ->required()

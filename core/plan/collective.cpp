@@ -7,8 +7,9 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 9> kOps{"broadcast",  "scatter",    "gather",       "all_gather", "reduce_scatter",
-                                               "all_reduce", "all_to_all", "all_to_all_v", "chain"};
+constexpr std::array<std::string_view, 9> kOps{"broadcast",  "scatter",        "gather",
+                                               "all_gather", "reduce_scatter", "all_reduce",
+                                               "all_to_all", "all_to_all_v",   "chain"};
 constexpr std::array<std::string_view, 6> kAlgorithms{"auto", "direct",           "ring",
                                                       "tree", "halving_doubling", "hierarchical"};
 

@@ -44,7 +44,7 @@ struct Collective {
   std::vector<Place> among;
   Bytes bytes{0};
   Algorithm algorithm = Algorithm::Auto;
-  std::size_t root = 0;  // position in `among`
+  std::size_t root = 0;                        // position in `among`
   std::vector<std::vector<Bytes>> sizes = {};  // of all_to_all_v: what the row's participant sends to the column's
   std::size_t pieces = 0;                      // of a chain: in how many the data goes on; 0: as many as are fastest
   friend bool operator==(Collective const&, Collective const&) = default;

@@ -121,7 +121,7 @@ void add_parts(Hash& hash, Machine const& machine) {
     hash.add(part.name);
     for (auto const& field : part_fields(part.kind)) {
       auto const texts = field.write(part);
-      if (texts.empty() || field.spec.name == "title") continue;  // nobody says; for people
+      if (texts.empty() || field.spec.name == "title") continue;                       // nobody says; for people
       if (field.spec.name == "fp32_rate" || field.spec.name == "fp16_rate") continue;  // steps carry the time they give
       hash.add(field.spec.name);
       for (auto const& text : texts) hash.add(text);
@@ -302,7 +302,8 @@ void verify_sizes(Collective const& collective) {
   auto const n = collective.op == CollectiveOp::AllToAllV ? collective.among.size() : 0;
   bool const square = collective.sizes.size() == n && std::all_of(collective.sizes.begin(), collective.sizes.end(),
                                                                   [&](auto const& row) { return row.size() == n; });
-  if (!square) throw InputError("not a plan: an all_to_all_v has a row of sizes for each participant, others have none");
+  if (!square)
+    throw InputError("not a plan: an all_to_all_v has a row of sizes for each participant, others have none");
 }
 
 Collective collective_from(Json const& json, Machine const& machine) {
@@ -530,8 +531,8 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
       plan.buffers.push_back({item.at("name"), machine.place(item.at("at").get<std::string>()),
                               Bytes(item.at("bytes").get<std::int64_t>())});
     for (auto const& item : json.value("collectives", Json::array())) {
-      auto const first = region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first",
-                                     plan.buffers);
+      auto const first =
+          region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);
       plan.collectives.push_back({item.at("id"), collective_from(item, machine), first->buffer});
     }
     for (auto const& item : json.at("steps")) {

@@ -23,7 +23,8 @@ struct Compute {
 };
 
 // How long it takes there at least: the longer of its operations at the part's peak rate and its bytes at the memory's
-// (Williams, Waterman and Patterson, Roofline, 2009). Throws PlanError when the place is no GPU, or a figure is unknown.
+// (Williams, Waterman and Patterson, Roofline, 2009). Throws PlanError when the place is no GPU, or a figure is
+// unknown.
 Seconds compute_time(Model const& model, Compute const& compute, Place const& on);
 
 }  // namespace lanewise

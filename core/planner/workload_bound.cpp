@@ -19,8 +19,8 @@ struct Node {
   std::string name;
   double least = 0;
   std::set<std::size_t> next = {};
-  double head = 0;            // before it begins
-  double tail = 0;            // after its end
+  double head = 0;             // before it begins
+  double tail = 0;             // after its end
   std::size_t before = kNone;  // on the longest way to it
   std::size_t behind = kNone;
 };
@@ -39,8 +39,7 @@ struct Load {
 
 class Bounding {
  public:
-  Bounding(Plan const& plan, Model const& model)
-      : plan_(plan), model_(model), transfers_(open_transfers(plan, model)) {
+  Bounding(Plan const& plan, Model const& model) : plan_(plan), model_(model), transfers_(open_transfers(plan, model)) {
     node_of_.assign(plan.steps.size(), kNone);
     collective_of_.assign(plan.steps.size(), kNone);
   }

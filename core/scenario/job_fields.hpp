@@ -15,10 +15,10 @@ struct CollectiveSpec {
   std::vector<std::string> among;  // names of places, ranges expanded
   Bytes bytes{0};
   Algorithm algorithm = Algorithm::Auto;
-  std::string root;                             // empty: the first
-  std::vector<std::vector<Bytes>> sizes = {};   // of all_to_all_v
-  std::size_t pieces = 0;                       // of a chain; 0: as many as are fastest
-  std::vector<std::string> after = {};          // ids
+  std::string root;                            // empty: the first
+  std::vector<std::vector<Bytes>> sizes = {};  // of all_to_all_v
+  std::size_t pieces = 0;                      // of a chain; 0: as many as are fastest
+  std::vector<std::string> after = {};         // ids
   friend bool operator==(CollectiveSpec const&, CollectiveSpec const&) = default;
 };
 

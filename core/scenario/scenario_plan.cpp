@@ -13,8 +13,8 @@ Place place_named(Scenario const& scenario, Machine const& machine, std::string 
   try {
     return machine.place(name);
   } catch (InputError const& error) {
-    throw InputError(std::vector<Diagnostic>{
-        {scenario.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
+    throw InputError(
+        std::vector<Diagnostic>{{scenario.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
   }
 }
 

@@ -159,9 +159,8 @@ class ScenarioReader {
           top.fail_at_key(all[i].key, fmt::format("{} '{}' comes after '{}', which is not there{}", all[i].kind,
                                                   all[i].id, name, did_you_mean(name, ids)));
         else if (all[found].kind == all[i].kind && found >= i)
-          top.fail_at_key(all[i].key,
-                          fmt::format("{} '{}' comes after '{}', which must stand before it in the list", all[i].kind,
-                                      all[i].id, name));
+          top.fail_at_key(all[i].key, fmt::format("{} '{}' comes after '{}', which must stand before it in the list",
+                                                  all[i].kind, all[i].id, name));
       }
     if (diagnostics_.empty() && order_of(scenario_).size() != all.size())
       top.fail_at_key("scenario", "its transfers, collectives and computing wait for one another in a circle");

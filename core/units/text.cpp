@@ -37,12 +37,8 @@ constexpr std::array<Unit, 5> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e
 constexpr std::array<Unit, 4> kFrequencyUnits{{{"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}}};
 constexpr std::array<Unit, 6> kFlopUnits{
     {{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}}};
-constexpr std::array<Unit, 6> kFlopRateUnits{{{"FLOP/s", 1},
-                                              {"kFLOP/s", 1e3},
-                                              {"MFLOP/s", 1e6},
-                                              {"GFLOP/s", 1e9},
-                                              {"TFLOP/s", 1e12},
-                                              {"PFLOP/s", 1e15}}};
+constexpr std::array<Unit, 6> kFlopRateUnits{
+    {{"FLOP/s", 1}, {"kFLOP/s", 1e3}, {"MFLOP/s", 1e6}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

@@ -61,8 +61,8 @@ class Path {
   // A step, and the one before it on the path.
   std::pair<PathStep, std::optional<std::size_t>> explained(std::size_t i) const {
     auto const& ran = trace_.steps[i];
-    PathStep entry{StepId(i), WaitedFor::Nothing, {}, ran.start, ran.end,
-                   time_alone(model_, plan_.steps[i], demands_[i])};
+    PathStep entry{
+        StepId(i), WaitedFor::Nothing, {}, ran.start, ran.end, time_alone(model_, plan_.steps[i], demands_[i])};
     constexpr double kLonger = 1.01;
     if (ran.duration() > entry.alone * kLonger) entry.shared = fullest(i);
     std::optional<std::size_t> before;
@@ -126,99 +126,89 @@ class Path {
   std::vector<Flowing> flows_;
 };
 
-// Loads of all resources over time, change by change.
-class Sweep {
+// What everything carried in each of equal windows of a run.
+class Windows {
  public:
-  Sweep(Plan const& plan, Trace const& trace, Model const& model)
-      : model_(model), load_(model.resources().count(), 0) {
+  Windows(Plan const& plan, Trace const& trace, Model const& model)
+      : model_(model),
+        width_(trace.makespan / static_cast<double>(kWindows)),
+        carried_(kWindows, std::vector<double>(model.resources().count(), 0)),
+        moved_(kWindows, 0),
+        computed_(kWindows, 0) {
     auto const demands = demands_of(model, plan.steps);
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       auto const& ran = trace.steps[i];
-      if (plan.steps[i].work > Seconds(0)) {
-        changes_.push_back({ran.start, +1, 0, {}});
-        changes_.push_back({ran.end, -1, 0, {}});
-        continue;
-      }
       auto const flow = flowing(plan.steps[i], ran, demands[i]);
-      if (flow.rate == 0) continue;
-      std::vector<Use> const uses(demands[i].uses.begin(), demands[i].uses.end());
-      changes_.push_back({flow.from, 0, flow.rate, uses});
-      changes_.push_back({flow.until, 0, -flow.rate, uses});
+      bool const computes = plan.steps[i].work > Seconds(0);
+      each_window(computes ? ran.start : flow.from, ran.end, [&](std::size_t w, Seconds overlap) {
+        if (computes) computed_[w] += overlap.value();
+        auto const bytes = flow.rate * overlap.value();
+        moved_[w] += bytes;
+        for (auto const& use : demands[i].uses) carried_[w][index(use.resource)] += use.weight.ratio() * bytes;
+      });
     }
-    std::stable_sort(changes_.begin(), changes_.end(), [](Change const& a, Change const& b) { return a.at < b.at; });
   }
 
-  std::vector<Phase> phases(Seconds makespan) {
-    Seconds now{0};
-    for (auto const& change : changes_) {
-      if (change.at > now + kSame) {
-        add(now, change.at);
-        now = change.at;
-      }
-      computing_ += change.computing;
-      rate_ += change.rate;
-      for (auto const& use : change.uses) load_[index(use.resource)] += use.weight.ratio() * change.rate;
+  [[nodiscard]] std::vector<Phase> phases() const {
+    std::vector<Phase> phases;
+    for (std::size_t w = 0; w < kWindows; ++w) {
+      auto phase = phase_of(w);
+      if (!phases.empty() && phases.back().busiest == phase.busiest)
+        join(phases.back(), phase);
+      else
+        phases.push_back(std::move(phase));
     }
-    if (makespan > now + kSame) add(now, makespan);
-    return joined(makespan);
+    return phases;
   }
 
  private:
-  struct Change {
-    Seconds at{0};
-    double computing = 0;
-    double rate = 0;
-    std::vector<Use> uses;
-  };
+  static constexpr std::size_t kWindows = 20;
 
-  void add(Seconds from, Seconds until) {
-    Phase phase{from, until, {}, 0, computing_, BytesPerSecond(std::max(rate_, 0.0))};
-    constexpr double kIdle = 1e-6;  // what sums of doubles leave when all have ended
-    for (std::size_t r = 0; r < load_.size(); ++r) {
+  template <class Call>
+  void each_window(Seconds from, Seconds until, Call&& call) const {
+    auto const first = static_cast<std::size_t>(std::clamp(from / width_, 0.0, static_cast<double>(kWindows - 1)));
+    for (auto w = first; w < kWindows; ++w) {
+      auto const overlap = std::min(until, end_of(w)) - std::max(from, end_of(w) - width_);
+      if (overlap <= Seconds(0)) return;
+      call(w, overlap);
+    }
+  }
+  [[nodiscard]] Seconds end_of(std::size_t window) const { return width_ * static_cast<double>(window + 1); }
+
+  [[nodiscard]] Phase phase_of(std::size_t w) const {
+    Phase phase{end_of(w) - width_,
+                end_of(w),
+                {},
+                0,
+                computed_[w] / width_.value(),
+                BytesPerSecond(moved_[w] / width_.value())};
+    for (std::size_t r = 0; r < carried_[w].size(); ++r) {
       auto const capacity = model_.capacity(ResourceId(r));
-      auto const share = capacity ? load_[r] / capacity->value() : 0;
-      if (share < kIdle || share <= phase.utilisation) continue;
+      if (!capacity || carried_[w][r] <= 0) continue;
+      auto const share = carried_[w][r] / (capacity->value() * width_.value());
+      if (share <= phase.utilisation) continue;
       phase.utilisation = std::min(share, 1.0);
       phase.busiest = model_.resources().at(ResourceId(r)).name;
     }
-    put(std::move(phase));
+    return phase;
   }
 
-  // Behind the others; with the last one as one where they have the same busiest.
-  void put(Phase phase) {
-    if (phases_.empty() || phases_.back().busiest != phase.busiest) return phases_.push_back(std::move(phase));
-    join(phases_.back(), phase);
-  }
-  // Means by time; the busiest is that of the longer.
+  // Means by time.
   static void join(Phase& one, Phase const& next) {
     auto const a = (one.end - one.start).value();
     auto const b = (next.end - next.start).value();
     auto const mean = [&](double x, double y) { return (x * a + y * b) / (a + b); };
     one.computing = mean(one.computing, next.computing);
     one.rate = BytesPerSecond(mean(one.rate.value(), next.rate.value()));
-    if (one.busiest == next.busiest) one.utilisation = mean(one.utilisation, next.utilisation);
+    one.utilisation = mean(one.utilisation, next.utilisation);
     one.end = next.end;
-  }
-  std::vector<Phase> joined(Seconds makespan) {
-    auto const all = std::move(phases_);
-    phases_.clear();
-    for (auto const& phase : all) {
-      constexpr double kShort = 1.0 / 50;
-      bool const brief = (phase.end - phase.start) < makespan * kShort;
-      if (brief && !phases_.empty())
-        join(phases_.back(), phase);
-      else
-        put(phase);
-    }
-    return std::move(phases_);
   }
 
   Model const& model_;
-  std::vector<Change> changes_;
-  std::vector<double> load_;
-  double computing_ = 0;
-  double rate_ = 0;
-  std::vector<Phase> phases_;
+  Seconds width_;
+  std::vector<std::vector<double>> carried_;  // bytes through each resource
+  std::vector<double> moved_;                 // bytes
+  std::vector<double> computed_;              // seconds of all GPUs
 };
 
 }  // namespace
@@ -230,7 +220,7 @@ std::vector<PathStep> critical_path(Plan const& plan, Trace const& trace, Model 
 }
 
 std::vector<Phase> phases_of(Plan const& plan, Trace const& trace, Model const& model) {
-  return Sweep(plan, trace, model).phases(trace.makespan);
+  return trace.makespan > Seconds(0) ? Windows(plan, trace, model).phases() : std::vector<Phase>{};
 }
 
 }  // namespace lanewise

@@ -38,15 +38,15 @@ std::vector<PathStep> critical_path(Plan const& plan, Trace const& trace, Model 
 struct Phase {
   Seconds start{0};
   Seconds end{0};
-  std::string busiest;      // empty: nothing moved
-  double utilisation = 0;   // of it, 0..1
-  double computing = 0;     // GPUs that computed, on average
-  BytesPerSecond rate{0};   // of everything that moved
+  std::string busiest;     // empty: nothing moved
+  double utilisation = 0;  // of it, 0..1
+  double computing = 0;    // GPUs that computed, on average
+  BytesPerSecond rate{0};  // of everything that moved
   friend bool operator==(Phase const&, Phase const&) = default;
 };
 
-// A step is taken to flow at its mean rate from when its latency is over: a trace says no more. Stretches shorter than a
-// fiftieth of the run are part of the one before.
+// By twentieths of the run. A step is taken to flow at its mean rate from when its latency is over: a trace says no
+// more.
 std::vector<Phase> phases_of(Plan const& plan, Trace const& trace, Model const& model);
 
 }  // namespace lanewise

@@ -45,9 +45,9 @@ std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, 
     auto const used = named.collective.algorithm;
     Regret regret{named.id, 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
     auto others = workload;
-    auto const job = static_cast<std::size_t>(std::find_if(others.jobs.begin(), others.jobs.end(),
-                                                           [&](Job const& j) { return j.id == named.id; }) -
-                                              others.jobs.begin());
+    auto const job = static_cast<std::size_t>(
+        std::find_if(others.jobs.begin(), others.jobs.end(), [&](Job const& j) { return j.id == named.id; }) -
+        others.jobs.begin());
     auto& collective = std::get<Collective>(others.jobs[job].what);
     for (auto const& alternative : plans_of_collective(model, collective)) {
       collective = *alternative.collective;

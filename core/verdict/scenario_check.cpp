@@ -52,8 +52,7 @@ std::string names_of(std::vector<Setting> const& some, std::vector<Setting> cons
 }
 
 std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, Model const& model,
-                                          Plan const& plan, CheckWorld const& world,
-                                          Objective objective) {
+                                          Plan const& plan, CheckWorld const& world, Objective objective) {
   if (world.recorded) {
     auto run = world.recorded(scenario.name, variant.name, plan);
     return {std::move(run.trace), std::move(run.regrets)};

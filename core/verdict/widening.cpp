@@ -11,8 +11,9 @@ namespace {
 
 class Widener {
  public:
-  Widener(Plan const& plan, Trace const& trace, Model const& model, Replanning const& again)
-      : trace_(trace), model_(model), again_(again), bound_(lower_bound(plan, model)) {}
+  Widener(Plan const& plan, Trace const& trace, std::vector<PathStep> const& path, Model const& model,
+          Replanning const& again)
+      : trace_(trace), path_(path), model_(model), again_(again), bound_(lower_bound(plan, model)) {}
 
   std::vector<Widening> list() {
     for (auto const resource : narrow_resources()) {
@@ -21,8 +22,7 @@ class Widener {
     }
     for (auto const kind : kinds_) {
       auto const all = all_of(kind);
-      if (all.size() > 1)
-        add(fmt::format("all {}", to_string(kind)), share_of(all), model_.widened(all, kWider));
+      if (all.size() > 1) add(fmt::format("all {}", to_string(kind)), share_of(all), model_.widened(all, kWider));
     }
     for (auto const engine : narrow_engines()) {
       auto const& name = model_.resources().at(engine).name;
@@ -33,16 +33,31 @@ class Widener {
   }
 
  private:
-  // Names that hold the bound, largest share first, and behind them what was busy in the run.
+  // What slowed the steps of the critical path or kept them waiting, by the time lost.
+  [[nodiscard]] std::vector<std::string> slow_names() const {
+    std::map<std::string, double> lost;
+    for (std::size_t i = 0; i < path_.size(); ++i) {
+      if (!path_[i].shared.empty()) lost[path_[i].shared] += (path_[i].end - path_[i].start - path_[i].alone).value();
+      if (!path_[i].engine.empty()) lost[path_[i].engine] += (path_[i - 1].end - path_[i - 1].start).value();
+    }
+    std::vector<std::string> names;
+    for (auto const& [name, seconds] : lost) names.push_back(name);
+    std::stable_sort(names.begin(), names.end(), [&](auto const& a, auto const& b) { return lost[a] > lost[b]; });
+    return names;
+  }
+
   std::vector<std::string> narrow_names() {
     constexpr std::size_t kMostOfBound = 4;
-    constexpr std::size_t kMostBusy = 2;
+    constexpr std::size_t kMostSlow = 3;
+    constexpr std::size_t kMostBusy = 1;
     std::vector<std::string> names;
     for (std::size_t i = 0; bound_ && i < bound_->binding.size(); ++i) {
       auto const& part = bound_->binding[i];
       held_[part.name] = part.share;
       if (i < kMostOfBound) names.push_back(part.name);
     }
+    auto const slow = slow_names();
+    for (std::size_t i = 0; i < std::min(kMostSlow, slow.size()); ++i) names.push_back(slow[i]);
     for (std::size_t i = 0; i < std::min(kMostBusy, trace_.resources.size()); ++i)
       names.push_back(trace_.resources[i].name);
     return names;
@@ -88,6 +103,7 @@ class Widener {
   }
 
   Trace const& trace_;
+  std::vector<PathStep> const& path_;
   Model const& model_;
   Replanning const& again_;
   std::optional<LowerBound> bound_;
@@ -99,8 +115,9 @@ class Widener {
 
 }  // namespace
 
-std::vector<Widening> widenings(Plan const& plan, Trace const& trace, Model const& model, Replanning const& again) {
-  return Widener(plan, trace, model, again).list();
+std::vector<Widening> widenings(Plan const& plan, Trace const& trace, std::vector<PathStep> const& path,
+                                Model const& model, Replanning const& again) {
+  return Widener(plan, trace, path, model, again).list();
 }
 
 }  // namespace lanewise

@@ -19,9 +19,10 @@ void add_optimality(nlohmann::ordered_json& json, Seconds makespan, std::optiona
 void add_collective(nlohmann::ordered_json& json, Plan const& plan, Seconds makespan) {
   bool const said = json.contains("collectives");  // a plan's own JSON says them in full
   for (auto const& named : plan.collectives)
-    if (!said) json["collectives"].push_back({{"id", named.id},
-                                   {"op", to_string(named.collective.op)},
-                                   {"algorithm", to_string(named.collective.algorithm)}});
+    if (!said)
+      json["collectives"].push_back({{"id", named.id},
+                                     {"op", to_string(named.collective.op)},
+                                     {"algorithm", to_string(named.collective.algorithm)}});
   if (!plan.collective) return;
   json["algorithm"] = to_string(plan.collective->algorithm);
   json["bus_bandwidth_GBps"] = gigabytes_per_second(bus_bandwidth(*plan.collective, makespan));

@@ -82,7 +82,8 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
     auto const& step = trace.steps[i];
     bool const computes = plan.steps[i].work > Seconds(0);
     table.add({step.transfer, way_text(plan.steps[i], machine), rounded_text(step.start), rounded_text(step.end),
-               spread_text(step), computes ? "" : rounded_text(step.rate()), step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+               spread_text(step), computes ? "" : rounded_text(step.rate()),
+               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
   }
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
                           trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +

@@ -61,16 +61,17 @@ std::string change_text(double ratio) {
 std::string widenings_text(std::vector<Widening> const& widenings) {
   Table table({"wider", "holds of the bound", "bound", "run"});
   for (auto const& wider : widenings)
-    table.add({wider.what, fmt::format("{:.1f} %", wider.share * 100), change_text(wider.bound),
-               change_text(wider.run)});
+    table.add(
+        {wider.what, fmt::format("{:.1f} %", wider.share * 100), change_text(wider.bound), change_text(wider.run)});
   return "What would help: twice as wide, planned and run again\n" + table.text();
 }
 
 }  // namespace
 
 RunExplanation explain(Plan const& plan, Trace const& trace, Model const& model, Replanning const& again) {
-  return {plan, trace, lower_bound(plan, model), critical_path(plan, trace, model), phases_of(plan, trace, model),
-          widenings(plan, trace, model, again)};
+  auto path = critical_path(plan, trace, model);
+  auto wider = widenings(plan, trace, path, model, again);
+  return {plan, trace, lower_bound(plan, model), std::move(path), phases_of(plan, trace, model), std::move(wider)};
 }
 
 std::string why_run_text(RunExplanation const& explanation, Machine const& machine) {

@@ -87,8 +87,8 @@ Traffic traffic_of(Collective const& collective, std::vector<bool> const& member
     case CollectiveOp::ReduceScatter: return {others * bytes, share * bytes, (parts - 1) * bytes};
     // Each element: every part has a say and must hear the result.
     case CollectiveOp::AllReduce: return {bytes, bytes, 2 * (parts - 1) * bytes};
-    case CollectiveOp::AllToAll: return {members * others * bytes, members * others * bytes,
-                                         parts * members * others * bytes};
+    case CollectiveOp::AllToAll:
+      return {members * others * bytes, members * others * bytes, parts * members * others * bytes};
     case CollectiveOp::AllToAllV: return uneven_traffic(collective, member);
     // Everyone but the last passes on what everyone but the first gets.
     case CollectiveOp::Chain: return {member.back() ? 0 : bytes, member.front() ? 0 : bytes, (parts - 1) * bytes};

@@ -62,7 +62,8 @@ class Checker {
     std::vector<std::int64_t> const within(source.lower_bound(from.offset.value()),
                                            source.upper_bound((from.offset + bytes).value()));
     bool more = false;
-    for (auto const offset : within) more = target.insert(offset - from.offset.value() + to.offset.value()).second || more;
+    for (auto const offset : within)
+      more = target.insert(offset - from.offset.value() + to.offset.value()).second || more;
     return more;
   }
   // Where a participant's part begins in a buffer.
@@ -195,7 +196,7 @@ class Checker {
 
   Plan const& plan_;
   Collective const& collective_;
-  std::vector<std::vector<std::int64_t>> cuts_;   // of each buffer
+  std::vector<std::vector<std::int64_t>> cuts_;                                   // of each buffer
   std::vector<std::vector<Content>> memory_;                                      // of each buffer, piece by piece
   std::vector<std::vector<std::vector<std::pair<std::size_t, bool>>>> accesses_;  // steps, and whether they wrote
   std::vector<std::vector<bool>> before_;                                         // each step's ancestors

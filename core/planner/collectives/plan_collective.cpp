@@ -174,9 +174,8 @@ void check(Collective const& collective) {
     throw PlanError(fmt::format("all_to_all among {} needs bytes that are a multiple of {}", n,
                                 kElement * static_cast<std::int64_t>(n)));
   if (collective.op != CollectiveOp::AllToAllV) return;
-  bool const square = collective.sizes.size() == n &&
-                      std::all_of(collective.sizes.begin(), collective.sizes.end(),
-                                  [&](auto const& row) { return row.size() == n; });
+  bool const square = collective.sizes.size() == n && std::all_of(collective.sizes.begin(), collective.sizes.end(),
+                                                                  [&](auto const& row) { return row.size() == n; });
   if (!square) throw PlanError(fmt::format("all_to_all_v among {} needs {} rows of {} sizes", n, n, n));
 }
 
