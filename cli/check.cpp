@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -34,7 +32,7 @@ struct Options {
   std::string hw_runs;    // runs on hardware recorded elsewhere
   std::string runs_file;  // where to record those made here
   std::string nodes = kNodesAuto;
-  hw::Repetition repetition;
+  OnHardware hardware;
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
@@ -66,17 +64,12 @@ struct Recorded {
 
 // What a process on a node is told besides scenarios and cluster.
 std::vector<std::string> node_arguments(Session const& session, Options const& options) {
-  std::vector<std::string> words{"--repeat", fmt::format("{}", options.repetition.repeat)};
+  std::vector<std::string> words{"--repeat", fmt::format("{}", options.hardware.repetition.repeat), "--completion",
+                                 options.hardware.completion};
   if (!options.objective.empty()) words.insert(words.end(), {"--objective", options.objective});
   if (!session.calibration_file.empty()) words.insert(words.end(), {"--calibration", session.calibration_file});
   for (auto const& setting : session.settings) words.insert(words.end(), {"--set", setting});
   return words;
-}
-
-// Whether mpirun or its like started this process: then it is one of the nodes itself.
-bool started_by_mpi() {
-  constexpr std::array kSet{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE", "PMI_RANK"};
-  return std::any_of(kSet.begin(), kSet.end(), [](char const* name) { return std::getenv(name) != nullptr; });
 }
 
 // The scenarios of clusters that need no hardware, each cluster's at once on nodes started for them.
@@ -105,7 +98,7 @@ Recorded run_soft_clusters(Given const& given, Session& session, Options const& 
 Recorded recorded_runs(Given const& given, Session& session, Options const& options) {
   if (!options.hw_runs.empty())
     return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), "runs/1")), std::nullopt};
-  if (started_by_mpi()) return {{}, std::set<std::string>{}};
+  if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
   return run_soft_clusters(given, session, options);
 }
 
@@ -120,7 +113,7 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& give
   for (std::size_t i = 0; i < given.scenarios.size(); ++i) {
     CheckWorld world{
         [&](std::string const& name) { return session.machine_named_in(given.files[i].parent_path(), name); },
-        [&](Model const& model) { return make_executor(mode, model, options.repetition); },
+        [&](Model const& model) { return make_executor(mode, model, options.hardware); },
         session.catalogue,
         mode,
         objective,
@@ -149,7 +142,8 @@ void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, s
   if (both != nullptr) fmt::print("\n{}", both_modes_text(*both));
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, Options& options) {
+  if (options.mode != "sim" && options.hw_runs.empty() && !options.hardware.join()) return;
   Given given{yaml_files(options.scenarios), {}};
   given.scenarios = read_all(given.files);
   if (!session.machine_name.empty())
@@ -197,7 +191,7 @@ void add_check(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({kNodesAuto, kNodesHere, kNodesEmulated}))
       ->type_name("WHERE")
       ->capture_default_str();
-  add_repeat(*command, options->repetition);
+  add_hardware_options(*command, options->hardware);
   command->add_option("--junit", options->junit, "also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -25,7 +25,7 @@ struct Options {
   std::string variant;
   std::string output;
   std::string objective;
-  hw::Repetition repetition;
+  OnHardware hardware;
 };
 
 // The variant's settings, or none when the scenario has no variants and none was asked for.
@@ -117,18 +117,19 @@ void refuse_wrong_bytes(Session& session, Trace const& trace) {
 
 void run_both(Session& session, Options const& options, Model const& model, Plan const& plan) {
   auto const predicted = make_sim_executor(model)->run(plan);
-  auto const measured = make_executor("hw", model, options.repetition)->run(plan);
+  auto const measured = make_executor("hw", model, options.hardware)->run(plan);
   refuse_wrong_bytes(session, measured);
   auto const comparison = compare(predicted, measured);
   put(session, options, comparison_json(comparison), comparison_text(comparison));
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, Options& options) {
+  if (options.mode != "sim" && !options.hardware.join()) return;
   auto const [model, plan] = prepare(session, options);
   std::optional<InterruptScope> interruptible;
   if (options.mode != "sim") interruptible.emplace();
   if (options.mode == "both") return run_both(session, options, model, plan);
-  auto trace = make_executor(options.mode, model, options.repetition)->run(plan);
+  auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   // The ranges of a collective would take hundreds of runs of a long plan.
   if (options.mode == "sim" && !plan.collective) add_ranges(trace, plan, model, make_sim_executor);
   refuse_wrong_bytes(session, trace);
@@ -177,7 +178,7 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--mode", options->mode, "sim, hw, or both against each other")
       ->check(CLI::IsMember({"sim", "hw", "both"}))
       ->capture_default_str();
-  add_repeat(*command, options->repetition);
+  add_hardware_options(*command, options->hardware);
   command->callback([&session, options] { run(session, *options); });
 }
 

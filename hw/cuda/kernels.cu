@@ -2,7 +2,7 @@
 
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels.hpp"
-#include "hw/cuda/pattern.hpp"
+#include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {
