@@ -10,8 +10,6 @@
 namespace lanewise::hw {
 namespace {
 
-// A run in which nothing at all moves for so long is lost: longer than any retries of a NIC take.
-constexpr Seconds kLongestSilence{20};
 // How often the other processes and the user are asked whether it goes on.
 constexpr Seconds kLookEvery{1e-3};
 // Every how manieth request completes, so that room for others is seen in time.
@@ -24,8 +22,14 @@ constexpr std::uint32_t kStepMask = (1U << kNewsShift) - 1;
 }  // namespace
 
 NetworkRun::NetworkRun(WirePlan const& plan, Layout const& layout, std::vector<StepPart> parts, Wires& wires,
-                       Group& group)
-    : plan_(plan), layout_(layout), parts_(std::move(parts)), wires_(wires), group_(group), rank_(group.rank()) {
+                       Group& group, Seconds longest_silence)
+    : plan_(plan),
+      layout_(layout),
+      parts_(std::move(parts)),
+      wires_(wires),
+      group_(group),
+      rank_(group.rank()),
+      longest_silence_(longest_silence) {
   if (plan.steps.size() > kStepMask) throw PlanError("the plan has more steps than an immediate can number");
   for (auto const& step : plan.steps) {
     auto& ordered = order_.emplace_back();
@@ -397,8 +401,8 @@ void NetworkRun::check_patience(bool moved) {
   throw_if_interrupted();
   if (group_.failed_elsewhere()) throw DeviceError("the run", ECANCELED, "another process failed");
   for (auto const& [link, problem] : wires_.lost()) failed(link, fmt::format("{}: {}", wires_.text(link, 0), problem));
-  if (now - moved_ > kLongestSilence)
-    throw DeviceError(what_is_missing(), ETIMEDOUT, fmt::format("nothing moved for {:.0f} s", kLongestSilence.value()));
+  if (now - moved_ > longest_silence_)
+    throw DeviceError(what_is_missing(), ETIMEDOUT, fmt::format("nothing moved for {:g} s", longest_silence_.value()));
 }
 
 std::string NetworkRun::what_is_missing() const {

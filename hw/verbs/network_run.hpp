@@ -36,9 +36,13 @@ struct StepSpan {
   Seconds end{0};
 };
 
+// A run in which nothing at all moves for so long is lost: longer than any retries of a NIC take.
+inline constexpr Seconds kLongestSilence{20};
+
 class NetworkRun {
  public:
-  NetworkRun(WirePlan const& plan, Layout const& layout, std::vector<StepPart> parts, Wires& wires, Group& group);
+  NetworkRun(WirePlan const& plan, Layout const& layout, std::vector<StepPart> parts, Wires& wires, Group& group,
+             Seconds longest_silence = kLongestSilence);
 
   // Before every run: what may arrive is expected. The others are ready when all have done this.
   void prepare();
@@ -114,6 +118,7 @@ class NetworkRun {
   Wires& wires_;
   Group& group_;
   int rank_;
+  Seconds longest_silence_;
   std::vector<Step> order_;  // the steps as the order of the plan sees them
   std::optional<DagRunner> runner_;
   std::deque<std::size_t> ready_;

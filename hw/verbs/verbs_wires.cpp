@@ -33,8 +33,9 @@ std::string hint_of(ibv_wc_status status) {
 
 }  // namespace
 
-VerbsWires::VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion)
-    : layout_(layout), rank_(rank), completion_(completion) {
+VerbsWires::VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
+                       Patience patience)
+    : layout_(layout), rank_(rank), completion_(completion), patience_(patience) {
   std::set<Nic*> in_use;
   for (auto const& spec : layout.links) {
     auto& link = links_.emplace_back();
@@ -80,7 +81,7 @@ void VerbsWires::connect(std::vector<std::string> const& addresses) {
       continue;
     }
     for (std::size_t k = 0; k < link.pairs.size(); ++k)
-      link.pairs[k].connect(theirs[k].get<QueuePairAddress>(), Patience{});
+      link.pairs[k].connect(theirs[k].get<QueuePairAddress>(), patience_);
   }
 }
 

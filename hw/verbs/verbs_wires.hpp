@@ -12,7 +12,8 @@ namespace lanewise::hw {
 class VerbsWires : public Wires {
  public:
   // `nics`: by their number in the plan, those of this process; nullptr: of others, or not there. Throws DeviceError.
-  VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion);
+  VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
+             Patience patience = {});
   // What the other processes must know, and what they say, by rank. Nothing can be posted before. Throws DeviceError.
   [[nodiscard]] std::string addresses() const;
   void connect(std::vector<std::string> const& addresses);
@@ -46,6 +47,7 @@ class VerbsWires : public Wires {
   std::vector<Nic*> in_use_;
   std::map<std::pair<Nic const*, std::uint32_t>, Place> places_;  // of queue pairs by number
   Completion completion_;
+  Patience patience_;
 };
 
 }  // namespace lanewise::hw
