@@ -46,16 +46,20 @@ std::optional<std::string> interface_with_address() {
   return std::nullopt;
 }
 
+// Soft-RoCE's part of the kernel, loaded if it was not.
+bool has_module() {
+  if (fs::exists("/sys/module/rdma_rxe")) return true;
+  return find_program("modprobe") && run_program({"modprobe", "rdma_rxe"}, kLimit).code == 0;
+}
+
 // Empty when the device is there now, else why it is not.
 std::string add_device() {
   std::string const none = "this host has no RDMA device";
   if (geteuid() != 0) return none + ", and only root may add Soft-RoCE";
-  if (!find_program("rdma") || !find_program("modprobe"))
-    return none + ", and the packages iproute2 and kmod, which would add Soft-RoCE, are not here";
+  if (!find_program("rdma")) return none + ", and not the package iproute2, which would add Soft-RoCE";
   auto const interface = interface_with_address();
   if (!interface) return none + ", and no network interface that is up for Soft-RoCE";
-  if (run_program({"modprobe", "rdma_rxe"}, kLimit).code != 0)
-    return none + ", and its kernel has no module rdma_rxe (Ubuntu: linux-modules-extra)";
+  if (!has_module()) return none + ", and its kernel has no module rdma_rxe (Ubuntu: linux-modules-extra)";
   auto const added = run_program({"rdma", "link", "add", kAdded, "type", "rxe", "netdev", *interface}, kLimit);
   return added.code == 0 ? "" : fmt::format("{}, and Soft-RoCE on {} fails: {}", none, *interface, added.output);
 }

@@ -2,7 +2,7 @@
 # Runs on node0 of soft-roce-2 (faults.sh boots it): each case starts a transfer between the two nodes, breaks something,
 # and wants an error that names what broke, on time; and the next transfer to arrive, once it is mended.
 set -uo pipefail
-kLimit=90 # seconds for what hangs; a NIC gives up after five of them
+kLimit=60 # seconds for what hangs; a NIC gives up after five of them
 work=$(mktemp -d /tmp/faults.XXXXXX)
 failed=0
 
@@ -29,15 +29,15 @@ packets() { cat "/sys/class/infiniband/rxe_$1/ports/1/hw_counters/sent_pkts"; }
 
 # Waits until packets leave by a NIC, then breaks something. Setting up takes fewer than that many.
 once_data_flows() { # NIC COMMAND...
-  local -i before now i
+  local -i before now end=SECONDS+kLimit
   before=$(packets "$1")
-  for ((i = 0; i < kLimit * 20; ++i)); do
+  while ((SECONDS < end)); do
     now=$(packets "$1")
     if ((now - before > 50)); then
       "${@:2}"
       return
     fi
-    sleep 0.05
+    sleep 0.1
   done
 }
 
@@ -58,9 +58,11 @@ report() { # CASE CODE WANTED_CODE PATTERN SECONDS
 broken() {
   local -i began=SECONDS code
   once_data_flows "$4" "${@:5}" >/dev/null 2>&1 &
+  local -i breaker=$!
   lanewise_on_nodes "$3" 1000
   code=$?
   report "$1" "$code" fails "$2" $((SECONDS - began))
+  kill "$breaker" 2>/dev/null # where nothing ever flowed
   wait
 }
 
