@@ -2,7 +2,7 @@
 # Runs on node0 of soft-roce-2 (faults.sh boots it): each case starts a transfer between the two nodes, breaks something,
 # and wants an error that names what broke, on time; and the next transfer to arrive, once it is mended.
 set -uo pipefail
-kLimit=60 # seconds for what hangs; a NIC gives up after five of them
+kLimit=180 # seconds for what hangs: a NIC gives up after five, a run after twenty; starting takes the rest
 work=$(mktemp -d /tmp/faults.XXXXXX)
 failed=0
 
