@@ -4,6 +4,7 @@
 set -euo pipefail
 kRounds=3
 device=rxe_nic2
+program=$(command -v lanewise) # by its path: what mpirun starts on other nodes has another PATH
 work=$(mktemp -d /tmp/perftest.XXXXXX)
 
 median() { sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
@@ -22,19 +23,26 @@ theirs() {
   awk -v column="$column" '$1 ~ /^[0-9]+$/ && NF >= 4 {value = $column} END {print value}' "$work/theirs"
 }
 
-# ours BYTES COUNT: microseconds from the start of the first to the end of the last of COUNT transfers, all at once.
+# ours COMPLETION SHAPE BYTES COUNT: microseconds from the start of the first to the end of the last of COUNT transfers: at_once, all
+# one way, or in_turn, each answering the one before, as ib_write_lat plays.
 ours() {
+  local -i i
+  local from to after
   {
     printf 'lanewise: scenario/1\nscenario: ours\nmachines: [soft-roce-2]\nobjective: each\ntransfers:\n'
-    for ((i = 0; i < $2; ++i)); do
-      printf '  - {id: t%d, from: node0/numa1, to: node1/numa1, bytes: %d B, op: write, queue_pairs: 1}\n' "$i" "$1"
+    for ((i = 0; i < $4; ++i)); do
+      from=0 to=1 after=
+      if [[ $2 == in_turn ]]; then
+        from=$((i % 2)) to=$(((i + 1) % 2))
+        ((i == 0)) || after=", after: [t$((i - 1))]"
+      fi
+      printf '  - {id: t%d, from: node%d/numa1, to: node%d/numa1, bytes: %d B, op: write, queue_pairs: 1%s}\n' \
+        "$i" "$from" "$to" "$3" "$after"
     done
   } >"$work/ours.yaml"
-  # shellcheck disable=SC2029  # the folder's name is this side's
-  ssh node1 "mkdir -p $work && cat >$work/ours.yaml" <"$work/ours.yaml"
   mpirun --host node0,node1 -n 2 --bind-to none --mca pml ob1 --mca btl '^openib,uct' \
     --mca oob_tcp_if_include management --mca btl_tcp_if_include management \
-    lanewise run "$work/ours.yaml" --mode hw --repeat 3 --json >"$work/ours.json"
+    "$program" run "$work/ours.yaml" --mode hw --repeat 3 --completion "$1" --json >"$work/ours.json"
   sed -n 's/^  "makespan_us": \([0-9.e+]*\),*$/\1/p' "$work/ours.json"
 }
 
@@ -45,7 +53,7 @@ bandwidth() {
   : >"$work/b"
   for ((round = 0; round < kRounds; ++round)); do
     theirs 4 ib_write_bw -s "$1" -n "$2" -t 16 >>"$work/a"                            # MiB/s
-    ours "$1" "$2" | awk -v bytes="$1" -v count="$2" '{print bytes * count / $1}' >>"$work/b" # B/us
+    ours events at_once "$1" "$2" | awk -v bytes="$1" -v count="$2" '{print bytes * count / $1}' >>"$work/b" # B/us
   done
   awk -v bytes="$1" -v theirs="$(median <"$work/a")" -v ours="$(median <"$work/b")" \
     'BEGIN {theirs *= 1.048576; printf "write of %7d B: perftest %7.2f MB/s, lanewise %7.2f MB/s, ratio %.2f\n", bytes, theirs, ours, ours / theirs}'
@@ -58,12 +66,12 @@ latency() {
   : >"$work/b"
   for ((round = 0; round < kRounds; ++round)); do
     theirs 5 ib_write_lat -s "$1" -n "$2" >>"$work/a" # t_typical
-    ours "$1" 1 >>"$work/b"
+    ours polling in_turn "$1" "$2" | awk -v count="$2" '{print $1 / count}' >>"$work/b"
   done
   awk -v bytes="$1" -v theirs="$(median <"$work/a")" -v ours="$(median <"$work/b")" \
     'BEGIN {printf "write of %7d B: perftest %7.1f us, lanewise %7.1f us, ratio %.2f\n", bytes, theirs, ours, ours / theirs}'
 }
 
-bandwidth 65536 32
-bandwidth 1048576 4
+bandwidth 65536 64
+bandwidth 1048576 8
 latency 8 200

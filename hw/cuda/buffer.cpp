@@ -16,8 +16,8 @@ std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.valu
 // Kernels move and compare whole vectors of 16 bytes.
 Bytes padded(Bytes bytes) { return Bytes((bytes.value() + 15) / 16 * 16 + 16); }
 
-std::variant<DeviceMemory, HostMemory> allocate(Devices const& devices, Place const& place, Bytes bytes, Pages pages,
-                                                Device device) {
+std::variant<DeviceMemory, HostMemory, void*> allocate(Devices const& devices, Place const& place, Bytes bytes,
+                                                       Pages pages, Device device) {
   switch (pages) {
     case Pages::Device: return allocate_on(device, padded(bytes));
     case Pages::Managed: return allocate_managed(padded(bytes));
@@ -38,7 +38,12 @@ Buffer::Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pa
       shape_(devices.shape(device_)),
       memory_(allocate(devices, place, bytes, pages, device_)) {}
 
+Buffer Buffer::window(Bytes offset, Bytes bytes) const {
+  return {*this, bytes, static_cast<std::uint8_t*>(data()) + offset.value()};
+}
+
 void* Buffer::data() const {
+  if (auto const* window = std::get_if<Window>(&memory_)) return *window;
   auto const* device = std::get_if<DeviceMemory>(&memory_);
   return device != nullptr ? device->get() : std::get<HostMemory>(memory_).data();
 }

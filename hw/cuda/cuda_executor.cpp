@@ -8,6 +8,7 @@
 #include "core/io/json.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/plan_run.hpp"
+#include "hw/cuda/program_run.hpp"
 #include "hw/cuda/start.hpp"
 
 namespace lanewise::hw {
@@ -30,24 +31,27 @@ Trace CudaExecutor::run(Plan const& plan) {
   if (plan.fingerprint != fingerprint(model_.machine()))
     throw InputError(
         fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
-  PlanRun laid(plan.steps, model_, *devices_);
+  auto const by_streams = why_streams(plan, model_.machine());
+  std::unique_ptr<Run> laid;
+  if (by_streams)
+    laid = std::make_unique<PlanRun>(plan, model_, *devices_);
+  else
+    laid = std::make_unique<ProgramRun>(plan, *devices_);
   std::vector<Samples> samples(plan.steps.size());
   std::vector<double> makespans;
   Trace trace;
   trace.steps.resize(plan.steps.size());
   for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
     throw_if_interrupted();
-    auto const times = laid.once();
-    double makespan = 0;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      auto& step = trace.steps[i];
-      if (auto const wrong = laid.mismatch(StepId(i)); wrong && step.mismatch.empty()) step.mismatch = text_of(*wrong);
+    auto const times = laid->once();
+    auto const wrong = laid->mismatches();
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      if (trace.steps[i].mismatch.empty()) trace.steps[i].mismatch = wrong[i];
       if (run < 0) continue;
-      samples[i].start.push_back(times[i].start.value());
-      samples[i].duration.push_back((times[i].end - times[i].start).value());
-      makespan = std::max(makespan, times[i].end.value());
+      samples[i].start.push_back(times.steps[i].start.value());
+      samples[i].duration.push_back((times.steps[i].end - times.steps[i].start).value());
     }
-    if (run >= 0) makespans.push_back(makespan);
+    if (run >= 0) makespans.push_back(times.makespan.value());
   }
   trace.mode = "hw";
   trace.machine = plan.machine;
@@ -55,7 +59,8 @@ Trace CudaExecutor::run(Plan const& plan) {
   trace.environment = devices_->environment();
   trace.environment["executor"] = "CUDA";
   trace.environment["repetitions"] = std::to_string(repetition_.repeat);
-  if (laid.began_early())
+  if (plan.collective) trace.environment["form"] = by_streams ? "streams: " + *by_streams : "one kernel a GPU";
+  if (laid->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
   trace.makespan = through_json(Seconds(median(makespans)));
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

@@ -27,11 +27,12 @@ int row_length(Model const& model, Step const& step) {
 
 // Of `steps` at once; throws when a byte of any arrived wrong.
 void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& machine) {
+  auto const wrong = run.mismatches();
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (auto const wrong = run.mismatch(StepId(i)))
+    if (!wrong[i].empty())
       throw DeviceError(fmt::format("{} to {}, {}, {}", machine.name_of(steps[i].from), machine.name_of(steps[i].to),
                                     exact_text(steps[i].bytes), text_of(steps[i].way, machine)),
-                        0, text_of(*wrong));
+                        0, wrong[i]);
 }
 
 // The median of what once() returns, in seconds; every byte is checked every time.
@@ -56,18 +57,20 @@ CudaMeter::CudaMeter(Model const& model, Repetition repetition)
 CudaMeter::~CudaMeter() = default;
 
 Sample CudaMeter::alone(Step const& step) {
-  PlanRun run({step}, model_, *devices_);
+  auto const plan = plan_of({step});
+  PlanRun run(plan, model_, *devices_);
   auto const row = row_length(model_, step);
-  return repeated(repetition_, run, {step}, model_.machine(), [&] { return run.row(row).value() / row; });
+  return repeated(repetition_, run, plan.steps, model_.machine(), [&] { return run.row(row).value() / row; });
 }
 
 Sample CudaMeter::together(std::vector<Step> const& steps) {
-  PlanRun run(steps, model_, *devices_);
-  return repeated(repetition_, run, steps, model_.machine(), [&] {
-    double makespan = 0;
-    for (auto const& step : run.once()) makespan = std::max(makespan, step.end.value());
-    return makespan;
-  });
+  auto const plan = plan_of(steps);
+  PlanRun run(plan, model_, *devices_);
+  return repeated(repetition_, run, steps, model_.machine(), [&] { return run.once().makespan.value(); });
+}
+
+Plan CudaMeter::plan_of(std::vector<Step> steps) const {
+  return {model_.machine().name, fingerprint(model_.machine()), std::move(steps), {}};
 }
 
 std::map<std::string, std::string> CudaMeter::environment() const { return devices_->environment(); }

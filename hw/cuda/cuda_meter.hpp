@@ -23,6 +23,8 @@ class CudaMeter : public Meter {
   [[nodiscard]] std::map<std::string, std::string> environment() const override;
 
  private:
+  [[nodiscard]] Plan plan_of(std::vector<Step> steps) const;
+
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Devices> devices_;

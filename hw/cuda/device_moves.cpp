@@ -1,5 +1,8 @@
 #include "hw/cuda/device_moves.hpp"
 
+#include <cmath>
+#include <utility>
+
 #include "core/io/error.hpp"
 #include "hw/cuda/cuda_error.hpp"
 
@@ -42,6 +45,37 @@ void KernelMove::enqueue(cudaStream_t stream) {
     launch_atomic_add(target_.data(), source_.data(), bytes, shape_, stream);
   else
     launch_copy(target_.data(), source_.data(), bytes, shape_, stream);
+}
+
+void Occupation::enqueue(cudaStream_t stream) {
+  DeviceGuard const guard(device_);
+  launch_occupy(static_cast<std::uint64_t>(std::llround(work_.value() * 1e9)), shape_, stream);
+}
+
+void AddingMove::enqueue(cudaStream_t stream) {
+  DeviceGuard const guard(target_.device());
+  launch_add(target_.data(), source_.data(), length(target_.bytes()), target_.shape(), stream);
+}
+
+ArrivalAndAddition::ArrivalAndAddition(std::unique_ptr<Move> arrival, Buffer const& arrived, Buffer const& target)
+    : arrival_(std::move(arrival)),
+      addition_(arrived, target),
+      arriving_(make_stream(arrival_->device())),
+      begin_(make_order_event(target.device())),
+      arrived_(make_order_event(arrival_->device())) {}
+
+void ArrivalAndAddition::enqueue(cudaStream_t stream) {
+  if (arrival_->device() == device()) {
+    arrival_->enqueue(stream);
+  } else {
+    check_cuda(cudaEventRecord(begin_.get(), stream), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(arriving_.get(), begin_.get(), 0), "cudaStreamWaitEvent");
+    arrival_->enqueue(arriving_.get());
+    DeviceGuard const guard(arrival_->device());
+    check_cuda(cudaEventRecord(arrived_.get(), arriving_.get()), "cudaEventRecord");
+    check_cuda(cudaStreamWaitEvent(stream, arrived_.get(), 0), "cudaStreamWaitEvent");
+  }
+  addition_.enqueue(stream);
 }
 
 PageMove::PageMove(Buffer& pages, PagePlace from, PagePlace to, Device driver, KernelShape shape, Op op)

@@ -45,6 +45,47 @@ class KernelMove : public Move {
   Op op_;
 };
 
+// A kernel that keeps its device busy for that long and moves nothing.
+class Occupation : public Move {
+ public:
+  Occupation(Device device, KernelShape shape, Seconds work) : device_(device), shape_(shape), work_(work) {}
+  [[nodiscard]] Device device() const override { return device_; }
+  void enqueue(cudaStream_t stream) override;
+
+ private:
+  Device device_;
+  KernelShape shape_;
+  Seconds work_;
+};
+
+// Adds the source to the target, by a kernel of the target's device that reads the source where it is.
+class AddingMove : public Move {
+ public:
+  AddingMove(Buffer const& source, Buffer const& target) : source_(source), target_(target) {}
+  [[nodiscard]] Device device() const override { return target_.device(); }
+  void enqueue(cudaStream_t stream) override;
+
+ private:
+  Buffer const& source_;
+  Buffer const& target_;
+};
+
+// Lets bytes arrive by another move, then adds them to the target.
+class ArrivalAndAddition : public Move {
+ public:
+  ArrivalAndAddition(std::unique_ptr<Move> arrival, Buffer const& arrived, Buffer const& target);
+  [[nodiscard]] Device device() const override { return addition_.device(); }
+  void enqueue(cudaStream_t stream) override;
+  void prepare() override { arrival_->prepare(); }
+  void rethrow() override { arrival_->rethrow(); }
+
+ private:
+  std::unique_ptr<Move> arrival_;
+  AddingMove addition_;
+  Stream arriving_;
+  Event begin_, arrived_;
+};
+
 // Where pages of Unified Memory are: on a device, or in host memory.
 struct PagePlace {
   bool on_device = false;

@@ -1,27 +1,12 @@
-#include <algorithm>
-
-#include "hw/cuda/cuda_error.hpp"
-#include "hw/cuda/kernels.hpp"
+#include "hw/cuda/device_code.cuh"
 #include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-constexpr int kThreads = 512;
 // Vectors in flight a thread: enough loads to cover the round trip of a remote memory (about 2 us at 450 GB/s is 0.9
 // MB, 132 x 2 blocks x 512 threads x 16 B x 4 are 8.6 MB) without spilling registers.
 constexpr int kUnroll = 4;
-
-using Vector = ulonglong2;
-
-__device__ std::uint64_t thread_index() { return blockIdx.x * static_cast<std::uint64_t>(blockDim.x) + threadIdx.x; }
-__device__ std::uint64_t thread_count() { return gridDim.x * static_cast<std::uint64_t>(blockDim.x); }
-
-__device__ std::uint64_t global_time() {
-  std::uint64_t time = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-  return time;
-}
 
 __global__ void __launch_bounds__(kThreads)
     copy_kernel(std::uint8_t* __restrict__ target, std::uint8_t const* __restrict__ source, std::uint64_t bytes) {
@@ -40,6 +25,22 @@ __global__ void __launch_bounds__(kThreads)
   for (; i < vectors; i += stride) to[i] = from[i];
   auto const done = vectors * sizeof(Vector);
   if (thread_index() < bytes - done) target[done + thread_index()] = source[done + thread_index()];
+}
+
+__global__ void __launch_bounds__(kThreads) add_kernel(void* target, void const* source, std::uint64_t bytes) {
+  __shared__ std::uint64_t sources[2];
+  if (threadIdx.x == 0) {
+    sources[0] = reinterpret_cast<std::uint64_t>(target);
+    sources[1] = reinterpret_cast<std::uint64_t>(source);
+  }
+  __syncthreads();
+  add_share(target, sources, 2, bytes, {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x});
+}
+
+__global__ void __launch_bounds__(kThreads) occupy_kernel(std::uint64_t nanoseconds) {
+  auto const began = global_time();
+  while (global_time() - began < nanoseconds) {
+  }
 }
 
 __global__ void atomic_add_kernel(std::uint32_t* target, std::uint32_t const* source, std::uint64_t words) {
@@ -94,20 +95,22 @@ __global__ void signal_kernel(std::uint32_t volatile* flag, std::uint32_t epoch)
   __threadfence_system();
 }
 
-// As many blocks as there is work for, at most four a multiprocessor: 2,048 threads, all that one holds.
-unsigned blocks_for(std::uint64_t items, KernelShape shape) {
-  auto const wanted = std::max<std::uint64_t>((items + kThreads - 1) / kThreads, 1);
-  return static_cast<unsigned>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(shape.multiprocessors) * 4));
-}
-
-void launched(char const* kernel) { check_cuda(cudaGetLastError(), kernel); }
-
 }  // namespace
 
 void launch_copy(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream) {
   copy_kernel<<<blocks_for(bytes / sizeof(Vector) / kUnroll, shape), kThreads, 0, stream>>>(
       static_cast<std::uint8_t*>(target), static_cast<std::uint8_t const*>(source), bytes);
   launched("copy kernel");
+}
+
+void launch_add(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream) {
+  add_kernel<<<blocks_for(bytes / sizeof(Vector) / 2, shape), kThreads, 0, stream>>>(target, source, bytes);
+  launched("add kernel");
+}
+
+void launch_occupy(std::uint64_t nanoseconds, KernelShape shape, cudaStream_t stream) {
+  occupy_kernel<<<static_cast<unsigned>(shape.multiprocessors), kThreads, 0, stream>>>(nanoseconds);
+  launched("occupying kernel");
 }
 
 void launch_atomic_add(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream) {

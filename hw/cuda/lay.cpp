@@ -11,6 +11,7 @@
 #include "hw/cuda/host_move.hpp"
 #include "hw/cuda/move.hpp"
 #include "hw/cuda/ring_move.hpp"
+#include "hw/cuda/shared_buffers.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -20,15 +21,19 @@ constexpr std::size_t kSlots = 4;
 
 class Laying {
  public:
-  Laying(Step const& step, Model const& model, Devices& devices)
-      : step_(step), model_(model), machine_(model.machine()), devices_(devices) {}
+  Laying(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared)
+      : step_(step), model_(model), machine_(model.machine()), devices_(devices), shared_(shared) {}
 
   LaidStep lay() {
+    if (step_.work > Seconds(0)) return computing();
     refuse_what_is_not_ours();
     if (migrates(step_.op)) return pages();
-    laid_.source = buffer(step_.from);
-    laid_.target = buffer(step_.to);
-    laid_.move = move();
+    laid_.source = buffer(step_.from, step_.reads);
+    laid_.target = buffer(step_.to, step_.writes);
+    if (step_.reduces)
+      reducing();
+    else
+      laid_.move = move(*laid_.target);
     return std::move(laid_);
   }
 
@@ -41,8 +46,9 @@ class Laying {
   }
 
   void refuse_what_is_not_ours() const {
-    if (step_.work > Seconds(0)) refuse("compute steps are not run on GPUs yet");
-    if (step_.reads || step_.writes || step_.reduces) refuse("steps on shared buffers are not run on GPUs yet");
+    if (step_.reads.has_value() != step_.writes.has_value() || (step_.reduces && !step_.writes))
+      refuse("it shares one buffer only; what should arrive is not known");
+    if ((step_.reads || step_.writes) && migrates(step_.op)) refuse("pages of shared buffers do not move");
     if (step_.bytes <= Bytes(0)) refuse("there is nothing to move");
     if (step_.way.access.each > Bytes(0)) refuse("DMA in pieces is the device's own; copy engines do none");
     switch (step_.way.mechanism) {
@@ -86,44 +92,67 @@ class Laying {
     return step_.way.staging ? numa_of(*step_.way.staging) : std::nullopt;
   }
 
-  [[nodiscard]] std::unique_ptr<Buffer> buffer(Place const& place) const {
+  [[nodiscard]] std::unique_ptr<Buffer> buffer(Place const& place, std::optional<Region> const& region) const {
+    if (region) {
+      if (shared_ == nullptr) refuse("the plan has no buffers to share");
+      return std::make_unique<Buffer>(shared_->window(*region, step_.bytes));
+    }
     auto const pages = std::holds_alternative<PciId>(place) ? Pages::Device
                        : step_.way.pageable                 ? Pages::Pageable
                                                             : Pages::Pinned;
     return std::make_unique<Buffer>(devices_, place, step_.bytes, pages, near());
   }
 
-  [[nodiscard]] std::unique_ptr<Move> move() {
+  [[nodiscard]] LaidStep computing() {
+    auto const device = devices_.of(step_.from);
+    laid_.move = std::make_unique<Occupation>(device, devices_.shape(device), step_.work);
+    return std::move(laid_);
+  }
+
+  // A kernel of the target reads what it adds where it is; by any other op the bytes arrive beside the target first.
+  void reducing() {
+    if (step_.op == Op::Read && direct_access()) {
+      laid_.move = std::make_unique<AddingMove>(*laid_.source, *laid_.target);
+      return;
+    }
+    laid_.scratch = std::make_unique<Buffer>(devices_, step_.to, step_.bytes, Pages::Device, devices_.of(step_.to));
+    laid_.move = std::make_unique<ArrivalAndAddition>(move(*laid_.scratch), *laid_.scratch, *laid_.target);
+  }
+  [[nodiscard]] bool direct_access() const {
+    return step_.way.mechanism == Mechanism::Local || step_.way.mechanism == Mechanism::Nvlink ||
+           step_.way.mechanism == Mechanism::PcieP2p;
+  }
+
+  [[nodiscard]] std::unique_ptr<Move> move(Buffer& target) {
     switch (step_.way.mechanism) {
-      case Mechanism::NvlinkRelay: return through_relay();
+      case Mechanism::NvlinkRelay: return through_relay(target);
       case Mechanism::HostStaged:
-        if (step_.way.by_driver) return std::make_unique<EngineCopy>(*laid_.source, *laid_.target, near());
-        return through_host(chunk());
-      case Mechanism::SharedHost: return through_host(step_.bytes);
-      case Mechanism::BarCopy:
-        return std::make_unique<HostMove>(near(), host_node(), bar_copy(*laid_.source, *laid_.target));
-      default: return direct();
+        if (step_.way.by_driver) return std::make_unique<EngineCopy>(*laid_.source, target, near());
+        return through_host(target, chunk());
+      case Mechanism::SharedHost: return through_host(target, step_.bytes);
+      case Mechanism::BarCopy: return std::make_unique<HostMove>(near(), host_node(), bar_copy(*laid_.source, target));
+      default: return direct(target);
     }
   }
 
-  [[nodiscard]] std::unique_ptr<Move> direct() {
-    if (!from_gpu() && !to_gpu()) return host_copy();
-    if (step_.way.pageable) return pageable_copy();
+  [[nodiscard]] std::unique_ptr<Move> direct(Buffer& target) const {
+    if (!from_gpu() && !to_gpu()) return host_copy(target);
+    if (step_.way.pageable) return pageable_copy(target);
     if (by_kernel(step_.op))
-      return std::make_unique<KernelMove>(*laid_.source, *laid_.target, driver(), devices_.shape(driver()), step_.op);
-    return std::make_unique<EngineCopy>(*laid_.source, *laid_.target, driver());
+      return std::make_unique<KernelMove>(*laid_.source, target, driver(), devices_.shape(driver()), step_.op);
+    return std::make_unique<EngineCopy>(*laid_.source, target, driver());
   }
 
-  [[nodiscard]] std::unique_ptr<Move> host_copy() const {
-    return std::make_unique<HostMove>(near(), host_node(), [&from = *laid_.source, &to = *laid_.target] {
+  [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {
+    return std::make_unique<HostMove>(near(), host_node(), [&from = *laid_.source, &to = target] {
       std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.bytes().value()));
     });
   }
 
   // The driver copies memory that is not pinned with the calling core, so a thread of its own calls it.
-  [[nodiscard]] std::unique_ptr<Move> pageable_copy() const {
+  [[nodiscard]] std::unique_ptr<Move> pageable_copy(Buffer& target) const {
     auto const stream = std::make_shared<Stream>(make_stream(driver()));
-    return std::make_unique<HostMove>(driver(), host_node(), [stream, &from = *laid_.source, &to = *laid_.target] {
+    return std::make_unique<HostMove>(driver(), host_node(), [stream, &from = *laid_.source, &to = target] {
       enqueue_copy({to, Bytes(0), from, Bytes(0), from.bytes()}, stream->get());
       check_cuda(cudaStreamSynchronize(stream->get()), "cudaStreamSynchronize");
     });
@@ -135,19 +164,20 @@ class Laying {
     return chosen > Bytes(0) ? std::min(chosen, step_.bytes) : step_.bytes;
   }
 
-  [[nodiscard]] std::unique_ptr<Move> through(Place const& memory, Bytes chunk, Pages pages, Device second) const {
+  [[nodiscard]] std::unique_ptr<Move> through(Buffer& target, Place const& memory, Bytes chunk, Pages pages,
+                                              Device second) const {
     std::vector<Buffer> slots;
     auto const chunks = static_cast<std::size_t>((step_.bytes.value() + chunk.value() - 1) / chunk.value());
     for (std::size_t i = 0; i < std::min(kSlots, chunks); ++i)
       slots.emplace_back(devices_, memory, chunk, pages, near());
-    return std::make_unique<RingMove>(*laid_.source, *laid_.target, std::move(slots), devices_.of(step_.from), second);
+    return std::make_unique<RingMove>(*laid_.source, target, std::move(slots), devices_.of(step_.from), second);
   }
-  [[nodiscard]] std::unique_ptr<Move> through_host(Bytes chunk) const {
-    return through(*step_.way.staging, chunk, Pages::Pinned, devices_.of(step_.to));
+  [[nodiscard]] std::unique_ptr<Move> through_host(Buffer& target, Bytes chunk) const {
+    return through(target, *step_.way.staging, chunk, Pages::Pinned, devices_.of(step_.to));
   }
-  [[nodiscard]] std::unique_ptr<Move> through_relay() const {
+  [[nodiscard]] std::unique_ptr<Move> through_relay(Buffer& target) const {
     if (!step_.way.relay) refuse("the way names no relay");
-    return through(*step_.way.relay, chunk(), Pages::Device, devices_.of(*step_.way.relay));
+    return through(target, *step_.way.relay, chunk(), Pages::Device, devices_.of(*step_.way.relay));
   }
 
   // ---------------------------------------------------------------------------------------------------- Unified Memory
@@ -200,6 +230,7 @@ class Laying {
   Model const& model_;
   Machine const& machine_;
   Devices& devices_;
+  SharedBuffers const* shared_;
   LaidStep laid_;
 };
 
@@ -233,6 +264,8 @@ PeerNeed peer_need(Step const& step, Devices const& devices) {
   return need;
 }
 
-LaidStep lay(Step const& step, Model const& model, Devices& devices) { return Laying(step, model, devices).lay(); }
+LaidStep lay(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared) {
+  return Laying(step, model, devices, shared).lay();
+}
 
 }  // namespace lanewise::hw

@@ -10,6 +10,8 @@
 
 namespace lanewise::hw {
 
+class SharedBuffers;
+
 class Move {
  public:
   Move() = default;
@@ -28,10 +30,11 @@ class Move {
   virtual void rethrow() {}
 };
 
-// A step with its two buffers (the same one where the step moves pages) and its move.
+// A step with its two buffers (the same one where the step moves pages, none where it computes) and its move.
 struct LaidStep {
   std::unique_ptr<Buffer> source;
-  std::unique_ptr<Buffer> target;  // empty: the source itself, whose pages move
+  std::unique_ptr<Buffer> target;   // empty: the source itself, whose pages move
+  std::unique_ptr<Buffer> scratch;  // where bytes arrive that a kernel then adds to the target
   std::unique_ptr<Move> move;
   [[nodiscard]] Buffer& arrived() const { return target ? *target : *source; }
 };
@@ -43,8 +46,9 @@ struct PeerNeed {
 };
 PeerNeed peer_need(Step const& step, Devices const& devices);
 
-// Allocates the buffers and everything between. Peer access must be as the step needs it. Throws PlanError for a step
-// that this executor does not do, MissingError for one that this machine does not allow.
-LaidStep lay(Step const& step, Model const& model, Devices& devices);
+// Allocates the buffers, where they are not parts of `shared` (null: there are none), and everything between. Peer
+// access must be as the step needs it. Throws PlanError for a step that this executor does not do, MissingError for one
+// that this machine does not allow.
+LaidStep lay(Step const& step, Model const& model, Devices& devices, SharedBuffers const* shared);
 
 }  // namespace lanewise::hw

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/limits.hpp"
+#include "hw/cuda/watch.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -22,50 +22,11 @@ namespace {
 // the gate's, the default stream's and those of threads.
 constexpr std::size_t kMostStreams = 24;
 
-// NVLink sleeps when it is idle for some tens of milliseconds and takes about 0.2 ms to wake (measured on H200: 256 MiB
-// took 855 us after 100 ms of idleness, 685 us after 30). Plans are timed awake, as benchmarks are: this much traffic
-// passes between every pair first, 0.2 ms at 300 GB/s.
-constexpr Bytes kWakeBytes{std::int64_t{64} << 20};
-
 // The pattern of a step: of its number, so that no two steps of a plan carry the same bytes.
 std::uint64_t seed_of(StepId id) { return 0x6c616e6577697365ULL + index(id) * 0x10001ULL; }
 
-// Opens the gate when the thread that enqueues has made no progress for a while: the driver makes it wait for work
-// that is behind the gate.
-class Watch {
- public:
-  explicit Watch(ReleaseGate const& gate)
-      : thread_([this, &gate](std::stop_token const& stop) {
-          int seen = -1;
-          auto since = std::chrono::steady_clock::now();
-          while (!stop.stop_requested()) {
-            auto const now = std::chrono::steady_clock::now();
-            if (auto const progress = progress_.load(); progress != seen) {
-              seen = progress;
-              since = now;
-            } else if (now - since > kPatience) {
-              fired_ = true;
-              gate.force_open();
-              return;
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          }
-        }) {}
-  void made_progress() { ++progress_; }
-  // Ends the watch; whether it had to open the gate.
-  bool stop() {
-    thread_.request_stop();
-    thread_.join();
-    return fired_;
-  }
-
- private:
-  // Longer than any enqueueing call takes by itself (loading a kernel, the first launch of a graph).
-  static constexpr auto kPatience = std::chrono::milliseconds(100);
-  std::atomic<int> progress_ = 0;
-  std::atomic<bool> fired_ = false;
-  std::jthread thread_;
-};
+// Whether a step has a source and a target of its own, which no other step touches.
+bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
 
 Seconds between(cudaEvent_t zero, Event const& event) {
   float milliseconds = 0;
@@ -75,7 +36,9 @@ Seconds between(cudaEvent_t zero, Event const& event) {
 
 }  // namespace
 
-PlanRun::PlanRun(std::vector<Step> steps, Model const& model, Devices& devices) : steps_(std::move(steps)) {
+PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
+    : steps_(plan.steps), links_(plan.steps, devices) {
+  if (!plan.buffers.empty()) shared_.emplace(plan, devices);
   DagRunner runner(steps_);
   std::vector<StepId> ready;
   auto const add = [&](StepId id) { ready.push_back(id); };
@@ -85,12 +48,11 @@ PlanRun::PlanRun(std::vector<Step> steps, Model const& model, Devices& devices) 
     order_.push_back(id);
     runner.finished(id, add);
   }
-  set_peer_access(model, devices);
   auto const& machine = model.machine();
   for (auto const& step : steps_) {
     auto& laid = laid_.emplace_back();
-    laid.step = lay(step, model, devices);
-    laid.step.source->fill(seed_of(StepId(laid_.size() - 1)));
+    laid.step = lay(step, model, devices, shared_ ? &*shared_ : nullptr);
+    if (has_own_memory(step)) laid.step.source->fill(seed_of(StepId(laid_.size() - 1)));
     laid.waits_for = step.after;
     laid.waits_for.insert(laid.waits_for.end(), step.turns.begin(), step.turns.end());
     laid.end = make_event(laid.step.move->device());
@@ -101,29 +63,6 @@ PlanRun::PlanRun(std::vector<Step> steps, Model const& model, Devices& devices) 
   std::vector<Device> used;
   for (auto const& [device, lanes] : lanes_) used.push_back(device);
   gate_ = std::make_unique<ReleaseGate>(used);
-}
-
-void PlanRun::set_peer_access(Model const& model, Devices& devices) {
-  std::set<std::pair<Device, Device>> open;
-  std::set<std::pair<Device, Device>> closed;
-  for (auto const& step : steps_) {
-    auto const need = peer_need(step, devices);
-    open.insert(need.open.begin(), need.open.end());
-    closed.insert(need.closed.begin(), need.closed.end());
-    for (auto const& pair : closed)
-      if (open.contains(pair))
-        throw PlanError(
-            fmt::format("step '{}' ({}): CUDA grants peer access between two GPUs or it does not; another "
-                        "step of this plan has it the other way",
-                        step.transfer, text_of(step.way, model.machine())));
-  }
-  for (auto const& [device, peer] : closed) devices.keep_from(device, peer);
-  for (auto const& [device, peer] : open) {
-    devices.let_reach(device, peer);
-    for (auto const end : {device, peer})
-      if (!wake_memory_.contains(end)) wake_memory_.emplace(end, allocate_on(end, kWakeBytes));
-    awake_.emplace_back(device, peer);
-  }
 }
 
 cudaStream_t PlanRun::fresh_stream(Device device) {
@@ -155,24 +94,13 @@ void PlanRun::assign_streams() {
 }
 
 void PlanRun::prepare() {
-  for (auto& laid : laid_) {
-    if (laid.step.target) laid.step.target->clear();
-    laid.step.move->prepare();
+  if (shared_) shared_->fill();
+  for (std::size_t i = 0; i < laid_.size(); ++i) {
+    auto& step = laid_[i].step;
+    if (has_own_memory(steps_[i]) && step.target) step.target->clear();
+    step.move->prepare();
   }
-  wake_links();
-}
-
-void PlanRun::wake_links() {
-  for (auto const& [from, to] : awake_) {
-    DeviceGuard const guard(from);
-    check_cuda(cudaMemcpyAsync(wake_memory_.at(to).get(), wake_memory_.at(from).get(),
-                               static_cast<std::size_t>(kWakeBytes.value()), cudaMemcpyDefault, nullptr),
-               "cudaMemcpyAsync");
-  }
-  for (auto const& [device, memory] : wake_memory_) {
-    DeviceGuard const guard(device);
-    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-  }
+  links_.wake();
 }
 
 void PlanRun::enqueue(StepId id, int rounds) {
@@ -219,9 +147,11 @@ void PlanRun::run(int rounds) {
   for (auto const& laid : laid_) laid.step.move->rethrow();
 }
 
-std::vector<StepTimes> PlanRun::once() {
+RunTimes PlanRun::once() {
   run(1);
-  return times();
+  RunTimes run{times(), {}};
+  for (auto const& step : run.steps) run.makespan = std::max(run.makespan, step.end);
+  return run;
 }
 
 Seconds PlanRun::row(int count) {
@@ -268,8 +198,13 @@ std::vector<StepTimes> PlanRun::times() const {
   return times;
 }
 
-std::optional<Mismatch> PlanRun::mismatch(StepId step) const {
-  return laid_[index(step)].step.arrived().mismatch(seed_of(step));
+std::vector<std::string> PlanRun::mismatches() const {
+  auto by_step = shared_ ? shared_->mismatches() : std::vector<std::string>(laid_.size());
+  for (std::size_t i = 0; i < laid_.size(); ++i) {
+    if (!has_own_memory(steps_[i])) continue;
+    if (auto const wrong = laid_[i].step.arrived().mismatch(seed_of(StepId(i)))) by_step[i] = text_of(*wrong);
+  }
+  return by_step;
 }
 
 }  // namespace lanewise::hw

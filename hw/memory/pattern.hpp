@@ -19,8 +19,29 @@ LANEWISE_ON_BOTH constexpr std::uint64_t pattern_word(std::uint64_t seed, std::u
   return z ^ (z >> 31);
 }
 
+LANEWISE_ON_BOTH constexpr std::uint8_t byte_of(std::uint64_t word, std::uint64_t offset) {
+  return static_cast<std::uint8_t>(word >> (8 * (offset % 8)));
+}
+
 LANEWISE_ON_BOTH constexpr std::uint8_t pattern_byte(std::uint64_t seed, std::uint64_t offset) {
-  return static_cast<std::uint8_t>(pattern_word(seed, offset / 8) >> (8 * (offset % 8)));
+  return byte_of(pattern_word(seed, offset / 8), offset);
+}
+
+// The sum, in 32-bit elements, of the patterns of participants [first, first + count), from their word `word` on.
+struct Contribution {
+  std::uint64_t word = 0;
+  std::uint64_t first = 0, count = 1;
+};
+
+LANEWISE_ON_BOTH constexpr std::uint64_t contributed_word(Contribution const& contribution, std::uint64_t index) {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  for (auto who = contribution.first; who < contribution.first + contribution.count; ++who) {
+    auto const word = pattern_word(0x6c616e6577697365ULL + who * 0x10001ULL, contribution.word + index);
+    low += word & 0xffffffffULL;
+    high += word >> 32;
+  }
+  return (high << 32) | (low & 0xffffffffULL);
 }
 
 }  // namespace lanewise::hw

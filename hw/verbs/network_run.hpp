@@ -129,9 +129,12 @@ class NetworkRun {
   std::vector<std::string> faults_;
   std::vector<Done> done_;
   Seconds release_{0};
-  Seconds moved_{0};   // when something last did
-  Seconds looked_{0};  // when the others and the user were last asked whether it goes on
-  int told_ = 0;       // that have not been acknowledged
+  Seconds moved_{0};        // when something last did, as far as was looked
+  Seconds looked_{0};       // when the others and the user were last asked whether it goes on
+  bool has_moved_ = false;  // since then
+  int rounds_ = 0;          // in which nothing was done
+  int told_ = 0;            // that have not been acknowledged
+  int left_ = 0;            // steps that this process drives or receives and that are not over
   int next_queue_ = 0;
 };
 

@@ -41,3 +41,65 @@ if "$program" measure "$work/here.yaml" -o "$work/measured.json" 2>/dev/null; th
 fi
 timeout --signal=INT 2 "$program" measure "$work/here.yaml" --force -o "$work/measured.json" && exit 1
 "$program" measure "$work/here.yaml" --resume --most '1 MiB' --only patterns -o "$work/measured.json"
+
+# Every collective by every algorithm among all GPUs: of one element, of an odd number of 16 bytes, of elements that fill
+# no 16 bytes, and of parts so large that copy engines move them. `check` fails where a byte of the result is wrong.
+gpus=$(grep -c '  gpu: gpu\|{gpu: gpu' "$work/here.yaml")
+collective() {  # NAME OP ALGORITHM BYTES
+  printf 'lanewise: scenario/1\nscenario: %s\nmachines: [here.yaml]\n' "$1"
+  printf 'collective: {op: %s, among: [gpu0..gpu%d], bytes: %d B, algorithm: %s}\n' "$2" $((gpus - 1)) "$4" "$3"
+}
+algorithms_of() {
+  case $1 in
+    scatter | gather | all_to_all) echo direct ;;
+    broadcast) echo direct ring tree ;;
+    all_reduce) echo direct ring tree ;;
+    *) echo direct ring ;;
+  esac
+  case $1 in all_gather | reduce_scatter | all_reduce) ((gpus & (gpus - 1))) || echo halving_doubling ;; esac
+}
+mkdir "$work/collectives"
+count=0
+for op in broadcast scatter gather all_gather reduce_scatter all_reduce all_to_all; do
+  for bytes in $((16 * gpus)) $((16 * gpus * 12345)) 1000004 $((gpus * 40 << 20)); do
+    [[ $op == all_to_all && $bytes == 1000004 ]] && continue
+    for algorithm in $(algorithms_of "$op"); do
+      collective "$op-$algorithm-$bytes" "$op" "$algorithm" "$bytes" >"$work/collectives/$op-$algorithm-$bytes.yaml"
+      count=$((count + 1))
+    done
+  done
+done
+"$program" check "$work/collectives" --on "$work/here.yaml" --mode hw --repeat 3 >"$work/collectives.txt" || true
+grep -v ' pass$' "$work/collectives.txt"
+[[ $(grep -c ' pass$' "$work/collectives.txt") -eq $count ]]
+# Small ones are one kernel a GPU, large ones streams with copy engines.
+form_of() {
+  "$program" run "$work/collectives/$1.yaml" --on "$work/here.yaml" --mode hw -o "$work/trace.json" >/dev/null
+  grep -o '"form": "[^":]*' "$work/trace.json"
+}
+[[ $(form_of all_reduce-direct-$((16 * gpus * 12345))) == '"form": "one kernel a GPU' ]]
+[[ $(form_of all_gather-direct-$((gpus * 40 << 20))) == '"form": "streams' ]]
+
+# A GPU that computes between two transfers.
+"$program" plan "$work/all.yaml" -o "$work/plan.json" >/dev/null
+cat >"$work/compute.json" <<PLAN
+{
+  $(grep -m 2 -E '"(machine|fingerprint)"' "$work/plan.json")
+  "lanewise": "plan/1",
+  "decisions": [],
+  "steps": [
+    {"transfer": "there", "from": "gpu0", "to": "gpu1", "bytes": 1048576, "op": "copy",
+     "way": {"mechanism": "nvlink", "drive": "push"}, "after": []},
+    {"transfer": "compute", "from": "gpu1", "to": "gpu1", "bytes": 0, "op": "copy",
+     "way": {"mechanism": "local", "drive": "push"}, "after": [0], "work_us": 500},
+    {"transfer": "back", "from": "gpu1", "to": "gpu0", "bytes": 1048576, "op": "copy",
+     "way": {"mechanism": "nvlink", "drive": "push"}, "after": [1]}
+  ]
+}
+PLAN
+if grep -q nvlink "$work/plan.json"; then
+  "$program" run "$work/compute.json" --on "$work/here.yaml" --mode hw -o "$work/trace.json"
+  [[ $(grep -c '"verified": true' "$work/trace.json") -eq 3 ]]
+  makespan=$(sed -n 's/.*"makespan_us": \([0-9]*\).*/\1/p' "$work/trace.json")
+  ((makespan >= 500 && makespan < 700))
+fi

@@ -26,7 +26,29 @@ std::vector<std::size_t> everyone(std::size_t count) {
 bool reduces(CollectiveOp op) { return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce; }
 bool spreads(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
 
-Moves direct(Collective const& collective) {
+// Rows of the sizes lie one behind the other at the senders, columns at the receivers.
+Moves direct_uneven(Collective const& collective) {
+  auto const n = collective.among.size();
+  auto const& sizes = collective.sizes;
+  Moves moves(n, collective.bytes, 1);
+  std::vector<std::vector<Bytes>> read_at(n, std::vector<Bytes>(n));
+  auto write_at = read_at;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 1; j < n; ++j) {
+      read_at[i][j] = read_at[i][j - 1] + sizes[i][j - 1];
+      write_at[j][i] = write_at[j - 1][i] + sizes[j - 1][i];
+    }
+  for (std::size_t step = 0; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const other = (i + step) % n;
+      moves.deliver_block(i, other, read_at[i][other], write_at[i][other], sizes[i][other]);
+    }
+  return moves;
+}
+
+std::optional<Moves> direct(Collective const& collective) {
+  if (collective.op == CollectiveOp::Chain) return std::nullopt;
+  if (collective.op == CollectiveOp::AllToAllV) return direct_uneven(collective);
   auto const n = collective.among.size();
   auto const who = everyone(n);
   Moves moves(n, collective.bytes, n);
@@ -37,7 +59,7 @@ Moves direct(Collective const& collective) {
     for (std::size_t i = 0; i < n; ++i) {
       auto const other = (i + step) % n;
       if (collective.op == CollectiveOp::AllToAll)
-        moves.deliver(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i));
+        moves.deliver(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i), false);
       if (step == 0) continue;
       if (collective.op == CollectiveOp::Scatter && i == collective.root) moves.carry(i, other, part[other], false);
       if (collective.op == CollectiveOp::Gather && other == collective.root) moves.carry(i, other, part[i], false);
@@ -49,6 +71,13 @@ Moves direct(Collective const& collective) {
 
 std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
   auto const n = collective.among.size();
+  if (collective.op == CollectiveOp::Chain) {
+    Moves moves(n, collective.bytes, collective.pieces);
+    Cells all(collective.pieces);
+    std::iota(all.begin(), all.end(), std::uint32_t{0});
+    chain_spread(moves, everyone(n), all);
+    return moves;
+  }
   auto const rings = layout.rings.size();
   if (collective.op == CollectiveOp::Broadcast) {
     auto const cells = std::max(rings, layout.chunks);
@@ -154,6 +183,15 @@ std::optional<Moves> hierarchical(Collective const& collective, Layout const& la
 }
 
 }  // namespace
+
+std::optional<Moves> in_one_step(Collective const& collective) {
+  if (collective.op != CollectiveOp::AllReduce) return std::nullopt;
+  auto const n = collective.among.size();
+  Moves moves(n, collective.bytes, 1);
+  for (std::size_t step = 0; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) moves.deliver((i + step) % n, i, 0, 0, step > 0);
+  return moves;
+}
 
 std::optional<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
   switch (algorithm) {

@@ -19,4 +19,8 @@ struct Layout {
 // Nullopt where the algorithm does not do this: reductions among uneven groups, a number that is no power of two.
 std::optional<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout);
 
+// The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much
+// as in two steps, but nobody waits for anybody. Nullopt for other collectives.
+std::optional<Moves> in_one_step(Collective const& collective);
+
 }  // namespace lanewise

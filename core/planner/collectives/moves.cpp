@@ -73,7 +73,7 @@ void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool red
   }
 }
 
-void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as) {
+void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as, bool reduces) {
   if (output_.empty()) output_.resize(participants_ * cells_);
   Move move;
   move.from = static_cast<std::uint32_t>(from);
@@ -82,10 +82,23 @@ void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::u
   move.read_at = begin_of(cell);
   move.write_at = begin_of(as);
   move.bytes = std::min(begin_of(cell + 1) - move.read_at, begin_of(as + 1) - move.write_at);
+  move.reduces = reduces;
   if (move.bytes == Bytes(0)) return;
   auto const id = static_cast<std::uint32_t>(list_.size());
   reads(data_[from * cells_ + cell], move, id);
   writes(output_[to * cells_ + as], move, id);
+  finish(std::move(move));
+}
+
+void Moves::deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes) {
+  if (bytes == Bytes(0)) return;
+  Move move;
+  move.from = static_cast<std::uint32_t>(from);
+  move.to = static_cast<std::uint32_t>(to);
+  move.writes = Store::Output;
+  move.read_at = read_at;
+  move.write_at = write_at;
+  move.bytes = bytes;
   finish(std::move(move));
 }
 

@@ -14,7 +14,7 @@ using Cells = std::vector<std::uint32_t>;  // ascending
 
 class Moves {
  public:
-  enum class Store : std::uint8_t { Data, Output };  // a participant's own buffer; of all_to_all also the result
+  enum class Store : std::uint8_t { Data, Output };  // a participant's own buffer, and where it is not there the result
   struct Move {
     std::uint32_t from = 0, to = 0;  // participants
     Store reads = Store::Data, writes = Store::Data;
@@ -28,12 +28,16 @@ class Moves {
 
   // Carries cells to the same cells of another participant, one move for each run of neighbouring cells.
   void carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces);
-  // all_to_all: a cell of one's data to a cell of another's output.
-  void deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as);
+  // A cell of one's data to a cell of another's output, or of one's own.
+  void deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as, bool reduces);
+
+  // all_to_all_v: bytes that nothing else reads or writes.
+  void deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes);
 
   [[nodiscard]] std::vector<Move> const& list() const { return list_; }
   [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
   [[nodiscard]] std::size_t participants() const { return participants_; }
+  [[nodiscard]] bool has_output() const { return !output_.empty(); }
   // Where a cell begins: whole elements of up to 16 bytes.
   [[nodiscard]] Bytes begin_of(std::size_t cell) const;
 

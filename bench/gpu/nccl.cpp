@@ -1,0 +1,122 @@
+#include "bench/gpu/nccl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/error.hpp"
+#include "core/units/statistics.hpp"
+#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/watch.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+using Element = std::uint32_t;  // what ours add
+
+void check_nccl(ncclResult_t result, char const* call) {
+  if (result != ncclSuccess) throw DeviceError(call, static_cast<int>(result), ncclGetErrorString(result));
+}
+
+Seconds between(Event const& from, Event const& to) {
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, from.get(), to.get()), "cudaEventElapsedTime");
+  return Seconds(static_cast<double>(milliseconds) * 1e-3);
+}
+
+}  // namespace
+
+Nccl::Nccl(Devices const& devices, Links const& links, Bytes most) : links_(links), gate_(devices.all()) {
+  std::vector<int> ordinals;
+  for (auto const device : devices.all()) ordinals.push_back(ordinal(device));
+  std::vector<ncclComm_t> communicators(ordinals.size());
+  check_nccl(ncclCommInitAll(communicators.data(), static_cast<int>(ordinals.size()), ordinals.data()),
+             "ncclCommInitAll");
+  for (std::size_t i = 0; i < ordinals.size(); ++i) {
+    auto const device = devices.all()[i];
+    lanes_.push_back({device, Communicator(communicators[i]), make_stream(device), make_event(device),
+                      make_event(device), allocate_on(device, most), allocate_on(device, most)});
+  }
+}
+
+std::string Nccl::version() {
+  int version = 0;
+  check_nccl(ncclGetVersion(&version), "ncclGetVersion");
+  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
+// In place where NCCL knows that, as ours are.
+void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
+  auto& lane = lanes_[rank];
+  auto* const data = static_cast<Element*>(lane.data.get());
+  auto* const output = static_cast<Element*>(lane.output.get());
+  auto const part = elements / lanes_.size();
+  auto* const communicator = lane.communicator.get();
+  auto* const stream = lane.stream.get();
+  switch (op) {
+    case CollectiveOp::AllReduce:
+      check_nccl(ncclAllReduce(data, data, elements, ncclUint32, ncclSum, communicator, stream), "ncclAllReduce");
+      break;
+    case CollectiveOp::AllGather:
+      check_nccl(ncclAllGather(data + rank * part, data, part, ncclUint32, communicator, stream), "ncclAllGather");
+      break;
+    case CollectiveOp::ReduceScatter:
+      check_nccl(ncclReduceScatter(data, data + rank * part, part, ncclUint32, ncclSum, communicator, stream),
+                 "ncclReduceScatter");
+      break;
+    case CollectiveOp::AllToAll:
+      for (std::size_t other = 0; other < lanes_.size(); ++other) {
+        auto const peer = static_cast<int>(other);
+        check_nccl(ncclSend(data + other * part, part, ncclUint32, peer, communicator, stream), "ncclSend");
+        check_nccl(ncclRecv(output + other * part, part, ncclUint32, peer, communicator, stream), "ncclRecv");
+      }
+      break;
+    default: throw PlanError(fmt::format("{} is not compared with NCCL", to_string(op)));
+  }
+}
+
+void Nccl::enqueue(CollectiveOp op, std::size_t elements) {
+  check_nccl(ncclGroupStart(), "ncclGroupStart");
+  for (std::size_t rank = 0; rank < lanes_.size(); ++rank) enqueue(op, elements, rank);
+  check_nccl(ncclGroupEnd(), "ncclGroupEnd");
+}
+
+Seconds Nccl::once(CollectiveOp op, std::size_t elements) {
+  links_.wake();
+  gate_.close();
+  Watch watch(gate_);
+  for (auto const& lane : lanes_) {
+    DeviceGuard const guard(lane.device);
+    gate_.hold(lane.device, lane.stream.get());
+    check_cuda(cudaEventRecord(lane.begin.get(), lane.stream.get()), "cudaEventRecord");
+  }
+  watch.made_progress();
+  enqueue(op, elements);
+  watch.made_progress();
+  for (auto const& lane : lanes_) {
+    DeviceGuard const guard(lane.device);
+    check_cuda(cudaEventRecord(lane.end.get(), lane.stream.get()), "cudaEventRecord");
+  }
+  began_early_ = watch.stop() || began_early_;
+  gate_.open();
+  Seconds makespan{0};
+  for (auto const& lane : lanes_) {
+    DeviceGuard const guard(lane.device);
+    check_cuda(cudaStreamSynchronize(lane.stream.get()), "cudaStreamSynchronize");
+    makespan = std::max(makespan, between(lane.begin, lane.end));
+  }
+  return makespan;
+}
+
+Nccl::Sample Nccl::time(CollectiveOp op, Bytes bytes, Repetition repetition) {
+  auto const elements = static_cast<std::size_t>(bytes.value()) / sizeof(Element);
+  began_early_ = false;
+  // The first of a kind joins the GPUs, which waits for them: not behind a gate.
+  for (int i = 0; i < repetition.warm_up; ++i) enqueue(op, elements);
+  for (auto const& lane : lanes_) check_cuda(cudaStreamSynchronize(lane.stream.get()), "cudaStreamSynchronize");
+  std::vector<double> times;
+  for (int i = 0; i < repetition.repeat; ++i) times.push_back(once(op, elements).value());
+  return {Seconds(median(times)), began_early_};
+}
+
+}  // namespace lanewise::hw

@@ -1,0 +1,158 @@
+// Our collectives beside NCCL's, in one process and timed in one way, and one large transfer over one way and over two.
+// usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/gpu/nccl.hpp"
+#include "core/io/error.hpp"
+#include "core/io/json.hpp"
+#include "core/machine/catalogue.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/planner.hpp"
+#include "core/units/text.hpp"
+#include "core/view/table.hpp"
+#include "hw/cuda/cuda_executor.hpp"
+#include "hw/cuda/start.hpp"
+
+namespace {
+
+using namespace lanewise;
+using namespace lanewise::hw;
+using namespace lanewise::literals;
+
+constexpr Repetition kRepetition{2, 11};
+constexpr Bytes kSizes[] = {4_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB};
+constexpr CollectiveOp kOps[] = {CollectiveOp::AllReduce, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
+                                 CollectiveOp::AllToAll};
+
+class Comparison {
+ public:
+  explicit Comparison(Machine const& machine)
+      : model_(machine),
+        devices_(start(machine)),
+        links_(plan_collective(model_, collective(CollectiveOp::AllToAll, kSizes[0])).steps, *devices_),
+        nccl_(*devices_, links_, *std::max_element(std::begin(kSizes), std::end(kSizes))),
+        executor_(model_, kRepetition) {}
+
+  // Goes on after every line, so that what was measured is kept.
+  void run(std::string const& file) {
+    report_ = {{"lanewise", "nccl-comparison/1"}, {"machine", model_.machine().name}, {"nccl", Nccl::version()}};
+    for (auto const op : kOps) {
+      for (auto const bytes : kSizes) collective_row(collective(op, bytes));
+      write(file);
+    }
+    split_transfer();
+    write(file);
+    fmt::print("{}\n{}", collectives_.text(), transfers_.text());
+  }
+
+ private:
+  [[nodiscard]] Collective collective(CollectiveOp op, Bytes bytes) const {
+    Collective collective{op, {}, bytes};
+    for (auto const gpu : model_.machine().all(PciKind::Gpu)) collective.among.emplace_back(gpu);
+    return collective;
+  }
+
+  [[nodiscard]] Trace executed(Plan const& plan) {
+    auto trace = executor_.run(plan);
+    for (auto const& step : trace.steps)
+      if (!step.verified.value_or(false)) throw DeviceError(step.transfer, 0, step.mismatch);
+    return trace;
+  }
+
+  void collective_row(Collective const& wanted) {
+    auto const plan = plan_collective(model_, wanted);
+    auto const predicted = estimate(model_, plan.steps).makespan;
+    auto const trace = executed(plan);
+    auto const theirs = nccl_.time(wanted.op, wanted.bytes, kRepetition);
+    auto const& algorithm = plan.collective->algorithm;
+    auto const rate = [&](Seconds time) { return through_json(bus_bandwidth(wanted, time)).value() * 1e-9; };
+    collectives_.add({std::string(to_string(wanted.op)), exact_text(wanted.bytes), std::string(to_string(algorithm)),
+                      rounded_text(trace.makespan), rounded_text(theirs.time), rounded_text(predicted),
+                      fmt::format("{:.1f}", rate(trace.makespan)), fmt::format("{:.1f}", rate(theirs.time)),
+                      fmt::format("{:.2f}", theirs.time / trace.makespan), theirs.began_early ? "NCCL early" : ""});
+    report_["collectives"].push_back({{"op", to_string(wanted.op)},
+                                      {"bytes", wanted.bytes.value()},
+                                      {"algorithm", to_string(algorithm)},
+                                      {"steps", plan.steps.size()},
+                                      {"form", trace.environment.at("form")},
+                                      {"ours_us", microseconds(trace.makespan)},
+                                      {"nccl_us", microseconds(theirs.time)},
+                                      {"predicted_us", microseconds(predicted)},
+                                      {"ours_bus_GBps", rate(trace.makespan)},
+                                      {"nccl_bus_GBps", rate(theirs.time)},
+                                      {"ratio", theirs.time / trace.makespan},
+                                      {"nccl_began_early", theirs.began_early}});
+  }
+
+  // 1 GiB between the first two GPUs by its best way, and divided between that and the host in the ratio of their
+  // rates.
+  void split_transfer() {
+    Planner const planner(model_);
+    Request request{.id = "t", .from = model_.machine().all(PciKind::Gpu).at(0), .to = {}, .bytes = 1_GiB};
+    request.to = model_.machine().all(PciKind::Gpu).at(1);
+    auto const whole = planner.plan({request});
+    request.only = Mechanism::HostStaged;
+    auto const staged = planner.plan({request});
+    auto const alone = transfer_row("one way", whole);
+    auto const host = transfer_row("through the host", staged);
+    auto split = whole;
+    split.steps.push_back(staged.steps.front());
+    auto const share = alone.value() / (alone.value() + host.value());
+    constexpr std::int64_t kPage = 4096;
+    auto const through_host = static_cast<std::int64_t>(1_GiB / 1_B * share) / kPage * kPage;
+    split.steps[1].bytes = Bytes(through_host);
+    split.steps[1].offset = split.steps[0].bytes = 1_GiB - Bytes(through_host);
+    transfer_row("both at once", split);
+  }
+  Seconds transfer_row(std::string const& what, Plan plan) {
+    plan.decisions.clear();
+    auto const predicted = estimate(model_, plan.steps).makespan;
+    auto const took = executed(plan).makespan;
+    transfers_.add({what, rounded_text(took), rounded_text(predicted), rounded_text(1_GiB / took)});
+    report_["transfers"].push_back({{"what", what},
+                                    {"bytes", (1_GiB).value()},
+                                    {"ours_us", microseconds(took)},
+                                    {"predicted_us", microseconds(predicted)}});
+    return took;
+  }
+
+  void write(std::string const& file) const { std::ofstream(file) << report_.dump(2) << "\n"; }
+
+  Model model_;
+  std::unique_ptr<Devices> devices_;
+  Links links_;
+  Nccl nccl_;
+  CudaExecutor executor_;
+  nlohmann::ordered_json report_;
+  Table collectives_{
+      {"collective", "bytes", "by", "ours", "NCCL", "predicted", "ours GB/s", "NCCL GB/s", "NCCL / ours", ""}};
+  Table transfers_{{"1 GiB, gpu0 to gpu1", "took", "predicted", "rate"}};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    fmt::print(stderr, "usage: {} MACHINE TOPOLOGIES_FOLDER OUT.json\n", argv[0]);
+    return 2;
+  }
+  // Additions within NVSwitch are no kernel's: both sides do without.
+  setenv("NCCL_NVLS_ENABLE", "0", 1);
+  try {
+    Catalogue catalogue({argv[2]});
+    Comparison(catalogue.machine(argv[1])).run(argv[3]);
+    return 0;
+  } catch (std::exception const& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 3;
+  }
+}

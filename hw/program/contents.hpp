@@ -1,0 +1,23 @@
+#pragma once
+// What the shared buffers of a collective hold before it, and must hold after it.
+#include <vector>
+
+#include "core/plan/plan.hpp"
+
+namespace lanewise::hw {
+
+// [at, at + bytes) of a buffer is the sum, in 32-bit elements that wrap around, of what the participants
+// [first, first + count) have at `from` in their data.
+struct Content {
+  Bytes at{0}, bytes{0};
+  Bytes from{0};
+  std::size_t first = 0, count = 1;
+  friend bool operator==(Content const&, Content const&) = default;
+};
+using Contents = std::vector<std::vector<Content>>;  // of each of the plan's buffers
+
+// What is named nowhere may hold anything. Both throw PlanError for a plan without a collective.
+Contents contents_at_first(Plan const& plan);
+Contents contents_in_the_end(Plan const& plan);
+
+}  // namespace lanewise::hw

@@ -1,0 +1,206 @@
+#include "hw/program/device_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/plan/dag_runner.hpp"
+#include "core/rules/conditions.hpp"
+#include "hw/program/program_image.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// On two H200 a copy engine moves 392 GB/s and a kernel's stores 360 (measurements/recorded), but the engine starts
+// some 10 us later and its end is an event: 10 us x 392 x 360 / (392 - 360) GB/s.
+constexpr Bytes kMostByStores{std::int64_t{32} << 20};
+
+// A block's threads take this much at a time; fewer bytes do not feed it.
+constexpr std::int64_t kBytesOfBlock = 512 * 16;
+
+std::optional<std::string> why_streams(Step const& step, Machine const& machine) {
+  if (step.work > Seconds(0)) return "it computes";
+  if (!step.reads || !step.writes) return "its steps share no buffers";
+  if (!gpu_at(machine, step.from) || !gpu_at(machine, step.to)) return "it touches host memory";
+  switch (step.way.mechanism) {
+    case Mechanism::Local:
+    case Mechanism::Nvlink:
+    case Mechanism::PcieP2p: break;
+    default: return fmt::format("{} is no access of one GPU to another", to_string(step.way.mechanism));
+  }
+  if (step.op != Op::Copy && step.op != Op::Write && step.op != Op::Read)
+    return fmt::format("{} is no load or store", to_string(step.op));
+  if (step.op == Op::Copy && step.bytes > kMostByStores) return "copy engines move so much sooner";
+  return std::nullopt;
+}
+
+// Additions are loads of the GPU that keeps the sum.
+bool at_target(Step const& step) {
+  return step.reduces || step.op == Op::Read || (step.op == Op::Copy && step.way.drive == Drive::Pull);
+}
+
+class Lowering {
+ public:
+  explicit Lowering(Plan const& plan) : plan_(plan) {
+    DagRunner runner(plan.steps);
+    auto const add = [&](StepId id) { order_.push_back(id); };
+    runner.begin(add);
+    for (std::size_t i = 0; i < order_.size(); ++i) runner.finished(order_[i], add);
+    level_.resize(plan.steps.size());
+    for (auto const id : order_)
+      for (auto const before : plan.steps[index(id)].after)
+        level_[index(id)] = std::max(level_[index(id)], level_[index(before)] + 1);
+  }
+
+  DevicePrograms lower(std::uint32_t most_blocks) {
+    for (auto const id : order_)
+      if (!joins(id)) begin_task(id);
+    find_waits();
+    sort_by_level();
+    share_blocks(most_blocks);
+    return std::move(programs_);
+  }
+
+ private:
+  struct Key {
+    BufferId buffer;
+    Bytes offset, bytes;
+    friend auto operator<=>(Key const&, Key const&) = default;
+  };
+  static Key target_of(Step const& step) { return {step.writes->buffer, step.writes->offset, step.bytes}; }
+
+  std::size_t gpu_of(Place const& place) {
+    auto const found = std::find(programs_.gpus.begin(), programs_.gpus.end(), place);
+    auto const position = static_cast<std::size_t>(found - programs_.gpus.begin());
+    if (found == programs_.gpus.end()) programs_.gpus.push_back(place);
+    return position;
+  }
+
+  void begin_task(StepId id) {
+    auto const& step = plan_.steps[index(id)];
+    auto const from = gpu_of(step.from);
+    auto const to = gpu_of(step.to);
+    Task task{at_target(step) ? to : from, {id}, *step.writes, {*step.reads}, step.bytes, {}};
+    if (step.reduces) task.sources.insert(task.sources.begin(), *step.writes);
+    task_of_[id] = programs_.tasks.size();
+    if (task.gpu == to) last_at_[target_of(step)] = programs_.tasks.size();
+    programs_.tasks.push_back(std::move(task));
+  }
+
+  // A step that adds to what the task before it leaves at the same place becomes a part of that task, if all else that
+  // it waits for stands before the task's first step. A task so waits only for tasks whose first step is of a lower
+  // level than its own, so that tasks cannot come to wait in a circle.
+  bool joins(StepId id) {
+    auto const& step = plan_.steps[index(id)];
+    auto const last = last_at_.find(target_of(step));
+    if (!step.reduces || last == last_at_.end()) return false;
+    auto& task = programs_.tasks[last->second];
+    if (std::find(step.after.begin(), step.after.end(), task.steps.back()) == step.after.end()) return false;
+    auto const first_level = level_[index(task.steps.front())];
+    for (auto const before : step.after)
+      if (before != task.steps.back() && level_[index(before)] >= first_level) return false;
+    task.steps.push_back(id);
+    task.sources.push_back(*step.reads);
+    task_of_[id] = last->second;
+    return true;
+  }
+
+  void find_waits() {
+    for (std::size_t i = 0; i < programs_.tasks.size(); ++i) {
+      auto& waits = programs_.tasks[i].waits;
+      for (auto const id : programs_.tasks[i].steps)
+        for (auto const before : plan_.steps[index(id)].after)
+          if (task_of_[before] != i) waits.push_back(task_of_[before]);
+      std::sort(waits.begin(), waits.end());
+      waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+    }
+  }
+
+  // Tasks in the order of their levels, which are counted anew: a task of many steps is one.
+  void sort_by_level() {
+    auto& tasks = programs_.tasks;
+    std::vector<std::size_t> order(tasks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return level_[index(tasks[a].steps.front())] < level_[index(tasks[b].steps.front())];
+    });
+    std::vector<std::size_t> level(tasks.size());
+    for (auto const i : order)
+      for (auto const before : tasks[i].waits) level[i] = std::max(level[i], level[before] + 1);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return level[a] < level[b]; });
+    std::vector<std::size_t> position(tasks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    std::vector<Task> sorted;
+    for (auto const i : order) {
+      sorted.push_back(std::move(tasks[i]));
+      for (auto& before : sorted.back().waits) before = position[before];
+      level_of_task_.push_back(level[i]);
+    }
+    tasks = std::move(sorted);
+  }
+
+  // Tasks of one level run side by side, each on blocks of its own; so many as it has work for.
+  void share_blocks(std::uint32_t most_blocks) {
+    std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> width;
+    for (std::size_t i = 0; i < programs_.tasks.size(); ++i) ++width[{programs_.tasks[i].gpu, level_of_task_[i]}];
+    std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> taken;
+    for (std::size_t i = 0; i < programs_.tasks.size(); ++i) {
+      auto& task = programs_.tasks[i];
+      std::pair const place{task.gpu, level_of_task_[i]};
+      auto const share = std::max(most_blocks / width[place], 1U);
+      auto const fed = (task.bytes.value() + kBytesOfBlock - 1) / kBytesOfBlock;
+      task.blocks = static_cast<std::uint32_t>(std::clamp<std::int64_t>(fed, 1, share));
+      task.first_block = taken[place] % most_blocks;
+      taken[place] += task.blocks;
+    }
+  }
+
+  Plan const& plan_;
+  std::vector<StepId> order_;
+  std::vector<std::size_t> level_;  // of each step: how many must go before it, one after another
+  std::map<StepId, std::size_t> task_of_;
+  std::map<Key, std::size_t> last_at_;  // the last task that keeps its own target there
+  std::vector<std::size_t> level_of_task_;
+  DevicePrograms programs_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> DevicePrograms::reached_by(Task const& task,
+                                                    std::vector<lanewise::Buffer> const& buffers) const {
+  std::vector<std::size_t> reached;
+  auto const reach = [&](Region const& region) {
+    auto const found = std::find(gpus.begin(), gpus.end(), buffers[index(region.buffer)].at);
+    auto const gpu = static_cast<std::size_t>(found - gpus.begin());
+    if (gpu != task.gpu && std::find(reached.begin(), reached.end(), gpu) == reached.end()) reached.push_back(gpu);
+  };
+  reach(task.target);
+  for (auto const& source : task.sources) reach(source);
+  return reached;
+}
+
+std::uint32_t DevicePrograms::blocks_on(std::size_t gpu) const {
+  std::uint32_t blocks = 1;
+  for (auto const& task : tasks)
+    if (task.gpu == gpu) blocks = std::max(blocks, task.first_block + task.blocks);
+  return blocks;
+}
+
+std::optional<std::string> why_streams(Plan const& plan, Machine const& machine) {
+  if (!plan.collective) return "its steps share no buffers";
+  for (auto const& step : plan.steps)
+    if (auto why = why_streams(step, machine)) return why;
+  if (plan.collective->among.size() > kMostGpusOfProgram) return "so many GPUs are too many for flags";
+  auto const programs = lower(plan, 1);
+  Addresses const anywhere{std::vector<std::uint64_t>(plan.buffers.size()),
+                           std::vector<std::uint64_t>(programs.gpus.size())};
+  for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu)
+    if (image_of(programs, plan.buffers, gpu, anywhere).bytes.size() > kMostBytesOfProgram)
+      return "its programs would not fit a multiprocessor's shared memory";
+  return std::nullopt;
+}
+
+DevicePrograms lower(Plan const& plan, std::uint32_t most_blocks) { return Lowering(plan).lower(most_blocks); }
+
+}  // namespace lanewise::hw
