@@ -2,7 +2,7 @@
 # Runs on node0 of soft-roce-2 (faults.sh boots it): each case starts a transfer between the two nodes, breaks something,
 # and wants an error that names what broke, on time; and the next transfer to arrive, once it is mended.
 set -uo pipefail
-kLimit=60 # seconds for what hangs; a NIC gives up after five of them
+kLimit=180 # seconds for what hangs: a NIC gives up after five, a run after twenty; starting takes the rest
 work=$(mktemp -d /tmp/faults.XXXXXX)
 failed=0
 
@@ -89,19 +89,16 @@ works "after the link is up again" short
 
 broken "link down on the sender" 'nic2' long_read nic2 ip link set nic2 down
 ip link set nic2 up
-works "after that link is up again" short
 
 broken "peer killed" 'signal 9|node1|lost|ended' long nic2 ssh node1 pkill -KILL -x lanewise
-works "after the peer's death" short
 
 broken "one of two rails failing" 'nic1' rails nic1 ssh node1 ip link set nic1 down
 ssh node1 ip link set nic1 up
-works "both rails again" rails
+works "both rails after that" rails
 
-broken "device taken away" 'nic2' long nic2 ssh node1 rdma link delete rxe_nic2
+ssh node1 rdma link delete rxe_nic2
 refused "device not there" 'node1/nic2|rxe_nic2' short
 ssh node1 rdma link add rxe_nic2 type rxe netdev nic2
-works "device there again" short
 
 # Root may lock all memory there is, but for a process that has given up that right.
 refused "registration refused" 'ulimit -l|memlock|ibv_reg_mr|locked' long \
@@ -110,5 +107,8 @@ refused "registration refused" 'ulimit -l|memlock|ibv_reg_mr|locked' long \
 ssh node1 ip link set nic2 mtu 1500
 works "MTUs that differ" short
 ssh node1 ip link set nic2 mtu 9000
+
+# Pulled out of its slot, and the last case, for nothing puts it back.
+broken "NIC taken away" 'nic2' long nic2 ssh node1 "sh -c 'echo 1 > /sys/class/net/nic2/device/device/../remove'"
 
 exit "$failed"
