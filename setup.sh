@@ -7,13 +7,15 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 stage="" # what is being done, named if it fails
 log=""   # what it wrote, shown if it fails
 
-# Without libsimgrid-dev everything but the simulation is built; without coinor-libclp-dev bounds are closed forms.
+# Without libsimgrid-dev everything but the simulation is built; without coinor-libclp-dev bounds are closed forms; without
+# libibverbs-dev and libopenmpi-dev plans are run on one node.
 packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
-  libsimgrid-dev coinor-libclp-dev graphviz)
+  libsimgrid-dev coinor-libclp-dev libibverbs-dev libopenmpi-dev graphviz)
 packages_test=(libgtest-dev libgmock-dev)
 packages_bench=(libbenchmark-dev)
-# The kernel that the emulator boots is the installed one, or fetched when first needed; ssh is for several nodes.
-packages_emulator=(qemu-system-x86 openssh-client dropbear-bin)
+# The kernel that the emulator boots is the installed one, or fetched when first needed; ssh is for several nodes, mpirun
+# starts what runs on all of them, and ibverbs-providers has the user's half of Soft-RoCE.
+packages_emulator=(qemu-system-x86 openssh-client dropbear-bin openmpi-bin ibverbs-providers iproute2 perftest)
 # Formatting differs between releases of clang-format, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy clang libclang-rt-dev shellcheck)
 

@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
+#include "cli/soft_nodes.hpp"
 #include "core/interop/junit.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "core/verdict/recorded_run.hpp"
 #include "core/verdict/scenario_check.hpp"
+#include "core/verdict/soft_nic.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -25,7 +31,8 @@ struct Options {
   std::string objective;
   std::string hw_runs;    // runs on hardware recorded elsewhere
   std::string runs_file;  // where to record those made here
-  hw::Repetition repetition;
+  std::string nodes = kNodesAuto;
+  OnHardware hardware;
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
@@ -48,27 +55,76 @@ struct Given {
   std::vector<Scenario> scenarios;
 };
 
+// Runs on hardware that were made before the verdict.
+struct Recorded {
+  std::vector<RecordedRun> runs;
+  std::optional<std::set<std::string>> machines;  // they are of these only; absent: of all
+  [[nodiscard]] bool has(Plan const& plan) const { return !machines || machines->contains(plan.machine); }
+};
+
+// What a process on a node is told besides scenarios and cluster.
+std::vector<std::string> node_arguments(Session const& session, Options const& options) {
+  std::vector<std::string> words{"--repeat", fmt::format("{}", options.hardware.repetition.repeat), "--completion",
+                                 options.hardware.completion};
+  if (!options.objective.empty()) words.insert(words.end(), {"--objective", options.objective});
+  if (!session.calibration_file.empty()) words.insert(words.end(), {"--calibration", session.calibration_file});
+  words.insert(words.end(), {"--completion", options.hardware.completion});
+  for (auto const& setting : session.settings) words.insert(words.end(), {"--set", setting});
+  return words;
+}
+
+// The scenarios of clusters that need no hardware, each cluster's at once on nodes started for them.
+Recorded run_soft_clusters(Given const& given, Session& session, Options const& options) {
+  std::map<std::string, NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
+  for (std::size_t i = 0; i < given.scenarios.size(); ++i)
+    for (auto const& name : given.scenarios[i].machines) {
+      auto const folder = given.files[i].parent_path();
+      auto machine = session.machine_named_in(folder, name);
+      if (!is_soft_cluster(machine)) continue;
+      auto const beside = folder / name;
+      auto const key = fs::is_regular_file(beside) ? fs::absolute(beside).string() : name;
+      auto& scenarios = clusters.try_emplace(key, NodeScenarios{key, std::move(machine), {}}).first->second;
+      scenarios.files.push_back(given.files[i]);
+    }
+  Recorded recorded{{}, std::set<std::string>{}};
+  for (auto const& [name, scenarios] : clusters) {
+    auto runs = run_on_soft_nodes(scenarios, options.nodes, node_arguments(session, options));
+    recorded.machines->insert(scenarios.machine.name);
+    std::move(runs.begin(), runs.end(), std::back_inserter(recorded.runs));
+  }
+  return recorded;
+}
+
+// Of --hw-trace, or of nodes started here unless this process is a node itself.
+Recorded recorded_runs(Given const& given, Session& session, Options const& options) {
+  if (!options.hw_runs.empty())
+    return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), "runs/1")), std::nullopt};
+  if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
+  return run_soft_clusters(given, session, options);
+}
+
 // All scenarios in one mode, "sim" or "hw".
 std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& given, Session& session,
                                       Options const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
-  std::vector<RecordedRun> recorded;
-  bool const from_file = mode == "hw" && !options.hw_runs.empty();
-  if (from_file) recorded = recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), "runs/1"));
+  Recorded recorded;
+  if (mode == "hw") recorded = recorded_runs(given, session, options);
   std::vector<ScenarioVerdict> verdicts;
   for (std::size_t i = 0; i < given.scenarios.size(); ++i) {
     CheckWorld world{
         [&](std::string const& name) { return session.machine_named_in(given.files[i].parent_path(), name); },
-        [&](Model const& model) { return make_executor(mode, model, options.repetition); },
+        [&](Model const& model) { return make_executor(mode, model, options.hardware); },
         session.catalogue,
         mode,
         objective,
         mode == "hw",
         {}};
-    if (from_file)
-      world.recorded = [&](std::string const& scenario, std::string const& variant, Plan const& plan) {
-        auto const& run = recorded_run(recorded, scenario, variant, plan);
+    if (mode == "hw")
+      world.recorded = [&](std::string const& scenario, std::string const& variant,
+                           Plan const& plan) -> std::optional<RanPlan> {
+        if (!recorded.has(plan)) return std::nullopt;
+        auto const& run = recorded_run(recorded.runs, scenario, variant, plan);
         return RanPlan{run.trace, run.regrets};
       };
     verdicts.push_back(check_scenario(given.scenarios[i], world));
@@ -87,7 +143,8 @@ void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, s
   if (both != nullptr) fmt::print("\n{}", both_modes_text(*both));
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, Options& options) {
+  if (options.mode != "sim" && options.hw_runs.empty() && !options.hardware.join()) return;
   Given given{yaml_files(options.scenarios), {}};
   given.scenarios = read_all(given.files);
   if (!session.machine_name.empty())
@@ -129,7 +186,13 @@ void add_check(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_option("--record", options->runs_file, "also write the runs on hardware to this file")
       ->type_name("FILE");
-  add_repeat(*command, options->repetition);
+  command
+      ->add_option("--nodes", options->nodes,
+                   "where the nodes of Soft-RoCE clusters are: here (on this host's RDMA devices), emulator, or auto")
+      ->check(CLI::IsMember({kNodesAuto, kNodesHere, kNodesEmulated}))
+      ->type_name("WHERE")
+      ->capture_default_str();
+  add_hardware_options(*command, options->hardware);
   command->add_option("--junit", options->junit, "also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -1,16 +1,14 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/guests.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
-#include "emulator/emulation.hpp"
-#include "emulator/kernel_image.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -31,30 +29,6 @@ struct EmulateOptions {
   bool print = false;
 };
 
-fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
-
-// Installed in the folder of helper programs, built beside the program.
-fs::path guest_program() {
-  auto const folder = this_program().parent_path();
-  auto const installed = (folder / LANEWISE_INSTALLED_GUEST).lexically_normal();
-  return fs::exists(installed) ? installed : folder / "lanewise-guest";
-}
-
-// This program's folder comes first in PATH, so that `-- lanewise ...` runs the same build inside.
-std::vector<std::string> environment() {
-  std::vector<std::string> variables;
-  auto path = this_program().parent_path().string();
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    std::string const text = *variable;
-    if (text.starts_with("PATH="))
-      path += ":" + text.substr(5);
-    else
-      variables.push_back(text);
-  }
-  variables.push_back("PATH=" + path);
-  return variables;
-}
-
 std::vector<std::size_t> nodes_named(std::string const& on, std::size_t count) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < count; ++i)
@@ -64,11 +38,7 @@ std::vector<std::size_t> nodes_named(std::string const& on, std::size_t count) {
 }
 
 emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t nodes) {
-  emu::EmulationOptions options;
-  options.command = given.command;
-  options.environment = environment();
-  options.working_folder = fs::current_path();
-  options.guest_program = guest_program();
+  auto options = guest_options(given.command);
   for (auto const& folder : given.writable) {
     if (!fs::is_directory(folder)) throw InputError(fmt::format("--writable {}: there is no such folder", folder));
     options.writable.push_back(fs::canonical(folder));
@@ -78,13 +48,6 @@ emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t
   options.boot_limit = std::chrono::seconds(given.boot_limit);
   options.limit = std::chrono::seconds(given.limit);
   return options;
-}
-
-emu::Accelerator accelerator(std::string const& wanted, emu::Qemu const& qemu, emu::Kernel const& kernel) {
-  if (wanted == "tcg") return emu::Accelerator::Emulation;
-  auto const runs = emu::kvm_runs(qemu, kernel, guest_program());
-  if (wanted == "kvm" && !runs) throw MissingError("KVM does not run guests here; leave --accel out to go without");
-  return runs ? emu::Accelerator::Kvm : emu::Accelerator::Emulation;
 }
 
 // As a shell reads it.
@@ -186,10 +149,8 @@ void emulate(Session& session, EmulateOptions const& given) {
   auto const machine = session.machine();
   auto const hosts = emu::hosts_of(machine, given.nodes);
   auto options = emulation_options(given, hosts.size());
-  auto const qemu = emu::find_qemu();
-  auto kernel = emu::find_kernel(warn);
-  kernel.image = emu::quickest_image(kernel);
-  options.accelerator = accelerator(given.accelerator, qemu, kernel);
+  auto const [qemu, kernel, accelerator] = find_emulator(given.accelerator, warn);
+  options.accelerator = accelerator;
   auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
   if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);
   if (given.command.empty()) throw InputError("emulate what? Give a command after --, or --print");

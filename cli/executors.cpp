@@ -46,8 +46,22 @@ std::unique_ptr<Executor> simulator(Model const& model) {
   return sim_library() != nullptr ? make_sim_executor(model) : nullptr;
 }
 
-std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, hw::Repetition repetition) {
-  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model, repetition);
+bool OnHardware::join() {
+  nodes = hardware().join(completion == "events" ? hw::Completion::Events : hw::Completion::Polling);
+  if (nodes->is_first()) return true;
+  nodes->serve();
+  return false;
+}
+
+std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, OnHardware const& options) {
+  return mode == "sim" ? make_sim_executor(model) : hardware().make_executor(model, options.repetition, *options.nodes);
+}
+
+void add_hardware_options(CLI::App& command, OnHardware& options) {
+  add_repeat(command, options.repetition);
+  command.add_option("--completion", options.completion, "over the network: NICs are polled, or wake us by events")
+      ->check(CLI::IsMember({"polling", "events"}))
+      ->capture_default_str();
 }
 
 void add_repeat(CLI::App& command, hw::Repetition& repetition) {

@@ -1,7 +1,8 @@
-// Stands for emulate.cpp where the emulator is not built.
+// Stands for emulate.cpp and soft_nodes.cpp where the emulator is not built.
 #include <memory>
 
 #include "cli/session.hpp"
+#include "cli/soft_nodes.hpp"
 #include "core/io/error.hpp"
 
 namespace lanewise::cli {
@@ -13,6 +14,12 @@ void add_emulate(CLI::App& app, Session& session) {
   command->callback([] {
     throw MissingError("the emulator is not in this build: it is built on x86-64 Linux, with LANEWISE_EMULATOR=ON");
   });
+}
+
+std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const&,
+                                           std::vector<std::string> const&) {
+  throw MissingError("this build starts no nodes (it has no emulator); start one process a node of " +
+                     scenarios.cluster + " by mpirun");
 }
 
 }  // namespace lanewise::cli

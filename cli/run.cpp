@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/executors.hpp"
+#include "cli/planned_input.hpp"
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
@@ -19,71 +20,12 @@ namespace lanewise::cli {
 namespace {
 
 struct Options {
-  std::string input;
-  std::string second;
+  PlannedInput input;
+  std::string first, second;  // traces
   std::string mode = "sim";
-  std::string variant;
   std::string output;
-  std::string objective;
-  hw::Repetition repetition;
+  OnHardware hardware;
 };
-
-// The variant's settings, or none when the scenario has no variants and none was asked for.
-std::vector<Setting> settings_of(Scenario const& scenario, std::string const& wanted) {
-  auto settings = scenario.settings;
-  if (wanted.empty() && scenario.variants.size() > 1) {
-    std::string names;
-    for (auto const& variant : scenario.variants) names += (names.empty() ? "" : ", ") + variant.name;
-    throw InputError(fmt::format("scenario '{}' has variants; choose one with --variant: {}", scenario.name, names));
-  }
-  for (auto const& variant : scenario.variants) {
-    if (!wanted.empty() && variant.name != wanted) continue;
-    settings.insert(settings.end(), variant.settings.begin(), variant.settings.end());
-    return settings;
-  }
-  throw InputError(fmt::format("scenario '{}' has no variant '{}'", scenario.name, wanted));
-}
-
-std::string machine_name_of(Session const& session, Scenario const& scenario) {
-  if (!session.machine_name.empty()) return session.machine_name;
-  if (scenario.machines.size() == 1) return scenario.machines.front();
-  throw InputError(fmt::format("scenario '{}' is for several machines; choose one with --on", scenario.name));
-}
-
-bool is_json(SourceText const& source) {
-  auto const first = source.text().find_first_not_of(" \t\r\n");
-  return first != std::string::npos && source.text()[first] == '{';
-}
-
-// What the command line says, else the scenario.
-Objective objective_of(Options const& options, Scenario const& scenario) {
-  return options.objective.empty() ? scenario.objective : argument(parse_objective(options.objective));
-}
-
-struct Prepared {
-  Model model;
-  Plan plan;
-};
-
-// A plan file with the machine it was made for, or a scenario planned on its machine.
-Prepared prepare(Session& session, Options const& options) {
-  auto const source = SourceText::load(options.input);
-  if (is_json(source)) {
-    auto const json = parse_json(source, "plan/1");
-    if (session.machine_name.empty()) session.machine_name = json.value("machine", std::string());
-    Model model(session.machine());
-    auto plan = plan_from_json(json, model.machine());
-    return {std::move(model), std::move(plan)};
-  }
-  auto const scenario = read_scenario(source);
-  auto machine =
-      session.machine_named_in(std::filesystem::path(options.input).parent_path(), machine_name_of(session, scenario));
-  for (auto const& setting : settings_of(scenario, options.variant)) apply_setting(machine, setting, session.catalogue);
-  session.apply_settings(machine);  // the command line has the last word
-  Model model(std::move(machine));
-  auto plan = plan_of(scenario, model, objective_of(options, scenario));
-  return {std::move(model), std::move(plan)};
-}
 
 // JSON to a file, JSON to stdout, or text.
 void put(Session const& session, Options const& options, nlohmann::ordered_json const& json, std::string const& text) {
@@ -95,7 +37,9 @@ void put(Session const& session, Options const& options, nlohmann::ordered_json 
 }
 
 void plan(Session& session, Options const& options) {
-  auto [model, plan] = prepare(session, options);
+  auto prepared = prepare(session, options.input);
+  auto const& model = prepared.model;
+  auto& plan = prepared.plan;
   add_ranges(plan, model);
   auto const bound = lower_bound(plan, model);
   auto const makespan = through_json(estimate(model, plan.steps).makespan);
@@ -117,20 +61,24 @@ void refuse_wrong_bytes(Session& session, Trace const& trace) {
 
 void run_both(Session& session, Options const& options, Model const& model, Plan const& plan) {
   auto const predicted = make_sim_executor(model)->run(plan);
-  auto const measured = make_executor("hw", model, options.repetition)->run(plan);
+  auto const measured = make_executor("hw", model, options.hardware)->run(plan);
   refuse_wrong_bytes(session, measured);
   auto const comparison = compare(predicted, measured);
   put(session, options, comparison_json(comparison), comparison_text(comparison));
 }
 
-void run(Session& session, Options const& options) {
-  auto const [model, plan] = prepare(session, options);
+void run(Session& session, Options& options) {
+  if (options.mode != "sim" && !options.hardware.join()) return;
+  auto const prepared = prepare(session, options.input);
+  auto const& model = prepared.model;
+  auto const& plan = prepared.plan;
   std::optional<InterruptScope> interruptible;
   if (options.mode != "sim") interruptible.emplace();
   if (options.mode == "both") return run_both(session, options, model, plan);
-  auto trace = make_executor(options.mode, model, options.repetition)->run(plan);
+  auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   // The ranges of a collective would take hundreds of runs of a long plan.
-  if (options.mode == "sim" && !plan.collective) add_ranges(trace, plan, model, make_sim_executor);
+  if (options.mode == "sim" && !plan.collective && plan.collectives.empty())
+    add_ranges(trace, plan, model, make_sim_executor);
   refuse_wrong_bytes(session, trace);
   auto const bound = lower_bound(plan, model);
   auto json = to_json(trace);
@@ -145,7 +93,7 @@ void compare_traces(Session& session, Options const& options) {
   auto const read = [](std::string const& file) {
     return trace_from_json(parse_json(SourceText::load(file), "trace/1"));
   };
-  auto const comparison = compare(read(options.input), read(options.second));
+  auto const comparison = compare(read(options.first), read(options.second));
   if (session.json)
     fmt::print("{}\n", comparison_json(comparison).dump(2));
   else
@@ -154,11 +102,9 @@ void compare_traces(Session& session, Options const& options) {
 
 std::shared_ptr<Options> add_input(CLI::App& command, Session& session, std::string const& what) {
   auto options = std::make_shared<Options>();
-  command.add_option("input", options->input, what)->required();
+  command.add_option("input", options->input.file, what)->required();
   session.add_machine(command, "--on", false);
-  command.add_option("--variant", options->variant, "the scenario's variant to take");
-  command.add_option("--objective", options->objective,
-                     "each, makespan or slowdown: what the transfers are planned for; else what the scenario says");
+  add_planning(command, options->input);
   command.add_option("-o,--output", options->output, "also write JSON to this file");
   return options;
 }
@@ -177,14 +123,14 @@ void add_run(CLI::App& app, Session& session) {
   command->add_option("--mode", options->mode, "sim, hw, or both against each other")
       ->check(CLI::IsMember({"sim", "hw", "both"}))
       ->capture_default_str();
-  add_repeat(*command, options->repetition);
+  add_hardware_options(*command, options->hardware);
   command->callback([&session, options] { run(session, *options); });
 }
 
 void add_compare(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("compare", "hold two traces of one plan against each other, step by step");
   auto options = std::make_shared<Options>();
-  command->add_option("first", options->input, "a trace made by `lanewise run -o` (predicted)")->required();
+  command->add_option("first", options->first, "a trace made by `lanewise run -o` (predicted)")->required();
   command->add_option("second", options->second, "another (measured)")->required();
   session.add_json(*command);
   command->callback([&session, options] { compare_traces(session, *options); });

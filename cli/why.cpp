@@ -1,20 +1,29 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/executors.hpp"
+#include "cli/planned_input.hpp"
 #include "cli/session.hpp"
 #include "core/view/why.hpp"
+#include "core/view/why_run.hpp"
 
 namespace lanewise::cli {
 namespace {
 
 struct Options {
+  PlannedInput input;
   std::string from, to;
   std::string bytes = "256 MiB";
   std::string op = "copy";
 };
 
-void run(Session& session, Options const& options) {
+void explain_transfer(Session& session, Options const& options) {
+  if (!session.machine_name.empty())
+    throw InputError("why MACHINE FROM TO names its machine first; --on is for scenarios");
+  if (options.to.empty()) throw InputError("where the data goes is missing: why MACHINE FROM TO");
+  session.machine_name = options.input.file;
   Model const model(session.machine());
   auto const& machine = model.machine();
   Request const request{.id = "why",
@@ -29,20 +38,45 @@ void run(Session& session, Options const& options) {
     fmt::print("{}", why_text(explanation, machine));
 }
 
+void explain_run(Session& session, Options const& options) {
+  auto const [model, plan, again] = prepare(session, options.input);
+  auto const trace = make_sim_executor(model)->run(plan);
+  auto const explanation = explain(plan, trace, model, Replanning{again, make_sim_executor});
+  if (session.json)
+    fmt::print("{}\n", why_run_json(explanation, model.machine()).dump(2));
+  else
+    fmt::print("{}", why_run_text(explanation, model.machine()));
+}
+
+void run(Session& session, Options const& options) {
+  if (!options.from.empty()) return explain_transfer(session, options);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(options.input.file, error))
+    throw InputError(fmt::format(
+        "'{}' is no scenario file; of a machine, say between which places: why MACHINE FROM TO", options.input.file));
+  explain_run(session, options);
+}
+
 }  // namespace
 
 void add_why(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("why", "explain which way a transfer takes, and why not the others");
+  auto* command = app.add_subcommand("why",
+                                     "MACHINE FROM TO: which way a transfer takes, and why not the others\n"
+                                     "SCENARIO [--on MACHINE]: why a scenario takes as long as it does: critical path, "
+                                     "what is busiest when, what would "
+                                     "help");
   auto options = std::make_shared<Options>();
-  session.add_machine(*command);
-  command
-      ->add_option("from", options->from,
-                   "where the data is: gpu0, nic0, nvme0, cpu0 or numa0 (host memory), node1/gpu0")
-      ->required();
-  command->add_option("to", options->to, "where it goes")->required();
+  command->add_option("input", options->input.file, "a machine or cluster, or a scenario file or plan")
+      ->required()
+      ->type_name("MACHINE|SCENARIO");
+  command->add_option("from", options->from,
+                      "where the data is: gpu0, nic0, nvme0, cpu0 or numa0 (host memory), node1/gpu0");
+  command->add_option("to", options->to, "where it goes");
+  session.add_machine(*command, "--on", false);
   command->add_option("--bytes", options->bytes, "size of the transfer")->capture_default_str();
   command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
       ->capture_default_str();
+  add_planning(*command, options->input);
   command->callback([&session, options] { run(session, *options); });
 }
 

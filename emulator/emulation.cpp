@@ -349,6 +349,7 @@ EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOp
     guest.files.push_back({"/etc/hosts", hosts_file(guest), 0644});
     guest.files.push_back({"/etc/passwd", users, 0644});
     guest.files.push_back({std::string(kGuestHome) + "/.hushlogin", "", 0644});
+    guest.files.insert(guest.files.end(), options.files.begin(), options.files.end());
     if (ssh) ssh->add_to(guest);
     archives.push_back(first_files(guest, modules, program));
   }

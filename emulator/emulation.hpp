@@ -24,6 +24,7 @@ struct EmulationOptions {
   std::vector<std::string> environment;
   std::string working_folder = "/";
   std::filesystem::path guest_program;               // lanewise-guest
+  std::vector<GuestFile> files = {};                 // that the guests have besides the host's
   std::vector<std::filesystem::path> writable = {};  // folders of the host that the guests may write to
   std::vector<std::size_t> run_on = {0};             // nodes that run the command
   Accelerator accelerator = Accelerator::Emulation;

@@ -6,6 +6,7 @@
 #include "core/measurement/meter.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "hw/memory/memory.hpp"
 #include "hw/repetition.hpp"
 
 namespace lanewise::hw {
@@ -13,6 +14,8 @@ namespace lanewise::hw {
 // Both throw MissingError when this build has no CUDA, or this machine no GPU that it could run on.
 std::unique_ptr<Executor> make_cuda_executor(Model const& model, Repetition repetition);
 std::unique_ptr<Meter> make_cuda_meter(Model const& model, Repetition repetition);
+// Memory of a GPU for NICs. Throws MissingError likewise.
+std::unique_ptr<Memory> make_gpu_memory(std::string const& bdf, int gpu, Bytes bytes);
 // "CUDA 13.0, 8 GPUs", or "no: " and what is missing.
 std::string cuda_text();
 

@@ -2,7 +2,8 @@
 // What this library offers the program, which loads it only when hardware is asked for:
 //
 //   auto const& hardware = *lanewise_hardware();
-//   auto const executor = hardware.make_executor(model, {});   // throws MissingError saying what is not here
+//   auto const nodes = hardware.join(Completion::Polling);
+//   auto const executor = hardware.make_executor(model, {}, *nodes);  // throws MissingError saying what is not here
 #include <memory>
 #include <string>
 
@@ -10,14 +11,19 @@
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "hw/discover/discovery.hpp"
+#include "hw/network_options.hpp"
+#include "hw/nodes/nodes.hpp"
 #include "hw/repetition.hpp"
 
 namespace lanewise::hw {
 
 struct Hardware {
-  // The executor on this machine's GPUs. Throws MissingError when there is no driver, no GPU, or fewer than the machine
-  // has, InputError when the machine is another one.
-  std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition);
+  // This process among those that a launcher started (mpirun, srun), or alone. Throws MissingError where several were
+  // started and this build cannot serve them.
+  std::unique_ptr<Nodes> (*join)(Completion completion);
+  // The executor on this machine's GPUs, or of a machine of several nodes on these. Throws MissingError when there is no
+  // driver, no GPU, no NIC, or fewer than the machine has, InputError when the machine is another one.
+  std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition, Nodes& nodes);
   // What measures this machine's GPUs. Throws likewise.
   std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition);
   // One line: what is built in, and what of it is here.

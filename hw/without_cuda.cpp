@@ -17,6 +17,10 @@ std::unique_ptr<Meter> make_cuda_meter(Model const& /*model*/, Repetition /*repe
   throw MissingError(kNotBuilt);
 }
 
+std::unique_ptr<Memory> make_gpu_memory(std::string const& /*bdf*/, int /*gpu*/, Bytes /*bytes*/) {
+  throw MissingError(kNotBuilt);
+}
+
 std::string cuda_text() { return std::string("no: ") + kNotBuilt; }
 
 }  // namespace lanewise::hw

@@ -69,7 +69,8 @@ class Platform {
   void add_quirks(std::vector<Step> const& steps) {
     std::vector<PostedWrites> writes;
     for (std::size_t i = 0; i < steps.size(); ++i)
-      if (steps[i].way.mechanism == Mechanism::PcieP2p && steps[i].way.drive == Drive::Push)
+      if (steps[i].way.mechanism == Mechanism::PcieP2p && steps[i].way.drive == Drive::Push &&
+          steps[i].work == Seconds(0))
         writes.push_back({i, std::get<PciId>(steps[i].from), std::get<PciId>(steps[i].to)});
     for (auto const& limit : posted_write_collapses(model_.machine(), writes)) {
       quirks_.push_back({links_.size(), limit.name});

@@ -95,6 +95,8 @@ class SchemaWriter {
       case ValueType::Rate: return unit_text(rate_pattern(), unknown);
       case ValueType::Time: return unit_text(seconds_pattern(), unknown);
       case ValueType::Frequency: return unit_text(frequency_pattern(), unknown);
+      case ValueType::Work: return unit_text(flop_pattern(), unknown);
+      case ValueType::WorkRate: return unit_text(flop_rate_pattern(), unknown);
       case ValueType::Ratio: {
         auto schema = unit_text(ratio_pattern(), unknown);
         schema["type"] = Json::array({"number", "string"});

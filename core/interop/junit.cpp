@@ -1,6 +1,7 @@
 #include "core/interop/junit.hpp"
 
 #include <pugixml.hpp>
+#include <set>
 #include <sstream>
 
 namespace lanewise {
@@ -26,6 +27,21 @@ void add_case(pugi::xml_node suite, std::string const& scenario, std::string con
   node.text() = failure.c_str();
 }
 
+// What the nodes of the runs were, where they were started for them.
+void add_nodes(pugi::xml_node suite, std::vector<VariantRun> const& runs) {
+  std::set<std::string> nodes;
+  for (auto const& run : runs)
+    if (auto const found = run.trace.environment.find(kNodesKey); found != run.trace.environment.end())
+      nodes.insert(run.machine + ": " + found->second);
+  if (nodes.empty()) return;
+  auto properties = suite.append_child("properties");  // before the cases, as the schema wants it
+  for (auto const& text : nodes) {
+    auto property = properties.append_child("property");
+    property.append_attribute("name") = kNodesKey;
+    property.append_attribute("value") = text.c_str();
+  }
+}
+
 std::string where(std::string const& machine, std::string const& variant) {
   return variant.empty() ? machine : machine + ", " + variant;
 }
@@ -40,6 +56,7 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
     auto suite = root.append_child("testsuite");
     auto const name = verdict.scenario + " (" + verdict.mode + ")";  // the same scenario may be there in two modes
     suite.append_attribute("name") = name.c_str();
+    add_nodes(suite, verdict.runs);
     unsigned tests = 0;
     unsigned failures = 0;
     unsigned skipped = 0;
@@ -55,6 +72,13 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
       failures += run.failure.empty() ? 0 : 1;
     }
     for (auto const& result : verdict.results) {
+      if (!result.judged()) {
+        add_skipped(suite, name, result.what + " (" + where(result.machine, result.variant) + ")",
+                    "not judged, " + result.untimed + "; found " + result.found);
+        ++tests;
+        ++skipped;
+        continue;
+      }
       auto const failure = result.passed ? std::string() : "expected " + result.what + "; found " + result.found;
       add_case(suite, name, result.what + " (" + where(result.machine, result.variant) + ")", 0, failure);
       ++tests;

@@ -285,6 +285,10 @@ std::optional<Seconds> MapReader::time(std::string_view key) { return parsed(key
 std::optional<PerSecond> MapReader::frequency(std::string_view key) {
   return parsed(key, ValueType::Frequency, parse_frequency);
 }
+std::optional<Flop> MapReader::work(std::string_view key) { return parsed(key, ValueType::Work, parse_flop); }
+std::optional<FlopPerSecond> MapReader::work_rate(std::string_view key) {
+  return parsed(key, ValueType::WorkRate, parse_flop_rate);
+}
 std::optional<double> MapReader::ratio(std::string_view key) { return parsed(key, ValueType::Ratio, parse_ratio); }
 
 std::optional<bool> MapReader::flag(std::string_view key) {

@@ -53,6 +53,8 @@ enum class ValueType : std::uint8_t {
   Rate,        // "24.5 GB/s"
   Time,        // "350 ns"
   Frequency,   // "215 M/s"
+  Work,        // "1.2 TFLOP"
+  WorkRate,    // "312 TFLOP/s"
   Ratio,       // "2 %" or 0.02
   Word,        // one of `words`
   List,        // of `item`
@@ -103,6 +105,8 @@ class MapReader {
   std::optional<BytesPerSecond> rate(std::string_view key);
   std::optional<Seconds> time(std::string_view key);
   std::optional<PerSecond> frequency(std::string_view key);
+  std::optional<Flop> work(std::string_view key);
+  std::optional<FlopPerSecond> work_rate(std::string_view key);
   std::optional<double> ratio(std::string_view key);
   std::vector<std::string> texts(std::string_view key);      // a List of Text, Id or Word
   std::vector<YamlNode const*> items(std::string_view key);  // a List of anything

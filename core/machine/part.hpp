@@ -68,10 +68,12 @@ struct CpuFigures {
 enum class StagedLegs : std::uint8_t { Overlapped, InTurn };
 
 struct GpuFigures {
-  std::string vendor;                  // nvidia, amd, intel
-  std::string chip;                    // ga100, gh100, gfx906: peers must share it
-  std::string compute_capability;      // "8.0"; empty where there is none
-  std::optional<int> multiprocessors;  // SMs or compute units
+  std::string vendor;                      // nvidia, amd, intel
+  std::string chip;                        // ga100, gh100, gfx906: peers must share it
+  std::string compute_capability;          // "8.0"; empty where there is none
+  std::optional<int> multiprocessors;      // SMs or compute units
+  std::optional<FlopPerSecond> fp32_rate;  // peak, not of matrices
+  std::optional<FlopPerSecond> fp16_rate;  // peak, of dense matrices where it has units for them
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::optional<double> memory_efficiency;  // what a local copy reaches of that

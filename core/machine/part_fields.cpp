@@ -40,6 +40,12 @@ struct Scalar<PerSecond> {
   static std::string text(PerSecond v) { return exact_text(v); }
 };
 template <>
+struct Scalar<FlopPerSecond> {
+  static constexpr auto kType = ValueType::WorkRate;
+  static auto read(MapReader& r, std::string_view key) { return r.work_rate(key); }
+  static std::string text(FlopPerSecond v) { return exact_text(v); }
+};
+template <>
 struct Scalar<double> {
   static constexpr auto kType = ValueType::Ratio;
   static auto read(MapReader& r, std::string_view key) { return r.ratio(key); }
@@ -252,6 +258,11 @@ std::vector<PartField> gpu_fields() {
   f.push_back(
       scalar("compute_capability", "CUDA compute capability, as '8.0'", LANEWISE_MEMBER(gpu.compute_capability)));
   f.push_back(scalar("multiprocessors", "SMs or compute units", LANEWISE_MEMBER(gpu.multiprocessors)));
+  f.push_back(scalar("fp32_rate", "32-bit floating-point operations at peak, without matrix units",
+                     LANEWISE_MEMBER(gpu.fp32_rate)));
+  f.push_back(scalar("fp16_rate",
+                     "16-bit floating-point operations at peak: of dense matrices, where it has units for them",
+                     LANEWISE_MEMBER(gpu.fp16_rate)));
   f.push_back(scalar("memory", "device memory", LANEWISE_MEMBER(gpu.memory)));
   f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together",
                      LANEWISE_MEMBER(gpu.memory_bandwidth)));

@@ -580,6 +580,22 @@ Demand Model::lower(Place const& from, Place const& to, Bytes bytes, Op op, Way 
   return demand;
 }
 
+Model Model::widened(std::span<ResourceId const> resources, double times) const {
+  auto facts = std::make_shared<Facts>(*facts_);
+  for (auto const resource : resources) facts->resources.widen(resource, times);
+  auto other = *this;
+  other.facts_ = std::move(facts);
+  return other;
+}
+
+Model Model::widened(EngineId engine, int slots) const {
+  auto facts = std::make_shared<Facts>(*facts_);
+  facts->resources.widen(engine, slots);
+  auto other = *this;
+  other.facts_ = std::move(facts);
+  return other;
+}
+
 std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {
   if (demand.unknown) return std::nullopt;
   Cost cost;

@@ -6,6 +6,7 @@
 //   auto const cost = model.cost(demand, 256_MiB);     // on an idle machine; nullopt when a figure is unknown
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/machine/machine.hpp"
@@ -24,6 +25,10 @@ class Model {
     other.assumed_ = assumed;
     return other;
   }
+
+  // The same machine with these resources that many times as wide, or an engine with that many slots more.
+  [[nodiscard]] Model widened(std::span<ResourceId const> resources, double times) const;
+  [[nodiscard]] Model widened(EngineId engine, int slots) const;
 
   [[nodiscard]] Machine const& machine() const { return facts_->machine; }
   // Their capacities are those in use; capacity() has them under this model's assumptions.

@@ -100,6 +100,12 @@ Duplex Resources::add_duplex(std::string const& stem, std::string const& up, std
   return {first, add(stem + down, kind, capacity, missing)};
 }
 
+void Resources::widen(ResourceId id, double times) {
+  auto& capacity = resources_[index(id)].capacity;
+  if (capacity) capacity = *capacity * times;
+  capacities_[index(id)] = capacity;
+}
+
 void Resources::add_functions(Machine const& machine) {
   auto const count = machine.functions.size();
   links_.resize(count);
@@ -108,6 +114,7 @@ void Resources::add_functions(Machine const& machine) {
   driver_stagings_.resize(count);
   device_memories_.resize(count);
   copy_engines_.resize(count);
+  multiprocessors_.resize(count);
   wires_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     auto const id = PciId(i);
@@ -130,6 +137,8 @@ void Resources::add_functions(Machine const& machine) {
       copy_engines_[i] = EngineId(engines_.size());
       engines_.push_back(
           {function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
+      multiprocessors_[i] = EngineId(engines_.size());
+      engines_.push_back({function.name + ".multiprocessors", 1});
     }
     if (function.kind == PciKind::Nvme)
       wires_[i] = {add(function.name + ".reads", ResourceKind::Drive,

@@ -30,6 +30,8 @@ class Resources {
     return usual && !assumed.usual() ? std::optional(*usual * assumed_share(resources_[index(id)].kind, assumed))
                                      : usual;
   }
+  void widen(ResourceId id, double times);
+  void widen(EngineId id, int slots) { engines_[index(id)].slots += slots; }
   [[nodiscard]] std::size_t count() const { return resources_.size(); }
   [[nodiscard]] std::size_t engine_count() const { return engines_.size(); }
 
@@ -56,6 +58,8 @@ class Resources {
   [[nodiscard]] std::optional<ResourceId> iommu(SocketId id) const { return iommus_[index(id)]; }
   [[nodiscard]] ResourceId device_memory(PciId gpu) const { return device_memories_[index(gpu)]; }
   [[nodiscard]] EngineId copy_engines(PciId gpu) const { return copy_engines_[index(gpu)]; }
+  // What a GPU's own kernels take turns for.
+  [[nodiscard]] EngineId multiprocessors(PciId gpu) const { return multiprocessors_[index(gpu)]; }
   [[nodiscard]] Duplex wire(PciId nic) const { return wires_[index(nic)]; }
   [[nodiscard]] Duplex drive(PciId nvme) const { return wires_[index(nvme)]; }  // up: reads, down: writes
   [[nodiscard]] std::optional<Duplex> uplink(std::uint32_t leaf) const { return uplinks_[leaf]; }
@@ -109,6 +113,7 @@ class Resources {
   std::vector<std::optional<ResourceId>> iommus_;
   std::vector<ResourceId> device_memories_;
   std::vector<EngineId> copy_engines_;
+  std::vector<EngineId> multiprocessors_;
   std::vector<Duplex> wires_;
   std::vector<std::optional<Duplex>> uplinks_;
   std::vector<SocketPair> pairs_;

@@ -121,7 +121,8 @@ void add_parts(Hash& hash, Machine const& machine) {
     hash.add(part.name);
     for (auto const& field : part_fields(part.kind)) {
       auto const texts = field.write(part);
-      if (texts.empty() || field.spec.name == "title") continue;  // nobody says; for people
+      if (texts.empty() || field.spec.name == "title") continue;                       // nobody says; for people
+      if (field.spec.name == "fp32_rate" || field.spec.name == "fp16_rate") continue;  // steps carry the time they give
       hash.add(field.spec.name);
       for (auto const& text : texts) hash.add(text);
     }
@@ -275,6 +276,11 @@ Json collective_json(Collective const& collective, Machine const& machine) {
             {"bytes", collective.bytes.value()},
             {"root", machine.name_of(collective.among.at(collective.root))}};
   for (auto const& place : collective.among) json["among"].push_back(machine.name_of(place));
+  for (auto const& row : collective.sizes) {
+    auto& written = json["sizes"].emplace_back(Json::array());
+    for (auto const bytes : row) written.push_back(bytes.value());
+  }
+  if (collective.pieces > 0) json["pieces"] = collective.pieces;
   return json;
 }
 
@@ -292,6 +298,14 @@ void add_extras(Json& item, Step const& step, std::vector<Buffer> const& buffers
   if (step.work > Seconds(0)) item["work_us"] = microseconds(step.work);
 }
 
+void verify_sizes(Collective const& collective) {
+  auto const n = collective.op == CollectiveOp::AllToAllV ? collective.among.size() : 0;
+  bool const square = collective.sizes.size() == n && std::all_of(collective.sizes.begin(), collective.sizes.end(),
+                                                                  [&](auto const& row) { return row.size() == n; });
+  if (!square)
+    throw InputError("not a plan: an all_to_all_v has a row of sizes for each participant, others have none");
+}
+
 Collective collective_from(Json const& json, Machine const& machine) {
   Collective collective;
   collective.op = parsed(parse_collective_op(json.at("op").get<std::string>()));
@@ -302,6 +316,12 @@ Collective collective_from(Json const& json, Machine const& machine) {
   auto const found = std::find(collective.among.begin(), collective.among.end(), root);
   if (found == collective.among.end()) throw InputError("not a plan: the root takes no part in the collective");
   collective.root = static_cast<std::size_t>(found - collective.among.begin());
+  for (auto const& row : json.value("sizes", Json::array())) {
+    auto& read = collective.sizes.emplace_back();
+    for (auto const& bytes : row) read.push_back(Bytes(bytes.get<std::int64_t>()));
+  }
+  collective.pieces = json.value("pieces", std::size_t{0});
+  verify_sizes(collective);
   return collective;
 }
 
@@ -368,6 +388,10 @@ void Plan::verify(Machine const& of) const {
     verify_way(of, step);
   }
   DagRunner const refuses_bad_order(steps);
+  for (auto const& named : collectives)
+    if (index(named.first) + named.collective.among.size() * (has_outputs(named.collective.op) ? 2 : 1) >
+        buffers.size())
+      throw PlanError(fmt::format("the buffers of '{}' are not in the plan", named.id));
   for (auto const& decision : decisions) {
     if (index(decision.step) >= steps.size() || decision.chosen >= decision.candidates.size())
       throw PlanError(fmt::format("the decision on '{}' points outside the plan", decision.transfer));
@@ -463,6 +487,12 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   for (auto const& buffer : plan.buffers)
     json["buffers"].push_back(
         {{"name", buffer.name}, {"at", machine.name_of(buffer.at)}, {"bytes", buffer.bytes.value()}});
+  for (auto const& named : plan.collectives) {
+    auto item = collective_json(named.collective, machine);
+    item["id"] = named.id;
+    item["first_buffer"] = plan.buffers.at(index(named.first)).name;
+    json["collectives"].push_back(std::move(item));
+  }
   json["steps"] = Json::array();
   for (auto const& step : plan.steps) {
     Json item{{"transfer", step.transfer},
@@ -500,6 +530,11 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
     for (auto const& item : json.value("buffers", Json::array()))
       plan.buffers.push_back({item.at("name"), machine.place(item.at("at").get<std::string>()),
                               Bytes(item.at("bytes").get<std::int64_t>())});
+    for (auto const& item : json.value("collectives", Json::array())) {
+      auto const first =
+          region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);
+      plan.collectives.push_back({item.at("id"), collective_from(item, machine), first->buffer});
+    }
     for (auto const& item : json.at("steps")) {
       Step step;
       step.transfer = item.at("transfer");

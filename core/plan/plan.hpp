@@ -87,6 +87,15 @@ struct Decision {
   friend bool operator==(Decision const&, Decision const&) = default;
 };
 
+// A collective beside other work: its steps carry its id, and its buffers follow one another from the first on, in the
+// order of its participants.
+struct NamedCollective {
+  std::string id;
+  Collective collective;
+  BufferId first{};
+  friend bool operator==(NamedCollective const&, NamedCollective const&) = default;
+};
+
 struct Plan {
   std::string machine;      // its name
   std::string fingerprint;  // of the machine with its settings, so that a plan is not run on another
@@ -94,6 +103,7 @@ struct Plan {
   std::vector<Decision> decisions;
   std::vector<Buffer> buffers = {};           // that steps with `reads` and `writes` speak of
   std::optional<Collective> collective = {};  // what the steps are together; its buffers are the first, in its order
+  std::vector<NamedCollective> collectives = {};  // of a plan that is more than one collective
   friend bool operator==(Plan const&, Plan const&) = default;
 
   // Throws PlanError when a dependency is missing or circular, a step names the wrong kind of place or memory outside

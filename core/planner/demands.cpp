@@ -15,6 +15,8 @@ Demand demand_of(Model const& model, Step const& step) {
     Demand demand;
     demand.start = step.work;
     demand.busy = step.work;
+    if (auto const gpu = gpu_at(model.machine(), step.from))
+      demand.engines.push_back(model.resources().multiprocessors(*gpu));
     return demand;
   }
   auto demand = model.lower(step.from, step.to, step.bytes, step.op, step.way);

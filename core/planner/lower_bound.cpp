@@ -7,6 +7,8 @@
 
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/linear_program.hpp"
+#include "core/planner/workload.hpp"
+#include "core/planner/workload_bound.hpp"
 
 namespace lanewise {
 namespace {
@@ -404,6 +406,7 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
 
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
   if (plan.collective) return collective_bound(*plan.collective, model);
+  if (is_workload(plan)) return workload_bound(plan, model);
   return lower_bound(open_transfers(plan, model), model);
 }
 

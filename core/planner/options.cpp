@@ -35,7 +35,7 @@ Option option_of(Model const& model, OpenTransfer const& transfer, Way const& wa
 
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
   std::vector<OpenTransfer> transfers;
-  std::vector<std::size_t> owner(plan.steps.size(), 0);
+  std::vector<std::optional<std::size_t>> owner(plan.steps.size());  // none: of a collective, or computing
   for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
     owner[index(plan.decisions[d].step)] = d;
     for (auto const& piece : plan.decisions[d].others) owner[index(piece.step)] = d;
@@ -46,7 +46,7 @@ std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
     auto const add_order = [&](Step const& of) {
       for (auto const before : of.after) {
         auto const other = owner[index(before)];
-        if (plan.decisions[other].transfer != decision.transfer) transfer.after.push_back(other);
+        if (other && plan.decisions[*other].transfer != decision.transfer) transfer.after.push_back(*other);
       }
     };
     add_order(step);

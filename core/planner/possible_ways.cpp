@@ -209,11 +209,16 @@ class Ways {
     return nullptr;
   }
 
+  // A cable joins two ports, those of one rail; behind switches every NIC reaches every other.
+  [[nodiscard]] bool joined(Rail const& a, Rail const& b) const {
+    return machine_.fabric->kind != "direct" || a.rail == b.rail;
+  }
+
   // The nearest NIC of each side with the NIC of its rail on the other, and the two nearest ones.
   std::vector<std::pair<Rail, Rail>> nic_pairs(std::vector<Rail> const& from, std::vector<Rail> const& to) const {
     std::vector<std::pair<Rail, Rail>> pairs;
     auto const propose = [&](Rail const* a, Rail const* b) {
-      if (a == nullptr || b == nullptr) return;
+      if (a == nullptr || b == nullptr || !joined(*a, *b)) return;
       for (auto const& [x, y] : pairs)
         if (x.nic == a->nic && y.nic == b->nic) return;
       pairs.emplace_back(*a, *b);

@@ -1,5 +1,6 @@
 #pragma once
-// A workload and what is known to be true of it: transfers, variants of settings, expectations.
+// A workload and what is known to be true of it: transfers, collectives and computing, variants of settings,
+// expectations.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +10,9 @@
 #include "core/machine/setting.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/set_planner.hpp"
+#include "core/planner/workload.hpp"
 #include "core/scenario/bound.hpp"
+#include "core/scenario/job_fields.hpp"
 
 namespace lanewise {
 
@@ -25,16 +28,6 @@ struct TransferSpec {
   int queue_pairs = 0;                 // 0: as many as the NIC needs
   std::vector<std::string> after;      // ids
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
-};
-
-// Instead of transfers: one collective.
-struct CollectiveSpec {
-  CollectiveOp op = CollectiveOp::AllReduce;
-  std::vector<std::string> among;  // names of places, ranges expanded
-  Bytes bytes{0};
-  Algorithm algorithm = Algorithm::Auto;
-  std::string root;  // empty: the first
-  friend bool operator==(CollectiveSpec const&, CollectiveSpec const&) = default;
 };
 
 struct Variant {
@@ -69,8 +62,10 @@ struct Scenario {
   std::vector<Setting> settings;  // of every variant
   Objective objective = Objective::Makespan;
   std::vector<TransferSpec> transfers;
-  std::optional<CollectiveSpec> collective;  // then there are no transfers
-  std::vector<Variant> variants;             // at least one; the default has no name and changes nothing
+  std::optional<CollectiveSpec> collective;  // then there is nothing beside it
+  std::vector<CollectiveSpec> collectives;
+  std::vector<ComputeSpec> compute;
+  std::vector<Variant> variants;  // at least one; the default has no name and changes nothing
   std::vector<Expectation> expectations;
   SourcePos pos;
   friend bool operator==(Scenario const&, Scenario const&) = default;
@@ -80,11 +75,18 @@ MapSpec const& scenario_spec();
 // Reads `lanewise: scenario/1`. Throws InputError with everything that is wrong.
 Scenario read_scenario(SourceText const& source);
 
+// Positions of transfers, collectives and computing, one kind behind the other, in an order in which all stand behind
+// what they wait for. Those that wait in a circle are left out.
+std::vector<std::size_t> order_of(Scenario const& scenario);
+
 // The transfers as requests on a machine. Throws InputError naming the transfer when a place is not there.
 std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine);
 // The collective on a machine, likewise; nullopt where the scenario has transfers.
 std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine);
-// The plan of either.
+// Whether it has collectives beside other work, or computing; and all of it on a machine, likewise.
+bool is_workload(Scenario const& scenario);
+Workload workload_of(Scenario const& scenario, Machine const& machine);
+// The plan of any of them. The decisions are those of the transfers, in the scenario's order.
 Plan plan_of(Scenario const& scenario, Model const& model, Objective objective);
 
 }  // namespace lanewise

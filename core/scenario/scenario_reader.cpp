@@ -4,7 +4,6 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/setting_list.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/scenario/transfer_fields.hpp"
 
@@ -35,28 +34,6 @@ MapSpec const& transfer_spec() {
                               .type = ValueType::List,
                               .doc = "ids of transfers that must have finished",
                               .item = ValueType::Id}}};
-  return spec;
-}
-
-MapSpec const& collective_spec() {
-  static MapSpec const spec{
-      "collective",
-      {{.name = "op", .type = ValueType::Word, .doc = "what they do", .required = true, .words = collective_op_names()},
-       {.name = "among",
-        .type = ValueType::List,
-        .doc = "who takes part, in order: names and ranges, [gpu0..gpu7]",
-        .required = true,
-        .item = ValueType::Text},
-       {.name = "bytes",
-        .type = ValueType::Size,
-        .doc = "what one participant holds: its whole input (all_reduce, reduce_scatter, all_to_all), the whole result "
-               "(all_gather), what the root holds (broadcast, scatter, gather)",
-        .required = true},
-       {.name = "algorithm",
-        .type = ValueType::Word,
-        .doc = "how; auto, the fastest by estimate, when absent",
-        .words = algorithm_names()},
-       text_field("root", "of broadcast, scatter and gather; the first when absent")}};
   return spec;
 }
 
@@ -108,12 +85,15 @@ class ScenarioReader {
     if (auto const objective = top.text("objective"))
       scenario_.objective = parse_objective(*objective).value.value_or(Objective::Makespan);
     for (auto& reader : top.maps("transfers")) read_transfer(reader);
-    if (auto collective = top.map("collective")) read_collective(*collective);
-    if (scenario_.transfers.empty() && !top.has("collective") && diagnostics_.empty())
+    if (auto collective = top.map("collective")) scenario_.collective = read_collective(*collective);
+    for (auto& reader : top.maps("collectives")) scenario_.collectives.push_back(read_collective(reader));
+    for (auto& reader : top.maps("compute")) scenario_.compute.push_back(read_compute(reader));
+    bool const others = !scenario_.transfers.empty() || is_workload(scenario_);
+    if (!others && !top.has("collective") && diagnostics_.empty())
       top.fail_at_key(top.has("transfers") ? "transfers" : "scenario",
-                      "a scenario has at least one transfer, or a collective");
-    if (!scenario_.transfers.empty() && top.has("collective"))
-      top.fail_at_key("collective", "a scenario has transfers or a collective, not both");
+                      "a scenario has at least one transfer, collective or compute");
+    if (others && top.has("collective"))
+      top.fail_at_key("collective", "'collective' stands alone; beside other work write it under 'collectives'");
     check_order(top);
     for (auto& reader : top.maps("variants")) read_variant(reader);
     if (scenario_.variants.empty()) scenario_.variants.emplace_back();
@@ -123,29 +103,6 @@ class ScenarioReader {
   }
 
  private:
-  void read_collective(MapReader& reader) {
-    CollectiveSpec collective;
-    if (auto const op = reader.text("op")) collective.op = parse_collective_op(*op).value.value_or(collective.op);
-    for (auto const& text : reader.texts("among")) {
-      try {
-        for (auto& name : expand_range(text)) collective.among.push_back(std::move(name));
-      } catch (InputError const& error) {
-        reader.fail(*reader.node("among"), error.what());
-      }
-    }
-    if (collective.among.size() < 2 && reader.has("among"))
-      reader.fail(*reader.node("among"), "a collective has at least two participants");
-    collective.bytes = reader.size("bytes").value_or(Bytes(0));
-    if (auto const name = reader.text("algorithm"))
-      collective.algorithm = parse_algorithm(*name).value.value_or(Algorithm::Auto);
-    collective.root = reader.text("root").value_or("");
-    auto const& among = collective.among;
-    if (!collective.root.empty() && std::find(among.begin(), among.end(), collective.root) == among.end())
-      reader.fail(*reader.node("root"),
-                  fmt::format("'{}' does not take part{}", collective.root, did_you_mean(collective.root, among)));
-    scenario_.collective = std::move(collective);
-  }
-
   void read_transfer(MapReader& reader) {
     TransferSpec transfer;
     transfer.id = reader.text("id").value_or("");
@@ -172,22 +129,41 @@ class ScenarioReader {
     scenario_.transfers.push_back(std::move(transfer));
   }
 
-  void check_order(MapReader const& top) {
-    for (std::size_t i = 0; i < scenario_.transfers.size(); ++i)
-      for (auto const& name : scenario_.transfers[i].after) {
-        if (position_of(name) < i) continue;
-        top.fail_at_key(
-            "transfers",
-            position_of(name) == scenario_.transfers.size()
-                ? fmt::format("transfer '{}' comes after '{}', which is not there", scenario_.transfers[i].id, name)
-                : fmt::format("transfer '{}' comes after '{}', which must stand before it in the list",
-                              scenario_.transfers[i].id, name));
-      }
+  // What waits, where it stands, and for what.
+  struct Waiting {
+    std::string_view kind;
+    std::string_view key;
+    std::string const& id;
+    std::vector<std::string> const& after;
+  };
+  [[nodiscard]] std::vector<Waiting> all_waiting() const {
+    std::vector<Waiting> all;
+    for (auto const& item : scenario_.transfers) all.push_back({"transfer", "transfers", item.id, item.after});
+    for (auto const& item : scenario_.collectives) all.push_back({"collective", "collectives", item.id, item.after});
+    for (auto const& item : scenario_.compute) all.push_back({"compute", "compute", item.id, item.after});
+    return all;
   }
-  [[nodiscard]] std::size_t position_of(std::string const& id) const {
-    auto const found =
-        std::find_if(scenario_.transfers.begin(), scenario_.transfers.end(), [&](auto const& t) { return t.id == id; });
-    return static_cast<std::size_t>(found - scenario_.transfers.begin());
+
+  void check_order(MapReader const& top) {
+    auto const all = all_waiting();
+    std::vector<std::string> ids;
+    for (auto const& item : all) {
+      if (item.kind != "transfer" && std::find(ids.begin(), ids.end(), item.id) != ids.end())
+        top.fail_at_key(item.key, fmt::format("'{}' is already there", item.id));
+      ids.push_back(item.id);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (auto const& name : all[i].after) {
+        auto const found = static_cast<std::size_t>(std::find(ids.begin(), ids.end(), name) - ids.begin());
+        if (found == all.size())
+          top.fail_at_key(all[i].key, fmt::format("{} '{}' comes after '{}', which is not there{}", all[i].kind,
+                                                  all[i].id, name, did_you_mean(name, ids)));
+        else if (all[found].kind == all[i].kind && found >= i)
+          top.fail_at_key(all[i].key, fmt::format("{} '{}' comes after '{}', which must stand before it in the list",
+                                                  all[i].kind, all[i].id, name));
+      }
+    if (diagnostics_.empty() && order_of(scenario_).size() != all.size())
+      top.fail_at_key("scenario", "its transfers, collectives and computing wait for one another in a circle");
   }
 
   void read_variant(MapReader& reader) {
@@ -331,8 +307,18 @@ MapSpec const& scenario_spec() {
         .item = ValueType::Map},
        {.name = "collective",
         .type = ValueType::Map,
-        .doc = "instead of transfers: what several places do together",
+        .doc = "instead of all else: what several places do together",
         .map = &collective_spec()},
+       {.name = "collectives",
+        .type = ValueType::List,
+        .doc = "several such, or one beside other work",
+        .map = &named_collective_spec(),
+        .item = ValueType::Map},
+       {.name = "compute",
+        .type = ValueType::List,
+        .doc = "what GPUs compute beside and between transfers and collectives",
+        .map = &compute_spec(),
+        .item = ValueType::Map},
        {.name = "variants",
         .type = ValueType::List,
         .doc = "the same transfers under other settings",
@@ -347,56 +333,5 @@ MapSpec const& scenario_spec() {
 }
 
 Scenario read_scenario(SourceText const& source) { return ScenarioReader(source).read(); }
-
-std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine) {
-  std::vector<Request> requests;
-  for (auto const& transfer : scenario.transfers) {
-    Request request{.id = transfer.id,
-                    .from = {},
-                    .to = {},
-                    .bytes = transfer.bytes,
-                    .op = transfer.op,
-                    .only = transfer.mechanism,
-                    .by_driver = transfer.by_driver,
-                    .access = transfer.access,
-                    .pageable = transfer.pageable,
-                    .queue_pairs = transfer.queue_pairs};
-    try {
-      request.from = machine.place(transfer.from);
-      request.to = machine.place(transfer.to);
-    } catch (InputError const& error) {
-      throw InputError(std::vector<Diagnostic>{
-          {scenario.pos, fmt::format("transfer '{}' of '{}': {}", transfer.id, scenario.name, error.what()), {}}});
-    }
-    for (auto const& id : transfer.after) {
-      auto const before =
-          std::find_if(scenario.transfers.begin(), scenario.transfers.end(), [&](auto const& t) { return t.id == id; });
-      request.after.push_back(static_cast<std::size_t>(before - scenario.transfers.begin()));
-    }
-    requests.push_back(std::move(request));
-  }
-  return requests;
-}
-
-std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine) {
-  if (!scenario.collective) return std::nullopt;
-  auto const& spec = *scenario.collective;
-  Collective collective{spec.op, {}, spec.bytes, spec.algorithm, 0};
-  for (auto const& name : spec.among) {
-    if (name == spec.root) collective.root = collective.among.size();
-    try {
-      collective.among.push_back(machine.place(name));
-    } catch (InputError const& error) {
-      throw InputError(std::vector<Diagnostic>{
-          {scenario.pos, fmt::format("the collective of '{}': {}", scenario.name, error.what()), {}}});
-    }
-  }
-  return collective;
-}
-
-Plan plan_of(Scenario const& scenario, Model const& model, Objective objective) {
-  if (auto const collective = collective_of(scenario, model.machine())) return plan_collective(model, *collective);
-  return SetPlanner(model).plan(requests_of(scenario, model.machine()), objective);
-}
 
 }  // namespace lanewise

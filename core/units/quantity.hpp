@@ -37,6 +37,8 @@ using Bytes = Quantity<struct BytesTag, std::int64_t>;
 using Seconds = Quantity<struct SecondsTag, double>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;
 using PerSecond = Quantity<struct PerSecondTag, double>;  // messages, page-table walks
+using Flop = Quantity<struct FlopTag, double>;            // floating-point operations; a multiply-add is two
+using FlopPerSecond = Quantity<struct FlopPerSecondTag, double>;
 
 constexpr Seconds operator/(Bytes size, BytesPerSecond rate) {
   return Seconds(static_cast<double>(size.value()) / rate.value());
@@ -44,6 +46,7 @@ constexpr Seconds operator/(Bytes size, BytesPerSecond rate) {
 constexpr BytesPerSecond operator/(Bytes size, Seconds time) {
   return BytesPerSecond(static_cast<double>(size.value()) / time.value());
 }
+constexpr Seconds operator/(Flop work, FlopPerSecond rate) { return Seconds(work.value() / rate.value()); }
 constexpr Seconds operator/(double count, PerSecond rate) { return Seconds(count / rate.value()); }
 
 // The rate of something that never limits.

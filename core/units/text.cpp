@@ -35,6 +35,10 @@ constexpr std::array<Unit, 9> kRateUnits{{{"B/s", 1},
                                           {"Gb/s", 1e9 / 8}}};
 constexpr std::array<Unit, 5> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
 constexpr std::array<Unit, 4> kFrequencyUnits{{{"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}}};
+constexpr std::array<Unit, 6> kFlopUnits{
+    {{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}}};
+constexpr std::array<Unit, 6> kFlopRateUnits{
+    {{"FLOP/s", 1}, {"kFLOP/s", 1e3}, {"MFLOP/s", 1e6}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -138,6 +142,18 @@ Parsed<PerSecond> parse_frequency(std::string_view text) {
   return {PerSecond(*parsed.value), {}};
 }
 
+Parsed<Flop> parse_flop(std::string_view text) {
+  auto const parsed = parse_with(text, kFlopUnits, "number of operations", "1.2 TFLOP", false);
+  if (!parsed.value) return {{}, parsed.problem};
+  return {Flop(*parsed.value), {}};
+}
+
+Parsed<FlopPerSecond> parse_flop_rate(std::string_view text) {
+  auto const parsed = parse_with(text, kFlopRateUnits, "rate of operations", "312 TFLOP/s", false);
+  if (!parsed.value) return {{}, parsed.problem};
+  return {FlopPerSecond(*parsed.value), {}};
+}
+
 Parsed<double> parse_ratio(std::string_view text) {
   auto const number = split_number(text);
   if (!number || (!number->unit.empty() && number->unit != "%"))
@@ -150,6 +166,8 @@ std::string bytes_pattern() { return pattern_with(kByteUnits, kNumber); }
 std::string rate_pattern() { return pattern_with(kRateUnits, kPositive); }
 std::string seconds_pattern() { return pattern_with(kTimeUnits, kNumber); }
 std::string frequency_pattern() { return pattern_with(kFrequencyUnits, kPositive); }
+std::string flop_pattern() { return pattern_with(kFlopUnits, kPositive); }
+std::string flop_rate_pattern() { return pattern_with(kFlopRateUnits, kPositive); }
 std::string ratio_pattern() { return fmt::format("^ *{} *%? *$", kNumber); }
 
 std::string exact_text(Bytes size) {
@@ -166,6 +184,8 @@ std::string exact_text(Bytes size) {
 std::string exact_text(BytesPerSecond rate) { return in_best_unit(rate.value(), std::span(kRateUnits).first(5)); }
 std::string exact_text(Seconds time) { return time.value() == 0 ? "0 s" : in_best_unit(time.value(), kTimeUnits); }
 std::string exact_text(PerSecond frequency) { return in_best_unit(frequency.value(), kFrequencyUnits); }
+std::string exact_text(Flop work) { return in_best_unit(work.value(), kFlopUnits); }
+std::string exact_text(FlopPerSecond rate) { return in_best_unit(rate.value(), kFlopRateUnits); }
 
 std::string shortest_text(double value) { return fmt::format("{}", value); }
 

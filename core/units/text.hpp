@@ -23,6 +23,10 @@ Parsed<BytesPerSecond> parse_rate(std::string_view text);
 Parsed<Seconds> parse_seconds(std::string_view text);
 // "215 M/s", "19.2 k/s", "7 /s": events per second. Positive.
 Parsed<PerSecond> parse_frequency(std::string_view text);
+// "1.2 TFLOP", "350 GFLOP". Positive.
+Parsed<Flop> parse_flop(std::string_view text);
+// "312 TFLOP/s". Positive.
+Parsed<FlopPerSecond> parse_flop_rate(std::string_view text);
 // "2 %" as 0.02, or a bare ratio "0.8". Not negative.
 Parsed<double> parse_ratio(std::string_view text);
 
@@ -32,6 +36,8 @@ std::string bytes_pattern();
 std::string rate_pattern();
 std::string seconds_pattern();
 std::string frequency_pattern();
+std::string flop_pattern();
+std::string flop_rate_pattern();
 std::string ratio_pattern();
 
 // Exact texts, which parse back to the same value: "256 MiB", "24.5 GB/s", "350 ns".
@@ -39,6 +45,8 @@ std::string exact_text(Bytes size);
 std::string exact_text(BytesPerSecond rate);
 std::string exact_text(Seconds time);
 std::string exact_text(PerSecond frequency);
+std::string exact_text(Flop work);
+std::string exact_text(FlopPerSecond rate);
 std::string shortest_text(double value);  // a bare number, "0.8"
 
 // Texts for tables and sentences, rounded: "26.2 GB/s", "10.1 ms".

@@ -13,7 +13,9 @@ namespace {
 
 BothModes pair_of(ScenarioVerdict const& verdict, VariantRun const& predicted, VariantRun const& measured) {
   BothModes both{
-      verdict.scenario, predicted.machine, predicted.variant, compare(predicted.trace, measured.trace), 0, 0, 0, {}};
+      verdict.scenario, predicted.machine, predicted.variant, compare(predicted.trace, measured.trace), 0, 0, 0, {},
+      measured.untimed};
+  if (!both.untimed.empty()) return both;
   for (std::size_t i = 0; i < measured.regrets.size(); ++i) {
     auto const& here = measured.regrets[i];
     auto const& there = predicted.regrets[i];
@@ -38,6 +40,7 @@ struct Totals {
 Totals totals_of(std::vector<BothModes> const& runs) {
   Totals totals;
   for (auto const& run : runs) {
+    if (!run.untimed.empty()) continue;
     for (auto const& step : run.comparison.steps) totals.errors.push_back(std::abs(step.error()));
     totals.decisions += run.decisions;
     totals.equal += run.equal;
@@ -64,10 +67,13 @@ std::string both_modes_text(std::vector<BothModes> const& runs) {
     text += fmt::format("{} on {}{}\n{}", run.scenario, run.machine,
                         run.variant.empty() ? "" : fmt::format(" ({})", run.variant), comparison_text(run.comparison));
     for (auto const& line : run.different) text += "  " + line + "\n";
+    if (!run.untimed.empty()) text += fmt::format("these times are not judged ({})\n", run.untimed);
     text += "\n";
   }
   auto const totals = totals_of(runs);
-  if (totals.errors.empty()) return text + "nothing ran in both modes\n";
+  if (runs.empty()) return text + "nothing ran in both modes\n";
+  if (totals.errors.empty())
+    return text + fmt::format("{} runs in both modes, none judged by its times\n", runs.size());
   return text + fmt::format(
                     "{} steps: median error {:.1f} %, p95 {:.1f} %; the fastest way is the same in both modes in "
                     "{} of {} decisions, regret on hardware elsewhere at most {:.1f} %\n",
@@ -92,6 +98,7 @@ nlohmann::ordered_json both_modes_json(std::vector<BothModes> const& runs) {
                             {"equal_decisions", run.equal},
                             {"worst_regret", run.worst_regret},
                             {"different", run.different},
+                            {"not_judged", run.untimed},
                             {"comparison", comparison_json(run.comparison)}});
   return json;
 }

@@ -18,6 +18,7 @@ struct BothModes {
   std::size_t equal = 0;               // where the same way was the fastest in both
   double worst_regret = 0;             // on hardware, of the other decisions
   std::vector<std::string> different;  // those, for people
+  std::string untimed;                 // why its times count for nothing here; empty: they do
 };
 
 // Pairs the verdicts of the two modes, which are of the same scenarios in the same order.

@@ -1,5 +1,7 @@
 #include "core/verdict/regret.hpp"
 
+#include <algorithm>
+
 #include "core/io/error.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 
@@ -30,6 +32,31 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
       if (makespan >= regret.best_makespan) continue;
       regret.best_makespan = makespan;
       regret.best = text_of(candidate.way, machine);
+    }
+    regrets.push_back(std::move(regret));
+  }
+  return regrets;
+}
+
+std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, Trace const& chosen, Model const& model,
+                                    Objective objective, Executor& executor) {
+  auto regrets = measure_regrets(plan, chosen, model.machine(), executor);
+  for (auto const& named : plan.collectives) {
+    auto const used = named.collective.algorithm;
+    Regret regret{named.id, 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
+    auto others = workload;
+    auto const job = static_cast<std::size_t>(
+        std::find_if(others.jobs.begin(), others.jobs.end(), [&](Job const& j) { return j.id == named.id; }) -
+        others.jobs.begin());
+    auto& collective = std::get<Collective>(others.jobs[job].what);
+    for (auto const& alternative : plans_of_collective(model, collective)) {
+      collective = *alternative.collective;
+      if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
+      auto const makespan = executor.run(plan_workload(model, others, objective)).makespan;
+      ++regret.alternatives;
+      if (makespan >= regret.best_makespan) continue;
+      regret.best_makespan = makespan;
+      regret.best = to_string(collective.algorithm);
     }
     regrets.push_back(std::move(regret));
   }

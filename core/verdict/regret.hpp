@@ -6,6 +6,7 @@
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "core/plan/plan.hpp"
+#include "core/planner/workload.hpp"
 
 namespace lanewise {
 
@@ -22,6 +23,11 @@ struct Regret {
 
 // One regret a decision. `chosen` is the plan's own trace. Alternatives whose cost is unknown are left out.
 std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor);
+
+// Of a workload: one a decision, and behind them one a collective of the plan, whose other algorithms are tried while
+// the others keep theirs.
+std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, Trace const& chosen, Model const& model,
+                                    Objective objective, Executor& executor);
 
 // Of a collective's algorithm, against all others that do it. Other algorithms than the one asked for are no regret.
 Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,

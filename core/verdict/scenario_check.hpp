@@ -33,6 +33,7 @@ struct VariantRun {
   std::string failure;                                // why there was nothing to run; empty: it ran
   bool failure_expected = false;                      // an expectation says that nothing is possible here
   std::string skipped;                                // why it is no run of this mode; empty: it is one
+  std::string untimed;                                // why its times are reported and not judged; empty: they are
   [[nodiscard]] bool ran() const { return failure.empty() && skipped.empty(); }
 };
 
@@ -44,6 +45,9 @@ struct ExpectationResult {
   bool passed = false;
   std::string found;  // what was found instead, or the figure that passed
   SourcePos pos;
+  std::string untimed = {};  // why the figure is reported and not judged; empty: it is judged
+  [[nodiscard]] bool judged() const { return untimed.empty(); }
+  [[nodiscard]] bool failed() const { return judged() && !passed; }
 };
 
 struct ScenarioVerdict {
@@ -54,6 +58,9 @@ struct ScenarioVerdict {
   std::vector<ExpectationResult> results;
   [[nodiscard]] bool passed() const;
 };
+
+// In a trace's environment: what its nodes were, where they were started for the run.
+inline constexpr char kNodesKey[] = "nodes";
 
 // A trace and its regrets, wherever they were made.
 struct RanPlan {
@@ -69,8 +76,10 @@ struct CheckWorld {
   std::string mode;
   std::optional<Objective> objective = {};  // instead of the scenarios' own
   bool real = false;                        // on hardware, which settings do not change: their variants are skipped
-  // Where runs are taken from instead of the executor; throws PlanError when there is none.
-  std::function<RanPlan(std::string const& scenario, std::string const& variant, Plan const&)> recorded = {};
+  // Where runs are taken from instead of the executor; nullopt: from the executor after all. Throws PlanError when
+  // there is none.
+  std::function<std::optional<RanPlan>(std::string const& scenario, std::string const& variant, Plan const&)> recorded =
+      {};
 };
 
 // Throws InputError when the scenario does not fit its machines; a variant without a legal way is a failed result.

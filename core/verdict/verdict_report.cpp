@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "core/io/json.hpp"
@@ -28,19 +30,20 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
   int passed = 0;
   int all = 0;
   for (auto const& result : verdict.results) {
-    if (!belongs(result, run)) continue;
+    if (!belongs(result, run) || !result.judged()) continue;
     ++all;
     passed += result.passed ? 1 : 0;
   }
   auto const ran = run.ran();
+  auto const timed = ran && run.untimed.empty();
   bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
   return {verdict.scenario,
           run.machine,
           run.variant.empty() ? "" : run.variant,
           ran ? rounded_text(run.trace.makespan) : "",
           ran && run.bound ? rounded_text(run.bound->makespan) : "",
-          ran && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
-          ran ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
+          timed && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
+          timed ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
           fmt::format("{}/{}", passed, all),
           !fine                 ? "FAIL"
           : run.skipped.empty() ? "pass"
@@ -48,6 +51,12 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
 }
 
 std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
+
+// What the nodes of a run were, where they were started for it; empty otherwise.
+std::string nodes_of(VariantRun const& run) {
+  auto const found = run.trace.environment.find(kNodesKey);
+  return found == run.trace.environment.end() ? "" : found->second;
+}
 
 std::string place_of(SourcePos const& pos) {
   return pos.line > 0 ? fmt::format("{}:{}:{}", pos.file, pos.line, pos.column) : pos.file;
@@ -65,13 +74,17 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   Table table(header);
   std::string failures;
   std::string skipped;
+  std::string reported;
   std::size_t failed = 0;
   std::size_t expectations = 0;
+  std::set<std::string> nodes;
+  std::map<std::string, std::size_t> untimed;  // reasons, and how many figures each keeps from being judged
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
       auto row = row_of(verdict, run);
       if (modes) row.insert(row.begin(), verdict.mode);
       table.add(std::move(row));
+      if (auto const where = nodes_of(run); !where.empty()) nodes.insert(run.machine + ": " + where);
       if (!run.skipped.empty())
         skipped +=
             fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);
@@ -80,6 +93,12 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
             fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
     }
     for (auto const& result : verdict.results) {
+      if (!result.judged()) {
+        ++untimed[result.untimed];
+        reported += fmt::format("time {} on {}{}: {}; found {}\n", verdict.scenario, result.machine,
+                                variant_of(result.variant), result.what, result.found);
+        continue;
+      }
       ++expectations;
       if (result.passed) continue;
       failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", place_of(result.pos), verdict.scenario,
@@ -88,9 +107,12 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
     failed += verdict.passed() ? 0 : 1;
   }
   auto text = table.text();
-  if (!failures.empty() || !skipped.empty()) text += "\n" + failures + skipped;
+  if (!failures.empty() || !skipped.empty() || !reported.empty()) text += "\n" + failures + skipped + reported;
   text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
                       expectations);
+  for (auto const& line : nodes) text += line + "\n";
+  for (auto const& [why, count] : untimed)
+    text += fmt::format("{} figures of time are reported and not judged ({})\n", count, why);
   return text;
 }
 
@@ -109,6 +131,7 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         entry["skipped"] = run.skipped;
       else
         add_optimality(entry, run.trace.makespan, run.bound);
+      if (auto const where = nodes_of(run); !where.empty()) entry["nodes"] = where;
       if (run.ran()) add_collective(entry, run.plan, run.trace.makespan);
       for (std::size_t i = 0; run.ran() && i < run.plan.decisions.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
@@ -127,13 +150,14 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
       item["runs"].push_back(std::move(entry));
     }
     item["results"] = nlohmann::ordered_json::array();
-    for (auto const& result : verdict.results)
-      item["results"].push_back({{"machine", result.machine},
-                                 {"variant", result.variant},
-                                 {"expected", result.what},
-                                 {"passed", result.passed},
-                                 {"found", result.found},
-                                 {"at", place_of(result.pos)}});
+    for (auto const& result : verdict.results) {
+      nlohmann::ordered_json entry{{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}};
+      entry["passed"] = result.judged() ? nlohmann::ordered_json(result.passed) : nlohmann::ordered_json(nullptr);
+      if (!result.judged()) entry["not_judged"] = result.untimed;
+      entry["found"] = result.found;
+      entry["at"] = place_of(result.pos);
+      item["results"].push_back(std::move(entry));
+    }
     json["scenarios"].push_back(std::move(item));
   }
   return json;

@@ -17,13 +17,23 @@ void add_optimality(nlohmann::ordered_json& json, Seconds makespan, std::optiona
 }
 
 void add_collective(nlohmann::ordered_json& json, Plan const& plan, Seconds makespan) {
+  bool const said = json.contains("collectives");  // a plan's own JSON says them in full
+  for (auto const& named : plan.collectives)
+    if (!said)
+      json["collectives"].push_back({{"id", named.id},
+                                     {"op", to_string(named.collective.op)},
+                                     {"algorithm", to_string(named.collective.algorithm)}});
   if (!plan.collective) return;
   json["algorithm"] = to_string(plan.collective->algorithm);
   json["bus_bandwidth_GBps"] = gigabytes_per_second(bus_bandwidth(*plan.collective, makespan));
 }
 
 std::string collective_text(Plan const& plan, Seconds makespan) {
-  if (!plan.collective) return "";
+  std::string text;
+  for (auto const& [id, one, first] : plan.collectives)
+    text += fmt::format("{}: {} of {} among {} by {}\n", id, to_string(one.op), exact_text(one.bytes), one.among.size(),
+                        to_string(one.algorithm));
+  if (!plan.collective) return text;
   auto const& collective = *plan.collective;
   return fmt::format("{} of {} among {} by {}: {} steps, bus bandwidth {}\n", to_string(collective.op),
                      exact_text(collective.bytes), collective.among.size(), to_string(collective.algorithm),

@@ -16,6 +16,11 @@ std::string names_before(Step const& step, std::vector<Step> const& steps) {
   return names;
 }
 
+// Computing goes no way and moves nothing.
+std::string way_text(Step const& step, Machine const& machine) {
+  return step.work > Seconds(0) ? "compute" : text_of(step.way, machine);
+}
+
 // Of a longer plan only the first are shown; JSON has them all.
 constexpr std::size_t kMostSteps = 64;
 
@@ -41,9 +46,11 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
   for (std::size_t i = 0; i < std::min(kMostSteps, plan.steps.size()); ++i) {
     auto const& step = plan.steps[i];
     auto const* chosen = chosen_of[i];
-    table.add({step.transfer, machine.name_of(step.from), machine.name_of(step.to), exact_text(step.bytes),
-               std::string(to_string(step.op)), text_of(step.way, machine),
-               chosen != nullptr && chosen->time ? rounded_text(*chosen->time) : "?",
+    bool const computes = step.work > Seconds(0);
+    auto const alone = computes ? std::optional(step.work) : chosen != nullptr ? chosen->time : std::nullopt;
+    table.add({step.transfer, machine.name_of(step.from), computes ? "" : machine.name_of(step.to),
+               computes ? "" : exact_text(step.bytes), computes ? "" : std::string(to_string(step.op)),
+               way_text(step, machine), alone ? rounded_text(*alone) : "?",
                chosen != nullptr ? range_text(chosen->range) : "", chosen != nullptr ? chosen->binding : "",
                names_before(step, plan.steps)});
   }
@@ -73,8 +80,10 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
                "bandwidth", "verified"});
   for (std::size_t i = 0; i < std::min(kMostSteps, trace.steps.size()); ++i) {
     auto const& step = trace.steps[i];
-    table.add({step.transfer, text_of(plan.steps[i].way, machine), rounded_text(step.start), rounded_text(step.end),
-               spread_text(step), rounded_text(step.rate()), step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+    bool const computes = plan.steps[i].work > Seconds(0);
+    table.add({step.transfer, way_text(plan.steps[i], machine), rounded_text(step.start), rounded_text(step.end),
+               spread_text(step), computes ? "" : rounded_text(step.rate()),
+               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
   }
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
                           trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +

@@ -1,12 +1,10 @@
 #include "hw/cuda/buffer.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "core/io/error.hpp"
 #include "hw/cuda/cuda_error.hpp"
-#include "hw/cuda/pattern.hpp"
+#include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -32,11 +30,6 @@ std::variant<DeviceMemory, HostMemory, void*> allocate(Devices const& devices, P
 }
 
 }  // namespace
-
-std::string text_of(Mismatch const& mismatch) {
-  return fmt::format("the byte at offset {} is 0x{:02x} instead of 0x{:02x}", mismatch.offset, mismatch.got,
-                     mismatch.expected);
-}
 
 Buffer::Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near)
     : bytes_(bytes),

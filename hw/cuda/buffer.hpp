@@ -8,16 +8,9 @@
 #include "core/machine/machine.hpp"
 #include "hw/cuda/devices.hpp"
 #include "hw/cuda/host_memory.hpp"
+#include "hw/memory/mismatch.hpp"
 
 namespace lanewise::hw {
-
-// The first byte that is not what was sent.
-struct Mismatch {
-  std::uint64_t offset = 0;
-  std::uint8_t expected = 0;
-  std::uint8_t got = 0;
-};
-std::string text_of(Mismatch const& mismatch);
 
 enum class Pages : std::uint8_t { Device, Pinned, Pageable, Managed };
 

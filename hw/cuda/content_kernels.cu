@@ -1,6 +1,6 @@
 // What buffers hold that several contribute to: patterns and their sums.
 #include "hw/cuda/device_code.cuh"
-#include "hw/cuda/pattern.hpp"
+#include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {

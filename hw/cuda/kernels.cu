@@ -1,5 +1,5 @@
 #include "hw/cuda/device_code.cuh"
-#include "hw/cuda/pattern.hpp"
+#include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "hw/cuda/pattern.hpp"
+#include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 

@@ -10,7 +10,7 @@
 
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
-#include "hw/cuda/pattern.hpp"
+#include "hw/memory/pattern.hpp"
 #include "hw/program/contents.hpp"
 #include "hw/program/program_image.hpp"
 

@@ -264,6 +264,17 @@ TEST(ClusterOfTwo, TakesTheNicsNearEachEndWhereOneSwitchJoinsAllRails) {
   EXPECT_EQ(path_class(machine, pci(machine, "node1/gpu6"), way.nic_to.value()), PathClass::Pix);
 }
 
+TEST(ClusterOfTwo, KeepsToOneRailWhereCablesJoinTheNodes) {
+  Model const model(bundled().machine("soft-roce-2"));
+  auto const& machine = model.machine();
+  auto const from = machine.find_place("node0/numa0").value();
+  auto const to = machine.find_place("node1/numa1").value();  // near unlike NICs
+  auto const choice = Planner(model).choose({"a", from, to, 64_KiB});
+  ASSERT_EQ(choice.judged.size(), 2U);
+  for (auto const& judged : choice.judged)
+    EXPECT_EQ(machine.at(*judged.way.nic_from).rail, machine.at(*judged.way.nic_to).rail);
+}
+
 TEST(ClusterOfTwo, StagesWhereGpuMemoryCannotBeRegistered) {
   Model const model(with(bundled().machine("hgx-h100-2"), {"software.peermem=false", "software.dma_buf=false"}));
   EXPECT_EQ(chosen_way(model, "node0/gpu0", "node1/gpu0").mechanism, Mechanism::NetStaged);

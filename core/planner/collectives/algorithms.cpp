@@ -26,7 +26,29 @@ std::vector<std::size_t> everyone(std::size_t count) {
 bool reduces(CollectiveOp op) { return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce; }
 bool spreads(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
 
-Moves direct(Collective const& collective) {
+// Rows of the sizes lie one behind the other at the senders, columns at the receivers.
+Moves direct_uneven(Collective const& collective) {
+  auto const n = collective.among.size();
+  auto const& sizes = collective.sizes;
+  Moves moves(n, collective.bytes, 1);
+  std::vector<std::vector<Bytes>> read_at(n, std::vector<Bytes>(n));
+  auto write_at = read_at;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 1; j < n; ++j) {
+      read_at[i][j] = read_at[i][j - 1] + sizes[i][j - 1];
+      write_at[j][i] = write_at[j - 1][i] + sizes[j - 1][i];
+    }
+  for (std::size_t step = 0; step < n; ++step)
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const other = (i + step) % n;
+      moves.deliver_block(i, other, read_at[i][other], write_at[i][other], sizes[i][other]);
+    }
+  return moves;
+}
+
+std::optional<Moves> direct(Collective const& collective) {
+  if (collective.op == CollectiveOp::Chain) return std::nullopt;
+  if (collective.op == CollectiveOp::AllToAllV) return direct_uneven(collective);
   auto const n = collective.among.size();
   auto const who = everyone(n);
   Moves moves(n, collective.bytes, n);
@@ -49,6 +71,13 @@ Moves direct(Collective const& collective) {
 
 std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
   auto const n = collective.among.size();
+  if (collective.op == CollectiveOp::Chain) {
+    Moves moves(n, collective.bytes, collective.pieces);
+    Cells all(collective.pieces);
+    std::iota(all.begin(), all.end(), std::uint32_t{0});
+    chain_spread(moves, everyone(n), all);
+    return moves;
+  }
   auto const rings = layout.rings.size();
   if (collective.op == CollectiveOp::Broadcast) {
     auto const cells = std::max(rings, layout.chunks);

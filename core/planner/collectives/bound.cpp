@@ -54,15 +54,30 @@ Ports ports_of(Model const& model, HostId host) {
   return ports;
 }
 
-// What a part of the participants, `share` of all and one of `parts` such, must send and receive at least.
+// What some of the participants, one of `parts` such groups, must send and receive at least.
 struct Traffic {
   double out = 0;
   double in = 0;
   double all = 0;  // of all parts together, in and out alike
 };
-Traffic traffic_of(Collective const& collective, double share, double parts, bool has_root) {
+
+// Of an all-to-all with uneven parts: what the members' rows and columns say of others.
+Traffic uneven_traffic(Collective const& collective, std::vector<bool> const& member) {
+  Traffic traffic;
+  for (std::size_t i = 0; i < member.size(); ++i)
+    for (std::size_t j = 0; j < member.size(); ++j) {
+      if (member[i] == member[j]) continue;
+      (member[i] ? traffic.out : traffic.in) += static_cast<double>(collective.sizes[i][j].value());
+    }
+  return traffic;
+}
+
+Traffic traffic_of(Collective const& collective, std::vector<bool> const& member, double parts) {
   auto const bytes = static_cast<double>(collective.bytes.value());
+  auto const members = static_cast<double>(std::count(member.begin(), member.end(), true));
+  auto const share = members / static_cast<double>(member.size());
   auto const others = 1 - share;
+  bool const has_root = member[collective.root];
   switch (collective.op) {
     case CollectiveOp::Broadcast: return {has_root ? bytes : 0, has_root ? 0 : bytes, (parts - 1) * bytes};
     case CollectiveOp::Scatter: return {has_root ? others * bytes : 0, has_root ? 0 : share * bytes, 0};
@@ -72,68 +87,100 @@ Traffic traffic_of(Collective const& collective, double share, double parts, boo
     case CollectiveOp::ReduceScatter: return {others * bytes, share * bytes, (parts - 1) * bytes};
     // Each element: every part has a say and must hear the result.
     case CollectiveOp::AllReduce: return {bytes, bytes, 2 * (parts - 1) * bytes};
-    case CollectiveOp::AllToAll: {
-      auto const members = share * static_cast<double>(collective.among.size());
+    case CollectiveOp::AllToAll:
       return {members * others * bytes, members * others * bytes, parts * members * others * bytes};
-    }
+    case CollectiveOp::AllToAllV: return uneven_traffic(collective, member);
+    // Everyone but the last passes on what everyone but the first gets.
+    case CollectiveOp::Chain: return {member.back() ? 0 : bytes, member.front() ? 0 : bytes, (parts - 1) * bytes};
   }
   return {};
 }
 
 class Cuts {
  public:
-  void offer(double bytes, double rate, std::string name) {
-    if (!(rate > 0) || bytes / rate <= bound_.makespan.value()) return;
-    bound_ = {Seconds(bytes / rate), {{std::move(name), 1.0}}};
+  void offer(double bytes, double rate, std::string name, std::optional<std::size_t> participant = {}) {
+    if (rate > 0 && bytes > 0) list_.push_back({std::move(name), Seconds(bytes / rate), participant});
   }
-  void offer(Traffic const& traffic, Ports const& ports, std::string const& name) {
+  void offer(Traffic const& traffic, Ports const& ports, std::string const& name,
+             std::optional<std::size_t> participant = {}) {
     if (!ports.known) return;
-    offer(traffic.out, ports.out, "out of " + name);
-    offer(traffic.in, ports.in, "into " + name);
+    offer(traffic.out, ports.out, "out of " + name, participant);
+    offer(traffic.in, ports.in, "into " + name, participant);
   }
-  [[nodiscard]] LowerBound const& best() const { return bound_; }
+  [[nodiscard]] std::vector<CollectiveCut> take() { return std::move(list_); }
 
  private:
-  LowerBound bound_;
+  std::vector<CollectiveCut> list_;
 };
+
+// The participants by node.
+std::map<HostId, std::vector<bool>> nodes_of(Collective const& collective, Machine const& machine) {
+  std::map<HostId, std::vector<bool>> nodes;
+  for (std::size_t i = 0; i < collective.among.size(); ++i) {
+    auto& members = nodes[machine.host_of(collective.among[i])];
+    members.resize(collective.among.size(), false);
+    members[i] = true;
+  }
+  return nodes;
+}
+
+// Node by node, and all of them together where each has equally many participants.
+void offer_nodes(Collective const& collective, Model const& model, Cuts& cuts) {
+  auto const nodes = nodes_of(collective, model.machine());
+  if (nodes.size() < 2) return;
+  Ports nics;
+  Traffic traffic;
+  double sent = 0;
+  auto const parts = static_cast<double>(nodes.size());
+  auto const count = [](std::vector<bool> const& members) { return std::count(members.begin(), members.end(), true); };
+  bool even = true;
+  for (auto const& [host, members] : nodes) {
+    auto const ports = ports_of(model, host);
+    nics.known = nics.known && ports.known;
+    nics.out += ports.out;
+    nics.in += ports.in;
+    even = even && count(members) == count(nodes.begin()->second);
+    traffic = traffic_of(collective, members, parts);
+    sent += traffic.out;
+    cuts.offer(traffic, ports, model.machine().at(host).name + "'s NICs");
+  }
+  auto const all = collective.op == CollectiveOp::AllToAllV ? sent : traffic.all;
+  if (nics.known && even) cuts.offer(all, std::min(nics.out, nics.in), "all NICs");
+}
 
 }  // namespace
 
-std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model) {
+std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& model) {
   auto const& machine = model.machine();
-  auto const n = static_cast<double>(collective.among.size());
+  auto const n = collective.among.size();
   Cuts cuts;
   Ports all;
-  for (std::size_t i = 0; i < collective.among.size(); ++i) {
+  Traffic traffic;
+  double sent = 0;
+  for (std::size_t i = 0; i < n; ++i) {
     auto const gpu = gpu_at(machine, collective.among[i]);
-    if (!gpu) return std::nullopt;
+    if (!gpu) return {};
     auto const ports = ports_of(model, *gpu);
     all.known = all.known && ports.known;
     all.out += ports.out;
     all.in += ports.in;
-    cuts.offer(traffic_of(collective, 1 / n, n, i == collective.root), ports, machine.at(*gpu).name);
+    std::vector<bool> member(n, false);
+    member[i] = true;
+    traffic = traffic_of(collective, member, static_cast<double>(n));
+    sent += traffic.out;
+    cuts.offer(traffic, ports, machine.at(*gpu).name, i);
   }
-  if (all.known) cuts.offer(traffic_of(collective, 1 / n, n, false).all, std::min(all.out, all.in), "all GPUs' ports");
-  std::map<HostId, std::size_t> members;
-  for (auto const& place : collective.among) ++members[machine.host_of(place)];
-  if (members.size() > 1) {
-    Ports nics;
-    auto const hosts = static_cast<double>(members.size());
-    bool even = true;
-    for (auto const& [host, count] : members) {
-      auto const ports = ports_of(model, host);
-      nics.known = nics.known && ports.known;
-      nics.out += ports.out;
-      nics.in += ports.in;
-      even = even && count == members.begin()->second;
-      bool const has_root = machine.host_of(collective.among[collective.root]) == host;
-      cuts.offer(traffic_of(collective, static_cast<double>(count) / n, hosts, has_root), ports,
-                 machine.at(host).name + "'s NICs");
-    }
-    if (nics.known && even)
-      cuts.offer(traffic_of(collective, 1 / hosts, hosts, false).all, std::min(nics.out, nics.in), "all NICs");
-  }
-  return cuts.best().binding.empty() ? std::nullopt : std::optional(cuts.best());
+  auto const together = collective.op == CollectiveOp::AllToAllV ? sent : traffic.all;
+  if (all.known) cuts.offer(together, std::min(all.out, all.in), "all GPUs' ports");
+  offer_nodes(collective, model, cuts);
+  return cuts.take();
+}
+
+std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model) {
+  std::optional<LowerBound> best;
+  for (auto& cut : cuts_of(collective, model))
+    if (!best || cut.time > best->makespan) best = LowerBound{cut.time, {{std::move(cut.name), 1.0}}};
+  return best;
 }
 
 }  // namespace lanewise

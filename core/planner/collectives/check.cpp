@@ -28,29 +28,52 @@ class Checker {
   }
 
  private:
-  // All memory is cut wherever some step begins or ends, in every buffer alike, so that a piece is moved whole or not.
+  using Cuts = std::set<std::int64_t>;
+
+  // Every buffer is cut wherever a step begins or ends there or where it cuts what it moves, so that each piece is
+  // moved whole or not at all.
   void cut() {
-    std::set<std::int64_t> offsets{0, collective_.bytes.value()};
-    auto const add = [&](Region const& region, Bytes bytes) {
-      offsets.insert(region.offset.value());
-      offsets.insert((region.offset + bytes).value());
-    };
-    for (auto const& step : plan_.steps) {
-      if (step.reads) add(*step.reads, step.bytes);
-      if (step.writes) add(*step.writes, step.bytes);
+    std::vector<Cuts> cuts;
+    for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+      cuts.push_back({0, plan_.buffers[b].bytes.value()});
+      for (std::size_t part = 0; part < collective_.among.size(); ++part) cuts[b].insert(begin_in(b, part));
     }
-    for (std::size_t part = 0; part <= collective_.among.size(); ++part) offsets.insert(boundary(part));
-    // all_to_all moves between different places: what cuts one block cuts all.
-    if (collective_.op == CollectiveOp::AllToAll) {
-      auto const block = collective_.bytes.value() / static_cast<std::int64_t>(collective_.among.size());
-      std::set<std::int64_t> within;
-      for (auto const offset : offsets) within.insert(offset % block);
-      for (std::size_t part = 0; part < collective_.among.size(); ++part)
-        for (auto const offset : within) offsets.insert(static_cast<std::int64_t>(part) * block + offset);
+    auto const end_of = [](Region const& region, Bytes bytes) { return (region.offset + bytes).value(); };
+    for (auto const& step : plan_.steps)
+      for (auto const& region : {*step.reads, *step.writes})
+        cuts[index(region.buffer)].insert({region.offset.value(), end_of(region, step.bytes)});
+    for (bool more = true; more;) {
+      more = false;
+      for (auto const& step : plan_.steps) {
+        more = carry_over(cuts, *step.reads, *step.writes, step.bytes) || more;
+        more = carry_over(cuts, *step.writes, *step.reads, step.bytes) || more;
+      }
     }
-    cuts_.assign(offsets.begin(), offsets.end());
-    memory_.assign(plan_.buffers.size(), std::vector<Content>(cuts_.size() - 1));
-    accesses_.assign(plan_.buffers.size(), std::vector<std::vector<std::pair<std::size_t, bool>>>(cuts_.size() - 1));
+    for (auto const& of : cuts) {
+      cuts_.emplace_back(of.begin(), of.end());
+      memory_.emplace_back(of.size() - 1);
+      accesses_.emplace_back(of.size() - 1);
+    }
+  }
+  // The cuts within one end of a step, at its other end. True: some were new there.
+  static bool carry_over(std::vector<Cuts>& cuts, Region const& from, Region const& to, Bytes bytes) {
+    auto const& source = cuts[index(from.buffer)];
+    auto& target = cuts[index(to.buffer)];
+    std::vector<std::int64_t> const within(source.lower_bound(from.offset.value()),
+                                           source.upper_bound((from.offset + bytes).value()));
+    bool more = false;
+    for (auto const offset : within)
+      more = target.insert(offset - from.offset.value() + to.offset.value()).second || more;
+    return more;
+  }
+  // Where a participant's part begins in a buffer.
+  [[nodiscard]] std::int64_t begin_in(std::size_t buffer, std::size_t part) const {
+    if (collective_.op != CollectiveOp::AllToAllV) return boundary(part);
+    auto const n = collective_.among.size();
+    Bytes sum{0};
+    for (std::size_t k = 0; k < part; ++k)
+      sum += buffer < n ? collective_.sizes[buffer][k] : collective_.sizes[k][buffer - n];
+    return sum.value();
   }
   // Where the part of a participant begins, in whole elements of 16 bytes.
   [[nodiscard]] std::int64_t boundary(std::size_t part) const {
@@ -63,18 +86,26 @@ class Checker {
     while (boundary(part + 1) <= offset) ++part;
     return part;
   }
-  [[nodiscard]] std::size_t piece(std::int64_t offset) const {
-    return static_cast<std::size_t>(std::lower_bound(cuts_.begin(), cuts_.end(), offset) - cuts_.begin());
+  [[nodiscard]] std::size_t piece(Region const& region) const {
+    auto const& cuts = cuts_[index(region.buffer)];
+    return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), region.offset.value()) - cuts.begin());
+  }
+  // Calls with each piece of a region.
+  template <class Call>
+  void pieces(Region const& region, Bytes bytes, Call&& call) const {
+    auto const& cuts = cuts_[index(region.buffer)];
+    for (auto k = piece(region); cuts[k] < (region.offset + bytes).value(); ++k) call(k);
   }
 
   void fill() {
     for (std::size_t who = 0; who < collective_.among.size(); ++who)
-      for (std::size_t k = 0; k + 1 < cuts_.size(); ++k)
-        if (holds_at_first(who, cuts_[k])) memory_[who][k][{who, cuts_[k]}] = 1;
+      for (std::size_t k = 0; k < memory_[who].size(); ++k)
+        if (holds_at_first(who, cuts_[who][k])) memory_[who][k][{who, cuts_[who][k]}] = 1;
   }
   [[nodiscard]] bool holds_at_first(std::size_t who, std::int64_t offset) const {
     switch (collective_.op) {
       case CollectiveOp::Broadcast:
+      case CollectiveOp::Chain:
       case CollectiveOp::Scatter: return who == collective_.root;
       case CollectiveOp::Gather:
       case CollectiveOp::AllGather: return owner(offset) == who;
@@ -91,52 +122,56 @@ class Checker {
       before[index(id)] = true;
       for (std::size_t k = 0; k < i; ++k) before[k] = before[k] || before_[index(id)][k];
     }
-    for (auto const& [region, writes] : {std::pair(step.reads, false), std::pair(step.writes, true)})
-      for (auto k = piece(region->offset.value()); cuts_[k] < (region->offset + step.bytes).value(); ++k) {
-        auto& accesses = accesses_[index(region->buffer)][k];
+    std::optional<std::string> fault;
+    for (auto const& [region, writes] : {std::pair(*step.reads, false), std::pair(*step.writes, true)})
+      pieces(region, step.bytes, [&, &region = region, writes = writes](std::size_t k) {
+        auto& accesses = accesses_[index(region.buffer)][k];
         for (auto const& [other, wrote] : accesses)
-          if ((writes || wrote) && other != i && !before[other])
-            return fmt::format("steps {} and {} touch {} of {} in no order", other, i, cuts_[k],
-                               plan_.buffers[index(region->buffer)].name);
+          if ((writes || wrote) && other != i && !before[other] && !fault)
+            fault = fmt::format("steps {} and {} touch {} of {} in no order", other, i, cuts_[index(region.buffer)][k],
+                                plan_.buffers[index(region.buffer)].name);
         accesses.emplace_back(i, writes);
-      }
-    return std::nullopt;
+      });
+    return fault;
   }
 
   void execute(Step const& step) {
-    auto from = piece(step.reads->offset.value());
-    auto to = piece(step.writes->offset.value());
-    for (; cuts_[from] < (step.reads->offset + step.bytes).value(); ++from, ++to) {
+    auto to = piece(*step.writes);
+    pieces(*step.reads, step.bytes, [&](std::size_t from) {
       auto const& source = memory_[index(step.reads->buffer)][from];
-      auto& target = memory_[index(step.writes->buffer)][to];
+      auto& target = memory_[index(step.writes->buffer)][to++];
       if (!step.reduces) {
         target = source;
-        continue;
+        return;
       }
       for (auto const& [what, times] : source) target[what] += times;
-    }
+    });
   }
 
   [[nodiscard]] std::optional<std::string> result_fault() const {
     auto const n = collective_.among.size();
     auto const results = plan_.buffers.size() - n;  // in the data itself, or beside it
-    for (std::size_t who = 0; who < n; ++who)
-      for (std::size_t k = 0; k + 1 < cuts_.size(); ++k) {
-        auto const wanted = wanted_at(who, cuts_[k]);
+    for (std::size_t who = 0; who < n; ++who) {
+      auto const buffer = results + who;
+      for (std::size_t k = 0; k < memory_[buffer].size(); ++k) {
+        auto const offset = cuts_[buffer][k];
+        auto const wanted = wanted_at(who, offset);
         if (!wanted) continue;
-        auto const& found = memory_[results + who][k];
+        auto const& found = memory_[buffer][k];
         if (found == *wanted) continue;
-        return fmt::format("participant {} at byte {}: {} contributions instead of {}, or others", who, cuts_[k],
+        return fmt::format("participant {} at byte {}: {} contributions instead of {}, or others", who, offset,
                            found.size(), wanted->size());
       }
+    }
     return std::nullopt;
   }
   // What must be there in the end; nullopt where it does not matter.
   [[nodiscard]] std::optional<Content> wanted_at(std::size_t who, std::int64_t offset) const {
     Content all;
     for (std::size_t other = 0; other < collective_.among.size(); ++other) all[{other, offset}] = 1;
-    auto const part = owner(offset);
+    auto const part = has_outputs(collective_.op) ? 0 : owner(offset);
     switch (collective_.op) {
+      case CollectiveOp::Chain:
       case CollectiveOp::Broadcast: return Content{{{collective_.root, offset}, 1}};
       case CollectiveOp::Scatter:
         return part == who ? std::optional(Content{{{collective_.root, offset}, 1}}) : std::nullopt;
@@ -150,13 +185,19 @@ class Checker {
         auto const sender = static_cast<std::size_t>(offset / block);
         return Content{{{sender, static_cast<std::int64_t>(who) * block + offset % block}, 1}};
       }
+      case CollectiveOp::AllToAllV: {
+        auto const n = collective_.among.size();
+        std::size_t sender = 0;
+        while (sender + 1 < n && begin_in(n + who, sender + 1) <= offset) ++sender;
+        return Content{{{sender, begin_in(sender, who) + offset - begin_in(n + who, sender)}, 1}};
+      }
     }
     return std::nullopt;
   }
 
   Plan const& plan_;
   Collective const& collective_;
-  std::vector<std::int64_t> cuts_;
+  std::vector<std::vector<std::int64_t>> cuts_;                                   // of each buffer
   std::vector<std::vector<Content>> memory_;                                      // of each buffer, piece by piece
   std::vector<std::vector<std::vector<std::pair<std::size_t, bool>>>> accesses_;  // steps, and whether they wrote
   std::vector<std::vector<bool>> before_;                                         // each step's ancestors
@@ -164,8 +205,37 @@ class Checker {
 
 }  // namespace
 
+namespace {
+
+// The steps and buffers of one collective of a plan, as a plan of nothing else.
+Plan alone(Plan const& plan, NamedCollective const& named) {
+  Plan part{plan.machine, plan.fingerprint, {}, {}, {}, named.collective};
+  auto const first = index(named.first);
+  auto const count = named.collective.among.size() * (has_outputs(named.collective.op) ? 2 : 1);
+  part.buffers.assign(plan.buffers.begin() + static_cast<std::ptrdiff_t>(first),
+                      plan.buffers.begin() + static_cast<std::ptrdiff_t>(first + count));
+  std::map<StepId, StepId> now;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].transfer != named.id) continue;
+    now.emplace(StepId(i), StepId(part.steps.size()));
+    auto& step = part.steps.emplace_back(plan.steps[i]);
+    std::erase_if(step.after, [&](StepId before) { return !now.contains(before); });
+    for (auto& before : step.after) before = now.at(before);
+    for (auto* region : {&step.reads, &step.writes})
+      if (*region) (*region)->buffer = BufferId(index((*region)->buffer) - first);
+  }
+  return part;
+}
+
+}  // namespace
+
 std::optional<std::string> fault_of(Plan const& plan) {
-  if (!plan.collective) return "the plan is of no collective";
+  for (auto const& named : plan.collectives)
+    if (auto fault = fault_of(alone(plan, named))) return named.id + ": " + *fault;
+  if (!plan.collective) {
+    if (plan.collectives.empty()) return "the plan is of no collective";
+    return std::nullopt;
+  }
   for (auto const& step : plan.steps)
     if (!step.reads || !step.writes) return "a step says not what it reads and writes";
   return Checker(plan).fault();

@@ -90,6 +90,18 @@ void Moves::deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::u
   finish(std::move(move));
 }
 
+void Moves::deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes) {
+  if (bytes == Bytes(0)) return;
+  Move move;
+  move.from = static_cast<std::uint32_t>(from);
+  move.to = static_cast<std::uint32_t>(to);
+  move.writes = Store::Output;
+  move.read_at = read_at;
+  move.write_at = write_at;
+  move.bytes = bytes;
+  finish(std::move(move));
+}
+
 // Position i sends on what its predecessor's predecessors began, so that the last step ends at the owner.
 void ring_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
   auto const n = who.size();

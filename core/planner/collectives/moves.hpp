@@ -31,6 +31,9 @@ class Moves {
   // A cell of one's data to a cell of another's output, or of one's own.
   void deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as, bool reduces);
 
+  // all_to_all_v: bytes that nothing else reads or writes.
+  void deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes);
+
   [[nodiscard]] std::vector<Move> const& list() const { return list_; }
   [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
   [[nodiscard]] std::size_t participants() const { return participants_; }

@@ -139,11 +139,12 @@ Plan laid(Model const& model, Collective const& collective, Algorithm algorithm,
   auto const& machine = model.machine();
   Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
   plan.collective->algorithm = algorithm;
-  for (auto const& place : collective.among)
-    plan.buffers.push_back({machine.name_of(place) + ".data", place, collective.bytes});
-  if (moves.has_output())
-    for (auto const& place : collective.among)
-      plan.buffers.push_back({machine.name_of(place) + ".output", place, collective.bytes});
+  for (std::size_t i = 0; i < collective.among.size(); ++i)
+    plan.buffers.push_back(
+        {machine.name_of(collective.among[i]) + ".data", collective.among[i], held_by(collective, i)});
+  for (std::size_t i = 0; moves.has_output() && i < collective.among.size(); ++i)
+    plan.buffers.push_back(
+        {machine.name_of(collective.among[i]) + ".output", collective.among[i], received_by(collective, i)});
   auto const buffer = [&](std::uint32_t who, Moves::Store store) {
     return BufferId(store == Moves::Store::Data ? who : who + collective.among.size());
   };
@@ -173,6 +174,10 @@ void check(Collective const& collective) {
       collective.bytes.value() % (kElement * static_cast<std::int64_t>(n)) != 0)
     throw PlanError(fmt::format("all_to_all among {} needs bytes that are a multiple of {}", n,
                                 kElement * static_cast<std::int64_t>(n)));
+  if (collective.op != CollectiveOp::AllToAllV) return;
+  bool const square = collective.sizes.size() == n && std::all_of(collective.sizes.begin(), collective.sizes.end(),
+                                                                  [&](auto const& row) { return row.size() == n; });
+  if (!square) throw PlanError(fmt::format("all_to_all_v among {} needs {} rows of {} sizes", n, n, n));
 }
 
 struct Weighed {
@@ -186,14 +191,25 @@ bool worth_weighing(Algorithm algorithm, std::size_t participants) {
   return algorithm == Algorithm::Hierarchical || algorithm == Algorithm::HalvingDoubling;
 }
 
+// A chain whose pieces are left open is tried in any power of two of them; what is open no longer is.
+std::vector<Collective> settled(Collective const& collective) {
+  if (collective.op != CollectiveOp::Chain || collective.pieces > 0) return {collective};
+  std::vector<Collective> all;
+  for (std::size_t pieces = 1; pieces <= kMostChunks; pieces *= 2) {
+    all.push_back(collective);
+    all.back().pieces = pieces;
+  }
+  return all;
+}
+
 std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   check(collective);
   auto const layout = layout_of(model, collective);
   Lanes lanes(model, collective);
   std::vector<Weighed> plans;
-  auto const weigh = [&](Algorithm algorithm, std::optional<Moves> moves) {
+  auto const weigh = [&](Collective const& one, Algorithm algorithm, std::optional<Moves> moves) {
     if (!moves) return;
-    auto plan = laid(model, collective, algorithm, std::move(*moves), lanes);
+    auto plan = laid(model, one, algorithm, std::move(*moves), lanes);
     auto const time = estimate(model, plan.steps).makespan;
     plans.push_back({std::move(plan), time});
   };
@@ -202,8 +218,8 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
     bool const asked = collective.algorithm == algorithm;
     if (!asked && (collective.algorithm != Algorithm::Auto || !worth_weighing(algorithm, collective.among.size())))
       continue;
-    weigh(algorithm, moves_of(collective, algorithm, layout));
-    if (algorithm == Algorithm::Direct) weigh(algorithm, in_one_step(collective));
+    for (auto const& one : settled(collective)) weigh(one, algorithm, moves_of(one, algorithm, layout));
+    if (algorithm == Algorithm::Direct) weigh(collective, algorithm, in_one_step(collective));
   }
   std::stable_sort(plans.begin(), plans.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
   if (plans.empty())

@@ -15,7 +15,15 @@ Plan plan_collective(Model const& model, Collective const& collective);
 // By every algorithm that does it, fastest estimate first.
 std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective);
 
-// What must at least leave and reach each participant, and each node, over all that it has.
+// Something that all algorithms press so many bytes through that it takes at least this long.
+struct CollectiveCut {
+  std::string name;  // "out of gpu0", "all NICs"
+  Seconds time{0};
+  std::optional<std::size_t> participant = {};  // whose ports they are; absent: of several together
+};
+// Empty where a participant is no GPU or a figure is unknown.
+std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& model);
+// The longest of them: what must at least leave and reach each participant, and each node, over all that it has.
 std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model);
 
 }  // namespace lanewise

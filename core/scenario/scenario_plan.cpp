@@ -1,0 +1,140 @@
+// From a scenario's names to what the planner plans.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/planner/collectives/plan_collective.hpp"
+#include "core/scenario/scenario.hpp"
+
+namespace lanewise {
+namespace {
+
+Place place_named(Scenario const& scenario, Machine const& machine, std::string const& what, std::string const& name) {
+  try {
+    return machine.place(name);
+  } catch (InputError const& error) {
+    throw InputError(
+        std::vector<Diagnostic>{{scenario.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
+  }
+}
+
+Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, Machine const& machine) {
+  Collective collective{spec.op, {}, spec.bytes, spec.algorithm, 0, spec.sizes, spec.pieces};
+  auto const what = spec.id.empty() ? std::string("the collective") : fmt::format("collective '{}'", spec.id);
+  for (auto const& name : spec.among) {
+    if (name == spec.root) collective.root = collective.among.size();
+    collective.among.push_back(place_named(scenario, machine, what, name));
+  }
+  return collective;
+}
+
+Compute compute_on(Scenario const& scenario, ComputeSpec const& spec, Machine const& machine) {
+  Compute compute{{}, spec.time, spec.flop, spec.precision, spec.bytes};
+  for (auto const& name : spec.on)
+    compute.on.push_back(place_named(scenario, machine, fmt::format("compute '{}'", spec.id), name));
+  return compute;
+}
+
+// Transfers, collectives and computing, one kind behind the other.
+struct Named {
+  std::string const* id;
+  std::vector<std::string> const* after;
+};
+std::vector<Named> all_named(Scenario const& scenario) {
+  std::vector<Named> all;
+  for (auto const& item : scenario.transfers) all.push_back({&item.id, &item.after});
+  for (auto const& item : scenario.collectives) all.push_back({&item.id, &item.after});
+  for (auto const& item : scenario.compute) all.push_back({&item.id, &item.after});
+  return all;
+}
+
+Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machine const& machine) {
+  auto const what = fmt::format("transfer '{}'", transfer.id);
+  return {.id = transfer.id,
+          .from = place_named(scenario, machine, what, transfer.from),
+          .to = place_named(scenario, machine, what, transfer.to),
+          .bytes = transfer.bytes,
+          .op = transfer.op,
+          .only = transfer.mechanism,
+          .by_driver = transfer.by_driver,
+          .access = transfer.access,
+          .pageable = transfer.pageable,
+          .queue_pairs = transfer.queue_pairs};
+}
+
+}  // namespace
+
+std::vector<std::size_t> order_of(Scenario const& scenario) {
+  auto const all = all_named(scenario);
+  std::vector<std::size_t> order;
+  auto const stands = [&](std::string const& id) {
+    return std::any_of(order.begin(), order.end(), [&](std::size_t i) { return *all[i].id == id; });
+  };
+  std::vector<bool> placed(all.size(), false);
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (placed[i] || !std::all_of(all[i].after->begin(), all[i].after->end(), stands)) continue;
+      placed[i] = true;
+      order.push_back(i);
+      more = true;
+    }
+  }
+  return order;
+}
+
+std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine) {
+  std::vector<Request> requests;
+  for (auto const& transfer : scenario.transfers) {
+    requests.push_back(request_on(scenario, transfer, machine));
+    for (std::size_t other = 0; other < scenario.transfers.size(); ++other) {
+      auto const& after = transfer.after;
+      if (std::find(after.begin(), after.end(), scenario.transfers[other].id) != after.end())
+        requests.back().after.push_back(other);
+    }
+  }
+  return requests;
+}
+
+std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine) {
+  if (!scenario.collective) return std::nullopt;
+  return collective_on(scenario, *scenario.collective, machine);
+}
+
+bool is_workload(Scenario const& scenario) { return !scenario.collectives.empty() || !scenario.compute.empty(); }
+
+Workload workload_of(Scenario const& scenario, Machine const& machine) {
+  auto const all = all_named(scenario);
+  auto const transfers = scenario.transfers.size();
+  auto const collectives = scenario.collectives.size();
+  Workload workload;
+  for (auto const i : order_of(scenario)) {
+    auto& job = workload.jobs.emplace_back(Job{*all[i].id, Request{}, {}});
+    if (i < transfers)
+      job.what = request_on(scenario, scenario.transfers[i], machine);
+    else if (i < transfers + collectives)
+      job.what = collective_on(scenario, scenario.collectives[i - transfers], machine);
+    else
+      job.what = compute_on(scenario, scenario.compute[i - transfers - collectives], machine);
+    for (std::size_t other = 0; other + 1 < workload.jobs.size(); ++other)
+      if (std::find(all[i].after->begin(), all[i].after->end(), workload.jobs[other].id) != all[i].after->end())
+        job.after.push_back(other);
+  }
+  return workload;
+}
+
+Plan plan_of(Scenario const& scenario, Model const& model, Objective objective) {
+  auto const& machine = model.machine();
+  if (auto const collective = collective_of(scenario, machine)) return plan_collective(model, *collective);
+  if (!is_workload(scenario)) return SetPlanner(model).plan(requests_of(scenario, machine), objective);
+  auto plan = plan_workload(model, workload_of(scenario, machine), objective);
+  auto const position = [&](Decision const& decision) {
+    return std::find_if(scenario.transfers.begin(), scenario.transfers.end(),
+                        [&](TransferSpec const& transfer) { return transfer.id == decision.transfer; });
+  };
+  std::sort(plan.decisions.begin(), plan.decisions.end(),
+            [&](Decision const& a, Decision const& b) { return position(a) < position(b); });
+  return plan;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,106 @@
+#include "hw/memory/bound_pages.hpp"
+
+#include <fmt/format.h>
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "core/io/error.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// The kernel's mask of nodes: as many words as its largest configuration needs.
+constexpr int kMostNodes = 1024;
+constexpr int kWordBits = 64;
+
+// On a machine without NUMA (one node) there is nothing to bind.
+bool one_node_only() { return !std::filesystem::exists("/sys/devices/system/node/node1"); }
+
+void bind_to(void* data, std::size_t length, int node) {
+  if (one_node_only() && node == 0) return;
+  std::array<unsigned long, kMostNodes / kWordBits> mask{};
+  if (node < 0 || node >= kMostNodes) throw DeviceError("mbind", EINVAL, fmt::format("there is no NUMA node {}", node));
+  mask[static_cast<std::size_t>(node / kWordBits)] = 1UL << (node % kWordBits);
+  if (syscall(SYS_mbind, data, length, MPOL_BIND, mask.data(), kMostNodes, MPOL_MF_MOVE) != 0)
+    throw DeviceError(fmt::format("mbind to NUMA node {}", node), errno, std::strerror(errno));
+}
+
+// The kernel's list format: "0-27,56-83".
+cpu_set_t cores_of_list(std::istream& list) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (std::string range; std::getline(list, range, ',');) {
+    int first = 0;
+    int last = 0;
+    auto const found = std::sscanf(range.c_str(), "%d-%d", &first, &last);
+    if (found < 1) continue;
+    for (int core = first; core <= (found == 2 ? last : first) && core < CPU_SETSIZE; ++core)
+      CPU_SET(static_cast<std::size_t>(core), &cores);
+  }
+  return cores;
+}
+
+std::size_t whole_pages(Bytes bytes) {
+  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (static_cast<std::size_t>(bytes.value()) + page - 1) / page * page;
+}
+
+}  // namespace
+
+BoundPages::BoundPages(Bytes bytes, NumaIndex numa) : length_(whole_pages(std::max(bytes, Bytes(1)))) {
+  auto* const mapped = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED)
+    throw DeviceError(fmt::format("{} of host memory", exact_text(bytes)), errno, std::strerror(errno));
+  data_ = mapped;
+  try {
+    if (numa) bind_to(data_, length_, *numa);
+  } catch (...) {
+    munmap(data_, length_);
+    throw;
+  }
+  std::memset(data_, 0, length_);
+}
+
+BoundPages::BoundPages(BoundPages&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), length_(other.length_) {}
+
+BoundPages::~BoundPages() {
+  if (data_ != nullptr) munmap(data_, length_);
+}
+
+struct OnNumaNode::Before {
+  cpu_set_t cores;
+};
+
+OnNumaNode::OnNumaNode(NumaIndex numa) {
+  if (!numa) return;
+  std::ifstream file(fmt::format("/sys/devices/system/node/node{}/cpulist", *numa));
+  auto const wanted = cores_of_list(file);
+  if (CPU_COUNT(&wanted) == 0) return;
+  Before before{};
+  if (sched_getaffinity(0, sizeof before.cores, &before.cores) != 0) return;
+  // Not allowed on those cores (a container's limits): it runs where it may.
+  if (sched_setaffinity(0, sizeof wanted, &wanted) != 0) return;
+  before_ = new Before(before);
+}
+
+OnNumaNode::~OnNumaNode() {
+  if (before_ == nullptr) return;
+  sched_setaffinity(0, sizeof before_->cores, &before_->cores);
+  delete before_;
+}
+
+}  // namespace lanewise::hw

@@ -1,0 +1,41 @@
+#include "hw/memory/memory.hpp"
+
+#include <cstring>
+
+#include "hw/memory/pattern.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+}  // namespace
+
+// Pages are whole, so the last word may be written whole too.
+void NodeMemory::fill(std::uint64_t seed) {
+  auto* const words = static_cast<std::uint64_t*>(pages_.data());
+  for (std::size_t i = 0; i * kWord < bytes_; ++i) words[i] = pattern_word(seed, i);
+}
+
+void NodeMemory::clear() { std::memset(pages_.data(), 0, pages_.length()); }
+
+std::optional<Mismatch> NodeMemory::mismatch(std::uint64_t seed) const {
+  auto const* const words = static_cast<std::uint64_t const*>(pages_.data());
+  auto const* const bytes = static_cast<std::uint8_t const*>(pages_.data());
+  for (std::size_t i = 0; i * kWord < bytes_; ++i) {
+    if (words[i] == pattern_word(seed, i)) continue;
+    for (auto at = i * kWord; at < std::min(bytes_, (i + 1) * kWord); ++at)
+      if (bytes[at] != pattern_byte(seed, at)) return Mismatch{at, pattern_byte(seed, at), bytes[at]};
+  }
+  return std::nullopt;
+}
+
+void NodeMemory::begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) {
+  std::memcpy(host, data() + offset, bytes);
+}
+
+void NodeMemory::begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) {
+  std::memcpy(data() + offset, host, bytes);
+}
+
+}  // namespace lanewise::hw

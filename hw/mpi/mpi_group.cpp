@@ -1,0 +1,181 @@
+// The group of processes that MPI's launcher started (mpirun; srun with PMIx). Only MPI's C functions are used.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <list>
+#include <thread>
+
+#include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
+#include "hw/nodes/group.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+constexpr int kFailureTag = 1;
+constexpr int kClockTag = 2;
+constexpr int kRoundTrips = 32;
+
+void check(int code, char const* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw DeviceError(call, code, text.data());
+}
+
+// Waits without burning the core for long: the others may be planning, or running on the same cores.
+void wait(MPI_Request& request) {
+  using namespace std::chrono;
+  auto const spin_until = steady_clock::now() + milliseconds(1);
+  for (int done = 0; done == 0;) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    throw_if_interrupted();
+    if (done == 0 && steady_clock::now() > spin_until) std::this_thread::sleep_for(microseconds(200));
+  }
+}
+
+int count_of(std::string const& text) {
+  if (text.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw PlanError("a message between the nodes' processes is larger than MPI can count");
+  return static_cast<int>(text.size());
+}
+
+class MpiGroup : public Group {
+ public:
+  MpiGroup() {
+    int ready = 0;
+    check(MPI_Initialized(&ready), "MPI_Initialized");
+    if (ready == 0) check(MPI_Init(nullptr, nullptr), "MPI_Init");
+    // Errors come back as codes where MPI can give one.
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    int size = 1;
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+    counts_.resize(static_cast<std::size_t>(size));
+    hosts_.resize(counts_.size());
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    hosts_ = all(name.data());
+  }
+  MpiGroup(MpiGroup const&) = delete;
+  MpiGroup& operator=(MpiGroup const&) = delete;
+  ~MpiGroup() override { MPI_Finalize(); }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
+  [[nodiscard]] std::string about() const override {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    std::string const whole(text.data(), static_cast<std::size_t>(length));
+    return whole.substr(0, whole.find(','));
+  }
+
+  std::string from_first(std::string text) override {
+    int count = rank_ == 0 ? count_of(text) : 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    wait(request);
+    text.resize(static_cast<std::size_t>(count));
+    check(MPI_Ibcast(text.data(), count, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    wait(request);
+    return text;
+  }
+
+  std::vector<std::string> all(std::string text) override {
+    int const mine = count_of(text);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(&mine, 1, MPI_INT, counts_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Iallgather");
+    wait(request);
+    std::vector<int> begins;
+    int total = 0;
+    for (auto const count : counts_) {
+      begins.push_back(total);
+      total += count;
+    }
+    std::string joined(static_cast<std::size_t>(total), '\0');
+    check(MPI_Iallgatherv(text.data(), mine, MPI_CHAR, joined.data(), counts_.data(), begins.data(), MPI_CHAR,
+                          MPI_COMM_WORLD, &request),
+          "MPI_Iallgatherv");
+    wait(request);
+    ++round_;
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      parts.push_back(joined.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(counts_[i])));
+    return parts;
+  }
+
+  Seconds ahead_of_first() override {
+    double ahead = 0;
+    for (int other = 1; other < size(); ++other) {
+      if (rank_ == 0) answer_clock(other);
+      if (rank_ == other) ahead = ask_clock();
+    }
+    return Seconds(ahead);
+  }
+
+  void tell_failure() override {
+    told_.push_back(round_);
+    for (int other = 0; other < size(); ++other) {
+      if (other == rank_) continue;
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Isend(&told_.back(), 1, MPI_INT, other, kFailureTag, MPI_COMM_WORLD, &request), "MPI_Isend");
+      check(MPI_Request_free(&request), "MPI_Request_free");
+    }
+  }
+
+  bool failed_elsewhere() override {
+    for (;;) {
+      int found = 0;
+      MPI_Status status;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, MPI_COMM_WORLD, &found, &status), "MPI_Iprobe");
+      if (found == 0) return false;
+      int round = 0;
+      check(MPI_Recv(&round, 1, MPI_INT, status.MPI_SOURCE, kFailureTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+      if (round == round_) return true;  // else of a run that all have left
+    }
+  }
+
+ private:
+  static void answer_clock(int other) {
+    for (int i = 0; i < kRoundTrips; ++i) {
+      double now = 0;
+      check(MPI_Recv(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+      now = monotonic_now().value();
+      check(MPI_Send(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD), "MPI_Send");
+    }
+  }
+  // The shortest round trip is the one least disturbed; the first's answer is from its middle.
+  static double ask_clock() {
+    double shortest = std::numeric_limits<double>::infinity();
+    double ahead = 0;
+    for (int i = 0; i < kRoundTrips; ++i) {
+      auto const asked = monotonic_now().value();
+      double first = asked;
+      check(MPI_Send(&first, 1, MPI_DOUBLE, 0, kClockTag, MPI_COMM_WORLD), "MPI_Send");
+      check(MPI_Recv(&first, 1, MPI_DOUBLE, 0, kClockTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+      auto const answered = monotonic_now().value();
+      if (answered - asked >= shortest) continue;
+      shortest = answered - asked;
+      ahead = (asked + answered) / 2 - first;
+    }
+    return ahead;
+  }
+
+  int rank_ = 0;
+  std::vector<int> counts_;
+  std::vector<std::string> hosts_;
+  int round_ = 0;        // of all()
+  std::list<int> told_;  // rounds that were lost here: what MPI sends must stay where it is
+};
+
+}  // namespace
+}  // namespace lanewise::hw
+
+lanewise::hw::Group* lanewise_make_mpi_group() { return new lanewise::hw::MpiGroup; }

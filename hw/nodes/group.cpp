@@ -1,0 +1,94 @@
+#include "hw/nodes/group.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/io/error.hpp"
+#include "core/io/own_library.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+class Alone : public Group {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
+  [[nodiscard]] std::string about() const override { return "this process alone"; }
+  std::string from_first(std::string text) override { return text; }
+  std::vector<std::string> all(std::string text) override { return {std::move(text)}; }
+  Seconds ahead_of_first() override { return Seconds(0); }
+  void tell_failure() override {}
+  bool failed_elsewhere() override { return false; }
+
+ private:
+  std::vector<std::string> hosts_{"this node"};
+};
+
+// How many processes each launcher says it started: Open MPI, MPICH and other PMI launchers, Slurm (whose steps alone
+// set a process id).
+int launched() {
+  constexpr std::array kCounts{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+  auto const number = [](char const* text) {
+    int count = 1;
+    if (text != nullptr) std::from_chars(text, text + std::strlen(text), count);
+    return count;
+  };
+  int most = 1;
+  for (auto const* name : kCounts) most = std::max(most, number(std::getenv(name)));
+  if (std::getenv("SLURM_PROCID") != nullptr && std::getenv("PMIX_RANK") != nullptr)
+    most = std::max(most, number(std::getenv("SLURM_NTASKS")));
+  return most;
+}
+
+}  // namespace
+
+bool launched_with_others() { return launched() > 1; }
+
+std::unique_ptr<Group> make_group() {
+  if (!launched_with_others()) return std::make_unique<Alone>();
+  auto* const library = own_library("liblanewise_mpi.so");
+  if (library == nullptr)
+    throw MissingError(fmt::format(
+        "a launcher started {} processes, but liblanewise_mpi.so cannot be loaded ({}): install MPI (package "
+        "libopenmpi-dev) and build again",
+        launched(), dlerror()));
+  auto* const make = reinterpret_cast<Group* (*)()>(dlsym(library, "lanewise_make_mpi_group"));
+  if (make == nullptr) throw MissingError("liblanewise_mpi.so is of another version");
+  return std::unique_ptr<Group>(make());
+}
+
+std::vector<std::vector<int>> ranks_of_nodes(std::vector<std::string> const& hosts, std::size_t nodes) {
+  std::vector<std::string> distinct;
+  std::vector<std::vector<int>> ranks;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    auto const at = std::find(distinct.begin(), distinct.end(), hosts[rank]) - distinct.begin();
+    if (at == static_cast<std::ptrdiff_t>(distinct.size())) {
+      distinct.push_back(hosts[rank]);
+      ranks.emplace_back();
+    }
+    ranks[static_cast<std::size_t>(at)].push_back(static_cast<int>(rank));
+  }
+  if (ranks.size() == nodes) return ranks;
+  if (hosts.size() != nodes)
+    throw MissingError(
+        fmt::format("the plan is of {} nodes, and {} {} started on {} {}: start one on each node, as in `mpirun --host "
+                    "node0,node1 -n 2 lanewise ...`",
+                    nodes, hosts.size(), hosts.size() == 1 ? "process was" : "processes were", distinct.size(),
+                    distinct.size() == 1 ? "host" : "hosts"));
+  ranks.clear();
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) ranks.push_back({static_cast<int>(rank)});
+  return ranks;
+}
+
+Seconds monotonic_now() {
+  return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace lanewise::hw

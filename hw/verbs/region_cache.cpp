@@ -1,0 +1,62 @@
+#include "hw/verbs/region_cache.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/io/error.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+std::string refusal(Bytes bytes, int code) {
+  auto text = fmt::format("registering {}: {}", exact_text(bytes), std::strerror(code));
+  rlimit limit{};
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  bool const unlimited = limit.rlim_cur == RLIM_INFINITY;
+  if ((code == ENOMEM || code == EAGAIN || code == EPERM) && !unlimited)
+    text += fmt::format("; this process may lock {} of memory (RLIMIT_MEMLOCK): `ulimit -l unlimited` raises it",
+                        exact_text(Bytes(static_cast<std::int64_t>(limit.rlim_cur))));
+  return text;
+}
+
+}  // namespace
+
+Memory& MemoryPool::take(WireMemory const& where, Bytes bytes) {
+  auto const is_taken = [&](Piece const& piece) {
+    return std::find(taken_.begin(), taken_.end(), piece.memory.get()) != taken_.end();
+  };
+  // The name is of the plan; memory is the same wherever it is called what.
+  auto const fits = [&](Piece const& piece) {
+    return piece.where.numa == where.numa && piece.where.gpu == where.gpu && piece.where.bdf == where.bdf &&
+           piece.bytes == bytes && !is_taken(piece);
+  };
+  auto found = std::find_if(pieces_.begin(), pieces_.end(), fits);
+  if (found == pieces_.end()) {
+    auto memory = where.gpu >= 0 ? make_gpu_memory_(where.bdf, where.gpu, bytes)
+                                 : std::make_unique<NodeMemory>(bytes, NumaIndex(where.numa));
+    pieces_.push_back({where, bytes, std::move(memory)});
+    found = std::prev(pieces_.end());
+  }
+  taken_.push_back(found->memory.get());
+  return *found->memory;
+}
+
+ibv_mr const& RegionCache::region(Nic const& nic, Memory const& memory, Bytes bytes) {
+  auto& region = regions_[{&nic, &memory}];
+  if (region.get() != nullptr) return *region.get();
+  constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+  auto const length = static_cast<std::size_t>(bytes.value());
+  if (auto const dma_buf = memory.dma_buf())
+    region = MemoryRegion(
+        ibv_reg_dmabuf_mr(nic.domain(), 0, length, reinterpret_cast<std::uint64_t>(memory.data()), *dma_buf, kAccess));
+  if (region.get() == nullptr) region = MemoryRegion(ibv_reg_mr(nic.domain(), memory.data(), length, kAccess));
+  if (region.get() == nullptr) throw DeviceError(nic.text() + ": ibv_reg_mr", errno, refusal(bytes, errno));
+  return *region.get();
+}
+
+}  // namespace lanewise::hw

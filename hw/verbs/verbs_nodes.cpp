@@ -1,0 +1,134 @@
+// The processes of a plan over the network: the first is asked to run plans, the others serve it.
+#include "hw/verbs/verbs_nodes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
+#include "core/io/json.hpp"
+#include "core/units/statistics.hpp"
+#include "hw/verbs/network_side.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+// What the first says instead of a plan when there is none to come.
+constexpr char const* kEnd = "end";
+
+std::string joined(std::vector<std::string> const& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
+
+class VerbsExecutor : public Executor {
+ public:
+  VerbsExecutor(Model const& model, Repetition repetition, Completion completion, Group& group, NetworkSide& side)
+      : model_(model), repetition_(repetition), completion_(completion), group_(group), side_(side) {}
+
+  Trace run(Plan const& plan) override {
+    auto const wire = wire_plan(plan, model_, repetition_, completion_);
+    group_.from_first(to_text(wire));
+    auto const result = side_.run(wire);
+    Trace trace;
+    trace.mode = "hw";
+    trace.machine = plan.machine;
+    trace.fingerprint = plan.fingerprint;
+    trace.environment = environment(result);
+    trace.makespan = through_json(Seconds(median(makespans(result))));
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      std::vector<double> starts;
+      std::vector<double> durations;
+      for (auto const& sample : result.samples) {
+        starts.push_back(sample.spans[i].start.value());
+        durations.push_back((sample.spans[i].end - sample.spans[i].start).value());
+      }
+      StepTrace step;
+      step.transfer = plan.steps[i].transfer;
+      step.bytes = plan.steps[i].bytes;
+      step.start = through_json(Seconds(median(starts)));
+      step.end = step.start + through_json(Seconds(median(durations)));
+      step.mismatch = result.mismatches[i];
+      step.verified = step.mismatch.empty();
+      step.spread = relative_spread(durations);
+      trace.steps.push_back(std::move(step));
+    }
+    return trace;
+  }
+
+ private:
+  static std::vector<double> makespans(NetworkResult const& result) {
+    std::vector<double> makespans;
+    for (auto const& sample : result.samples) {
+      double last = 0;
+      for (auto const& span : sample.spans) last = std::max(last, span.end.value());
+      makespans.push_back(last);
+    }
+    return makespans;
+  }
+
+  [[nodiscard]] std::map<std::string, std::string> environment(NetworkResult const& result) const {
+    std::map<std::string, std::string> environment{
+        {"executor", "verbs"},
+        {"repetitions", std::to_string(repetition_.repeat)},
+        {"processes", fmt::format("{}, {}", group_.size(), group_.about())},
+        {"completion", completion_ == Completion::Polling ? "polling" : "events"},
+        {"devices", joined(result.devices)},
+    };
+    if (!result.faults.empty()) environment["faults"] = joined(result.faults);
+    return environment;
+  }
+
+  Model const& model_;
+  Repetition repetition_;
+  Completion completion_;
+  Group& group_;
+  NetworkSide& side_;
+};
+
+class VerbsNodes : public Nodes {
+ public:
+  VerbsNodes(std::unique_ptr<Group> group, MakeGpuMemory make_gpu_memory, Completion completion)
+      : group_(std::move(group)), side_(*group_, make_gpu_memory), completion_(completion) {}
+  VerbsNodes(VerbsNodes const&) = delete;
+  VerbsNodes& operator=(VerbsNodes const&) = delete;
+  ~VerbsNodes() override {
+    try {
+      if (is_first()) group_->from_first(kEnd);
+    } catch (std::exception const&) {  // the launcher ends the others
+    }
+  }
+
+  [[nodiscard]] int processes() const override { return group_->size(); }
+  [[nodiscard]] bool is_first() const override { return group_->rank() == 0; }
+
+  void serve() override {
+    InterruptScope const interruptible;
+    for (;;) {
+      auto const text = group_->from_first({});
+      if (text == kEnd) return;
+      try {
+        side_.run(wire_plan_from_text(text));
+      } catch (Interrupted const&) {
+        throw;
+      } catch (Error const&) {  // the first has heard of it too, and says it
+      }
+    }
+  }
+
+  std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) override {
+    ranks_of_nodes(group_->hosts(), model.machine().hosts.size());
+    return std::make_unique<VerbsExecutor>(model, repetition, completion_, *group_, side_);
+  }
+
+ private:
+  std::unique_ptr<Group> group_;
+  NetworkSide side_;
+  Completion completion_;
+};
+
+}  // namespace
+}  // namespace lanewise::hw
+
+lanewise::hw::Nodes* lanewise_make_verbs_nodes(lanewise::hw::Group* group, lanewise::hw::MakeGpuMemory make_gpu_memory,
+                                               lanewise::hw::Completion completion) {
+  return new lanewise::hw::VerbsNodes(std::unique_ptr<lanewise::hw::Group>(group), make_gpu_memory, completion);
+}

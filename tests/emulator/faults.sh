@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# faults.sh PROGRAM: two nodes on Soft-RoCE in the emulator, what can go wrong between them, and what lanewise makes of
+# it. One boot for all cases. Exits with 77 (skipped) where nothing can be booted or no processes be started on nodes.
+set -euo pipefail
+program=$1
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+
+for needed in mpirun ssh; do
+  command -v "$needed" >/dev/null || { echo "there is no $needed"; exit 77; }
+done
+if ! why=$("$program" emulate soft-roce-2 --print 2>&1); then
+  echo "$why"
+  exit 77
+fi
+exec "$program" emulate soft-roce-2 --boot-timeout 240 --timeout 900 -- "$here/faults_in_guests.sh"

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Runs on node0 of soft-roce-2 (faults.sh boots it): each case starts a transfer between the two nodes, breaks something,
+# and wants an error that names what broke, on time; and the next transfer to arrive, once it is mended.
+set -uo pipefail
+kLimit=60 # seconds for what hangs; a NIC gives up after five of them
+work=$(mktemp -d /tmp/faults.XXXXXX)
+failed=0
+
+transfers() { # NAME LINE...: a scenario with these transfers
+  printf 'lanewise: scenario/1\nscenario: %s\nmachines: [soft-roce-2]\ntransfers:\n' "$1" >"$work/$1.yaml"
+  printf '  - {%s}\n' "${@:2}" >>"$work/$1.yaml"
+}
+transfers short 'id: a, from: node0/numa1, to: node1/numa1, bytes: 64 KiB'
+transfers long 'id: a, from: node0/numa1, to: node1/numa1, bytes: 4 MiB'
+transfers long_read 'id: a, from: node0/numa1, to: node1/numa1, bytes: 4 MiB, op: read'
+transfers rails 'id: a, from: node0/numa0, to: node1/numa0, bytes: 4 MiB'
+
+# What a guest writes only it sees.
+# shellcheck disable=SC2029  # the folder's name is this side's
+tar -C "$work" -c . | ssh node1 "mkdir -p $work && tar -C $work -x"
+
+lanewise_on_nodes() { # SCENARIO REPEAT [WORD...]: what runs it, with these words in front
+  timeout "$kLimit" mpirun --host node0,node1 -n 2 --bind-to none --mca pml ob1 --mca btl '^openib,uct' \
+    --mca oob_tcp_if_include management --mca btl_tcp_if_include management \
+    "${@:3}" lanewise run "$work/$1.yaml" --mode hw --repeat "$2" >"$work/output" 2>&1
+}
+
+packets() { cat "/sys/class/infiniband/rxe_$1/ports/1/hw_counters/sent_pkts"; }
+
+# Waits until packets leave by a NIC, then breaks something. Setting up takes fewer than that many.
+once_data_flows() { # NIC COMMAND...
+  local -i before now end=SECONDS+kLimit
+  before=$(packets "$1")
+  while ((SECONDS < end)); do
+    now=$(packets "$1")
+    if ((now - before > 50)); then
+      "${@:2}"
+      return
+    fi
+    sleep 0.1
+  done
+}
+
+report() { # CASE CODE WANTED_CODE PATTERN SECONDS
+  local verdict=ok
+  case $3 in
+    0) (($2 == 0)) || verdict=FAILED ;;
+    *) (($2 != 0 && $2 != 124)) || verdict=FAILED ;;
+  esac
+  grep -qiE -- "$4" "$work/output" || verdict=FAILED
+  printf '%s: %s: exit code %s after %s s: %s\n' "$verdict" "$1" "$2" "$5" "$(grep -iE -m1 -- "$4" "$work/output" | cut -c1-200)"
+  [[ $verdict == ok ]] && return
+  failed=1
+  sed 's/^/    /' "$work/output" | tail -n 30
+}
+
+# broken CASE PATTERN SCENARIO NIC COMMAND...: the command breaks a run while its data flows over a NIC of this node.
+broken() {
+  local -i began=SECONDS code
+  once_data_flows "$4" "${@:5}" >/dev/null 2>&1 &
+  local -i breaker=$!
+  lanewise_on_nodes "$3" 1000
+  code=$?
+  report "$1" "$code" fails "$2" $((SECONDS - began))
+  kill "$breaker" 2>/dev/null # where nothing ever flowed
+  wait
+}
+
+# refused CASE PATTERN SCENARIO [WORD...]: fails before anything moves.
+refused() {
+  local -i began=SECONDS code
+  lanewise_on_nodes "$3" 1 "${@:4}"
+  code=$?
+  report "$1" "$code" fails "$2" $((SECONDS - began))
+}
+
+works() { # CASE SCENARIO
+  local -i began=SECONDS code
+  lanewise_on_nodes "$2" 1
+  code=$?
+  report "$1" "$code" 0 'yes|verified' $((SECONDS - began))
+}
+
+works "a short transfer" short
+
+broken "link down on the receiver" 'nic2' long nic2 ssh node1 ip link set nic2 down
+ssh node1 ip link set nic2 up
+works "after the link is up again" short
+
+broken "link down on the sender" 'nic2' long_read nic2 ip link set nic2 down
+ip link set nic2 up
+works "after that link is up again" short
+
+broken "peer killed" 'signal 9|node1|lost|ended' long nic2 ssh node1 pkill -KILL -x lanewise
+works "after the peer's death" short
+
+broken "one of two rails failing" 'nic1' rails nic1 ssh node1 ip link set nic1 down
+ssh node1 ip link set nic1 up
+works "both rails again" rails
+
+broken "device taken away" 'nic2' long nic2 ssh node1 rdma link delete rxe_nic2
+refused "device not there" 'node1/nic2|rxe_nic2' short
+ssh node1 rdma link add rxe_nic2 type rxe netdev nic2
+works "device there again" short
+
+# Root may lock all memory there is, but for a process that has given up that right.
+refused "registration refused" 'ulimit -l|memlock|ibv_reg_mr|locked' long \
+  setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock prlimit --memlock=65536:65536
+
+ssh node1 ip link set nic2 mtu 1500
+works "MTUs that differ" short
+ssh node1 ip link set nic2 mtu 9000
+
+exit "$failed"

@@ -1,0 +1,126 @@
+#pragma once
+// A network in memory: what two ends of a queue pair would see, at once and in order, until a link is broken.
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "hw/nodes/group.hpp"
+#include "hw/verbs/network_run.hpp"
+
+namespace lanewise::hw::test {
+
+class FakeNetwork {
+ public:
+  explicit FakeNetwork(Layout const& layout) : layout_(layout) {}
+
+  // The request with this number (from 1) on a link, counting those of both ends, fails, and all after it.
+  void break_link(LinkId link, int request) { breaks_[link] = request; }
+  // Arrivals on that link vanish, as if the other process had died: nothing fails, nothing comes.
+  void swallow(LinkId link) { swallowed_ = link; }
+
+  int queues(LinkId link, int rank) const {
+    auto const& spec = layout_.links[index(link)];
+    return spec.ranks[0] == rank || spec.ranks[1] == rank ? spec.queues : 0;
+  }
+
+  void post(LinkId link, int queue, int rank, Request const& request) {
+    std::lock_guard const lock(mutex_);
+    auto const& spec = layout_.links[index(link)];
+    auto const peer = spec.ranks[0] == rank ? spec.ranks[1] : spec.ranks[0];
+    auto const broken = breaks_.find(link);
+    if (broken != breaks_.end() && ++requests_[link] >= broken->second) {
+      done_[rank].push_back({link, queue, false, request.number, 0, "transport retry counter exceeded"});
+      return;
+    }
+    move(link, queue, peer, request);
+    if (request.immediate && swallowed_ != link) done_[peer].push_back({link, queue, true, 0, *request.immediate, ""});
+    if (request.signalled) done_[rank].push_back({link, queue, false, request.number, 0, ""});
+  }
+
+  void expect(LinkId link, int queue, int rank, std::byte* local) {
+    std::lock_guard const lock(mutex_);
+    expected_[{link, queue, rank}].push_back(local);
+  }
+
+  void take(int rank, std::vector<Done>& done) {
+    std::lock_guard const lock(mutex_);
+    auto& mine = done_[rank];
+    done.insert(done.end(), mine.begin(), mine.end());
+    mine.clear();
+  }
+
+ private:
+  void move(LinkId link, int queue, int peer, Request const& request) {
+    auto* const remote = reinterpret_cast<std::byte*>(request.remote);  // all processes of the test share memory
+    bool const takes_receive = request.verb == Verb::Send || request.immediate.has_value();
+    std::byte* into = nullptr;
+    if (takes_receive) {
+      auto& receives = expected_[{link, queue, peer}];
+      if (receives.empty()) throw std::logic_error("the receiver was not ready");
+      into = receives.front();
+      receives.pop_front();
+    }
+    if (request.bytes == 0) return;
+    switch (request.verb) {
+      case Verb::Send: std::memcpy(into, request.local, request.bytes); break;
+      case Verb::Read: std::memcpy(request.local, remote, request.bytes); break;
+      default: std::memcpy(remote, request.local, request.bytes);
+    }
+  }
+
+  Layout const& layout_;
+  std::mutex mutex_;
+  std::map<int, std::vector<Done>> done_;
+  std::map<std::tuple<LinkId, int, int>, std::deque<std::byte*>> expected_;
+  std::map<LinkId, int> breaks_, requests_;
+  std::optional<LinkId> swallowed_;
+};
+
+// One process's end of it.
+class FakeWires : public Wires {
+ public:
+  FakeWires(FakeNetwork& network, int rank, QueueDepth depth) : network_(network), rank_(rank), depth_(depth) {}
+  [[nodiscard]] int queues(LinkId link) const override { return network_.queues(link, rank_); }
+  [[nodiscard]] QueueDepth depth(LinkId /*link*/) const override { return depth_; }
+  void post(LinkId link, int queue, Request const& request) override { network_.post(link, queue, rank_, request); }
+  void expect(LinkId link, int queue, std::byte* local, std::uint32_t /*key*/, std::uint32_t /*bytes*/) override {
+    network_.expect(link, queue, rank_, local);
+  }
+  void poll(std::vector<Done>& done) override { network_.take(rank_, done); }
+  void rest() override { std::this_thread::yield(); }
+  std::vector<std::pair<LinkId, std::string>> lost() override { return {}; }
+  void give_up(LinkId /*link*/) override {}
+  [[nodiscard]] std::string text(LinkId link, int queue) const override {
+    return "link " + std::to_string(index(link)) + ", queue pair " + std::to_string(queue);
+  }
+
+ private:
+  FakeNetwork& network_;
+  int rank_;
+  QueueDepth depth_;
+};
+
+// A process that hears at once when another has failed.
+class FakeGroup : public Group {
+ public:
+  FakeGroup(int rank, int size, std::atomic<bool>& failed)
+      : rank_(rank), hosts_(static_cast<std::size_t>(size)), failed_(failed) {}
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
+  [[nodiscard]] std::string about() const override { return "fake"; }
+  std::string from_first(std::string text) override { return text; }
+  std::vector<std::string> all(std::string text) override { return {std::move(text)}; }
+  Seconds ahead_of_first() override { return Seconds(0); }
+  void tell_failure() override { failed_ = true; }
+  bool failed_elsewhere() override { return failed_; }
+
+ private:
+  int rank_;
+  std::vector<std::string> hosts_;
+  std::atomic<bool>& failed_;
+};
+
+}  // namespace lanewise::hw::test

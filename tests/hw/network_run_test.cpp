@@ -1,0 +1,313 @@
+// The protocol of a run between processes, over a network in memory.
+#include "hw/verbs/network_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/io/error.hpp"
+#include "tests/hw/fake_network.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kMiB = 1 << 20;
+// Far longer than a busy machine keeps a thread waiting, and short enough to wait for.
+constexpr Seconds kSilence{2};
+
+// Two nodes with two NICs each, or more of them.
+WirePlan nodes(int count) {
+  WirePlan plan;
+  for (int node = 0; node < count; ++node) {
+    plan.nodes.push_back("node" + std::to_string(node));
+    for (int nic = 0; nic < 2; ++nic) {
+      WireNic wire;
+      wire.name = plan.nodes.back() + "/nic" + std::to_string(nic);
+      wire.node = static_cast<std::size_t>(node);
+      wire.place = nic;
+      plan.nics.push_back(wire);
+    }
+  }
+  return plan;
+}
+
+// From a node's memory to another's over NIC 0 of both.
+WireStep step(std::size_t from, std::size_t to, std::int64_t bytes, Verb verb = Verb::Write) {
+  WireStep step;
+  step.transfer = "t";
+  step.verb = from == to ? Verb::Local : verb;
+  step.bytes = bytes;
+  step.from_node = from;
+  step.to_node = to;
+  if (from == to) return step;
+  step.nic_from = {2 * from};
+  step.nic_to = {2 * to};
+  return step;
+}
+
+WireStep with_spare(WireStep step) {
+  step.nic_from.push_back(step.nic_from.front() + 1);
+  step.nic_to.push_back(step.nic_to.front() + 1);
+  return step;
+}
+
+WireStep after(WireStep step, std::vector<std::size_t> before) {
+  step.after = std::move(before);
+  return step;
+}
+
+// Memory of a GPU that no NIC reaches, copied with a delay: the second time one asks, it is done.
+class SlowMemory : public NodeMemory {
+ public:
+  using NodeMemory::NodeMemory;
+  void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) override {
+    NodeMemory::begin_copy_out(host, offset, bytes);
+    asked_ = 0;
+  }
+  void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) override {
+    NodeMemory::begin_copy_in(host, offset, bytes);
+    asked_ = 0;
+  }
+  [[nodiscard]] bool copied() const override { return ++asked_ > 1; }
+
+ private:
+  mutable int asked_ = 0;
+};
+
+// All processes of a plan in one: each runs in a thread.
+class Rig {
+ public:
+  Rig(WirePlan plan, std::vector<std::vector<int>> const& ranks)
+      : plan_(std::move(plan)), layout_(layout_of(plan_, ranks)), network_(layout_) {
+    for (auto const& of_node : ranks) processes_ += static_cast<int>(of_node.size());
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      auto const& step = plan_.steps[i];
+      sources_.push_back(std::make_unique<SlowMemory>(Bytes(step.bytes), std::nullopt));
+      targets_.push_back(std::make_unique<SlowMemory>(Bytes(step.bytes), std::nullopt));
+      rings_.push_back(
+          std::make_unique<NodeMemory>(Bytes(2 * std::max<std::int64_t>(1, step.slots * step.chunk)), std::nullopt));
+      sources_.back()->fill(seed_of(i));
+    }
+  }
+  explicit Rig(WirePlan plan) : Rig(std::move(plan), {{0}, {1}}) {}
+
+  test::FakeNetwork& network() { return network_; }
+  [[nodiscard]] Layout const& layout() const { return layout_; }
+  void set_depth(QueueDepth depth) { depth_ = depth; }
+
+  // Runs so often; what each process threw is kept.
+  void run(int times = 1) {
+    errors_.assign(static_cast<std::size_t>(processes_), "");
+    faults_.clear();
+    spans_.assign(plan_.steps.size(), {});
+    std::vector<std::unique_ptr<test::FakeGroup>> groups;
+    std::vector<std::unique_ptr<test::FakeWires>> wires;
+    std::vector<std::unique_ptr<NetworkRun>> runs;
+    for (int rank = 0; rank < processes_; ++rank) {
+      groups.push_back(std::make_unique<test::FakeGroup>(rank, processes_, failed_));
+      wires.push_back(std::make_unique<test::FakeWires>(network_, rank, depth_));
+      runs.push_back(
+          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *wires.back(), *groups.back(), kSilence));
+    }
+    for (int i = 0; i < times; ++i) {
+      for (auto const& target : targets_) target->clear();
+      for (auto const& run : runs) run->prepare();
+      std::vector<std::jthread> threads;
+      auto const release = monotonic_now();
+      for (std::size_t rank = 0; rank < runs.size(); ++rank)
+        threads.emplace_back([&, rank] {
+          try {
+            auto const spans = runs[rank]->once(release);
+            for (std::size_t step = 0; step < spans.size(); ++step)
+              if (layout_.steps[step].driver == static_cast<int>(rank)) spans_[step] = spans[step];
+          } catch (Error const& error) {
+            errors_[rank] = error.what();
+            groups[rank]->tell_failure();
+          }
+        });
+    }
+    for (auto const& run : runs) faults_.insert(faults_.end(), run->faults().begin(), run->faults().end());
+  }
+
+  void expect_all_arrived() const {
+    for (auto const& error : errors_) EXPECT_EQ(error, "");
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      auto const wrong = targets_[i]->mismatch(seed_of(i));
+      EXPECT_FALSE(wrong) << "step " << i << ": " << text_of(*wrong);
+    }
+  }
+  [[nodiscard]] std::vector<std::string> const& errors() const { return errors_; }
+  [[nodiscard]] std::vector<std::string> const& faults() const { return faults_; }
+  [[nodiscard]] StepSpan span(std::size_t step) const { return spans_[step]; }
+
+ private:
+  [[nodiscard]] std::vector<StepPart> parts(int rank) const {
+    std::vector<StepPart> parts(plan_.steps.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      auto const& step = plan_.steps[i];
+      auto const& laid = layout_.steps[i];
+      auto* const ring = rings_[i]->data();
+      auto* const other_ring = ring + step.slots * step.chunk;
+      auto* from = sources_[i]->data();
+      auto* to = targets_[i]->data();
+      if (laid.source == rank) parts[i].source = sources_[i].get();
+      if (laid.target == rank) parts[i].target = targets_[i].get();
+      if (!step.ring_from.empty()) from = ring;
+      if (!step.ring_to.empty()) to = other_ring;
+      if (laid.source == rank && !step.ring_from.empty()) parts[i].ring = ring;
+      if (laid.target == rank && !step.ring_to.empty()) parts[i].ring = other_ring;
+      auto* const local = laid.source == rank ? from : to;
+      auto* const remote = laid.source == rank ? to : from;
+      for (std::size_t k = 0; k < laid.links.size(); ++k)
+        parts[i].tracks.push_back({local, 1, reinterpret_cast<std::uint64_t>(remote), 1});
+    }
+    return parts;
+  }
+
+  WirePlan plan_;
+  Layout layout_;
+  test::FakeNetwork network_;
+  QueueDepth depth_;
+  int processes_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::vector<std::unique_ptr<SlowMemory>> sources_, targets_;
+  std::vector<std::unique_ptr<NodeMemory>> rings_;
+  std::vector<std::string> errors_, faults_;
+  std::vector<StepSpan> spans_;
+};
+
+TEST(NetworkRun, EveryVerbBringsEveryByte) {
+  for (auto const verb : {Verb::Write, Verb::Read, Verb::Send})
+    for (std::int64_t const bytes : {std::int64_t{1}, std::int64_t{8}, kMiB - 1, kMiB, 3 * kMiB + 17})
+      for (int const queue_pairs : {1, 2, 4}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(verb) << " " << bytes << " " << queue_pairs);
+        auto plan = nodes(2);
+        plan.steps.push_back(step(0, 1, bytes, verb));
+        plan.steps.back().queue_pairs = queue_pairs;
+        Rig rig(std::move(plan));
+        rig.run(3);
+        rig.expect_all_arrived();
+      }
+}
+
+TEST(NetworkRun, MoreRequestsThanAQueueHoldsWaitTheirTurn) {
+  auto plan = nodes(2);
+  for (int i = 0; i < 100; ++i) plan.steps.push_back(step(i % 2 == 0 ? 0 : 1, i % 2 == 0 ? 1 : 0, 40));
+  plan.steps.push_back(step(0, 1, 40 * kMiB));
+  Rig rig(std::move(plan));
+  rig.set_depth({16, 128});
+  rig.run(2);
+  rig.expect_all_arrived();
+}
+
+TEST(NetworkRun, StepsWaitForOthersWhereverThoseEnd) {
+  auto plan = nodes(3);
+  plan.steps = {step(0, 1, 100),
+                after(step(1, 2, 100), {0}),
+                after(step(2, 0, 100, Verb::Read), {1}),
+                after(step(0, 1, 100), {2}),
+                after(step(2, 2, 100), {0}),
+                after(step(2, 1, 100, Verb::Send), {4, 3})};
+  Rig rig(std::move(plan), {{0}, {1}, {2}});
+  rig.run(2);
+  rig.expect_all_arrived();
+  // 0 begins each chain; 2 is read by node 0 once it has heard from node 2 or 1.
+  EXPECT_GE(rig.span(1).start.value(), rig.span(0).start.value());
+  EXPECT_GE(rig.span(3).start.value(), rig.span(2).end.value()) << "both are of process 0";
+  EXPECT_GE(rig.span(5).start.value(), rig.span(4).end.value()) << "both are of process 2";
+}
+
+TEST(NetworkRun, StepsOfANodeGoRoundAmongItsProcesses) {
+  auto plan = nodes(2);
+  for (int i = 0; i < 6; ++i)
+    plan.steps.push_back(after(step(i % 2, 1 - i % 2, 5000),
+                               i == 0 ? std::vector<std::size_t>{} : std::vector{static_cast<std::size_t>(i - 1)}));
+  Rig rig(std::move(plan), {{0, 2}, {1, 3}});
+  rig.run();
+  rig.expect_all_arrived();
+}
+
+TEST(NetworkRun, ChunksGoThroughRingsAtEitherEnd) {
+  for (bool const at_source : {false, true})
+    for (bool const at_target : {false, true})
+      for (std::int64_t const slots : {1, 3}) {
+        SCOPED_TRACE(testing::Message() << at_source << at_target << slots);
+        auto plan = nodes(2);
+        auto staged = step(0, 1, 100'001);
+        staged.staging = Staging::Chunks;
+        staged.chunk = slots == 1 ? 100'001 : 7'000;
+        staged.slots = slots;
+        if (at_source) staged.ring_from.resize(1);
+        if (at_target) staged.ring_to.resize(1);
+        plan.steps = {staged, after(step(1, 0, 8), {0})};
+        Rig rig(std::move(plan));
+        rig.run(2);
+        rig.expect_all_arrived();
+      }
+}
+
+TEST(NetworkRun, AStepGoesOnOverItsOtherLink) {
+  for (auto const verb : {Verb::Write, Verb::Read, Verb::Send}) {
+    SCOPED_TRACE(static_cast<int>(verb));
+    auto plan = nodes(2);
+    plan.steps = {with_spare(step(0, 1, 5 * kMiB, verb)), after(step(1, 1, 10), {0})};
+    Rig rig(std::move(plan));
+    rig.network().break_link(rig.layout().steps[0].links[0], 3);
+    rig.run(2);
+    rig.expect_all_arrived();
+    ASSERT_EQ(rig.faults().size(), 1U) << "once; the second run begins with the other link";
+    EXPECT_THAT(rig.faults()[0],
+                HasSubstr("link 0, queue pair 0: transport retry counter exceeded; step 't' went over"));
+  }
+}
+
+TEST(NetworkRun, WhatWasToldGoesOnToo) {
+  // Step 0 is read by node 1; node 0 waits for it, and is told over the link that breaks with the news itself.
+  auto plan = nodes(2);
+  plan.steps = {with_spare(step(0, 1, 100, Verb::Read)), after(step(0, 1, 100), {0})};
+  plan.steps[1].nic_from = {1};
+  plan.steps[1].nic_to = {3};
+  Rig rig(std::move(plan));
+  rig.network().break_link(rig.layout().steps[0].links[0], 2);
+  rig.run();
+  rig.expect_all_arrived();
+}
+
+TEST(NetworkRun, WithoutAnotherLinkTheErrorNamesStepAndQueuePair) {
+  auto plan = nodes(2);
+  plan.steps = {step(0, 1, 5 * kMiB)};
+  plan.steps[0].text = "rdma";
+  Rig rig(std::move(plan));
+  rig.network().break_link(LinkId(0), 2);
+  rig.run();
+  EXPECT_THAT(rig.errors()[0], HasSubstr("step 't' (rdma): link 0, queue pair 0: transport retry counter exceeded"));
+  EXPECT_THAT(rig.errors()[1], HasSubstr("another process failed"));
+}
+
+TEST(NetworkRun, ARingHasNoOtherLink) {
+  auto plan = nodes(2);
+  auto staged = with_spare(step(0, 1, 10'000));
+  staged.staging = Staging::Chunks;
+  staged.chunk = 1'000;
+  staged.slots = 2;
+  staged.ring_from.resize(1);
+  plan.steps = {staged};
+  Rig rig(std::move(plan));
+  rig.network().break_link(LinkId(0), 4);
+  rig.run();
+  EXPECT_THAT(rig.errors()[0], HasSubstr("transport retry counter exceeded"));
+}
+
+TEST(NetworkRun, LatenessIsAnErrorOfAllAndNamesWhatIsMissing) {
+  auto plan = nodes(2);
+  plan.steps = {step(0, 1, 10), after(step(1, 0, 10), {0})};
+  Rig rig(std::move(plan));
+  rig.network().swallow(LinkId(0));
+  rig.run();
+  EXPECT_THAT(rig.errors(),
+              testing::Contains(HasSubstr("step 't' () over link 0, queue pair 0: nothing moved for 2 s")));
+}
+
+}  // namespace
+}  // namespace lanewise::hw
