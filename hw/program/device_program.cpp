@@ -17,7 +17,7 @@ namespace {
 constexpr Bytes kMostByStores{std::int64_t{32} << 20};
 
 // A block's threads take this much at a time; fewer bytes do not feed it.
-constexpr std::int64_t kBytesOfBlock = 512 * 16;
+constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
 
 std::optional<std::string> why_streams(Step const& step, Machine const& machine) {
   if (step.work > Seconds(0)) return "it computes";
@@ -46,7 +46,7 @@ class Lowering {
     DagRunner runner(plan.steps);
     auto const add = [&](StepId id) { order_.push_back(id); };
     runner.begin(add);
-    for (std::size_t i = 0; i < order_.size(); ++i) runner.finished(order_[i], add);
+    for (std::size_t done = 0; done < order_.size();) runner.finished(order_[done++], add);
     level_.resize(plan.steps.size());
     for (auto const id : order_)
       for (auto const before : plan.steps[index(id)].after)
