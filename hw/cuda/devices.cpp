@@ -92,6 +92,14 @@ Devices::Devices(Machine machine) : machine_(std::move(machine)) {
   for (auto const& [gpu, device] : devices_) open(device, machine_.at(gpu).name);
 }
 
+Devices::Devices(Machine machine, Device all) : machine_(std::move(machine)), all_{all} {
+  auto const here = properties(all);
+  for (auto const gpu : machine_.all(PciKind::Gpu)) devices_.emplace(gpu, all);
+  multiprocessors_.emplace(all, here.multiProcessorCount);
+  names_.emplace(here.name);
+  open(all, here.name);
+}
+
 void Devices::match(PciId gpu, Device device) {
   auto const here = properties(device);
   if (auto const* part = machine_.part_of(gpu); part != nullptr && !part->gpu.compute_capability.empty()) {

@@ -17,6 +17,8 @@ class Devices {
   // there is no driver, no GPU or too few, or one cannot be used (exclusive mode), InputError when a GPU is another
   // part than the description says.
   explicit Devices(Machine machine);
+  // All GPUs of the description are this one: a plan of many is right or wrong on one as well, though not as fast.
+  Devices(Machine machine, Device all);
 
   [[nodiscard]] Machine const& machine() const { return machine_; }
   // The device of a GPU. Throws PlanError for another kind of place.

@@ -31,8 +31,10 @@ Links::Links(std::vector<Step> const& steps, Devices& devices) {
                         "step of this plan has it the other way",
                         step.transfer, text_of(step.way, devices.machine())));
   }
-  for (auto const& [device, peer] : closed) devices.keep_from(device, peer);
+  for (auto const& [device, peer] : closed)
+    if (device != peer) devices.keep_from(device, peer);
   for (auto const& [device, peer] : open) {
+    if (device == peer) continue;
     devices.let_reach(device, peer);
     for (auto const end : {device, peer})
       if (!memory_.contains(end)) memory_.emplace(end, allocate_on(end, kWakeBytes));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "core/io/error.hpp"
@@ -25,11 +27,14 @@ DeviceMemory zeros_on(Device device, std::size_t bytes) {
 
 std::uint64_t address(void const* memory) { return reinterpret_cast<std::uint64_t>(memory); }
 
+// Of one GPU's program, so that all blocks of all programs are resident; GPUs that are one device share what it holds.
 std::uint32_t most_blocks(Plan const& plan, Devices const& devices) {
+  std::map<Device, std::uint32_t> programs;
+  for (auto const& place : plan.collective->among) ++programs[devices.of(place)];
   auto most = std::numeric_limits<std::uint32_t>::max();
-  for (auto const& place : plan.collective->among) {
-    DeviceGuard const guard(devices.of(place));
-    most = std::min(most, most_blocks_of_program(devices.shape(devices.of(place))));
+  for (auto const& [device, count] : programs) {
+    DeviceGuard const guard(device);
+    most = std::min(most, most_blocks_of_program(devices.shape(device)) / count);
   }
   return most;
 }
@@ -52,15 +57,15 @@ ProgramRun::ProgramRun(Plan const& plan, Devices& devices)
       links_(plan.steps, devices),
       programs_(lower(plan, most_blocks(plan, devices))),
       steps_(plan.steps.size()) {
-  std::vector<Device> used;
+  std::set<Device> used;
   for (auto const& place : programs_.gpus) {
-    used.push_back(devices.of(place));
-    lanes_.push_back(lane_on(used.back()));
+    used.insert(devices.of(place));
+    lanes_.push_back(lane_on(devices.of(place)));
   }
   load(plan.buffers);
   auto const& machine = devices.machine();
   near_ = machine.at(machine.numa_of(std::get<PciId>(programs_.gpus.front()))).os_index;
-  gate_ = std::make_unique<ReleaseGate>(used);
+  gate_ = std::make_unique<ReleaseGate>(std::vector<Device>(used.begin(), used.end()));
 }
 
 ProgramRun::Lane ProgramRun::lane_on(Device device) const {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kNobodys = 0x756e77616e746564ULL;  // the seed of bytes that nobody wants
 constexpr auto kAllRight = ~std::uint64_t{0};
 constexpr std::int64_t kElement = 4;  // what is added
+constexpr std::int64_t kVector = 16;  // what kernels move at a time
 
 std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.value()); }
 
@@ -23,10 +24,15 @@ SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
       plan_(plan.buffers),
       at_first_(contents_at_first(plan)),
       in_the_end_(contents_in_the_end(plan)) {
-  for (auto const& step : plan.steps)
+  for (auto const& step : plan.steps) {
     if (step.reduces && step.bytes.value() % kElement != 0)
-      throw PlanError(fmt::format("{} adds elements of {} bytes; {} bytes are not whole ones",
-                                  to_string(plan.collective->op), kElement, step.bytes.value()));
+      throw PlanError(fmt::format("step '{}': additions are of {} bytes each; {} bytes are not whole ones",
+                                  step.transfer, kElement, step.bytes.value()));
+    for (auto const& region : {step.reads, step.writes})
+      if (region && region->offset.value() % kVector != 0)
+        throw PlanError(fmt::format("step '{}': on GPUs all cuts are at multiples of {} bytes, not at {}",
+                                    step.transfer, kVector, region->offset.value()));
+  }
   for (auto const& buffer : plan.buffers)
     buffers_.emplace_back(devices, buffer.at, buffer.bytes, Pages::Device, devices.of(buffer.at));
 }

@@ -4,9 +4,13 @@
 
 namespace lanewise::hw {
 
-std::unique_ptr<Devices> start(Machine const& machine) {
+void set_environment() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+}
+
+std::unique_ptr<Devices> start(Machine const& machine) {
+  set_environment();
   return std::make_unique<Devices>(machine);
 }
 

@@ -1,5 +1,7 @@
 #include "hw/program/contents.hpp"
 
+#include <algorithm>
+
 #include "core/io/error.hpp"
 
 namespace lanewise::hw {
@@ -25,9 +27,33 @@ class Parts {
   std::int64_t bytes_, count_;
 };
 
-Collective const& collective_of(Plan const& plan) {
-  if (!plan.collective) throw PlanError("steps share buffers, but no collective says what these hold");
-  return *plan.collective;
+// A collective with its buffers: a buffer for each participant, and where the result is not there one more for each.
+struct Buffers {
+  Collective const& collective;
+  std::size_t first = 0, count = 0;
+  [[nodiscard]] std::size_t results() const { return first + count - collective.among.size(); }
+};
+
+std::vector<Buffers> collectives_of(Plan const& plan) {
+  if (plan.collective) return {{*plan.collective, 0, plan.buffers.size()}};
+  if (plan.collectives.empty()) throw PlanError("steps share buffers, but no collective says what these hold");
+  std::vector<Buffers> all;
+  for (auto const& named : plan.collectives) {
+    auto end = plan.buffers.size();
+    for (auto const& other : plan.collectives)
+      if (other.first > named.first) end = std::min<std::size_t>(end, index(other.first));
+    all.push_back({named.collective, index(named.first), end - index(named.first)});
+  }
+  return all;
+}
+
+// What goes from one participant to another lies, in the data of the one and in the result of the other, behind what
+// goes to and comes from those before.
+Content piece_of_all_to_all_v(Collective const& collective, std::size_t from, std::size_t to) {
+  Content content{Bytes(0), collective.sizes.at(from).at(to), Bytes(0), from, 1};
+  for (std::size_t other = 0; other < from; ++other) content.at += collective.sizes[other][to];
+  for (std::size_t other = 0; other < to; ++other) content.from += collective.sizes[from][other];
+  return content;
 }
 
 void add(std::vector<Content>& contents, Content const& content) {
@@ -39,7 +65,8 @@ std::vector<Content> wanted(Collective const& collective, std::size_t who) {
   Parts const parts(collective);
   std::vector<Content> contents;
   switch (collective.op) {
-    case CollectiveOp::Broadcast: add(contents, {Bytes(0), collective.bytes, Bytes(0), collective.root, 1}); break;
+    case CollectiveOp::Broadcast:
+    case CollectiveOp::Chain: add(contents, {Bytes(0), collective.bytes, Bytes(0), collective.root, 1}); break;
     case CollectiveOp::Scatter: add(contents, parts.of(who, collective.root, 1)); break;
     case CollectiveOp::ReduceScatter: add(contents, parts.of(who, 0, n)); break;
     case CollectiveOp::AllReduce: add(contents, {Bytes(0), collective.bytes, Bytes(0), 0, n}); break;
@@ -56,6 +83,24 @@ std::vector<Content> wanted(Collective const& collective, std::size_t who) {
                        Bytes(static_cast<std::int64_t>(who) * block), other, 1});
       break;
     }
+    case CollectiveOp::AllToAllV:
+      for (std::size_t other = 0; other < n; ++other) add(contents, piece_of_all_to_all_v(collective, other, who));
+      break;
+  }
+  return contents;
+}
+
+std::vector<Content> held(Collective const& collective, std::size_t who) {
+  std::vector<Content> contents;
+  switch (collective.op) {
+    case CollectiveOp::Broadcast:
+    case CollectiveOp::Chain:
+    case CollectiveOp::Scatter:
+      if (who != collective.root) break;
+      [[fallthrough]];
+    default: add(contents, {Bytes(0), held_by(collective, who), Bytes(0), who, 1}); break;
+    case CollectiveOp::Gather:
+    case CollectiveOp::AllGather: add(contents, Parts(collective).of(who, who, 1)); break;
   }
   return contents;
 }
@@ -63,28 +108,18 @@ std::vector<Content> wanted(Collective const& collective, std::size_t who) {
 }  // namespace
 
 Contents contents_at_first(Plan const& plan) {
-  auto const& collective = collective_of(plan);
-  Parts const parts(collective);
   Contents contents(plan.buffers.size());
-  for (std::size_t who = 0; who < collective.among.size(); ++who) switch (collective.op) {
-      case CollectiveOp::Broadcast:
-      case CollectiveOp::Scatter:
-        if (who == collective.root) add(contents.at(who), {Bytes(0), collective.bytes, Bytes(0), who, 1});
-        break;
-      case CollectiveOp::Gather:
-      case CollectiveOp::AllGather: add(contents.at(who), parts.of(who, who, 1)); break;
-      default: add(contents.at(who), {Bytes(0), collective.bytes, Bytes(0), who, 1}); break;
-    }
+  for (auto const& of : collectives_of(plan))
+    for (std::size_t who = 0; who < of.collective.among.size(); ++who)
+      contents.at(of.first + who) = held(of.collective, who);
   return contents;
 }
 
 Contents contents_in_the_end(Plan const& plan) {
-  auto const& collective = collective_of(plan);
-  auto const n = collective.among.size();
-  // The result is in the data itself, or in a second buffer of each where there is one.
-  auto const results = plan.buffers.size() - n;
   Contents contents(plan.buffers.size());
-  for (std::size_t who = 0; who < n; ++who) contents.at(results + who) = wanted(collective, who);
+  for (auto const& of : collectives_of(plan))
+    for (std::size_t who = 0; who < of.collective.among.size(); ++who)
+      contents.at(of.results() + who) = wanted(of.collective, who);
   return contents;
 }
 

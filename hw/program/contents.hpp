@@ -1,5 +1,5 @@
 #pragma once
-// What the shared buffers of a collective hold before it, and must hold after it.
+// What the shared buffers of collectives hold before them, and must hold after them.
 #include <vector>
 
 #include "core/plan/plan.hpp"
@@ -7,7 +7,7 @@
 namespace lanewise::hw {
 
 // [at, at + bytes) of a buffer is the sum, in 32-bit elements that wrap around, of what the participants
-// [first, first + count) have at `from` in their data.
+// [first, first + count) of its collective have at `from` in their data.
 struct Content {
   Bytes at{0}, bytes{0};
   Bytes from{0};

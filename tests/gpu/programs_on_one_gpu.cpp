@@ -1,0 +1,191 @@
+// Collectives of many GPUs with all participants on one: the same plans, kernels, flags and checks as on many. What one
+// GPU cannot show is the speed of links, and that memory of another GPU is seen as soon as the flags promise.
+// usage: lanewise_programs_on_one_gpu TOPOLOGIES_FOLDER
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "core/io/error.hpp"
+#include "core/machine/catalogue.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
+#include "core/units/statistics.hpp"
+#include "core/units/text.hpp"
+#include "hw/cuda/plan_run.hpp"
+#include "hw/cuda/program_run.hpp"
+#include "hw/cuda/start.hpp"
+
+namespace {
+
+using namespace lanewise;
+using namespace lanewise::hw;
+using namespace lanewise::literals;
+
+constexpr int kRuns = 3;    // flags and counters are used again
+constexpr int kTimed = 51;  // of which the median
+constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather,
+                                 CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
+                                 CollectiveOp::AllToAll};
+
+Collective among(Machine const& machine, CollectiveOp op, std::size_t count, Bytes bytes) {
+  Collective collective{op, {}, bytes};
+  collective.root = count / 2;
+  for (auto const gpu : machine.all(PciKind::Gpu))
+    if (collective.among.size() < count) collective.among.emplace_back(gpu);
+  return collective;
+}
+
+class OneGpu {
+ public:
+  explicit OneGpu(Machine const& machine) : model_(machine), devices_(machine, Device(0)) {}
+
+  // Every collective by every algorithm among every number of participants. Returns how many plans went wrong.
+  int collectives() {
+    auto const gpus = std::min<std::size_t>(model_.machine().all(PciKind::Gpu).size(), 8);
+    for (std::size_t count = 2; count <= gpus; ++count)
+      for (auto const op : kOps)
+        for (auto const bytes : sizes(op, count))
+          for (auto const& plan : plans_of_collective(model_, among(model_.machine(), op, count, bytes))) both(plan);
+    fmt::print("{}: {} plans as programs, {} by streams, {} wrong\n", model_.machine().name, programs_, streams_,
+               wrong_);
+    return wrong_;
+  }
+
+  // A step that is left out must show.
+  int missing_step() {
+    auto plan = plan_collective(model_, among(model_.machine(), CollectiveOp::AllReduce, 2, 1_MiB));
+    plan.steps.pop_back();
+    ProgramRun run(plan, devices_);
+    run.once();
+    auto const found = run.mismatches();
+    bool const shown = std::any_of(found.begin(), found.end(), [](auto const& text) { return !text.empty(); });
+    fmt::print("a step left out: {}\n", shown ? "found" : "NOT FOUND");
+    return shown ? 0 : 1;
+  }
+
+  // A kernel that computes between two others lasts as long as it says.
+  int compute() {
+    constexpr Seconds kWork{300e-6};
+    auto const gpu = model_.machine().all(PciKind::Gpu).front();
+    Plan plan{model_.machine().name, fingerprint(model_.machine()), {}, {}};
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      plan.steps.push_back(
+          {"step" + std::to_string(i), gpu, gpu, 1_MiB, Op::Copy, {.mechanism = Mechanism::Local}, {}});
+      if (i > 0) plan.steps.back().after = {StepId(i - 1)};
+    }
+    plan.steps[1].bytes = Bytes(0);
+    plan.steps[1].work = kWork;
+    PlanRun run(plan, model_, devices_);
+    std::vector<double> took;
+    for (int i = 0; i < kRuns; ++i) {
+      auto const times = run.once().steps;
+      took.push_back((times[1].end - times[1].start).value());
+    }
+    // A launch may be counted, and the half microsecond of events.
+    bool const right = median(took) > kWork.value() - 1e-6 && median(took) < kWork.value() + 20e-6;
+    fmt::print("computing {}: took {} {}\n", rounded_text(kWork), rounded_text(Seconds(median(took))),
+               right ? "" : "WRONG");
+    return right ? 0 : 1;
+  }
+
+  // How long the flags of a small all_reduce take, where no link does.
+  void times() {
+    for (std::size_t const count : {2, 4, 8})
+      for (auto const bytes : {4_KiB, 64_KiB, 1_MiB})
+        for (auto const& plan :
+             plans_of_collective(model_, among(model_.machine(), CollectiveOp::AllReduce, count, bytes)))
+          if (plan.collective->algorithm == Algorithm::Direct) time(plan);
+  }
+
+ private:
+  // One element each, an odd number of them, and what is no whole number of 16 bytes.
+  static std::vector<Bytes> sizes(CollectiveOp op, std::size_t count) {
+    auto const unit = static_cast<std::int64_t>(16 * count);
+    std::vector<Bytes> sizes{Bytes(unit), Bytes(unit * 12345)};
+    if (op != CollectiveOp::AllToAll) sizes.emplace_back(1000004);
+    return sizes;
+  }
+
+  void both(Plan const& plan) {
+    if (!why_streams(plan, model_.machine())) {
+      ProgramRun run(plan, devices_);
+      ++programs_;
+      check(run, plan, "program");
+    }
+    // Streams cost events and pinned memory: only of one size, among few.
+    if (plan.collective->among.size() > 4 || plan.collective->bytes != Bytes(1000004)) return;
+    PlanRun run(plan, model_, devices_);
+    ++streams_;
+    check(run, plan, "streams");
+  }
+  void check(Run& run, Plan const& plan, std::string const& form) {
+    for (int i = 0; i < kRuns; ++i) {
+      run.once();
+      for (auto const& text : run.mismatches()) {
+        if (text.empty()) continue;
+        fmt::print("WRONG {} of {} by {} among {}, {}, run {}: {}\n", to_string(plan.collective->op),
+                   exact_text(plan.collective->bytes), to_string(plan.collective->algorithm),
+                   plan.collective->among.size(), form, i, text);
+        ++wrong_;
+        return;
+      }
+    }
+  }
+
+  void time(Plan const& plan) {
+    ProgramRun run(plan, devices_);
+    std::vector<double> makespans;
+    std::vector<double> tasks;
+    for (int i = 0; i < kTimed; ++i) {
+      auto const times = run.once();
+      makespans.push_back(times.makespan.value());
+      double first = times.steps.front().start.value();
+      double last = 0;
+      for (auto const& step : times.steps) {
+        first = std::min(first, step.start.value());
+        last = std::max(last, step.end.value());
+      }
+      tasks.push_back(last - first);
+    }
+    fmt::print("all_reduce of {} among {} in {}: {} between events, {} from the first task to the end of the last\n",
+               exact_text(plan.collective->bytes), plan.collective->among.size(),
+               plan.buffers.size() > plan.collective->among.size() ? "one step " : "two steps",
+               rounded_text(Seconds(median(makespans))), rounded_text(Seconds(median(tasks))));
+  }
+
+  Model model_;
+  Devices devices_;
+  int programs_ = 0, streams_ = 0, wrong_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: {} TOPOLOGIES_FOLDER\n", argv[0]);
+    return 2;
+  }
+  try {
+    set_environment();
+    if (auto const found = count_devices(); found.count == 0) {
+      fmt::print("{}\n", found.reason);
+      return 77;
+    }
+    Catalogue catalogue({argv[1]});
+    int wrong = 0;
+    OneGpu eight(catalogue.machine("hgx-h200"));
+    wrong += eight.missing_step();
+    wrong += eight.compute();
+    eight.times();
+    std::fflush(stdout);
+    wrong += eight.collectives();
+    std::fflush(stdout);
+    wrong += OneGpu(catalogue.machine("dgx-1-v100")).collectives();
+    return wrong == 0 ? 0 : 1;
+  } catch (std::exception const& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
