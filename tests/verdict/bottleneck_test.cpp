@@ -89,7 +89,7 @@ TEST(Phases, TellComputingFromMoving) {
 // Two copies out of one GPU: its link twice as wide halves them, and nothing else on the machine does.
 TEST(Widenings, ArePlannedAndRunAgain) {
   std::vector<Job> const jobs{
-      {"a", push("gpu0", "gpu2"), {}}, {"b", push("gpu0", "gpu3"), {}}, {"work", Compute{{at("gpu1")}, 1.0_us}, {}}};
+      {"a", push("gpu0", "gpu2"), {}}, {"b", push("gpu0", "gpu1"), {}}, {"work", Compute{{at("gpu1")}, 1.0_us}, {}}};
   auto const plan = planned(server(), jobs);
   auto const trace = estimated(server(), plan);
   auto const path = critical_path(plan, trace, server());
