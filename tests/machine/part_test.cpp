@@ -51,6 +51,8 @@ std::vector<std::string> samples(FieldSpec const& spec) {
     case ValueType::Rate: return {"12.5 GB/s"};
     case ValueType::Time: return {"77 ns"};
     case ValueType::Frequency: return {"19.2 M/s"};
+    case ValueType::Work: return {"1.5 TFLOP"};
+    case ValueType::WorkRate: return {"312 TFLOP/s"};
     case ValueType::Ratio: return {"0.875"};
     case ValueType::List: return {"[one, two]"};
     case ValueType::Custom: return {"gen3 x8"};
