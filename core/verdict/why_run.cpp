@@ -1,4 +1,4 @@
-#include "core/view/why_run.hpp"
+#include "core/verdict/why_run.hpp"
 
 #include <fmt/format.h>
 
