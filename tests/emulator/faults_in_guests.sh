@@ -46,6 +46,7 @@ report() { # CASE CODE WANTED_CODE PATTERN SECONDS
   local verdict=ok
   case $3 in
     0) (($2 == 0)) || verdict=FAILED ;;
+    ends) (($2 != 124)) || verdict=FAILED ;;
     *) (($2 != 0 && $2 != 124)) || verdict=FAILED ;;
   esac
   grep -qiE -- "$4" "$work/output" || verdict=FAILED
@@ -75,12 +76,15 @@ broken() {
   report "$1" "$code" fails "$2" $((SECONDS - began))
 }
 
-# survived CASE PATTERN SCENARIO NIC COMMAND...: the run goes on another way and says so.
-survived() {
+# ended CASE NIC SCENARIO NIC COMMAND...: the run goes on another way and says that the first NIC failed, or fails and names
+# it; on time, either way.
+ended() {
   local -i began=SECONDS code
+  local named=$2
   while_flowing "$3" "$kRepeats" "${@:4}"
   code=$?
-  report "$1" "$code" 0 "\"faults\": .*$2" $((SECONDS - began))
+  ((code != 0)) || named="\"faults\": .*$2"
+  report "$1" "$code" ends "$named" $((SECONDS - began))
 }
 
 # refused CASE PATTERN SCENARIO [WORD...]: fails before anything moves.
@@ -100,14 +104,14 @@ works() { # CASE SCENARIO
 
 works "a short transfer" short
 
-survived "link down on the receiver" 'nic2' long nic2 ssh node1 ip link set nic2 down
+ended "link down on the receiver" 'nic2' long nic2 ssh node1 ip link set nic2 down
 ssh node1 ip link set nic2 up
 works "after the link is up again" short
 
-survived "link down on the sender" 'nic2' long_read nic2 ip link set nic2 down
+ended "link down on the sender" 'nic2' long_read nic2 ip link set nic2 down
 ip link set nic2 up
 
-survived "one of two rails failing" 'nic1' rails nic1 ssh node1 ip link set nic1 down
+ended "one of two rails failing" 'nic1' rails nic1 ssh node1 ip link set nic1 down
 ssh node1 ip link set nic1 up
 works "both rails after that" rails
 
@@ -131,6 +135,6 @@ works "MTUs that differ" short
 ssh node1 ip link set nic2 mtu 9000
 
 # Pulled out of its slot, and the last case, for nothing puts it back.
-survived "NIC taken away" 'nic2' long nic2 ssh node1 "sh -c 'echo 1 > /sys/class/net/nic2/device/device/../remove'"
+ended "NIC taken away" 'nic2' long nic2 ssh node1 "sh -c 'echo 1 > /sys/class/net/nic2/device/device/../remove'"
 
 exit "$failed"
