@@ -378,6 +378,16 @@ void verify_regions(Plan const& plan, Step const& step) {
 
 }  // namespace
 
+std::span<Buffer const> buffers_of(Plan const& plan, NamedCollective const& named) {
+  auto const first = index(named.first);
+  auto end = plan.buffers.size();
+  for (auto const& other : plan.collectives)
+    if (index(other.first) > first) end = std::min(end, index(other.first));
+  auto const participants = named.collective.among.size();
+  if (first >= end || (end - first != participants && end - first != 2 * participants)) return {};
+  return std::span(plan.buffers).subspan(first, end - first);
+}
+
 void Plan::verify(Machine const& of) const {
   for (auto const& step : steps) {
     require(step.bytes >= Bytes(0) && step.offset >= Bytes(0), step, "its size is negative");
@@ -389,8 +399,7 @@ void Plan::verify(Machine const& of) const {
   }
   DagRunner const refuses_bad_order(steps);
   for (auto const& named : collectives)
-    if (index(named.first) + named.collective.among.size() * (has_outputs(named.collective.op) ? 2 : 1) >
-        buffers.size())
+    if (buffers_of(*this, named).empty())
       throw PlanError(fmt::format("the buffers of '{}' are not in the plan", named.id));
   for (auto const& decision : decisions) {
     if (index(decision.step) >= steps.size() || decision.chosen >= decision.candidates.size())

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,10 @@ struct Plan {
   // its buffer, or bytes are negative.
   void verify(Machine const& of) const;
 };
+
+// A named collective's buffers: from its first to the next one's. Empty where the plan does not have them all: one for
+// each participant, or two, the second for what arrives.
+std::span<Buffer const> buffers_of(Plan const& plan, NamedCollective const& named);
 
 // The plan with one transfer undivided and on another of its candidates.
 Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/io/json.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/estimate.hpp"
 
@@ -75,7 +76,7 @@ class Laying {
   void lay(std::size_t job, Compute const& compute) {
     for (auto const& place : compute.on) {
       Step step{workload_.jobs[job].id, place, place, Bytes(0), Op::Copy, {}, {}};
-      step.work = compute_time(model_, compute, place);
+      step.work = through_json(compute_time(model_, compute, place));
       laid_[job].steps.push_back(StepId(plan_.steps.size()));
       plan_.steps.push_back(std::move(step));
     }

@@ -153,7 +153,7 @@ class Windows {
     std::vector<Phase> phases;
     for (std::size_t w = 0; w < kWindows; ++w) {
       auto phase = phase_of(w);
-      if (!phases.empty() && phases.back().busiest == phase.busiest)
+      if (!phases.empty() && phases.back().kind == phase.kind)
         join(phases.back(), phase);
       else
         phases.push_back(std::move(phase));
@@ -176,12 +176,11 @@ class Windows {
   [[nodiscard]] Seconds end_of(std::size_t window) const { return width_ * static_cast<double>(window + 1); }
 
   [[nodiscard]] Phase phase_of(std::size_t w) const {
-    Phase phase{end_of(w) - width_,
-                end_of(w),
-                {},
-                0,
-                computed_[w] / width_.value(),
-                BytesPerSecond(moved_[w] / width_.value())};
+    Phase phase;
+    phase.start = end_of(w) - width_;
+    phase.end = end_of(w);
+    phase.computing = computed_[w] / width_.value();
+    phase.rate = BytesPerSecond(moved_[w] / width_.value());
     for (std::size_t r = 0; r < carried_[w].size(); ++r) {
       auto const capacity = model_.capacity(ResourceId(r));
       if (!capacity || carried_[w][r] <= 0) continue;
@@ -189,17 +188,19 @@ class Windows {
       if (share <= phase.utilisation) continue;
       phase.utilisation = std::min(share, 1.0);
       phase.busiest = model_.resources().at(ResourceId(r)).name;
+      phase.kind = model_.resources().at(ResourceId(r)).kind;
     }
     return phase;
   }
 
-  // Means by time.
+  // Means by time; the name is that of the fuller.
   static void join(Phase& one, Phase const& next) {
     auto const a = (one.end - one.start).value();
     auto const b = (next.end - next.start).value();
     auto const mean = [&](double x, double y) { return (x * a + y * b) / (a + b); };
     one.computing = mean(one.computing, next.computing);
     one.rate = BytesPerSecond(mean(one.rate.value(), next.rate.value()));
+    if (next.utilisation > one.utilisation) one.busiest = next.busiest;
     one.utilisation = mean(one.utilisation, next.utilisation);
     one.end = next.end;
   }

@@ -34,14 +34,15 @@ struct PathStep {
 // From the first step to the one that ended last.
 std::vector<PathStep> critical_path(Plan const& plan, Trace const& trace, Model const& model);
 
-// A stretch of a run in which one resource was the busiest.
+// A stretch of a run in which resources of one kind were the busiest.
 struct Phase {
   Seconds start{0};
   Seconds end{0};
-  std::string busiest;     // empty: nothing moved
-  double utilisation = 0;  // of it, 0..1
-  double computing = 0;    // GPUs that computed, on average
-  BytesPerSecond rate{0};  // of everything that moved
+  std::string busiest;               // the fullest of them; empty: nothing moved
+  std::optional<ResourceKind> kind;  // its kind
+  double utilisation = 0;            // of it, 0..1
+  double computing = 0;              // GPUs that computed, on average
+  BytesPerSecond rate{0};            // of everything that moved
   friend bool operator==(Phase const&, Phase const&) = default;
 };
 

@@ -44,9 +44,10 @@ std::string path_text(RunExplanation const& explanation, Machine const& machine)
 }
 
 std::string phases_text(std::vector<Phase> const& phases) {
-  Table table({"from", "to", "busiest", "utilisation", "moving", "GPUs computing"});
+  Table table({"from", "to", "busiest", "kind", "utilisation", "moving", "GPUs computing"});
   for (auto const& phase : phases)
     table.add({rounded_text(phase.start), rounded_text(phase.end), phase.busiest.empty() ? "-" : phase.busiest,
+               phase.kind ? std::string(to_string(*phase.kind)) : "",
                phase.busiest.empty() ? "" : fmt::format("{:.0f} %", phase.utilisation * 100),
                phase.busiest.empty() ? "" : rounded_text(phase.rate), fmt::format("{:.1f}", phase.computing)});
   return "What was busiest when\n" + table.text();
@@ -107,13 +108,14 @@ nlohmann::ordered_json why_run_json(RunExplanation const& explanation, Machine c
     json["critical_path"].push_back(std::move(item));
   }
   json["phases"] = nlohmann::ordered_json::array();
-  for (auto const& phase : explanation.phases)
-    json["phases"].push_back({{"start_us", microseconds(phase.start)},
-                              {"end_us", microseconds(phase.end)},
-                              {"busiest", phase.busiest},
-                              {"utilisation", phase.utilisation},
-                              {"moving_GBps", gigabytes_per_second(phase.rate)},
-                              {"gpus_computing", phase.computing}});
+  for (auto const& phase : explanation.phases) {
+    nlohmann::ordered_json item{{"start_us", microseconds(phase.start)}, {"end_us", microseconds(phase.end)}};
+    if (phase.kind) item.update({{"busiest", phase.busiest}, {"kind", to_string(*phase.kind)}});
+    item["utilisation"] = phase.utilisation;
+    item["moving_GBps"] = gigabytes_per_second(phase.rate);
+    item["gpus_computing"] = phase.computing;
+    json["phases"].push_back(std::move(item));
+  }
   json["wider"] = nlohmann::ordered_json::array();
   for (auto const& wider : explanation.widenings)
     json["wider"].push_back({{"what", wider.what},

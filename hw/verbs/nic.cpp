@@ -66,6 +66,7 @@ ibv_device* find(Devices const& devices, WireNic const& wanted) {
     return std::find(names.begin(), names.end(), wanted.function) != names.end();
   });
   if (by_interface != nullptr) return by_interface;
+  if (wanted.soft && devices.count > 0) return devices.list[wanted.place % devices.count];
   return wanted.place < devices.count ? devices.list[wanted.place] : nullptr;
 }
 

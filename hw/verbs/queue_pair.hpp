@@ -14,7 +14,7 @@ struct Patience {
   // 4.096 us x 2^timeout between attempts, which the NIC may stretch fourfold; InfiniBand Architecture Specification
   // volume 1, 9.7.6.1.3. 15: 0.13 s, so a link that is gone is known after one to four seconds.
   std::uint8_t timeout = 15;
-  std::uint8_t retries = 7;
+  std::uint8_t retries = 6;           // rxe takes 7 for ever, as of receivers (Linux drivers/infiniband/sw/rxe/rxe_comp.c)
   std::uint8_t receiver_retries = 7;  // of a receiver that is not ready; 7: for ever, the run's own deadline ends it
   std::uint8_t receiver_pause = 12;   // that a receiver asks for: 0.64 ms (the same, table 45)
 };

@@ -13,7 +13,7 @@
 namespace lanewise::hw {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireMemory, name, numa, gpu, bdf)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireNic, name, node, function, device_name, bdf, place, roce_v1)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireNic, name, node, function, device_name, bdf, place, roce_v1, soft)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireStep, transfer, text, verb, bytes, from_node, to_node, from, to, nic_from,
                                    nic_to, queue_pairs, staging, chunk, slots, ring_from, ring_to, after)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WirePlan, nodes, nics, steps, warm_up, repeat, completion)
@@ -50,7 +50,8 @@ class Lowering {
     nics_[nic] = lowered_.nics.size();
     auto const* part = machine_.part_of(nic);
     lowered_.nics.push_back({function.name, node, function.name.substr(prefix), function.device_name, function.bdf,
-                             places_[node]++, part != nullptr && part->nic.transport == Transport::RoceV1});
+                             places_[node]++, part != nullptr && part->nic.transport == Transport::RoceV1,
+                             part != nullptr && part->nic.driver == "rxe"});
   }
 
   [[nodiscard]] WireMemory memory(Place const& place) const {

@@ -30,6 +30,7 @@ struct WireNic {
   std::string bdf;          // empty: not known
   int place = 0;            // the node's how manieth NIC
   bool roce_v1 = false;     // its part travels in RoCE v1; else v2 on Ethernet
+  bool soft = false;        // its part is Soft-RoCE: any device does, also one for several of the plan's NICs
   friend bool operator==(WireNic const&, WireNic const&) = default;
 };
 

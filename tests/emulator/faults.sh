@@ -12,4 +12,4 @@ if ! why=$("$program" emulate soft-roce-2 --print 2>&1); then
   echo "$why"
   exit 77
 fi
-exec "$program" emulate soft-roce-2 --boot-timeout 240 --timeout 900 -- "$here/faults_in_guests.sh"
+exec "$program" emulate soft-roce-2 --boot-timeout 240 --timeout 1500 -- "$here/faults_in_guests.sh"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/check.hpp"
@@ -65,6 +67,32 @@ TEST_P(Collectives, AreNeverEstimatedBelowTheirBound) {
     }
 }
 
+TEST_P(Collectives, OfUnevenPartsAndChainsBringEverythingToItsPlace) {
+  Model const model(bundled(GetParam()));
+  std::mt19937 random(3);
+  auto const gpus = model.machine().all(PciKind::Gpu).size();
+  for (std::size_t count = 2; count <= std::min<std::size_t>(gpus, 8); ++count) {
+    auto uneven = among(model.machine(), CollectiveOp::AllToAllV, count, Bytes(0));
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& row = uneven.sizes.emplace_back();
+      // Any sizes, whole elements or not, and none for every fourth.
+      for (std::size_t j = 0; j < count; ++j) row.emplace_back(random() % 4 == 0 ? 0 : random() % 3'000'000);
+    }
+    auto chain = among(model.machine(), CollectiveOp::Chain, count, Bytes(1'000'000));
+    for (std::size_t const pieces : {0, 1, 7}) {
+      chain.pieces = pieces;
+      for (auto const& collective : {uneven, chain})
+        for (auto const& plan : plans_of_collective(model, collective)) {
+          plan.verify(model.machine());
+          auto const fault = fault_of(plan);
+          EXPECT_FALSE(fault) << to_string(collective.op) << " among " << count << ": " << *fault;
+          if (auto const bound = collective_bound(collective, model))
+            EXPECT_GE(estimate(model, plan.steps).makespan, bound->makespan);
+        }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
                          testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "hgx-h100-2"));
 
@@ -85,6 +113,32 @@ TEST(FaultOf, FindsAContributionThatCountsTwice) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) again.after.push_back(StepId(i));
   plan.steps.push_back(again);
   EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("contributions"));
+}
+
+TEST(FaultOf, FindsABlockAtAnothersPlace) {
+  static Model const model(bundled("hgx-h200"));
+  auto collective = among(model.machine(), CollectiveOp::AllToAllV, 2, Bytes(0));
+  collective.sizes = {{32_B, 48_B}, {64_B, 16_B}};
+  auto plan = plan_collective(model, collective);
+  EXPECT_FALSE(fault_of(plan));
+  for (auto& step : plan.steps)
+    if (step.bytes == 48_B) step.reads->offset = Bytes(16);
+  EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("participant 1"));
+}
+
+// Pieces go on while the next follow: n - 1 links are through after the first piece and the others behind it.
+TEST(PlanCollective, SendsAChainInPieces) {
+  Model const model(bundled("hgx-h200"));
+  auto chain = among(model.machine(), CollectiveOp::Chain, 8, 256_MiB);
+  auto const time = [&](std::size_t pieces) {
+    chain.pieces = pieces;
+    return estimate(model, plan_collective(model, chain).steps).makespan;
+  };
+  EXPECT_NEAR(time(1) / time(7), 7.0 * 7 / (7 + 6), 0.2);
+  auto const one = time(1);
+  auto const best = time(0);
+  for (std::size_t const pieces : {1, 4, 64}) EXPECT_LE(best, time(pieces));
+  EXPECT_LT(best, one / 5.0);
 }
 
 TEST(FaultOf, FindsStepsInNoOrder) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/io/error.hpp"
@@ -125,7 +126,9 @@ TEST(PlanWorkload, OrdersTransfersThroughComputing) {
     return *d.candidates[d.chosen].time;
   };
   EXPECT_NEAR(run.makespan.value(), (alone(0) + 10.0_us + alone(1)).value(), 1e-7);
-  EXPECT_NEAR(workload_bound(plan, server())->makespan.value(), run.makespan.value(), 1e-7);
+  auto const bound = workload_bound(plan, server())->makespan;
+  EXPECT_LE(bound, run.makespan);
+  EXPECT_GE(bound, run.makespan * 0.999);  // it knows less of latencies
 }
 
 TEST(PlanWorkload, BringsEveryContributionToItsPlace) {

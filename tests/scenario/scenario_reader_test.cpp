@@ -153,7 +153,7 @@ TEST(ScenarioReader, ReadsACollectiveInsteadOfTransfers) {
 
 TEST(ScenarioReader, RefusesWrongCollectives) {
   std::string const head = "lanewise: scenario/1\nscenario: s\n";
-  EXPECT_THAT(error_of(head), HasSubstr("at least one transfer, or a collective"));
+  EXPECT_THAT(error_of(head), HasSubstr("at least one transfer, collective or compute"));
   EXPECT_THAT(error_of(head + "collective: {op: all_reduce, among: [gpu0], bytes: 1 B}\n"),
               AllOf(HasSubstr("s.yaml:3:"), HasSubstr("at least two participants")));
   EXPECT_THAT(error_of(head + "collective: {op: broadcast, among: [gpu0, gpu1], bytes: 1 B, root: gpu2}\n"),
@@ -162,7 +162,7 @@ TEST(ScenarioReader, RefusesWrongCollectives) {
               HasSubstr("all_reduce"));
   EXPECT_THAT(error_of(head + "collective: {op: all_reduce, among: [gpu0, gpu1], bytes: 1 B}\n"
                               "transfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 4 B}\n"),
-              HasSubstr("not both"));
+              HasSubstr("'collective' stands alone"));
   EXPECT_THAT(error_of(head + "objective: slow\ntransfers:\n  - {id: a, from: gpu0, to: gpu1, bytes: 4 B}\n"),
               HasSubstr("slowdown"));
 }
@@ -196,6 +196,52 @@ TEST(ScenarioReader, RequestsNameTheTransferWhosePlaceIsNotThere) {
     EXPECT_THAT(error.what(),
                 AllOf(HasSubstr("s.yaml:1:1: error:"), HasSubstr("transfer 'a' of 's'"), HasSubstr("gpu0")));
   }
+}
+
+std::string const kMachine = "lanewise: scenario/1\nscenario: s\nmachines: [m]\n";  // 3 lines
+
+TEST(ScenarioReader, ReadsComputingAndCollectives) {
+  auto const s = read(kMachine + R"(compute:
+  - {id: forward, on: [gpu0..gpu1], time: 2 ms}
+  - {id: backward, on: [gpu0, gpu1], flop: 3 TFLOP, precision: fp16, bytes: 1 GiB, after: [forward]}
+collectives:
+  - {id: sum, op: all_reduce, among: [gpu0..gpu1], bytes: 1 MiB, after: [backward]}
+  - {id: parts, op: all_to_all_v, among: [gpu0, gpu1], sizes: [[0 B, 4 MiB], [1 MiB, 2 MiB]]}
+  - {id: down, op: chain, among: [gpu0, gpu1], bytes: 1 MiB, pieces: 4}
+)");
+  EXPECT_THAT(
+      s.compute,
+      ElementsAre(
+          ComputeSpec{"forward", {"gpu0", "gpu1"}, Seconds(2e-3), Flop(0), Precision::Fp32, Bytes(0), {}},
+          ComputeSpec{"backward", {"gpu0", "gpu1"}, Seconds(0), Flop(3e12), Precision::Fp16, 1_GiB, {"forward"}}));
+  ASSERT_EQ(s.collectives.size(), 3U);
+  EXPECT_THAT(s.collectives[0].after, ElementsAre("backward"));
+  EXPECT_THAT(s.collectives[1].sizes, ElementsAre(ElementsAre(0_B, 4_MiB), ElementsAre(1_MiB, 2_MiB)));
+  EXPECT_EQ(s.collectives[1].bytes, 4_MiB);
+  EXPECT_EQ(s.collectives[2].pieces, 4U);
+  EXPECT_THAT(order_of(s), ElementsAre(1, 2, 3, 4, 0));  // collectives before computing, but for the one that waits
+}
+
+TEST(ScenarioReader, RefusesWorkThatMakesNoSense) {
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1 ms, flop: 1 GFLOP}\n"),
+              AllOf(HasSubstr("s.yaml:5"), HasSubstr("either a 'time'")));
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0]}\n"), HasSubstr("either a 'time'"));
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0, gpu0], time: 1 ms}\n"), HasSubstr("twice"));
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1 ms, after: [b]}\n"),
+              HasSubstr("'b', which is not there"));
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1 ms, after: [sum]}\ncollectives:\n"
+                                  "  - {id: sum, op: all_reduce, among: [gpu0, gpu1], bytes: 1 MiB, after: [a]}\n"),
+              HasSubstr("in a circle"));
+  EXPECT_THAT(error_of(kMachine + "collectives:\n  - {id: p, op: all_to_all_v, among: [gpu0, gpu1], bytes: 1 MiB}\n"),
+              HasSubstr("'sizes'"));
+  EXPECT_THAT(error_of(kMachine + "collectives:\n  - {id: p, op: all_to_all_v, among: [gpu0, gpu1], sizes: [[1 B]]}\n"),
+              AllOf(HasSubstr("1 sizes in a row"), HasSubstr("1 rows")));
+  EXPECT_THAT(
+      error_of(kMachine + "collectives:\n  - {id: p, op: broadcast, among: [gpu0, gpu1], bytes: 1 B, pieces: 2}\n"),
+      HasSubstr("belongs to the op chain"));
+  EXPECT_THAT(error_of(with("collective: {op: all_reduce, among: [gpu0, gpu1], bytes: 1 MiB}\n")),
+              HasSubstr("under 'collectives'"));
+  EXPECT_THAT(error_of(with("compute:\n  - {id: a, on: [gpu0], time: 1 ms}\n")), HasSubstr("'a' is already there"));
 }
 
 }  // namespace

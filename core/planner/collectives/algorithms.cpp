@@ -76,6 +76,7 @@ std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
     Cells all(collective.pieces);
     std::iota(all.begin(), all.end(), std::uint32_t{0});
     chain_spread(moves, everyone(n), all);
+    moves.one_behind_the_other();
     return moves;
   }
   auto const rings = layout.rings.size();
@@ -89,6 +90,7 @@ std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
       for (auto c = r; c < cells; c += rings) own.push_back(static_cast<std::uint32_t>(c));
       chain_spread(moves, order, own);
     }
+    moves.one_behind_the_other();
     return moves;
   }
   if (!reduces(collective.op) && !spreads(collective.op)) return std::nullopt;

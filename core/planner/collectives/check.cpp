@@ -211,9 +211,8 @@ namespace {
 Plan alone(Plan const& plan, NamedCollective const& named) {
   Plan part{plan.machine, plan.fingerprint, {}, {}, {}, named.collective};
   auto const first = index(named.first);
-  auto const count = named.collective.among.size() * (has_outputs(named.collective.op) ? 2 : 1);
-  part.buffers.assign(plan.buffers.begin() + static_cast<std::ptrdiff_t>(first),
-                      plan.buffers.begin() + static_cast<std::ptrdiff_t>(first + count));
+  auto const buffers = buffers_of(plan, named);
+  part.buffers.assign(buffers.begin(), buffers.end());
   std::map<StepId, StepId> now;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].transfer != named.id) continue;

@@ -1,6 +1,8 @@
 #include "core/planner/collectives/moves.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace lanewise {
 namespace {
@@ -100,6 +102,17 @@ void Moves::deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes
   move.write_at = write_at;
   move.bytes = bytes;
   finish(std::move(move));
+}
+
+void Moves::one_behind_the_other() {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last;
+  for (std::uint32_t id = 0; id < list_.size(); ++id) {
+    auto& move = list_[id];
+    auto const [entry, first] = last.try_emplace({move.from, move.to}, id);
+    if (!first) move.after.push_back(std::exchange(entry->second, id));
+    std::sort(move.after.begin(), move.after.end());
+    move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());
+  }
 }
 
 // Position i sends on what its predecessor's predecessors began, so that the last step ends at the owner.

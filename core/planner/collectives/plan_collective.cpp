@@ -142,7 +142,8 @@ Plan laid(Model const& model, Collective const& collective, Algorithm algorithm,
   for (std::size_t i = 0; i < collective.among.size(); ++i)
     plan.buffers.push_back(
         {machine.name_of(collective.among[i]) + ".data", collective.among[i], held_by(collective, i)});
-  for (std::size_t i = 0; moves.has_output() && i < collective.among.size(); ++i)
+  bool const beside = moves.has_output() || has_outputs(collective.op);
+  for (std::size_t i = 0; beside && i < collective.among.size(); ++i)
     plan.buffers.push_back(
         {machine.name_of(collective.among[i]) + ".output", collective.among[i], received_by(collective, i)});
   auto const buffer = [&](std::uint32_t who, Moves::Store store) {
