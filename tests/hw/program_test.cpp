@@ -29,7 +29,7 @@ Machine bundled(std::string const& name) {
 
 Collective among(Machine const& machine, CollectiveOp op, std::size_t count, Bytes bytes,
                  Algorithm algorithm = Algorithm::Auto) {
-  Collective collective{op, {}, bytes, algorithm, count / 2};
+  Collective collective{op, {}, bytes, algorithm, op == CollectiveOp::Chain ? 0 : count / 2};
   for (auto const gpu : machine.all(PciKind::Gpu))
     if (collective.among.size() < count) collective.among.emplace_back(gpu);
   return collective;
@@ -177,7 +177,19 @@ TEST_P(Programs, GiveEveryoneWhatTheCollectiveSays) {
 INSTANTIATE_TEST_SUITE_P(Ops, Programs,
                          testing::Values(CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather,
                                          CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
-                                         CollectiveOp::AllToAll));
+                                         CollectiveOp::AllToAll, CollectiveOp::Chain));
+
+TEST(Lower, SendsUnevenPieces) {
+  Model const model(bundled("hgx-h200"));
+  auto uneven = among(model.machine(), CollectiveOp::AllToAllV, 3, Bytes(0));
+  for (std::int64_t from = 0; from < 3; ++from)
+    uneven.sizes.push_back({Bytes(16 * 999 * from), Bytes(16 * 999 * (5 + from)), Bytes(16 * 777 * from)});
+  uneven.bytes = held_by(uneven, 2);
+  auto const plan = plan_collective(model, uneven);
+  EXPECT_EQ(why_streams(plan, model.machine()).value_or(""), "");
+  std::mt19937 random(1);  // NOLINT: the same every time
+  EXPECT_EQ(HostRun(plan).fault(1, random), "");
+}
 
 TEST(Lower, FindsAWaitThatIsMissing) {
   Model const model(bundled("hgx-h200"));
@@ -234,6 +246,21 @@ TEST(WhyStreams, SaysWhatProgramsCannotDo) {
   Model const pcie(bundled("a100x8-pcie-4sw"));
   auto const staged = plan_collective(pcie, among(pcie.machine(), CollectiveOp::AllGather, 8, 8_MiB));
   EXPECT_THAT(why_streams(staged, pcie.machine()).value_or(""), HasSubstr("host_staged is no access"));
+}
+
+TEST(Contents, AreThoseOfEachCollectiveOfAPlan) {
+  auto const machine = bundled("hgx-h200");
+  Plan plan{machine.name, "", {}, {}};
+  plan.buffers.resize(2 + 4);
+  plan.collectives = {{"first", among(machine, CollectiveOp::AllGather, 2, Bytes(64)), BufferId(0)},
+                      {"second", among(machine, CollectiveOp::AllReduce, 2, Bytes(32)), BufferId(2)}};
+  auto const begin = contents_at_first(plan);
+  auto const end = contents_in_the_end(plan);
+  EXPECT_EQ(begin[1], (std::vector<Content>{{Bytes(32), Bytes(32), Bytes(32), 1, 1}}));
+  EXPECT_EQ(end[0].size(), 2U);
+  EXPECT_EQ(begin[3], (std::vector<Content>{{Bytes(0), Bytes(32), Bytes(0), 1, 1}}));
+  EXPECT_TRUE(end[3].empty());  // the result of the second is beside its data
+  EXPECT_EQ(end[5], (std::vector<Content>{{Bytes(0), Bytes(32), Bytes(0), 0, 2}}));
 }
 
 TEST(Contents, AreTheSumsOfAll) {
