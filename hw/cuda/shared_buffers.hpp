@@ -24,7 +24,7 @@ class SharedBuffers {
 
  private:
   // The first wrong byte of a buffer, after what all participants together must have made of it.
-  [[nodiscard]] std::optional<Mismatch> mismatch(std::size_t buffer) const;
+  [[nodiscard]] std::optional<Mismatch> mismatch(std::size_t i) const;
   [[nodiscard]] std::size_t last_writer(std::size_t buffer, std::uint64_t offset) const;
 
   std::vector<Step> const& steps_;

@@ -166,7 +166,7 @@ void NetworkRun::order_messages(std::size_t number, int queues, News news) {
                      0};
     if (step.verb == Verb::Send && news == News::ArrivedWhole) order.request.verb = Verb::Write;
     if (step.verb != Verb::Read && order.last) order.news = news;
-    put(link, (first + static_cast<int>(m % queues)) % all, std::move(order));
+    put(link, (first + static_cast<int>(m % queues)) % all, order);
   }
 }
 
@@ -179,7 +179,7 @@ void NetworkRun::tell(std::size_t step, int listener) {
     Order order{step, News::Over, false, listener, {}};
     order.request.signalled = true;
     ++told_;
-    return put(LinkId(i), 0, std::move(order));
+    return put(LinkId(i), 0, order);
   }
   throw DeviceError(fmt::format("step '{}'", plan_.steps[step].transfer), ENETDOWN,
                     fmt::format("no link is left to tell process {} that it is done", listener));
@@ -189,7 +189,7 @@ void NetworkRun::put(LinkId link, int queue, Order order) {
   if (order.news != News::None)
     order.request.immediate =
         (static_cast<std::uint32_t>(order.news) << kNewsShift) | static_cast<std::uint32_t>(order.step);
-  at(link, queue).waiting.push_back(std::move(order));
+  at(link, queue).waiting.push_back(order);
   pump(link, queue);
 }
 
@@ -200,7 +200,7 @@ void NetworkRun::pump(LinkId link, int number) {
     order.request.number = ++queue.numbers;
     order.request.signalled |= order.request.number % kSignalEvery == 0;
     wires_.post(link, number, order.request);
-    queue.posted.push_back(std::move(order));
+    queue.posted.push_back(order);
     queue.waiting.pop_front();
   }
 }
@@ -225,7 +225,7 @@ bool NetworkRun::poll() {
 void NetworkRun::acknowledged(Done const& done) {
   auto& queue = at(done.link, done.queue);
   while (!queue.posted.empty() && queue.posted.front().request.number <= done.number) {
-    auto const order = std::move(queue.posted.front());
+    auto const order = queue.posted.front();
     queue.posted.pop_front();
     completed(order);
   }
@@ -318,7 +318,7 @@ bool NetworkRun::fill_ring(std::size_t number) {
                      {},
                      true,
                      0};
-    put(layout_.steps[number].links[0], 0, std::move(order));
+    put(layout_.steps[number].links[0], 0, order);
     moved = true;
   }
   if (progress.taken == chunks && progress.acknowledged == chunks && !progress.over) over(number);
@@ -333,7 +333,7 @@ bool NetworkRun::drain_ring(std::size_t number) {
     ++progress.taken;
     Order order{number, News::Taken, false, -1, {}};
     order.request.signalled = true;
-    put(layout_.steps[number].links[0], 0, std::move(order));
+    put(layout_.steps[number].links[0], 0, order);
     if (progress.taken == messages_of(step).count) over(number);
   };
   if (part.ring == nullptr) {  // it lands where it belongs

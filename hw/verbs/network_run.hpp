@@ -86,11 +86,11 @@ class NetworkRun {
   void start(std::size_t step);
   void copy_locally(std::size_t step);
   void send(std::size_t step);
-  void order_messages(std::size_t step, int queues, News news);
+  void order_messages(std::size_t number, int queues, News news);
   [[nodiscard]] std::optional<std::size_t> living_track(std::size_t step) const;
   void tell(std::size_t step, int listener);
   void put(LinkId link, int queue, Order order);
-  void pump(LinkId link, int queue);
+  void pump(LinkId link, int number);
   bool poll();
   void acknowledged(Done const& done);
   void completed(Order const& order);
@@ -98,10 +98,10 @@ class NetworkRun {
   void landed(std::size_t step);
   void over(std::size_t step);
   bool turn_rings();
-  bool fill_ring(std::size_t step);
-  bool drain_ring(std::size_t step);
+  bool fill_ring(std::size_t number);
+  bool drain_ring(std::size_t number);
   void failed(LinkId link, std::string const& problem);
-  void send_again(std::size_t step, std::string const& problem);
+  void send_again(std::size_t number, std::string const& problem);
   [[nodiscard]] bool finished() const;
   void check_patience(bool moved);
   [[nodiscard]] std::string what_is_missing() const;

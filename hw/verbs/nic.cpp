@@ -150,7 +150,7 @@ void Nic::choose_gid(WireNic const& wanted) {
   for (auto const byte : chosen->raw) address_.gid += fmt::format("{:02x}", byte);
 }
 
-std::vector<BadNews> Nic::bad_news() {
+std::vector<BadNews> Nic::bad_news() const {
   std::vector<BadNews> news;
   ibv_async_event event{};
   while (ibv_get_async_event(context(), &event) == 0) {

@@ -27,9 +27,9 @@ struct BadNews {
 
 class Nic {
  public:
-  // Opens the device that the plan means: by PCI address, by name, by the name of its interface, and where the file says
-  // none of these, the node's how manieth; Soft-RoCE devices serve again where they are too few. Throws MissingError
-  // when there is none, or no port of it is up.
+  // Opens the device that the plan means: by PCI address, by name, by the name of its interface, and where the file
+  // says none of these, the node's how manieth; Soft-RoCE devices serve again where they are too few. Throws
+  // MissingError when there is none, or no port of it is up.
   Nic(WireNic const& wanted, int entries, Completion completion);
 
   [[nodiscard]] std::string const& text() const { return text_; }  // "node0/nic0 (rxe_nic0)"
@@ -43,7 +43,7 @@ class Nic {
   [[nodiscard]] std::uint8_t gid_index() const { return gid_index_; }
 
   // What came since it was last asked. Never waits.
-  std::vector<BadNews> bad_news();
+  [[nodiscard]] std::vector<BadNews> bad_news() const;
   // Arms the interrupt of the next completion.
   void arm();
   // Of the interrupt; negative with Completion::Polling.

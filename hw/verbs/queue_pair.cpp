@@ -114,7 +114,7 @@ void QueuePair::connect(QueuePairAddress const& peer, Patience patience) {
          "ibv_modify_qp to RTS");
 }
 
-void QueuePair::give_up() {
+void QueuePair::give_up() const {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
   ibv_modify_qp(get(), &attributes, IBV_QP_STATE);  // it may be there already, or its device gone
@@ -122,7 +122,7 @@ void QueuePair::give_up() {
 
 std::string QueuePair::text() const { return fmt::format("{}, queue pair {}", nic_->text(), number()); }
 
-void QueuePair::modify(ibv_qp_attr& attributes, int mask, char const* to) {
+void QueuePair::modify(ibv_qp_attr& attributes, int mask, char const* to) const {
   if (auto const code = ibv_modify_qp(get(), &attributes, mask); code != 0) verbs_failed(text(), to, code);
 }
 

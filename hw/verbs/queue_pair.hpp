@@ -38,7 +38,7 @@ class QueuePair {
   // INIT to RTR to RTS.
   void connect(QueuePairAddress const& peer, Patience patience);
   // To the state ERR: everything outstanding comes back flushed.
-  void give_up();
+  void give_up() const;
 
   [[nodiscard]] std::uint32_t number() const { return handle_.get()->qp_num; }
   [[nodiscard]] std::uint32_t inline_bytes() const { return inline_bytes_; }
@@ -48,7 +48,7 @@ class QueuePair {
   [[nodiscard]] std::string text() const;
 
  private:
-  void modify(ibv_qp_attr& attributes, int mask, char const* to);
+  void modify(ibv_qp_attr& attributes, int mask, char const* to) const;
 
   Nic const* nic_;
   QueueDepth depth_;
