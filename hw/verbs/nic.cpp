@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <net/if.h>
 
 #include <algorithm>
 #include <cstring>
@@ -65,7 +66,8 @@ ibv_device* find(Devices const& devices, WireNic const& wanted) {
     auto const names = interfaces(folder(d));
     return std::find(names.begin(), names.end(), wanted.function) != names.end();
   });
-  if (by_interface != nullptr) return by_interface;
+  // An interface of that name without a device is one that lost it, not one that another may stand for.
+  if (by_interface != nullptr || if_nametoindex(wanted.function.c_str()) != 0) return by_interface;
   if (wanted.soft && devices.count > 0) return devices.list[wanted.place % devices.count];
   return wanted.place < devices.count ? devices.list[wanted.place] : nullptr;
 }
