@@ -68,7 +68,6 @@ std::vector<std::string> node_arguments(Session const& session, Options const& o
                                  options.hardware.completion};
   if (!options.objective.empty()) words.insert(words.end(), {"--objective", options.objective});
   if (!session.calibration_file.empty()) words.insert(words.end(), {"--calibration", session.calibration_file});
-  words.insert(words.end(), {"--completion", options.hardware.completion});
   for (auto const& setting : session.settings) words.insert(words.end(), {"--set", setting});
   return words;
 }
