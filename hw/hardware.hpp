@@ -21,8 +21,8 @@ struct Hardware {
   // This process among those that a launcher started (mpirun, srun), or alone. Throws MissingError where several were
   // started and this build cannot serve them.
   std::unique_ptr<Nodes> (*join)(Completion completion);
-  // The executor on this machine's GPUs, or of a machine of several nodes on these. Throws MissingError when there is no
-  // driver, no GPU, no NIC, or fewer than the machine has, InputError when the machine is another one.
+  // The executor on this machine's GPUs, or of a machine of several nodes on these. Throws MissingError when there is
+  // no driver, no GPU, no NIC, or fewer than the machine has, InputError when the machine is another one.
   std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition, Nodes& nodes);
   // What measures this machine's GPUs. Throws likewise.
   std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition);
