@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -23,6 +24,13 @@ struct RemoteMemory {
   std::vector<std::uint32_t> keys;  // by the step's links
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RemoteMemory, address, keys)
+
+// A host that plays a Soft-RoCE node may have fewer NUMA nodes: then its memory is anywhere.
+WireMemory here(WireMemory where, WirePlan const& plan) {
+  bool const soft = std::all_of(plan.nics.begin(), plan.nics.end(), [](WireNic const& nic) { return nic.soft; });
+  if (soft && !std::filesystem::exists(fmt::format("/sys/devices/system/node/node{}", where.numa))) where.numa = -1;
+  return where;
+}
 
 std::uint64_t address_of(std::byte const* data) { return reinterpret_cast<std::uint64_t>(data); }
 
@@ -134,7 +142,7 @@ std::string NetworkSide::lay(WirePlan const& plan, Layout const& layout, Laid& l
     auto& part = laid.parts[i];
     bool const local = step.verb == Verb::Local;
     auto const take = [&](WireMemory const& where, std::vector<WireMemory> const& ring) {
-      auto& memory = memory_.take(where, Bytes(step.bytes));
+      auto& memory = memory_.take(here(where, plan), Bytes(step.bytes));
       laid.ends[i] = Laid::End{&memory, Bytes(step.bytes)};
       if (ring.empty()) return &memory;
       laid.ends[i] =

@@ -37,8 +37,9 @@ Memory& MemoryPool::take(WireMemory const& where, Bytes bytes) {
   };
   auto found = std::find_if(pieces_.begin(), pieces_.end(), fits);
   if (found == pieces_.end()) {
-    auto memory = where.gpu >= 0 ? make_gpu_memory_(where.bdf, where.gpu, bytes)
-                                 : std::make_unique<NodeMemory>(bytes, NumaIndex(where.numa));
+    auto memory = where.gpu >= 0
+                      ? make_gpu_memory_(where.bdf, where.gpu, bytes)
+                      : std::make_unique<NodeMemory>(bytes, where.numa < 0 ? NumaIndex() : NumaIndex(where.numa));
     pieces_.push_back({where, bytes, std::move(memory)});
     found = std::prev(pieces_.end());
   }

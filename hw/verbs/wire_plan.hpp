@@ -16,7 +16,7 @@ namespace lanewise::hw {
 // Where one end of a step keeps its bytes: host memory of a NUMA node, or a GPU.
 struct WireMemory {
   std::string name;  // "node0/numa0"
-  int numa = 0;      // of host memory, as the operating system counts
+  int numa = 0;      // of host memory, as the operating system counts; negative: anywhere
   int gpu = -1;      // the node's how manieth GPU; negative: host memory
   std::string bdf;   // of the GPU; empty: not known
   friend bool operator==(WireMemory const&, WireMemory const&) = default;
