@@ -32,7 +32,8 @@ std::unique_ptr<Nodes> join(Completion completion) {
     if (launched_with_others()) throw MissingError(kNoVerbs);
     return std::make_unique<OneNode>();
   }
-  auto* const make = reinterpret_cast<decltype(&lanewise_make_verbs_nodes)>(dlsym(library, "lanewise_make_verbs_nodes"));
+  auto* const make =
+      reinterpret_cast<decltype(&lanewise_make_verbs_nodes)>(dlsym(library, "lanewise_make_verbs_nodes"));
   if (make == nullptr) throw MissingError("liblanewise_verbs.so is of another version");
   return std::unique_ptr<Nodes>(make(make_group().release(), make_gpu_memory, completion));
 }
