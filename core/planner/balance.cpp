@@ -21,7 +21,7 @@ class Balance {
     for (auto const& member : set) add(*member.transfer, member.usual, model);
   }
 
-  std::vector<Shares> run() {
+  Balanced run() {
     for (auto const power : kPowers) {
       power_ = power;
       for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -31,7 +31,8 @@ class Balance {
         if (!moved) break;
       }
     }
-    return std::move(shares_);
+    find_longest();
+    return {std::move(shares_), Seconds(longest_)};
   }
 
  private:
@@ -150,7 +151,7 @@ class Balance {
 
 }  // namespace
 
-std::vector<Shares> balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(); }
+Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(); }
 
 void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares) {
   auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());

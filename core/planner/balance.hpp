@@ -16,8 +16,12 @@ struct Together {
   std::size_t usual = 0;  // the option it takes alone
 };
 
+struct Balanced {
+  std::vector<Shares> shares;  // of each transfer
+  Seconds longest{0};          // what is fullest, or the slowest way by itself
+};
 // Of transfers that run at the same time. Every transfer has at least one option.
-std::vector<Shares> balanced(std::span<Together const> set, Model const& model);
+Balanced balanced(std::span<Together const> set, Model const& model);
 
 // Pieces too small to be worth their own start go to the largest piece of their transfer.
 void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares);

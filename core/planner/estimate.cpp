@@ -1,7 +1,7 @@
 #include "core/planner/estimate.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <queue>
@@ -14,6 +14,8 @@
 namespace lanewise {
 namespace {
 
+// Work that differs by less is alike: seconds, far below what a step takes.
+constexpr double kAlike = 1e-9;
 // Ends this close (relative to the time since the last change) are one event.
 constexpr double kTogether = 1e-9;
 // What is less than this ahead is now: seconds, far below what a clock's digits hold of a run.
@@ -31,8 +33,9 @@ std::vector<PostedWrites> posted_writes(std::span<Step const> steps) {
 class Run {
  public:
   // `fill`: how full anything may get before a step must wait; nullopt: only engines hold steps back.
-  Run(Model const& model, std::span<Step const> steps, std::span<Demand const> demands, std::optional<double> fill = {})
-      : steps_(steps), demands_(demands), fill_(fill), sharing_(capacities(model, steps, demands)) {
+  Run(Model const& model, std::span<Step const> steps, std::span<Demand const> demands, std::optional<double> fill = {},
+      First first = First::Listed)
+      : steps_(steps), demands_(demands), fill_(fill), first_(first), sharing_(capacities(model, steps, demands)) {
     for (std::size_t i = 0; i < model.resources().engine_count(); ++i)
       free_.push_back(model.resources().at(EngineId(i)).slots);
     flows_.resize(steps.size());
@@ -55,6 +58,11 @@ class Run {
       for (auto const& use : flows_[i].uses)
         alone_[i] = std::min(alone_[i], sharing_.capacities()[use.resource] / use.weight);
     }
+    slots_ = free_;
+    work_.resize(sharing_.capacities().size(), 0);
+    engine_work_.resize(free_.size(), 0);
+    urgency_.resize(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) count_work(i, 1);
   }
 
   Estimate run() {
@@ -75,6 +83,12 @@ class Run {
   [[nodiscard]] std::vector<std::vector<StepId>>& turns() { return turns_; }
 
  private:
+  // What is left to do at the fullest thing that a step needs, and at the next fullest.
+  struct Urgency {
+    double most = 0;
+    double next = 0;
+  };
+
   // Those of the machine's resources that something uses, and behind them one for each quirk that applies.
   std::vector<double> capacities(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
     place_of_.assign(model.resources().count(), 0);
@@ -130,9 +144,12 @@ class Run {
   // Begins what may begin now, where steps are held back by more than engines.
   void admit() {
     if (!fill_) return;
+    if (first_ == First::Urgent) sort_by_urgency();
     std::erase_if(waiting_, [&](std::size_t i) {
-      if (!fits(i) || !take(i)) return false;
+      if (!engines_are_free(i) || !fits(i)) return false;
+      take(i);
       for (auto const& use : flows_[i].uses) taken_[use.resource] += share(i, use);
+      count_work(i, -1);
       for (auto const ended : ended_)
         if (in_the_way(ended, i)) turns_[i].push_back(StepId(ended));
       if (turns_[i].empty())
@@ -140,6 +157,33 @@ class Run {
       begin(i);
       return true;
     });
+  }
+  // Whoever needs what most work is left for goes first: the last thing to be through must never idle.
+  void sort_by_urgency() {
+    for (auto const i : waiting_) {
+      auto& urgency = urgency_[i];
+      urgency = {};
+      auto const count = [&](double work) {
+        work = std::round(work / kAlike);
+        if (work > urgency.most) std::swap(work, urgency.most);
+        urgency.next = std::max(urgency.next, work);
+      };
+      for (auto const& use : flows_[i].uses) count(work_[use.resource]);
+      for (auto const engine : demands_[i].engines) count(engine_work_[index(engine)]);
+    }
+    std::sort(waiting_.begin(), waiting_.end(), [&](std::size_t a, std::size_t b) {
+      auto const& one = urgency_[a];
+      auto const& other = urgency_[b];
+      if (one.most != other.most) return one.most > other.most;
+      return one.next != other.next ? one.next > other.next : a < b;
+    });
+  }
+  void count_work(std::size_t i, double sign) {
+    auto const bytes = sign * static_cast<double>(steps_[i].bytes.value());
+    for (auto const& use : flows_[i].uses)
+      work_[use.resource] += use.weight * bytes / sharing_.capacities()[use.resource];
+    for (auto const engine : demands_[i].engines)
+      engine_work_[index(engine)] += (bytes / alone_[i] + sign * demands_[i].latency().value()) / slots_[index(engine)];
   }
   [[nodiscard]] bool in_the_way(std::size_t a, std::size_t b) const {
     for (auto const& engine : demands_[a].engines)
@@ -149,6 +193,10 @@ class Run {
       return std::any_of(flows_[b].uses.begin(), flows_[b].uses.end(),
                          [&](Sharing::Use const& other) { return one.resource == other.resource; });
     });
+  }
+  [[nodiscard]] bool engines_are_free(std::size_t i) const {
+    return std::all_of(demands_[i].engines.begin(), demands_[i].engines.end(),
+                       [&](EngineId engine) { return free_[index(engine)] > 0; });
   }
   bool take(std::size_t i) {
     auto const& engines = demands_[i].engines;
@@ -220,7 +268,12 @@ class Run {
   std::span<Step const> steps_;
   std::span<Demand const> demands_;
   std::optional<double> fill_;
+  First first_;
   std::vector<double> alone_;  // rate of a step by itself
+  std::vector<int> slots_;
+  std::vector<double> work_;
+  std::vector<double> engine_work_;
+  std::vector<Urgency> urgency_;
   std::vector<double> taken_;  // of a resource, by the steps under way at their rates alone
   std::vector<std::vector<StepId>> turns_;
   std::vector<std::uint32_t> place_of_;  // 1 + where a resource stands among those in use
@@ -233,7 +286,7 @@ class Run {
   std::vector<double> left_;
   std::vector<int> missing_;
   std::vector<std::vector<std::size_t>> next_;
-  std::deque<std::size_t> waiting_;
+  std::vector<std::size_t> waiting_;
   using Delay = std::pair<double, std::size_t>;
   std::priority_queue<Delay, std::vector<Delay>, std::greater<>> delayed_;
   std::vector<Sharing::Flow*> flowing_;
@@ -251,10 +304,11 @@ Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Dem
   return Run(model, steps, demands).run();
 }
 
-Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill) {
+Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill,
+                    First first) {
   for (auto& step : steps) step.turns.clear();
   if (steps.empty()) return {};
-  Run run(model, steps, demands, fill);
+  Run run(model, steps, demands, fill, first);
   auto result = run.run();
   for (std::size_t i = 0; i < steps.size(); ++i) steps[i].turns = std::move(run.turns()[i]);
   return result;

@@ -23,9 +23,16 @@ struct Estimate {
 Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
 Estimate estimate(Model const& model, std::vector<Step> const& steps);
 
+// Who begins first of those that may.
+enum class First : std::uint8_t {
+  Listed,  // the earlier step
+  Urgent,  // that for whose fullest engine or link most work is left: it must never idle
+};
+
 // The same, but a step is also held back while what it passes is full: until the steps under way there, at the rates
-// they have alone, and it together take at most `fill` of every capacity. Earlier steps go first. Sets the turns that
-// make any executor keep to this.
-Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill);
+// they have alone, and it together take at most `fill` of every capacity. Sets the turns that make any executor keep to
+// this.
+Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill,
+                    First first = First::Listed);
 
 }  // namespace lanewise

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "core/planner/collectives/plan_collective.hpp"
@@ -25,7 +27,7 @@ double milliseconds(Seconds time) { return time.value() / kMillisecond; }
 
 // One limit that every plan obeys: the sum of coefficient x bytes over ways is at most width x (T - waits).
 struct Limit {
-  enum class Kind : std::uint8_t { Resource, Engine, Way } kind = Kind::Resource;
+  enum class Kind : std::uint8_t { Resource, Engine, Way, Held } kind = Kind::Resource;
   std::size_t id = 0;  // of the resource or engine; of a way: its column
   double width = 0;
   double before = 0;  // when at the earliest anything moves there
@@ -74,21 +76,20 @@ class Program {
   }
 
   // The weights of the best bound found.
-  [[nodiscard]] std::vector<double> weights() const {
+  [[nodiscard]] std::vector<double> weights() {
     auto best = single_limit();
     if (auto const optimal = optimum(); optimal && bound_of(optimal->weights) > bound_of(best)) best = optimal->weights;
     return best;
   }
 
-  // The bytes of each option of each transfer at the optimum.
-  [[nodiscard]] std::optional<std::vector<std::vector<double>>> shares() const {
+  [[nodiscard]] std::optional<Division> division() {
     auto const optimal = optimum();
     if (!optimal) return std::nullopt;
-    std::vector<std::vector<double>> shares;
-    for (auto const& transfer : transfers_) shares.emplace_back(transfer.options.size(), 0.0);
+    Division division{{}, Seconds(bound_of(optimal->weights) * kMillisecond)};
+    for (auto const& transfer : transfers_) division.bytes.emplace_back(transfer.options.size(), 0.0);
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      shares[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
-    return shares;
+      division.bytes[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
+    return division;
   }
 
   [[nodiscard]] std::vector<LowerBound::Part> parts(std::vector<double> const& weights) const {
@@ -206,10 +207,101 @@ class Program {
   struct Optimum {
     std::vector<double> weights;  // of the limits: the duals
     std::vector<double> bytes;    // of the columns
+    double makespan = 0;          // in the units of the program
   };
-  // Minimise T so that all bytes go somewhere and no limit is passed.
-  [[nodiscard]] std::optional<Optimum> optimum() const {
+  // The program solved, with the limits on shared engines that its first answers would break.
+  std::optional<Optimum> optimum() {
     if (columns_.size() > kMostColumns) return std::nullopt;
+    constexpr int kMostTightened = 4;
+    auto found = solved();
+    for (int round = 0; found && round < kMostTightened && tighten(*found); ++round) found = solved();
+    return found;
+  }
+
+  // Flows that share a resource hold their engines for longer than each would alone. Of ways that pass resource r, each
+  // at most at rate u (weighted), k at a time move at most min(k u, C). With j = floor(C / u), whatever k is,
+  // k >= j + (what they move - j u) / (C - j u), so over a time T they hold engines for at least
+  // bytes / (C - j u) - T (j u / (C - j u) - j), and together with all other ways for at most the engines' T.
+  bool tighten(Optimum const& found) {
+    bool any = false;
+    auto const count = limits_.size();
+    std::vector<std::vector<std::size_t>> ways(count);  // in use, of each limit
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      if (found.bytes[c] > 0)
+        for (auto const& [at, coefficient] : columns_[c].takes) ways[at].push_back(c);
+    for (std::size_t r = 0; r < count; ++r) {
+      if (limits_[r].kind != Limit::Kind::Resource || ways[r].size() < 2) continue;
+      std::vector<std::size_t> engines;  // that ways through it hold
+      for (auto const c : ways[r])
+        for (auto const& [at, coefficient] : columns_[c].takes)
+          if (limits_[at].kind == Limit::Kind::Engine) engines.push_back(at);
+      std::sort(engines.begin(), engines.end());
+      engines.erase(std::unique(engines.begin(), engines.end()), engines.end());
+      double moved = 0;
+      for (auto const c : ways[r])
+        for (auto const& [at, coefficient] : columns_[c].takes)
+          if (at == r) moved += coefficient * found.bytes[c] / kMegabyte;
+      if (engines.size() > 1) any = add_if_broken(r, engines, moved, found) || any;
+      for (auto const engine : engines) any = add_if_broken(r, {engine}, moved, found) || any;
+    }
+    return any;
+  }
+
+  bool add_if_broken(std::size_t resource, std::vector<std::size_t> const& engines, double moved,
+                     Optimum const& found) {
+    auto const capacity = limits_[resource].width;
+    double fastest = 0;
+    for (auto const& column : columns_)
+      for (auto const& [at, coefficient] : column.takes)
+        if (at == resource && held(column, engines) > 0)
+          fastest = std::max(fastest, coefficient * gigabytes(option_of(column).rate));
+    auto const whole = std::floor(capacity / fastest * (1 + 1e-9));
+    auto const rest = capacity - whole * fastest;
+    if (!(fastest > 0) || rest < 1e-3 * capacity || moved <= whole * fastest * found.makespan) return false;
+    Limit limit{Limit::Kind::Held, resource, whole * fastest / rest - whole, std::numeric_limits<double>::infinity(),
+                std::numeric_limits<double>::infinity()};
+    for (auto const engine : engines) {
+      limit.width += limits_[engine].width;
+      limit.before = std::min(limit.before, limits_[engine].before);
+      limit.after = std::min(limit.after, limits_[engine].after);
+    }
+    std::vector<std::pair<std::size_t, double>> takes;  // column, coefficient
+    double taken = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      auto const slots = held(columns_[c], engines);
+      if (slots == 0) continue;
+      double coefficient = 0;  // as the engines count it
+      double through = 0;
+      for (auto const& [at, takes_of_it] : columns_[c].takes) {
+        if (at == resource) through = takes_of_it;
+        if (std::find(engines.begin(), engines.end(), at) != engines.end()) coefficient += takes_of_it;
+      }
+      if (through > 0) coefficient += through / rest - 1 / gigabytes(option_of(columns_[c]).rate);
+      takes.emplace_back(c, coefficient);
+      taken += coefficient * found.bytes[c] / kMegabyte;
+    }
+    constexpr double kBroken = 1 + 1e-4;
+    if (taken <= limit.width * (found.makespan - limit.waits()) * kBroken) return false;
+    for (auto const& [c, coefficient] : takes) {
+      auto& of_column = columns_[c].takes;
+      of_column.insert(of_column.end() - 1, {limits_.size(), coefficient});  // its own limit stays the last
+    }
+    limits_.push_back(limit);
+    return true;
+  }
+  // Slots of these engines.
+  [[nodiscard]] double held(Column const& column, std::vector<std::size_t> const& engines) const {
+    double slots = 0;
+    for (auto const& [at, coefficient] : column.takes)
+      if (std::find(engines.begin(), engines.end(), at) != engines.end()) slots += 1;
+    return slots;
+  }
+  [[nodiscard]] Option const& option_of(Column const& column) const {
+    return transfers_[column.transfer].options[column.option];
+  }
+
+  // Minimise T so that all bytes go somewhere and no limit is passed.
+  [[nodiscard]] std::optional<Optimum> solved() const {
     LinearProgram program;
     for (auto const& transfer : transfers_) {
       auto const bytes = static_cast<double>(transfer.bytes.value()) / kMegabyte;
@@ -235,7 +327,7 @@ class Program {
       if (row_of[l] >= 0) weights[l] = std::max(0.0, -solution->duals[static_cast<std::size_t>(row_of[l])]);
     std::vector<double> bytes;
     for (std::size_t c = 0; c < columns_.size(); ++c) bytes.push_back(solution->x[c + 1] * kMegabyte);
-    return Optimum{std::move(weights), std::move(bytes)};
+    return Optimum{std::move(weights), std::move(bytes), solution->x[0]};
   }
   // Whether a way is slower alone than the narrowest of what it passes: only then its own limit says anything.
   [[nodiscard]] bool caps(Limit const& own) const {
@@ -247,6 +339,7 @@ class Program {
     switch (limit.kind) {
       case Limit::Kind::Resource: return model_.resources().at(ResourceId(limit.id)).name;
       case Limit::Kind::Engine: return model_.resources().at(EngineId(limit.id)).name;
+      case Limit::Kind::Held: return name_of(limits_[limit.id]) + " and engines held meanwhile";
       case Limit::Kind::Way: break;
     }
     auto const& transfer = transfers_[columns_[limit.id].transfer];
@@ -275,7 +368,7 @@ std::vector<double> alone(std::vector<OpenTransfer> const& transfers, Model cons
     OpenTransfer single = transfer;
     single.after.clear();
     std::vector<OpenTransfer> const one{std::move(single)};
-    Program const program(one, model, none, none);
+    Program program(one, model, none, none);
     times.push_back(program.bound_of(program.weights()));
   }
   return times;
@@ -360,7 +453,7 @@ std::vector<std::size_t> stages(std::vector<OpenTransfer> const& transfers) {
 
 LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model const& model) {
   auto const order = order_of(transfers, model);
-  Program const program(transfers, model, order.head, order.tail);
+  Program program(transfers, model, order.head, order.tail);
   auto const weights = program.weights();
   auto const time = program.bound_of(weights);
   LowerBound bound{Seconds(std::max(time, order.longest) * kMillisecond), program.parts(weights)};
@@ -410,10 +503,9 @@ std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
   return lower_bound(open_transfers(plan, model), model);
 }
 
-std::optional<std::vector<std::vector<double>>> best_shares(std::vector<OpenTransfer> const& transfers,
-                                                            Model const& model) {
+std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model) {
   std::vector<double> const none(transfers.size(), 0);
-  return Program(transfers, model, none, none).shares();
+  return Program(transfers, model, none, none).division();
 }
 
 std::string binding_text(LowerBound const& bound) {

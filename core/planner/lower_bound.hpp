@@ -37,10 +37,13 @@ struct LowerBound {
 std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model);
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);
 
-// How many bytes of each transfer go over each of its options where that adds up to the least time, all at once;
-// nullopt without a solver, or where there are too many.
-std::optional<std::vector<std::vector<double>>> best_shares(std::vector<OpenTransfer> const& transfers,
-                                                            Model const& model);
+// How many bytes of each transfer go over each of its options where all begin at once and that adds up to the least
+// time; nullopt without a solver, or where there are too many.
+struct Division {
+  std::vector<std::vector<double>> bytes;
+  Seconds makespan{0};  // no plan with these options is shorter
+};
+std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model);
 
 // "gpu0.nvlink.out, gpu0.pcie.up and 3 more"
 std::string binding_text(LowerBound const& bound);

@@ -7,14 +7,10 @@
 #include <vector>
 
 #include "core/planner/planner.hpp"
+#include "core/planner/search.hpp"
 
 namespace lanewise {
 
-enum class Objective : std::uint8_t {
-  Each,      // the best way of every transfer by itself, all begin in the order given
-  Makespan,  // the last one ends early
-  Slowdown,  // no transfer takes much longer than it would alone
-};
 std::string_view to_string(Objective objective);
 std::vector<std::string> objective_names();
 Parsed<Objective> parse_objective(std::string_view text);

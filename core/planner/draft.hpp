@@ -1,0 +1,50 @@
+#pragma once
+// What a plan of a set of transfers could be - how much of each goes over which of its ways, in how many pieces, and
+// who goes first - and when everything would end. Cheap to try: only of the best is a plan made.
+//
+//   Draft draft{shares, .fill = kPairs};
+//   auto const trial = tried(set, model, draft);
+//   trial.run.makespan;
+#include <vector>
+
+#include "core/planner/balance.hpp"
+#include "core/planner/estimate.hpp"
+
+namespace lanewise {
+
+// The transfers that a plan is sought for, and what is known of them beforehand.
+struct TransferSet {
+  std::vector<OpenTransfer> transfers;  // with the options that may be used
+  std::vector<std::size_t> usual;       // of each, the option it takes alone
+  std::vector<std::size_t> depth;       // of each, how many of a chain come before it
+  std::vector<std::size_t> turn;        // of each, who goes first among equals
+};
+
+struct Draft {
+  std::vector<Shares> shares;  // of each transfer
+  double fill = 0;             // how full things may get before steps take turns; 0: none do
+  First first = First::Listed;
+  std::size_t cuts = 1;         // pieces of each share, where they stay large
+  bool shortest_first = false;  // else as they get least in one another's way
+};
+
+// A draft laid out as steps, and how they would run.
+struct Trial {
+  struct Part {
+    std::size_t transfer = 0;
+    std::size_t option = 0;
+  };
+  std::vector<Part> parts;  // of each step
+  std::vector<Step> steps;
+  Estimate run;
+};
+
+// The transfers of a plan in which each goes its best way by itself.
+TransferSet transfer_set(Plan const& plan, Model const& model);
+
+Trial tried(TransferSet const& set, Model const& model, Draft const& draft);
+
+// The plan that `each` becomes when its steps are those of the trial.
+Plan plan_of(TransferSet const& set, Plan const& each, Trial trial);
+
+}  // namespace lanewise

@@ -1,0 +1,352 @@
+#include "core/planner/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "core/planner/draft.hpp"
+#include "core/planner/lower_bound.hpp"
+
+namespace lanewise {
+namespace {
+
+// A plan that is harder to run must be that much faster than the simpler one.
+constexpr double kClearlyBetter = 0.01;
+// Where part of a transfer between GPUs goes through host memory beside NVLink: by more than the ring's own 90 % range.
+// An exchange of 128 MiB predicted 12 % faster with 10 % of it staged was 17 % slower on 2 x H200, where four streams
+// at once got 142 of the host's 222 GB/s.
+constexpr double kBetterThroughHost = 1.0 / 6;
+// So close to what no plan beats, nothing more is tried.
+constexpr double kCloseEnough = 0.02;
+// Of sets up to this size the bytes are moved between pieces until these end together.
+constexpr std::size_t kMostEvened = 8;
+constexpr int kEvenings = 8;
+// Drafts tried by moving bytes here and there: that many, or fewer where a draft has many steps.
+constexpr std::size_t kMostClimbs = 300;
+constexpr std::size_t kClimbedSteps = 8000;
+
+// How full things may get before steps take turns, and who goes first.
+struct Turns {
+  double fill = 0;
+  First first = First::Listed;
+};
+// Everything at once; hardly any sharing (two directions of a link may carry less than twice one); two or three at a
+// time; only engines hold steps back.
+constexpr double kAlone = 1.1;
+constexpr double kFew = 2.2;
+constexpr double kEngines = 100;
+constexpr Turns kTurns[] = {{0, First::Listed},      {kAlone, First::Listed}, {kFew, First::Listed},
+                            {kAlone, First::Urgent}, {kFew, First::Urgent},   {kEngines, First::Urgent}};
+
+// Ways that the candidates list but that the request does not mean.
+bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
+  auto const& way = usual.way;
+  bool const as_it_is = way.by_driver || way.pageable || way.access.each > Bytes(0) || transfer.op == Op::Atomic ||
+                        migrates(transfer.op) || transfer.bytes == Bytes(0);
+  if (as_it_is) return true;
+  if (option.way.mechanism == Mechanism::BarCopy) return true;  // a core at 0.44 GB/s is no second way
+  if (option.way.mechanism != Mechanism::PcieP2p) return false;
+  if (transfer.op == Op::Read && option.way.drive == Drive::Push) return true;
+  constexpr std::size_t kMostPeers = 8;  // of a GPU over PCIe: beyond, a mapping more could be one too many
+  return way.mechanism != Mechanism::PcieP2p && machine.all(PciKind::Gpu).size() > kMostPeers + 1;
+}
+
+bool goes_through_host(Option const& option) {
+  return option.way.mechanism == Mechanism::HostStaged || option.way.mechanism == Mechanism::SharedHost;
+}
+bool goes_by_nvlink(Option const& option) { return option.way.mechanism == Mechanism::Nvlink; }
+
+// Takes options out of a set; each transfer keeps its usual one.
+template <class Closed>
+TransferSet without(TransferSet set, Closed const& closed) {
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
+    auto& options = set.transfers[i].options;
+    auto const usual = options[set.usual[i]];
+    std::erase_if(options, [&](Option const& option) {
+      return option.candidate != usual.candidate && closed(option, usual, set.transfers[i]);
+    });
+    auto const at = std::find_if(options.begin(), options.end(),
+                                 [&](Option const& option) { return option.candidate == usual.candidate; });
+    set.usual[i] = static_cast<std::size_t>(at - options.begin());
+  }
+  return set;
+}
+
+std::vector<Shares> usual_shares(TransferSet const& set) {
+  std::vector<Shares> shares;
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
+    shares.emplace_back(set.transfers[i].options.size(), 0.0);
+    shares[i][set.usual[i]] = static_cast<double>(set.transfers[i].bytes.value());
+  }
+  return shares;
+}
+
+std::vector<Shares> undivided(std::vector<Shares> shares) {
+  for (auto& of_transfer : shares) {
+    auto const largest = std::max_element(of_transfer.begin(), of_transfer.end()) - of_transfer.begin();
+    auto const bytes = std::accumulate(of_transfer.begin(), of_transfer.end(), 0.0);
+    std::fill(of_transfer.begin(), of_transfer.end(), 0.0);
+    of_transfer[static_cast<std::size_t>(largest)] = bytes;
+  }
+  return shares;
+}
+
+// Moves bytes from the piece of a transfer that ended last to the one that ended first. False: nothing is split.
+bool even_out(TransferSet const& set, Model const& model, Draft& draft, Trial const& trial) {
+  bool moves = false;
+  std::vector<std::vector<std::size_t>> steps_of(set.transfers.size());
+  for (std::size_t s = 0; s < trial.steps.size(); ++s) steps_of[trial.parts[s].transfer].push_back(s);
+  for (std::size_t i = 0; i < steps_of.size(); ++i) {
+    if (steps_of[i].size() < 2) continue;
+    auto const ends_before = [&](std::size_t a, std::size_t b) {
+      return trial.run.steps[a].end < trial.run.steps[b].end;
+    };
+    auto const [first, last] = std::minmax_element(steps_of[i].begin(), steps_of[i].end(), ends_before);
+    auto const from = trial.parts[*last].option;
+    auto const to = trial.parts[*first].option;
+    if (from == to) continue;
+    auto const rate = [&](std::size_t step) {
+      auto const& times = trial.run.steps[step];
+      return (trial.steps[step].bytes / (times.end - times.start)).value();
+    };
+    auto const fast = rate(*first);
+    auto const slow = rate(*last);
+    auto const late = trial.run.steps[*last].end - trial.run.steps[*first].end;
+    auto& shares = draft.shares[i];
+    auto const moved = std::min(late.value() * fast * slow / (fast + slow), shares[from]);
+    shares[from] -= moved;
+    shares[to] += moved;
+    drop_small_pieces(model, set.transfers[i], shares);
+    moves = true;
+  }
+  return moves;
+}
+
+struct Found {
+  Draft draft;
+  Trial trial;
+  double value = std::numeric_limits<double>::infinity();  // seconds, or the worst slowdown
+};
+
+// The search among the ways of one set.
+class Search {
+ public:
+  Search(TransferSet const& set, Model const& model, Objective objective)
+      : set_(set), model_(model), objective_(objective) {
+    if (objective_ != Objective::Slowdown) return;
+    for (std::size_t i = 0; i < set_.transfers.size(); ++i) {
+      auto const& transfer = set_.transfers[i];
+      alone_.push_back(model_.cost(transfer.options[set_.usual[i]].demand, transfer.bytes)->time);
+    }
+  }
+
+  // What is to be small: seconds, or the worst slowdown.
+  [[nodiscard]] double value_of(Trial const& trial) const {
+    if (objective_ != Objective::Slowdown) return trial.run.makespan.value();
+    std::vector<Seconds> ready(set_.transfers.size(), Seconds(0));
+    std::vector<Seconds> end(set_.transfers.size(), Seconds(0));
+    for (std::size_t s = 0; s < trial.steps.size(); ++s) {
+      auto const i = trial.parts[s].transfer;
+      end[i] = std::max(end[i], trial.run.steps[s].end);
+      for (auto const before : trial.steps[s].after) ready[i] = std::max(ready[i], trial.run.steps[index(before)].end);
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < end.size(); ++i) worst = std::max(worst, (end[i] - ready[i]) / alone_[i]);
+    return worst;
+  }
+
+  // The best draft that is clearly better than the usual ways all at once, which take `usual`.
+  Found run(double usual) {
+    best_.value = usual;
+    auto const as_usual = usual_shares(set_);
+    best_.draft.shares = as_usual;
+    offer(as_usual, 1);
+    auto const heuristic = balanced_shares();
+    if (heuristic != as_usual) {
+      offer(undivided(heuristic), 1);
+      offer(heuristic, 1);
+    }
+    auto const optimal = optimal_shares();
+    if (objective_ == Objective::Slowdown || close_enough()) return std::move(best_);
+    if (optimal && *optimal != as_usual) {
+      offer(*optimal, 1);
+      offer(undivided(*optimal), 1);
+    }
+    for (auto const cuts : {2, 4})
+      for (auto const& shares : {optimal, std::optional(heuristic), std::optional(undivided(heuristic))})
+        if (shares) offer(*shares, static_cast<std::size_t>(cuts));
+    climb();
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t count() const { return set_.transfers.size(); }
+  [[nodiscard]] bool close_enough() const { return best_.value <= least_ * (1 + kCloseEnough); }
+
+  // Tries shares with everything at once and in turns.
+  void offer(std::vector<Shares> const& shares, std::size_t cuts) {
+    for (auto const& turns : kTurns) {
+      if (turns.fill > 0 && count() == 1) continue;
+      if (close_enough()) return;
+      Draft draft{shares, turns.fill, turns.first, cuts, objective_ == Objective::Slowdown};
+      auto its_best = std::numeric_limits<double>::infinity();
+      bool moves = true;
+      for (int round = 0; round < (count() <= kMostEvened ? kEvenings : 1) && moves; ++round) {
+        auto trial = tried(set_, model_, draft);
+        auto const its_value = value_of(trial);
+        constexpr double kStillMoving = 1e-3;
+        if (its_value > its_best * (1 - kStillMoving)) break;
+        its_best = its_value;
+        auto const here = draft;
+        moves = even_out(set_, model_, draft, trial);
+        if (its_value * (1 + kClearlyBetter) <= best_.value) best_ = {here, std::move(trial), its_value};
+      }
+    }
+  }
+
+  // From the best draft on: bytes of one transfer, rather one that ends late, go over to another of its ways, or
+  // everything takes other turns, and what helps stays. Where several end last together moving one of them does not end
+  // the set earlier, hence other late ends count too. The same numbers are drawn every time.
+  void climb() {
+    auto at = best_;
+    if (at.trial.steps.empty()) {
+      at.trial = tried(set_, model_, at.draft);
+      at.value = value_of(at.trial);
+    }
+    auto best = at;
+    constexpr double kLateEnds = 4;  // the higher, the more only the latest count
+    auto const height = [](Found const& found) {
+      auto const makespan = found.trial.run.makespan.value();
+      double sum = 0;
+      double bytes = 0;
+      for (std::size_t k = 0; k < found.trial.steps.size(); ++k) {
+        auto const of_step = static_cast<double>(found.trial.steps[k].bytes.value());
+        sum += of_step * std::pow(found.trial.run.steps[k].end.value() / makespan, kLateEnds);
+        bytes += of_step;
+      }
+      return found.value * (1 + sum / bytes);
+    };
+    std::minstd_rand random(1);
+    auto const tries = std::min(kMostClimbs, kClimbedSteps / at.trial.steps.size());
+    for (std::size_t n = 0; n < tries && best.value > least_ * (1 + kCloseEnough); ++n) {
+      Found next{at.draft};
+      if (!change(next.draft, at.trial, random)) continue;
+      next.trial = tried(set_, model_, next.draft);
+      next.value = value_of(next.trial);
+      if (next.value < best.value) best = next;
+      if (height(next) < height(at)) at = std::move(next);
+    }
+    if (best.value * (1 + kClearlyBetter) <= best_.value) best_ = std::move(best);
+  }
+  bool change(Draft& draft, Trial const& from, std::minstd_rand& random) const {
+    auto const part = from.parts[late_step(from.run, random)];
+    auto const options = set_.transfers[part.transfer].options.size();
+    constexpr int kOtherTurns = 16;  // one in so many changes
+    if (options < 2 || random() % kOtherTurns == 0) {
+      auto const& turns = kTurns[random() % std::size(kTurns)];
+      draft.fill = turns.fill;
+      draft.first = turns.first;
+      draft.cuts = std::size_t{1} << (random() % 3);
+      return true;
+    }
+    auto to = random() % (options - 1);
+    if (to >= part.option) ++to;
+    auto& shares = draft.shares[part.transfer];
+    auto const before = shares;
+    auto const moved = shares[part.option] / static_cast<double>(1 << (random() % 4));
+    shares[part.option] -= moved;
+    shares[to] += moved;
+    drop_small_pieces(model_, set_.transfers[part.transfer], shares);
+    return shares != before;
+  }
+  // Half of the time one that ends near the end of all, else any.
+  [[nodiscard]] static std::size_t late_step(Estimate const& run, std::minstd_rand& random) {
+    auto const& steps = run.steps;
+    auto at = random() % steps.size();
+    if (random() % 2 == 0) return at;
+    constexpr double kNearTheEnd = 0.97;
+    while (steps[at].end < kNearTheEnd * run.makespan) at = (at + 1) % steps.size();
+    return at;
+  }
+
+  // Those of equal depth run at about the same time.
+  [[nodiscard]] std::vector<Shares> balanced_shares() const {
+    auto shares = usual_shares(set_);
+    auto const deepest = *std::max_element(set_.depth.begin(), set_.depth.end());
+    for (std::size_t depth = 0; depth <= deepest; ++depth) {
+      std::vector<Together> together;
+      std::vector<std::size_t> members;
+      for (std::size_t i = 0; i < count(); ++i) {
+        if (set_.depth[i] != depth || set_.transfers[i].bytes == Bytes(0)) continue;
+        members.push_back(i);
+        together.push_back({&set_.transfers[i], set_.usual[i]});
+      }
+      if (together.empty()) continue;
+      auto found = balanced(together, model_).shares;
+      for (std::size_t k = 0; k < members.size(); ++k) {
+        drop_small_pieces(model_, set_.transfers[members[k]], found[k]);
+        shares[members[k]] = std::move(found[k]);
+      }
+    }
+    return shares;
+  }
+
+  // As the linear program of the bound divides them, where everything may run at once; what no plan beats is known
+  // then.
+  std::optional<std::vector<Shares>> optimal_shares() {
+    if (*std::max_element(set_.depth.begin(), set_.depth.end()) > 0 || close_enough()) return std::nullopt;
+    auto division = best_division(set_.transfers, model_);
+    if (!division) return std::nullopt;
+    if (objective_ != Objective::Slowdown) least_ = division->makespan.value();
+    for (std::size_t i = 0; i < count(); ++i) drop_small_pieces(model_, set_.transfers[i], division->bytes[i]);
+    return std::move(division->bytes);
+  }
+
+  TransferSet const& set_;
+  Model const& model_;
+  Objective objective_;
+  std::vector<Seconds> alone_;  // of each transfer, where slowdowns are asked for
+  double least_ = 0;            // seconds that no plan beats
+  Found best_;
+};
+
+// Whether the ways through host memory beside NVLink would be worth it if all were as full as they could be.
+bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Model const& model, double value) {
+  bool any = false;
+  std::vector<Together> all;
+  for (std::size_t i = 0; i < open.transfers.size(); ++i) {
+    any = any || open.transfers[i].options.size() > apart.transfers[i].options.size();
+    if (open.depth[i] == 0 && open.transfers[i].bytes > Bytes(0)) all.push_back({&open.transfers[i], open.usual[i]});
+  }
+  return any && (all.size() < open.transfers.size() ||
+                 balanced(all, model).longest.value() * (1 + kBetterThroughHost) <= value);
+}
+
+}  // namespace
+
+Plan best_found(Plan const& each, Model const& model, Objective objective) {
+  auto const open =
+      without(transfer_set(each, model), [&](auto const& option, auto const& usual, auto const& transfer) {
+        return is_not_asked_for(option, usual, transfer, model.machine());
+      });
+  auto const apart = without(open, [](auto const& option, auto const& usual, auto const&) {
+    return goes_by_nvlink(usual) && goes_through_host(option);
+  });
+  Trial usual;
+  usual.steps = each.steps;
+  for (std::size_t i = 0; i < each.steps.size(); ++i) usual.parts.push_back({i, apart.usual[i]});
+  usual.run = estimate(model, usual.steps);
+  Search search(apart, model, objective);
+  auto const by_itself = search.value_of(usual);
+  auto best = search.run(by_itself);
+  if (may_gain_through_host(apart, open, model, best.value)) {
+    auto through_host = Search(open, model, objective).run(by_itself);
+    if (through_host.value * (1 + kBetterThroughHost) <= best.value)
+      return plan_of(open, each, std::move(through_host.trial));
+  }
+  return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));
+}
+
+}  // namespace lanewise
