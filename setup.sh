@@ -143,7 +143,11 @@ build() {
     options=(-U LANEWISE_SIM -U LANEWISE_CUDA "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
       "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
   fi
-  if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  if command -v ccache >/dev/null; then
+    # Paths below the tree as relative ones: another clone finds what this one compiled.
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
   if [[ -n $home && $home != "$root" ]]; then options+=(--fresh); fi # the tree was moved or copied
   begin "configure ($preset)"

@@ -7,6 +7,7 @@
 #include "bench/heap_counter.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/set_planner.hpp"
 #include "core/view/matrix.hpp"
 #ifdef LANEWISE_BENCH_SIM
 #include "core/scenario/scenario.hpp"
@@ -116,6 +117,18 @@ void plan_all(benchmark::State& state, char const* name) {
   measure(state, work, static_cast<double>(requests.size()));
 }
 
+// All pairs of GPUs at once, as one set.
+void plan_set(benchmark::State& state, char const* name) {
+  Model const model(machine_named(name));
+  SetPlanner const planner(model);
+  std::vector<Request> requests;
+  for (auto const from : model.machine().all(PciKind::Gpu))
+    for (auto const to : model.machine().all(PciKind::Gpu))
+      if (from != to)
+        requests.push_back({.id = "t" + std::to_string(requests.size()), .from = from, .to = to, .bytes = 64_MiB});
+  measure(state, [&] { benchmark::DoNotOptimize(planner.plan(requests, Objective::Makespan)); });
+}
+
 // -----------------------------------------------------------------------------------------------------------
 // simulating
 #ifdef LANEWISE_BENCH_SIM
@@ -165,6 +178,9 @@ void add_all() {
   add("choose_cluster_all_pairs", choose_all, kCluster, kMillisecond);
   add("plan_8x8_nvlink", plan_all, kEightGpus, kMicrosecond);
   add("plan_8x8_pcie", plan_all, kEightGpusPcie, kMicrosecond);
+  add("plan_set_nvlink", plan_set, kEightGpus, kMillisecond);
+  add("plan_set_pcie", plan_set, kEightGpusPcie, kMillisecond);
+  add("plan_set_mesh", plan_set, "dgx-1-v100", kMillisecond);
 #ifdef LANEWISE_BENCH_SIM
   // Every SimGrid engine leaves callbacks behind that slow the next ones, so these are measured in a fresh process
   // each.

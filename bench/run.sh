@@ -106,6 +106,9 @@ END
   row "cluster, mean of all 256x256 pairs" 50 choose_cluster_all_pairs
   row "plan with every candidate described, mean of 8x8 pairs: NVSwitch" - plan_8x8_nvlink
   row "plan with every candidate described, mean of 8x8 pairs: PCIe" - plan_8x8_pcie
+  row "56 transfers planned as a set: NVSwitch" 2000 plan_set_nvlink
+  row "56 transfers planned as a set: PCIe" 2000 plan_set_pcie
+  row "56 transfers planned as a set: NVLink mesh" 2000 plan_set_mesh
   row "all 8x8 pairs planned and simulated: NVSwitch" - simulate_8x8_nvlink
   row "all 8x8 pairs planned and simulated: PCIe" - simulate_8x8_pcie
   row "check one scenario (2 machines, 2 variants, regret)" - check_scenario
@@ -128,6 +131,11 @@ END
     process "\`matrix a100x8-pcie-4sw --mode sim\`: the same over PCIe" 60 matrix a100x8-pcie-4sw --mode sim
     process "\`check\` one scenario" - check "$root/scenarios/acs-halves-bidirectional-p2p.yaml"
     runs=3 process "\`accuracy\`: every published measurement, 3 runs" 30000 accuracy
+    runs=3 process "\`run\` all-reduce of 256 MiB among 1,024 GPUs, 3 runs" 10000 \
+      run "$root/bench/all-reduce-of-1024.yaml" --on "$root/bench/hgx-h100-128.yaml" --mode sim
+    runs=3 process "\`run\` all-to-all of 256 MiB among 256 GPUs, 3 runs" 10000 \
+      run "$root/bench/all-to-all-of-256.yaml" --on hgx-h100-32 --mode sim
+    runs=3 process "\`report\`: seven sets on every machine, 3 runs" - report --json
     process "\`--version\`: loads the simulator and does nothing" - --version
   fi
   cat <<END

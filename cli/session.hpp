@@ -71,6 +71,7 @@ void add_judge(CLI::App& app, Session& session);
 void add_matrix(CLI::App& app, Session& session);
 void add_measure(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
+void add_report(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_whatif(CLI::App& app, Session& session);

@@ -133,23 +133,51 @@ std::string const& Machine::name_of(Place const& place) const {
   return at(std::get<NumaId>(place)).name;
 }
 
-std::vector<std::string> expand_range(std::string_view text) {
-  auto const dots = text.find("..");
-  if (dots == std::string_view::npos) return {std::string(text)};
-  auto const split = [&](std::string_view end) {
+namespace {
+
+// "gpu0" and "gpu7", or "gpu0" and "7", as eight names; empty where they do not belong together.
+std::vector<std::string> numbered(std::string_view from, std::string_view to) {
+  auto const split = [](std::string_view end) {
     auto digits = end.size();
     while (digits > 0 && end[digits - 1] >= '0' && end[digits - 1] <= '9') --digits;
     int number = -1;
     std::from_chars(end.data() + digits, end.data() + end.size(), number);
     return std::pair(end.substr(0, digits), number);
   };
-  auto const [first_stem, first] = split(text.substr(0, dots));
-  auto const [last_stem, last] = split(text.substr(dots + 2));
+  auto const [first_stem, first] = split(from);
+  auto const [last_stem, last] = split(to);
   constexpr int kLongest = 65536;
   if (first < 0 || last < first || last - first >= kLongest || (first_stem != last_stem && !last_stem.empty()))
-    throw InputError(fmt::format("'{}' is not a range; write it as 'gpu0..gpu7'", text));
+    return {};
   std::vector<std::string> names;
   for (int i = first; i <= last; ++i) names.push_back(fmt::format("{}{}", first_stem, i));
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_range(std::string_view text) {
+  auto const dots = text.find("..");
+  if (dots == std::string_view::npos) return {std::string(text)};
+  auto const first = text.substr(0, dots);
+  auto const last = text.substr(dots + 2);
+  auto const slash = first.find('/');
+  auto const last_slash = last.find('/');
+  std::vector<std::string> names;
+  if (slash == std::string_view::npos) {
+    names = numbered(first, last);
+  } else {
+    // The end may leave out the node that it shares with the beginning.
+    auto const node = first.substr(0, slash);
+    bool const of_one = last_slash == std::string_view::npos;
+    auto const last_node = of_one ? node : last.substr(0, last_slash);
+    auto const devices = numbered(first.substr(slash + 1), of_one ? last : last.substr(last_slash + 1));
+    for (auto const& host : node == last_node ? std::vector{std::string(node)} : numbered(node, last_node))
+      for (auto const& device : devices) names.push_back(fmt::format("{}/{}", host, device));
+  }
+  if (names.empty())
+    throw InputError(
+        fmt::format("'{}' is not a range; write it as 'gpu0..gpu7', over nodes as 'node0/gpu0..node3/gpu7'", text));
   return names;
 }
 

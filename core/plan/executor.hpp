@@ -1,9 +1,14 @@
 #pragma once
 // The seam between a plan and what runs it: two products (simulation, hardware) and a fake in tests.
+#include <functional>
+#include <memory>
+
 #include "core/plan/plan.hpp"
 #include "core/plan/trace.hpp"
 
 namespace lanewise {
+
+class Model;
 
 class Executor {
  public:
@@ -15,5 +20,8 @@ class Executor {
   // Runs every step and reports when each began and ended. Throws PlanError when a step cannot be run here.
   virtual Trace run(Plan const& plan) = 0;
 };
+
+// Nullptr: there is none in this build.
+using MakeExecutor = std::function<std::unique_ptr<Executor>(Model const&)>;
 
 }  // namespace lanewise

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/planner/demands.hpp"
 #include "core/planner/rounds.hpp"
@@ -66,9 +67,15 @@ class Layout {
       step.offset = piece.offset;
       if (piece.bytes < transfer.bytes) step.way.chunk = chunk_of_piece(model_, transfer, option, piece.bytes);
     }
-    for (std::size_t k = 0; k < trial.steps.size(); ++k)
+    // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
+    std::map<std::pair<std::size_t, std::size_t>, StepId> last;
+    for (std::size_t k = 0; k < trial.steps.size(); ++k) {
+      auto& step = trial.steps[k];
       for (auto const before : set_.transfers[pieces_[k].transfer].after)
-        trial.steps[k].after.insert(trial.steps[k].after.end(), steps_of[before].begin(), steps_of[before].end());
+        step.after.insert(step.after.end(), steps_of[before].begin(), steps_of[before].end());
+      auto const [entry, first] = last.try_emplace({pieces_[k].transfer, pieces_[k].option}, StepId(k));
+      if (!first) step.turns = {std::exchange(entry->second, StepId(k))};
+    }
     auto const demands = demands_of(model_, trial.steps);
     trial.run = draft_.fill > 0 ? take_turns(model_, trial.steps, demands, draft_.fill, draft_.first)
                                 : estimate(model_, trial.steps, demands);

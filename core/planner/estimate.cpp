@@ -306,11 +306,15 @@ Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Dem
 
 Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill,
                     First first) {
-  for (auto& step : steps) step.turns.clear();
   if (steps.empty()) return {};
   Run run(model, steps, demands, fill, first);
   auto result = run.run();
-  for (std::size_t i = 0; i < steps.size(); ++i) steps[i].turns = std::move(run.turns()[i]);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    auto& turns = steps[i].turns;
+    turns.insert(turns.end(), run.turns()[i].begin(), run.turns()[i].end());
+    std::sort(turns.begin(), turns.end());
+    turns.erase(std::unique(turns.begin(), turns.end()), turns.end());
+  }
   return result;
 }
 

@@ -30,7 +30,7 @@ enum class First : std::uint8_t {
 };
 
 // The same, but a step is also held back while what it passes is full: until the steps under way there, at the rates
-// they have alone, and it together take at most `fill` of every capacity. Sets the turns that make any executor keep to
+// they have alone, and it together take at most `fill` of every capacity. Adds the turns that make any executor keep to
 // this.
 Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill,
                     First first = First::Listed);

@@ -18,6 +18,9 @@ namespace {
 // Beyond this many ways the program is not solved but bounded by single resources: a set so large is nearly always
 // bound by one of them.
 constexpr std::size_t kMostColumns = 20000;
+// A program is solved so often with more limits on engines, if it has at most so many ways.
+constexpr int kMostTightened = 4;
+constexpr std::size_t kMostTightenedColumns = 2000;
 // The program's own units, so that its numbers lie around 1: megabytes and milliseconds make gigabytes per second.
 constexpr double kMegabyte = 1e6;
 constexpr double kMillisecond = 1e-3;
@@ -77,8 +80,9 @@ class Program {
 
   // The weights of the best bound found.
   [[nodiscard]] std::vector<double> weights() {
+    auto const optimal = optimum();  // may add limits
     auto best = single_limit();
-    if (auto const optimal = optimum(); optimal && bound_of(optimal->weights) > bound_of(best)) best = optimal->weights;
+    if (optimal && bound_of(optimal->weights) > bound_of(best)) best = optimal->weights;
     return best;
   }
 
@@ -212,9 +216,14 @@ class Program {
   // The program solved, with the limits on shared engines that its first answers would break.
   std::optional<Optimum> optimum() {
     if (columns_.size() > kMostColumns) return std::nullopt;
-    constexpr int kMostTightened = 4;
     auto found = solved();
-    for (int round = 0; found && round < kMostTightened && tighten(*found); ++round) found = solved();
+    for (int round = 0; found && round < kMostTightened && columns_.size() <= kMostTightenedColumns; ++round) {
+      if (!tighten(*found)) break;
+      auto tighter = solved();
+      if (!tighter) break;
+      found = std::move(tighter);
+    }
+    if (found) found->weights.resize(limits_.size(), 0);  // of limits added behind the last answer
     return found;
   }
 
@@ -257,7 +266,8 @@ class Program {
           fastest = std::max(fastest, coefficient * gigabytes(option_of(column).rate));
     auto const whole = std::floor(capacity / fastest * (1 + 1e-9));
     auto const rest = capacity - whole * fastest;
-    if (!(fastest > 0) || rest < 1e-3 * capacity || moved <= whole * fastest * found.makespan) return false;
+    constexpr double kLeastRest = 0.02;  // with less there is nearly room for a whole number of flows
+    if (!(fastest > 0) || rest < kLeastRest * capacity || moved <= whole * fastest * found.makespan) return false;
     Limit limit{Limit::Kind::Held, resource, whole * fastest / rest - whole, std::numeric_limits<double>::infinity(),
                 std::numeric_limits<double>::infinity()};
     for (auto const engine : engines) {

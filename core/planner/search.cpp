@@ -20,6 +20,8 @@ constexpr double kClearlyBetter = 0.01;
 constexpr double kBetterThroughHost = 1.0 / 6;
 // So close to what no plan beats, nothing more is tried.
 constexpr double kCloseEnough = 0.02;
+// Of larger sets only the first drafts are tried, and turns in the order listed: every trial takes long.
+constexpr std::size_t kMostSearched = 300;
 // Of sets up to this size the bytes are moved between pieces until these end together.
 constexpr std::size_t kMostEvened = 8;
 constexpr int kEvenings = 8;
@@ -174,6 +176,7 @@ class Search {
       offer(*optimal, 1);
       offer(undivided(*optimal), 1);
     }
+    if (count() > kMostSearched) return std::move(best_);
     for (auto const cuts : {2, 4})
       for (auto const& shares : {optimal, std::optional(heuristic), std::optional(undivided(heuristic))})
         if (shares) offer(*shares, static_cast<std::size_t>(cuts));
@@ -190,6 +193,7 @@ class Search {
     for (auto const& turns : kTurns) {
       if (turns.fill > 0 && count() == 1) continue;
       if (close_enough()) return;
+      if (count() > kMostSearched && turns.first == First::Urgent) continue;
       Draft draft{shares, turns.fill, turns.first, cuts, objective_ == Objective::Slowdown};
       auto its_best = std::numeric_limits<double>::infinity();
       bool moves = true;

@@ -106,10 +106,10 @@ class Laying {
   void connect(Laid const& before, Laid const& behind) {
     std::set<StepId> const own(behind.steps.begin(), behind.steps.end());
     auto const shared = [&](StepId id) {
-      std::set<Place> shared;
+      std::set<Place> places;
       for (auto const& place : places_of(at(id)))
-        if (before.last.contains(place)) shared.insert(place);
-      return shared;
+        if (before.last.contains(place)) places.insert(place);
+      return places;
     };
     std::vector<std::pair<StepId, StepId>> found;
     for (auto const id : behind.steps) {

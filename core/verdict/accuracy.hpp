@@ -19,7 +19,7 @@ struct AccuracyWorld {
   std::function<Machine(Measurement const&)> machine;
   // Changes the machine after the measurement's own settings: what the command line says.
   std::function<void(Machine&)> last_word = [](Machine&) {};
-  std::function<std::unique_ptr<Executor>(Model const&)> executor;
+  MakeExecutor executor;
   Catalogue& catalogue;
   // Put into the machine as its file says it; its figures win over those that a measurement withholds.
   Calibration const* calibration = nullptr;

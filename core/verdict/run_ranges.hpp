@@ -8,8 +8,6 @@
 
 namespace lanewise {
 
-using MakeExecutor = std::function<std::unique_ptr<Executor>(Model const&)>;
-
 // The parameters that the steps of a plan hang on: their resources', and those of starts and ways.
 std::vector<Parameter> parameters_of(Plan const& plan, Model const& model);
 

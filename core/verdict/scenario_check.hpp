@@ -71,7 +71,7 @@ struct RanPlan {
 // What a check needs from outside: machines by name, and an executor for a model.
 struct CheckWorld {
   std::function<Machine(std::string const& name)> machine;
-  std::function<std::unique_ptr<Executor>(Model const& model)> executor;
+  MakeExecutor executor;
   Catalogue& catalogue;
   std::string mode;
   std::optional<Objective> objective = {};  // instead of the scenarios' own

@@ -24,7 +24,7 @@ struct Widening {
 
 struct Replanning {
   std::function<Plan(Model const&)> plan;
-  std::function<std::unique_ptr<Executor>(Model const&)> executor;
+  MakeExecutor executor;
 };
 
 // Of what holds the bound, slowed the critical path or was busiest in the run, the resources and engines of the

@@ -17,12 +17,15 @@ TEST(ExpandRange, NamesInOrder) {
   EXPECT_THAT(expand_range("gpu0..gpu3"), ElementsAre("gpu0", "gpu1", "gpu2", "gpu3"));
   EXPECT_THAT(expand_range("gpu9..11"), ElementsAre("gpu9", "gpu10", "gpu11"));
   EXPECT_THAT(expand_range("node1/gpu0..node1/gpu1"), ElementsAre("node1/gpu0", "node1/gpu1"));
+  EXPECT_THAT(expand_range("node0/gpu0..node1/gpu1"),
+              ElementsAre("node0/gpu0", "node0/gpu1", "node1/gpu0", "node1/gpu1"));
+  EXPECT_THAT(expand_range("node2/gpu0..gpu1"), ElementsAre("node2/gpu0", "node2/gpu1"));
   EXPECT_THAT(expand_range("gpu0"), ElementsAre("gpu0"));
 }
 
 TEST(ExpandRange, RefusesWhatIsNoRange) {
-  for (auto const* text :
-       {"gpu3..gpu0", "gpu0..nic3", "gpu..gpu", "gpu0..", "..", "..gpu3", "gpu0..gpu99999999999", "gpu0..gpu100000"})
+  for (auto const* text : {"gpu3..gpu0", "gpu0..nic3", "node1/gpu0..node0/gpu1", "node0/gpu1..rack1/gpu3", "gpu..gpu",
+                           "gpu0..", "..", "..gpu3", "gpu0..gpu99999999999", "gpu0..gpu100000"})
     EXPECT_THAT(test::input_error([&] { expand_range(text); }), HasSubstr("is not a range")) << text;
 }
 

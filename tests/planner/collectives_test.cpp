@@ -86,15 +86,16 @@ TEST_P(Collectives, OfUnevenPartsAndChainsBringEverythingToItsPlace) {
           plan.verify(model.machine());
           auto const fault = fault_of(plan);
           EXPECT_FALSE(fault) << to_string(collective.op) << " among " << count << ": " << *fault;
-          if (auto const bound = collective_bound(collective, model))
+          if (auto const bound = collective_bound(collective, model)) {
             EXPECT_GE(estimate(model, plan.steps).makespan, bound->makespan);
+          }
         }
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
-                         testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "hgx-h100-2"));
+                         testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "ncv4", "hgx-h100-2"));
 
 Plan all_reduce(Algorithm algorithm) {
   static Model const model(bundled("hgx-h200"));
@@ -147,12 +148,39 @@ TEST(FaultOf, FindsStepsInNoOrder) {
   EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("in no order"));
 }
 
-// Twenty-four NVLinks of a V100 cube mesh give several rings; a ring on NVSwitch is one.
-TEST(Layout, FindsDisjointRings) {
-  Model const mesh(bundled("dgx-1-v100"));
-  EXPECT_GE(layout_of(mesh, among(mesh.machine(), CollectiveOp::AllReduce, 8, 1_MiB)).rings.size(), 4U);
-  Model const crossbar(bundled("hgx-h200"));
-  EXPECT_EQ(layout_of(crossbar, among(crossbar.machine(), CollectiveOp::AllReduce, 8, 1_MiB)).rings.size(), 1U);
+// Six links a GPU of a V100 cube mesh are three rings in two directions, four of a P100's two; on NVSwitch it is one.
+TEST(Layout, FindsAllDisjointRings) {
+  auto const rings = [](std::string const& name) {
+    Model const model(bundled(name));
+    return layout_of(model, among(model.machine(), CollectiveOp::AllReduce, 8, 1_MiB)).rings.size();
+  };
+  EXPECT_EQ(rings("dgx-1-v100"), 6U);
+  EXPECT_EQ(rings("dgx-1-p100"), 4U);
+  EXPECT_EQ(rings("hgx-h200"), 1U);
+}
+
+TEST(Layout, GroupsWhatNvlinkJoins) {
+  Model const pairs(bundled("ncv4"));
+  auto const layout = layout_of(pairs, among(pairs.machine(), CollectiveOp::AllGather, 4, 1_MiB));
+  EXPECT_THAT(layout.groups, testing::ElementsAre(testing::ElementsAre(0, 1), testing::ElementsAre(2, 3)));
+}
+
+// Two pairs without a way between them but host memory: each part crosses once, then NVLink carries it on.
+TEST(PlanCollective, CrossesBetweenIslandsOnce) {
+  Model const model(bundled("ncv4"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllGather, 4, 256_MiB));
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::Hierarchical);
+  Bytes across{0};
+  for (auto const& step : plan.steps)
+    if (step.way.mechanism != Mechanism::Nvlink) across += step.bytes;
+  EXPECT_EQ(across, 256_MiB);  // four parts of 64 MiB
+}
+
+// Along a ring of a mesh every link has its own data to carry, so none is relayed over two wider ones.
+TEST(PlanCollective, RelaysForNobodyThatNvlinkJoins) {
+  Model const model(bundled("dgx-1-v100"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllGather, 8, 512_MiB));
+  for (auto const& step : plan.steps) EXPECT_EQ(step.way.mechanism, Mechanism::Nvlink);
 }
 
 TEST(PlanCollective, ChoosesFewRoundsForLittleAndFullLinksForMuch) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/machine/catalogue.hpp"
 #include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
 #include "tests/support/server.hpp"
@@ -85,6 +86,29 @@ TEST(LowerBound, CountsEnginesThatAreHeld) {
   auto const q = plan.decisions[0].candidates.at(1).time->value();
   EXPECT_NEAR(bound.makespan.value(), 20 * p * q / (p + q), 1e-9);
   EXPECT_THAT(bound.binding.front().name, HasSubstr("copy_engines"));
+}
+
+// Eight GPUs with one engine each, all sending across the sockets: peer writes at 39 GB/s alone, 64 GB/s together, hold
+// one engine; copies through host memory hold two. Two writes share 64 and leave engines for three copies. Were engines
+// divisible, writes would hold 64 / 39 of them and leave more.
+TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
+  if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
+  Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  Model const model(catalogue.machine("rtx6000pro-x8-genoa"));
+  auto const gpus = model.machine().all(PciKind::Gpu);
+  std::vector<Request> across;
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    across.push_back({.id = "t" + std::to_string(i), .from = gpus[i], .to = gpus[(i + 4) % 8], .bytes = 1_GiB});
+  auto const bound = lower_bound(Planner(model).plan(across), model).value();
+  auto const demand = model.lower(gpus[0], gpus[4], 1_GiB, Op::Copy, {.mechanism = Mechanism::HostStaged});
+  auto const staged = model.cost(demand, 1_GiB)->rate;
+  auto const divisible = 64.0_GBps + BytesPerSecond((8 - 64.0 / 39) / 2 * staged.value());
+  auto const whole = 64.0_GBps + BytesPerSecond(3 * staged.value());
+  EXPECT_GT(bound.makespan.value(), 1.02 * (8_GiB / divisible).value());
+  EXPECT_LT(bound.makespan.value(), (8_GiB / whole).value());
+  EXPECT_TRUE(std::any_of(bound.binding.begin(), bound.binding.end(), [](LowerBound::Part const& part) {
+    return part.name == "cpu0-cpu1.peer.both and engines held meanwhile";
+  }));
 }
 
 TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, server())); }

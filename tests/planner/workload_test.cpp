@@ -112,8 +112,10 @@ TEST(PlanWorkload, MakesACollectiveWaitForEveryParticipant) {
                              {"long", computing(gpus({"gpu1"}), 400.0_us), {}},
                              {"sum", all_reduce(gpus({"gpu0", "gpu1"})), {0, 1}}});
   auto const run = estimate(server(), plan.steps);
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    if (plan.steps[i].transfer == "sum") EXPECT_GE(run.steps[i].start, 400.0_us);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].transfer != "sum") continue;
+    EXPECT_GE(run.steps[i].start, 400.0_us);
+  }
 }
 
 TEST(PlanWorkload, OrdersTransfersThroughComputing) {
@@ -178,9 +180,12 @@ TEST(PlanWorkload, HoldsForRandomWork) {
       }
       auto const plan = plan_workload(model, workload, Objective::Makespan);
       auto const run = estimate(model, plan.steps);
-      if (auto const bound = lower_bound(plan, model))
+      if (auto const bound = lower_bound(plan, model)) {
         EXPECT_GE(run.makespan.value(), bound->makespan.value() * (1 - 1e-9));
-      if (!plan.collectives.empty()) EXPECT_FALSE(fault_of(plan)) << *fault_of(plan);
+      }
+      if (!plan.collectives.empty()) {
+        EXPECT_FALSE(fault_of(plan)) << *fault_of(plan);
+      }
       for (std::size_t i = 0; i < plan.steps.size(); ++i)
         for (auto const before : plan.steps[i].after)
           EXPECT_LE(run.steps[index(before)].end, run.steps[i].start + 1.0_ns);

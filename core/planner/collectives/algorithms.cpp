@@ -98,8 +98,10 @@ std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
   for (std::size_t r = 0; r < rings; ++r) {
     auto const& order = layout.rings[r];
     auto const part = parts(order, rings, r, rings);
+    auto const first = moves.list().size();
     if (reduces(collective.op)) ring_reduce(moves, order, part);
     if (spreads(collective.op)) ring_spread(moves, order, part);
+    moves.one_behind_the_other(first);  // what shares a link with the one before it makes everyone behind wait
   }
   return moves;
 }
@@ -140,10 +142,17 @@ std::optional<Moves> halving_doubling(Collective const& collective) {
   return moves;
 }
 
+// How groups exchange what is theirs: in fewest rounds, or from neighbour to neighbour, which passes a narrow place
+// between them fewer times.
+enum class Between : std::uint8_t { Halves, Rings };
+
 // Members with the same place in their groups exchange what they share out among themselves.
-std::optional<Moves> hierarchical(Collective const& collective, Layout const& layout) {
+std::optional<Moves> hierarchical(Collective const& collective, Layout const& layout, Between exchange) {
   auto const groups = layout.groups.size();
   if (groups < 2 || (!reduces(collective.op) && !spreads(collective.op))) return std::nullopt;
+  constexpr std::size_t kMostInRings = 16;  // of more, rounds are too many where halves do it
+  if (exchange == Between::Halves ? !std::has_single_bit(groups) : std::has_single_bit(groups) && groups > kMostInRings)
+    return std::nullopt;
   auto const size = layout.groups.front().size();
   for (auto const& group : layout.groups)
     if (group.size() != size || size < 2) return std::nullopt;
@@ -167,7 +176,7 @@ std::optional<Moves> hierarchical(Collective const& collective, Layout const& la
         who.push_back(layout.groups[g][m]);
         part.push_back({cell(g, m)});
       }
-      if (std::has_single_bit(groups))
+      if (exchange == Between::Halves)
         by_halves(moves, who, part);
       else
         round(moves, who, part);
@@ -184,8 +193,8 @@ std::optional<Moves> hierarchical(Collective const& collective, Layout const& la
   return moves;
 }
 
-}  // namespace
-
+// The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much
+// as in two steps, but nobody waits for anybody. Nullopt for other collectives.
 std::optional<Moves> in_one_step(Collective const& collective) {
   if (collective.op != CollectiveOp::AllReduce) return std::nullopt;
   auto const n = collective.among.size();
@@ -195,16 +204,28 @@ std::optional<Moves> in_one_step(Collective const& collective) {
   return moves;
 }
 
-std::optional<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
+}  // namespace
+
+std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
+  std::vector<Moves> all;
+  auto const add = [&](std::optional<Moves> moves) {
+    if (moves) all.push_back(std::move(*moves));
+  };
   switch (algorithm) {
-    case Algorithm::Direct: return direct(collective);
-    case Algorithm::Ring: return ring(collective, layout);
-    case Algorithm::Tree: return tree(collective, layout);
-    case Algorithm::HalvingDoubling: return halving_doubling(collective);
-    case Algorithm::Hierarchical: return hierarchical(collective, layout);
+    case Algorithm::Direct:
+      add(direct(collective));
+      add(in_one_step(collective));
+      break;
+    case Algorithm::Ring: add(ring(collective, layout)); break;
+    case Algorithm::Tree: add(tree(collective, layout)); break;
+    case Algorithm::HalvingDoubling: add(halving_doubling(collective)); break;
+    case Algorithm::Hierarchical:
+      add(hierarchical(collective, layout, Between::Halves));
+      add(hierarchical(collective, layout, Between::Rings));
+      break;
     case Algorithm::Auto: break;
   }
-  return std::nullopt;
+  return all;
 }
 
 }  // namespace lanewise

@@ -12,15 +12,12 @@ namespace lanewise {
 // What an algorithm needs to know of where the participants are.
 struct Layout {
   std::vector<std::vector<std::size_t>> rings;   // orders of all participants, over links that no other ring uses
-  std::vector<std::vector<std::size_t>> groups;  // those of one node, by node
+  std::vector<std::vector<std::size_t>> groups;  // those of one node by node, or joined by NVLink
   std::size_t chunks = 1;                        // pieces of what goes down chains and trees one after another
 };
 
-// Nullopt where the algorithm does not do this: reductions among uneven groups, a number that is no power of two.
-std::optional<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout);
-
-// The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much
-// as in two steps, but nobody waits for anybody. Nullopt for other collectives.
-std::optional<Moves> in_one_step(Collective const& collective);
+// In every way that the algorithm does it; none where it does not: reductions among uneven groups, a number that is no
+// power of two.
+std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout);
 
 }  // namespace lanewise

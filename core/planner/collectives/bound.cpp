@@ -1,9 +1,12 @@
 // What no algorithm of a collective can beat, in closed form: whatever is computed where, so much must leave and reach
 // each participant and each node.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/collectives/rings.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -15,8 +18,8 @@ struct Ports {
   bool known = true;
 };
 
-// Everything that joins a GPU with the rest of the world.
-Ports ports_of(Model const& model, PciId gpu) {
+// Everything that joins some GPUs of a node with the rest of the world.
+Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   auto const& machine = model.machine();
   auto const& resources = model.resources();
   Ports ports;
@@ -27,14 +30,17 @@ Ports ports_of(Model const& model, PciId gpu) {
     if (out) ports.out += out->value();
     if (in) ports.in += in->value();
   };
-  add(resources.link_above(gpu).direction, true);
+  auto const within = [&](NvlinkEnd const& end) {
+    return std::any_of(gpus.begin(), gpus.end(), [&](PciId gpu) { return end == NvlinkEnd(gpu); });
+  };
+  for (auto const gpu : gpus) add(resources.link_above(gpu).direction, true);
   for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
-    if (machine.nvlinks[i].a == NvlinkEnd(gpu)) add(resources.nvlink(i).direction, true);
-    if (machine.nvlinks[i].b == NvlinkEnd(gpu)) add(resources.nvlink(i).direction, false);
+    bool const from = within(machine.nvlinks[i].a);
+    if (from != within(machine.nvlinks[i].b)) add(resources.nvlink(i).direction, from);
   }
   for (std::size_t d = 0; d < machine.nvswitches.size(); ++d)
     for (std::size_t p = 0; p < machine.nvswitches[d].ports.size(); ++p)
-      if (machine.nvswitches[d].ports[p].gpu == gpu) add(resources.nvswitch_port(d, p).direction, true);
+      if (within(machine.nvswitches[d].ports[p].gpu)) add(resources.nvswitch_port(d, p).direction, true);
   return ports;
 }
 
@@ -148,6 +154,24 @@ void offer_nodes(Collective const& collective, Model const& model, Cuts& cuts) {
   if (nics.known && even) cuts.offer(all, std::min(nics.out, nics.in), "all NICs");
 }
 
+// Parts of a node between which there is no NVLink.
+void offer_islands(Collective const& collective, Model const& model, Cuts& cuts) {
+  auto const& machine = model.machine();
+  auto const islands = nvlink_islands(machine, collective.among);
+  if (islands.size() < 2) return;
+  for (auto const& island : islands) {
+    if (island.size() == 1) continue;  // as by itself
+    std::vector<PciId> gpus;
+    std::vector<bool> member(collective.among.size(), false);
+    for (auto const i : island) {
+      member[i] = true;
+      gpus.push_back(*gpu_at(machine, collective.among[i]));
+    }
+    cuts.offer(traffic_of(collective, member, static_cast<double>(islands.size())), ports_of(model, gpus),
+               fmt::format("{} and {} more", machine.at(gpus.front()).name, gpus.size() - 1));
+  }
+}
+
 }  // namespace
 
 std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& model) {
@@ -160,7 +184,7 @@ std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& mo
   for (std::size_t i = 0; i < n; ++i) {
     auto const gpu = gpu_at(machine, collective.among[i]);
     if (!gpu) return {};
-    auto const ports = ports_of(model, *gpu);
+    auto const ports = ports_of(model, {*gpu});
     all.known = all.known && ports.known;
     all.out += ports.out;
     all.in += ports.in;
@@ -173,6 +197,7 @@ std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& mo
   auto const together = collective.op == CollectiveOp::AllToAllV ? sent : traffic.all;
   if (all.known) cuts.offer(together, std::min(all.out, all.in), "all GPUs' ports");
   offer_nodes(collective, model, cuts);
+  if (nodes_of(collective, machine).size() == 1) offer_islands(collective, model, cuts);
   return cuts.take();
 }
 

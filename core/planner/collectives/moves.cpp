@@ -104,12 +104,12 @@ void Moves::deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes
   finish(std::move(move));
 }
 
-void Moves::one_behind_the_other() {
+void Moves::one_behind_the_other(std::size_t first) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last;
-  for (std::uint32_t id = 0; id < list_.size(); ++id) {
+  for (auto id = static_cast<std::uint32_t>(first); id < list_.size(); ++id) {
     auto& move = list_[id];
-    auto const [entry, first] = last.try_emplace({move.from, move.to}, id);
-    if (!first) move.after.push_back(std::exchange(entry->second, id));
+    auto const [entry, fresh] = last.try_emplace({move.from, move.to}, id);
+    if (!fresh) move.after.push_back(std::exchange(entry->second, id));
     std::sort(move.after.begin(), move.after.end());
     move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());
   }

@@ -34,8 +34,9 @@ class Moves {
   // all_to_all_v: bytes that nothing else reads or writes.
   void deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes);
 
-  // Lets each move wait for the one before it between the same two, so that the first arrives early and can go on.
-  void one_behind_the_other();
+  // Lets each move from `first` on wait for the one before it between the same two, so that the first arrives early and
+  // can go on.
+  void one_behind_the_other(std::size_t first = 0);
 
   [[nodiscard]] std::vector<Move> const& list() const { return list_; }
   [[nodiscard]] std::vector<Move> take() { return std::move(list_); }

@@ -8,85 +8,30 @@
 #include <set>
 
 #include "core/io/error.hpp"
+#include "core/planner/collectives/rings.hpp"
 #include "core/planner/demands.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/planner.hpp"
-#include "core/rules/conditions.hpp"
 
 namespace lanewise {
 namespace {
 
 // Beyond this many participants only algorithms whose steps stay few are weighed.
 constexpr std::size_t kMostForRings = 64;
-constexpr std::size_t kMostRings = 12;
 constexpr std::size_t kMostChunks = 64;
 
-// Direct NVLink between participants, in links; a row for each.
-std::vector<std::vector<int>> links_between(Machine const& machine, std::vector<Place> const& among) {
-  std::map<PciId, std::size_t> position;
-  for (std::size_t i = 0; i < among.size(); ++i)
-    if (auto const gpu = gpu_at(machine, among[i])) position[*gpu] = i;
-  std::vector<std::vector<int>> links(among.size(), std::vector<int>(among.size(), 0));
-  for (auto const& bundle : machine.nvlinks) {
-    auto const* a = std::get_if<PciId>(&bundle.a);
-    auto const* b = std::get_if<PciId>(&bundle.b);
-    if (a == nullptr || b == nullptr || !position.contains(*a) || !position.contains(*b)) continue;
-    links[position[*a]][position[*b]] += bundle.count;
-    links[position[*b]][position[*a]] += bundle.count;
-  }
-  return links;
-}
-
-// A closed way over all participants along links that are left, found depth first, wide links first.
-bool find_ring(std::vector<std::vector<int>> const& left, std::vector<std::size_t>& order, std::vector<bool>& seen,
-               int& tries) {
-  constexpr int kMostTries = 20000;
-  if (++tries > kMostTries) return false;
-  auto const here = order.back();
-  if (order.size() == left.size()) return left[here][order.front()] > 0;
-  std::vector<std::size_t> next;
-  for (std::size_t j = 0; j < left.size(); ++j)
-    if (!seen[j] && left[here][j] > 0) next.push_back(j);
-  std::stable_sort(next.begin(), next.end(), [&](auto a, auto b) { return left[here][a] > left[here][b]; });
-  for (auto const j : next) {
-    seen[j] = true;
-    order.push_back(j);
-    if (find_ring(left, order, seen, tries)) return true;
-    order.pop_back();
-    seen[j] = false;
-  }
-  return false;
-}
-
-std::vector<std::vector<std::size_t>> disjoint_rings(Machine const& machine, std::vector<Place> const& among) {
-  auto left = links_between(machine, among);
-  std::vector<std::vector<std::size_t>> rings;
-  while (among.size() > 2 && rings.size() + 2 <= kMostRings) {
-    std::vector<std::size_t> order{0};
-    std::vector<bool> seen(among.size(), false);
-    seen[0] = true;
-    int tries = 0;
-    if (!find_ring(left, order, seen, tries)) break;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      auto const a = order[i];
-      auto const b = order[(i + 1) % order.size()];
-      --left[a][b];
-      --left[b][a];
-    }
-    rings.push_back(order);
-    rings.emplace_back(order.rbegin(), order.rend());  // the other direction of the same links
-  }
-  if (rings.empty()) {
-    rings.emplace_back();
-    for (std::size_t i = 0; i < among.size(); ++i) rings.back().push_back(i);
-  }
-  return rings;
-}
+// Who moves what is not added to anything.
+enum class Movers : std::uint8_t {
+  Fastest,  // a copy engine or a kernel, whichever is through earlier
+  Kernels,  // a kernel wherever one can: a GPU has more of them than copy engines
+};
+constexpr Movers kMovers[] = {Movers::Fastest, Movers::Kernels};
 
 // Ways between participants, each chosen once for each size.
 class Lanes {
  public:
-  Lanes(Model const& model, Collective const& collective) : model_(model), planner_(model), collective_(collective) {}
+  Lanes(Model const& model, Collective const& collective, Movers movers)
+      : model_(model), planner_(model), collective_(collective), movers_(movers) {}
 
   struct Lane {
     Way way;
@@ -99,8 +44,8 @@ class Lanes {
   }
 
  private:
-  // By a copy engine or by a kernel, whichever is through earlier. What is added is added by a kernel: where it can, it
-  // reads the other's memory itself, else it works behind the copy, which is one more start and one more pass.
+  // What is added is added by a kernel: where it can, it reads the other's memory itself, else it works behind the
+  // copy, which is one more start and one more pass.
   Lane chosen(Moves::Move const& move) {
     Request request{.id = std::string(to_string(collective_.op)),
                     .from = collective_.among[move.from],
@@ -109,9 +54,11 @@ class Lanes {
     std::optional<Lane> best;
     Seconds fastest{0};
     std::string refusal = "nothing moves data there";
-    for (auto const op : {move.reduces ? Op::Read : Op::Copy, move.reduces ? Op::Copy : Op::Write}) {
+    bool const kernel_first = move.reduces || movers_ == Movers::Kernels;
+    auto const by_kernel = move.reduces ? Op::Read : Op::Write;
+    for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
       request.op = op;
-      auto const choice = planner_.choose(request);
+      auto const choice = choice_of(request);
       if (!choice.chosen) {
         refusal = choice.judged.front().refused_by->id;
         continue;
@@ -120,7 +67,7 @@ class Lanes {
       if (!judged.cost || (best && judged.cost->time >= fastest)) continue;
       best = Lane{judged.way, op};
       fastest = judged.cost->time;
-      if (move.reduces) break;
+      if (kernel_first) break;
     }
     if (!best)
       throw PlanError(fmt::format("{} from '{}' to '{}': {}", to_string(collective_.op),
@@ -129,9 +76,24 @@ class Lanes {
     return *best;
   }
 
+  // Participants have their own data to move: none relays for two others that NVLink joins.
+  [[nodiscard]] Choice choice_of(Request request) const {
+    auto choice = planner_.choose(request);
+    if (!choice.chosen) return choice;
+    auto const& way = choice.judged[*choice.chosen].way;
+    auto const& among = collective_.among;
+    if (way.mechanism != Mechanism::NvlinkRelay ||
+        std::find(among.begin(), among.end(), Place(*way.relay)) == among.end())
+      return choice;
+    request.only = Mechanism::Nvlink;
+    auto direct = planner_.choose(request);
+    return direct.chosen ? direct : choice;
+  }
+
   Model const& model_;
   Planner planner_;
   Collective const& collective_;
+  Movers movers_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Lane> lanes_;
 };
 
@@ -206,21 +168,28 @@ std::vector<Collective> settled(Collective const& collective) {
 std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   check(collective);
   auto const layout = layout_of(model, collective);
-  Lanes lanes(model, collective);
+  std::vector<Lanes> lanes;
+  for (auto const movers : kMovers)
+    if (movers == Movers::Fastest || collective.among.size() <= kMostForRings)
+      lanes.emplace_back(model, collective, movers);
   std::vector<Weighed> plans;
-  auto const weigh = [&](Collective const& one, Algorithm algorithm, std::optional<Moves> moves) {
-    if (!moves) return;
-    auto plan = laid(model, one, algorithm, std::move(*moves), lanes);
-    auto const time = estimate(model, plan.steps).makespan;
-    plans.push_back({std::move(plan), time});
+  auto const weigh = [&](Collective const& one, Algorithm algorithm, Moves const& moves) {
+    std::optional<Weighed> best;
+    for (auto& with : lanes) {
+      auto plan = laid(model, one, algorithm, moves, with);
+      auto const time = estimate(model, plan.steps).makespan;
+      constexpr double kClearlyFaster = 1e-3;
+      if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
+    }
+    plans.push_back(std::move(*best));
   };
   for (auto const algorithm :
        {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling, Algorithm::Hierarchical}) {
     bool const asked = collective.algorithm == algorithm;
     if (!asked && (collective.algorithm != Algorithm::Auto || !worth_weighing(algorithm, collective.among.size())))
       continue;
-    for (auto const& one : settled(collective)) weigh(one, algorithm, moves_of(one, algorithm, layout));
-    if (algorithm == Algorithm::Direct) weigh(collective, algorithm, in_one_step(collective));
+    for (auto const& one : settled(collective))
+      for (auto const& moves : moves_of(one, algorithm, layout)) weigh(one, algorithm, moves);
   }
   std::stable_sort(plans.begin(), plans.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
   if (plans.empty())
@@ -243,6 +212,7 @@ Layout layout_of(Model const& model, Collective const& collective) {
   std::map<HostId, std::vector<std::size_t>> hosts;
   for (std::size_t i = 0; i < collective.among.size(); ++i) hosts[machine.host_of(collective.among[i])].push_back(i);
   for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
+  if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
   // A chain of n - 1 links with latency l and rate r is through after (n - 2 + c) (l + b / (c r)): least for this c.
   auto const& order = layout.rings.front();
   auto const choice = Planner(model).choose(

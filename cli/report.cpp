@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/executors.hpp"
+#include "cli/session.hpp"
+#include "core/io/error.hpp"
+#include "core/verdict/set_report.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct Options {
+  std::string bytes = "64 MiB";
+  bool markdown = false;
+};
+
+void run(Session& session, Options const& options) {
+  auto const bytes = argument(parse_bytes(options.bytes));
+  std::vector<SetResult> results;
+  auto const add = [&](Machine const& machine) {
+    auto of_machine = judge_sets(Model(machine), bytes, make_sim_executor);
+    results.insert(results.end(), of_machine.begin(), of_machine.end());
+  };
+  bool const one = !session.machine_name.empty();
+  if (one) add(session.machine());
+  if (!one)
+    for (auto const& name : session.catalogue.machine_names()) {
+      auto machine = session.catalogue.machine(name);
+      session.apply_settings(machine);
+      add(machine);
+    }
+  if (session.json)
+    fmt::print("{}\n", set_report_json(results).dump(2));
+  else
+    fmt::print("{}", one && !options.markdown ? set_report_text(results) : set_report_markdown(results));
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand(
+      "report",
+      "many transfers at once on a machine: all-to-all, all-gather, incast, shifts, a permutation; each planned and "
+      "simulated, beside the bound, all at once and simple algorithms");
+  auto options = std::make_shared<Options>();
+  session.add_machine(*command, "machine", false);
+  command->add_option("--bytes", options->bytes, "of each transfer")->capture_default_str();
+  command->add_flag("--markdown", options->markdown, "print docs/set-report.md: a row a machine");
+  command->callback([&session, options] { run(session, *options); });
+}
+
+}  // namespace lanewise::cli
