@@ -48,6 +48,11 @@ std::vector<std::size_t> turns_of(std::vector<OpenTransfer> const& transfers) {
   return turn;
 }
 
+bool is_whole(OpenTransfer const& transfer, Way const& way) {
+  return way.by_driver || way.pageable || way.access.each > Bytes(0) || transfer.op == Op::Atomic ||
+         migrates(transfer.op) || transfer.bytes == Bytes(0);
+}
+
 class Layout {
  public:
   Layout(TransferSet const& set, Model const& model, Draft const& draft) : set_(set), model_(model), draft_(draft) {}
@@ -98,7 +103,7 @@ class Layout {
     Bytes done{0};
     for (std::size_t o = 0; o < shares.size(); ++o) {
       if (transfer.bytes > Bytes(0) ? shares[o] <= 0 : o != set_.usual[i]) continue;
-      auto const count = cuts_of(transfer.options[o], shares[o]);
+      auto const count = set_.whole[i] ? 1 : cuts_of(transfer.options[o], shares[o]);
       Bytes const each(
           static_cast<std::int64_t>(std::round(shares[o] / static_cast<double>(count) / kAlignment) * kAlignment));
       for (std::size_t k = 0; k < count; ++k) {
@@ -113,8 +118,8 @@ class Layout {
                     pieces_.end());
   }
   [[nodiscard]] std::size_t cuts_of(Option const& option, double bytes) const {
-    auto const flows_over_start = bytes / option.rate.value() / option.demand.latency().value();
-    return std::clamp<std::size_t>(static_cast<std::size_t>(flows_over_start / kFlowsOverStart), 1, draft_.cuts);
+    auto const worth = bytes / option.rate.value() / (kFlowsOverStart * option.demand.latency().value());
+    return std::max<std::size_t>(1, static_cast<std::size_t>(std::min(worth, static_cast<double>(draft_.cuts))));
   }
 
   // The order in which they should ask for engines and links.
@@ -157,10 +162,14 @@ TransferSet transfer_set(Plan const& plan, Model const& model) {
   TransferSet set;
   set.transfers = open_transfers(plan, model);
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
-    auto const& options = set.transfers[i].options;
-    auto const found = std::find_if(options.begin(), options.end(),
+    auto& transfer = set.transfers[i];
+    auto const found = std::find_if(transfer.options.begin(), transfer.options.end(),
                                     [&](Option const& option) { return option.candidate == plan.decisions[i].chosen; });
-    set.usual.push_back(static_cast<std::size_t>(found - options.begin()));
+    set.usual.push_back(static_cast<std::size_t>(found - transfer.options.begin()));
+    set.whole.push_back(is_whole(transfer, found->way));
+    if (!set.whole.back()) continue;
+    transfer.options = {*found};
+    set.usual.back() = 0;
   }
   set.depth = depths_of(set.transfers);
   set.turn = turns_of(set.transfers);

@@ -16,8 +16,9 @@ namespace lanewise {
 struct TransferSet {
   std::vector<OpenTransfer> transfers;  // with the options that may be used
   std::vector<std::size_t> usual;       // of each, the option it takes alone
-  std::vector<std::size_t> depth;       // of each, how many of a chain come before it
-  std::vector<std::size_t> turn;        // of each, who goes first among equals
+  std::vector<bool> whole;         // of each, whether it goes its usual way undivided and nothing else is asked for
+  std::vector<std::size_t> depth;  // of each, how many of a chain come before it
+  std::vector<std::size_t> turn;   // of each, who goes first among equals
 };
 
 struct Draft {
@@ -39,7 +40,8 @@ struct Trial {
   Estimate run;
 };
 
-// The transfers of a plan in which each goes its best way by itself.
+// The transfers of a plan in which each goes its best way by itself. The driver's own copies, pageable memory, atomics,
+// Unified Memory and nothing at all are whole.
 TransferSet transfer_set(Plan const& plan, Model const& model);
 
 Trial tried(TransferSet const& set, Model const& model, Draft const& draft);

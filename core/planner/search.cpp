@@ -44,15 +44,11 @@ constexpr Turns kTurns[] = {{0, First::Listed},      {kAlone, First::Listed}, {k
 
 // Ways that the candidates list but that the request does not mean.
 bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
-  auto const& way = usual.way;
-  bool const as_it_is = way.by_driver || way.pageable || way.access.each > Bytes(0) || transfer.op == Op::Atomic ||
-                        migrates(transfer.op) || transfer.bytes == Bytes(0);
-  if (as_it_is) return true;
   if (option.way.mechanism == Mechanism::BarCopy) return true;  // a core at 0.44 GB/s is no second way
   if (option.way.mechanism != Mechanism::PcieP2p) return false;
   if (transfer.op == Op::Read && option.way.drive == Drive::Push) return true;
   constexpr std::size_t kMostPeers = 8;  // of a GPU over PCIe: beyond, a mapping more could be one too many
-  return way.mechanism != Mechanism::PcieP2p && machine.all(PciKind::Gpu).size() > kMostPeers + 1;
+  return usual.way.mechanism != Mechanism::PcieP2p && machine.all(PciKind::Gpu).size() > kMostPeers + 1;
 }
 
 bool goes_through_host(Option const& option) {
@@ -345,7 +341,7 @@ Plan best_found(Plan const& each, Model const& model, Objective objective) {
   Search search(apart, model, objective);
   auto const by_itself = search.value_of(usual);
   auto best = search.run(by_itself);
-  if (may_gain_through_host(apart, open, model, best.value)) {
+  if (objective == Objective::Slowdown || may_gain_through_host(apart, open, model, best.value)) {
     auto through_host = Search(open, model, objective).run(by_itself);
     if (through_host.value * (1 + kBetterThroughHost) <= best.value)
       return plan_of(open, each, std::move(through_host.trial));

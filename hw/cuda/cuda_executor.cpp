@@ -6,21 +6,12 @@
 
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
-#include "core/units/statistics.hpp"
+#include "core/plan/step_samples.hpp"
 #include "hw/cuda/plan_run.hpp"
 #include "hw/cuda/program_run.hpp"
 #include "hw/cuda/start.hpp"
 
 namespace lanewise::hw {
-namespace {
-
-// What all runs of one step showed.
-struct Samples {
-  std::vector<double> start, duration;
-};
-
-}  // namespace
-
 CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
     : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
 
@@ -37,19 +28,17 @@ Trace CudaExecutor::run(Plan const& plan) {
     laid = std::make_unique<PlanRun>(plan, model_, *devices_);
   else
     laid = std::make_unique<ProgramRun>(plan, *devices_);
-  std::vector<Samples> samples(plan.steps.size());
+  std::vector<StepSamples> samples(plan.steps.size());
+  std::vector<std::string> mismatches(plan.steps.size());
   std::vector<double> makespans;
   Trace trace;
-  trace.steps.resize(plan.steps.size());
   for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
     throw_if_interrupted();
     auto const times = laid->once();
     auto const wrong = laid->mismatches();
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      if (trace.steps[i].mismatch.empty()) trace.steps[i].mismatch = wrong[i];
-      if (run < 0) continue;
-      samples[i].start.push_back(times.steps[i].start.value());
-      samples[i].duration.push_back((times.steps[i].end - times.steps[i].start).value());
+      if (mismatches[i].empty()) mismatches[i] = wrong[i];
+      if (run >= 0) samples[i].add(times.steps[i].start, times.steps[i].end);
     }
     if (run >= 0) makespans.push_back(times.makespan.value());
   }
@@ -63,15 +52,8 @@ Trace CudaExecutor::run(Plan const& plan) {
   if (laid->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
   trace.makespan = through_json(Seconds(median(makespans)));
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    auto& step = trace.steps[i];
-    step.transfer = plan.steps[i].transfer;
-    step.bytes = plan.steps[i].bytes;
-    step.start = through_json(Seconds(median(samples[i].start)));
-    step.end = step.start + through_json(Seconds(median(samples[i].duration)));
-    step.verified = step.mismatch.empty();
-    step.spread = relative_spread(samples[i].duration);
-  }
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    trace.steps.push_back(samples[i].trace(plan.steps[i], std::move(mismatches[i])));
   return trace;
 }
 

@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
-
 #include "core/io/error.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/devices.hpp"
 #include "hw/cuda/handles.hpp"
 #include "hw/cuda/kernels.hpp"
 #include "hw/executor_factory.hpp"
+#include "hw/memory/bound_pages.hpp"
 #include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
@@ -30,18 +28,12 @@ Device device_at(std::string const& bdf, int gpu) {
   return Device(device);
 }
 
-// A dma-buf covers whole pages of the host's size.
-std::size_t whole_pages(Bytes bytes) {
-  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (static_cast<std::size_t>(bytes.value()) + page - 1) / page * page;
-}
-
 class GpuMemory : public Memory {
  public:
   GpuMemory(Device device, Bytes bytes)
       : device_(device),
         bytes_(static_cast<std::uint64_t>(bytes.value())),
-        length_(whole_pages(bytes)),
+        length_(whole_pages(bytes)),  // that is what a dma-buf covers
         memory_(allocate_on(device, Bytes(static_cast<std::int64_t>(length_)))),
         stream_(make_stream(device)) {
     LANEWISE_CUDA(cudaDeviceGetAttribute(&shape_.multiprocessors, cudaDevAttrMultiProcessorCount, ordinal(device)));

@@ -14,6 +14,7 @@
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/limits.hpp"
 #include "hw/cuda/watch.hpp"
+#include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -21,9 +22,6 @@ namespace {
 // A stream beyond the hardware's queues would wait behind another's work: 32 with CUDA_DEVICE_MAX_CONNECTIONS=32, less
 // the gate's, the default stream's and those of threads.
 constexpr std::size_t kMostStreams = 24;
-
-// The pattern of a step: of its number, so that no two steps of a plan carry the same bytes.
-std::uint64_t seed_of(StepId id) { return 0x6c616e6577697365ULL + index(id) * 0x10001ULL; }
 
 // Whether a step has a source and a target of its own, which no other step touches.
 bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
@@ -52,7 +50,7 @@ PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
   for (auto const& step : steps_) {
     auto& laid = laid_.emplace_back();
     laid.step = lay(step, model, devices, shared_ ? &*shared_ : nullptr);
-    if (has_own_memory(step)) laid.step.source->fill(seed_of(StepId(laid_.size() - 1)));
+    if (has_own_memory(step)) laid.step.source->fill(seed_of(laid_.size() - 1));
     laid.waits_for = step.after;
     laid.waits_for.insert(laid.waits_for.end(), step.turns.begin(), step.turns.end());
     laid.end = make_event(laid.step.move->device());
@@ -202,7 +200,7 @@ std::vector<std::string> PlanRun::mismatches() const {
   auto by_step = shared_ ? shared_->mismatches() : std::vector<std::string>(laid_.size());
   for (std::size_t i = 0; i < laid_.size(); ++i) {
     if (!has_own_memory(steps_[i])) continue;
-    if (auto const wrong = laid_[i].step.arrived().mismatch(seed_of(StepId(i)))) by_step[i] = text_of(*wrong);
+    if (auto const wrong = laid_[i].step.arrived().mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
   }
   return by_step;
 }

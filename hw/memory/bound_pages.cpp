@@ -53,12 +53,12 @@ cpu_set_t cores_of_list(std::istream& list) {
   return cores;
 }
 
+}  // namespace
+
 std::size_t whole_pages(Bytes bytes) {
   auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (static_cast<std::size_t>(bytes.value()) + page - 1) / page * page;
 }
-
-}  // namespace
 
 BoundPages::BoundPages(Bytes bytes, NumaIndex numa) : length_(whole_pages(std::max(bytes, Bytes(1)))) {
   auto* const mapped = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

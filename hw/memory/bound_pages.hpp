@@ -10,6 +10,9 @@ namespace lanewise::hw {
 // A NUMA node as the operating system counts it; absent: wherever the kernel puts it.
 using NumaIndex = std::optional<int>;
 
+// As many bytes in whole pages of the host's size.
+std::size_t whole_pages(Bytes bytes);
+
 // Whole pages bound to a NUMA node, present from the start, zeros.
 class BoundPages {
  public:

@@ -56,7 +56,4 @@ class NodeMemory : public Memory {
 // such GPU, or this build has no CUDA.
 using MakeGpuMemory = std::unique_ptr<Memory> (*)(std::string const& bdf, int gpu, Bytes bytes);
 
-// The pattern of a step of a plan: of its number, so that no two steps carry the same bytes.
-constexpr std::uint64_t seed_of(std::size_t step) { return 0x6c616e6577697365ULL + step * 0x10001ULL; }
-
 }  // namespace lanewise::hw

@@ -27,6 +27,12 @@ LANEWISE_ON_BOTH constexpr std::uint8_t pattern_byte(std::uint64_t seed, std::ui
   return byte_of(pattern_word(seed, offset / 8), offset);
 }
 
+// The pattern of a step of a plan, or of a participant of a collective: of its number, so that no two carry the same
+// bytes.
+LANEWISE_ON_BOTH constexpr std::uint64_t seed_of(std::uint64_t number) {
+  return 0x6c616e6577697365ULL + number * 0x10001ULL;
+}
+
 // The sum, in 32-bit elements, of the patterns of participants [first, first + count), from their word `word` on.
 struct Contribution {
   std::uint64_t word = 0;
@@ -37,7 +43,7 @@ LANEWISE_ON_BOTH constexpr std::uint64_t contributed_word(Contribution const& co
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   for (auto who = contribution.first; who < contribution.first + contribution.count; ++who) {
-    auto const word = pattern_word(0x6c616e6577697365ULL + who * 0x10001ULL, contribution.word + index);
+    auto const word = pattern_word(seed_of(who), contribution.word + index);
     low += word & 0xffffffffULL;
     high += word >> 32;
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/io/error.hpp"
+#include "hw/memory/pattern.hpp"
 #include "hw/verbs/exchange.hpp"
 
 namespace lanewise::hw {

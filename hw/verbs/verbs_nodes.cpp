@@ -8,7 +8,7 @@
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
-#include "core/units/statistics.hpp"
+#include "core/plan/step_samples.hpp"
 #include "hw/verbs/network_side.hpp"
 
 namespace lanewise::hw {
@@ -35,21 +35,9 @@ class VerbsExecutor : public Executor {
     trace.environment = environment(result);
     trace.makespan = through_json(Seconds(median(makespans(result))));
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      std::vector<double> starts;
-      std::vector<double> durations;
-      for (auto const& sample : result.samples) {
-        starts.push_back(sample.spans[i].start.value());
-        durations.push_back((sample.spans[i].end - sample.spans[i].start).value());
-      }
-      StepTrace step;
-      step.transfer = plan.steps[i].transfer;
-      step.bytes = plan.steps[i].bytes;
-      step.start = through_json(Seconds(median(starts)));
-      step.end = step.start + through_json(Seconds(median(durations)));
-      step.mismatch = result.mismatches[i];
-      step.verified = step.mismatch.empty();
-      step.spread = relative_spread(durations);
-      trace.steps.push_back(std::move(step));
+      StepSamples samples;
+      for (auto const& sample : result.samples) samples.add(sample.spans[i].start, sample.spans[i].end);
+      trace.steps.push_back(samples.trace(plan.steps[i], result.mismatches[i]));
     }
     return trace;
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/io/error.hpp"
+#include "hw/memory/pattern.hpp"
 #include "tests/hw/fake_network.hpp"
 
 namespace lanewise::hw {

@@ -106,6 +106,20 @@ TEST(SetPlanner, SplitsALargeCopyAndLeavesASmallOneWhole) {
   EXPECT_TRUE(SetPlanner(model).plan({request}, Objective::Makespan).decisions[0].others.empty());
 }
 
+TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
+  Model const model(bundled("gn5-8xp100"));
+  auto const& machine = model.machine();
+  std::vector<Request> requests;
+  for (auto const* to : {"gpu1", "gpu2", "gpu3"})
+    requests.push_back({.id = to,
+                        .from = machine.place("gpu0"),
+                        .to = machine.place(to),
+                        .bytes = 256_MiB,
+                        .only = Mechanism::HostStaged,
+                        .by_driver = true});
+  EXPECT_EQ(SetPlanner(model).plan(requests, Objective::Makespan).steps.size(), requests.size());
+}
+
 // Eight GPUs on NVSwitch, three engines each: in the order of the list all begin with the same three targets.
 TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
   Model const model(bundled("hgx-h200"));

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/planner/estimate.hpp"
 #include "core/planner/workload.hpp"
 #include "core/verdict/widening.hpp"
+#include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {
@@ -14,23 +14,7 @@ namespace {
 
 using namespace literals;
 
-Trace estimated(Model const& model, Plan const& plan) {
-  auto const run = estimate(model, plan.steps);
-  Trace trace;
-  trace.makespan = run.makespan;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    trace.steps.push_back({plan.steps[i].transfer, run.steps[i].start, run.steps[i].end, plan.steps[i].bytes, {}});
-  return trace;
-}
-
-class Estimating : public Executor {
- public:
-  explicit Estimating(Model const& model) : model_(model) {}
-  Trace run(Plan const& plan) override { return estimated(model_, plan); }
-
- private:
-  Model const& model_;
-};
+using test::estimated;
 
 Model const& server() {
   static Model const model(test::machine_of({.more_gpu = "copy_engines: 2"}));
@@ -95,7 +79,7 @@ TEST(Widenings, ArePlannedAndRunAgain) {
   auto const path = critical_path(plan, trace, server());
   auto const list = widenings(plan, trace, path, server(),
                               {[&](Model const& model) { return planned(model, jobs); },
-                               [](Model const& model) { return std::make_unique<Estimating>(model); }});
+                               [](Model const& model) { return std::make_unique<test::EstimatingExecutor>(model); }});
   ASSERT_FALSE(list.empty());
   EXPECT_NEAR(list.front().run, 0.5, 0.05);
   EXPECT_EQ(list.front().what, "all pcie_link");

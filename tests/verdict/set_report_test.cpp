@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/planner/estimate.hpp"
+#include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {
@@ -16,21 +16,8 @@ namespace {
 using namespace literals;
 using testing::HasSubstr;
 
-class EstimatedTimes : public Executor {
- public:
-  explicit EstimatedTimes(Model const& model) : model_(model) {}
-  Trace run(Plan const& plan) override {
-    Trace trace;
-    trace.makespan = estimate(model_, plan.steps).makespan;
-    return trace;
-  }
-
- private:
-  Model const& model_;
-};
-
 std::vector<SetResult> results_of(Model const& model) {
-  return judge_sets(model, 16_MiB, [](Model const& m) { return std::make_unique<EstimatedTimes>(m); });
+  return judge_sets(model, 16_MiB, [](Model const& m) { return std::make_unique<test::EstimatingExecutor>(m); });
 }
 
 TEST(SetReport, HoldsEverySetAgainstBoundAndSimpleAlgorithms) {
