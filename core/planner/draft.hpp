@@ -2,7 +2,7 @@
 // What a plan of a set of transfers could be - how much of each goes over which of its ways, in how many pieces, and
 // who goes first - and when everything would end. Cheap to try: only of the best is a plan made.
 //
-//   Draft draft{shares, .fill = kPairs};
+//   Draft const draft{.shares = shares, .fill = 1.1};
 //   auto const trial = tried(set, model, draft);
 //   trial.run.makespan;
 #include <vector>
