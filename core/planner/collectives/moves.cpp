@@ -115,6 +115,17 @@ void Moves::one_behind_the_other(std::size_t first) {
   }
 }
 
+void Moves::in_windows(std::size_t width) {
+  std::vector<std::vector<std::uint32_t>> sent(participants_);
+  for (std::uint32_t id = 0; id < list_.size(); ++id) {
+    auto& own = sent[list_[id].from];
+    if (own.size() >= width) list_[id].after.push_back(own[own.size() - width]);
+    own.push_back(id);
+    std::sort(list_[id].after.begin(), list_[id].after.end());
+    list_[id].after.erase(std::unique(list_[id].after.begin(), list_[id].after.end()), list_[id].after.end());
+  }
+}
+
 // Position i sends on what its predecessor's predecessors began, so that the last step ends at the owner.
 void ring_reduce(Moves& moves, std::span<std::size_t const> who, std::span<Cells const> part) {
   auto const n = who.size();

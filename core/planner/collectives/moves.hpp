@@ -38,6 +38,10 @@ class Moves {
   // can go on.
   void one_behind_the_other(std::size_t first = 0);
 
+  // Lets no participant have more than so many moves under way: each waits for the one that many before it. Big plans
+  // are simulated by what is under way at once, and a NIC gains nothing from hundreds of flows.
+  void in_windows(std::size_t width);
+
   [[nodiscard]] std::vector<Move> const& list() const { return list_; }
   [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
   [[nodiscard]] std::size_t participants() const { return participants_; }

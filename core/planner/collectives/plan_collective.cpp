@@ -58,7 +58,7 @@ class Lanes {
     auto const by_kernel = move.reduces ? Op::Read : Op::Write;
     for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
       request.op = op;
-      auto const choice = choice_of(request);
+      auto const choice = choice_of(request, move.from);
       if (!choice.chosen) {
         refusal = choice.judged.front().refused_by->id;
         continue;
@@ -76,18 +76,38 @@ class Lanes {
     return *best;
   }
 
-  // Participants have their own data to move: none relays for two others that NVLink joins.
-  [[nodiscard]] Choice choice_of(Request request) const {
+  // Participants have their own data to move: none relays for two others that NVLink joins, and those with several NICs
+  // at hand do not all take the first.
+  [[nodiscard]] Choice choice_of(Request request, std::size_t from) const {
     auto choice = planner_.choose(request);
     if (!choice.chosen) return choice;
     auto const& way = choice.judged[*choice.chosen].way;
     auto const& among = collective_.among;
+    if (way.nic_from) {
+      auto const alike = as_fast_as_chosen(choice);
+      choice.chosen = alike[from % alike.size()];
+      return choice;
+    }
     if (way.mechanism != Mechanism::NvlinkRelay ||
         std::find(among.begin(), among.end(), Place(*way.relay)) == among.end())
       return choice;
     request.only = Mechanism::Nvlink;
     auto direct = planner_.choose(request);
     return direct.chosen ? direct : choice;
+  }
+
+  static std::vector<std::size_t> as_fast_as_chosen(Choice const& choice) {
+    auto const& chosen = choice.judged[*choice.chosen];
+    constexpr double kAlike = 1e-3;
+    std::vector<std::size_t> alike;
+    for (std::size_t i = 0; i < choice.judged.size(); ++i) {
+      auto const& other = choice.judged[i];
+      if (other.refused_by == nullptr && other.cost.has_value() == chosen.cost.has_value() &&
+          other.way.mechanism == chosen.way.mechanism &&
+          (!other.cost || other.cost->time <= (1 + kAlike) * chosen.cost->time))
+        alike.push_back(i);
+    }
+    return alike;
   }
 
   Model const& model_;
@@ -183,14 +203,19 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
     }
     plans.push_back(std::move(*best));
   };
-  for (auto const algorithm :
-       {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling, Algorithm::Hierarchical}) {
-    bool const asked = collective.algorithm == algorithm;
-    if (!asked && (collective.algorithm != Algorithm::Auto || !worth_weighing(algorithm, collective.among.size())))
-      continue;
-    for (auto const& one : settled(collective))
-      for (auto const& moves : moves_of(one, algorithm, layout)) weigh(one, algorithm, moves);
-  }
+  auto const weigh_all = [&](auto const& is_wanted) {
+    for (auto const algorithm :
+         {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling, Algorithm::Hierarchical})
+      if (is_wanted(algorithm))
+        for (auto const& one : settled(collective))
+          for (auto const& moves : moves_of(one, algorithm, layout)) weigh(one, algorithm, moves);
+  };
+  bool const open = collective.algorithm == Algorithm::Auto;
+  weigh_all([&](Algorithm algorithm) {
+    return open ? worth_weighing(algorithm, collective.among.size()) : algorithm == collective.algorithm;
+  });
+  // What is worth weighing among many may not do this one at all.
+  if (open && plans.empty()) weigh_all([](Algorithm) { return true; });
   std::stable_sort(plans.begin(), plans.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
   if (plans.empty())
     throw PlanError(fmt::format("{} does not do {} among these {}", to_string(collective.algorithm),
