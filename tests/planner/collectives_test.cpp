@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
@@ -174,6 +175,34 @@ TEST(PlanCollective, CrossesBetweenIslandsOnce) {
   for (auto const& step : plan.steps)
     if (step.way.mechanism != Mechanism::Nvlink) across += step.bytes;
   EXPECT_EQ(across, 256_MiB);  // four parts of 64 MiB
+}
+
+// Two GPUs and two NICs below each switch: not all of them take the first.
+TEST(PlanCollective, UsesEveryNic) {
+  Model const model(bundled("hgx-h100-2"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllReduce, 16, 256_MiB));
+  std::set<PciId> senders;
+  for (auto const& step : plan.steps)
+    if (step.way.nic_from) senders.insert(*step.way.nic_from);
+  EXPECT_EQ(senders.size(), model.machine().fabric->attachments.size());
+}
+
+TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
+  Model const model(bundled("hgx-h100-32"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllToAll, 72, Bytes(72 * 4096)));
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::Direct);
+  EXPECT_FALSE(fault_of(plan));
+}
+
+TEST(Moves, InWindowsWaitForThoseBeforeThem) {
+  Moves moves(3, 1_MiB, 1);
+  for (int i = 0; i < 5; ++i) moves.deliver_block(0, 1 + static_cast<std::size_t>(i) % 2, Bytes(0), Bytes(0), 1_KiB);
+  moves.deliver_block(1, 0, Bytes(0), Bytes(0), 1_KiB);
+  moves.in_windows(2);
+  auto const& list = moves.list();
+  for (std::uint32_t i = 0; i < 5; ++i)
+    EXPECT_EQ(list[i].after, i < 2 ? std::vector<std::uint32_t>{} : std::vector{i - 2}) << i;
+  EXPECT_TRUE(list[5].after.empty());  // another sender's first
 }
 
 // Along a ring of a mesh every link has its own data to carry, so none is relayed over two wider ones.
