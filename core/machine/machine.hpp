@@ -264,7 +264,7 @@ struct Machine {
   [[nodiscard]] std::string const& name_of(Place const& place) const;
 };
 
-// "gpu0..gpu7" as 8 names, "node0/gpu0..node3/gpu7" as 32, else the text itself. Throws InputError for ends that differ.
+// "gpu0..gpu7" as 8 names, "node0/gpu0..node3/gpu7" as 32, else the text itself. Throws InputError for no range.
 std::vector<std::string> expand_range(std::string_view text);
 
 }  // namespace lanewise
