@@ -58,6 +58,7 @@ class Run {
       for (auto const& use : flows_[i].uses)
         alone_[i] = std::min(alone_[i], sharing_.capacities()[use.resource] / use.weight);
     }
+    if (first_ == First::Listed) return;
     slots_ = free_;
     work_.resize(sharing_.capacities().size(), 0);
     engine_work_.resize(free_.size(), 0);
@@ -149,7 +150,7 @@ class Run {
       if (!engines_are_free(i) || !fits(i)) return false;
       take(i);
       for (auto const& use : flows_[i].uses) taken_[use.resource] += share(i, use);
-      count_work(i, -1);
+      if (first_ == First::Urgent) count_work(i, -1);
       for (auto const ended : ended_)
         if (in_the_way(ended, i)) turns_[i].push_back(StepId(ended));
       if (turns_[i].empty())

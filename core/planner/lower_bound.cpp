@@ -262,7 +262,7 @@ class Program {
     double fastest = 0;
     for (auto const& column : columns_)
       for (auto const& [at, coefficient] : column.takes)
-        if (at == resource && held(column, engines) > 0)
+        if (at == resource && holds(column, engines))
           fastest = std::max(fastest, coefficient * gigabytes(option_of(column).rate));
     auto const whole = std::floor(capacity / fastest * (1 + 1e-9));
     auto const rest = capacity - whole * fastest;
@@ -278,8 +278,7 @@ class Program {
     std::vector<std::pair<std::size_t, double>> takes;  // column, coefficient
     double taken = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      auto const slots = held(columns_[c], engines);
-      if (slots == 0) continue;
+      if (!holds(columns_[c], engines)) continue;
       double coefficient = 0;  // as the engines count it
       double through = 0;
       for (auto const& [at, takes_of_it] : columns_[c].takes) {
@@ -299,12 +298,10 @@ class Program {
     limits_.push_back(limit);
     return true;
   }
-  // Slots of these engines.
-  [[nodiscard]] double held(Column const& column, std::vector<std::size_t> const& engines) const {
-    double slots = 0;
-    for (auto const& [at, coefficient] : column.takes)
-      if (std::find(engines.begin(), engines.end(), at) != engines.end()) slots += 1;
-    return slots;
+  [[nodiscard]] static bool holds(Column const& column, std::vector<std::size_t> const& engines) {
+    return std::any_of(column.takes.begin(), column.takes.end(), [&](auto const& take) {
+      return std::find(engines.begin(), engines.end(), take.first) != engines.end();
+    });
   }
   [[nodiscard]] Option const& option_of(Column const& column) const {
     return transfers_[column.transfer].options[column.option];

@@ -35,10 +35,9 @@ std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const&
         auto const capacity = model.capacity(use.resource);
         return capacity ? use.weight.ratio() * piece.rate.value() / capacity->value() : 0;
       };
-      constexpr double kFull = 1.1;
       bool const fits = std::all_of(piece.demand->uses.begin(), piece.demand->uses.end(), [&](Use const& use) {
         auto const before = taken[index(use.resource)];
-        return before == 0 || before + share(use) <= kFull;
+        return before == 0 || before + share(use) <= kHardlyShared;
       });
       if (!fits) return false;
       for (auto const& use : piece.demand->uses) taken[index(use.resource)] += share(use);

@@ -8,6 +8,10 @@
 
 namespace lanewise {
 
+// Steps hardly share while together they ask for no more than this of a capacity: weights are rounded to a twentieth,
+// and a link's two directions together carry less than twice one.
+inline constexpr double kHardlyShared = 1.1;
+
 struct Ordered {
   Demand const* demand = nullptr;
   BytesPerSecond rate;  // alone

@@ -8,6 +8,7 @@
 
 #include "core/planner/draft.hpp"
 #include "core/planner/lower_bound.hpp"
+#include "core/planner/rounds.hpp"
 
 namespace lanewise {
 namespace {
@@ -34,13 +35,12 @@ struct Turns {
   double fill = 0;
   First first = First::Listed;
 };
-// Everything at once; hardly any sharing (two directions of a link may carry less than twice one); two or three at a
-// time; only engines hold steps back.
-constexpr double kAlone = 1.1;
+// Everything at once; hardly any sharing; two or three at a time; only engines hold steps back.
 constexpr double kFew = 2.2;
 constexpr double kEngines = 100;
-constexpr Turns kTurns[] = {{0, First::Listed},      {kAlone, First::Listed}, {kFew, First::Listed},
-                            {kAlone, First::Urgent}, {kFew, First::Urgent},   {kEngines, First::Urgent}};
+constexpr Turns kTurns[] = {{0, First::Listed},    {kHardlyShared, First::Listed},
+                            {kFew, First::Listed}, {kHardlyShared, First::Urgent},
+                            {kFew, First::Urgent}, {kEngines, First::Urgent}};
 
 // Ways that the candidates list but that the request does not mean.
 bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
@@ -231,7 +231,8 @@ class Search {
     std::minstd_rand random(1);
     auto const tries = std::min(kMostClimbs, kClimbedSteps / at.trial.steps.size());
     for (std::size_t n = 0; n < tries && best.value > least_ * (1 + kCloseEnough); ++n) {
-      Found next{at.draft};
+      Found next;
+      next.draft = at.draft;
       if (!change(next.draft, at.trial, random)) continue;
       next.trial = tried(set_, model_, next.draft);
       next.value = value_of(next.trial);

@@ -100,7 +100,8 @@ TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   for (std::size_t i = 0; i < gpus.size(); ++i)
     across.push_back({.id = "t" + std::to_string(i), .from = gpus[i], .to = gpus[(i + 4) % 8], .bytes = 1_GiB});
   auto const bound = lower_bound(Planner(model).plan(across), model).value();
-  auto const demand = model.lower(gpus[0], gpus[4], 1_GiB, Op::Copy, {.mechanism = Mechanism::HostStaged});
+  Way const way{.mechanism = Mechanism::HostStaged, .staging = NumaId(0)};
+  auto const demand = model.lower(gpus[0], gpus[4], 1_GiB, Op::Copy, way);
   auto const staged = model.cost(demand, 1_GiB)->rate;
   auto const divisible = 64.0_GBps + BytesPerSecond((8 - 64.0 / 39) / 2 * staged.value());
   auto const whole = 64.0_GBps + BytesPerSecond(3 * staged.value());
