@@ -110,12 +110,11 @@ class Comparison {
     auto const alone = transfer_row("one way", whole);
     auto const host = transfer_row("through the host", staged);
     auto split = whole;
-    split.steps.push_back(staged.steps.front());
     auto const share = alone.value() / (alone.value() + host.value());
     constexpr std::int64_t kPage = 4096;
-    auto const through_host = static_cast<std::int64_t>(1_GiB / 1_B * share) / kPage * kPage;
-    split.steps[1].bytes = Bytes(through_host);
-    split.steps[1].offset = split.steps[0].bytes = 1_GiB - Bytes(through_host);
+    request.bytes = Bytes(static_cast<std::int64_t>(1_GiB / 1_B * share) / kPage * kPage);
+    split.steps.push_back(planner.plan({request}).steps.front());
+    split.steps[1].offset = split.steps[0].bytes = 1_GiB - request.bytes;
     transfer_row("both at once", split);
   }
   Seconds transfer_row(std::string const& what, Plan plan) {

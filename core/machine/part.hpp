@@ -79,11 +79,13 @@ struct GpuFigures {
   std::optional<double> memory_efficiency;  // what a local copy reaches of that
   std::optional<Bytes> bar1;
   std::optional<int> copy_engines;
+  std::optional<int> peer_copy_engines;     // of copies to other GPUs over NVLink; absent: all of the above do them
   std::optional<Seconds> copy_start;        // a copy engine from ready to its first byte, back to back in a stream
   std::optional<Seconds> host_copy_start;   // the same, to or from host memory, where it differs
   std::optional<Seconds> local_copy_start;  // the same, within its own memory
   std::optional<Seconds> kernel_start;      // a kernel from ready to its first access, back to back in a stream
   std::optional<Seconds> pulled_start;      // on top, where the destination's stream drives a peer copy
+  std::optional<Seconds> engine_change;     // on top, where a copy out of it follows work that its engine did not do
   std::optional<Seconds> chunk_gap;         // between the chunks of a ring through a third memory
   // Of the driver's copies without peer access: the legs, what passes before the first byte, between one chunk and the
   // next, and what both directions together reach of twice one.

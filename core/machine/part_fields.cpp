@@ -92,6 +92,7 @@ bool zero_is_refused(std::string_view key) {
                                                   "host_duplex",
                                                   "load_store_efficiency",
                                                   "copy_engines",
+                                                  "peer_copy_engines",
                                                   "copy_efficiency_to_cpu",
                                                   "staged_duplex",
                                                   "memory_efficiency",
@@ -270,6 +271,9 @@ std::vector<PartField> gpu_fields() {
                      LANEWISE_MEMBER(gpu.memory_efficiency)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
   f.push_back(scalar("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
+  f.push_back(scalar("peer_copy_engines",
+                     "copy engines for copies to other GPUs over NVLink, beside the others; absent: all do them",
+                     LANEWISE_MEMBER(gpu.peer_copy_engines)));
   f.push_back(scalar("copy_start", "a copy engine from ready to its first byte, back to back in a stream",
                      LANEWISE_MEMBER(gpu.copy_start)));
   f.push_back(scalar("host_copy_start", "the same to or from host memory, where it differs",
@@ -280,6 +284,8 @@ std::vector<PartField> gpu_fields() {
                      LANEWISE_MEMBER(gpu.kernel_start)));
   f.push_back(scalar("pulled_start", "on top, where the destination's stream drives a peer copy",
                      LANEWISE_MEMBER(gpu.pulled_start)));
+  f.push_back(scalar("engine_change", "on top, where a copy out of it follows work that its engine did not do",
+                     LANEWISE_MEMBER(gpu.engine_change)));
   f.push_back(scalar("chunk_gap", "what passes between the chunks of a ring through a third memory",
                      LANEWISE_MEMBER(gpu.chunk_gap)));
   f.push_back(word("staged_legs", "how the driver runs the two legs of a copy without peer access",

@@ -34,6 +34,10 @@ Seconds pulled_start(Part const* gpu) {
   return said(
       gpu, [](Part const& p) { return p.gpu.pulled_start; }, overheads::kPulledStart);
 }
+Seconds engine_change(Part const* gpu) {
+  return said(
+      gpu, [](Part const& p) { return p.gpu.engine_change; }, overheads::kEngineChange);
+}
 Seconds chunk_gap(Part const* gpu) {
   return said(
       gpu, [](Part const& p) { return p.gpu.chunk_gap; }, overheads::kChunkGap);

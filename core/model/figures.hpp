@@ -12,6 +12,7 @@ Seconds host_copy_start(Part const* gpu);
 Seconds local_copy_start(Part const* gpu);
 Seconds kernel_start(Part const* gpu);
 Seconds pulled_start(Part const* gpu);
+Seconds engine_change(Part const* gpu);
 Seconds chunk_gap(Part const* gpu);
 Seconds staged_start(Part const* gpu);
 Seconds staged_gap(Part const* gpu);

@@ -89,6 +89,7 @@ class Lowering {
   [[nodiscard]] Seconds by_host(Seconds time) const { return time * model_.assumed()(Parameter::HostWork); }
 
   void hold_engine(PciId gpu) { demand_.engines.push_back(resources_.copy_engines(gpu)); }
+  void hold_peer_engine(PciId gpu) { demand_.engines.push_back(resources_.peer_copy_engines(gpu)); }
   void keep_busy(Seconds time) {
     demand_.start += time;
     demand_.busy += time;
@@ -100,7 +101,11 @@ class Lowering {
     bool const between_gpus = std::holds_alternative<PciId>(from_) && std::holds_alternative<PciId>(to_);
     if (peers && between_gpus && op_ == Op::Copy && way_.drive == Drive::Pull)
       keep_busy(figures::pulled_start(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart));
-    if (!by_kernel()) hold_engine(gpu);
+    if (by_kernel()) return;
+    if (way_.mechanism == Mechanism::NvlinkRelay || (way_.mechanism == Mechanism::Nvlink && between_gpus))
+      hold_peer_engine(gpu);
+    else
+      hold_engine(gpu);
   }
 
   void local() {
@@ -331,7 +336,7 @@ class Lowering {
           auto const hop = leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, by_nvlink()); });
           front = {hop.latency, hop.rate, true};
           keep_busy(engine_start(*g));
-          hold_engine(*g);
+          hold_peer_engine(*g);
           holder = *way_.relay;
         }
         front.latency += path_.gpu_into_device(holder, nic);
@@ -362,7 +367,7 @@ class Lowering {
         if (way_.relay_to) {
           back = {back.latency + path_.nvlink(holder, *g, by_nvlink()), received.rate, true};
           keep_busy(engine_start(holder));
-          hold_engine(holder);
+          hold_peer_engine(holder);
         }
         return back;
       }

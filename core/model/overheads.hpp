@@ -9,6 +9,10 @@ using namespace literals;
 // A copy engine from "ready" to the first byte, back to back in a stream. Source: p2pBandwidthLatencyTest, 4 B between
 // peers below a root complex, 1.74 us (V100) and 1.92 to 2.02 us (A100), less the 0.63 us of the way.
 inline constexpr Seconds kCopyEngineStart = 1.3_us;
+// The engine that copies to other GPUs or to host memory, on top of its start, behind work that it did not do itself: a
+// kernel, another engine's copy. Source: 4 B to a peer 5.9 us behind a kernel and 1.8 us behind such a copy, to host
+// memory 6.1 and 1.8 us, where copies from host memory and within the GPU took the same behind both (4 x H200).
+inline constexpr Seconds kEngineChange = 4.2_us;
 // The driver starting a copy within one GPU's memory, and the copy's turn there. Source: the diagonal of the same tool,
 // 2.0 us (H100, V100), 2.3 us (A100 PCIe), 3.0 us (P100, A100 SXM4), 1.3 to 1.6 us (RTX): the middle.
 inline constexpr Seconds kLocalCopyStart = 2.3_us;

@@ -114,6 +114,7 @@ void Resources::add_functions(Machine const& machine) {
   driver_stagings_.resize(count);
   device_memories_.resize(count);
   copy_engines_.resize(count);
+  peer_copy_engines_.resize(count);
   multiprocessors_.resize(count);
   wires_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -137,6 +138,11 @@ void Resources::add_functions(Machine const& machine) {
       copy_engines_[i] = EngineId(engines_.size());
       engines_.push_back(
           {function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
+      peer_copy_engines_[i] = copy_engines_[i];
+      if (part != nullptr && part->gpu.peer_copy_engines) {
+        peer_copy_engines_[i] = EngineId(engines_.size());
+        engines_.push_back({function.name + ".peer_copy_engines", *part->gpu.peer_copy_engines});
+      }
       multiprocessors_[i] = EngineId(engines_.size());
       engines_.push_back({function.name + ".multiprocessors", 1});
     }

@@ -58,6 +58,8 @@ class Resources {
   [[nodiscard]] std::optional<ResourceId> iommu(SocketId id) const { return iommus_[index(id)]; }
   [[nodiscard]] ResourceId device_memory(PciId gpu) const { return device_memories_[index(gpu)]; }
   [[nodiscard]] EngineId copy_engines(PciId gpu) const { return copy_engines_[index(gpu)]; }
+  // Those that serve its copies over NVLink to other GPUs: the same, unless the part has others for them.
+  [[nodiscard]] EngineId peer_copy_engines(PciId gpu) const { return peer_copy_engines_[index(gpu)]; }
   // What a GPU's own kernels take turns for.
   [[nodiscard]] EngineId multiprocessors(PciId gpu) const { return multiprocessors_[index(gpu)]; }
   [[nodiscard]] Duplex wire(PciId nic) const { return wires_[index(nic)]; }
@@ -113,6 +115,7 @@ class Resources {
   std::vector<std::optional<ResourceId>> iommus_;
   std::vector<ResourceId> device_memories_;
   std::vector<EngineId> copy_engines_;
+  std::vector<EngineId> peer_copy_engines_;
   std::vector<EngineId> multiprocessors_;
   std::vector<Duplex> wires_;
   std::vector<std::optional<Duplex>> uplinks_;

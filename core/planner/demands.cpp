@@ -5,10 +5,111 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
+#include "core/model/figures.hpp"
 #include "core/model/path_builder.hpp"
+#include "core/plan/lines.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
+namespace {
+
+// What lies between steps, which none of them has alone.
+class Between {
+ public:
+  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand> const& demands)
+      : model_(model),
+        steps_(steps),
+        demands_(demands),
+        in_lines_(travel_in_lines(steps)) {}
+
+  // For the next step; its demand is the last.
+  void add_to(Demand& demand) {
+    auto const& step = steps_[demands_.size() - 1];
+    Seconds noticed{0};
+    for (auto const before : step.after)
+      noticed = std::max(noticed, model_.handover(step.from, steps_[index(before)].way, step.way));
+    if (auto const* before = same_kernel(step))
+      continue_kernel(demand, *before);
+    else if (in_lines_ && !step.after.empty())
+      demand.start = demand.busy = Seconds(0);  // its kernel runs already
+    else
+      demand.start += noticed + engine_change(step) * model_.assumed()(Parameter::EngineStart);
+    constexpr double kOfLines = 2;
+    if (in_lines_ && step.from != step.to) PathBuilder(model_, demand).scale(kOfLines);
+    kernel_paths_.push_back(demand.path);
+    if (auto const* before = same_kernel(step))
+      kernel_paths_.back() = std::max(kernel_paths_.back(), kernel_paths_[index(*before)]);
+  }
+
+ private:
+  // Who does a step: one of its GPU's copy engines or its multiprocessors; others do not wait by events.
+  enum class Doer : std::uint8_t { Engine, Kernel, Other };
+  static Doer doer_of(Step const& step) {
+    if (step.work > Seconds(0)) return Doer::Kernel;
+    switch (step.way.mechanism) {
+      case Mechanism::Local:
+      case Mechanism::Nvlink:
+      case Mechanism::PcieP2p:
+      case Mechanism::HostDma: return by_kernel(step.op) ? Doer::Kernel : Doer::Engine;
+      default: return Doer::Other;
+    }
+  }
+  [[nodiscard]] bool shares_engine(StepId before, Demand const& demand) const {
+    auto const& engines = demands_[index(before)].engines;
+    return std::any_of(engines.begin(), engines.end(), [&](EngineId engine) {
+      return std::find(demand.engines.begin(), demand.engines.end(), engine) != demand.engines.end();
+    });
+  }
+
+  // Copies out of a GPU wait for anything by events, and kernels for copies; kernels for one another within what they
+  // run as.
+  [[nodiscard]] Seconds engine_change(Step const& step) const {
+    auto const& machine = model_.machine();
+    auto const gpu = gpu_at(machine, step.from);
+    bool const engine = doer_of(step) == Doer::Engine && step.way.mechanism != Mechanism::Local;
+    bool const kernel = doer_of(step) == Doer::Kernel && step.work == Seconds(0);
+    if (!gpu || (!engine && !kernel)) return Seconds(0);
+    auto const* part = machine.part_of(*gpu);
+    Seconds change{0};
+    for (auto const id : step.after) {
+      auto const& before = steps_[index(id)];
+      auto const doer = doer_of(before);
+      if (doer == Doer::Other || (kernel && doer == Doer::Kernel) || (engine && shares_engine(id, demands_.back())))
+        continue;
+      if (gpu_at(machine, before.from) != gpu)
+        change = std::max(change, figures::chunk_gap(part));
+      else if (engine)
+        change = std::max(change, figures::engine_change(part));
+    }
+    return change;
+  }
+
+  // Of a kernel that adds to what another step put in the same place: that one, as a kernel that does both reads all
+  // sources at once.
+  [[nodiscard]] StepId const* same_kernel(Step const& step) const {
+    if (!step.reduces || !by_kernel(step.op)) return nullptr;
+    for (auto const& id : step.after) {
+      auto const& before = steps_[index(id)];
+      if (before.to == step.to && before.writes == step.writes && before.bytes == step.bytes &&
+          (by_kernel(before.op) || before.from == before.to))
+        return &id;
+    }
+    return nullptr;
+  }
+  void continue_kernel(Demand& demand, StepId before) const {
+    demand.start = Seconds(0);
+    demand.busy = Seconds(0);
+    demand.path = std::max(demand.path - kernel_paths_[index(before)], Seconds(0));
+  }
+
+  Model const& model_;
+  std::vector<Step> const& steps_;
+  std::vector<Demand> const& demands_;
+  bool in_lines_;
+  std::vector<Seconds> kernel_paths_;  // of each step: the longest of those that its kernel does up to it
+};
+
+}  // namespace
 
 Demand demand_of(Model const& model, Step const& step) {
   if (step.work > Seconds(0)) {
@@ -30,12 +131,10 @@ Demand demand_of(Model const& model, Step const& step) {
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps) {
   std::vector<Demand> demands;
   demands.reserve(steps.size());
+  Between between(model, steps, demands);
   for (auto const& step : steps) {
     demands.push_back(demand_of(model, step));
-    Seconds noticed{0};
-    for (auto const before : step.after)
-      noticed = std::max(noticed, model.handover(step.from, steps[index(before)].way, step.way));
-    demands.back().start += noticed;
+    between.add_to(demands.back());
     if (demands.back().unknown)
       throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
                                   model.resources().at(*demands.back().unknown).missing));

@@ -7,11 +7,29 @@
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/plan/step_samples.hpp"
+#include "hw/cuda/line_run.hpp"
 #include "hw/cuda/plan_run.hpp"
 #include "hw/cuda/program_run.hpp"
 #include "hw/cuda/start.hpp"
 
 namespace lanewise::hw {
+namespace {
+
+struct Laid {
+  std::unique_ptr<Run> run;
+  std::string form;
+};
+Laid laid_out(Plan const& plan, Model const& model, Devices& devices) {
+  auto const& machine = model.machine();
+  if (auto const why = why_streams(plan, machine))
+    return {std::make_unique<PlanRun>(plan, model, devices), "streams: " + *why};
+  if (auto const lines = line_programs(plan, machine, most_blocks(plan, devices, most_blocks_of_lines)))
+    return {std::make_unique<LineRun>(plan, devices, *lines), "one kernel a GPU: data with flags"};
+  return {std::make_unique<ProgramRun>(plan, devices), "one kernel a GPU"};
+}
+
+}  // namespace
+
 CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
     : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
 
@@ -22,12 +40,7 @@ Trace CudaExecutor::run(Plan const& plan) {
   if (plan.fingerprint != fingerprint(model_.machine()))
     throw InputError(
         fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
-  auto const by_streams = why_streams(plan, model_.machine());
-  std::unique_ptr<Run> laid;
-  if (by_streams)
-    laid = std::make_unique<PlanRun>(plan, model_, *devices_);
-  else
-    laid = std::make_unique<ProgramRun>(plan, *devices_);
+  auto const [laid, form] = laid_out(plan, model_, *devices_);
   std::vector<StepSamples> samples(plan.steps.size());
   std::vector<std::string> mismatches(plan.steps.size());
   std::vector<double> makespans;
@@ -48,7 +61,7 @@ Trace CudaExecutor::run(Plan const& plan) {
   trace.environment = devices_->environment();
   trace.environment["executor"] = "CUDA";
   trace.environment["repetitions"] = std::to_string(repetition_.repeat);
-  if (plan.collective) trace.environment["form"] = by_streams ? "streams: " + *by_streams : "one kernel a GPU";
+  if (plan.collective) trace.environment["form"] = form;
   if (laid->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
   trace.makespan = through_json(Seconds(median(makespans)));

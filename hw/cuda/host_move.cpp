@@ -21,7 +21,7 @@ void HostMove::enqueue(cudaStream_t stream) {
   DeviceGuard const guard(device_);
   ++enqueued_;
   launch_signal(flags_.word(kReached), enqueued_, stream);
-  launch_gate(flags_.word(kDone), enqueued_, nullptr, kLongestWait.count(), stream);
+  launch_gate(flags_.word(kDone), enqueued_, kLongestWait.count(), stream);
 }
 
 void HostMove::serve(std::stop_token const& stop, NumaIndex numa) {

@@ -36,10 +36,9 @@ void launch_fill_sum(void* memory, std::uint64_t bytes, Contribution contributio
 void launch_compare_sum(void const* memory, std::uint64_t bytes, Contribution contribution, std::uint64_t offset,
                         unsigned long long* first, KernelShape shape, cudaStream_t stream);
 
-// Holds the stream until *flag (pinned host memory) has reached `epoch`; first writes `epoch` to *arrived if there is
-// one. Gives up after `limit_ns` and writes ~0 to *arrived, so that a host that died frees the device.
-void launch_gate(std::uint32_t const* flag, std::uint32_t epoch, std::uint32_t* arrived, std::uint64_t limit_ns,
-                 cudaStream_t stream);
+// Holds the stream until *flag (pinned host memory) has reached `epoch`. Gives up after `limit_ns`, so that a host that
+// died frees the device.
+void launch_gate(std::uint32_t const* flag, std::uint32_t epoch, std::uint64_t limit_ns, cudaStream_t stream);
 // Writes `epoch` to *flag (pinned host memory), seen by the host.
 void launch_signal(std::uint32_t* flag, std::uint32_t epoch, cudaStream_t stream);
 

@@ -10,8 +10,10 @@
 
 #include "core/io/error.hpp"
 #include "core/plan/dag_runner.hpp"
+#include "core/planner/demands.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/event_time.hpp"
 #include "hw/cuda/limits.hpp"
 #include "hw/cuda/watch.hpp"
 #include "hw/memory/pattern.hpp"
@@ -26,10 +28,11 @@ constexpr std::size_t kMostStreams = 24;
 // Whether a step has a source and a target of its own, which no other step touches.
 bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
 
-Seconds between(cudaEvent_t zero, Event const& event) {
-  float milliseconds = 0;
-  check_cuda(cudaEventElapsedTime(&milliseconds, zero, event.get()), "cudaEventElapsedTime");
-  return Seconds(static_cast<double>(milliseconds) * 1e-3);
+// The engine that a step holds, where it does one thing at a time.
+std::optional<EngineId> only_engine(Step const& step, Model const& model) {
+  auto const demand = demand_of(model, step);
+  if (demand.engines.size() != 1 || model.resources().at(*demand.engines.begin()).slots != 1) return std::nullopt;
+  return *demand.engines.begin();
 }
 
 }  // namespace
@@ -57,7 +60,8 @@ PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
     for (auto const& place : {step.from, step.to})
       if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
   }
-  assign_streams();
+  assign_streams(model);
+  mark_idle_devices();
   std::vector<Device> used;
   for (auto const& [device, lanes] : lanes_) used.push_back(device);
   gate_ = std::make_unique<ReleaseGate>(used);
@@ -73,9 +77,11 @@ cudaStream_t PlanRun::fresh_stream(Device device) {
 }
 
 // A step goes on in the stream of one it waits for, where that is on its device and no other step has taken it:
-// what follows in a stream needs no event.
-void PlanRun::assign_streams() {
+// what follows in a stream needs no event. Steps that wait for nothing and need the same engine, which does one at a
+// time, go through one stream in the plan's order: in streams of their own it would take them in any.
+void PlanRun::assign_streams(Model const& model) {
   std::set<StepId> continued;
+  std::map<EngineId, StepId> last_of;
   for (auto const id : order_) {
     auto& laid = laid_[index(id)];
     auto const device = laid.step.move->device();
@@ -86,9 +92,23 @@ void PlanRun::assign_streams() {
       if (laid.waits_for.size() == 1) laid.continues = before;
       break;
     }
+    if (auto const engine = only_engine(steps_[index(id)], model); engine && laid.waits_for.empty()) {
+      if (auto const last = last_of.find(*engine); last != last_of.end() && laid_[index(last->second)].step.move->device() == device) {
+        laid.stream = laid_[index(last->second)].stream;
+        laid.continues = last->second;
+        continued.insert(last->second);
+      }
+      last_of[*engine] = id;
+    }
     if (laid.stream == nullptr) laid.stream = fresh_stream(device);
     if (!laid.continues) laid.start = make_event(device);
   }
+}
+
+void PlanRun::mark_idle_devices() {
+  for (auto const& [device, lanes] : lanes_) marks_.emplace(device, Mark{make_stream(device), make_event(device)});
+  for (auto const& laid : laid_)
+    if (laid.waits_for.empty()) marks_.erase(laid.step.move->device());
 }
 
 void PlanRun::prepare() {
@@ -105,7 +125,7 @@ void PlanRun::enqueue(StepId id, int rounds) {
   auto& laid = laid_[index(id)];
   auto const device = laid.step.move->device();
   DeviceGuard const guard(device);
-  if (laid.waits_for.empty()) gate_->hold(device, laid.stream);
+  if (laid.waits_for.empty() && !laid.continues) gate_->hold(device, laid.stream);
   for (auto const before : laid.waits_for)
     if (laid_[index(before)].stream != laid.stream)
       check_cuda(cudaStreamWaitEvent(laid.stream, laid_[index(before)].end.get(), 0), "cudaStreamWaitEvent");
@@ -117,6 +137,11 @@ void PlanRun::enqueue(StepId id, int rounds) {
 
 void PlanRun::enqueue_all(int rounds) {
   Watch watch(*gate_);
+  for (auto const& [device, mark] : marks_) {
+    DeviceGuard const guard(device);
+    gate_->hold(device, mark.stream.get());
+    check_cuda(cudaEventRecord(mark.opened.get(), mark.stream.get()), "cudaEventRecord");
+  }
   for (auto const id : order_) {
     try {
       enqueue(id, rounds);
@@ -182,16 +207,19 @@ void PlanRun::wait() {
 std::vector<StepTimes> PlanRun::times() const {
   std::vector<StepTimes> times;
   std::map<Device, Seconds> opened;  // when the first gate in a stream of a device let go, on that device's clock
+  for (auto const& [device, mark] : marks_) opened[device] = between(gate_->zero(device), mark.opened.get());
   for (auto const& laid : laid_) {
     auto const device = laid.step.move->device();
     auto const& start = laid.continues ? laid_[index(*laid.continues)].end : laid.start;
-    times.push_back({between(gate_->zero(device), start), between(gate_->zero(device), laid.end)});
-    auto const earliest = opened.try_emplace(device, Seconds(0)).first;
+    times.push_back({between(gate_->zero(device), start.get()), between(gate_->zero(device), laid.end.get())});
+    auto const earliest = opened.try_emplace(device, times.back().start).first;
     earliest->second = std::min(earliest->second, times.back().start);
   }
   for (std::size_t i = 0; i < times.size(); ++i) {
-    auto const zero = opened.at(laid_[i].step.move->device());
-    times[i] = {times[i].start - zero, times[i].end - zero};
+    auto const device = laid_[i].step.move->device();
+    auto const zero = opened.at(device);
+    auto const start = times[i].start - zero;
+    times[i] = {start, std::max(start, gate_->without_events(device, times[i].end - zero))};
   }
   return times;
 }

@@ -37,7 +37,14 @@ class PlanRun : public Run {
     std::size_t next = 0;
   };
 
-  void assign_streams();
+  // Of a device on which nothing begins with the plan: when it would have.
+  struct Mark {
+    Stream stream;
+    Event opened;
+  };
+
+  void assign_streams(Model const& model);
+  void mark_idle_devices();
   [[nodiscard]] cudaStream_t fresh_stream(Device device);
   void prepare();
   // Every step `rounds` times in a row.
@@ -53,6 +60,7 @@ class PlanRun : public Run {
   std::vector<StepId> order_;
   std::vector<Laid> laid_;
   std::map<Device, Lanes> lanes_;
+  std::map<Device, Mark> marks_;
   std::unique_ptr<ReleaseGate> gate_;
   NumaIndex near_;  // of the first GPU: where the thread that enqueues runs
   bool began_early_ = false;

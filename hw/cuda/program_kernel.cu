@@ -41,7 +41,7 @@ __device__ bool reached(std::uint32_t const* flag, ProgramArguments const& argum
     if (polls % kPollsBetweenClocks != kPollsBetweenClocks - 1) continue;
     auto const now = global_time();
     if (began == 0) began = now;
-    if (now - began > arguments.limit_ns) return false;
+    if (now - began > arguments.clock.limit_ns) return false;
   }
   return true;
 }
@@ -73,13 +73,13 @@ __device__ void end_task(PackedTask const& task, std::uint64_t const* signals, P
     publish();
   }
   for (std::uint32_t i = 0; i < task.signals.count; ++i) set_flag(signals[i], arguments.epoch);
-  arguments.times[task.id].end = global_time();
+  arguments.clock.tasks[task.id].end = global_time();
 }
 
 __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     program_kernel(__grid_constant__ ProgramArguments const arguments) {
   extern __shared__ ulonglong2 image[];
-  if (thread_index() == 0) arguments.clock[0] = global_time();
+  if (thread_index() == 0) arguments.clock.kernel[0] = global_time();
   // What came before on this GPU is done, or this kernel would not run: others may touch its memory from now on.
   if (blockIdx.x == 0 && threadIdx.x < arguments.arrivals) {
     publish();
@@ -93,18 +93,18 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     auto const& task = program.tasks[t];
     if (blockIdx.x < task.first_block || blockIdx.x - task.first_block >= task.blocks) continue;
     if (!wait_for(program.flags + task.waits.first, task.waits.count, arguments)) {
-      *arguments.failed = 1;
+      *arguments.clock.failed = 1;
       return;
     }
-    if (threadIdx.x == 0 && blockIdx.x == task.first_block) arguments.times[task.id].begin = global_time();
+    if (threadIdx.x == 0 && blockIdx.x == task.first_block) arguments.clock.tasks[task.id].begin = global_time();
     do_share(task, program.addresses + task.sources.first);
     end_task(task, program.addresses + task.signals.first, arguments);
   }
   // Others are still in this GPU's memory until they say so.
   auto const leaves = program.header->leaves;
   if (blockIdx.x != 0) return;
-  if (!wait_for(program.flags + leaves.first, leaves.count, arguments)) *arguments.failed = 1;
-  if (threadIdx.x == 0) arguments.clock[1] = global_time();
+  if (!wait_for(program.flags + leaves.first, leaves.count, arguments)) *arguments.clock.failed = 1;
+  if (threadIdx.x == 0) arguments.clock.kernel[1] = global_time();
 }
 
 }  // namespace

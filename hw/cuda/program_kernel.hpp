@@ -5,25 +5,18 @@
 #include <cstdint>
 
 #include "hw/cuda/kernels.hpp"
+#include "hw/cuda/task_times.hpp"
 #include "hw/program/program_layout.hpp"
 
 namespace lanewise::hw {
 
-// On the GPU's own clock, in nanoseconds.
-struct TaskTimes {
-  std::uint64_t begin = 0, end = 0;
-};
-
 struct ProgramArguments {
   ulonglong2 const* image = nullptr;
   std::uint32_t image_bytes = 0;
-  std::uint32_t epoch = 0;                   // of this run; no two in a row have the same
-  std::uint32_t* flags = nullptr;            // this GPU's
-  std::uint32_t* counters = nullptr;         // one for each task, 0 between runs
-  TaskTimes* times = nullptr;                // one for each task
-  std::uint64_t* clock = nullptr;            // two: when the kernel began and ended
-  std::uint32_t volatile* failed = nullptr;  // host memory: becomes 1 when a flag did not come in time
-  std::uint64_t limit_ns = 0;
+  std::uint32_t epoch = 0;            // of this run; no two in a row have the same
+  std::uint32_t* flags = nullptr;     // this GPU's
+  std::uint32_t* counters = nullptr;  // one for each task, 0 between runs
+  KernelClock clock;
   std::uint32_t arrivals = 0;
   std::uint64_t arrival[kMostGpusOfProgram] = {};
 };

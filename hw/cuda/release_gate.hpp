@@ -1,10 +1,11 @@
 #pragma once
 // Lets work on several devices begin together: a kernel on each holds its stream until the host opens all at once, when
-// everything is enqueued. The moment after it is zero on that device's clock.
+// everything is enqueued.
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "core/units/quantity.hpp"
 #include "hw/cuda/handles.hpp"
 #include "hw/cuda/host_flag.hpp"
 
@@ -25,8 +26,10 @@ class ReleaseGate {
   void open();
   // Opens without waiting, for a thread that sees that the host cannot go on enqueueing.
   void force_open() const { flags_.store(kOpen, epoch_); }
-  // Recorded at the opening; every event on that device is timed from it.
+  // Recorded before the opening; every event on that device is timed from it.
   [[nodiscard]] cudaEvent_t zero(Device device) const { return lanes_.at(device).zero.get(); }
+  // A time between two events, without what they cost themselves.
+  [[nodiscard]] Seconds without_events(Device device, Seconds measured) const;
 
  private:
   static constexpr std::size_t kOpen = 0;  // then one word for each device
@@ -34,6 +37,7 @@ class ReleaseGate {
     Stream stream;
     Event zero;
     std::size_t arrived = 0;
+    Seconds events{0};  // their cost
   };
   HostFlags flags_;
   std::uint32_t epoch_ = 0;

@@ -8,13 +8,10 @@
 #include "core/plan/dag_runner.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/program/program_image.hpp"
+#include "hw/program/share_blocks.hpp"
 
 namespace lanewise::hw {
 namespace {
-
-// On two H200 a copy engine moves 392 GB/s and a kernel's stores 360 (measurements/recorded), but the engine starts
-// some 10 us later and its end is an event: 10 us x 392 x 360 / (392 - 360) GB/s.
-constexpr Bytes kMostByStores{std::int64_t{32} << 20};
 
 // A block's threads take this much at a time; fewer bytes do not feed it.
 constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
@@ -31,7 +28,7 @@ std::optional<std::string> why_streams(Step const& step, Machine const& machine)
   }
   if (step.op != Op::Copy && step.op != Op::Write && step.op != Op::Read)
     return fmt::format("{} is no load or store", to_string(step.op));
-  if (step.op == Op::Copy && step.bytes > kMostByStores) return "copy engines move so much sooner";
+  if (step.op == Op::Copy && step.from != step.to) return "it asks for copy engines";
   return std::nullopt;
 }
 
@@ -58,7 +55,7 @@ class Lowering {
       if (!joins(id)) begin_task(id);
     find_waits();
     sort_by_level();
-    share_blocks(most_blocks);
+    share_blocks(programs_.tasks, level_of_task_, most_blocks, kBytesOfBlock);
     return std::move(programs_);
   }
 
@@ -140,22 +137,6 @@ class Lowering {
     tasks = std::move(sorted);
   }
 
-  // Tasks of one level run side by side, each on blocks of its own; so many as it has work for.
-  void share_blocks(std::uint32_t most_blocks) {
-    std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> width;
-    for (std::size_t i = 0; i < programs_.tasks.size(); ++i) ++width[{programs_.tasks[i].gpu, level_of_task_[i]}];
-    std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> taken;
-    for (std::size_t i = 0; i < programs_.tasks.size(); ++i) {
-      auto& task = programs_.tasks[i];
-      std::pair const place{task.gpu, level_of_task_[i]};
-      auto const share = std::max(most_blocks / width[place], 1U);
-      auto const fed = (task.bytes.value() + kBytesOfBlock - 1) / kBytesOfBlock;
-      task.blocks = static_cast<std::uint32_t>(std::clamp<std::int64_t>(fed, 1, share));
-      task.first_block = taken[place] % most_blocks;
-      taken[place] += task.blocks;
-    }
-  }
-
   Plan const& plan_;
   std::vector<StepId> order_;
   std::vector<std::size_t> level_;  // of each step: how many must go before it, one after another
@@ -178,13 +159,6 @@ std::vector<std::size_t> DevicePrograms::reached_by(Task const& task,
   reach(task.target);
   for (auto const& source : task.sources) reach(source);
   return reached;
-}
-
-std::uint32_t DevicePrograms::blocks_on(std::size_t gpu) const {
-  std::uint32_t blocks = 1;
-  for (auto const& task : tasks)
-    if (task.gpu == gpu) blocks = std::max(blocks, task.first_block + task.blocks);
-  return blocks;
 }
 
 std::optional<std::string> why_streams(Plan const& plan, Machine const& machine) {

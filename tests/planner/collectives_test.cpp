@@ -136,7 +136,7 @@ TEST(PlanCollective, SendsAChainInPieces) {
     chain.pieces = pieces;
     return estimate(model, plan_collective(model, chain).steps).makespan;
   };
-  EXPECT_NEAR(time(1) / time(7), 7.0 * 7 / (7 + 6), 0.2);
+  EXPECT_NEAR(time(1) / time(7), 7.0 * 7 / (7 + 6), 0.3);  // an engine sees the other GPU's event before each
   auto const one = time(1);
   auto const best = time(0);
   for (std::size_t const pieces : {1, 4, 64}) EXPECT_LE(best, time(pieces));

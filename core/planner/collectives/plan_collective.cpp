@@ -8,10 +8,12 @@
 #include <set>
 
 #include "core/io/error.hpp"
+#include "core/model/figures.hpp"
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/demands.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/planner.hpp"
+#include "core/rules/conditions.hpp"
 
 namespace lanewise {
 namespace {
@@ -168,6 +170,17 @@ struct Weighed {
   Seconds time{0};
 };
 
+// What a collective moves was made by a kernel, and so it is where a plan begins with copies that their engines wait
+// for it. A run, which begins with the collective, is not that much longer.
+Seconds after_a_kernel(Model const& model, std::vector<Step> const& steps) {
+  Seconds wait{0};
+  for (auto const& step : steps)
+    if (auto const gpu = gpu_at(model.machine(), step.from);
+        gpu && step.after.empty() && step.from != step.to && !by_kernel(step.op))
+      wait = std::max(wait, figures::engine_change(model.machine().part_of(*gpu)));
+  return wait;
+}
+
 // What is worth weighing among so many.
 bool worth_weighing(Algorithm algorithm, std::size_t participants) {
   if (participants <= kMostForRings) return true;
@@ -197,7 +210,7 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
     std::optional<Weighed> best;
     for (auto& with : lanes) {
       auto plan = laid(model, one, algorithm, moves, with);
-      auto const time = estimate(model, plan.steps).makespan;
+      auto const time = estimate(model, plan.steps).makespan + after_a_kernel(model, plan.steps);
       constexpr double kClearlyFaster = 1e-3;
       if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
     }

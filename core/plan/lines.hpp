@@ -1,0 +1,16 @@
+#pragma once
+// How the steps of small collectives travel: as lines, 8 bytes of data with a flag beside every 4 (as in NCCL's LL
+// protocol). Whoever needs them polls the data themselves, so no flag is waited for before, between or behind, and the
+// link carries twice as much.
+#include <span>
+
+#include "core/plan/plan.hpp"
+
+namespace lanewise {
+
+inline constexpr Bytes kLineElement{8};
+
+// Whether these steps do: all are a kernel's accesses between shared buffers, of whole elements, and few bytes.
+bool travel_in_lines(std::span<Step const> steps);
+
+}  // namespace lanewise
