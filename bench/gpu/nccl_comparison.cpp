@@ -98,26 +98,34 @@ class Comparison {
                                       {"nccl_began_early", theirs.began_early}});
   }
 
-  // 1 GiB between the first two GPUs by its best way, and divided between that and the host in the ratio of their
-  // rates.
+  // 1 GiB between the first two GPUs by its best way, and divided between that and the host so that both are predicted
+  // to end together.
   void split_transfer() {
     Planner const planner(model_);
     Request request{.id = "t", .from = model_.machine().all(PciKind::Gpu).at(0), .to = {}, .bytes = 1_GiB};
     request.to = model_.machine().all(PciKind::Gpu).at(1);
     auto const whole = planner.plan({request});
     request.only = Mechanism::HostStaged;
-    auto const staged = planner.plan({request});
-    auto const alone = transfer_row("one way", whole);
-    auto const host = transfer_row("through the host", staged);
+    transfer_row("one way", whole);
+    transfer_row("through the host", planner.plan({request}));
     auto split = whole;
-    auto const share = alone.value() / (alone.value() + host.value());
+    split.steps.push_back(whole.steps.front());
     constexpr std::int64_t kPage = 4096;
-    request.bytes = Bytes(static_cast<std::int64_t>(1_GiB / 1_B * share) / kPage * kPage);
-    split.steps.push_back(planner.plan({request}).steps.front());
-    split.steps[1].offset = split.steps[0].bytes = 1_GiB - request.bytes;
+    std::int64_t least = 0;
+    for (std::int64_t most = (1_GiB).value() / kPage; most - least > 1;) {
+      auto const middle = (least + most) / 2;
+      request.bytes = Bytes(middle * kPage);
+      split.steps[1] = planner.plan({request}).steps.front();
+      split.steps[1].offset = split.steps[0].bytes = 1_GiB - request.bytes;
+      auto const ends = estimate(model_, split.steps).steps;
+      if (ends[1].end < ends[0].end)
+        least = middle;
+      else
+        most = middle;
+    }
     transfer_row("both at once", split);
   }
-  Seconds transfer_row(std::string const& what, Plan plan) {
+  void transfer_row(std::string const& what, Plan plan) {
     plan.decisions.clear();
     auto const predicted = estimate(model_, plan.steps).makespan;
     auto const took = executed(plan).makespan;
@@ -126,7 +134,6 @@ class Comparison {
                                     {"bytes", (1_GiB).value()},
                                     {"ours_us", microseconds(took)},
                                     {"predicted_us", microseconds(predicted)}});
-    return took;
   }
 
   void write(std::string const& file) const { std::ofstream(file) << report_.dump(2) << "\n"; }

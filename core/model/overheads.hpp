@@ -84,6 +84,9 @@ inline constexpr double kDriverDuplex = 0.69;
 // carry 128 / 160. Where the link's part does not say. Source: wikichip, NVLink; sjeaugey in NVIDIA/nccl issues.
 inline constexpr double kNvlinkCopyEfficiency = 256.0 / 288;
 inline constexpr double kNvlinkLoadStoreEfficiency = 128.0 / 160;
+// What asks for a line of 128 B is a flit of 16 B the other way. Source: as above; loads both ways at once reach 337
+// GB/s each where one way alone reaches 375, and stores 367 and 371 (4 x H200).
+inline constexpr double kNvlinkRequest = 16.0 / 128;
 // Both directions of NVLink at once against twice one, where the part does not say: the answers to the other
 // direction's writes share the flits. Source: the middle of 0.93 (V100), 0.95 (A100), 0.99 (H200), 1.0 (P100).
 inline constexpr double kNvlinkDuplex = 0.96;

@@ -463,6 +463,10 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
   auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
     use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));
     if (path.both) use(*path.both, Weight::floor_of(weight_of(path.part)).ratio());
+    if (by != NvlinkUse::Load) return;
+    auto const requests = overheads::kNvlinkRequest * figures::copy_efficiency(machine_.at(path.part).link);
+    use(up ? path.direction.down : path.direction.up, requests);
+    if (path.both) use(*path.both, requests);
   };
   hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
   for (std::size_t i = 0; i < machine_.nvlinks.size(); ++i) {

@@ -17,10 +17,7 @@ namespace {
 class Between {
  public:
   Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand> const& demands)
-      : model_(model),
-        steps_(steps),
-        demands_(demands),
-        in_lines_(travel_in_lines(steps)) {}
+      : model_(model), steps_(steps), demands_(demands), in_lines_(travel_in_lines(steps)) {}
 
   // For the next step; its demand is the last.
   void add_to(Demand& demand) {
@@ -34,8 +31,11 @@ class Between {
       demand.start = demand.busy = Seconds(0);  // its kernel runs already
     else
       demand.start += noticed + engine_change(step) * model_.assumed()(Parameter::EngineStart);
-    constexpr double kOfLines = 2;
-    if (in_lines_ && step.from != step.to) PathBuilder(model_, demand).scale(kOfLines);
+    if (in_lines_ && step.from != step.to) {
+      constexpr double kOfLines = 2;
+      PathBuilder(model_, demand).scale(kOfLines);
+      if (step.op == Op::Write) demand.path = demand.path * 2.0;  // there, and seen by a poll
+    }
     kernel_paths_.push_back(demand.path);
     if (auto const* before = same_kernel(step))
       kernel_paths_.back() = std::max(kernel_paths_.back(), kernel_paths_[index(*before)]);

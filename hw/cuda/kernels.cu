@@ -73,11 +73,7 @@ __global__ void compare_kernel(std::uint8_t const* memory, std::uint64_t bytes, 
     atomicMin(first, static_cast<unsigned long long>(offset));
 }
 
-// One read of the host's memory takes more than 1 us, and what is seen by it is that old. A kernel ends with the last of
-// its warps, nearly a whole read behind the opening where there are several: so those of all GPUs end together.
-constexpr int kGateWarps = 8;
 __global__ void gate_kernel(std::uint32_t const volatile* flag, std::uint32_t epoch, std::uint64_t limit_ns) {
-  if (threadIdx.x % warpSize != 0) return;
   auto const began = global_time();
   // Epochs only grow and wrap after 2^32 runs: the difference says which came first.
   while (static_cast<std::int32_t>(*flag - epoch) < 0)
@@ -136,7 +132,7 @@ void launch_compare(void const* memory, std::uint64_t bytes, std::uint64_t seed,
 }
 
 void launch_gate(std::uint32_t const* flag, std::uint32_t epoch, std::uint64_t limit_ns, cudaStream_t stream) {
-  gate_kernel<<<1, kGateWarps * 32, 0, stream>>>(flag, epoch, limit_ns);
+  gate_kernel<<<1, 1, 0, stream>>>(flag, epoch, limit_ns);
   launched("gate kernel");
 }
 

@@ -61,7 +61,8 @@ __device__ bool gather(PackedLineTask const& task, std::uint32_t i, LineArgument
     for (std::uint32_t k = 0; k < kAtOnce; ++k) {
       if (first + k >= task.inputs) continue;
       if (!is_of(lines[k], arguments.epoch)) {
-        lines[k] = waited_for(inputs[first + k] - kLines + i * sizeof(uint4), arguments.epoch, arguments.clock.limit_ns);
+        lines[k] =
+            waited_for(inputs[first + k] - kLines + i * sizeof(uint4), arguments.epoch, arguments.clock.limit_ns);
         if (!is_of(lines[k], arguments.epoch)) return false;
       }
       sum.x += lines[k].x;

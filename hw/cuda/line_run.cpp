@@ -12,7 +12,8 @@ LineRun::LineRun(Plan const& plan, Devices& devices, LinePrograms const& program
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) where.buffers.push_back(address_of(BufferId(i)));
   for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu) {
     auto const bytes = std::max<std::int64_t>(programs.lines[gpu].value(), 1);
-    launches_.push_back({zeros_on(lane(gpu).device, static_cast<std::size_t>(bytes)), {}, blocks_on(programs.tasks, gpu)});
+    launches_.push_back(
+        {zeros_on(lane(gpu).device, static_cast<std::size_t>(bytes)), {}, blocks_on(programs.tasks, gpu)});
     launches_.back().arguments.clock = clock_of(gpu);
     where.lines.push_back(reinterpret_cast<std::uint64_t>(launches_.back().lines.get()));
   }

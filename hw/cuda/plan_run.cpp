@@ -93,7 +93,8 @@ void PlanRun::assign_streams(Model const& model) {
       break;
     }
     if (auto const engine = only_engine(steps_[index(id)], model); engine && laid.waits_for.empty()) {
-      if (auto const last = last_of.find(*engine); last != last_of.end() && laid_[index(last->second)].step.move->device() == device) {
+      if (auto const last = last_of.find(*engine);
+          last != last_of.end() && laid_[index(last->second)].step.move->device() == device) {
         laid.stream = laid_[index(last->second)].stream;
         laid.continues = last->second;
         continued.insert(last->second);

@@ -13,7 +13,8 @@ namespace lanewise::hw {
 
 ReleaseGate::ReleaseGate(std::vector<Device> const& devices) : flags_(devices.size() + 1) {
   for (std::size_t i = 0; i < devices.size(); ++i)
-    lanes_.emplace(devices[i], Lane{make_stream(devices[i]), make_event(devices[i]), i + 1, cost_of_events(devices[i])});
+    lanes_.emplace(devices[i],
+                   Lane{make_stream(devices[i]), make_event(devices[i]), i + 1, cost_of_events(devices[i])});
 }
 
 ReleaseGate::~ReleaseGate() {

@@ -48,9 +48,8 @@ class Lowering {
 
  private:
   [[nodiscard]] bool are_on_gpus() const {
-    return std::all_of(plan_.steps.begin(), plan_.steps.end(), [&](Step const& step) {
-      return gpu_at(machine_, step.from) && gpu_at(machine_, step.to);
-    });
+    return std::all_of(plan_.steps.begin(), plan_.steps.end(),
+                       [&](Step const& step) { return gpu_at(machine_, step.from) && gpu_at(machine_, step.to); });
   }
 
   // No step writes a part of what another reads or writes: they have the same place or none in common.
@@ -163,8 +162,7 @@ class Lowering {
     auto const task = receiver_[index(step)];
     if (!task) return false;
     auto const& sends = programs_.tasks[*task].sends;
-    return std::any_of(sends.begin(), sends.end(),
-                       [&](StepId next) { return next == last || comes_of(next, last); });
+    return std::any_of(sends.begin(), sends.end(), [&](StepId next) { return next == last || comes_of(next, last); });
   }
 
   void finish(std::uint32_t most_blocks) {

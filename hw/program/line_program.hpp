@@ -13,13 +13,13 @@ namespace lanewise::hw {
 // What some blocks of one GPU do together, 8 bytes at a time: the sum of all that it reads and receives goes to its
 // target and to others.
 struct LineTask {
-  std::size_t gpu = 0;              // of the programs' list
-  std::vector<Region> reads;        // this GPU's memory
-  std::vector<StepId> receives;     // lines of these steps
-  std::optional<Region> writes;     // this GPU's memory
-  std::vector<StepId> sends;        // as lines of these steps
-  std::vector<StepId> steps;        // that end with it
-  Bytes bytes{0};                   // of each of them
+  std::size_t gpu = 0;           // of the programs' list
+  std::vector<Region> reads;     // this GPU's memory
+  std::vector<StepId> receives;  // lines of these steps
+  std::optional<Region> writes;  // this GPU's memory
+  std::vector<StepId> sends;     // as lines of these steps
+  std::vector<StepId> steps;     // that end with it
+  Bytes bytes{0};                // of each of them
   std::uint32_t first_block = 0, blocks = 1;
   friend bool operator==(LineTask const&, LineTask const&) = default;
 };
@@ -31,8 +31,8 @@ struct LinePrograms {
   std::vector<Bytes> lines;     // of each GPU: its line memory
 };
 
-// Nullopt where they would not do: the steps do not travel in lines, or a GPU would have to wait for more than the lines
-// that it receives.
+// Nullopt where they would not do: the steps do not travel in lines, or a GPU would have to wait for more than the
+// lines that it receives.
 std::optional<LinePrograms> line_programs(Plan const& plan, Machine const& machine, std::uint32_t most_blocks);
 
 // Where things are: of each of the plan's buffers, and of each GPU's line memory; multiples of 8 and 16.

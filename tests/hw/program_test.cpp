@@ -271,7 +271,8 @@ TEST_P(Programs, OfLinesGiveItToo) {
   std::mt19937 random(1);  // NOLINT: the same every time
   int found = 0;
   for (std::size_t count = 2; count <= 8; ++count)
-    for (auto const bytes : {Bytes(16 * static_cast<std::int64_t>(count)), Bytes(48 * 16 * static_cast<std::int64_t>(count))})
+    for (auto const bytes :
+         {Bytes(16 * static_cast<std::int64_t>(count)), Bytes(48 * 16 * static_cast<std::int64_t>(count))})
       for (auto const& plan : plans_of_collective(model, among(model.machine(), GetParam(), count, bytes))) {
         auto const programs = line_programs(plan, model.machine(), kMostBlocks);
         if (!programs) continue;

@@ -1,7 +1,7 @@
 // Computing beside transfers and collectives: what waits for what, what no plan beats, and times that can be written
 // down.
-#include "core/model/overheads.hpp"
 #include "core/planner/workload.hpp"
+#include "core/model/overheads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 #include <random>
 
 #include "core/io/error.hpp"
+#include "core/model/overheads.hpp"
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/lower_bound.hpp"
-#include "core/model/overheads.hpp"
 #include "core/planner/workload_bound.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
