@@ -10,7 +10,7 @@ namespace lanewise::hw {
 ProgramRun::ProgramRun(Plan const& plan, Devices& devices)
     : ProgramRun(plan, devices, lower(plan, most_blocks(plan, devices, most_blocks_of_program))) {}
 
-ProgramRun::ProgramRun(Plan const& plan, Devices& devices, DevicePrograms programs)
+ProgramRun::ProgramRun(Plan const& plan, Devices& devices, DevicePrograms const& programs)
     : KernelRun(plan, devices, programs.gpus, timed(programs.tasks)) {
   load(programs, plan.buffers);
 }

@@ -22,7 +22,7 @@ class ProgramRun : public KernelRun {
     std::uint32_t blocks = 1;
   };
 
-  ProgramRun(Plan const& plan, Devices& devices, DevicePrograms programs);
+  ProgramRun(Plan const& plan, Devices& devices, DevicePrograms const& programs);
   void launch(std::size_t gpu, std::uint32_t epoch) override;
   void load(DevicePrograms const& programs, std::vector<lanewise::Buffer> const& buffers);
 

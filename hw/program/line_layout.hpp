@@ -24,8 +24,8 @@ static_assert(sizeof(PackedLineTask) == 20);
 
 struct LineProgram {
   std::uint32_t tasks = 0;
-  PackedLineTask task[kMostLineTasks];
-  std::uint64_t address[kMostLineAddresses];
+  PackedLineTask task[kMostLineTasks] = {};
+  std::uint64_t address[kMostLineAddresses] = {};
 };
 
 }  // namespace lanewise::hw

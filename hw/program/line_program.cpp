@@ -37,9 +37,10 @@ class Lowering {
     std::vector<StepId> order;
     auto const add = [&](StepId id) { order.push_back(id); };
     runner.begin(add);
-    for (std::size_t done = 0; done < order.size(); ++done) {
-      if (!take(order[done])) return std::nullopt;
-      runner.finished(order[done], add);
+    for (std::size_t done = 0; done < order.size();) {  // finished() adds to what is ready
+      auto const id = order[done++];
+      if (!take(id)) return std::nullopt;
+      runner.finished(id, add);
     }
     finish(most_blocks);
     if (!fits()) return std::nullopt;
@@ -194,7 +195,8 @@ class Lowering {
 
   // Into the arguments of a kernel.
   [[nodiscard]] bool fits() const {
-    std::vector<std::size_t> tasks(programs_.gpus.size()), addresses(programs_.gpus.size());
+    std::vector<std::size_t> tasks(programs_.gpus.size());
+    std::vector<std::size_t> addresses(programs_.gpus.size());
     for (auto const& task : programs_.tasks) {
       ++tasks[task.gpu];
       addresses[task.gpu] +=

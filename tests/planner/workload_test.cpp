@@ -1,7 +1,6 @@
 // Computing beside transfers and collectives: what waits for what, what no plan beats, and times that can be written
 // down.
 #include "core/planner/workload.hpp"
-#include "core/model/overheads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
