@@ -86,7 +86,7 @@ struct GpuFigures {
   std::optional<Seconds> kernel_start;      // a kernel from ready to its first access, back to back in a stream
   std::optional<Seconds> pulled_start;      // on top, where the destination's stream drives a peer copy
   std::optional<Seconds> engine_change;     // on top, where a copy out of it follows work that its engine did not do
-  std::optional<Seconds> chunk_gap;         // between the chunks of a ring through a third memory
+  std::optional<Seconds> chunk_gap;         // from one GPU's end to another's start, as between a ring's chunks
   // Of the driver's copies without peer access: the legs, what passes before the first byte, between one chunk and the
   // next, and what both directions together reach of twice one.
   StagedLegs staged_legs = StagedLegs::Overlapped;

@@ -286,7 +286,9 @@ std::vector<PartField> gpu_fields() {
                      LANEWISE_MEMBER(gpu.pulled_start)));
   f.push_back(scalar("engine_change", "on top, where a copy out of it follows work that its engine did not do",
                      LANEWISE_MEMBER(gpu.engine_change)));
-  f.push_back(scalar("chunk_gap", "what passes between the chunks of a ring through a third memory",
+  f.push_back(scalar("chunk_gap",
+                     "what passes between the end of one GPU's copy and the start of another's that waits for it, as "
+                     "between the chunks of a ring",
                      LANEWISE_MEMBER(gpu.chunk_gap)));
   f.push_back(word("staged_legs", "how the driver runs the two legs of a copy without peer access",
                    {"overlapped", "in_turn"}, LANEWISE_MEMBER(gpu.staged_legs)));

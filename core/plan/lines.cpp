@@ -1,6 +1,8 @@
 #include "core/plan/lines.hpp"
 
 #include <algorithm>
+#include <compare>
+#include <iterator>
 #include <map>
 
 namespace lanewise {
@@ -20,14 +22,38 @@ bool may_travel(Step const& step) {
          is_whole(step.reads->offset) && is_whole(step.writes->offset);
 }
 
+struct Cell {
+  BufferId buffer;
+  Bytes offset, bytes;
+  friend auto operator<=>(Cell const&, Cell const&) = default;
+};
+
+// No step writes a part of what another reads or writes: they have the same place or none in common.
+bool are_apart(std::span<Step const> steps) {
+  std::map<Cell, bool> written;
+  for (auto const& step : steps) {
+    written[{step.reads->buffer, step.reads->offset, step.bytes}];
+    written[{step.writes->buffer, step.writes->offset, step.bytes}] = true;
+  }
+  for (auto a = written.begin(); a != written.end(); ++a)
+    for (auto b = std::next(a);
+         b != written.end() && b->first.buffer == a->first.buffer && b->first.offset < a->first.offset + a->first.bytes;
+         ++b)
+      if (a->second || b->second) return false;
+  return true;
+}
+
 }  // namespace
 
 bool travel_in_lines(std::span<Step const> steps) {
   std::map<Place, Bytes> sent;
-  return std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
-    if (!may_travel(step)) return false;
-    return step.from == step.to || (sent[step.from] += step.bytes) <= kMostSent;
+  std::map<Place, std::size_t> count;
+  bool const few = std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
+    if (!may_travel(step) || ++count[step.from] > kMostLineSteps) return false;
+    if (step.from == step.to) return true;
+    return ++count[step.to] <= kMostLineSteps && (sent[step.from] += step.bytes) <= kMostSent;
   });
+  return few && are_apart(steps);
 }
 
 }  // namespace lanewise

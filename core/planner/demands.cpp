@@ -13,32 +13,32 @@
 namespace lanewise {
 namespace {
 
-// What lies between steps, which none of them has alone.
+// What lies between steps, which none of them has alone. `alone`: their demands without it.
 class Between {
  public:
-  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand> const& demands)
-      : model_(model), steps_(steps), demands_(demands), in_lines_(travel_in_lines(steps)) {}
+  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand> const& alone, bool in_lines)
+      : model_(model),
+        steps_(steps),
+        alone_(alone),
+        in_lines_(in_lines),
+        additions_join_(std::none_of(steps.begin(), steps.end(), [](Step const& step) {
+          return step.reads && step.from != step.to && !by_kernel(step.op);
+        })) {}
 
-  // For the next step; its demand is the last.
-  void add_to(Demand& demand) {
-    auto const& step = steps_[demands_.size() - 1];
+  // Of a step, with it.
+  [[nodiscard]] Demand demand(std::size_t i) const {
+    auto const& step = steps_[i];
+    auto demand = alone_[i];
     Seconds noticed{0};
     for (auto const before : step.after)
       noticed = std::max(noticed, model_.handover(step.from, steps_[index(before)].way, step.way));
     if (auto const* before = same_kernel(step))
-      continue_kernel(demand, *before);
+      continue_kernel(demand, before);
     else if (in_lines_ && !step.after.empty())
       demand.start = demand.busy = Seconds(0);  // its kernel runs already
     else
-      demand.start += noticed + engine_change(step) * model_.assumed()(Parameter::EngineStart);
-    if (in_lines_ && step.from != step.to) {
-      constexpr double kOfLines = 2;
-      PathBuilder(model_, demand).scale(kOfLines);
-      if (step.op == Op::Write) demand.path = demand.path * 2.0;  // there, and seen by a poll
-    }
-    kernel_paths_.push_back(demand.path);
-    if (auto const* before = same_kernel(step))
-      kernel_paths_.back() = std::max(kernel_paths_.back(), kernel_paths_[index(*before)]);
+      demand.start += noticed + engine_change(step, demand) * model_.assumed()(Parameter::EngineStart);
+    return demand;
   }
 
  private:
@@ -55,7 +55,7 @@ class Between {
     }
   }
   [[nodiscard]] bool shares_engine(StepId before, Demand const& demand) const {
-    auto const& engines = demands_[index(before)].engines;
+    auto const& engines = alone_[index(before)].engines;
     return std::any_of(engines.begin(), engines.end(), [&](EngineId engine) {
       return std::find(demand.engines.begin(), demand.engines.end(), engine) != demand.engines.end();
     });
@@ -63,7 +63,7 @@ class Between {
 
   // Copies out of a GPU wait for anything by events, and kernels for copies; kernels for one another within what they
   // run as.
-  [[nodiscard]] Seconds engine_change(Step const& step) const {
+  [[nodiscard]] Seconds engine_change(Step const& step, Demand const& demand) const {
     auto const& machine = model_.machine();
     auto const gpu = gpu_at(machine, step.from);
     bool const engine = doer_of(step) == Doer::Engine && step.way.mechanism != Mechanism::Local;
@@ -74,8 +74,7 @@ class Between {
     for (auto const id : step.after) {
       auto const& before = steps_[index(id)];
       auto const doer = doer_of(before);
-      if (doer == Doer::Other || (kernel && doer == Doer::Kernel) || (engine && shares_engine(id, demands_.back())))
-        continue;
+      if (doer == Doer::Other || (kernel && doer == Doer::Kernel) || (engine && shares_engine(id, demand))) continue;
       if (gpu_at(machine, before.from) != gpu)
         change = std::max(change, figures::chunk_gap(part));
       else if (engine)
@@ -85,9 +84,9 @@ class Between {
   }
 
   // Of a kernel that adds to what another step put in the same place: that one, as a kernel that does both reads all
-  // sources at once.
+  // sources at once. Where copy engines take part, every addition is a kernel of its own.
   [[nodiscard]] StepId const* same_kernel(Step const& step) const {
-    if (!step.reduces || !by_kernel(step.op)) return nullptr;
+    if (!additions_join_ || !step.reduces || !by_kernel(step.op)) return nullptr;
     for (auto const& id : step.after) {
       auto const& before = steps_[index(id)];
       if (before.to == step.to && before.writes == step.writes && before.bytes == step.bytes &&
@@ -96,18 +95,34 @@ class Between {
     }
     return nullptr;
   }
-  void continue_kernel(Demand& demand, StepId before) const {
+  void continue_kernel(Demand& demand, StepId const* before) const {
     demand.start = Seconds(0);
     demand.busy = Seconds(0);
-    demand.path = std::max(demand.path - kernel_paths_[index(before)], Seconds(0));
+    Seconds passed{0};
+    for (; before != nullptr; before = same_kernel(steps_[index(*before)]))
+      passed = std::max(passed, alone_[index(*before)].path);
+    demand.path = std::max(demand.path - passed, Seconds(0));
   }
 
   Model const& model_;
   std::vector<Step> const& steps_;
-  std::vector<Demand> const& demands_;
+  std::vector<Demand> const& alone_;
   bool in_lines_;
-  std::vector<Seconds> kernel_paths_;  // of each step: the longest of those that its kernel does up to it
+  bool additions_join_;
 };
+
+// A step in lines is stored by its source, whoever would have asked for it, and seen by a poll.
+Demand line_demand(Model const& model, Step step) {
+  if (step.from == step.to) return demand_of(model, step);
+  step.op = Op::Write;
+  step.way.drive = Drive::Push;
+  auto demand = demand_of(model, step);
+  constexpr double kOfLines = 2;
+  PathBuilder(model, demand).scale(kOfLines);
+  demand.cap = demand.cap * (1 / kOfLines);
+  demand.path = demand.path * 2.0;
+  return demand;
+}
 
 }  // namespace
 
@@ -129,16 +144,20 @@ Demand demand_of(Model const& model, Step const& step) {
 }
 
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps) {
+  bool const in_lines = travel_in_lines(steps);
+  std::vector<Demand> alone;
+  alone.reserve(steps.size());
+  for (auto const& step : steps) {
+    alone.push_back(in_lines ? line_demand(model, step) : demand_of(model, step));
+    if (alone.back().unknown)
+      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
+                                  model.resources().at(*alone.back().unknown).missing));
+  }
+  if (std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); })) return alone;
+  Between const between(model, steps, alone, in_lines);
   std::vector<Demand> demands;
   demands.reserve(steps.size());
-  Between between(model, steps, demands);
-  for (auto const& step : steps) {
-    demands.push_back(demand_of(model, step));
-    between.add_to(demands.back());
-    if (demands.back().unknown)
-      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
-                                  model.resources().at(*demands.back().unknown).missing));
-  }
+  for (std::size_t i = 0; i < steps.size(); ++i) demands.push_back(between.demand(i));
   return demands;
 }
 

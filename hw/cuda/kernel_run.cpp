@@ -96,11 +96,11 @@ void KernelRun::rehearse() {
 RunTimes KernelRun::once() {
   OnNumaNode const binding(near_);
   links_.wake();
-  rehearse();
-  shared_.fill();
-  ++epoch_;
-  gate_->close();
   try {
+    rehearse();
+    shared_.fill();
+    ++epoch_;
+    gate_->close();
     Watch watch(*gate_);
     for (std::size_t gpu = 0; gpu < lanes_.size(); ++gpu) {
       enqueue(gpu);
@@ -136,7 +136,8 @@ void KernelRun::wait() const {
     throw DeviceError("program of a GPU", ordinal(lanes_.front().device), "a step waited too long for another");
 }
 
-// The kernels say on their GPU's clock when each task began and ended; a kernel's own end is the event's.
+// The kernels say on their GPU's clock when each task was begun, whether its data were there or not, and when the first
+// warp of each of its blocks was through; a kernel's own end is the event's.
 RunTimes KernelRun::times() const {
   RunTimes run;
   run.steps.resize(steps_);

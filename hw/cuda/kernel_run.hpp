@@ -63,8 +63,8 @@ class KernelRun : public Run {
   bool began_early_ = false;
 };
 
-// Of a kernel of which one multiprocessor holds so many blocks: as many as all GPUs hold of it, so that all blocks of a
-// plan are resident; GPUs that are one device share what it holds.
+// Of a kernel: as many as every GPU holds at a time, so that all blocks of a plan are resident; GPUs that are one
+// device share what it holds.
 std::uint32_t most_blocks(Plan const& plan, Devices const& devices, std::uint32_t (*of_kernel)(KernelShape));
 
 // Memory of a device, all zeros.

@@ -28,11 +28,15 @@ constexpr std::size_t kMostStreams = 24;
 // Whether a step has a source and a target of its own, which no other step touches.
 bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
 
-// The engine that a step holds, where it does one thing at a time.
-std::optional<EngineId> only_engine(Step const& step, Model const& model) {
+// The engine for copies to peers that a step holds, where the part says that its GPU has one such.
+std::optional<EngineId> peer_engine(Step const& step, Model const& model) {
+  auto const& resources = model.resources();
+  auto const gpu = gpu_at(model.machine(), step.from);
+  if (!gpu || resources.peer_copy_engines(*gpu) == resources.copy_engines(*gpu)) return std::nullopt;
+  auto const engine = resources.peer_copy_engines(*gpu);
   auto const demand = demand_of(model, step);
-  if (demand.engines.size() != 1 || model.resources().at(*demand.engines.begin()).slots != 1) return std::nullopt;
-  return *demand.engines.begin();
+  bool const only = demand.engines.size() == 1 && *demand.engines.begin() == engine && resources.at(engine).slots == 1;
+  return only ? std::optional(engine) : std::nullopt;
 }
 
 }  // namespace
@@ -77,8 +81,8 @@ cudaStream_t PlanRun::fresh_stream(Device device) {
 }
 
 // A step goes on in the stream of one it waits for, where that is on its device and no other step has taken it:
-// what follows in a stream needs no event. Steps that wait for nothing and need the same engine, which does one at a
-// time, go through one stream in the plan's order: in streams of their own it would take them in any.
+// what follows in a stream needs no event. Copies to peers that wait for nothing and need the same engine, which does
+// one at a time, go through one stream in the plan's order: in streams of their own it would take them in any.
 void PlanRun::assign_streams(Model const& model) {
   std::set<StepId> continued;
   std::map<EngineId, StepId> last_of;
@@ -92,7 +96,7 @@ void PlanRun::assign_streams(Model const& model) {
       if (laid.waits_for.size() == 1) laid.continues = before;
       break;
     }
-    if (auto const engine = only_engine(steps_[index(id)], model); engine && laid.waits_for.empty()) {
+    if (auto const engine = peer_engine(steps_[index(id)], model); engine && laid.waits_for.empty()) {
       if (auto const last = last_of.find(*engine);
           last != last_of.end() && laid_[index(last->second)].step.move->device() == device) {
         laid.stream = laid_[index(last->second)].stream;
@@ -165,6 +169,7 @@ void PlanRun::run(int rounds) {
     // What is enqueued runs to its end before anything it uses is given back.
     gate_->force_open();
     for (auto const& laid : laid_) cudaStreamSynchronize(laid.stream);
+    for (auto const& [device, mark] : marks_) cudaStreamSynchronize(mark.stream.get());
     throw;
   }
   wait();
@@ -187,6 +192,8 @@ Seconds PlanRun::row(int count) {
 
 // Polls, so that a device that never finishes is an error.
 void PlanRun::wait() {
+  for (auto const& [device, mark] : marks_)  // a gate gives up by itself
+    check_cuda(cudaStreamSynchronize(mark.stream.get()), "cudaStreamSynchronize");
   auto const until = std::chrono::steady_clock::now() + kLongestWait;
   for (auto const id : order_) {
     auto const name = fmt::format("step '{}'", steps_[index(id)].transfer);

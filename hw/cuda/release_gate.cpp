@@ -19,7 +19,7 @@ ReleaseGate::ReleaseGate(std::vector<Device> const& devices) : flags_(devices.si
 
 ReleaseGate::~ReleaseGate() {
   force_open();
-  // The kernels read our flags until they end.
+  // The kernels write our flags until they end.
   for (auto const& [device, lane] : lanes_) cudaStreamSynchronize(lane.stream.get());
 }
 

@@ -22,7 +22,7 @@ class ReleaseGate {
   void close();
   // Puts a gate of its own into a stream of `device`: 5 us sooner through than by an event of another stream.
   void hold(Device device, cudaStream_t stream) const;
-  // Waits until every device is held, then opens. Throws DeviceError when one does not get there.
+  // Waits until every device has begun with what is enqueued, then opens. Throws DeviceError when one does not.
   void open();
   // Opens without waiting, for a thread that sees that the host cannot go on enqueueing.
   void force_open() const { flags_.store(kOpen, epoch_); }

@@ -33,9 +33,7 @@ std::optional<std::string> why_streams(Step const& step, Machine const& machine)
 }
 
 // Additions are loads of the GPU that keeps the sum.
-bool at_target(Step const& step) {
-  return step.reduces || step.op == Op::Read || (step.op == Op::Copy && step.way.drive == Drive::Pull);
-}
+bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
 
 class Lowering {
  public:

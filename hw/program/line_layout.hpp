@@ -7,8 +7,8 @@
 namespace lanewise::hw {
 
 // All arguments of a kernel together stay below the 4 KiB that every CUDA version takes.
-inline constexpr std::size_t kMostLineTasks = 48;
-inline constexpr std::size_t kMostLineAddresses = 352;
+inline constexpr std::size_t kMostLineTasks = 64;
+inline constexpr std::size_t kMostLineAddresses = 256;
 // An address with this bit is one of lines; all are multiples of 8.
 inline constexpr std::uint64_t kLines = 1;
 

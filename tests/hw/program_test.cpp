@@ -346,6 +346,7 @@ TEST(Lines, AreForFewBytesThatNobodyElseTouches) {
     return line_programs(plan_collective(model, wanted), machine, kMostBlocks).has_value();
   };
   EXPECT_TRUE(exists(among(machine, CollectiveOp::AllReduce, 8, 256_KiB)));
+  EXPECT_TRUE(exists(among(machine, CollectiveOp::AllReduce, 4, 64_KiB, Algorithm::Ring)));
   EXPECT_FALSE(exists(among(machine, CollectiveOp::AllReduce, 8, 64_MiB)));
   EXPECT_FALSE(exists(among(machine, CollectiveOp::AllGather, 3, Bytes(3 * 4))));  // half an element
   // Halves of halves: what is sent in the second round is a part of what was summed in the first.

@@ -1,12 +1,15 @@
-// What no algorithm of a collective can beat, in closed form: whatever is computed where, so much must leave and reach
-// each participant and each node.
+// What no algorithm of a collective can beat: whatever is computed where, so much must leave and reach each participant
+// and each node, in closed form; of two participants, so much must pass between them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "core/planner/collectives/intake_bound.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/collectives/rings.hpp"
+#include "core/planner/planner.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -172,6 +175,76 @@ void offer_islands(Collective const& collective, Model const& model, Cuts& cuts)
   }
 }
 
+// Of two participants: nobody stands between them, so what each must tell the other goes any of the ways that a
+// transfer has, by engines or by kernels.
+std::optional<LowerBound> bound_of_two(Collective const& collective, Model const& model) {
+  Planner const planner(model);
+  std::vector<OpenTransfer> transfers;
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto const sent = traffic_of(collective, {i == 0, i == 1}, 2).out;
+    auto const& from = collective.among[i];
+    auto const& to = collective.among[1 - i];
+    OpenTransfer transfer{model.machine().name_of(from), from, to, Bytes(static_cast<std::int64_t>(sent)), {}, {}, {}};
+    if (transfer.bytes == Bytes(0)) continue;
+    for (auto const op : {Op::Copy, Op::Write, Op::Read}) {
+      transfer.op = op;
+      auto const choice =
+          planner.choose({.id = transfer.id, .from = from, .to = to, .bytes = transfer.bytes, .op = op});
+      for (auto const& judged : choice.judged)
+        if (judged.refused_by == nullptr && judged.cost)
+          transfer.options.push_back(option_of(model, transfer, judged.way, transfer.options.size()));
+    }
+    transfers.push_back(std::move(transfer));
+  }
+  return lower_bound(transfers, model);
+}
+
+// Participants that are nearer to one another than to the rest, as members of a node: each by itself, those that NVLink
+// joins, those of a NUMA node and those below a PCIe function. Data that circulate within a group must have come into
+// it.
+std::set<std::vector<bool>> groups_of(Collective const& collective, Machine const& machine) {
+  auto const n = collective.among.size();
+  std::set<std::vector<bool>> groups;
+  auto const add = [&](auto const& is_in) {
+    std::vector<bool> group(n);
+    for (std::size_t i = 0; i < n; ++i) group[i] = is_in(i);
+    auto const count = std::count(group.begin(), group.end(), true);
+    if (count > 0 && count < static_cast<std::ptrdiff_t>(n)) groups.insert(std::move(group));
+  };
+  for (auto const& island : nvlink_islands(machine, collective.among))
+    add([&](std::size_t i) { return std::find(island.begin(), island.end(), i) != island.end(); });
+  auto const gpu = [&](std::size_t i) { return std::get<PciId>(collective.among[i]); };
+  auto const is_below = [&](PciId function, PciId top) {
+    for (auto above = machine.at(function).parent; above; above = machine.at(*above).parent)
+      if (*above == top) return true;
+    return false;
+  };
+  for (std::size_t one = 0; one < n; ++one) {
+    add([&](std::size_t i) { return i == one; });
+    add([&](std::size_t i) { return machine.numa_of(gpu(i)) == machine.numa_of(gpu(one)); });
+    for (auto above = machine.at(gpu(one)).parent; above; above = machine.at(*above).parent)
+      add([&](std::size_t i) { return is_below(gpu(i), *above); });
+  }
+  return groups;
+}
+
+// Of participants of one node, by all that joins them.
+std::optional<LowerBound> bound_of_node(Collective const& collective, Model const& model) {
+  constexpr std::size_t kMostWeighed = 16;  // of more, the program takes longer than their plan
+  auto const n = collective.among.size();
+  if (n > kMostWeighed || nodes_of(collective, model.machine()).size() > 1) return std::nullopt;
+  std::vector<LeastTraffic> traffic;
+  for (auto const& members : groups_of(collective, model.machine())) {
+    auto const least = traffic_of(collective, members, static_cast<double>(n));
+    auto& group = traffic.emplace_back();
+    group.out = least.out;
+    group.in = least.in;
+    for (std::size_t i = 0; i < n; ++i)
+      if (members[i]) group.of.push_back(collective.among[i]);
+  }
+  return intake_bound(traffic, model);
+}
+
 }  // namespace
 
 std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& model) {
@@ -202,7 +275,10 @@ std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& mo
 }
 
 std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model) {
-  std::optional<LowerBound> best;
+  bool const on_gpus = std::all_of(collective.among.begin(), collective.among.end(),
+                                   [&](Place const& place) { return gpu_at(model.machine(), place).has_value(); });
+  if (!on_gpus) return std::nullopt;
+  auto best = collective.among.size() == 2 ? bound_of_two(collective, model) : bound_of_node(collective, model);
   for (auto& cut : cuts_of(collective, model))
     if (!best || cut.time > best->makespan) best = LowerBound{cut.time, {{std::move(cut.name), 1.0}}};
   return best;

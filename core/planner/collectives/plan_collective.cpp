@@ -178,7 +178,7 @@ Seconds after_a_kernel(Model const& model, std::vector<Step> const& steps) {
     if (auto const gpu = gpu_at(model.machine(), step.from);
         gpu && step.after.empty() && step.from != step.to && !by_kernel(step.op))
       wait = std::max(wait, figures::engine_change(model.machine().part_of(*gpu)));
-  return wait;
+  return wait * model.assumed()(Parameter::EngineStart);
 }
 
 // What is worth weighing among so many.
