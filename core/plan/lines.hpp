@@ -11,8 +11,8 @@ namespace lanewise {
 inline constexpr Bytes kLineElement{8};
 inline constexpr std::size_t kMostLineSteps = 64;  // that one GPU sends and gets
 
-// Whether these steps do: all are a kernel's accesses between shared buffers, of whole elements, few and of few bytes, and
-// none touches a part of what another writes.
+// Whether these steps do: all are a kernel's accesses between shared buffers, of whole elements, few and of few bytes,
+// and none touches a part of what another writes.
 bool travel_in_lines(std::span<Step const> steps);
 
 }  // namespace lanewise

@@ -13,22 +13,23 @@
 namespace lanewise {
 namespace {
 
-// What lies between steps, which none of them has alone. `alone`: their demands without it.
+// What lies between steps, which none of them has alone: added to their demands.
 class Between {
  public:
-  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand> const& alone, bool in_lines)
+  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands, bool in_lines)
       : model_(model),
         steps_(steps),
-        alone_(alone),
+        demands_(demands),
         in_lines_(in_lines),
         additions_join_(std::none_of(steps.begin(), steps.end(), [](Step const& step) {
           return step.reads && step.from != step.to && !by_kernel(step.op);
-        })) {}
+        })) {
+    for (auto const& demand : demands) paths_.push_back(demand.path);
+  }
 
-  // Of a step, with it.
-  [[nodiscard]] Demand demand(std::size_t i) const {
+  void add_to(std::size_t i) {
     auto const& step = steps_[i];
-    auto demand = alone_[i];
+    auto& demand = demands_[i];
     Seconds noticed{0};
     for (auto const before : step.after)
       noticed = std::max(noticed, model_.handover(step.from, steps_[index(before)].way, step.way));
@@ -38,7 +39,6 @@ class Between {
       demand.start = demand.busy = Seconds(0);  // its kernel runs already
     else
       demand.start += noticed + engine_change(step, demand) * model_.assumed()(Parameter::EngineStart);
-    return demand;
   }
 
  private:
@@ -55,7 +55,7 @@ class Between {
     }
   }
   [[nodiscard]] bool shares_engine(StepId before, Demand const& demand) const {
-    auto const& engines = alone_[index(before)].engines;
+    auto const& engines = demands_[index(before)].engines;
     return std::any_of(engines.begin(), engines.end(), [&](EngineId engine) {
       return std::find(demand.engines.begin(), demand.engines.end(), engine) != demand.engines.end();
     });
@@ -100,15 +100,16 @@ class Between {
     demand.busy = Seconds(0);
     Seconds passed{0};
     for (; before != nullptr; before = same_kernel(steps_[index(*before)]))
-      passed = std::max(passed, alone_[index(*before)].path);
+      passed = std::max(passed, paths_[index(*before)]);
     demand.path = std::max(demand.path - passed, Seconds(0));
   }
 
   Model const& model_;
   std::vector<Step> const& steps_;
-  std::vector<Demand> const& alone_;
+  std::vector<Demand>& demands_;
   bool in_lines_;
   bool additions_join_;
+  std::vector<Seconds> paths_;  // of each step alone
 };
 
 // A step in lines is stored by its source, whoever would have asked for it, and seen by a poll.
@@ -145,19 +146,17 @@ Demand demand_of(Model const& model, Step const& step) {
 
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps) {
   bool const in_lines = travel_in_lines(steps);
-  std::vector<Demand> alone;
-  alone.reserve(steps.size());
-  for (auto const& step : steps) {
-    alone.push_back(in_lines ? line_demand(model, step) : demand_of(model, step));
-    if (alone.back().unknown)
-      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
-                                  model.resources().at(*alone.back().unknown).missing));
-  }
-  if (std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); })) return alone;
-  Between const between(model, steps, alone, in_lines);
   std::vector<Demand> demands;
   demands.reserve(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) demands.push_back(between.demand(i));
+  for (auto const& step : steps) {
+    demands.push_back(in_lines ? line_demand(model, step) : demand_of(model, step));
+    if (demands.back().unknown)
+      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
+                                  model.resources().at(*demands.back().unknown).missing));
+  }
+  if (std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); })) return demands;
+  Between between(model, steps, demands, in_lines);
+  for (std::size_t i = 0; i < steps.size(); ++i) between.add_to(i);
   return demands;
 }
 
