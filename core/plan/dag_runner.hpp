@@ -63,4 +63,17 @@ class DagRunner {
   std::size_t left_;
 };
 
+// All steps, none before one that it waits for: first those that wait for nothing, as they are listed. Throws as above.
+inline std::vector<StepId> in_order(std::vector<Step> const& steps) {
+  DagRunner runner(steps);
+  std::vector<StepId> order;
+  auto const add = [&](StepId id) { order.push_back(id); };
+  runner.begin(add);
+  for (std::size_t done = 0; done < order.size();) {  // finished() adds to what is ready
+    auto const id = order[done++];
+    runner.finished(id, add);
+  }
+  return order;
+}
+
 }  // namespace lanewise

@@ -42,17 +42,8 @@ std::optional<EngineId> peer_engine(Step const& step, Model const& model) {
 }  // namespace
 
 PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
-    : steps_(plan.steps), links_(plan.steps, devices) {
+    : steps_(plan.steps), links_(plan.steps, devices), order_(in_order(plan.steps)) {
   if (!plan.buffers.empty()) shared_.emplace(plan, devices);
-  DagRunner runner(steps_);
-  std::vector<StepId> ready;
-  auto const add = [&](StepId id) { ready.push_back(id); };
-  runner.begin(add);
-  while (order_.size() < ready.size()) {  // finished() adds to what is ready
-    auto const id = ready[order_.size()];
-    order_.push_back(id);
-    runner.finished(id, add);
-  }
   auto const& machine = model.machine();
   for (auto const& step : steps_) {
     auto& laid = laid_.emplace_back();

@@ -37,11 +37,7 @@ bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
 
 class Lowering {
  public:
-  explicit Lowering(Plan const& plan) : plan_(plan) {
-    DagRunner runner(plan.steps);
-    auto const add = [&](StepId id) { order_.push_back(id); };
-    runner.begin(add);
-    for (std::size_t done = 0; done < order_.size();) runner.finished(order_[done++], add);
+  explicit Lowering(Plan const& plan) : plan_(plan), order_(in_order(plan.steps)) {
     level_.resize(plan.steps.size());
     for (auto const id : order_)
       for (auto const before : plan.steps[index(id)].after)

@@ -36,15 +36,8 @@ class Lowering {
     if (!plan_.collective || !travel_in_lines(plan_.steps) || !are_on_gpus()) return std::nullopt;
     lay_out_lines();
     receiver_.resize(plan_.steps.size());
-    DagRunner runner(plan_.steps);
-    std::vector<StepId> order;
-    auto const add = [&](StepId id) { order.push_back(id); };
-    runner.begin(add);
-    for (std::size_t done = 0; done < order.size();) {  // finished() adds to what is ready
-      auto const id = order[done++];
+    for (auto const id : in_order(plan_.steps))
       if (!take(id)) return std::nullopt;
-      runner.finished(id, add);
-    }
     finish(most_blocks);
     return std::move(programs_);
   }
