@@ -130,6 +130,32 @@ find_again nic2 "$home2"
 
 broken "peer killed" 'signal 9|node1|lost|ended' long nic2 ssh node1 pkill -KILL -x lanewise
 
+# Queue pairs, regions, completion queues and domains of our processes on a node, as the kernel lists them.
+held() { # NODE
+  ssh "$1" 'for kind in qp mr cq pd; do rdma resource show "$kind"; done' | grep -c 'comm lanewise'
+}
+nothing_left() { # CASE
+  local node left verdict=ok
+  for node in node0 node1; do
+    left=$(held "$node")
+    [[ $left == 0 ]] || verdict=FAILED failed=1
+    printf '%s: %s: %s of verbs left on %s\n' "$verdict" "$1" "${left:-unknown}" "$node"
+  done
+}
+nothing_left "after a killed peer"
+
+interrupt_both() {
+  held node1 >"$work/held"
+  pkill -INT -x lanewise
+  ssh node1 pkill -INT -x lanewise
+}
+broken "interrupted" 'interrupt|signal 2' long nic2 interrupt_both
+if ! (($(<"$work/held"))); then # nothing held while data flows: the listing shows nothing, whatever is left
+  echo 'FAILED: nothing of verbs was seen before the interrupt'
+  failed=1
+fi
+nothing_left "after an interrupt"
+
 ssh node1 rdma link delete rxe_nic2
 refused "device not there" 'node1/nic2|rxe_nic2' short
 ssh node1 rdma link add rxe_nic2 type rxe netdev nic2
