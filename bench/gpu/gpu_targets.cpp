@@ -24,6 +24,7 @@ using namespace lanewise::hw;
 using namespace lanewise::literals;
 
 constexpr Bytes kLarge = 256_MiB;
+constexpr Bytes kLargest = 1_GiB;
 constexpr int kRepeat = 15;
 constexpr int kChain = 16;
 
@@ -89,8 +90,8 @@ class Targets {
     table_.add({what, figure, fmt::format("{} {:.2f}", at_least ? ">=" : "<=", target), fmt::format("{:.3f}", value),
                 met ? "met" : "MISSED"});
   }
-  static std::string rate(double seconds) {
-    return fmt::format("{:.1f} GB/s", static_cast<double>(kLarge.value()) / seconds * 1e-9);
+  static std::string rate(double seconds, Bytes bytes = kLarge) {
+    return fmt::format("{:.1f} GB/s", static_cast<double>(bytes.value()) / seconds * 1e-9);
   }
 
   // As many copies in a row on both sides, so that neither counts the start of a stream.
@@ -121,13 +122,16 @@ class Targets {
     }
   }
 
+  // The largest that is measured elsewhere: a ring's own costs grow with the root of the size only.
   void staged() {
-    auto const host = executed({step(numa_, gpu0_, kLarge, Op::Copy)});
-    auto const driver = executed({step(gpu0_, gpu1_, kLarge, Op::Copy, Mechanism::HostStaged, true)});
-    auto const ours = executed({step(gpu0_, gpu1_, kLarge, Op::Copy, Mechanism::HostStaged)});
-    line("staged through the host against the driver's own", rate(ours) + " of " + rate(driver), driver / ours, 1.4,
-         true);
-    line("staged through the host against host to device", rate(ours) + " of " + rate(host), host / ours, 0.93, true);
+    auto const host = executed({step(numa_, gpu0_, kLargest, Op::Copy)});
+    auto const driver = executed({step(gpu0_, gpu1_, kLargest, Op::Copy, Mechanism::HostStaged, true)});
+    auto const ours = executed({step(gpu0_, gpu1_, kLargest, Op::Copy, Mechanism::HostStaged)});
+    auto const rate_of = [](double seconds) { return rate(seconds, kLargest); };
+    line("1 GiB staged through the host against the driver's own", rate_of(ours) + " of " + rate_of(driver),
+         driver / ours, 1.4, true);
+    line("1 GiB staged through the host against host to device", rate_of(ours) + " of " + rate_of(host), host / ours,
+         0.93, true);
   }
 
   [[nodiscard]] std::vector<Step> chain_of(Bytes bytes, int count) const {

@@ -294,21 +294,39 @@ bool assume_io_dies(Machine& machine, double bytes_per_second) {
   return any;
 }
 
+// What single transfers are fitted with: also a limit that one of them reaches by itself, as all cores of a NUMA node
+// together reach that of its memory.
+std::vector<Target> targets_of_singles(Observations const& singles, Machine const& machine) {
+  constexpr double kLower = 0.9;
+  auto targets = targets_of(machine, false);
+  auto const usual = singles.predictions({}, {});
+  for (auto const& limit : targets_of(machine, true)) {
+    auto const lowered = singles.predictions({limit}, {*limit.value(machine) * kLower});
+    bool const reached = !std::equal(usual.begin(), usual.end(), lowered.begin(),
+                                     [](double a, double b) { return std::abs(a - b) < kHangs * (1 - kLower); });
+    if (reached) targets.push_back(limit);
+  }
+  return targets;
+}
+
 // Limits of what meets there, fitted to patterns with everything else in place. One that no part states is assumed only
 // where those that are stated cannot explain the patterns.
 void fit_shared(CalibrationRequest const& request, Machine const& machine, Catalogue& catalogue,
                 CalibrationOutcome& outcome) {
   constexpr double kExplained = 0.1;  // the error that 19 of 20 of their figures must be within
   auto calibrated = machine;
-  auto const [known, at] = in_place(outcome.figures);
-  for (std::size_t i = 0; i < known.size(); ++i) known[i].set(calibrated, at[i]);
+  auto const fixed = in_place(outcome.figures);
+  auto const& known = fixed.first;
+  for (std::size_t i = 0; i < known.size(); ++i) known[i].set(calibrated, fixed.second[i]);
   Observations const plain(request.measurement, machine, catalogue, request.patterns, request.executor);
   Observations const patterns(request.measurement, calibrated, catalogue, request.patterns, request.executor);
   if (patterns.size() == 0) throw InputError("--patterns: none of these figures can be predicted");
   outcome.patterns_before = error_of(plain, plain.predictions({}, {}));
   auto const fitted_with = [&](Machine const& begun) {
     auto tried = outcome;
-    PartFit fit(patterns, begun, targets_of(begun, true));
+    auto limits = targets_of(begun, true);
+    std::erase_if(limits, [&](Target const& limit) { return std::ranges::find(known, limit) != known.end(); });
+    PartFit fit(patterns, begun, std::move(limits));
     fit.run();
     fit.report(tried);
     auto const [targets, values] = in_place(tried.figures);
@@ -337,7 +355,7 @@ CalibrationOutcome calibrate(CalibrationRequest const& request, Machine const& m
   outcome.overlay.fingerprint = fingerprint(machine);
   outcome.overlay.measurement = stamp_of(request);
   outcome.left_out = singles.left_out();
-  PartFit fit(singles, machine, targets_of(machine, false));
+  PartFit fit(singles, machine, targets_of_singles(singles, machine));
   fit.run();
   fit.report(outcome);
   for (auto const weight : fit.result().weights) outcome.outliers += weight > 0 ? 0 : 1;

@@ -27,8 +27,10 @@ InterruptScope::~InterruptScope() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
+bool interrupted() { return asked_by != 0; }
+
 void throw_if_interrupted() {
-  if (asked_by != 0) throw Interrupted(asked_by == SIGINT ? "stopped by Ctrl-C" : "stopped by a signal");
+  if (interrupted()) throw Interrupted(asked_by == SIGINT ? "stopped by Ctrl-C" : "stopped by a signal");
 }
 
 }  // namespace lanewise

@@ -12,6 +12,8 @@ class InterruptScope {
   InterruptScope& operator=(InterruptScope const&) = delete;
 };
 
+// Whether one came.
+bool interrupted();
 // Throws Interrupted when one came.
 void throw_if_interrupted();
 

@@ -25,10 +25,33 @@ constexpr std::array<AcsName, 7> kAcsNames{{{"SV", AcsControl::kSourceValidation
                                             {"DT", AcsControl::kDirectTranslated}}};
 constexpr std::array<std::string_view, 6> kIommuNames{"unknown", "off", "pt", "lazy", "strict", "vfio"};
 constexpr std::array<std::string_view, 6> kPciKindNames{"root_port", "switch", "gpu", "nic", "nvme", "device"};
+constexpr int kMostCores = 65'536;
 constexpr std::array<std::string_view, 8> kOpNames{"copy",   "write",    "read",  "load_store",
                                                    "atomic", "prefetch", "fault", "send"};
 
+std::optional<int> core_number(std::string_view text) {
+  int value = 0;
+  auto const* const end = text.data() + text.size();
+  auto const [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && value >= 0 && value < kMostCores ? std::optional(value) : std::nullopt;
+}
+
 }  // namespace
+
+std::vector<int> numbers_of_list(std::string_view list) {
+  std::vector<int> numbers;
+  while (!list.empty()) {
+    auto const item = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), item.size() + 1));
+    auto const dash = item.find('-');
+    auto const first = core_number(item.substr(0, dash));
+    auto const last = dash == std::string_view::npos ? first : core_number(item.substr(dash + 1));
+    if (!first || !last || *last < *first) return {};
+    for (auto number = *first; number <= *last; ++number) numbers.push_back(number);
+    if (numbers.size() > kMostCores) return {};
+  }
+  return numbers;
+}
 
 std::string to_string(AcsControl control) {
   if (!control.known) return "unknown";

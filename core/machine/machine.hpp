@@ -111,6 +111,8 @@ struct NumaNode {
   std::string cores;  // "0-27,56-83", as the kernel writes a list; empty: unknown
   friend bool operator==(NumaNode const&, NumaNode const&) = default;
 };
+// "0-3,8" as 0 1 2 3 8; empty when it is not such a list.
+std::vector<int> numbers_of_list(std::string_view list);
 
 struct HostBridge {
   std::string name;

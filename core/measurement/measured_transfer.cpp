@@ -26,6 +26,7 @@ Request request_of(Machine const& machine, MeasuredSeries const& series, Measure
   if (series.pulled) request.drive = Drive::Pull;
   request.pageable = series.pageable;
   request.queue_pairs = series.queue_pairs;
+  request.cores = series.cores;
   request.by_driver = series.by_driver;
   request.access = point.access;
   return request;

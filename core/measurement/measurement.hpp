@@ -48,6 +48,7 @@ struct MeasuredSeries {
   Access access = {};                       // of every point; a sweep may vary it
   bool pageable = false;                    // host memory that is not pinned
   int queue_pairs = 0;                      // of RDMA; 0: as many as the NIC needs
+  int cores = 0;                            // that copy between host memories at once; 0: one
   bool pulled = false;                      // peer access driven by the destination
   bool pipelined = false;                   // many transfers in flight: their starts are hidden
   bool of_first = false;                    // a point's figure is that of its first flow while the others run

@@ -91,6 +91,7 @@ class MeasurementReader {
     read_cuts(reader);
     series_.pageable = reader.flag("pageable").value_or(false);
     series_.queue_pairs = reader.count("queue_pairs").value_or(0);
+    series_.cores = reader.count("cores").value_or(0);
     series_.pulled = reader.flag("pulled").value_or(false);
     series_.pipelined = reader.flag("pipelined").value_or(false);
     series_.of_first = reader.flag("of_first").value_or(false);

@@ -87,6 +87,7 @@ MapSpec const& series_spec() {
        access_field(),
        pageable_field(),
        queue_pairs_field(),
+       cores_field(),
        flag_field("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
        flag_field("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
        flag_field("of_first",

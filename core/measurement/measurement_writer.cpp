@@ -79,6 +79,7 @@ class SeriesWriter {
     if (series_.access != Access{}) tree_["access"] = written(series_.access);
     put(tree_, "pageable", series_.pageable);
     if (series_.queue_pairs > 0) tree_["queue_pairs"] = series_.queue_pairs;
+    if (series_.cores > 0) tree_["cores"] = series_.cores;
     put(tree_, "pulled", series_.pulled);
     put(tree_, "pipelined", series_.pipelined);
     put(tree_, "of_first", series_.of_first);

@@ -99,6 +99,7 @@ class List {
     for (auto const& gpu : gpus_) own.emplace_back(gpu, gpu);
     sweep({.name = "local-copies", .mechanism = Mechanism::Local}, own);
     for (auto const mechanism : {Mechanism::Nvlink, Mechanism::HostDma}) with_host(mechanism);
+    host_memories();
     for (bool const by_driver : {true, false}) {
       MeasuredSeries series{.name = by_driver ? "staged-by-the-driver" : "staged",
                             .mechanism = Mechanism::HostStaged,
@@ -139,6 +140,16 @@ class List {
     add({.name = name + "-writes", .op = Op::Write, .mechanism = mechanism}, each(host_pairs(false), by_kernel));
     add({.name = name + "-pageable", .mechanism = mechanism, .pageable = true}, each(host_pairs(true), {64_MiB}));
     add({.name = name + "-pageable-back", .mechanism = mechanism, .pageable = true}, each(host_pairs(false), {64_MiB}));
+  }
+
+  // What a NUMA node's memory gives to all of its cores, and to devices no more: copies larger than caches.
+  void host_memories() {
+    for (auto const& numa : machine_.numa_nodes) {
+      auto const cores = static_cast<int>(numbers_of_list(numa.cores).size());
+      if (cores == 0) continue;
+      add({.name = fmt::format("memory-of-{}-by-all-cores", numa.name), .mechanism = Mechanism::Local, .cores = cores},
+          each({{numa.name, numa.name}}, {512_MiB, 1_GiB}));
+    }
   }
 
   // -------------------------------------------------------------------------------------------------------- patterns

@@ -116,7 +116,7 @@ class Lowering {
       hold_engine(*g);
       return;
     }
-    path_.cpu_copy(std::get<NumaId>(from_), std::get<NumaId>(to_));
+    path_.cpu_copy(std::get<NumaId>(from_), std::get<NumaId>(to_), std::max(1, way_.cores));
   }
 
   void nvlink() {

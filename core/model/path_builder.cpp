@@ -437,13 +437,13 @@ BytesPerSecond core_copy(Machine const& machine, NumaId memory) {
   return figures::core_copy(machine.part_of(machine.at(memory).socket));
 }
 
-void PathBuilder::cpu_copy(NumaId from, NumaId to) {
+void PathBuilder::cpu_copy(NumaId from, NumaId to, int cores) {
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(from)));
   use(resources_.memory(from));
   cross_sockets(machine_.at(from).socket, machine_.at(to).socket, false, 1, true);
   use(resources_.memory(to));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(to)));
-  limit(core_copy(machine_, from) * assumed_(Parameter::CoreCopy), Cap::CpuCopy);
+  limit(core_copy(machine_, from) * (assumed_(Parameter::CoreCopy) * cores), Cap::CpuCopy);
 }
 
 void PathBuilder::device_memory(PciId gpu, double weight) {

@@ -46,7 +46,8 @@ class PathBuilder {
   void wire_out(PciId nic);
   void wire_in(PciId nic);
   // One core copying between (or within) memories.
-  void cpu_copy(NumaId from, NumaId to);
+  // By so many cores at once.
+  void cpu_copy(NumaId from, NumaId to, int cores = 1);
   void device_memory(PciId gpu, double weight);
 
   void use(ResourceId id, double weight = 1);

@@ -217,6 +217,7 @@ Json way_json(Way const& way, Machine const& machine) {
   if (way.by_driver) json["by_driver"] = true;
   if (way.pageable) json["pageable"] = true;
   if (way.queue_pairs > 0) json["queue_pairs"] = way.queue_pairs;
+  if (way.cores > 0) json["cores"] = way.cores;
   if (way.access.each > Bytes(0))
     json["access"] = {{"each_bytes", way.access.each.value()},
                       {"window_bytes", way.access.window.value()},
@@ -262,6 +263,7 @@ Way way_from(Json const& json, Machine const& machine) {
   way.by_driver = json.value("by_driver", false);
   way.pageable = json.value("pageable", false);
   way.queue_pairs = json.value("queue_pairs", 0);
+  way.cores = json.value("cores", 0);
   if (json.contains("access")) {
     auto const& access = json.at("access");
     way.access = {Bytes(access.at("each_bytes").get<std::int64_t>()),
@@ -393,8 +395,9 @@ void Plan::verify(Machine const& of) const {
     require(step.bytes >= Bytes(0) && step.offset >= Bytes(0), step, "its size is negative");
     verify_regions(*this, step);
     if (step.work > Seconds(0)) continue;
-    require(step.way.queue_pairs >= 0 && step.way.access.each >= Bytes(0) && step.way.access.window >= Bytes(0), step,
-            "queue pairs and pieces of an access are not negative");
+    require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.access.each >= Bytes(0) &&
+                step.way.access.window >= Bytes(0),
+            step, "queue pairs, cores and pieces of an access are not negative");
     verify_way(of, step);
   }
   DagRunner const refuses_bad_order(steps);
@@ -583,6 +586,7 @@ std::string text_of(Way const& way, Machine const& machine) {
   if (way.by_driver) text += " by the driver";
   if (way.pageable) text += ", pageable";
   if (way.queue_pairs > 0) text += fmt::format(", {} queue pair{}", way.queue_pairs, way.queue_pairs > 1 ? "s" : "");
+  if (way.cores > 0) text += fmt::format(", {} core{}", way.cores, way.cores > 1 ? "s" : "");
   if (way.access.each > Bytes(0))
     text += fmt::format(", {} at a time {} over {}", exact_text(way.access.each),
                         way.access.random ? "at random" : "in turn", exact_text(way.access.window));

@@ -27,6 +27,7 @@ struct Request {
   Access access = {};                   // of device DMA to host memory
   bool pageable = false;                // host memory that is not pinned
   int queue_pairs = 0;                  // of network forms; 0: as many as the NIC needs
+  int cores = 0;                        // that copy between host memories at once; 0: one
 };
 
 // PCIe peers already mapped at the two ends.

@@ -60,6 +60,7 @@ struct Way {
   Access access = {};                     // of DMA into and out of host memory
   bool pageable = false;                  // host memory that is not pinned: one core copies it, chunk by chunk
   int queue_pairs = 0;                    // of network forms; 0: as many as the NIC needs
+  int cores = 0;                          // that copy between host memories at once; 0: one
   friend bool operator==(Way const&, Way const&) = default;
 };
 

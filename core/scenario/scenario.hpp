@@ -26,6 +26,7 @@ struct TransferSpec {
   Access access;                       // of device DMA to host memory
   bool pageable = false;               // host memory that is not pinned
   int queue_pairs = 0;                 // 0: as many as the NIC needs
+  int cores = 0;                       // that copy between host memories at once; 0: one
   std::vector<std::string> after;      // ids
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };

@@ -59,7 +59,8 @@ Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machi
           .by_driver = transfer.by_driver,
           .access = transfer.access,
           .pageable = transfer.pageable,
-          .queue_pairs = transfer.queue_pairs};
+          .queue_pairs = transfer.queue_pairs,
+          .cores = transfer.cores};
 }
 
 }  // namespace

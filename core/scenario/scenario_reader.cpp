@@ -30,6 +30,7 @@ MapSpec const& transfer_spec() {
                              access_field(),
                              pageable_field(),
                              queue_pairs_field(),
+                             cores_field(),
                              {.name = "after",
                               .type = ValueType::List,
                               .doc = "ids of transfers that must have finished",
@@ -120,6 +121,7 @@ class ScenarioReader {
     }
     transfer.pageable = reader.flag("pageable").value_or(false);
     transfer.queue_pairs = reader.count("queue_pairs").value_or(0);
+    transfer.cores = reader.count("cores").value_or(0);
     transfer.after = reader.texts("after");
     for (auto const& other : scenario_.transfers)
       if (other.id == transfer.id && reader.has("id"))

@@ -62,5 +62,10 @@ FieldSpec pageable_field() { return flag_field("pageable", "host memory that is 
 FieldSpec queue_pairs_field() {
   return {.name = "queue_pairs", .type = ValueType::Count, .doc = "of RDMA; as many as the NIC needs when absent"};
 }
+FieldSpec cores_field() {
+  return {.name = "cores",
+          .type = ValueType::Count,
+          .doc = "of copies between host memories: so many copy at once, each a piece; one when absent"};
+}
 
 }  // namespace lanewise

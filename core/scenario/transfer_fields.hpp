@@ -28,5 +28,6 @@ std::optional<Access> read_access(MapReader& reader);
 
 FieldSpec pageable_field();
 FieldSpec queue_pairs_field();
+FieldSpec cores_field();
 
 }  // namespace lanewise

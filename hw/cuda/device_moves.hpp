@@ -21,6 +21,7 @@ class EngineCopy : public Move {
   EngineCopy(Buffer const& source, Buffer const& target, Device driver)
       : source_(source), target_(target), driver_(driver) {}
   [[nodiscard]] Device device() const override { return driver_; }
+  [[nodiscard]] bool begins_with_copy() const override { return true; }
   void enqueue(cudaStream_t stream) override;
 
  private:

@@ -7,6 +7,7 @@
 #include "core/io/error.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/devices.hpp"
+#include "hw/cuda/driver_entry.hpp"
 #include "hw/cuda/handles.hpp"
 #include "hw/cuda/kernels.hpp"
 #include "hw/executor_factory.hpp"
@@ -93,17 +94,10 @@ class GpuMemory : public Memory {
   void export_it() {
     int can = 0;
     cudaDeviceGetAttribute(&can, cudaDevAttrGPUDirectRDMASupported, ordinal(device_));
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    if (can == 0 ||
-        cudaGetDriverEntryPointByVersion("cuMemGetHandleForAddressRange", &entry, 12000, cudaEnableDefault, &result) !=
-            cudaSuccess ||
-        result != cudaDriverEntryPointSuccess) {
-      cudaGetLastError();
-      return;
-    }
+    auto* const get_handle = reinterpret_cast<decltype(&cuMemGetHandleForAddressRange)>(
+        can != 0 ? driver_entry("cuMemGetHandleForAddressRange") : nullptr);
+    if (get_handle == nullptr) return;
     int descriptor = -1;
-    auto* const get_handle = reinterpret_cast<decltype(&cuMemGetHandleForAddressRange)>(entry);
     auto const code =
         get_handle(&descriptor, reinterpret_cast<CUdeviceptr>(data()), length_, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
     if (code == CUDA_SUCCESS) dma_buf_ = descriptor;

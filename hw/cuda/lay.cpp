@@ -1,8 +1,6 @@
 // Which move a step's way is on CUDA.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "core/io/error.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/bar_copy.hpp"
@@ -12,6 +10,7 @@
 #include "hw/cuda/move.hpp"
 #include "hw/cuda/ring_move.hpp"
 #include "hw/cuda/shared_buffers.hpp"
+#include "hw/memory/copying_cores.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -144,8 +143,9 @@ class Laying {
   }
 
   [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {
-    return std::make_unique<HostMove>(near(), host_node(), [&from = *laid_.source, &to = target] {
-      std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.bytes().value()));
+    auto const cores = std::make_shared<CopyingCores>(step_.way.cores, host_node());
+    return std::make_unique<HostMove>(near(), host_node(), [cores, &from = *laid_.source, &to = target] {
+      cores->copy(to.data(), from.data(), from.bytes());
     });
   }
 

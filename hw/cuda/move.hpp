@@ -24,6 +24,8 @@ class Move {
   // Enqueues it once behind what `stream` (of that device) holds; nothing else is asked of the host until it is done,
   // but for moves of the host, which a thread of their own does meanwhile.
   virtual void enqueue(cudaStream_t stream) = 0;
+  // Whether the first that it needs is a copy engine.
+  [[nodiscard]] virtual bool begins_with_copy() const { return false; }
   // Before every run: brings back what the last one changed beside the target, and forward what need not be timed.
   virtual void prepare() {}
   // Throws what a thread of its own caught.

@@ -121,7 +121,12 @@ void PlanRun::enqueue(StepId id, int rounds) {
   auto& laid = laid_[index(id)];
   auto const device = laid.step.move->device();
   DeviceGuard const guard(device);
-  if (laid.waits_for.empty() && !laid.continues) gate_->hold(device, laid.stream);
+  if (laid.waits_for.empty() && !laid.continues) {
+    if (laid.step.move->begins_with_copy())
+      gate_->hold_copy(device, laid.stream);
+    else
+      gate_->hold(device, laid.stream);
+  }
   for (auto const before : laid.waits_for)
     if (laid_[index(before)].stream != laid.stream)
       check_cuda(cudaStreamWaitEvent(laid.stream, laid_[index(before)].end.get(), 0), "cudaStreamWaitEvent");

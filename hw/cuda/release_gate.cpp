@@ -1,17 +1,21 @@
 #include "hw/cuda/release_gate.hpp"
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <thread>
 
 #include "core/io/error.hpp"
 #include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/driver_entry.hpp"
 #include "hw/cuda/event_time.hpp"
 #include "hw/cuda/kernels.hpp"
 #include "hw/cuda/limits.hpp"
 
 namespace lanewise::hw {
 
-ReleaseGate::ReleaseGate(std::vector<Device> const& devices) : flags_(devices.size() + 1) {
+ReleaseGate::ReleaseGate(std::vector<Device> const& devices)
+    : flags_(devices.size() + 1), wait_value_(driver_entry("cuStreamWaitValue32")) {
   for (std::size_t i = 0; i < devices.size(); ++i)
     lanes_.emplace(devices[i],
                    Lane{make_stream(devices[i]), make_event(devices[i]), i + 1, cost_of_events(devices[i])});
@@ -36,6 +40,14 @@ void ReleaseGate::close() {
 void ReleaseGate::hold(Device device, cudaStream_t stream) const {
   DeviceGuard const guard(device);
   launch_gate(flags_.word(kOpen), epoch_, kLongestWait.count(), stream);
+}
+
+void ReleaseGate::hold_copy(Device device, cudaStream_t stream) const {
+  DeviceGuard const guard(device);
+  auto* const wait_value = reinterpret_cast<decltype(&cuStreamWaitValue32)>(wait_value_);
+  auto const word = reinterpret_cast<CUdeviceptr>(flags_.word(kOpen));
+  if (wait_value == nullptr || wait_value(stream, word, epoch_, CU_STREAM_WAIT_VALUE_EQ) != CUDA_SUCCESS)
+    hold(device, stream);
 }
 
 void ReleaseGate::open() {

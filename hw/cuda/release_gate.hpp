@@ -1,5 +1,5 @@
 #pragma once
-// Lets work on several devices begin together: a kernel on each holds its stream until the host opens all at once, when
+// Lets work on several devices begin together: what begins is held in its stream until the host opens all at once, when
 // everything is enqueued.
 #include <map>
 #include <memory>
@@ -20,8 +20,12 @@ class ReleaseGate {
 
   // Closes it: what is enqueued behind hold() from here on does not begin.
   void close();
-  // Puts a gate of its own into a stream of `device`: 5 us sooner through than by an event of another stream.
+  // Puts a gate of its own into a stream of `device`: 5 us sooner through than by an event of another stream. A kernel,
+  // for what begins with a kernel.
   void hold(Device device, cudaStream_t stream) const;
+  // For what begins with a copy engine, which starts 4 us later behind a kernel than by itself: the stream waits for
+  // the word, where the driver can have it do so.
+  void hold_copy(Device device, cudaStream_t stream) const;
   // Waits until every device has begun with what is enqueued, then opens. Throws DeviceError when one does not.
   void open();
   // Opens without waiting, for a thread that sees that the host cannot go on enqueueing.
@@ -40,6 +44,7 @@ class ReleaseGate {
     Seconds events{0};  // their cost
   };
   HostFlags flags_;
+  void* wait_value_ = nullptr;  // the driver's cuStreamWaitValue32, where it has one
   std::uint32_t epoch_ = 0;
   std::map<Device, Lane> lanes_;
 };

@@ -12,6 +12,7 @@ class RingMove : public Move {
   // second by `second`.
   RingMove(Buffer const& source, Buffer const& target, std::vector<Buffer> slots, Device first, Device second);
   [[nodiscard]] Device device() const override { return first_; }
+  [[nodiscard]] bool begins_with_copy() const override { return true; }
   // One launch of a graph: the order of all chunks is known to the devices beforehand.
   void enqueue(cudaStream_t stream) override;
   // Brings the graph to the devices, so that a launch need not.

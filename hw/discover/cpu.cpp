@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/machine/machine.hpp"
 #include "hw/discover/sources.hpp"
 
 namespace lanewise::hw {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostText = std::size_t{4} << 20U;  // cpuinfo of a large machine has about 1 MiB
 constexpr std::size_t kMostNames = 65'536;
-constexpr int kMostCores = 65'536;
 
 class File {
  public:
@@ -114,21 +113,6 @@ std::optional<long long> whole_number(std::string_view text) {
   auto const* const end = text.data() + text.size();
   auto const [stop, error] = std::from_chars(text.data(), end, value, hexadecimal ? 16 : 10);
   return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
-}
-
-std::vector<int> numbers_of_list(std::string_view list) {
-  std::vector<int> numbers;
-  while (!list.empty()) {
-    auto const item = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), item.size() + 1));
-    auto const dash = item.find('-');
-    auto const first = whole_number(item.substr(0, dash));
-    auto const last = dash == std::string_view::npos ? first : whole_number(item.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= kMostCores) return {};
-    for (auto number = *first; number <= *last; ++number) numbers.push_back(static_cast<int>(number));
-    if (numbers.size() > kMostCores) return {};
-  }
-  return numbers;
 }
 
 std::string last_pci_address(fs::path const& path) {

@@ -35,8 +35,6 @@ class Sysfs {
 };
 
 std::optional<long long> whole_number(std::string_view text);
-// "0-3,8" as 0 1 2 3 8; empty when it is not such a list.
-std::vector<int> numbers_of_list(std::string_view list);
 // The last PCI address on a path: of "../../devices/pci0000:00/0000:00:03.0/virtio2/net/eth0" it is "0000:00:03.0".
 std::string last_pci_address(std::filesystem::path const& path);
 

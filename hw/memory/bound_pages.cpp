@@ -10,13 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "core/io/error.hpp"
+#include "core/machine/machine.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise::hw {
@@ -38,18 +38,11 @@ void bind_to(void* data, std::size_t length, int node) {
     throw DeviceError(fmt::format("mbind to NUMA node {}", node), errno, std::strerror(errno));
 }
 
-// The kernel's list format: "0-27,56-83".
-cpu_set_t cores_of_list(std::istream& list) {
+cpu_set_t set_of(std::vector<int> const& numbers) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  for (std::string range; std::getline(list, range, ',');) {
-    int first = 0;
-    int last = 0;
-    auto const found = std::sscanf(range.c_str(), "%d-%d", &first, &last);
-    if (found < 1) continue;
-    for (int core = first; core <= (found == 2 ? last : first) && core < CPU_SETSIZE; ++core)
-      CPU_SET(static_cast<std::size_t>(core), &cores);
-  }
+  for (auto const core : numbers)
+    if (core < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(core), &cores);
   return cores;
 }
 
@@ -88,7 +81,9 @@ struct OnNumaNode::Before {
 OnNumaNode::OnNumaNode(NumaIndex numa) {
   if (!numa) return;
   std::ifstream file(fmt::format("/sys/devices/system/node/node{}/cpulist", *numa));
-  auto const wanted = cores_of_list(file);
+  std::string list;
+  std::getline(file, list);
+  auto const wanted = set_of(numbers_of_list(list));
   if (CPU_COUNT(&wanted) == 0) return;
   Before before{};
   if (sched_getaffinity(0, sizeof before.cores, &before.cores) != 0) return;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 #include <list>
+#include <optional>
 #include <thread>
 
 #include "core/io/error.hpp"
@@ -19,6 +20,7 @@ namespace {
 constexpr int kFailureTag = 1;
 constexpr int kClockTag = 2;
 constexpr int kRoundTrips = 32;
+constexpr std::chrono::seconds kAfterInterrupt{5};
 
 void check(int code, char const* call) {
   if (code == MPI_SUCCESS) return;
@@ -26,17 +28,6 @@ void check(int code, char const* call) {
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
   throw DeviceError(call, code, text.data());
-}
-
-// Waits without burning the core for long: the others may be planning, or running on the same cores.
-void wait(MPI_Request& request) {
-  using namespace std::chrono;
-  auto const spin_until = steady_clock::now() + milliseconds(1);
-  for (int done = 0; done == 0;) {
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    throw_if_interrupted();
-    if (done == 0 && steady_clock::now() > spin_until) std::this_thread::sleep_for(microseconds(200));
-  }
 }
 
 int count_of(std::string const& text) {
@@ -64,7 +55,9 @@ class MpiGroup : public Group {
   }
   MpiGroup(MpiGroup const&) = delete;
   MpiGroup& operator=(MpiGroup const&) = delete;
-  ~MpiGroup() override { MPI_Finalize(); }
+  ~MpiGroup() override {
+    if (!broken_) MPI_Finalize();  // else it would wait for those who are not coming; the launcher ends them
+  }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
@@ -77,36 +70,36 @@ class MpiGroup : public Group {
   }
 
   std::string from_first(std::string text) override {
-    int count = rank_ == 0 ? count_of(text) : 0;
+    throw_if_broken();
+    said_ = std::move(text);
+    count_ = rank_ == 0 ? count_of(said_) : 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    check(MPI_Ibcast(&count_, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
     wait(request);
-    text.resize(static_cast<std::size_t>(count));
-    check(MPI_Ibcast(text.data(), count, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    said_.resize(static_cast<std::size_t>(count_));
+    check(MPI_Ibcast(said_.data(), count_, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
     wait(request);
-    return text;
+    return std::move(said_);
   }
 
   std::vector<std::string> all(std::string text) override {
-    int const mine = count_of(text);
+    throw_if_broken();
+    said_ = std::move(text);
+    count_ = count_of(said_);
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(&mine, 1, MPI_INT, counts_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Iallgather");
+    check(MPI_Iallgather(&count_, 1, MPI_INT, counts_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Iallgather");
     wait(request);
-    std::vector<int> begins;
-    int total = 0;
-    for (auto const count : counts_) {
-      begins.push_back(total);
-      total += count;
-    }
-    std::string joined(static_cast<std::size_t>(total), '\0');
-    check(MPI_Iallgatherv(text.data(), mine, MPI_CHAR, joined.data(), counts_.data(), begins.data(), MPI_CHAR,
+    begins_.assign(1, 0);
+    for (auto const count : counts_) begins_.push_back(begins_.back() + count);
+    heard_.resize(static_cast<std::size_t>(begins_.back()));
+    check(MPI_Iallgatherv(said_.data(), count_, MPI_CHAR, heard_.data(), counts_.data(), begins_.data(), MPI_CHAR,
                           MPI_COMM_WORLD, &request),
           "MPI_Iallgatherv");
     wait(request);
     ++round_;
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < counts_.size(); ++i)
-      parts.push_back(joined.substr(static_cast<std::size_t>(begins[i]), static_cast<std::size_t>(counts_[i])));
+      parts.push_back(heard_.substr(static_cast<std::size_t>(begins_[i]), static_cast<std::size_t>(counts_[i])));
     return parts;
   }
 
@@ -143,6 +136,28 @@ class MpiGroup : public Group {
   }
 
  private:
+  // Without burning the core for long: the others may be planning, or running on the same cores.
+  void wait(MPI_Request& request) {
+    using namespace std::chrono;
+    auto const began = steady_clock::now();
+    std::optional<steady_clock::time_point> asked;
+    for (;;) {
+      int done = 0;
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done != 0) return;
+      auto const now = steady_clock::now();
+      if (!asked && interrupted()) asked = now;
+      if (asked && now - *asked > kAfterInterrupt) {
+        broken_ = true;
+        throw_if_interrupted();
+      }
+      if (now - began > milliseconds(1)) std::this_thread::sleep_for(microseconds(200));
+    }
+  }
+  void throw_if_broken() const {
+    if (broken_) throw Interrupted("stopped while it waited for the other processes");
+  }
+
   static void answer_clock(int other) {
     for (int i = 0; i < kRoundTrips; ++i) {
       double now = 0;
@@ -169,6 +184,10 @@ class MpiGroup : public Group {
   }
 
   int rank_ = 0;
+  bool broken_ = false;  // what others may still send into what follows is not waited for any more
+  std::string said_, heard_;
+  int count_ = 0;
+  std::vector<int> begins_;
   std::vector<int> counts_;
   std::vector<std::string> hosts_;
   int round_ = 0;        // of all()

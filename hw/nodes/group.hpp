@@ -27,7 +27,9 @@ class Group {
   // "Open MPI v4.1.4", or "this process alone".
   [[nodiscard]] virtual std::string about() const = 0;
 
-  // These are called by all processes together, and wait for all. Throw Interrupted on Ctrl-C.
+  // These are called by all processes together, and wait for all: after Ctrl-C too, so that all hear the same and can
+  // tell one another, but no longer than some seconds. Then they throw Interrupted, and whoever is left is on his own:
+  // the group says and hears nothing any more.
   virtual std::string from_first(std::string text) = 0;
   virtual std::vector<std::string> all(std::string text) = 0;
   // How far this process's monotonic clock is ahead of the first's: half of the shortest of many round trips is how

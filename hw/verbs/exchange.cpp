@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -29,6 +30,7 @@ std::string without_code(DeviceError const& error) {
 
 Said said_by(std::function<std::string()> const& part) {
   try {
+    throw_if_interrupted();
     return {Kind::Fine, 0, part()};
   } catch (MissingError const& error) {
     return {Kind::Missing, 0, error.what()};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/calibration/calibrate.hpp"
+#include "core/measurement/measured_transfer.hpp"
 #include "sim/simgrid_executor.hpp"
 #include "tests/calibration/synthetic.hpp"
 #include "tests/support/bundled.hpp"
@@ -109,6 +110,35 @@ TEST(CalibratedPatterns, ALimitThatTransfersShareComesFromAChosenPattern) {
               1, 0.01);
   auto const unseen = Bytes(256 << 20);
   EXPECT_NEAR(makespan(calibrated, patterns[3], unseen) / makespan(truth, patterns[3], unseen), 1, 0.02);
+}
+
+// All cores of a NUMA node reach by themselves what several GPUs reach only together.
+TEST(CalibratedPatterns, ALimitThatASingleTransferReachesNeedsNoPattern) {
+  auto catalogue = bundled();
+  auto const machine = catalogue.machine("h200x4-vm");
+  auto const truth = with_hidden(machine, {{"xeon-emerald-rapids", "memory_efficiency", 0.5}});
+  auto measurement = singles_of(truth, 13);
+  Model const model(truth);
+  auto series = series_of("by-all-cores", Mechanism::Local);
+  series.cores = 64;
+  for (auto const bytes : {Bytes(512 << 20), Bytes(1 << 30)}) {
+    auto point = point_of({{"numa0", "numa0"}}, bytes);
+    auto const request = request_of(truth, series, point, point.flows.front());
+    point.value = *predicted_alone(model, series, request, {.mechanism = Mechanism::Local, .cores = series.cores});
+    series.points.push_back(point);
+  }
+  auto const without = calibrate({measurement, "0", {}, sim_executor}, machine, catalogue);
+  measurement.series.push_back(series);
+  auto const with = calibrate({measurement, "0", {}, sim_executor}, machine, catalogue);
+  auto const pattern = patterns_of(truth)[2];
+  auto const size = Bytes(256 << 20);
+  auto const off = [&](CalibrationOutcome const& outcome) {
+    auto calibrated = machine;
+    apply(outcome.overlay, calibrated);
+    return makespan(calibrated, pattern, size) / makespan(truth, pattern, size) - 1;
+  };
+  EXPECT_LT(off(without), -0.2);
+  EXPECT_NEAR(off(with), 0, 0.02);
 }
 
 // No part states the limit, and the memory alone cannot explain it: it takes as much both ways at once.

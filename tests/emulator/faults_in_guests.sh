@@ -21,7 +21,7 @@ transfers rails 'id: a, from: node0/numa0, to: node1/numa0, bytes: 4 MiB'
 tar -C "$work" -c . | ssh node1 "mkdir -p $work && tar -C $work -x"
 
 lanewise_on_nodes() { # SCENARIO REPEAT [WORD...]: what runs it, with these words in front
-  timeout "$kLimit" mpirun --host node0,node1 -n 2 --bind-to none --mca pml ob1 --mca btl '^openib,uct' \
+  timeout "$kLimit" mpirun --host node0,node1 -n 2 --bind-to none --mca pml ob1 --mca btl self,tcp \
     --mca oob_tcp_if_include management --mca btl_tcp_if_include management \
     "${@:3}" lanewise run "$work/$1.yaml" --mode hw --repeat "$2" --json >"$work/output" 2>&1
 }

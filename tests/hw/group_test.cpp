@@ -4,7 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -58,6 +63,12 @@ TEST(Groups, ProcessesHearOneAnother) {
   }
   group->all("");
   EXPECT_FALSE(group->failed_elsewhere()) << "that run is over";
+  // Who is asked to stop while it waits still hears what the others say, and says so itself where all can hear it.
+  InterruptScope const interruptible;
+  if (group->rank() == 1) std::raise(SIGINT);
+  if (group->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  auto const after = group->all(interrupted() ? "stopped" : "on");
+  for (std::size_t rank = 0; rank < after.size(); ++rank) EXPECT_EQ(after[rank], rank == 1 ? "stopped" : "on");
 }
 
 }  // namespace

@@ -70,6 +70,18 @@ TEST(Worklist, LeavesOutWhatTheRulesRefuse) {
   EXPECT_THAT(found, Contains("pcie-copies"));
 }
 
+TEST(Worklist, AsksAllCoresOfANodeForItsMemoryWhereTheyAreKnown) {
+  auto const known = series_to_measure(model_of("h200x4-vm"), {.patterns = false});
+  auto const memory =
+      std::find_if(known.begin(), known.end(), [](auto const& s) { return s.name == "memory-of-numa0-by-all-cores"; });
+  ASSERT_NE(memory, known.end());
+  EXPECT_EQ(memory->cores, 64);
+  auto machine = test::bundled().machine("h200x4-vm");
+  machine.numa_nodes.front().cores.clear();
+  EXPECT_THAT(names(series_to_measure(Model(machine), {.patterns = false})),
+              Not(Contains("memory-of-numa0-by-all-cores")));
+}
+
 TEST(Worklist, PatternsNeedNoMoreThanTheMachineHas) {
   auto const found = names(series_to_measure(model_of("h100-pcie-x2-workstation"), {.singles = false}));
   EXPECT_THAT(found, Contains("pattern-exchange-1"));

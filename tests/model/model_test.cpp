@@ -387,6 +387,20 @@ TEST(PageableMemory, IsCopiedByOneCoreOnTheWay) {
   EXPECT_EQ(weight(model, demand, "numa0.memory"), 3);  // read, written, and read by the engine
 }
 
+TEST(HostMemory, IsCopiedByAsManyCoresAsThereAreUntilItIsBusy) {
+  Model const model(bench());
+  auto const by = [&](int cores) {
+    return rate_of(model, lower(model, "numa0", "numa0", {.mechanism = Mechanism::Local, .cores = cores}));
+  };
+  auto const one = by(0);
+  EXPECT_NEAR(one, 9, 1e-9);
+  EXPECT_EQ(by(1), one);
+  EXPECT_NEAR(by(3), 3 * one, 1e-9);
+  auto const memory = lower(model, "numa0", "numa0", {.mechanism = Mechanism::Local, .cores = 1000});
+  EXPECT_EQ(weight(model, memory, "numa0.memory"), 2);  // read and written
+  EXPECT_EQ(model.text_of_binding(*model.cost(memory, 1_GiB)), "numa0.memory");
+}
+
 TEST(SetUp, IsPaidOnceAndNotInTheTime) {
   Model const model(bench());
   auto const peer = push(model, "gpu0", "gpu1");

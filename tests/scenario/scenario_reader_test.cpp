@@ -38,6 +38,7 @@ settings: {iommu: pt}
 transfers:
   - {id: a, from: gpu0, to: gpu1, bytes: 256 MiB}
   - {id: b, from: gpu1, to: numa0, bytes: 64 B, op: write, mechanism: host_dma, after: [a]}
+  - {id: c, from: numa0, to: numa1, bytes: 1 GiB, cores: 8}
 variants:
   - {name: off, settings: {acs: off}}
   - {name: on, settings: {acs: on}}
@@ -53,8 +54,10 @@ expect:
   EXPECT_THAT(s.settings, ElementsAre(Setting{"iommu", "pt"}));
   EXPECT_THAT(
       s.transfers,
-      ElementsAre(TransferSpec{"a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, false, 0, {}},
-                  TransferSpec{"b", "gpu1", "numa0", 64_B, Op::Write, Mechanism::HostDma, false, {}, false, 0, {"a"}}));
+      ElementsAre(
+          TransferSpec{"a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, false, 0, 0, {}},
+          TransferSpec{"b", "gpu1", "numa0", 64_B, Op::Write, Mechanism::HostDma, false, {}, false, 0, 0, {"a"}},
+          TransferSpec{"c", "numa0", "numa1", 1_GiB, Op::Copy, std::nullopt, false, {}, false, 0, 8, {}}));
   EXPECT_THAT(s.variants, ElementsAre(Variant{"off", {{"acs", "off"}}}, Variant{"on", {{"acs", "on"}}}));
   ASSERT_EQ(s.expectations.size(), 3U);
   auto const& first = s.expectations[0];
@@ -65,7 +68,7 @@ expect:
   EXPECT_THAT(first.avoids, ElementsAre("root_complex"));
   EXPECT_THAT(first.through, ElementsAre("switch", "sw0"));
   EXPECT_EQ(first.refuses, std::pair(Mechanism::Nvlink, std::string("NVLINK-NONE")));
-  EXPECT_EQ(first.pos, (SourcePos{"s.yaml", 14, 5}));
+  EXPECT_EQ(first.pos, (SourcePos{"s.yaml", 15, 5}));
   auto const& second = s.expectations[1];
   EXPECT_EQ(second.bandwidth->at_least, 1e9);
   EXPECT_DOUBLE_EQ(second.latency->at_most.value(), 5e-6);

@@ -1,0 +1,42 @@
+#pragma once
+// Copies between host memories by CPU cores.
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "hw/memory/bound_pages.hpp"
+
+namespace lanewise::hw {
+
+// So many cores (at least one), the one that calls among them, that copy together: each takes the next piece, so that
+// one which is kept from its work keeps no other waiting. Several write past the caches, so that memory reads and
+// writes every byte once and does nothing else.
+class CopyingCores {
+ public:
+  // All but the caller's are threads on the cores of `numa`.
+  CopyingCores(int cores, NumaIndex numa);
+  CopyingCores(CopyingCores const&) = delete;
+  CopyingCores& operator=(CopyingCores const&) = delete;
+  ~CopyingCores();
+
+  // One call at a time.
+  void copy(void* to, void const* from, Bytes bytes);
+
+ private:
+  void help(NumaIndex numa);
+  void copy_pieces();
+
+  std::size_t count_;
+  std::uint8_t* to_ = nullptr;
+  std::uint8_t const* from_ = nullptr;
+  std::size_t bytes_ = 0;
+  bool over_ = false;
+  std::barrier<> begun_, done_;  // what stands above is written before the one and after the other only
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::jthread> helpers_;
+};
+
+}  // namespace lanewise::hw
