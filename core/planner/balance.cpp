@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace lanewise {
 namespace {
@@ -37,6 +38,8 @@ class Balance {
 
  private:
   static constexpr auto kNone = static_cast<std::uint32_t>(-1);
+  static constexpr double kUnpriced = -1;
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   struct Take {
     std::uint32_t place = 0;
     double seconds_per_byte = 0;
@@ -51,6 +54,7 @@ class Balance {
     if (known == kNone) {
       known = static_cast<std::uint32_t>(load_.size());
       load_.push_back(0);
+      prices_.push_back(kUnpriced);
     }
     return known;
   }
@@ -76,10 +80,14 @@ class Balance {
   }
 
   void put(Lane const& lane, double bytes) {
-    for (auto const& take : lane.takes) load_[take.place] += take.seconds_per_byte * bytes;
+    for (auto const& take : lane.takes) {
+      load_[take.place] += take.seconds_per_byte * bytes;
+      prices_[take.place] = kUnpriced;
+    }
   }
 
   void find_longest() {
+    std::fill(prices_.begin(), prices_.end(), kUnpriced);
     longest_ = *std::max_element(load_.begin(), load_.end());
     for (std::size_t i = 0; i < set_.size(); ++i)
       for (std::size_t o = 0; o < lanes_[i].size(); ++o)
@@ -94,11 +102,17 @@ class Balance {
     for (int k = 0; k < power_; ++k) value *= value;
     return value;
   }
-  // What one more byte over this option costs.
-  [[nodiscard]] double cost(std::size_t i, std::size_t o, double bytes) const {
+  [[nodiscard]] double price_of(std::uint32_t place) {
+    auto& known = prices_[place];
+    if (known == kUnpriced) known = price(load_[place]);
+    return known;
+  }
+  // What one more byte over this option costs; where that is `enough` or more, at least as much.
+  [[nodiscard]] double cost(std::size_t i, std::size_t o, double bytes, double enough = kNoLimit) {
     auto const& lane = lanes_[i][o];
     auto sum = price(own_time(i, o, bytes)) * lane.seconds_per_byte;
-    for (auto const& take : lane.takes) sum += price(load_[take.place]) * take.seconds_per_byte;
+    for (auto take = lane.takes.begin(); take != lane.takes.end() && sum < enough; ++take)
+      sum += price_of(take->place) * take->seconds_per_byte;
     return sum;
   }
 
@@ -109,18 +123,20 @@ class Balance {
     std::size_t dear = kNone;
     std::size_t cheap = 0;
     double dearest = -1;
-    double cheapest = std::numeric_limits<double>::infinity();
-    for (std::size_t o = 0; o < shares.size(); ++o) {
-      auto const here = cost(i, o, shares[o]);
-      if (shares[o] > 0 && here > dearest) {
-        dear = o;
-        dearest = here;
+    double cheapest = kNoLimit;
+    for (bool const in_use : {true, false})
+      for (std::size_t o = 0; o < shares.size(); ++o) {
+        if (in_use != (shares[o] > 0)) continue;
+        auto const here = cost(i, o, shares[o], in_use ? kNoLimit : cheapest);
+        if (in_use && here > dearest) {
+          dear = o;
+          dearest = here;
+        }
+        if (here < cheapest) {
+          cheap = o;
+          cheapest = here;
+        }
       }
-      if (here < cheapest) {
-        cheap = o;
-        cheapest = here;
-      }
-    }
     constexpr double kWorthIt = 1.02;
     if (dear == cheap || dearest < cheapest * kWorthIt) return false;
     constexpr double kLeast = 1.0 / 256;
@@ -142,7 +158,8 @@ class Balance {
   std::span<Together const> set_;
   std::vector<std::uint32_t> place_of_resource_;
   std::vector<std::uint32_t> place_of_engine_;
-  std::vector<double> load_;  // seconds
+  std::vector<double> load_;    // seconds
+  std::vector<double> prices_;  // of what stands above it, where somebody asked since it changed
   std::vector<std::vector<Lane>> lanes_;
   std::vector<Shares> shares_;
   double longest_ = 0;

@@ -165,7 +165,7 @@ class Program {
   [[nodiscard]] std::vector<double> single_limit() const {
     std::vector<double> least(limits_.size(), 0);  // what all transfers together take of it at least
     std::size_t best = 0;
-    std::vector<std::vector<std::size_t>> columns_of(transfers_.size());
+    Columns columns_of(transfers_.size());
     for (std::size_t c = 0; c < columns_.size(); ++c) columns_of[columns_[c].transfer].push_back(c);
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
       std::map<std::size_t, std::pair<std::size_t, double>> takes;  // limit: ways that take of it, the least
@@ -208,6 +208,7 @@ class Program {
     return (owed + static_cast<double>(bytes.value()) / kMegabyte) / width;
   }
 
+  using Columns = std::vector<std::vector<std::size_t>>;
   struct Optimum {
     std::vector<double> weights;  // of the limits: the duals
     std::vector<double> bytes;    // of the columns
@@ -234,10 +235,13 @@ class Program {
   bool tighten(Optimum const& found) {
     bool any = false;
     auto const count = limits_.size();
-    std::vector<std::vector<std::size_t>> ways(count);  // in use, of each limit
+    Columns through(count);  // of each limit
+    Columns ways(count);     // of these those in use
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      if (found.bytes[c] > 0)
-        for (auto const& [at, coefficient] : columns_[c].takes) ways[at].push_back(c);
+      for (auto const& [at, coefficient] : columns_[c].takes) {
+        through[at].push_back(c);
+        if (found.bytes[c] > 0) ways[at].push_back(c);
+      }
     for (std::size_t r = 0; r < count; ++r) {
       if (limits_[r].kind != Limit::Kind::Resource || ways[r].size() < 2) continue;
       std::vector<std::size_t> engines;  // that ways through it hold
@@ -250,20 +254,23 @@ class Program {
       for (auto const c : ways[r])
         for (auto const& [at, coefficient] : columns_[c].takes)
           if (at == r) moved += coefficient * found.bytes[c] / kMegabyte;
-      if (engines.size() > 1) any = add_if_broken(r, engines, moved, found) || any;
-      for (auto const engine : engines) any = add_if_broken(r, {engine}, moved, found) || any;
+      if (engines.size() > 1) any = add_if_broken(r, engines, moved, found, through) || any;
+      for (auto const engine : engines) any = add_if_broken(r, {engine}, moved, found, through) || any;
     }
     return any;
   }
 
-  bool add_if_broken(std::size_t resource, std::vector<std::size_t> const& engines, double moved,
-                     Optimum const& found) {
+  bool add_if_broken(std::size_t resource, std::vector<std::size_t> const& engines, double moved, Optimum const& found,
+                     Columns const& through) {
     auto const capacity = limits_[resource].width;
+    std::vector<std::size_t> holding;  // columns that hold one of the engines
+    for (auto const engine : engines) holding.insert(holding.end(), through[engine].begin(), through[engine].end());
+    std::sort(holding.begin(), holding.end());
+    holding.erase(std::unique(holding.begin(), holding.end()), holding.end());
     double fastest = 0;
-    for (auto const& column : columns_)
-      for (auto const& [at, coefficient] : column.takes)
-        if (at == resource && holds(column, engines))
-          fastest = std::max(fastest, coefficient * gigabytes(option_of(column).rate));
+    for (auto const c : holding)
+      for (auto const& [at, coefficient] : columns_[c].takes)
+        if (at == resource) fastest = std::max(fastest, coefficient * gigabytes(option_of(columns_[c]).rate));
     auto const whole = std::floor(capacity / fastest * (1 + 1e-9));
     auto const rest = capacity - whole * fastest;
     constexpr double kLeastRest = 0.02;  // with less there is nearly room for a whole number of flows
@@ -277,13 +284,12 @@ class Program {
     }
     std::vector<std::pair<std::size_t, double>> takes;  // column, coefficient
     double taken = 0;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (!holds(columns_[c], engines)) continue;
+    for (auto const c : holding) {
       double coefficient = 0;  // as the engines count it
       double through = 0;
       for (auto const& [at, takes_of_it] : columns_[c].takes) {
         if (at == resource) through = takes_of_it;
-        if (std::find(engines.begin(), engines.end(), at) != engines.end()) coefficient += takes_of_it;
+        if (std::binary_search(engines.begin(), engines.end(), at)) coefficient += takes_of_it;
       }
       if (through > 0) coefficient += through / rest - 1 / gigabytes(option_of(columns_[c]).rate);
       takes.emplace_back(c, coefficient);
@@ -297,11 +303,6 @@ class Program {
     }
     limits_.push_back(limit);
     return true;
-  }
-  [[nodiscard]] static bool holds(Column const& column, std::vector<std::size_t> const& engines) {
-    return std::any_of(column.takes.begin(), column.takes.end(), [&](auto const& take) {
-      return std::find(engines.begin(), engines.end(), take.first) != engines.end();
-    });
   }
   [[nodiscard]] Option const& option_of(Column const& column) const {
     return transfers_[column.transfer].options[column.option];
