@@ -23,7 +23,7 @@ struct Adjustable {
   Unit unit;
   Parameter parameter;  // whose range says how far it may be off
   double most;          // what it cannot exceed; infinity where nothing forbids more
-  bool shared;          // a limit of what meets there, which single transfers do not reach
+  bool shared;          // a limit of what meets there, which few single transfers reach
   // The figure in use, with what stands in where the part is silent; nullopt where the part has no such limit.
   std::optional<double> (*value)(Part const&);
   void (*set)(Part&, double);

@@ -294,16 +294,16 @@ bool assume_io_dies(Machine& machine, double bytes_per_second) {
   return any;
 }
 
-// What single transfers are fitted with: also a limit that one of them reaches by itself, as all cores of a NUMA node
-// together reach that of its memory.
+// What single transfers are fitted with: also a limit that many cores of a NUMA node together reach by themselves.
 std::vector<Target> targets_of_singles(Observations const& singles, Machine const& machine) {
-  constexpr double kLower = 0.9;
+  constexpr double kLower = 0.99;
   auto targets = targets_of(machine, false);
   auto const usual = singles.predictions({}, {});
   for (auto const& limit : targets_of(machine, true)) {
     auto const lowered = singles.predictions({limit}, {*limit.value(machine) * kLower});
-    bool const reached = !std::equal(usual.begin(), usual.end(), lowered.begin(),
-                                     [](double a, double b) { return std::abs(a - b) < kHangs * (1 - kLower); });
+    bool reached = false;
+    for (std::size_t i = 0; i < usual.size(); ++i)
+      reached = reached || (singles.all()[i].series->cores > 1 && usual[i] != lowered[i]);
     if (reached) targets.push_back(limit);
   }
   return targets;
@@ -324,7 +324,7 @@ void fit_shared(CalibrationRequest const& request, Machine const& machine, Catal
   outcome.patterns_before = error_of(plain, plain.predictions({}, {}));
   auto const fitted_with = [&](Machine const& begun) {
     auto tried = outcome;
-    auto limits = targets_of(begun, true);
+    auto limits = targets_of(begun, true);  // but for those that single transfers have told
     std::erase_if(limits, [&](Target const& limit) { return std::ranges::find(known, limit) != known.end(); });
     PartFit fit(patterns, begun, std::move(limits));
     fit.run();

@@ -45,8 +45,7 @@ class PathBuilder {
   Seconds wire(PciId from, PciId to);
   void wire_out(PciId nic);
   void wire_in(PciId nic);
-  // One core copying between (or within) memories.
-  // By so many cores at once.
+  // So many cores copying between (or within) memories.
   void cpu_copy(NumaId from, NumaId to, int cores = 1);
   void device_memory(PciId gpu, double weight);
 

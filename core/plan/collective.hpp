@@ -31,6 +31,7 @@ enum class Algorithm : std::uint8_t {
   Tree,             // two binary trees, each with half of the data
   HalvingDoubling,  // with a partner at half the distance every round; a power of two of participants
   Hierarchical,     // within nodes, between them, within nodes
+  ThroughHost,      // written to host memory once, from where all near it read
 };
 std::string_view to_string(Algorithm algorithm);
 std::vector<std::string> algorithm_names();

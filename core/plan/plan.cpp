@@ -378,6 +378,25 @@ void verify_regions(Plan const& plan, Step const& step) {
   }
 }
 
+void verify_cores(Machine const& machine, Step const& step) {
+  if (step.way.cores == 0) return;
+  auto const* numa = std::get_if<NumaId>(&step.from);
+  require(numa != nullptr && std::holds_alternative<NumaId>(step.to) && step.way.mechanism == Mechanism::Local, step,
+          "only copies between host memories are by several cores");
+  auto const there = numbers_of_list(machine.at(*numa).cores).size();
+  require(there == 0 || static_cast<std::size_t>(step.way.cores) <= there, step,
+          fmt::format("'{}' has {} cores, not {}", machine.name_of(step.from), there, step.way.cores));
+}
+
+// Of the participants of a collective: all but the host memory through which data go on.
+std::size_t count_of_participants(std::span<Buffer const> buffers, Collective const& collective) {
+  auto const& among = collective.among;
+  return static_cast<std::size_t>(std::count_if(buffers.begin(), buffers.end(), [&](Buffer const& buffer) {
+    return !std::holds_alternative<NumaId>(buffer.at) ||
+           std::find(among.begin(), among.end(), buffer.at) != among.end();
+  }));
+}
+
 }  // namespace
 
 std::span<Buffer const> buffers_of(Plan const& plan, NamedCollective const& named) {
@@ -385,9 +404,15 @@ std::span<Buffer const> buffers_of(Plan const& plan, NamedCollective const& name
   auto end = plan.buffers.size();
   for (auto const& other : plan.collectives)
     if (index(other.first) > first) end = std::min(end, index(other.first));
+  if (first >= end) return {};
   auto const participants = named.collective.among.size();
-  if (first >= end || (end - first != participants && end - first != 2 * participants)) return {};
-  return std::span(plan.buffers).subspan(first, end - first);
+  auto const buffers = std::span(plan.buffers).subspan(first, end - first);
+  auto const theirs = count_of_participants(buffers, named.collective);
+  return theirs == participants || theirs == 2 * participants ? buffers : std::span<Buffer const>();
+}
+
+std::size_t first_result(std::span<Buffer const> buffers, Collective const& collective) {
+  return count_of_participants(buffers, collective) - collective.among.size();
 }
 
 void Plan::verify(Machine const& of) const {
@@ -398,6 +423,7 @@ void Plan::verify(Machine const& of) const {
     require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.access.each >= Bytes(0) &&
                 step.way.access.window >= Bytes(0),
             step, "queue pairs, cores and pieces of an access are not negative");
+    verify_cores(of, step);
     verify_way(of, step);
   }
   DagRunner const refuses_bad_order(steps);

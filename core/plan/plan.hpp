@@ -115,6 +115,9 @@ struct Plan {
 // A named collective's buffers: from its first to the next one's. Empty where the plan does not have them all: one for
 // each participant, or two, the second for what arrives.
 std::span<Buffer const> buffers_of(Plan const& plan, NamedCollective const& named);
+// Where the results begin among a collective's buffers: the data of its participants come first, then the outputs where
+// there are any, and last the host memory through which data go on.
+std::size_t first_result(std::span<Buffer const> buffers, Collective const& collective);
 
 // The plan with one transfer undivided and on another of its candidates.
 Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate);

@@ -286,12 +286,12 @@ class Program {
     double taken = 0;
     for (auto const c : holding) {
       double coefficient = 0;  // as the engines count it
-      double through = 0;
+      double passed = 0;
       for (auto const& [at, takes_of_it] : columns_[c].takes) {
-        if (at == resource) through = takes_of_it;
+        if (at == resource) passed = takes_of_it;
         if (std::binary_search(engines.begin(), engines.end(), at)) coefficient += takes_of_it;
       }
-      if (through > 0) coefficient += through / rest - 1 / gigabytes(option_of(columns_[c]).rate);
+      if (passed > 0) coefficient += passed / rest - 1 / gigabytes(option_of(columns_[c]).rate);
       takes.emplace_back(c, coefficient);
       taken += coefficient * found.bytes[c] / kMegabyte;
     }

@@ -59,7 +59,7 @@ class Ways {
       if (way.mechanism == Mechanism::HostDma) way.access = request_.access;
       if (to_memory && (from == End::Memory || to == End::Memory)) way.pageable = request_.pageable;
       if (over_network) way.queue_pairs = request_.queue_pairs;
-      if (from == End::Memory && to == End::Memory) way.cores = request_.cores;
+      if (from == End::Memory && to == End::Memory && way.mechanism == Mechanism::Local) way.cores = request_.cores;
     }
     if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
     return std::move(ways_);

@@ -125,10 +125,18 @@ class Bounding {
     auto const& its = plan_.steps[other];
     std::vector<std::size_t> shared;
     std::vector<std::size_t> all;
+    bool at_host_memory = false;  // which belongs to no participant: whoever is waited for there has not ended yet
     for (auto const& place : {own.from, own.to}) {
-      all.push_back(places.at(place));
-      if (place == its.from || place == its.to) shared.push_back(places.at(place));
+      bool const meet = place == its.from || place == its.to;
+      auto const found = places.find(place);
+      if (found == places.end()) {
+        at_host_memory = at_host_memory || meet;
+        continue;
+      }
+      all.push_back(found->second);
+      if (meet) shared.push_back(found->second);
     }
+    if (at_host_memory && shared.empty()) return {};
     return shared.empty() ? all : shared;
   }
 

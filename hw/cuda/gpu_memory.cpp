@@ -93,7 +93,8 @@ class GpuMemory : public Memory {
   // Where the driver, the kernel or the GPU has no dma-buf, NICs are given the address.
   void export_it() {
     int can = 0;
-    cudaDeviceGetAttribute(&can, cudaDevAttrGPUDirectRDMASupported, ordinal(device_));
+    if (cudaDeviceGetAttribute(&can, cudaDevAttrGPUDirectRDMASupported, ordinal(device_)) != cudaSuccess)
+      cudaGetLastError();
     auto* const get_handle = reinterpret_cast<decltype(&cuMemGetHandleForAddressRange)>(
         can != 0 ? driver_entry("cuMemGetHandleForAddressRange") : nullptr);
     if (get_handle == nullptr) return;

@@ -46,7 +46,7 @@ void ReleaseGate::hold_copy(Device device, cudaStream_t stream) const {
   DeviceGuard const guard(device);
   auto* const wait_value = reinterpret_cast<decltype(&cuStreamWaitValue32)>(wait_value_);
   auto const word = reinterpret_cast<CUdeviceptr>(flags_.word(kOpen));
-  if (wait_value == nullptr || wait_value(stream, word, epoch_, CU_STREAM_WAIT_VALUE_EQ) != CUDA_SUCCESS)
+  if (wait_value == nullptr || wait_value(stream, word, epoch_, CU_STREAM_WAIT_VALUE_GEQ) != CUDA_SUCCESS)
     hold(device, stream);
 }
 

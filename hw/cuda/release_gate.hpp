@@ -18,7 +18,7 @@ class ReleaseGate {
   ReleaseGate(ReleaseGate const&) = delete;
   ReleaseGate& operator=(ReleaseGate const&) = delete;
 
-  // Closes it: what is enqueued behind hold() from here on does not begin.
+  // Closes it: what is enqueued behind hold() or hold_copy() from here on does not begin.
   void close();
   // Puts a gate of its own into a stream of `device`: 5 us sooner through than by an event of another stream. A kernel,
   // for what begins with a kernel.

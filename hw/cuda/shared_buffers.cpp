@@ -33,8 +33,11 @@ SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
         throw PlanError(fmt::format("step '{}': on GPUs all cuts are at multiples of {} bytes, not at {}",
                                     step.transfer, kVector, region->offset.value()));
   }
-  for (auto const& buffer : plan.buffers)
-    buffers_.emplace_back(devices, buffer.at, buffer.bytes, Pages::Device, devices.of(buffer.at));
+  for (auto const& buffer : plan.buffers) {
+    bool const on_gpu = std::holds_alternative<PciId>(buffer.at);
+    auto const near = on_gpu ? devices.of(buffer.at) : devices.all().front();
+    buffers_.emplace_back(devices, buffer.at, buffer.bytes, on_gpu ? Pages::Device : Pages::Pinned, near);
+  }
 }
 
 Buffer SharedBuffers::window(Region const& region, Bytes bytes) const {

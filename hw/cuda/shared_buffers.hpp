@@ -11,7 +11,7 @@ namespace lanewise::hw {
 
 class SharedBuffers {
  public:
-  // Throws PlanError where no collective says what the buffers hold, or one of them is not on a GPU.
+  // Host memory among them is pinned. Throws PlanError where no collective says what the buffers hold.
   SharedBuffers(Plan const& plan, Devices const& devices);
 
   // What a step reads or writes.

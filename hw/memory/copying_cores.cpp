@@ -10,7 +10,7 @@ namespace lanewise::hw {
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kPiece = std::size_t{256} << 10U;  // some thousand cycles: what a core gets at a time
+constexpr std::size_t kPiece = std::size_t{256} << 10U;  // what a core takes at a time: some tens of microseconds
 
 // Both ends of whole cache lines at a line's boundary; elsewhere as the library copies.
 void copy_past_caches(std::uint8_t* to, std::uint8_t const* from, std::size_t bytes) {
@@ -36,7 +36,13 @@ CopyingCores::CopyingCores(int cores, NumaIndex numa)
     : count_(static_cast<std::size_t>(std::max(1, cores))),
       begun_(static_cast<std::ptrdiff_t>(count_)),
       done_(static_cast<std::ptrdiff_t>(count_)) {
-  for (std::size_t i = 1; i < count_; ++i) helpers_.emplace_back([this, numa] { help(numa); });
+  try {
+    for (std::size_t i = 1; i < count_; ++i) helpers_.emplace_back([this, numa] { help(numa); });
+  } catch (...) {
+    over_ = true;
+    for (auto i = helpers_.size(); i < count_; ++i) static_cast<void>(begun_.arrive());
+    throw;
+  }
 }
 
 CopyingCores::~CopyingCores() {

@@ -34,8 +34,8 @@ class CopyingCores {
   std::uint8_t const* from_ = nullptr;
   std::size_t bytes_ = 0;
   bool over_ = false;
-  std::barrier<> begun_, done_;  // what stands above is written before the one and after the other only
   std::atomic<std::size_t> next_ = 0;
+  std::barrier<> begun_, done_;  // the caller writes what stands above before the one and after the other only
   std::vector<std::jthread> helpers_;
 };
 

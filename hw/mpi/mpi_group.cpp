@@ -143,7 +143,9 @@ class MpiGroup : public Group {
     std::optional<steady_clock::time_point> asked;
     for (;;) {
       int done = 0;
-      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      auto const code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      broken_ = code != MPI_SUCCESS;
+      check(code, "MPI_Test");
       if (done != 0) return;
       auto const now = steady_clock::now();
       if (!asked && interrupted()) asked = now;

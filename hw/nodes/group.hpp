@@ -32,8 +32,8 @@ class Group {
   // the group says and hears nothing any more.
   virtual std::string from_first(std::string text) = 0;
   virtual std::vector<std::string> all(std::string text) = 0;
-  // How far this process's monotonic clock is ahead of the first's: half of the shortest of many round trips is how
-  // wrong that can be.
+  // Called by all together as well; it does not look for Ctrl-C. How far this process's monotonic clock is ahead of the
+  // first's: half of the shortest of many round trips is how wrong that can be.
   virtual Seconds ahead_of_first() = 0;
 
   // Tells the others that this run is lost, without waiting; and whether one of them has said so. all() forgets it.

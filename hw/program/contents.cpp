@@ -27,22 +27,20 @@ class Parts {
   std::int64_t bytes_, count_;
 };
 
-// A collective with its buffers: a buffer for each participant, and where the result is not there one more for each.
+// A collective, and which of the plan's buffers are its.
 struct Buffers {
   Collective const& collective;
-  std::size_t first = 0, count = 0;
-  [[nodiscard]] std::size_t results() const { return first + count - collective.among.size(); }
+  std::size_t first = 0;   // of the participants' data
+  std::size_t result = 0;  // of their results
 };
 
 std::vector<Buffers> collectives_of(Plan const& plan) {
-  if (plan.collective) return {{*plan.collective, 0, plan.buffers.size()}};
+  if (plan.collective) return {{*plan.collective, 0, first_result(plan.buffers, *plan.collective)}};
   if (plan.collectives.empty()) throw PlanError("steps share buffers, but no collective says what these hold");
   std::vector<Buffers> all;
   for (auto const& named : plan.collectives) {
-    auto end = plan.buffers.size();
-    for (auto const& other : plan.collectives)
-      if (other.first > named.first) end = std::min<std::size_t>(end, index(other.first));
-    all.push_back({named.collective, index(named.first), end - index(named.first)});
+    auto const first = index(named.first);
+    all.push_back({named.collective, first, first + first_result(buffers_of(plan, named), named.collective)});
   }
   return all;
 }
@@ -119,7 +117,7 @@ Contents contents_in_the_end(Plan const& plan) {
   Contents contents(plan.buffers.size());
   for (auto const& of : collectives_of(plan))
     for (std::size_t who = 0; who < of.collective.among.size(); ++who)
-      contents.at(of.results() + who) = wanted(of.collective, who);
+      contents.at(of.result + who) = wanted(of.collective, who);
   return contents;
 }
 

@@ -106,6 +106,7 @@ class Lowering {
       refuse(step, "a wire has no other end here: name a place on another node");
     bool const host_memory = std::holds_alternative<NumaId>(step.from) && std::holds_alternative<NumaId>(step.to);
     if (within && !host_memory) refuse(step, "steps of one node's GPUs are not run in plans of several nodes yet");
+    if (within && step.way.cores > 1) refuse(step, "in plans of several nodes one core copies");
     if (within) return;
     if (!step.way.nic_from || !step.way.nic_to) refuse(step, "the way names no NICs");
     if (step.op == Op::Atomic || step.op == Op::LoadStore) refuse(step, "a kernel reaches no other node");

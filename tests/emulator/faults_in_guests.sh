@@ -131,14 +131,19 @@ broken "peer killed" 'signal 9|node1|lost|ended' long nic2 ssh node1 pkill -KILL
 
 # Queue pairs, regions, completion queues and domains of our processes on a node, as the kernel lists them.
 held() { # NODE
-  ssh "$1" 'for kind in qp mr cq pd; do rdma resource show "$kind"; done' | grep -c 'comm lanewise'
+  local listed
+  listed=$(ssh "$1" 'for kind in qp mr cq pd; do rdma resource show "$kind" || exit; done') || {
+    echo unknown
+    return
+  }
+  grep -c 'comm lanewise' <<<"$listed"
 }
 nothing_left() { # CASE
   local node left verdict=ok
   for node in node0 node1; do
     left=$(held "$node")
     [[ $left == 0 ]] || verdict=FAILED failed=1
-    printf '%s: %s: %s of verbs left on %s\n' "$verdict" "$1" "${left:-unknown}" "$node"
+    printf '%s: %s: %s of verbs left on %s\n' "$verdict" "$1" "$left" "$node"
   done
 }
 nothing_left "after a killed peer"

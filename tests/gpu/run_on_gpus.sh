@@ -52,8 +52,8 @@ collective() {  # NAME OP ALGORITHM BYTES
 algorithms_of() {
   case $1 in
     scatter | gather | all_to_all) echo direct ;;
-    broadcast) echo direct ring tree ;;
-    all_reduce) echo direct ring tree ;;
+    broadcast | all_reduce) echo direct ring tree through_host ;;
+    all_gather) echo direct ring through_host ;;
     *) echo direct ring ;;
   esac
   case $1 in all_gather | reduce_scatter | all_reduce) ((gpus & (gpus - 1))) || echo halving_doubling ;; esac

@@ -19,16 +19,22 @@ TEST(CopyingCores, CopyEveryByteAndNoOther) {
   constexpr std::size_t kMargin = 128;
   for (int const cores : {0, 1, 2, 5})
     for (std::size_t const bytes : {1UL, 63UL, 64UL, 262144UL, 262145UL, 1048577UL})
-      for (std::size_t const off : {0UL, 1UL}) {  // at lines' boundaries, and not
+      for (std::size_t const off : {0UL, 1UL}) {  // pages begin at lines' boundaries, and so do copies, or not
         SCOPED_TRACE(testing::Message() << cores << " cores, " << bytes << " bytes, off by " << off);
-        auto const from = numbered(bytes + off + kMargin);
-        std::vector<std::uint8_t> to(bytes + off + kMargin, 0xee);
-        auto expected = to;
+        auto const length = bytes + off + kMargin;
+        BoundPages const source(Bytes(static_cast<std::int64_t>(length)), std::nullopt);
+        BoundPages const target(Bytes(static_cast<std::int64_t>(length)), std::nullopt);
+        auto const from = numbered(length);
+        std::copy(from.begin(), from.end(), static_cast<std::uint8_t*>(source.data()));
+        auto* const to = static_cast<std::uint8_t*>(target.data());
+        std::fill_n(to, length, 0xee);
+        std::vector<std::uint8_t> expected(length, 0xee);
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(off), bytes,
                     expected.begin() + static_cast<std::ptrdiff_t>(off));
         CopyingCores(cores, std::nullopt)
-            .copy(to.data() + off, from.data() + off, Bytes(static_cast<std::int64_t>(bytes)));
-        EXPECT_EQ(to, expected);
+            .copy(to + off, static_cast<std::uint8_t const*>(source.data()) + off,
+                  Bytes(static_cast<std::int64_t>(bytes)));
+        EXPECT_EQ(std::vector<std::uint8_t>(to, to + length), expected);
       }
 }
 

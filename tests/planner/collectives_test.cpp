@@ -96,7 +96,7 @@ TEST_P(Collectives, OfUnevenPartsAndChainsBringEverythingToItsPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
-                         testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "ncv4", "hgx-h100-2"));
+                         testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "ncv4", "hgx-h100-2", "ac922"));
 
 Plan all_reduce(Algorithm algorithm) {
   static Model const model(bundled("hgx-h200"));
@@ -141,6 +141,23 @@ TEST(PlanCollective, SendsAChainInPieces) {
   auto const best = time(0);
   for (std::size_t const pieces : {1, 4, 64}) EXPECT_LE(best, time(pieces));
   EXPECT_LT(best, one / 5.0);
+}
+
+// Between the sockets of an AC922 there is one way; what crosses it crosses once, however many wait for it.
+TEST(PlanCollective, WritesHostMemoryOnceForAllWhoRead) {
+  Model const model(bundled("ac922"));
+  auto const gathered = among(model.machine(), CollectiveOp::AllGather, 4, 256_MiB);
+  auto const plan = plan_collective(model, gathered);
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::ThroughHost);
+  EXPECT_FALSE(fault_of(plan));
+  std::map<std::string, std::int64_t> written;  // to each host memory
+  for (auto const& step : plan.steps)
+    if (std::holds_alternative<NumaId>(step.to)) written[model.machine().name_of(step.to)] += step.bytes.value();
+  EXPECT_LE(written.size(), 2U);
+  for (auto const& [memory, bytes] : written) EXPECT_LE(bytes, gathered.bytes.value()) << memory;
+  auto direct = gathered;
+  direct.algorithm = Algorithm::Direct;
+  EXPECT_LT(estimate(model, plan.steps).makespan * 1.5, estimate(model, plan_collective(model, direct).steps).makespan);
 }
 
 TEST(FaultOf, FindsStepsInNoOrder) {

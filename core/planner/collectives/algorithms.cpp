@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 
 namespace lanewise {
@@ -199,6 +200,55 @@ std::optional<Moves> hierarchical(Collective const& collective, Layout const& la
   return moves;
 }
 
+// How data get to all through host memory.
+struct Hosting {
+  std::size_t pieces = 1;        // of each part, one behind the other
+  bool directly_nearby = false;  // to those near the same memory
+};
+constexpr Hosting kHostings[] = {{1, false}, {1, true}, {4, false}, {4, true}, {16, false}, {16, true}};
+constexpr std::size_t kMostSteps = 8192;
+
+// What a participant has goes to each host memory once, however many there read it. Of those that NVLink joins one
+// reads it, and passes it on. An all_reduce adds up as the direct one.
+std::optional<Moves> through_host(Collective const& collective, Layout const& layout, Hosting const& hosting) {
+  bool const broadcast = collective.op == CollectiveOp::Broadcast;
+  if (layout.near.empty() || (!broadcast && !spreads(collective.op))) return std::nullopt;
+  auto const n = collective.among.size();
+  auto const [pieces, directly_nearby] = hosting;
+  if (n == 2) return std::nullopt;  // with one reader this is a staged copy
+  if ((directly_nearby && layout.near.size() < 2) || n * n * pieces > kMostSteps) return std::nullopt;
+  std::vector<std::size_t> island(n);
+  std::iota(island.begin(), island.end(), std::size_t{0});
+  for (std::size_t g = 0; layout.groups.size() > 1 && g < layout.groups.size(); ++g)
+    for (auto const p : layout.groups[g]) island[p] = g;
+  Moves moves(n + layout.near.size(), collective.bytes, n * pieces);
+  if (reduces(collective.op)) direct_reduce(moves, everyone(n), parts(everyone(n), pieces, 0, 1));
+  for (std::size_t k = 0; k < pieces; ++k)
+    for (std::size_t part = 0; part < n; ++part) {
+      auto const from = broadcast ? collective.root : part;
+      auto const cell = part * pieces + k;
+      Cells const cells{static_cast<std::uint32_t>(cell)};
+      for (std::size_t m = 0; m < layout.near.size(); ++m) {
+        auto const& near = layout.near[m];
+        bool const own = std::find(near.begin(), near.end(), from) != near.end();
+        bool const direct = own && directly_nearby;
+        std::map<std::size_t, std::vector<std::size_t>> islands;
+        for (auto const p : near) islands[island[p]].push_back(p);
+        bool written = false;
+        for (auto const& [id, members] : islands) {
+          auto const holder = id == island[from] ? from : members[cell % members.size()];
+          if (holder != from && !direct && !written) moves.carry(from, n + m, cells, false);
+          written = written || (holder != from && !direct);
+          if (holder != from) moves.carry(direct ? from : n + m, holder, cells, false);
+          for (auto const p : members)
+            if (p != holder && p != from) moves.carry(holder, p, cells, false);
+        }
+      }
+    }
+  moves.one_behind_the_other();
+  return moves;
+}
+
 // The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much
 // as in two steps, but nobody waits for anybody. Nullopt for other collectives.
 std::optional<Moves> in_one_step(Collective const& collective) {
@@ -228,6 +278,9 @@ std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, L
     case Algorithm::Hierarchical:
       add(hierarchical(collective, layout, Between::Halves));
       add(hierarchical(collective, layout, Between::Rings));
+      break;
+    case Algorithm::ThroughHost:
+      for (auto const& hosting : kHostings) add(through_host(collective, layout, hosting));
       break;
     case Algorithm::Auto: break;
   }

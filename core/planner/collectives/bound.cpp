@@ -228,6 +228,17 @@ std::set<std::vector<bool>> groups_of(Collective const& collective, Machine cons
   return groups;
 }
 
+// The host memory whose own these participants are and no others.
+std::optional<NumaId> memory_of_all(std::vector<bool> const& members, Collective const& collective,
+                                    Machine const& machine) {
+  std::set<NumaId> inside;
+  std::set<NumaId> outside;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    (members[i] ? inside : outside).insert(machine.numa_of(std::get<PciId>(collective.among[i])));
+  if (inside.size() != 1 || outside.contains(*inside.begin())) return std::nullopt;
+  return *inside.begin();
+}
+
 // Of participants of one node, by all that joins them.
 std::optional<LowerBound> bound_of_node(Collective const& collective, Model const& model) {
   constexpr std::size_t kMostWeighed = 16;  // of more, the program takes longer than their plan
@@ -241,6 +252,10 @@ std::optional<LowerBound> bound_of_node(Collective const& collective, Model cons
     group.in = least.in;
     for (std::size_t i = 0; i < n; ++i)
       if (members[i]) group.of.push_back(collective.among[i]);
+    if (auto const memory = memory_of_all(members, collective, model.machine())) {
+      traffic.push_back(group);
+      traffic.back().of.emplace_back(*memory);
+    }
   }
   return intake_bound(traffic, model);
 }

@@ -150,7 +150,7 @@ class Checker {
 
   [[nodiscard]] std::optional<std::string> result_fault() const {
     auto const n = collective_.among.size();
-    auto const results = plan_.buffers.size() - n;  // in the data itself, or beside it
+    auto const results = first_result(plan_.buffers, collective_);
     for (std::size_t who = 0; who < n; ++who) {
       auto const buffer = results + who;
       for (std::size_t k = 0; k < memory_[buffer].size(); ++k) {

@@ -63,6 +63,13 @@ class Intake {
         if (into == has(group, legs_[i].from)) continue;
         columns[i].push_back({into ? in : out, 1});
       }
+      // What reaches the group first out of host memory was written there by somebody outside, who had it before.
+      auto const from_outside = program.add_row({.at_least = group.in * 1e-6});
+      for (std::size_t i = 0; i < legs_.size(); ++i) {
+        auto const& leg = legs_[i];
+        if (!is_memory(leg.from) && !has(group, leg.from) && (has(group, leg.to) || is_memory(leg.to)))
+          columns[i].push_back({from_outside, 1});
+      }
     }
     // What one reads of host memory is there, each byte written by somebody.
     for (auto const& gpu : gpus_) {

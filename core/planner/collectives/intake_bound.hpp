@@ -6,7 +6,8 @@
 
 namespace lanewise {
 
-// What some participants must send to the others and get from them at least, in bytes.
+// What some participants must send to the others and get from them at least, in bytes. Host memory may be among them:
+// what goes into it from outside has then arrived.
 struct LeastTraffic {
   std::vector<Place> of;
   double out = 0;

@@ -32,8 +32,9 @@ constexpr Movers kMovers[] = {Movers::Fastest, Movers::Kernels};
 // Ways between participants, each chosen once for each size.
 class Lanes {
  public:
-  Lanes(Model const& model, Collective const& collective, Movers movers)
-      : model_(model), planner_(model), collective_(collective), movers_(movers) {}
+  // Of the participants, and behind them the host memories that moves may pass.
+  Lanes(Model const& model, Collective const& collective, std::vector<Place> const& places, Movers movers)
+      : model_(model), planner_(model), collective_(collective), places_(places), movers_(movers) {}
 
   struct Lane {
     Way way;
@@ -50,14 +51,15 @@ class Lanes {
   // copy, which is one more start and one more pass.
   Lane chosen(Moves::Move const& move) {
     Request request{.id = std::string(to_string(collective_.op)),
-                    .from = collective_.among[move.from],
-                    .to = collective_.among[move.to],
+                    .from = places_[move.from],
+                    .to = places_[move.to],
                     .bytes = move.bytes};
     std::optional<Lane> best;
     Seconds fastest{0};
     std::string refusal = "nothing moves data there";
-    bool const kernel_first = move.reduces || movers_ == Movers::Kernels;
-    auto const by_kernel = move.reduces ? Op::Read : Op::Write;
+    bool const through_host = std::max(move.from, move.to) >= collective_.among.size();  // whose mover is the GPU's
+    bool const kernel_first = !through_host && (move.reduces || movers_ == Movers::Kernels);
+    auto const by_kernel = through_host ? Op::Copy : move.reduces ? Op::Read : Op::Write;
     for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
       request.op = op;
       auto const choice = choice_of(request, move.from);
@@ -115,11 +117,13 @@ class Lanes {
   Model const& model_;
   Planner planner_;
   Collective const& collective_;
+  std::vector<Place> const& places_;
   Movers movers_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Lane> lanes_;
 };
 
-Plan laid(Model const& model, Collective const& collective, Algorithm algorithm, Moves moves, Lanes& lanes) {
+Plan laid(Model const& model, Collective const& collective, std::vector<Place> const& places, Algorithm algorithm,
+          Moves moves, Lanes& lanes) {
   auto const& machine = model.machine();
   Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
   plan.collective->algorithm = algorithm;
@@ -130,15 +134,20 @@ Plan laid(Model const& model, Collective const& collective, Algorithm algorithm,
   for (std::size_t i = 0; beside && i < collective.among.size(); ++i)
     plan.buffers.push_back(
         {machine.name_of(collective.among[i]) + ".output", collective.among[i], received_by(collective, i)});
+  auto const n = collective.among.size();
+  auto const first_memory = plan.buffers.size();
+  for (auto m = n; m < moves.participants(); ++m)
+    plan.buffers.push_back({machine.name_of(places[m]) + ".data", places[m], collective.bytes});
   auto const buffer = [&](std::uint32_t who, Moves::Store store) {
-    return BufferId(store == Moves::Store::Data ? who : who + collective.among.size());
+    if (who >= n) return BufferId(first_memory + who - n);
+    return BufferId(store == Moves::Store::Data ? who : who + n);
   };
   auto const list = moves.take();
   plan.steps.reserve(list.size());
   std::string const name(to_string(collective.op));
   for (auto const& move : list) {
     auto const& lane = lanes.of(move);
-    Step step{name, collective.among[move.from], collective.among[move.to], move.bytes, lane.op, lane.way, {}};
+    Step step{name, places[move.from], places[move.to], move.bytes, lane.op, lane.way, {}};
     for (auto const before : move.after) step.after.push_back(StepId(before));
     step.reads = Region{buffer(move.from, move.reads), move.read_at};
     step.writes = Region{buffer(move.to, move.writes), move.write_at};
@@ -163,6 +172,23 @@ void check(Collective const& collective) {
   bool const square = collective.sizes.size() == n && std::all_of(collective.sizes.begin(), collective.sizes.end(),
                                                                   [&](auto const& row) { return row.size() == n; });
   if (!square) throw PlanError(fmt::format("all_to_all_v among {} needs {} rows of {} sizes", n, n, n));
+}
+
+// The host memories of the participants, each once, in order; none where a participant is no GPU or of another node.
+std::vector<NumaId> memories_near(Machine const& machine, Collective const& collective) {
+  std::set<NumaId> memories;
+  for (auto const& place : collective.among) {
+    auto const gpu = gpu_at(machine, place);
+    if (!gpu || machine.host_of(place) != machine.host_of(collective.among.front())) return {};
+    memories.insert(machine.numa_of(*gpu));
+  }
+  return {memories.begin(), memories.end()};
+}
+
+std::vector<Place> with_memories(Model const& model, Collective const& collective) {
+  auto places = collective.among;
+  for (auto const memory : memories_near(model.machine(), collective)) places.emplace_back(memory);
+  return places;
 }
 
 struct Weighed {
@@ -201,15 +227,17 @@ std::vector<Collective> settled(Collective const& collective) {
 std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   check(collective);
   auto const layout = layout_of(model, collective);
+  auto const places = with_memories(model, collective);
   std::vector<Lanes> lanes;
   for (auto const movers : kMovers)
     if (movers == Movers::Fastest || collective.among.size() <= kMostForRings)
-      lanes.emplace_back(model, collective, movers);
+      lanes.emplace_back(model, collective, places, movers);
   std::vector<Weighed> plans;
   auto const weigh = [&](Collective const& one, Algorithm algorithm, Moves const& moves) {
     std::optional<Weighed> best;
     for (auto& with : lanes) {
-      auto plan = laid(model, one, algorithm, moves, with);
+      if (best && algorithm == Algorithm::ThroughHost) break;  // engines alone move it
+      auto plan = laid(model, one, places, algorithm, moves, with);
       auto const time = estimate(model, plan.steps).makespan + after_a_kernel(model, plan.steps);
       constexpr double kClearlyFaster = 1e-3;
       if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
@@ -217,8 +245,8 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
     plans.push_back(std::move(*best));
   };
   auto const weigh_all = [&](auto const& is_wanted) {
-    for (auto const algorithm :
-         {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling, Algorithm::Hierarchical})
+    for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling,
+                                 Algorithm::Hierarchical, Algorithm::ThroughHost})
       if (is_wanted(algorithm))
         for (auto const& one : settled(collective))
           for (auto const& moves : moves_of(one, algorithm, layout)) weigh(one, algorithm, moves);
@@ -251,6 +279,11 @@ Layout layout_of(Model const& model, Collective const& collective) {
   for (std::size_t i = 0; i < collective.among.size(); ++i) hosts[machine.host_of(collective.among[i])].push_back(i);
   for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
   if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
+  for (auto const memory : memories_near(machine, collective)) {
+    auto& near = layout.near.emplace_back();
+    for (std::size_t i = 0; i < collective.among.size(); ++i)
+      if (machine.numa_of(*gpu_at(machine, collective.among[i])) == memory) near.push_back(i);
+  }
   // A chain of n - 1 links with latency l and rate r is through after (n - 2 + c) (l + b / (c r)): least for this c.
   auto const& order = layout.rings.front();
   auto const choice = Planner(model).choose(
