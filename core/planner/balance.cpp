@@ -127,7 +127,7 @@ class Balance {
     for (bool const in_use : {true, false})
       for (std::size_t o = 0; o < shares.size(); ++o) {
         if (in_use != (shares[o] > 0)) continue;
-        auto const here = cost(i, o, shares[o], in_use ? kNoLimit : cheapest);
+        auto const here = in_use ? cost(i, o, shares[o]) : cost(i, o, shares[o], cheapest);
         if (in_use && here > dearest) {
           dear = o;
           dearest = here;

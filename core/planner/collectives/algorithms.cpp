@@ -208,45 +208,62 @@ struct Hosting {
 constexpr Hosting kHostings[] = {{1, false}, {1, true}, {4, false}, {4, true}, {16, false}, {16, true}};
 constexpr std::size_t kMostSteps = 8192;
 
+class ThroughHost {
+ public:
+  ThroughHost(Collective const& collective, Layout const& layout, Hosting const& hosting)
+      : layout_(layout),
+        hosting_(hosting),
+        n_(collective.among.size()),
+        island_(everyone(n_)),
+        moves_(n_ + layout.near.size(), collective.bytes, n_ * hosting.pieces) {
+    for (std::size_t g = 0; layout.groups.size() > 1 && g < layout.groups.size(); ++g)
+      for (auto const p : layout.groups[g]) island_[p] = g;
+    if (reduces(collective.op)) direct_reduce(moves_, everyone(n_), parts(everyone(n_), hosting.pieces, 0, 1));
+    for (std::size_t k = 0; k < hosting.pieces; ++k)
+      for (std::size_t part = 0; part < n_; ++part)
+        for (std::size_t m = 0; m < layout.near.size(); ++m)
+          hand_to(m, collective.op == CollectiveOp::Broadcast ? collective.root : part, part * hosting.pieces + k);
+    moves_.one_behind_the_other();
+  }
+  Moves take() { return std::move(moves_); }
+
+ private:
+  // One cell of `from` to all near a host memory.
+  void hand_to(std::size_t memory, std::size_t from, std::size_t cell) {
+    auto const& near = layout_.near[memory];
+    bool const own = std::find(near.begin(), near.end(), from) != near.end();
+    bool const direct = own && hosting_.directly_nearby;
+    Cells const cells{static_cast<std::uint32_t>(cell)};
+    std::map<std::size_t, std::vector<std::size_t>> islands;
+    for (auto const p : near) islands[island_[p]].push_back(p);
+    bool written = direct;
+    for (auto const& [id, members] : islands) {
+      auto const holder = id == island_[from] ? from : members[cell % members.size()];
+      if (holder != from) {
+        if (!written) moves_.carry(from, n_ + memory, cells, false);
+        written = true;
+        moves_.carry(direct ? from : n_ + memory, holder, cells, false);
+      }
+      for (auto const p : members)
+        if (p != holder && p != from) moves_.carry(holder, p, cells, false);
+    }
+  }
+
+  Layout const& layout_;
+  Hosting const& hosting_;
+  std::size_t n_;
+  std::vector<std::size_t> island_;  // whom NVLink joins
+  Moves moves_;
+};
+
 // What a participant has goes to each host memory once, however many there read it. Of those that NVLink joins one
 // reads it, and passes it on. An all_reduce adds up as the direct one.
 std::optional<Moves> through_host(Collective const& collective, Layout const& layout, Hosting const& hosting) {
-  bool const broadcast = collective.op == CollectiveOp::Broadcast;
-  if (layout.near.empty() || (!broadcast && !spreads(collective.op))) return std::nullopt;
   auto const n = collective.among.size();
-  auto const [pieces, directly_nearby] = hosting;
+  if (layout.near.empty() || (collective.op != CollectiveOp::Broadcast && !spreads(collective.op))) return std::nullopt;
   if (n == 2) return std::nullopt;  // with one reader this is a staged copy
-  if ((directly_nearby && layout.near.size() < 2) || n * n * pieces > kMostSteps) return std::nullopt;
-  std::vector<std::size_t> island(n);
-  std::iota(island.begin(), island.end(), std::size_t{0});
-  for (std::size_t g = 0; layout.groups.size() > 1 && g < layout.groups.size(); ++g)
-    for (auto const p : layout.groups[g]) island[p] = g;
-  Moves moves(n + layout.near.size(), collective.bytes, n * pieces);
-  if (reduces(collective.op)) direct_reduce(moves, everyone(n), parts(everyone(n), pieces, 0, 1));
-  for (std::size_t k = 0; k < pieces; ++k)
-    for (std::size_t part = 0; part < n; ++part) {
-      auto const from = broadcast ? collective.root : part;
-      auto const cell = part * pieces + k;
-      Cells const cells{static_cast<std::uint32_t>(cell)};
-      for (std::size_t m = 0; m < layout.near.size(); ++m) {
-        auto const& near = layout.near[m];
-        bool const own = std::find(near.begin(), near.end(), from) != near.end();
-        bool const direct = own && directly_nearby;
-        std::map<std::size_t, std::vector<std::size_t>> islands;
-        for (auto const p : near) islands[island[p]].push_back(p);
-        bool written = false;
-        for (auto const& [id, members] : islands) {
-          auto const holder = id == island[from] ? from : members[cell % members.size()];
-          if (holder != from && !direct && !written) moves.carry(from, n + m, cells, false);
-          written = written || (holder != from && !direct);
-          if (holder != from) moves.carry(direct ? from : n + m, holder, cells, false);
-          for (auto const p : members)
-            if (p != holder && p != from) moves.carry(holder, p, cells, false);
-        }
-      }
-    }
-  moves.one_behind_the_other();
-  return moves;
+  if ((hosting.directly_nearby && layout.near.size() < 2) || n * n * hosting.pieces > kMostSteps) return std::nullopt;
+  return ThroughHost(collective, layout, hosting).take();
 }
 
 // The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much

@@ -51,10 +51,9 @@ class Intake {
     }
   }
 
-  // In megabytes and seconds: the least T in which all rows are kept.
-  std::optional<LowerBound> solved() {
-    LinearProgram program;
-    std::vector<std::vector<LinearProgram::Entry>> columns(legs_.size());
+  using Columns = std::vector<std::vector<LinearProgram::Entry>>;  // of the legs
+
+  void add_groups(LinearProgram& program, Columns& columns) const {
     for (auto const& group : groups_) {
       auto const in = program.add_row({.at_least = group.in * 1e-6});
       auto const out = program.add_row({.at_least = group.out * 1e-6});
@@ -71,6 +70,13 @@ class Intake {
           columns[i].push_back({from_outside, 1});
       }
     }
+  }
+
+  // In megabytes and seconds: the least T in which all rows are kept.
+  std::optional<LowerBound> solved() {
+    LinearProgram program;
+    Columns columns(legs_.size());
+    add_groups(program, columns);
     // What one reads of host memory is there, each byte written by somebody.
     for (auto const& gpu : gpus_) {
       auto const written = program.add_row({.at_least = 0});
