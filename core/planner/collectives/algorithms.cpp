@@ -230,7 +230,7 @@ class ThroughHost {
  private:
   // One cell of `from` to all near a host memory.
   void hand_to(std::size_t memory, std::size_t from, std::size_t cell) {
-    auto const& near = layout_.near[memory];
+    auto const& near = layout_.near[memory].participants;
     bool const own = std::find(near.begin(), near.end(), from) != near.end();
     bool const direct = own && hosting_.directly_nearby;
     Cells const cells{static_cast<std::uint32_t>(cell)};

@@ -9,13 +9,19 @@
 
 namespace lanewise {
 
+// The participants whose own host memory this is.
+struct NearMemory {
+  NumaId memory{};
+  std::vector<std::size_t> participants;
+};
+
 // What an algorithm needs to know of where the participants are.
 struct Layout {
   std::vector<std::vector<std::size_t>> rings;   // orders of all participants, over links that no other ring uses
   std::vector<std::vector<std::size_t>> groups;  // those of one node by node, or joined by NVLink
   std::size_t chunks = 1;                        // pieces of what goes down chains and trees one after another
-  std::vector<std::vector<std::size_t>> near;  // by host memory: those whose own it is; the m-th memory is participant
-                                               // n + m of a move. Empty: a participant is no GPU, or of another node
+  std::vector<NearMemory> near;  // the m-th memory is participant n + m of a move. Empty: a participant is no GPU, or
+                                 // of another node
 };
 
 // In every way that the algorithm does it; none where it does not: reductions among uneven groups, a number that is no

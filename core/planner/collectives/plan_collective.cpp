@@ -59,8 +59,9 @@ class Lanes {
     std::string refusal = "nothing moves data there";
     bool const through_host = std::max(move.from, move.to) >= collective_.among.size();  // whose mover is the GPU's
     bool const kernel_first = !through_host && (move.reduces || movers_ == Movers::Kernels);
-    auto const by_kernel = through_host ? Op::Copy : move.reduces ? Op::Read : Op::Write;
+    auto const by_kernel = move.reduces ? Op::Read : Op::Write;
     for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
+      if (through_host && op == by_kernel) continue;
       request.op = op;
       auto const choice = choice_of(request, move.from);
       if (!choice.chosen) {
@@ -174,21 +175,17 @@ void check(Collective const& collective) {
   if (!square) throw PlanError(fmt::format("all_to_all_v among {} needs {} rows of {} sizes", n, n, n));
 }
 
-// The host memories of the participants, each once, in order; none where a participant is no GPU or of another node.
-std::vector<NumaId> memories_near(Machine const& machine, Collective const& collective) {
-  std::set<NumaId> memories;
-  for (auto const& place : collective.among) {
-    auto const gpu = gpu_at(machine, place);
-    if (!gpu || machine.host_of(place) != machine.host_of(collective.among.front())) return {};
-    memories.insert(machine.numa_of(*gpu));
+// The participants by their own host memories, in order; none where one is no GPU or of another node.
+std::vector<NearMemory> memories_near(Machine const& machine, Collective const& collective) {
+  std::map<NumaId, std::vector<std::size_t>> by_memory;
+  for (std::size_t i = 0; i < collective.among.size(); ++i) {
+    auto const gpu = gpu_at(machine, collective.among[i]);
+    if (!gpu || machine.host_of(*gpu) != machine.host_of(collective.among.front())) return {};
+    by_memory[machine.numa_of(*gpu)].push_back(i);
   }
-  return {memories.begin(), memories.end()};
-}
-
-std::vector<Place> with_memories(Model const& model, Collective const& collective) {
-  auto places = collective.among;
-  for (auto const memory : memories_near(model.machine(), collective)) places.emplace_back(memory);
-  return places;
+  std::vector<NearMemory> near;
+  for (auto& [memory, participants] : by_memory) near.push_back({memory, std::move(participants)});
+  return near;
 }
 
 struct Weighed {
@@ -227,7 +224,8 @@ std::vector<Collective> settled(Collective const& collective) {
 std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   check(collective);
   auto const layout = layout_of(model, collective);
-  auto const places = with_memories(model, collective);
+  auto places = collective.among;
+  for (auto const& near : layout.near) places.emplace_back(near.memory);
   std::vector<Lanes> lanes;
   for (auto const movers : kMovers)
     if (movers == Movers::Fastest || collective.among.size() <= kMostForRings)
@@ -236,7 +234,7 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   auto const weigh = [&](Collective const& one, Algorithm algorithm, Moves const& moves) {
     std::optional<Weighed> best;
     for (auto& with : lanes) {
-      if (best && algorithm == Algorithm::ThroughHost) break;  // engines alone move it
+      if (best && algorithm == Algorithm::ThroughHost) break;  // copy engines move most of it anyway
       auto plan = laid(model, one, places, algorithm, moves, with);
       auto const time = estimate(model, plan.steps).makespan + after_a_kernel(model, plan.steps);
       constexpr double kClearlyFaster = 1e-3;
@@ -279,11 +277,7 @@ Layout layout_of(Model const& model, Collective const& collective) {
   for (std::size_t i = 0; i < collective.among.size(); ++i) hosts[machine.host_of(collective.among[i])].push_back(i);
   for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
   if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
-  for (auto const memory : memories_near(machine, collective)) {
-    auto& near = layout.near.emplace_back();
-    for (std::size_t i = 0; i < collective.among.size(); ++i)
-      if (machine.numa_of(*gpu_at(machine, collective.among[i])) == memory) near.push_back(i);
-  }
+  layout.near = memories_near(machine, collective);
   // A chain of n - 1 links with latency l and rate r is through after (n - 2 + c) (l + b / (c r)): least for this c.
   auto const& order = layout.rings.front();
   auto const choice = Planner(model).choose(
