@@ -32,6 +32,7 @@ enum class Algorithm : std::uint8_t {
   HalvingDoubling,  // with a partner at half the distance every round; a power of two of participants
   Hierarchical,     // within nodes, between them, within nodes
   ThroughHost,      // written to host memory once, from where all near it read
+  PackedTrees,      // along as many trees, each with its share, as take least of links and engines together
 };
 std::string_view to_string(Algorithm algorithm);
 std::vector<std::string> algorithm_names();

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/crowding.hpp"
 #include "core/planner/linear_program.hpp"
 #include "core/planner/workload.hpp"
 #include "core/planner/workload_bound.hpp"
@@ -89,10 +90,15 @@ class Program {
   [[nodiscard]] std::optional<Division> division() {
     auto const optimal = optimum();
     if (!optimal) return std::nullopt;
-    Division division{{}, Seconds(bound_of(optimal->weights) * kMillisecond)};
+    Division division{{}, {}, Seconds(bound_of(optimal->weights) * kMillisecond)};
     for (auto const& transfer : transfers_) division.bytes.emplace_back(transfer.options.size(), 0.0);
     for (std::size_t c = 0; c < columns_.size(); ++c)
       division.bytes[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
+    if (auto const roomy = roomiest(optimal->makespan)) {
+      division.roomy = division.bytes;
+      for (std::size_t c = 0; c < columns_.size(); ++c)
+        division.roomy[columns_[c].transfer][columns_[c].option] = (*roomy)[c];
+    }
     return division;
   }
 
@@ -308,26 +314,61 @@ class Program {
     return transfers_[column.transfer].options[column.option];
   }
 
-  // Minimise T so that all bytes go somewhere and no limit is passed.
-  [[nodiscard]] std::optional<Optimum> solved() const {
+  // A row for each transfer, all of whose bytes go somewhere.
+  [[nodiscard]] LinearProgram rows_of_transfers() const {
     LinearProgram program;
     for (auto const& transfer : transfers_) {
       auto const bytes = static_cast<double>(transfer.bytes.value()) / kMegabyte;
       program.add_row({bytes, bytes});
     }
+    return program;
+  }
+  // The limits that say anything, as rows behind those: what takes of each, in `time`. None: -1.
+  [[nodiscard]] std::vector<int> add_limits(LinearProgram& program, double time) const {
     std::vector<int> row_of(limits_.size(), -1);
-    for (std::size_t l = 0; l < limits_.size(); ++l) {
-      if (limits_[l].kind == Limit::Kind::Way && !caps(limits_[l])) continue;
-      row_of[l] = program.add_row({.at_most = -limits_[l].width * limits_[l].waits()});
-      program.entries.push_back({row_of[l], -limits_[l].width});
-    }
-    program.end_column(1);  // T
+    for (std::size_t l = 0; l < limits_.size(); ++l)
+      if (limits_[l].kind != Limit::Kind::Way || caps(limits_[l]))
+        row_of[l] = program.add_row({.at_most = limits_[l].width * (time - limits_[l].waits())});
+    return row_of;
+  }
+  // The ways as columns.
+  void add_ways(LinearProgram& program, std::vector<int> const& row_of, double thrift) const {
     for (auto const& column : columns_) {
       program.entries.push_back({static_cast<int>(column.transfer), 1});
-      for (auto const& [at, coefficient] : column.takes)
-        if (row_of[at] >= 0) program.entries.push_back({row_of[at], coefficient});
-      program.end_column(0);
+      double cost = 0;
+      for (auto const& [at, coefficient] : column.takes) {
+        if (row_of[at] < 0) continue;
+        program.entries.push_back({row_of[at], coefficient});
+        cost += thrift * coefficient / limits_[at].width;
+      }
+      program.end_column(cost);
     }
+  }
+
+  // Bytes of the columns: with most room, where it takes hardly longer than this.
+  [[nodiscard]] std::optional<std::vector<double>> roomiest(double makespan) const {
+    auto program = rows_of_transfers();
+    auto const row_of = add_limits(program, kBusyForFree * makespan);
+    for (std::size_t l = 0; l < limits_.size(); ++l)
+      if (row_of[l] >= 0) add_crowding(program, row_of[l], limits_[l].width, makespan);
+    auto const first = program.cost.size();
+    constexpr double kThrift = 0.1;
+    add_ways(program, row_of, kThrift);
+    auto const solution = solve(program);
+    if (!solution) return std::nullopt;
+    std::vector<double> bytes;
+    for (std::size_t c = 0; c < columns_.size(); ++c) bytes.push_back(solution->x[first + c] * kMegabyte);
+    return bytes;
+  }
+
+  // Minimise T so that all bytes go somewhere and no limit is passed.
+  [[nodiscard]] std::optional<Optimum> solved() const {
+    auto program = rows_of_transfers();
+    auto const row_of = add_limits(program, 0);
+    for (std::size_t l = 0; l < limits_.size(); ++l)
+      if (row_of[l] >= 0) program.entries.push_back({row_of[l], -limits_[l].width});
+    program.end_column(1);  // T
+    add_ways(program, row_of, 0);
     auto const solution = solve(program);
     if (!solution) return std::nullopt;
     std::vector<double> weights(limits_.size(), 0);

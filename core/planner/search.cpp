@@ -168,14 +168,16 @@ class Search {
     }
     auto const optimal = optimal_shares();
     if (objective_ == Objective::Slowdown || close_enough()) return std::move(best_);
-    if (optimal && *optimal != as_usual) {
-      offer(*optimal, 1);
-      offer(undivided(*optimal), 1);
-    }
+    for (auto const& shares : optimal)
+      if (shares != as_usual) {
+        offer(shares, 1);
+        offer(undivided(shares), 1);
+      }
     if (count() > kMostSearched) return std::move(best_);
-    for (auto const cuts : {2, 4})
-      for (auto const& shares : {optimal, std::optional(heuristic), std::optional(undivided(heuristic))})
-        if (shares) offer(*shares, static_cast<std::size_t>(cuts));
+    for (auto const cuts : {2, 4}) {
+      for (auto const& shares : optimal) offer(shares, static_cast<std::size_t>(cuts));
+      for (auto const& shares : {heuristic, undivided(heuristic)}) offer(shares, static_cast<std::size_t>(cuts));
+    }
     climb();
     return std::move(best_);
   }
@@ -294,15 +296,20 @@ class Search {
     return shares;
   }
 
-  // As the linear program of the bound divides them, where everything may run at once; what no plan beats is known
-  // then.
-  std::optional<std::vector<Shares>> optimal_shares() {
-    if (*std::max_element(set_.depth.begin(), set_.depth.end()) > 0 || close_enough()) return std::nullopt;
+  // As the linear program of the bound divides them, where everything may run at once: so that it is through earliest,
+  // and with room. What no plan beats is known then.
+  std::vector<std::vector<Shares>> optimal_shares() {
+    if (*std::max_element(set_.depth.begin(), set_.depth.end()) > 0 || close_enough()) return {};
     auto division = best_division(set_.transfers, model_);
-    if (!division) return std::nullopt;
+    if (!division) return {};
     if (objective_ != Objective::Slowdown) least_ = division->makespan.value();
-    for (std::size_t i = 0; i < count(); ++i) drop_small_pieces(model_, set_.transfers[i], division->bytes[i]);
-    return std::move(division->bytes);
+    std::vector<std::vector<Shares>> all;
+    for (auto* bytes : {&division->bytes, &division->roomy}) {
+      if (bytes->empty()) continue;
+      for (std::size_t i = 0; i < count(); ++i) drop_small_pieces(model_, set_.transfers[i], (*bytes)[i]);
+      all.push_back(std::move(*bytes));
+    }
+    return all;
   }
 
   TransferSet const& set_;

@@ -27,7 +27,7 @@ TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
     auto const where = set["machine"].get<std::string>() + " " + set["set"].get<std::string>();
     EXPECT_GE(set["gap"].get<double>(), -1e-9) << where;
     // Wanted is 0.2; docs/sets.md says where it is more, and why.
-    EXPECT_LE(set["gap"].get<double>(), set["set"] == "all-gather" ? 1.20 : 0.52) << where;
+    EXPECT_LE(set["gap"].get<double>(), set["set"] == "all-gather" ? 0.45 : 0.52) << where;
   }
 }
 

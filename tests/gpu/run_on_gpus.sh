@@ -52,13 +52,16 @@ collective() {  # NAME OP ALGORITHM BYTES
 algorithms_of() {
   case $1 in
     scatter | gather | all_to_all) echo direct ;;
-    broadcast | all_reduce) echo direct ring tree through_host ;;
-    all_gather) echo direct ring through_host ;;
+    broadcast | all_reduce) echo direct ring tree ;;
     *) echo direct ring ;;
   esac
+  case $1 in broadcast | all_gather | all_reduce) ((gpus < 3)) || echo through_host ;; esac
+  case $1 in broadcast | all_gather) [[ -z $solves ]] || echo packed_trees ;; esac
   case $1 in all_gather | reduce_scatter | all_reduce) ((gpus & (gpus - 1))) || echo halving_doubling ;; esac
 }
 mkdir "$work/collectives"
+collective trees broadcast packed_trees 4096 >"$work/trees.yaml"
+solves=$("$program" plan "$work/trees.yaml" --on "$work/here.yaml" 2>/dev/null || true)  # empty without a linear solver
 count=0
 for op in broadcast scatter gather all_gather reduce_scatter all_reduce all_to_all; do
   for bytes in $((16 * gpus)) $((16 * gpus * 12345)) 1000004 $((gpus * 40 << 20)); do

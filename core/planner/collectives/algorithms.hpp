@@ -6,6 +6,7 @@
 
 #include "core/plan/collective.hpp"
 #include "core/planner/collectives/moves.hpp"
+#include "core/planner/collectives/tree_packing.hpp"
 
 namespace lanewise {
 
@@ -20,8 +21,9 @@ struct Layout {
   std::vector<std::vector<std::size_t>> rings;   // orders of all participants, over links that no other ring uses
   std::vector<std::vector<std::size_t>> groups;  // those of one node by node, or joined by NVLink
   std::size_t chunks = 1;                        // pieces of what goes down chains and trees one after another
-  std::vector<NearMemory> near;  // the m-th memory is participant n + m of a move. Empty: a participant is no GPU, or
-                                 // of another node
+  std::vector<NearMemory> near;    // the m-th memory is participant n + m of a move. Empty: a participant is no GPU, or
+                                   // of another node
+  std::optional<Packing> packing;  // over the participants and these memories; parts go in so many chunks
 };
 
 // In every way that the algorithm does it; none where it does not: reductions among uneven groups, a number that is no

@@ -9,6 +9,8 @@
 #include "core/planner/collectives/intake_bound.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/collectives/rings.hpp"
+#include "core/planner/collectives/tree_packing.hpp"
+#include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
 #include "core/rules/conditions.hpp"
 
@@ -199,6 +201,31 @@ std::optional<LowerBound> bound_of_two(Collective const& collective, Model const
   return lower_bound(transfers, model);
 }
 
+// The participants, and all else in their node that could pass data on: other GPUs and host memory.
+Waypoints whole_node(Collective const& collective, Model const& model) {
+  auto const& machine = model.machine();
+  Waypoints waypoints{collective.among, collective.among.size()};
+  auto const host = machine.host_of(collective.among.front());
+  auto const add = [&](Place const& place) {
+    auto const& among = collective.among;
+    if (machine.host_of(place) == host && std::find(among.begin(), among.end(), place) == among.end())
+      waypoints.places.push_back(place);
+  };
+  for (auto const gpu : machine.all(PciKind::Gpu)) add(gpu);
+  for (std::size_t m = 0; m < machine.numa_nodes.size(); ++m) add(NumaId(m));
+  return waypoints;
+}
+
+std::optional<LowerBound> longer(std::optional<LowerBound> one, std::optional<LowerBound> other) {
+  return !one || (other && other->makespan > one->makespan) ? std::move(other) : std::move(one);
+}
+
+// Whether nothing but whole ways of transfers between two does it: packed trees stage piece by piece as they like.
+bool only_transfers(Collective const& collective) {
+  bool const has_trees = collective.op == CollectiveOp::AllGather || collective.op == CollectiveOp::Broadcast;
+  return collective.among.size() == 2 && !(has_trees && linear_solver());
+}
+
 // Participants that are nearer to one another than to the rest, as members of a node: each by itself, those that NVLink
 // joins, those of a NUMA node and those below a PCIe function. Data that circulate within a group must have come into
 // it.
@@ -257,7 +284,7 @@ std::optional<LowerBound> bound_of_node(Collective const& collective, Model cons
       traffic.back().of.emplace_back(*memory);
     }
   }
-  return intake_bound(traffic, model);
+  return longer(intake_bound(traffic, model), packing_bound(collective, whole_node(collective, model), model));
 }
 
 }  // namespace
@@ -293,7 +320,7 @@ std::optional<LowerBound> collective_bound(Collective const& collective, Model c
   bool const on_gpus = std::all_of(collective.among.begin(), collective.among.end(),
                                    [&](Place const& place) { return gpu_at(model.machine(), place).has_value(); });
   if (!on_gpus) return std::nullopt;
-  auto best = collective.among.size() == 2 ? bound_of_two(collective, model) : bound_of_node(collective, model);
+  auto best = only_transfers(collective) ? bound_of_two(collective, model) : bound_of_node(collective, model);
   for (auto& cut : cuts_of(collective, model))
     if (!best || cut.time > best->makespan) best = LowerBound{cut.time, {{std::move(cut.name), 1.0}}};
   return best;

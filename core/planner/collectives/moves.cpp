@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace lanewise {
@@ -31,6 +32,7 @@ void tree_edges(std::size_t begin, std::size_t end, std::vector<std::pair<std::s
 Bytes Moves::begin_of(std::size_t cell) const {
   constexpr std::int64_t kElement = 16;
   if (cell >= cells_) return bytes_;
+  if (!begins_.empty()) return begins_[cell];
   auto const exact = static_cast<double>(bytes_.value()) * static_cast<double>(cell) / static_cast<double>(cells_);
   return Bytes(static_cast<std::int64_t>(exact) / kElement * kElement);
 }
@@ -53,7 +55,8 @@ void Moves::finish(Move move) {
   list_.push_back(std::move(move));
 }
 
-void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces) {
+void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces,
+                  std::optional<std::uint32_t> leg) {
   for (std::size_t i = 0; i < cells.size();) {
     auto end = i + 1;
     while (end < cells.size() && cells[end] == cells[end - 1] + 1) ++end;
@@ -63,6 +66,7 @@ void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool red
     move.read_at = move.write_at = begin_of(cells[i]);
     move.bytes = begin_of(cells[end - 1] + 1) - move.read_at;
     move.reduces = reduces;
+    move.leg = leg;
     auto const id = static_cast<std::uint32_t>(list_.size());
     if (move.bytes > Bytes(0)) {
       for (auto k = i; k < end; ++k) {
@@ -105,10 +109,10 @@ void Moves::deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes
 }
 
 void Moves::one_behind_the_other(std::size_t first) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint32_t>>, std::uint32_t> last;
   for (auto id = static_cast<std::uint32_t>(first); id < list_.size(); ++id) {
     auto& move = list_[id];
-    auto const [entry, fresh] = last.try_emplace({move.from, move.to}, id);
+    auto const [entry, fresh] = last.try_emplace({move.from, move.to, move.leg}, id);
     if (!fresh) move.after.push_back(std::exchange(entry->second, id));
     std::sort(move.after.begin(), move.after.end());
     move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());

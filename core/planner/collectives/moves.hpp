@@ -3,6 +3,7 @@
 // data is cut into cells; a move carries some of them from one participant to another, and adds or replaces. What has
 // to wait for what follows from the cells alone and is found here, so that no algorithm can forget it.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,22 +21,27 @@ class Moves {
     Store reads = Store::Data, writes = Store::Data;
     Bytes read_at{0}, write_at{0}, bytes{0};
     bool reduces = false;
-    std::vector<std::uint32_t> after;  // earlier moves
+    std::vector<std::uint32_t> after;    // earlier moves
+    std::optional<std::uint32_t> leg{};  // the way it takes, where that is settled
   };
 
   Moves(std::size_t participants, Bytes bytes, std::size_t cells)
       : bytes_(bytes), cells_(cells), data_(participants * cells), output_(0), participants_(participants) {}
+  // Cells of any sizes: where each begins, ascending.
+  Moves(std::size_t participants, Bytes bytes, std::vector<Bytes> begins) : Moves(participants, bytes, begins.size()) {
+    begins_ = std::move(begins);
+  }
 
   // Carries cells to the same cells of another participant, one move for each run of neighbouring cells.
-  void carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces);
+  void carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces, std::optional<std::uint32_t> leg = {});
   // A cell of one's data to a cell of another's output, or of one's own.
   void deliver(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as, bool reduces);
 
   // all_to_all_v: bytes that nothing else reads or writes.
   void deliver_block(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at, Bytes bytes);
 
-  // Lets each move from `first` on wait for the one before it between the same two, so that the first arrives early and
-  // can go on.
+  // Lets each move from `first` on wait for the one before it between the same two (on the same leg), so that the first
+  // arrives early and can go on.
   void one_behind_the_other(std::size_t first = 0);
 
   // Lets no participant have more than so many moves under way: each waits for the one that many before it. Big plans
@@ -61,6 +67,7 @@ class Moves {
 
   Bytes bytes_;
   std::size_t cells_;
+  std::vector<Bytes> begins_;  // of cells; empty: all are as large
   std::vector<Use> data_;
   std::vector<Use> output_;
   std::size_t participants_;

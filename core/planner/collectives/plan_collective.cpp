@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -35,12 +37,18 @@ class Lanes {
   // Of the participants, and behind them the host memories that moves may pass.
   Lanes(Model const& model, Collective const& collective, std::vector<Place> const& places, Movers movers)
       : model_(model), planner_(model), collective_(collective), places_(places), movers_(movers) {}
+  // Ways that are settled: of these moves name one.
+  void settle(std::vector<Leg> const& legs) {
+    settled_.clear();
+    for (auto const& leg : legs) settled_.push_back({leg.way, leg.op});
+  }
 
   struct Lane {
     Way way;
     Op op = Op::Copy;
   };
   Lane const& of(Moves::Move const& move) {
+    if (move.leg) return settled_[*move.leg];
     auto const [entry, fresh] = lanes_.try_emplace({move.from, move.to, move.bytes.value(), move.reduces});
     if (fresh) entry->second = chosen(move);
     return entry->second;
@@ -120,6 +128,7 @@ class Lanes {
   Collective const& collective_;
   std::vector<Place> const& places_;
   Movers movers_;
+  std::vector<Lane> settled_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Lane> lanes_;
 };
 
@@ -221,41 +230,96 @@ std::vector<Collective> settled(Collective const& collective) {
   return all;
 }
 
-std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
-  check(collective);
-  auto const layout = layout_of(model, collective);
-  auto places = collective.among;
-  for (auto const& near : layout.near) places.emplace_back(near.memory);
-  std::vector<Lanes> lanes;
-  for (auto const movers : kMovers)
-    if (movers == Movers::Fastest || collective.among.size() <= kMostForRings)
-      lanes.emplace_back(model, collective, places, movers);
-  std::vector<Weighed> plans;
-  auto const weigh = [&](Collective const& one, Algorithm algorithm, Moves const& moves) {
-    std::optional<Weighed> best;
-    for (auto& with : lanes) {
-      if (best && algorithm == Algorithm::ThroughHost) break;  // copy engines move most of it anyway
-      auto plan = laid(model, one, places, algorithm, moves, with);
-      auto const time = estimate(model, plan.steps).makespan + after_a_kernel(model, plan.steps);
-      constexpr double kClearlyFaster = 1e-3;
-      if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
-    }
-    plans.push_back(std::move(*best));
-  };
-  auto const weigh_all = [&](auto const& is_wanted) {
+// Plans of one collective by several algorithms.
+class Weighing {
+ public:
+  Weighing(Model const& model, Collective const& collective)
+      : model_(model), collective_(collective), layout_(layout_of(model, collective)), places_(collective.among) {
+    for (auto const& near : layout_.near) places_.emplace_back(near.memory);
+    for (auto const movers : kMovers)
+      if (movers == Movers::Fastest || collective.among.size() <= kMostForRings)
+        lanes_.emplace_back(model, collective, places_, movers);
+  }
+
+  void weigh_all(std::function<bool(Algorithm)> const& is_wanted) {
     for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling,
                                  Algorithm::Hierarchical, Algorithm::ThroughHost})
       if (is_wanted(algorithm))
-        for (auto const& one : settled(collective))
-          for (auto const& moves : moves_of(one, algorithm, layout)) weigh(one, algorithm, moves);
-  };
+        for (auto const& one : settled(collective_))
+          for (auto const& moves : moves_of(one, algorithm, layout_)) weigh(one, algorithm, moves);
+  }
+
+  // Whether packed trees may help: data flow for longer than they take to start, and no algorithm so far is close to
+  // what must leave and reach each participant.
+  [[nodiscard]] bool is_worth_packing() const {
+    constexpr Bytes kLeastBytes{std::int64_t{4} << 20};
+    constexpr double kClose = 1.03;
+    if (collective_.bytes < kLeastBytes || plans_.empty()) return false;
+    auto best = plans_.front().time;
+    for (auto const& plan : plans_) best = std::min(best, plan.time);
+    Seconds least{0};
+    for (auto const& cut : cuts_of(collective_, model_)) least = std::max(least, cut.time);
+    return best > kClose * least;
+  }
+  // In several styles: which is best shows when they run.
+  void weigh_packed_trees() {
+    Seconds enough(std::numeric_limits<double>::infinity());
+    for (auto const& plan : plans_) enough = std::min(enough, plan.time);
+    for (bool const by_kernels : {false, true})
+      for (auto const thrift : {0.01, 0.5}) {
+        layout_.packing =
+            packed_trees(collective_, {places_, collective_.among.size()}, model_, {by_kernels, thrift, enough});
+        if (!layout_.packing) break;
+        lanes_.front().settle(layout_.packing->legs);
+        for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
+          layout_.chunks = pieces;
+          for (auto const& moves : moves_of(collective_, Algorithm::PackedTrees, layout_))
+            weigh(collective_, Algorithm::PackedTrees, moves);
+        }
+      }
+  }
+
+  [[nodiscard]] bool found_none() const { return plans_.empty(); }
+  std::vector<Weighed> take() && {
+    std::stable_sort(plans_.begin(), plans_.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
+    return std::move(plans_);
+  }
+
+ private:
+  void weigh(Collective const& one, Algorithm algorithm, Moves const& moves) {
+    // Through host memory copy engines move most anyway, and trees say who moves what.
+    bool const as_is = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
+    std::optional<Weighed> best;
+    for (auto& with : lanes_) {
+      if (best && as_is) break;
+      auto plan = laid(model_, one, places_, algorithm, moves, with);
+      auto const time = estimate(model_, plan.steps).makespan + after_a_kernel(model_, plan.steps);
+      constexpr double kClearlyFaster = 1e-3;
+      if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
+    }
+    plans_.push_back(std::move(*best));
+  }
+
+  Model const& model_;
+  Collective const& collective_;
+  Layout layout_;
+  std::vector<Place> places_;
+  std::vector<Lanes> lanes_;
+  std::vector<Weighed> plans_;
+};
+
+std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
+  check(collective);
+  Weighing weighing(model, collective);
   bool const open = collective.algorithm == Algorithm::Auto;
-  weigh_all([&](Algorithm algorithm) {
+  weighing.weigh_all([&](Algorithm algorithm) {
     return open ? worth_weighing(algorithm, collective.among.size()) : algorithm == collective.algorithm;
   });
   // What is worth weighing among many may not do this one at all.
-  if (open && plans.empty()) weigh_all([](Algorithm) { return true; });
-  std::stable_sort(plans.begin(), plans.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
+  if (open && weighing.found_none()) weighing.weigh_all([](Algorithm) { return true; });
+  if (open ? weighing.is_worth_packing() : collective.algorithm == Algorithm::PackedTrees)
+    weighing.weigh_packed_trees();
+  auto plans = std::move(weighing).take();
   if (plans.empty())
     throw PlanError(fmt::format("{} does not do {} among these {}", to_string(collective.algorithm),
                                 to_string(collective.op), collective.among.size()));

@@ -1,0 +1,304 @@
+#include "core/planner/collectives/tree_packing.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/planner/collectives/arborescence.hpp"
+#include "core/planner/crowding.hpp"
+#include "core/planner/linear_program.hpp"
+#include "core/planner/planner.hpp"
+
+namespace lanewise {
+namespace {
+
+// Each of them may pass data on or not, and every choice is looked at.
+constexpr std::size_t kMostBetween = 4;
+constexpr std::size_t kMostParticipants = 16;
+constexpr int kMostRounds = 200;
+constexpr int kMostRoundsForRoom = 10;
+// Trees and bound this close (relative) are as good as met.
+constexpr double kMet = 1e-3;
+constexpr double kMega = 1e-6;
+// In millions of bytes and seconds.
+class TreePacking {
+ public:
+  // Without a style engines do not count.
+  TreePacking(Collective const& collective, Waypoints const& waypoints, Model const& model, PackingStyle const* style)
+      : waypoints_(waypoints), model_(model), planner_(model), style_(style) {
+    auto const n = waypoints.participants;
+    auto const bytes = static_cast<double>(collective.bytes.value()) * kMega;
+    if (collective.op == CollectiveOp::Broadcast)
+      roots_.push_back({collective.root, bytes});
+    else
+      for (std::size_t i = 0; i < n; ++i) roots_.push_back({i, bytes / static_cast<double>(n)});
+    for (std::uint32_t from = 0; from < waypoints.places.size(); ++from)
+      for (std::uint32_t to = 0; to < waypoints.places.size(); ++to)
+        if (from != to && !(is_memory(from) && is_memory(to))) add_legs(from, to);
+  }
+
+  // False where there is no answer, or none below `enough`.
+  bool pack(double enough = kNoEdge) {
+    prices_.resize(capacities_.size());
+    for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] = 1 / capacities_[i];
+    double makespan = kNoEdge;
+    for (int round = 0; round < kMostRounds; ++round) {
+      auto const least = add_trees();
+      if (!least) return false;
+      keep_bound(*least);
+      if (least_ * (1 + kMet) >= makespan) break;
+      auto const solution = solve(shortest());
+      if (!solution) return false;
+      makespan = solution->x[0];
+      take(*solution, 1);
+    }
+    makespan_ = makespan;
+    return makespan < enough;
+  }
+
+  // Of all packings that take hardly longer, the one with most room on everything.
+  void make_room() {
+    for (int round = 0; round < kMostRoundsForRoom; ++round) {
+      auto const solution = solve(roomiest());
+      if (!solution) return;
+      take(*solution, solution->x.size() - trees_.size());
+      for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] += style_->thrift / capacities_[i];
+      auto const known = trees_.size();
+      if (!add_trees() || trees_.size() == known) return;
+    }
+  }
+
+  [[nodiscard]] Packing packing() && {
+    Packing packing{std::move(legs_), {}};
+    for (auto& tree : trees_) {
+      tree.bytes /= kMega;
+      if (tree.bytes > 0) packing.trees.push_back(std::move(tree));
+    }
+    return packing;
+  }
+
+  [[nodiscard]] LowerBound bound() const {
+    LowerBound bound{Seconds(least_), {}};
+    constexpr double kLeastShare = 1e-6;
+    for (std::size_t i = 0; i < shares_.size(); ++i)
+      if (shares_[i] > kLeastShare) bound.binding.push_back({names_[i], shares_[i]});
+    std::stable_sort(bound.binding.begin(), bound.binding.end(),
+                     [](auto const& a, auto const& b) { return a.share > b.share; });
+    return bound;
+  }
+
+ private:
+  struct Root {
+    std::size_t who = 0;
+    double bytes = 0;
+  };
+  struct Take {
+    std::size_t row = 0;
+    double weight = 0;  // of the row's capacity for each byte
+  };
+
+  [[nodiscard]] bool is_memory(std::size_t place) const {
+    return std::holds_alternative<NumaId>(waypoints_.places[place]);
+  }
+
+  void add_legs(std::uint32_t from, std::uint32_t to) {
+    bool const through_host = is_memory(from) || is_memory(to);
+    for (auto const op : {Op::Copy, Op::Write, Op::Read}) {
+      // Whoever is no GPU runs no kernel.
+      if ((op == Op::Write && is_memory(from)) || (op == Op::Read && is_memory(to))) continue;
+      if (style_ != nullptr && (through_host ? op != Op::Copy : style_->by_kernels && op == Op::Copy)) continue;
+      constexpr Bytes kLarge{std::int64_t{1} << 30};
+      auto const choice =
+          planner_.choose({.from = waypoints_.places[from], .to = waypoints_.places[to], .bytes = kLarge, .op = op});
+      for (auto const& judged : choice.judged) {
+        bool const direct = judged.way.mechanism == Mechanism::Nvlink || judged.way.mechanism == Mechanism::PcieP2p ||
+                            judged.way.mechanism == Mechanism::HostDma;
+        if (direct && judged.refused_by == nullptr && judged.cost) add_leg({from, to, judged.way, op}, *judged.cost);
+      }
+    }
+  }
+  void add_leg(Leg const& leg, Cost const& cost) {
+    constexpr Bytes kLarge{std::int64_t{1} << 30};
+    auto const demand = model_.lower(waypoints_.places[leg.from], waypoints_.places[leg.to], kLarge, leg.op, leg.way);
+    auto& takes = takes_.emplace_back();
+    for (auto const& use : demand.uses) takes.push_back({row_of(use.resource), use.weight.ratio()});
+    if (style_ != nullptr)
+      for (auto const engine : demand.engines) takes.push_back({row_of(engine), 1 / (cost.rate.value() * kMega)});
+    legs_.push_back(leg);
+  }
+
+  std::size_t row_of(ResourceId resource) {
+    auto const [entry, fresh] = resources_.try_emplace(resource, capacities_.size());
+    if (fresh) add_row(model_.resources().at(resource).name, model_.capacity(resource)->value() * kMega);
+    return entry->second;
+  }
+  std::size_t row_of(EngineId engine) {
+    auto const [entry, fresh] = engines_.try_emplace(engine, capacities_.size());
+    if (fresh) add_row(model_.resources().at(engine).name, model_.resources().at(engine).slots);
+    return entry->second;
+  }
+  void add_row(std::string name, double capacity) {
+    names_.push_back(std::move(name));
+    capacities_.push_back(capacity);
+  }
+
+  // The cheapest tree of each root at the prices; what all bytes cost over these. Nullopt where a root cannot reach
+  // everyone.
+  std::optional<double> add_trees() {
+    auto const count = waypoints_.places.size();
+    EdgeCosts costs(count, std::vector<double>(count, kNoEdge));
+    std::vector<std::vector<std::uint32_t>> cheapest(count, std::vector<std::uint32_t>(count, 0));
+    for (std::uint32_t l = 0; l < legs_.size(); ++l) {
+      double cost = 0;
+      for (auto const& take : takes_[l]) cost += prices_[take.row] * take.weight;
+      auto const& leg = legs_[l];
+      if (cost >= costs[leg.from][leg.to]) continue;
+      costs[leg.from][leg.to] = cost;
+      cheapest[leg.from][leg.to] = l;
+    }
+    double least = 0;
+    for (auto const& root : roots_) {
+      auto const tree = cheapest_tree(costs, root.who);
+      if (!tree) return std::nullopt;
+      least += root.bytes * tree->cost;
+      PackedTree added{root.who, 0, {}};
+      for (auto const& [from, to] : tree->edges) added.legs.push_back(cheapest[from][to]);
+      bool const known = std::any_of(trees_.begin(), trees_.end(), [&](PackedTree const& other) {
+        return other.root == added.root && other.legs == added.legs;
+      });
+      if (!known) trees_.push_back(std::move(added));
+    }
+    return least;
+  }
+  // With any prices no trees cost less than the cheapest, so rounding cannot make the bound too high.
+  void keep_bound(double cost) {
+    double worth = 0;
+    for (std::size_t i = 0; i < prices_.size(); ++i) worth += prices_[i] * capacities_[i];
+    if (worth <= 0 || cost / worth <= least_) return;
+    least_ = cost / worth;
+    shares_.resize(prices_.size());
+    for (std::size_t i = 0; i < prices_.size(); ++i) shares_[i] = prices_[i] * capacities_[i] / worth;
+  }
+
+  struct Tree {
+    double cost = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> edges;  // from the root on
+  };
+  // Over all participants and any of the others.
+  [[nodiscard]] std::optional<Tree> cheapest_tree(EdgeCosts const& costs, std::size_t root) const {
+    auto const n = waypoints_.participants;
+    auto const between = waypoints_.places.size() - n;
+    std::optional<Tree> best;
+    for (std::size_t chosen = 0; chosen < (std::size_t{1} << between); ++chosen) {
+      std::vector<std::size_t> members;  // participants first, each at its own position
+      for (std::size_t i = 0; i < waypoints_.places.size(); ++i)
+        if (i < n || ((chosen >> (i - n)) & 1U) != 0) members.push_back(i);
+      EdgeCosts among(members.size(), std::vector<double>(members.size()));
+      for (std::size_t i = 0; i < members.size(); ++i)
+        for (std::size_t j = 0; j < members.size(); ++j) among[i][j] = costs[members[i]][members[j]];
+      auto const parents = cheapest_arborescence(among, root);
+      if (!parents) continue;
+      Tree tree;
+      std::vector<std::size_t> reached{root};
+      for (std::size_t k = 0; k < reached.size(); ++k)
+        for (std::size_t i = 0; i < members.size(); ++i)
+          if (i != root && (*parents)[i] == reached[k]) {
+            reached.push_back(i);
+            tree.cost += among[reached[k]][i];
+            tree.edges.emplace_back(members[reached[k]], members[i]);
+          }
+      if (!best || tree.cost < best->cost) best = std::move(tree);
+    }
+    return best;
+  }
+
+  // A row for each root, all of whose bytes are carried.
+  [[nodiscard]] LinearProgram rows_of_roots() const {
+    LinearProgram program;
+    for (auto const& root : roots_) program.add_row({.at_least = root.bytes});
+    return program;
+  }
+  // Behind them stand those of what is taken.
+  [[nodiscard]] int row(std::size_t taken) const { return static_cast<int>(roots_.size() + taken); }
+  void add_columns(LinearProgram& program, double thrift) const {
+    std::vector<double> taken(capacities_.size());
+    for (auto const& tree : trees_) {
+      auto const root = std::find_if(roots_.begin(), roots_.end(), [&](Root const& r) { return r.who == tree.root; });
+      program.entries.push_back({static_cast<int>(root - roots_.begin()), 1});
+      std::fill(taken.begin(), taken.end(), 0);
+      for (auto const leg : tree.legs)
+        for (auto const& take : takes_[leg]) taken[take.row] += take.weight;
+      double cost = 0;
+      for (std::size_t i = 0; i < taken.size(); ++i) {
+        if (taken[i] > 0) program.entries.push_back({row(i), taken[i]});
+        cost += thrift * taken[i] / capacities_[i];
+      }
+      program.end_column(cost);
+    }
+  }
+  // The least T in which the trees known so far carry everything.
+  [[nodiscard]] LinearProgram shortest() const {
+    auto program = rows_of_roots();
+    for (std::size_t i = 0; i < capacities_.size(); ++i) program.add_row({.at_most = 0});
+    for (std::size_t i = 0; i < capacities_.size(); ++i) program.entries.push_back({row(i), -capacities_[i]});
+    program.end_column(1);
+    add_columns(program, 0);
+    return program;
+  }
+  // The least crowding, where that time is given.
+  [[nodiscard]] LinearProgram roomiest() const {
+    auto program = rows_of_roots();
+    for (auto const capacity : capacities_) program.add_row({.at_most = kBusyForFree * makespan_ * capacity});
+    for (std::size_t i = 0; i < capacities_.size(); ++i) add_crowding(program, row(i), capacities_[i], makespan_);
+    add_columns(program, style_->thrift);
+    return program;
+  }
+  // Trees stand behind `first` other columns.
+  void take(LinearSolution const& solution, std::size_t first) {
+    for (std::size_t t = 0; t < trees_.size(); ++t) trees_[t].bytes = solution.x[first + t];
+    for (std::size_t i = 0; i < prices_.size(); ++i)
+      prices_[i] = std::max(0.0, -solution.duals[static_cast<std::size_t>(row(i))]);
+  }
+
+  Waypoints const& waypoints_;
+  Model const& model_;
+  Planner planner_;
+  PackingStyle const* style_;
+  std::vector<Root> roots_;
+  std::map<ResourceId, std::size_t> resources_;
+  std::map<EngineId, std::size_t> engines_;
+  std::vector<std::string> names_;  // of rows
+  std::vector<double> capacities_;  // of rows: a second; of engines, how many
+  std::vector<Leg> legs_;
+  std::vector<std::vector<Take>> takes_;  // of legs
+  std::vector<PackedTree> trees_;
+  std::vector<double> prices_;  // of rows
+  std::vector<double> shares_;  // of rows in the bound
+  double least_ = 0;
+  double makespan_ = 0;
+};
+
+bool can_be_packed(Collective const& collective, Waypoints const& waypoints) {
+  bool const passes_on = collective.op == CollectiveOp::Broadcast || collective.op == CollectiveOp::AllGather;
+  return passes_on && collective.bytes > Bytes(0) && linear_solver() && waypoints.participants <= kMostParticipants &&
+         waypoints.places.size() <= waypoints.participants + kMostBetween;
+}
+
+}  // namespace
+
+std::optional<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
+                                    PackingStyle const& style) {
+  if (!can_be_packed(collective, waypoints)) return std::nullopt;
+  TreePacking packing(collective, waypoints, model, &style);
+  if (!packing.pack(style.enough.value())) return std::nullopt;
+  packing.make_room();
+  return std::move(packing).packing();
+}
+
+std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model) {
+  if (!can_be_packed(collective, waypoints)) return std::nullopt;
+  TreePacking packing(collective, waypoints, model, nullptr);
+  if (!packing.pack()) return std::nullopt;
+  return packing.bound();
+}
+
+}  // namespace lanewise

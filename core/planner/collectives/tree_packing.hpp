@@ -1,0 +1,58 @@
+#pragma once
+// The most that passing on can do: each byte of a broadcast or all_gather reaches everyone along a tree of legs, some
+// through host memory, and what all trees together take of links and engines decides how long that lasts. The least
+// time is a linear program over all trees (Edmonds, Edge-disjoint branchings, 1973, packs them in graphs; here they
+// share resources with weights). Trees are added while one is cheaper, at the prices of what is full, than those there
+// are.
+#include <optional>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/collective.hpp"
+#include "core/plan/plan.hpp"
+#include "core/planner/lower_bound.hpp"
+
+namespace lanewise {
+
+// One way of bytes from a place to another with nothing between.
+struct Leg {
+  std::uint32_t from = 0, to = 0;  // positions among the places
+  Way way;
+  Op op = Op::Copy;
+};
+
+struct PackedTree {
+  std::size_t root = 0;  // the participant whose data it carries
+  double bytes = 0;
+  std::vector<std::uint32_t> legs;  // none before the one that reaches where it begins
+};
+
+struct Packing {
+  std::vector<Leg> legs;
+  std::vector<PackedTree> trees;
+};
+
+// Whom data may pass: the participants, and behind them others.
+struct Waypoints {
+  std::vector<Place> places;
+  std::size_t participants = 0;
+};
+
+// How the trees of a plan are to be.
+struct PackingStyle {
+  bool by_kernels = false;  // between GPUs no copy engine moves them
+  double thrift = 0;        // what everything taken counts beside what is crowded
+  Seconds enough{0};        // trees that take so long are of no use
+};
+
+// Trees that are through in nearly the least time, and of those the ones that leave most room on all that need not be
+// full. Nullopt for other collectives, without a solver, where somebody cannot be reached over ways of known capacity,
+// where so many may or may not pass on that it would take too
+// long, and where no trees are through in time.
+std::optional<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
+                                    PackingStyle const& style);
+
+// No trees are through in less, however many engines and kernels there are.
+std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model);
+
+}  // namespace lanewise

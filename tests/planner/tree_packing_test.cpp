@@ -1,0 +1,154 @@
+// The cheapest arborescence against all there are; packed trees: what they carry, and what no plan beats.
+#include "core/planner/collectives/tree_packing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "core/machine/catalogue.hpp"
+#include "core/planner/collectives/arborescence.hpp"
+#include "core/planner/collectives/check.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/linear_program.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+// Whether everyone comes from the root, and what the edges cost.
+std::optional<double> cost_of(EdgeCosts const& costs, std::vector<std::size_t> const& parents, std::size_t root) {
+  double sum = 0;
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    auto here = i;
+    for (std::size_t hops = 0; here != root; here = parents[here])
+      if (++hops > parents.size()) return std::nullopt;
+    if (i != root) sum += costs[parents[i]][i];
+  }
+  return sum;
+}
+
+double cheapest_of_all(EdgeCosts const& costs, std::size_t root) {
+  auto const n = costs.size();
+  std::vector<std::size_t> parents(n, 0);
+  auto best = kNoEdge;
+  for (;;) {
+    if (auto const cost = cost_of(costs, parents, root)) best = std::min(best, *cost);
+    std::size_t digit = 0;
+    while (digit < n && ++parents[digit] == n) parents[digit++] = 0;
+    if (digit == n) return best;
+  }
+}
+
+TEST(CheapestArborescence, CostsAsLittleAsTheBestOfAll) {
+  std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same graphs every time
+  std::uniform_int_distribution<int> cost(0, 9);
+  for (int graph = 0; graph < 60; ++graph) {
+    std::size_t const n = 2 + static_cast<std::size_t>(graph) % 4;
+    EdgeCosts costs(n, std::vector<double>(n, kNoEdge));
+    for (auto& row : costs)
+      for (auto& entry : row)
+        if (auto const value = cost(random); value > 1) entry = value;
+    auto const root = static_cast<std::size_t>(graph) % n;
+    auto const best = cheapest_of_all(costs, root);
+    auto const found = cheapest_arborescence(costs, root);
+    ASSERT_EQ(found.has_value(), best < kNoEdge) << graph;
+    if (found) {
+      EXPECT_EQ(cost_of(costs, *found, root), best) << graph;
+    }
+  }
+}
+
+Collective all_gather(Machine const& machine, Bytes bytes) {
+  Collective collective{CollectiveOp::AllGather, {}, bytes, Algorithm::Auto, 0};
+  for (auto const gpu : machine.all(PciKind::Gpu)) collective.among.emplace_back(gpu);
+  return collective;
+}
+
+class PackedTrees : public testing::Test {
+ protected:
+  PackedTrees() : model_(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("h100-pcie-x8")) {}
+  void SetUp() override {
+    if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  }
+  [[nodiscard]] Waypoints gpus_and_memories() const {
+    auto const among = collective_.among;
+    Waypoints waypoints{among, among.size()};
+    for (std::size_t m = 0; m < model_.machine().numa_nodes.size(); ++m) waypoints.places.emplace_back(NumaId(m));
+    return waypoints;
+  }
+  Model model_;
+  Collective collective_ = all_gather(model_.machine(), 512_MiB);
+};
+
+TEST_F(PackedTrees, CarryEverythingToEveryone) {
+  auto const packing =
+      packed_trees(collective_, gpus_and_memories(), model_, {.by_kernels = true, .thrift = 0.5, .enough = Seconds(1)});
+  ASSERT_TRUE(packing);
+  std::vector<double> carried(8);
+  for (auto const& tree : packing->trees) {
+    carried[tree.root] += tree.bytes;
+    std::set<std::uint32_t> reached{static_cast<std::uint32_t>(tree.root)};
+    for (auto const id : tree.legs) {
+      auto const& leg = packing->legs[id];
+      EXPECT_TRUE(reached.contains(leg.from));
+      EXPECT_TRUE(reached.insert(leg.to).second);
+    }
+    for (std::uint32_t gpu = 0; gpu < 8; ++gpu) EXPECT_TRUE(reached.contains(gpu));
+  }
+  for (auto const bytes : carried) EXPECT_NEAR(bytes, 64 << 20, 1);
+}
+
+TEST_F(PackedTrees, AreNoneThatTakeTooLong) {
+  auto const bound = packing_bound(collective_, gpus_and_memories(), model_);
+  ASSERT_TRUE(bound);
+  PackingStyle const style{.by_kernels = false, .thrift = 0.5, .enough = bound->makespan * 0.99};
+  EXPECT_FALSE(packed_trees(collective_, gpus_and_memories(), model_, style));
+}
+
+// Each switch takes what the other's GPUs have, once: 4 x 64 MiB and the headers through one Gen5 port.
+TEST_F(PackedTrees, AreBoundByThePortBetweenTheSwitches) {
+  auto const bound = packing_bound(collective_, gpus_and_memories(), model_);
+  ASSERT_TRUE(bound);
+  Collective half = collective_;
+  half.bytes = 256_MiB;
+  EXPECT_NEAR(packing_bound(half, gpus_and_memories(), model_)->makespan / bound->makespan, 0.5, 0.01);
+  double shares = 0;
+  for (auto const& part : bound->binding) shares += part.share;
+  EXPECT_NEAR(shares, 1, 1e-6);
+  auto const port = model_.capacity(model_.resources().link_above(*model_.machine().find_function("sw1")).direction.down);
+  EXPECT_GE(bound->makespan, 256_MiB / *port);
+  EXPECT_LE(bound->makespan, (256_MiB / *port) * 1.1);
+}
+
+// Rings and halves cross between switches and sockets more often than they must, or leave ports idle.
+TEST_F(PackedTrees, BeatAlgorithmsThatKnowNoMachine) {
+  auto const plan = plan_collective(model_, collective_);
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::PackedTrees);
+  EXPECT_FALSE(fault_of(plan));
+  auto const taken = [&](Algorithm algorithm) {
+    auto fixed = collective_;
+    fixed.algorithm = algorithm;
+    return estimate(model_, plan_collective(model_, fixed).steps).makespan;
+  };
+  auto const packed = taken(Algorithm::PackedTrees);
+  for (auto const other : {Algorithm::Ring, Algorithm::Direct, Algorithm::Hierarchical, Algorithm::ThroughHost})
+    EXPECT_LT(packed * 1.3, taken(other)) << to_string(other);
+  EXPECT_GE(packed, packing_bound(collective_, gpus_and_memories(), model_)->makespan);
+}
+
+TEST_F(PackedTrees, DoBroadcastsAndNoReductions) {
+  auto broadcast = collective_;
+  broadcast.op = CollectiveOp::Broadcast;
+  broadcast.root = 3;
+  broadcast.algorithm = Algorithm::PackedTrees;
+  auto const plan = plan_collective(model_, broadcast);
+  EXPECT_FALSE(fault_of(plan));
+  broadcast.op = CollectiveOp::AllReduce;
+  EXPECT_FALSE(packed_trees(broadcast, gpus_and_memories(), model_, {.enough = Seconds(1)}));
+}
+
+}  // namespace
+}  // namespace lanewise
