@@ -15,10 +15,6 @@ namespace {
 
 // A plan that is harder to run must be that much faster than the simpler one.
 constexpr double kClearlyBetter = 0.01;
-// Where part of a transfer between GPUs goes through host memory beside NVLink: by more than the ring's own 90 % range.
-// An exchange of 128 MiB predicted 12 % faster with 10 % of it staged was 17 % slower on 2 x H200, where four streams
-// at once got 142 of the host's 222 GB/s.
-constexpr double kBetterThroughHost = 1.0 / 6;
 // So close to what no plan beats, nothing more is tried.
 constexpr double kCloseEnough = 0.02;
 // Of larger sets only the first drafts are tried, and turns in the order listed: every trial takes long.

@@ -15,6 +15,7 @@
 #include "core/planner/demands.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/search.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -255,28 +256,18 @@ class Weighing {
     constexpr Bytes kLeastBytes{std::int64_t{4} << 20};
     constexpr double kClose = 1.03;
     if (collective_.bytes < kLeastBytes || plans_.empty()) return false;
-    auto best = plans_.front().time;
-    for (auto const& plan : plans_) best = std::min(best, plan.time);
     Seconds least{0};
     for (auto const& cut : cuts_of(collective_, model_)) least = std::max(least, cut.time);
-    return best > kClose * least;
+    return best_time() > kClose * least;
   }
-  // In several styles: which is best shows when they run.
+  // Over the participants alone, and over host memory, which must be worth it where NVLink joins them all.
   void weigh_packed_trees() {
-    Seconds enough(std::numeric_limits<double>::infinity());
-    for (auto const& plan : plans_) enough = std::min(enough, plan.time);
-    for (bool const by_kernels : {false, true})
-      for (auto const thrift : {0.01, 0.5}) {
-        layout_.packing =
-            packed_trees(collective_, {places_, collective_.among.size()}, model_, {by_kernels, thrift, enough});
-        if (!layout_.packing) break;
-        lanes_.front().settle(layout_.packing->legs);
-        for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
-          layout_.chunks = pieces;
-          for (auto const& moves : moves_of(collective_, Algorithm::PackedTrees, layout_))
-            weigh(collective_, Algorithm::PackedTrees, moves);
-        }
-      }
+    bool const joined = nvlink_islands(model_.machine(), collective_.among).size() < 2;
+    if (joined) weigh_packed_trees({collective_.among, collective_.among.size()}, best_time());
+    auto const enough = joined ? best_time() * (1 / (1 + kBetterThroughHost)) : best_time();
+    if (places_.size() > collective_.among.size())
+      weigh_packed_trees({places_, collective_.among.size()},
+                         collective_.algorithm == Algorithm::Auto ? enough : kForever);
   }
 
   [[nodiscard]] bool found_none() const { return plans_.empty(); }
@@ -286,7 +277,30 @@ class Weighing {
   }
 
  private:
-  void weigh(Collective const& one, Algorithm algorithm, Moves const& moves) {
+  static constexpr Seconds kForever{std::numeric_limits<double>::infinity()};
+
+  [[nodiscard]] Seconds best_time() const {
+    auto best = kForever;
+    for (auto const& plan : plans_) best = std::min(best, plan.time);
+    return best;
+  }
+
+  // In several styles: which is best shows when they run. Plans that take `enough` are of no use.
+  void weigh_packed_trees(Waypoints const& waypoints, Seconds enough) {
+    for (bool const by_kernels : {false, true})
+      for (auto const thrift : {0.01, 0.5}) {
+        layout_.packing = packed_trees(collective_, waypoints, model_, {by_kernels, thrift, enough});
+        if (!layout_.packing) break;
+        lanes_.front().settle(layout_.packing->legs);
+        for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
+          layout_.chunks = pieces;
+          for (auto const& moves : moves_of(collective_, Algorithm::PackedTrees, layout_))
+            weigh(collective_, Algorithm::PackedTrees, moves, enough);
+        }
+      }
+  }
+
+  void weigh(Collective const& one, Algorithm algorithm, Moves const& moves, Seconds enough = kForever) {
     // Through host memory copy engines move most anyway, and trees say who moves what.
     bool const as_is = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
     std::optional<Weighed> best;
@@ -297,7 +311,7 @@ class Weighing {
       constexpr double kClearlyFaster = 1e-3;
       if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
     }
-    plans_.push_back(std::move(*best));
+    if (best->time < enough) plans_.push_back(std::move(*best));
   }
 
   Model const& model_;
