@@ -24,6 +24,9 @@ constexpr std::size_t kMostEvened = 8;
 constexpr int kEvenings = 8;
 // Drafts tried by moving bytes here and there: that many, or fewer where a draft has many steps.
 constexpr std::size_t kMostClimbs = 300;
+// So far from what no plan beats, they are tried again, from where the first ended.
+constexpr double kFarOff = 0.15;
+constexpr unsigned kMostClimbers = 3;
 constexpr std::size_t kClimbedSteps = 8000;
 
 // How full things may get before steps take turns, and who goes first.
@@ -31,12 +34,15 @@ struct Turns {
   double fill = 0;
   First first = First::Listed;
 };
-// Everything at once; hardly any sharing; two or three at a time; only engines hold steps back.
+// Everything at once; hardly any sharing; one each way of what shares both directions; two or three at a time; only
+// engines hold steps back.
+constexpr double kBothWays = 1.45;
 constexpr double kFew = 2.2;
 constexpr double kEngines = 100;
-constexpr Turns kTurns[] = {{0, First::Listed},    {kHardlyShared, First::Listed},
-                            {kFew, First::Listed}, {kHardlyShared, First::Urgent},
-                            {kFew, First::Urgent}, {kEngines, First::Urgent}};
+constexpr Turns kTurns[] = {{0, First::Listed},         {kHardlyShared, First::Listed},
+                            {kBothWays, First::Listed}, {kHardlyShared, First::Urgent},
+                            {kBothWays, First::Urgent}, {kFew, First::Urgent},
+                            {kEngines, First::Urgent}};
 
 // Ways that the candidates list but that the request does not mean.
 bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
@@ -153,6 +159,13 @@ class Search {
 
   // The best draft that is clearly better than the usual ways all at once, which take `usual`.
   Found run(double usual) {
+    search(usual);
+    simplify();
+    return std::move(best_);
+  }
+
+ private:
+  void search(double usual) {
     best_.value = usual;
     auto const as_usual = usual_shares(set_);
     best_.draft.shares = as_usual;
@@ -163,22 +176,45 @@ class Search {
       offer(heuristic, 1);
     }
     auto const optimal = optimal_shares();
-    if (objective_ == Objective::Slowdown || close_enough()) return std::move(best_);
+    if (objective_ == Objective::Slowdown || close_enough()) return;
     for (auto const& shares : optimal)
       if (shares != as_usual) {
         offer(shares, 1);
         offer(undivided(shares), 1);
       }
-    if (count() > kMostSearched) return std::move(best_);
+    if (count() > kMostSearched) return;
     for (auto const cuts : {2, 4}) {
       for (auto const& shares : optimal) offer(shares, static_cast<std::size_t>(cuts));
       for (auto const& shares : {heuristic, undivided(heuristic)}) offer(shares, static_cast<std::size_t>(cuts));
     }
-    climb();
-    return std::move(best_);
+    climb(1);
+    for (unsigned seed = 2; seed <= kMostClimbers && least_ > 0 && best_.value > least_ * (1 + kFarOff); ++seed)
+      climb(seed);
   }
 
- private:
+  // Transfers that are divided for next to nothing go one way: their usual one, or that of most of their bytes.
+  void simplify() {
+    if (best_.trial.steps.empty() || count() > kMostSearched) return;
+    constexpr double kNothing = 0.003;
+    auto const most = best_.value * (1 + kNothing);
+    for (std::size_t i = 0; i < count(); ++i) {
+      auto const& shares = best_.draft.shares[i];
+      if (std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) < 2) continue;
+      auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+      for (auto const only : {set_.usual[i], largest}) {
+        Found next;
+        next.draft = best_.draft;
+        std::fill(next.draft.shares[i].begin(), next.draft.shares[i].end(), 0.0);
+        next.draft.shares[i][only] = static_cast<double>(set_.transfers[i].bytes.value());
+        next.trial = tried(set_, model_, next.draft);
+        next.value = value_of(next.trial);
+        if (next.value > most) continue;
+        best_ = std::move(next);
+        break;
+      }
+    }
+  }
+
   [[nodiscard]] std::size_t count() const { return set_.transfers.size(); }
   [[nodiscard]] bool close_enough() const { return best_.value <= least_ * (1 + kCloseEnough); }
 
@@ -207,7 +243,7 @@ class Search {
   // From the best draft on: bytes of one transfer, rather one that ends late, go over to another of its ways, or
   // everything takes other turns, and what helps stays. Where several end last together moving one of them does not end
   // the set earlier, hence other late ends count too. The same numbers are drawn every time.
-  void climb() {
+  void climb(unsigned seed) {
     auto at = best_;
     if (at.trial.steps.empty()) {
       at.trial = tried(set_, model_, at.draft);
@@ -226,7 +262,7 @@ class Search {
       }
       return found.value * (1 + sum / bytes);
     };
-    std::minstd_rand random(1);
+    std::minstd_rand random(seed);
     auto const tries = std::min(kMostClimbs, kClimbedSteps / at.trial.steps.size());
     for (std::size_t n = 0; n < tries && best.value > least_ * (1 + kCloseEnough); ++n) {
       Found next;

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+
 #include "core/machine/catalogue.hpp"
 #include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
@@ -127,6 +131,38 @@ TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
   ASSERT_TRUE(solution);
   EXPECT_NEAR(solution->x[1], 4, 1e-9);
   EXPECT_NEAR(solution->duals[0], 2, 1e-9);
+}
+
+// Divided to be through earliest, and with room: both carry every byte, the second hardly later, and less is full.
+TEST(BestDivision, LeavesRoomWhereItIsAsked) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("dgx-1-v100"));
+  std::vector<Request> requests;
+  for (auto const from : model.machine().all(PciKind::Gpu))
+    for (auto const to : model.machine().all(PciKind::Gpu))
+      if (from != to) requests.push_back({.id = "t", .from = from, .to = to, .bytes = 64_MiB});
+  auto const transfers = open_transfers(Planner(model).plan(requests), model);
+  auto const division = best_division(transfers, model);
+  ASSERT_TRUE(division);
+  // How long each resource is busy, as shares of the least makespan.
+  auto const busy = [&](std::vector<std::vector<double>> const& bytes) {
+    std::map<ResourceId, double> shares;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      EXPECT_NEAR(std::accumulate(bytes[i].begin(), bytes[i].end(), 0.0), 64 << 20, 64);
+      for (std::size_t o = 0; o < bytes[i].size(); ++o)
+        for (auto const& use : transfers[i].options[o].demand.uses)
+          shares[use.resource] +=
+              bytes[i][o] * use.weight.ratio() / model.capacity(use.resource)->value() / division->makespan.value();
+    }
+    return shares;
+  };
+  auto const full = [](std::map<ResourceId, double> const& shares) {
+    return std::count_if(shares.begin(), shares.end(), [](auto const& entry) { return entry.second > 0.9; });
+  };
+  auto const earliest = busy(division->bytes);
+  auto const roomy = busy(division->roomy);
+  for (auto const& [resource, share] : roomy) EXPECT_LT(share, 1.06) << model.resources().at(resource).name;
+  EXPECT_LT(full(roomy), full(earliest));
 }
 
 }  // namespace

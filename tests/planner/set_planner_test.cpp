@@ -120,6 +120,21 @@ TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
   EXPECT_EQ(SetPlanner(model).plan(requests, Objective::Makespan).steps.size(), requests.size());
 }
 
+// Below one switch nothing is faster than the peer copy; across sockets two ways through host memory are, by little
+// else.
+TEST(SetPlanner, DividesOnlyWhatGainsByIt) {
+  Model const model(bundled("a100x8-pcie-4sw"));
+  auto const& machine = model.machine();
+  std::vector<Request> const requests{
+      {.id = "near", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 16_MiB},
+      {.id = "far", .from = machine.place("gpu1"), .to = machine.place("gpu4"), .bytes = 16_MiB, .after = {0}}};
+  auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
+  expect_whole(plan, requests, machine);
+  EXPECT_TRUE(plan.decisions[0].others.empty());
+  EXPECT_EQ(plan.steps[index(plan.decisions[0].step)].way.mechanism, Mechanism::PcieP2p);
+  EXPECT_LE(plan.decisions[1].others.size(), 2U);
+}
+
 // Eight GPUs on NVSwitch, three engines each: in the order of the list all begin with the same three targets.
 TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
   Model const model(bundled("hgx-h200"));

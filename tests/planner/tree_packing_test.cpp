@@ -118,7 +118,8 @@ TEST_F(PackedTrees, AreBoundByThePortBetweenTheSwitches) {
   double shares = 0;
   for (auto const& part : bound->binding) shares += part.share;
   EXPECT_NEAR(shares, 1, 1e-6);
-  auto const port = model_.capacity(model_.resources().link_above(*model_.machine().find_function("sw1")).direction.down);
+  auto const port =
+      model_.capacity(model_.resources().link_above(*model_.machine().find_function("sw1")).direction.down);
   EXPECT_GE(bound->makespan, 256_MiB / *port);
   EXPECT_LE(bound->makespan, (256_MiB / *port) * 1.1);
 }

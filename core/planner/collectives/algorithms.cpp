@@ -274,7 +274,7 @@ struct Piece {
   double when = 0;            // all trees at the same pace, from 0 to 1
 };
 
-// The trees of one root with their shares of its part, in `count` pieces together.
+// The trees of one root with their shares of its part, in `count` pieces together; whole where nobody passes them on.
 std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size_t count) {
   constexpr double kSmallestShare = 0.02;  // trees with less are left out
   double all = 0;
@@ -291,7 +291,9 @@ std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size
   double begin = 0;
   for (auto const* tree : trees) {
     auto const share = tree->bytes / kept;
-    auto const own = std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count)));
+    bool const goes_on = std::any_of(tree->legs.begin(), tree->legs.end(),
+                                     [&](std::uint32_t leg) { return packing.legs[leg].from != root; });
+    auto const own = goes_on ? std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count))) : 1;
     for (std::int64_t k = 0; k < own; ++k) {
       auto const part = [&](double of) { return begin + share * of / static_cast<double>(own); };
       auto const place = static_cast<double>(k);
