@@ -11,8 +11,8 @@ constexpr double kLongerForRoom = 0.05;
 // Up to which part of the time something may be busy at no cost.
 constexpr double kBusyForFree = 0.6;
 
-// Lets what a row limits be busy for longer than that, up to all of `makespan` and kLongerForRoom, each further part at a
-// higher cost. `width`: what the row's thing moves in a unit of time.
+// Lets what a row limits be busy for longer than that, up to all of `makespan` and kLongerForRoom, each further part at
+// a higher cost. `width`: what the row's thing moves in a unit of time.
 inline void add_crowding(LinearProgram& program, int row, double width, double makespan) {
   struct Further {
     double of_time = 0;

@@ -94,6 +94,7 @@ class Program {
     for (auto const& transfer : transfers_) division.bytes.emplace_back(transfer.options.size(), 0.0);
     for (std::size_t c = 0; c < columns_.size(); ++c)
       division.bytes[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
+    if (columns_.size() == transfers_.size()) return division;  // each has one way
     if (auto const roomy = roomiest(optimal->makespan)) {
       division.roomy = division.bytes;
       for (std::size_t c = 0; c < columns_.size(); ++c)
@@ -361,8 +362,31 @@ class Program {
     return bytes;
   }
 
+  // Where each transfer has one way, the fullest limit is all there is to it.
+  [[nodiscard]] Optimum solved_by_fullest() const {
+    Optimum found;
+    found.bytes.resize(columns_.size());
+    std::vector<double> taken(limits_.size(), 0);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      found.bytes[c] = static_cast<double>(transfers_[columns_[c].transfer].bytes.value());
+      for (auto const& [at, coefficient] : columns_[c].takes) taken[at] += coefficient * found.bytes[c] / kMegabyte;
+    }
+    std::size_t fullest = 0;
+    for (std::size_t l = 0; l < limits_.size(); ++l) {
+      if (limits_[l].kind == Limit::Kind::Way && !caps(limits_[l])) continue;
+      auto const time = limits_[l].waits() + taken[l] / limits_[l].width;
+      if (time <= found.makespan) continue;
+      found.makespan = time;
+      fullest = l;
+    }
+    found.weights.resize(limits_.size(), 0);
+    found.weights[fullest] = 1 / limits_[fullest].width;
+    return found;
+  }
+
   // Minimise T so that all bytes go somewhere and no limit is passed.
   [[nodiscard]] std::optional<Optimum> solved() const {
+    if (columns_.size() == transfers_.size() && linear_solver()) return solved_by_fullest();
     auto program = rows_of_transfers();
     auto const row_of = add_limits(program, 0);
     for (std::size_t l = 0; l < limits_.size(); ++l)

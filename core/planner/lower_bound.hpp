@@ -42,7 +42,7 @@ std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);
 struct Division {
   std::vector<std::vector<double>> bytes;
   std::vector<std::vector<double>> roomy;  // hardly later, and least crowded; empty where nothing is
-  Seconds makespan{0};  // no plan with these options is shorter
+  Seconds makespan{0};                     // no plan with these options is shorter
 };
 std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model);
 

@@ -22,6 +22,8 @@ constexpr std::size_t kMostSearched = 300;
 // Of sets up to this size the bytes are moved between pieces until these end together.
 constexpr std::size_t kMostEvened = 8;
 constexpr int kEvenings = 8;
+// Of so many divisions, the best, smaller pieces are tried.
+constexpr std::size_t kMostCut = 3;
 // Drafts tried by moving bytes here and there: that many, or fewer where a draft has many steps.
 constexpr std::size_t kMostClimbs = 300;
 // So far from what no plan beats, they are tried again, from where the first ended.
@@ -167,26 +169,30 @@ class Search {
  private:
   void search(double usual) {
     best_.value = usual;
+    auto const optimal = optimal_shares();
     auto const as_usual = usual_shares(set_);
     best_.draft.shares = as_usual;
-    offer(as_usual, 1);
+    std::vector<std::pair<double, std::vector<Shares>>> offered;
+    auto const offer_whole = [&](std::vector<Shares> shares) {
+      for (auto const& [value, other] : offered)
+        if (other == shares) return;
+      auto const value = offer(shares, 1);
+      offered.emplace_back(value, std::move(shares));
+    };
+    offer_whole(as_usual);
     auto const heuristic = balanced_shares();
-    if (heuristic != as_usual) {
-      offer(undivided(heuristic), 1);
-      offer(heuristic, 1);
-    }
-    auto const optimal = optimal_shares();
+    offer_whole(undivided(heuristic));
+    offer_whole(heuristic);
     if (objective_ == Objective::Slowdown || close_enough()) return;
-    for (auto const& shares : optimal)
-      if (shares != as_usual) {
-        offer(shares, 1);
-        offer(undivided(shares), 1);
-      }
-    if (count() > kMostSearched) return;
-    for (auto const cuts : {2, 4}) {
-      for (auto const& shares : optimal) offer(shares, static_cast<std::size_t>(cuts));
-      for (auto const& shares : {heuristic, undivided(heuristic)}) offer(shares, static_cast<std::size_t>(cuts));
+    for (auto const& shares : optimal) {
+      offer_whole(shares);
+      offer_whole(undivided(shares));
     }
+    if (count() > kMostSearched || close_enough()) return;
+    std::stable_sort(offered.begin(), offered.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+    offered.resize(std::min(offered.size(), kMostCut));
+    for (std::size_t const cuts : {2, 4})
+      for (auto const& [value, shares] : offered) offer(shares, cuts);
     climb(1);
     for (unsigned seed = 2; seed <= kMostClimbers && least_ > 0 && best_.value > least_ * (1 + kFarOff); ++seed)
       climb(seed);
@@ -218,11 +224,12 @@ class Search {
   [[nodiscard]] std::size_t count() const { return set_.transfers.size(); }
   [[nodiscard]] bool close_enough() const { return best_.value <= least_ * (1 + kCloseEnough); }
 
-  // Tries shares with everything at once and in turns.
-  void offer(std::vector<Shares> const& shares, std::size_t cuts) {
+  // Tries shares with everything at once and in turns; the best that they come to.
+  double offer(std::vector<Shares> const& shares, std::size_t cuts) {
+    auto best_of_all = std::numeric_limits<double>::infinity();
     for (auto const& turns : kTurns) {
       if (turns.fill > 0 && count() == 1) continue;
-      if (close_enough()) return;
+      if (close_enough()) return best_of_all;
       if (count() > kMostSearched && turns.first == First::Urgent) continue;
       Draft draft{shares, turns.fill, turns.first, cuts, objective_ == Objective::Slowdown};
       auto its_best = std::numeric_limits<double>::infinity();
@@ -233,11 +240,13 @@ class Search {
         constexpr double kStillMoving = 1e-3;
         if (its_value > its_best * (1 - kStillMoving)) break;
         its_best = its_value;
+        best_of_all = std::min(best_of_all, its_value);
         auto const here = draft;
         moves = even_out(set_, model_, draft, trial);
         if (its_value * (1 + kClearlyBetter) <= best_.value) best_ = {here, std::move(trial), its_value};
       }
     }
+    return best_of_all;
   }
 
   // From the best draft on: bytes of one transfer, rather one that ends late, go over to another of its ways, or
@@ -331,10 +340,10 @@ class Search {
   // As the linear program of the bound divides them, where everything may run at once: so that it is through earliest,
   // and with room. What no plan beats is known then.
   std::vector<std::vector<Shares>> optimal_shares() {
-    if (*std::max_element(set_.depth.begin(), set_.depth.end()) > 0 || close_enough()) return {};
+    if (objective_ == Objective::Slowdown || *std::max_element(set_.depth.begin(), set_.depth.end()) > 0) return {};
     auto division = best_division(set_.transfers, model_);
     if (!division) return {};
-    if (objective_ != Objective::Slowdown) least_ = division->makespan.value();
+    least_ = division->makespan.value();
     std::vector<std::vector<Shares>> all;
     for (auto* bytes : {&division->bytes, &division->roomy}) {
       if (bytes->empty()) continue;
