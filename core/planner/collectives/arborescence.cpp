@@ -19,7 +19,7 @@ std::optional<Parents> cheapest_parents(EdgeCosts const& costs, std::size_t root
 
 // Empty where everyone's parents lead to the root.
 std::vector<std::size_t> circle_among(Parents const& parents, std::size_t root) {
-  constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+  constexpr auto kNobody = static_cast<std::size_t>(-1);
   std::vector<std::size_t> seen_from(parents.size(), kNobody);
   seen_from[root] = root;
   for (std::size_t first = 0; first < parents.size(); ++first) {

@@ -28,9 +28,13 @@ class Moves {
   Moves(std::size_t participants, Bytes bytes, std::size_t cells)
       : bytes_(bytes), cells_(cells), data_(participants * cells), output_(0), participants_(participants) {}
   // Cells of any sizes: where each begins, ascending.
-  Moves(std::size_t participants, Bytes bytes, std::vector<Bytes> begins) : Moves(participants, bytes, begins.size()) {
-    begins_ = std::move(begins);
-  }
+  Moves(std::size_t participants, Bytes bytes, std::vector<Bytes> begins)
+      : bytes_(bytes),
+        cells_(begins.size()),
+        begins_(std::move(begins)),
+        data_(participants * cells_),
+        output_(0),
+        participants_(participants) {}
 
   // Carries cells to the same cells of another participant, one move for each run of neighbouring cells.
   void carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces, std::optional<std::uint32_t> leg = {});
