@@ -6,8 +6,10 @@
 
 #include "core/io/error.hpp"
 #include "core/model/figures.hpp"
+#include "core/model/overheads.hpp"
 #include "core/model/path_builder.hpp"
 #include "core/plan/lines.hpp"
+#include "core/plan/one_kernel.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -21,6 +23,7 @@ class Between {
         steps_(steps),
         demands_(demands),
         in_lines_(in_lines),
+        form_start_(form_start(model, steps, in_lines)),
         additions_join_(std::none_of(steps.begin(), steps.end(), [](Step const& step) {
           return step.reads && step.from != step.to && !by_kernel(step.op);
         })) {
@@ -39,9 +42,16 @@ class Between {
       demand.start = demand.busy = Seconds(0);  // its kernel runs already
     else
       demand.start += noticed + engine_change(step, demand) * model_.assumed()(Parameter::EngineStart);
+    if (step.after.empty()) demand.start += form_start_;
   }
 
  private:
+  // What passes before the first of steps that are one kernel on each GPU.
+  static Seconds form_start(Model const& model, std::vector<Step> const& steps, bool in_lines) {
+    if (!in_lines && !fit_one_kernel(steps, model.machine())) return Seconds(0);
+    return (in_lines ? overheads::kLinesStart : overheads::kProgramStart) * model.assumed()(Parameter::EngineStart);
+  }
+
   // Who does a step: one of its GPU's copy engines or its multiprocessors; others do not wait by events.
   enum class Doer : std::uint8_t { Engine, Kernel, Other };
   static Doer doer_of(Step const& step) {
@@ -108,6 +118,7 @@ class Between {
   std::vector<Step> const& steps_;
   std::vector<Demand>& demands_;
   bool in_lines_;
+  Seconds form_start_;
   bool additions_join_;
   std::vector<Seconds> paths_;  // of each step alone
 };
@@ -154,7 +165,9 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
       throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
                                   model.resources().at(*demands.back().unknown).missing));
   }
-  if (std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); })) return demands;
+  // Steps of shared buffers are a collective's.
+  bool const alone = std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); });
+  if (alone && (steps.empty() || !steps.front().reads)) return demands;
   Between between(model, steps, demands, in_lines);
   for (std::size_t i = 0; i < steps.size(); ++i) between.add_to(i);
   return demands;

@@ -1,36 +1,20 @@
 #include "hw/program/device_program.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
 #include "core/plan/dag_runner.hpp"
-#include "core/rules/conditions.hpp"
+#include "core/plan/one_kernel.hpp"
 #include "hw/program/program_image.hpp"
 #include "hw/program/share_blocks.hpp"
 
 namespace lanewise::hw {
 namespace {
 
+static_assert(kMostGpusOfProgram == kMostGpusOfOneKernel);
+
 // A block's threads take this much at a time; fewer bytes do not feed it.
 constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
-
-std::optional<std::string> why_streams(Step const& step, Machine const& machine) {
-  if (step.work > Seconds(0)) return "it computes";
-  if (!step.reads || !step.writes) return "its steps share no buffers";
-  if (!gpu_at(machine, step.from) || !gpu_at(machine, step.to)) return "it touches host memory";
-  switch (step.way.mechanism) {
-    case Mechanism::Local:
-    case Mechanism::Nvlink:
-    case Mechanism::PcieP2p: break;
-    default: return fmt::format("{} is no access of one GPU to another", to_string(step.way.mechanism));
-  }
-  if (step.op != Op::Copy && step.op != Op::Write && step.op != Op::Read)
-    return fmt::format("{} is no load or store", to_string(step.op));
-  if (step.op == Op::Copy && step.from != step.to) return "it asks for copy engines";
-  return std::nullopt;
-}
 
 // Additions are loads of the GPU that keeps the sum.
 bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
@@ -158,7 +142,7 @@ std::vector<std::size_t> DevicePrograms::reached_by(Task const& task,
 std::optional<std::string> why_streams(Plan const& plan, Machine const& machine) {
   if (!plan.collective) return "its steps share no buffers";
   for (auto const& step : plan.steps)
-    if (auto why = why_streams(step, machine)) return why;
+    if (auto why = why_no_kernel(step, machine)) return why;
   if (plan.collective->among.size() > kMostGpusOfProgram) return "so many GPUs are too many for flags";
   auto const programs = lower(plan, 1);
   Addresses const anywhere{std::vector<std::uint64_t>(plan.buffers.size()),

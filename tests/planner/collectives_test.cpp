@@ -128,6 +128,16 @@ TEST(FaultOf, FindsABlockAtAnothersPlace) {
   EXPECT_THAT(fault_of(plan).value_or(""), HasSubstr("participant 1"));
 }
 
+// Kernels on all GPUs tell one another that they run and are through, unless data bring their own flags; copies do not.
+TEST(PlanCollective, CountsWhatKernelsTellOneAnother) {
+  Model const model(bundled("hgx-h200"));
+  auto const plan =
+      plan_collective(model, among(model.machine(), CollectiveOp::ReduceScatter, 2, 64_MiB, Algorithm::Direct));
+  auto apart = plan.steps;
+  for (auto& step : apart) step.reads.reset();
+  EXPECT_NEAR((estimate(model, plan.steps).makespan - estimate(model, apart).makespan).value(), 5.4e-6, 1e-9);
+}
+
 // Pieces go on while the next follow: n - 1 links are through after the first piece and the others behind it.
 TEST(PlanCollective, SendsAChainInPieces) {
   Model const model(bundled("hgx-h200"));
@@ -140,7 +150,7 @@ TEST(PlanCollective, SendsAChainInPieces) {
   auto const one = time(1);
   auto const best = time(0);
   for (std::size_t const pieces : {1, 4, 64}) EXPECT_LE(best, time(pieces));
-  EXPECT_LT(best, one / 5.0);
+  EXPECT_LT(best, one / 4.8);
 }
 
 // Between the sockets of an AC922 there is one way; what crosses it crosses once, however many wait for it.
@@ -238,7 +248,7 @@ TEST(PlanCollective, ChoosesFewRoundsForLittleAndFullLinksForMuch) {
   for (auto const bytes : {4_KiB, 1_MiB, 256_MiB})
     for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling})
       EXPECT_LE(time(bytes, Algorithm::Auto), time(bytes, algorithm));
-  EXPECT_LT(time(4_KiB, Algorithm::HalvingDoubling), time(4_KiB, Algorithm::Ring));
+  EXPECT_LT(time(4_KiB, Algorithm::Direct), time(4_KiB, Algorithm::Ring));
 }
 
 TEST(PlanCollective, RefusesWhatItCannotDo) {

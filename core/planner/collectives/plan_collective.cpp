@@ -203,15 +203,20 @@ struct Weighed {
   Seconds time{0};
 };
 
-// What a collective moves was made by a kernel, and so it is where a plan begins with copies that their engines wait
-// for it. A run, which begins with the collective, is not that much longer.
-Seconds after_a_kernel(Model const& model, std::vector<Step> const& steps) {
-  Seconds wait{0};
-  for (auto const& step : steps)
-    if (auto const gpu = gpu_at(model.machine(), step.from);
-        gpu && step.after.empty() && step.from != step.to && !by_kernel(step.op))
-      wait = std::max(wait, figures::engine_change(model.machine().part_of(*gpu)));
-  return wait * model.assumed()(Parameter::EngineStart);
+// What a collective moves was made by a kernel, and what it brings is for one: copies at its beginning wait for their
+// engines, and whoever goes on waits by events for the copies of other GPUs. A run, which is the collective alone, is
+// not that much longer; kernels tell one another within it.
+Seconds between_kernels(Model const& model, std::vector<Step> const& steps) {
+  Seconds before{0};
+  Seconds behind{0};
+  for (auto const& step : steps) {
+    auto const gpu = gpu_at(model.machine(), step.from);
+    if (!gpu || step.from == step.to || by_kernel(step.op)) continue;
+    auto const* part = model.machine().part_of(*gpu);
+    if (step.after.empty()) before = std::max(before, figures::engine_change(part));
+    if (gpu_at(model.machine(), step.to)) behind = std::max(behind, figures::chunk_gap(part));
+  }
+  return (before + behind) * model.assumed()(Parameter::EngineStart);
 }
 
 // What is worth weighing among so many.
@@ -307,7 +312,7 @@ class Weighing {
     for (auto& with : lanes_) {
       if (best && as_is) break;
       auto plan = laid(model_, one, places_, algorithm, moves, with);
-      auto const time = estimate(model_, plan.steps).makespan + after_a_kernel(model_, plan.steps);
+      auto const time = estimate(model_, plan.steps).makespan + between_kernels(model_, plan.steps);
       constexpr double kClearlyFaster = 1e-3;
       if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
     }
