@@ -22,8 +22,8 @@ class Balance {
     for (auto const& member : set) add(*member.transfer, member.usual, model);
   }
 
-  Balanced run() {
-    for (auto const power : kPowers) {
+  Balanced run(std::span<int const> powers) {
+    for (auto const power : powers) {
       power_ = power;
       for (int sweep = 0; sweep < kSweeps; ++sweep) {
         find_longest();
@@ -168,7 +168,10 @@ class Balance {
 
 }  // namespace
 
-Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(); }
+Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(kPowers); }
+Balanced roughly_balanced(std::span<Together const> set, Model const& model) {
+  return Balance(set, model).run(std::span(kPowers).first(1));
+}
 
 void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares) {
   auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());

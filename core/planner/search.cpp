@@ -369,8 +369,13 @@ bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Mo
     any = any || open.transfers[i].options.size() > apart.transfers[i].options.size();
     if (open.depth[i] == 0 && open.transfers[i].bytes > Bytes(0)) all.push_back({&open.transfers[i], open.usual[i]});
   }
-  return any && (all.size() < open.transfers.size() ||
-                 balanced(all, model).longest.value() * (1 + kBetterThroughHost) <= value);
+  if (!any) return false;
+  if (all.size() < open.transfers.size()) return true;
+  auto const gains = [&](Balanced const& found, double leeway) {
+    return found.longest.value() * (1 + kBetterThroughHost) <= value * leeway;
+  };
+  constexpr double kRough = 1.1;
+  return gains(roughly_balanced(all, model), kRough) && gains(balanced(all, model), 1);
 }
 
 }  // namespace
