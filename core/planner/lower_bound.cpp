@@ -94,7 +94,7 @@ class Program {
     for (auto const& transfer : transfers_) division.bytes.emplace_back(transfer.options.size(), 0.0);
     for (std::size_t c = 0; c < columns_.size(); ++c)
       division.bytes[columns_[c].transfer][columns_[c].option] = optimal->bytes[c];
-    if (columns_.size() == transfers_.size()) return division;  // each has one way
+    if (each_has_one_way()) return division;
     if (auto const roomy = roomiest(optimal->makespan)) {
       division.roomy = division.bytes;
       for (std::size_t c = 0; c < columns_.size(); ++c)
@@ -362,7 +362,11 @@ class Program {
     return bytes;
   }
 
-  // Where each transfer has one way, the fullest limit is all there is to it.
+  [[nodiscard]] bool each_has_one_way() const {
+    return !transfers_.empty() && std::all_of(transfers_.begin(), transfers_.end(),
+                                              [](OpenTransfer const& one) { return one.options.size() == 1; });
+  }
+  // Then the fullest limit is all there is to it.
   [[nodiscard]] Optimum solved_by_fullest() const {
     Optimum found;
     found.bytes.resize(columns_.size());
@@ -386,7 +390,7 @@ class Program {
 
   // Minimise T so that all bytes go somewhere and no limit is passed.
   [[nodiscard]] std::optional<Optimum> solved() const {
-    if (columns_.size() == transfers_.size() && linear_solver()) return solved_by_fullest();
+    if (each_has_one_way()) return solved_by_fullest();
     auto program = rows_of_transfers();
     auto const row_of = add_limits(program, 0);
     for (std::size_t l = 0; l < limits_.size(); ++l)

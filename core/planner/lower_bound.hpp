@@ -41,7 +41,7 @@ std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);
 // time; nullopt without a solver, or where there are too many.
 struct Division {
   std::vector<std::vector<double>> bytes;
-  std::vector<std::vector<double>> roomy;  // hardly later, and least crowded; empty where nothing is
+  std::vector<std::vector<double>> roomy;  // hardly later, and least crowded; empty where each has one way
   Seconds makespan{0};                     // no plan with these options is shorter
 };
 std::optional<Division> best_division(std::vector<OpenTransfer> const& transfers, Model const& model);

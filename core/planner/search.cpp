@@ -36,8 +36,8 @@ struct Turns {
   double fill = 0;
   First first = First::Listed;
 };
-// Everything at once; hardly any sharing; one each way of what shares both directions; two or three at a time; only
-// engines hold steps back.
+// Of those tried on the bundled machines these stayed: everything at once; hardly any sharing; one each way of what
+// shares both directions; two or three at a time; only engines hold steps back.
 constexpr double kBothWays = 1.45;
 constexpr double kFew = 2.2;
 constexpr double kEngines = 100;
@@ -162,7 +162,7 @@ class Search {
   // The best draft that is clearly better than the usual ways all at once, which take `usual`.
   Found run(double usual) {
     search(usual);
-    simplify();
+    simplify(usual);
     return std::move(best_);
   }
 
@@ -199,10 +199,10 @@ class Search {
   }
 
   // Transfers that are divided for next to nothing go one way: their usual one, or that of most of their bytes.
-  void simplify() {
+  void simplify(double usual) {
     if (best_.trial.steps.empty() || count() > kMostSearched) return;
     constexpr double kNothing = 0.003;
-    auto const most = best_.value * (1 + kNothing);
+    auto const most = std::min(best_.value * (1 + kNothing), usual / (1 + kClearlyBetter));
     for (std::size_t i = 0; i < count(); ++i) {
       auto const& shares = best_.draft.shares[i];
       if (std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) < 2) continue;

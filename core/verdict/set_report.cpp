@@ -136,7 +136,9 @@ SetResult judged_all_gather(SetResult result, Model const& model, std::vector<Pc
   auto plans = plans_of_collective(model, collective);
   auto const plan = plans.front();
   std::vector<SimplePlan> simple;
-  for (auto& other : plans) simple.push_back({std::string(to_string(other.collective->algorithm)), std::move(other)});
+  for (auto& other : plans)
+    if (other.collective->algorithm != Algorithm::PackedTrees)  // is sought for the machine, and nothing simple
+      simple.push_back({std::string(to_string(other.collective->algorithm)), std::move(other)});
   auto const direct = std::find_if(simple.begin(), simple.end(), [](SimplePlan const& one) {
     return one.plan.collective->algorithm == Algorithm::Direct;
   });

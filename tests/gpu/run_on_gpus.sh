@@ -61,7 +61,11 @@ algorithms_of() {
 }
 mkdir "$work/collectives"
 collective trees broadcast packed_trees 4096 >"$work/trees.yaml"
-solves=$("$program" plan "$work/trees.yaml" --on "$work/here.yaml" 2>/dev/null || true)  # empty without a linear solver
+solves=yes
+if ! "$program" plan "$work/trees.yaml" --on "$work/here.yaml" >"$work/trees.txt" 2>&1; then
+  grep -q 'needs a linear solver' "$work/trees.txt"
+  solves=
+fi
 count=0
 for op in broadcast scatter gather all_gather reduce_scatter all_reduce all_to_all; do
   for bytes in $((16 * gpus)) $((16 * gpus * 12345)) 1000004 $((gpus * 40 << 20)); do

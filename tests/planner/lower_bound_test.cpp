@@ -144,6 +144,7 @@ TEST(BestDivision, LeavesRoomWhereItIsAsked) {
   auto const transfers = open_transfers(Planner(model).plan(requests), model);
   auto const division = best_division(transfers, model);
   ASSERT_TRUE(division);
+  ASSERT_EQ(division->roomy.size(), transfers.size());
   // How long each resource is busy, as shares of the least makespan.
   auto const busy = [&](std::vector<std::vector<double>> const& bytes) {
     std::map<ResourceId, double> shares;

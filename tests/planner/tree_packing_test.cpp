@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -138,6 +139,44 @@ TEST_F(PackedTrees, BeatAlgorithmsThatKnowNoMachine) {
   for (auto const other : {Algorithm::Ring, Algorithm::Direct, Algorithm::Hierarchical, Algorithm::ThroughHost})
     EXPECT_LT(packed * 1.3, taken(other)) << to_string(other);
   EXPECT_GE(packed, packing_bound(collective_, gpus_and_memories(), model_)->makespan);
+}
+
+// Cells end at whole elements, whatever the number of bytes, and however few there are.
+TEST_F(PackedTrees, LoseNoByteOfAnyNumber) {
+  for (auto const op : {CollectiveOp::AllGather, CollectiveOp::Broadcast})
+    for (auto const bytes : {1, 8, 17, 63, 999, 12'345, 1'000'003}) {
+      auto odd = collective_;
+      odd.op = op;
+      odd.bytes = Bytes(bytes);
+      odd.algorithm = Algorithm::PackedTrees;
+      auto const plan = plan_collective(model_, odd);
+      EXPECT_FALSE(plan.steps.empty()) << bytes;
+      EXPECT_EQ(fault_of(plan).value_or(""), "") << to_string(op) << " of " << bytes;
+    }
+}
+
+// Of host memories a plan has only those that it uses.
+TEST_F(PackedTrees, TakeNoBufferThatNobodyPasses) {
+  Model const mesh(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("dgx-1-v100"));
+  auto gathered = all_gather(mesh.machine(), 512_MiB);
+  gathered.algorithm = Algorithm::PackedTrees;
+  auto const plan = plan_collective(mesh, gathered);
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    auto const uses = [&](Step const& step) { return step.writes->buffer == BufferId(i); };
+    EXPECT_TRUE(std::any_of(plan.steps.begin(), plan.steps.end(), uses)) << plan.buffers[i].name;
+  }
+}
+
+// Two of different nodes have no trees but their NICs, and what bounds a transfer bounds them.
+TEST_F(PackedTrees, LeaveTheBoundBetweenNodesAsItIs) {
+  Model const cluster(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h100-2"));
+  auto const& machine = cluster.machine();
+  Collective const broadcast{
+      CollectiveOp::Broadcast, {machine.place("node0/gpu0"), machine.place("node1/gpu0")}, 256_MiB, Algorithm::Auto, 0};
+  auto const time = estimate(cluster, plan_collective(cluster, broadcast).steps).makespan;
+  auto const bound = collective_bound(broadcast, cluster);
+  ASSERT_TRUE(bound);
+  EXPECT_LT(bound->gap(time), 0.2);
 }
 
 TEST_F(PackedTrees, DoBroadcastsAndNoReductions) {

@@ -270,20 +270,20 @@ std::optional<Moves> through_host(Collective const& collective, Layout const& la
 // One piece of what a packed tree carries.
 struct Piece {
   PackedTree const* tree = nullptr;
-  double begin = 0, end = 0;  // as shares of its root's part
-  double when = 0;            // all trees at the same pace, from 0 to 1
+  double begin = 0;  // as a share of its root's part
+  double when = 0;   // all trees at the same pace, from 0 to 1
 };
 
 // The trees of one root with their shares of its part, in `count` pieces together; whole where nobody passes them on.
 std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size_t count) {
-  constexpr double kSmallestShare = 0.02;  // trees with less are left out
-  double all = 0;
+  constexpr double kSmallest = 0.04;  // of the largest tree; less is left out, as a division of sets drops it
+  double largest = 0;
   for (auto const& tree : packing.trees)
-    if (tree.root == root) all += tree.bytes;
+    if (tree.root == root) largest = std::max(largest, tree.bytes);
   double kept = 0;
   std::vector<PackedTree const*> trees;
   for (auto const& tree : packing.trees) {
-    if (tree.root != root || tree.bytes < kSmallestShare * all) continue;
+    if (tree.root != root || tree.bytes < kSmallest * largest) continue;
     kept += tree.bytes;
     trees.push_back(&tree);
   }
@@ -297,7 +297,7 @@ std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size
     for (std::int64_t k = 0; k < own; ++k) {
       auto const part = [&](double of) { return begin + share * of / static_cast<double>(own); };
       auto const place = static_cast<double>(k);
-      pieces.push_back({tree, part(place), part(place + 1), (place + 0.5) / static_cast<double>(own)});
+      pieces.push_back({tree, part(place), (place + 0.5) / static_cast<double>(own)});
     }
     begin += share;
   }

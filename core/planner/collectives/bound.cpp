@@ -1,5 +1,6 @@
 // What no algorithm of a collective can beat: whatever is computed where, so much must leave and reach each participant
-// and each node, in closed form; of two participants, so much must pass between them.
+// and each node, in closed form; of two participants, so much must pass between them; within a node, what comes into
+// groups of them, and trees that carry everything, as linear programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -220,10 +221,13 @@ std::optional<LowerBound> longer(std::optional<LowerBound> one, std::optional<Lo
   return !one || (other && other->makespan > one->makespan) ? std::move(other) : std::move(one);
 }
 
-// Whether nothing but whole ways of transfers between two does it: packed trees stage piece by piece as they like.
-bool only_transfers(Collective const& collective) {
+// Whether nothing but whole ways of transfers between two does it: packed trees, within a node, stage piece by piece as
+// they like.
+bool only_transfers(Collective const& collective, Machine const& machine) {
+  if (collective.among.size() != 2) return false;
   bool const has_trees = collective.op == CollectiveOp::AllGather || collective.op == CollectiveOp::Broadcast;
-  return collective.among.size() == 2 && !(has_trees && linear_solver());
+  bool const may_have = linear_solver() || collective.algorithm == Algorithm::PackedTrees;
+  return !has_trees || !may_have || nodes_of(collective, machine).size() > 1;
 }
 
 // Participants that are nearer to one another than to the rest, as members of a node: each by itself, those that NVLink
@@ -320,7 +324,8 @@ std::optional<LowerBound> collective_bound(Collective const& collective, Model c
   bool const on_gpus = std::all_of(collective.among.begin(), collective.among.end(),
                                    [&](Place const& place) { return gpu_at(model.machine(), place).has_value(); });
   if (!on_gpus) return std::nullopt;
-  auto best = only_transfers(collective) ? bound_of_two(collective, model) : bound_of_node(collective, model);
+  auto best =
+      only_transfers(collective, model.machine()) ? bound_of_two(collective, model) : bound_of_node(collective, model);
   for (auto& cut : cuts_of(collective, model))
     if (!best || cut.time > best->makespan) best = LowerBound{cut.time, {{std::move(cut.name), 1.0}}};
   return best;

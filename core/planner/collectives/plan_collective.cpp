@@ -14,6 +14,7 @@
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/demands.hpp"
 #include "core/planner/estimate.hpp"
+#include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/search.hpp"
 #include "core/rules/conditions.hpp"
@@ -146,14 +147,17 @@ Plan laid(Model const& model, Collective const& collective, std::vector<Place> c
     plan.buffers.push_back(
         {machine.name_of(collective.among[i]) + ".output", collective.among[i], received_by(collective, i)});
   auto const n = collective.among.size();
-  auto const first_memory = plan.buffers.size();
-  for (auto m = n; m < moves.participants(); ++m)
+  auto const list = moves.take();
+  std::map<std::uint32_t, BufferId> of_memory;  // those that something passes
+  for (auto m = static_cast<std::uint32_t>(n); m < moves.participants(); ++m) {
+    if (std::none_of(list.begin(), list.end(), [&](Moves::Move const& move) { return move.to == m; })) continue;
+    of_memory.emplace(m, BufferId(plan.buffers.size()));
     plan.buffers.push_back({machine.name_of(places[m]) + ".data", places[m], collective.bytes});
+  }
   auto const buffer = [&](std::uint32_t who, Moves::Store store) {
-    if (who >= n) return BufferId(first_memory + who - n);
+    if (who >= n) return of_memory.at(who);
     return BufferId(store == Moves::Store::Data ? who : who + n);
   };
-  auto const list = moves.take();
   plan.steps.reserve(list.size());
   std::string const name(to_string(collective.op));
   for (auto const& move : list) {
@@ -260,7 +264,7 @@ class Weighing {
   [[nodiscard]] bool is_worth_packing() const {
     constexpr Bytes kLeastBytes{std::int64_t{4} << 20};
     constexpr double kClose = 1.03;
-    if (collective_.bytes < kLeastBytes || plans_.empty()) return false;
+    if (collective_.bytes < kLeastBytes || plans_.empty() || !can_be_packed(collective_, participants())) return false;
     Seconds least{0};
     for (auto const& cut : cuts_of(collective_, model_)) least = std::max(least, cut.time);
     return best_time() > kClose * least;
@@ -268,11 +272,11 @@ class Weighing {
   // Over the participants alone, and over host memory, which must be worth it where NVLink joins them all.
   void weigh_packed_trees() {
     bool const joined = nvlink_islands(model_.machine(), collective_.among).size() < 2;
-    if (joined) weigh_packed_trees({collective_.among, collective_.among.size()}, best_time());
+    if (joined) weigh_trees_over(participants(), best_time());
     auto const enough = joined ? best_time() * (1 / (1 + kBetterThroughHost)) : best_time();
     if (places_.size() > collective_.among.size())
-      weigh_packed_trees({places_, collective_.among.size()},
-                         collective_.algorithm == Algorithm::Auto ? enough : kForever);
+      weigh_trees_over({places_, collective_.among.size()},
+                       collective_.algorithm == Algorithm::Auto ? enough : kForever);
   }
 
   [[nodiscard]] bool found_none() const { return plans_.empty(); }
@@ -290,19 +294,29 @@ class Weighing {
     return best;
   }
 
-  // In several styles: which is best shows when they run. Plans that take `enough` are of no use.
-  void weigh_packed_trees(Waypoints const& waypoints, Seconds enough) {
+  [[nodiscard]] Waypoints participants() const { return {collective_.among, collective_.among.size()}; }
+
+  // In several styles: which is best shows when they run, and it alone stays. The figures are of those tried on the
+  // bundled machines the ones without which some plan was clearly worse. Plans that take `enough` are of no use.
+  void weigh_trees_over(Waypoints const& waypoints, Seconds enough) {
+    auto const before = plans_.size();
+    auto layout = layout_;
     for (bool const by_kernels : {false, true})
       for (auto const thrift : {0.01, 0.5}) {
-        layout_.packing = packed_trees(collective_, waypoints, model_, {by_kernels, thrift, enough});
-        if (!layout_.packing) break;
-        lanes_.front().settle(layout_.packing->legs);
+        layout.packing = packed_trees(collective_, waypoints, model_, {by_kernels, thrift, enough});
+        if (!layout.packing) break;
+        lanes_.front().settle(layout.packing->legs);
         for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
-          layout_.chunks = pieces;
-          for (auto const& moves : moves_of(collective_, Algorithm::PackedTrees, layout_))
+          layout.chunks = pieces;
+          for (auto const& moves : moves_of(collective_, Algorithm::PackedTrees, layout))
             weigh(collective_, Algorithm::PackedTrees, moves, enough);
         }
       }
+    if (plans_.size() <= before + 1) return;
+    auto const first = plans_.begin() + static_cast<std::ptrdiff_t>(before);
+    std::iter_swap(first,
+                   std::min_element(first, plans_.end(), [](auto const& a, auto const& b) { return a.time < b.time; }));
+    plans_.erase(first + 1, plans_.end());
   }
 
   void weigh(Collective const& one, Algorithm algorithm, Moves const& moves, Seconds enough = kForever) {
@@ -339,6 +353,8 @@ std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
   if (open ? weighing.is_worth_packing() : collective.algorithm == Algorithm::PackedTrees)
     weighing.weigh_packed_trees();
   auto plans = std::move(weighing).take();
+  if (plans.empty() && collective.algorithm == Algorithm::PackedTrees && !linear_solver())
+    throw PlanError("packed_trees needs a linear solver, which this build has not (package coinor-libclp-dev)");
   if (plans.empty())
     throw PlanError(fmt::format("{} does not do {} among these {}", to_string(collective.algorithm),
                                 to_string(collective.op), collective.among.size()));

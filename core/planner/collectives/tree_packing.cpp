@@ -1,6 +1,8 @@
 #include "core/planner/collectives/tree_packing.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <map>
 
 #include "core/planner/collectives/arborescence.hpp"
@@ -11,36 +13,41 @@
 namespace lanewise {
 namespace {
 
-// Each of them may pass data on or not, and every choice is looked at.
-constexpr std::size_t kMostBetween = 4;
+// Who is no participant may pass data on or not, and every choice is looked at for every root: so many at most.
+constexpr std::size_t kMostChoices = 1024;
 constexpr std::size_t kMostParticipants = 16;
 constexpr int kMostRounds = 200;
 constexpr int kMostRoundsForRoom = 10;
 // Trees and bound this close (relative) are as good as met.
 constexpr double kMet = 1e-3;
-constexpr double kMega = 1e-6;
-// In millions of bytes and seconds.
+constexpr double kGiga = 1e-9;
+constexpr Bytes kLarge{std::int64_t{1} << 30};  // what a way's rate is asked for
+// The programs. So that their numbers lie around 1, bytes are shares of the collective's, capacities gigabytes a
+// second, and times what a gigabyte takes where the collective is one.
 class TreePacking {
  public:
   // Without a style engines do not count.
   TreePacking(Collective const& collective, Waypoints const& waypoints, Model const& model, PackingStyle const* style)
-      : waypoints_(waypoints), model_(model), planner_(model), style_(style) {
+      : waypoints_(waypoints),
+        model_(model),
+        planner_(model),
+        style_(style),
+        bytes_(static_cast<double>(collective.bytes.value())) {
     auto const n = waypoints.participants;
-    auto const bytes = static_cast<double>(collective.bytes.value()) * kMega;
     if (collective.op == CollectiveOp::Broadcast)
-      roots_.push_back({collective.root, bytes});
+      roots_.push_back({collective.root, 1});
     else
-      for (std::size_t i = 0; i < n; ++i) roots_.push_back({i, bytes / static_cast<double>(n)});
+      for (std::size_t i = 0; i < n; ++i) roots_.push_back({i, 1 / static_cast<double>(n)});
     for (std::uint32_t from = 0; from < waypoints.places.size(); ++from)
       for (std::uint32_t to = 0; to < waypoints.places.size(); ++to)
         if (from != to && !(is_memory(from) && is_memory(to))) add_legs(from, to);
   }
 
   // False where there is no answer, or none below `enough`.
-  bool pack(double enough = kNoEdge) {
+  bool pack(Seconds enough) {
     prices_.resize(capacities_.size());
     for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] = 1 / capacities_[i];
-    double makespan = kNoEdge;
+    double makespan = std::numeric_limits<double>::infinity();
     for (int round = 0; round < kMostRounds; ++round) {
       auto const least = add_trees();
       if (!least) return false;
@@ -52,7 +59,7 @@ class TreePacking {
       take(*solution, 1);
     }
     makespan_ = makespan;
-    return makespan < enough;
+    return seconds(makespan) < enough;
   }
 
   // Of all packings that take hardly longer, the one with most room on everything.
@@ -67,17 +74,22 @@ class TreePacking {
     }
   }
 
-  [[nodiscard]] Packing packing() && {
+  // Nullopt where the solver's rounding leaves a root without trees.
+  [[nodiscard]] std::optional<Packing> packing() && {
     Packing packing{std::move(legs_), {}};
     for (auto& tree : trees_) {
-      tree.bytes /= kMega;
+      tree.bytes *= bytes_;
       if (tree.bytes > 0) packing.trees.push_back(std::move(tree));
     }
+    for (auto const& root : roots_)
+      if (std::none_of(packing.trees.begin(), packing.trees.end(),
+                       [&](PackedTree const& tree) { return tree.root == root.who; }))
+        return std::nullopt;
     return packing;
   }
 
   [[nodiscard]] LowerBound bound() const {
-    LowerBound bound{Seconds(least_), {}};
+    LowerBound bound{seconds(least_), {}};
     constexpr double kLeastShare = 1e-6;
     for (std::size_t i = 0; i < shares_.size(); ++i)
       if (shares_[i] > kLeastShare) bound.binding.push_back({names_[i], shares_[i]});
@@ -89,13 +101,14 @@ class TreePacking {
  private:
   struct Root {
     std::size_t who = 0;
-    double bytes = 0;
+    double bytes = 0;  // of all
   };
   struct Take {
     std::size_t row = 0;
     double weight = 0;  // of the row's capacity for each byte
   };
 
+  [[nodiscard]] Seconds seconds(double time) const { return Seconds(time * bytes_ * kGiga); }
   [[nodiscard]] bool is_memory(std::size_t place) const {
     return std::holds_alternative<NumaId>(waypoints_.places[place]);
   }
@@ -106,7 +119,6 @@ class TreePacking {
       // Whoever is no GPU runs no kernel.
       if ((op == Op::Write && is_memory(from)) || (op == Op::Read && is_memory(to))) continue;
       if (style_ != nullptr && (through_host ? op != Op::Copy : style_->by_kernels && op == Op::Copy)) continue;
-      constexpr Bytes kLarge{std::int64_t{1} << 30};
       auto const choice =
           planner_.choose({.from = waypoints_.places[from], .to = waypoints_.places[to], .bytes = kLarge, .op = op});
       for (auto const& judged : choice.judged) {
@@ -117,18 +129,17 @@ class TreePacking {
     }
   }
   void add_leg(Leg const& leg, Cost const& cost) {
-    constexpr Bytes kLarge{std::int64_t{1} << 30};
     auto const demand = model_.lower(waypoints_.places[leg.from], waypoints_.places[leg.to], kLarge, leg.op, leg.way);
     auto& takes = takes_.emplace_back();
     for (auto const& use : demand.uses) takes.push_back({row_of(use.resource), use.weight.ratio()});
     if (style_ != nullptr)
-      for (auto const engine : demand.engines) takes.push_back({row_of(engine), 1 / (cost.rate.value() * kMega)});
+      for (auto const engine : demand.engines) takes.push_back({row_of(engine), 1 / (cost.rate.value() * kGiga)});
     legs_.push_back(leg);
   }
 
   std::size_t row_of(ResourceId resource) {
     auto const [entry, fresh] = resources_.try_emplace(resource, capacities_.size());
-    if (fresh) add_row(model_.resources().at(resource).name, model_.capacity(resource)->value() * kMega);
+    if (fresh) add_row(model_.resources().at(resource).name, model_.capacity(resource)->value() * kGiga);
     return entry->second;
   }
   std::size_t row_of(EngineId engine) {
@@ -263,6 +274,7 @@ class TreePacking {
   Model const& model_;
   Planner planner_;
   PackingStyle const* style_;
+  double bytes_;
   std::vector<Root> roots_;
   std::map<ResourceId, std::size_t> resources_;
   std::map<EngineId, std::size_t> engines_;
@@ -277,19 +289,23 @@ class TreePacking {
   double makespan_ = 0;
 };
 
-bool can_be_packed(Collective const& collective, Waypoints const& waypoints) {
-  bool const passes_on = collective.op == CollectiveOp::Broadcast || collective.op == CollectiveOp::AllGather;
-  return passes_on && collective.bytes > Bytes(0) && linear_solver() && waypoints.participants <= kMostParticipants &&
-         waypoints.places.size() <= waypoints.participants + kMostBetween;
-}
-
 }  // namespace
+
+bool can_be_packed(Collective const& collective, Waypoints const& waypoints) {
+  bool const gathers = collective.op == CollectiveOp::AllGather;
+  if ((!gathers && collective.op != CollectiveOp::Broadcast) || collective.bytes == Bytes(0) || !linear_solver() ||
+      waypoints.participants > kMostParticipants)
+    return false;
+  auto const between = waypoints.places.size() - waypoints.participants;
+  auto const roots = gathers ? waypoints.participants : 1;
+  return between < std::bit_width(kMostChoices) && (roots << between) <= kMostChoices;
+}
 
 std::optional<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
                                     PackingStyle const& style) {
   if (!can_be_packed(collective, waypoints)) return std::nullopt;
   TreePacking packing(collective, waypoints, model, &style);
-  if (!packing.pack(style.enough.value())) return std::nullopt;
+  if (!packing.pack(style.enough)) return std::nullopt;
   packing.make_room();
   return std::move(packing).packing();
 }
@@ -297,7 +313,7 @@ std::optional<Packing> packed_trees(Collective const& collective, Waypoints cons
 std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model) {
   if (!can_be_packed(collective, waypoints)) return std::nullopt;
   TreePacking packing(collective, waypoints, model, nullptr);
-  if (!packing.pack()) return std::nullopt;
+  if (!packing.pack(Seconds(std::numeric_limits<double>::infinity()))) return std::nullopt;
   return packing.bound();
 }
 

@@ -4,6 +4,8 @@
 // time is a linear program over all trees (Edmonds, Edge-disjoint branchings, 1973, packs them in graphs; here they
 // share resources with weights). Trees are added while one is cheaper, at the prices of what is full, than those there
 // are.
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -40,15 +42,18 @@ struct Waypoints {
 
 // How the trees of a plan are to be.
 struct PackingStyle {
-  bool by_kernels = false;  // between GPUs no copy engine moves them
-  double thrift = 0;        // what everything taken counts beside what is crowded
-  Seconds enough{0};        // trees that take so long are of no use
+  bool by_kernels = false;                                  // between GPUs no copy engine moves them
+  double thrift = 0;                                        // what everything taken counts beside what is crowded
+  Seconds enough{std::numeric_limits<double>::infinity()};  // trees that take so long are of no use
 };
 
+// Whether packed_trees() does it: a broadcast or all_gather, with a solver, and so few that may or may not pass data on
+// that all choices can be looked at.
+bool can_be_packed(Collective const& collective, Waypoints const& waypoints);
+
 // Trees that are through in nearly the least time, and of those the ones that leave most room on all that need not be
-// full. Nullopt for other collectives, without a solver, where somebody cannot be reached over ways of known capacity,
-// where so many may or may not pass on that it would take too
-// long, and where no trees are through in time.
+// full. Nullopt where it cannot be packed, where somebody cannot be reached over ways of known capacity, and where no
+// trees are through in time.
 std::optional<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
                                     PackingStyle const& style);
 
