@@ -302,7 +302,7 @@ class Weighing {
     auto const before = plans_.size();
     auto layout = layout_;
     for (bool const by_kernels : {false, true})
-      for (auto const thrift : {0.01, 0.5}) {
+      for (auto const thrift : {0.01, 0.1, 0.5}) {
         layout.packing = packed_trees(collective_, waypoints, model_, {by_kernels, thrift, enough});
         if (!layout.packing) break;
         lanes_.front().settle(layout.packing->legs);
