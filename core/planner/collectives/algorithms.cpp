@@ -295,9 +295,9 @@ std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size
                                      [&](std::uint32_t leg) { return packing.legs[leg].from != root; });
     auto const own = goes_on ? std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count))) : 1;
     for (std::int64_t k = 0; k < own; ++k) {
-      auto const part = [&](double of) { return begin + share * of / static_cast<double>(own); };
       auto const place = static_cast<double>(k);
-      pieces.push_back({tree, part(place), (place + 0.5) / static_cast<double>(own)});
+      pieces.push_back(
+          {tree, begin + share * place / static_cast<double>(own), (place + 0.5) / static_cast<double>(own)});
     }
     begin += share;
   }
@@ -329,10 +329,9 @@ std::optional<Moves> packed_trees(Collective const& collective, Layout const& la
         auto const when = piece.when * static_cast<double>(layout.chunks) + hop;
         hops.push_back({when, static_cast<std::uint32_t>(begins.size()), id});
       }
-      constexpr std::int64_t kElement = 16;
       auto const at =
           broadcast ? bytes * piece.begin : bytes * (static_cast<double>(root) + piece.begin) / static_cast<double>(n);
-      begins.emplace_back(static_cast<std::int64_t>(at) / kElement * kElement);
+      begins.push_back(Moves::whole_elements(at));
     }
   }
   std::stable_sort(hops.begin(), hops.end(), [](Hop const& a, Hop const& b) { return a.when < b.when; });

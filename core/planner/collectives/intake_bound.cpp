@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/planner/collectives/direct_ways.hpp"
 #include "core/planner/linear_program.hpp"
-#include "core/planner/planner.hpp"
 
 namespace lanewise {
 namespace {
@@ -42,13 +42,8 @@ class Intake {
  private:
   void add_legs(Place const& from, Place const& to) {
     constexpr Bytes kLarge{std::int64_t{1} << 30};
-    auto const choice = planner_.choose({.from = from, .to = to, .bytes = kLarge});
-    for (auto const& judged : choice.judged) {
-      bool const direct = judged.way.mechanism == Mechanism::Nvlink || judged.way.mechanism == Mechanism::PcieP2p ||
-                          judged.way.mechanism == Mechanism::HostDma;
-      if (!direct || judged.refused_by != nullptr || !judged.cost) continue;
+    for (auto const& judged : direct_ways(planner_, {.from = from, .to = to, .bytes = kLarge}))
       legs_.push_back({from, to, model_.lower(from, to, kLarge, Op::Copy, judged.way).uses});
-    }
   }
 
   using Columns = std::vector<std::vector<LinearProgram::Entry>>;  // of the legs

@@ -29,12 +29,15 @@ void tree_edges(std::size_t begin, std::size_t end, std::vector<std::pair<std::s
 
 }  // namespace
 
-Bytes Moves::begin_of(std::size_t cell) const {
+Bytes Moves::whole_elements(double below) {
   constexpr std::int64_t kElement = 16;
+  return Bytes(static_cast<std::int64_t>(below) / kElement * kElement);
+}
+
+Bytes Moves::begin_of(std::size_t cell) const {
   if (cell >= cells_) return bytes_;
   if (!begins_.empty()) return begins_[cell];
-  auto const exact = static_cast<double>(bytes_.value()) * static_cast<double>(cell) / static_cast<double>(cells_);
-  return Bytes(static_cast<std::int64_t>(exact) / kElement * kElement);
+  return whole_elements(static_cast<double>(bytes_.value()) * static_cast<double>(cell) / static_cast<double>(cells_));
 }
 
 void Moves::reads(Use& use, Move& move, std::uint32_t id) const {

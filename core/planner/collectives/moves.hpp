@@ -56,7 +56,9 @@ class Moves {
   [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
   [[nodiscard]] std::size_t participants() const { return participants_; }
   [[nodiscard]] bool has_output() const { return !output_.empty(); }
-  // Where a cell begins: whole elements of up to 16 bytes.
+  // The whole elements, of up to 16 bytes, below a place in a buffer: where cells begin.
+  [[nodiscard]] static Bytes whole_elements(double below);
+  // Where a cell begins.
   [[nodiscard]] Bytes begin_of(std::size_t cell) const;
 
  private:

@@ -302,9 +302,8 @@ class Weighing {
     auto const before = plans_.size();
     auto layout = layout_;
     for (bool const by_kernels : {false, true})
-      for (auto const thrift : {0.01, 0.1, 0.5}) {
-        layout.packing = packed_trees(collective_, waypoints, model_, {by_kernels, thrift, enough});
-        if (!layout.packing) break;
+      for (auto& packing : packed_trees(collective_, waypoints, model_, {by_kernels, {0.01, 0.1, 0.5}, enough})) {
+        layout.packing = std::move(packing);
         lanes_.front().settle(layout.packing->legs);
         for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
           layout.chunks = pieces;

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "core/planner/collectives/arborescence.hpp"
+#include "core/planner/collectives/direct_ways.hpp"
 #include "core/planner/crowding.hpp"
 #include "core/planner/linear_program.hpp"
-#include "core/planner/planner.hpp"
 
 namespace lanewise {
 namespace {
@@ -22,8 +22,10 @@ constexpr int kMostRoundsForRoom = 10;
 constexpr double kMet = 1e-3;
 constexpr double kGiga = 1e-9;
 constexpr Bytes kLarge{std::int64_t{1} << 30};  // what a way's rate is asked for
-// The programs. So that their numbers lie around 1, bytes are shares of the collective's, capacities gigabytes a
-// second, and times what a gigabyte takes where the collective is one.
+
+// The linear programs of one collective and the trees found so far. So that their numbers lie around 1, bytes are
+// shares of the collective's, capacities gigabytes a second, and times what a gigabyte takes where the collective is
+// one.
 class TreePacking {
  public:
   // Without a style engines do not count.
@@ -63,12 +65,12 @@ class TreePacking {
   }
 
   // Of all packings that take hardly longer, the one with most room on everything.
-  void make_room() {
+  void make_room(double thrift) {
     for (int round = 0; round < kMostRoundsForRoom; ++round) {
-      auto const solution = solve(roomiest());
+      auto const solution = solve(roomiest(thrift));
       if (!solution) return;
       take(*solution, solution->x.size() - trees_.size());
-      for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] += style_->thrift / capacities_[i];
+      for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] += thrift / capacities_[i];
       auto const known = trees_.size();
       if (!add_trees() || trees_.size() == known) return;
     }
@@ -119,13 +121,9 @@ class TreePacking {
       // Whoever is no GPU runs no kernel.
       if ((op == Op::Write && is_memory(from)) || (op == Op::Read && is_memory(to))) continue;
       if (style_ != nullptr && (through_host ? op != Op::Copy : style_->by_kernels && op == Op::Copy)) continue;
-      auto const choice =
-          planner_.choose({.from = waypoints_.places[from], .to = waypoints_.places[to], .bytes = kLarge, .op = op});
-      for (auto const& judged : choice.judged) {
-        bool const direct = judged.way.mechanism == Mechanism::Nvlink || judged.way.mechanism == Mechanism::PcieP2p ||
-                            judged.way.mechanism == Mechanism::HostDma;
-        if (direct && judged.refused_by == nullptr && judged.cost) add_leg({from, to, judged.way, op}, *judged.cost);
-      }
+      for (auto const& judged : direct_ways(
+               planner_, {.from = waypoints_.places[from], .to = waypoints_.places[to], .bytes = kLarge, .op = op}))
+        add_leg({from, to, judged.way, op}, *judged.cost);
     }
   }
   void add_leg(Leg const& leg, Cost const& cost) {
@@ -256,11 +254,11 @@ class TreePacking {
     return program;
   }
   // The least crowding, where that time is given.
-  [[nodiscard]] LinearProgram roomiest() const {
+  [[nodiscard]] LinearProgram roomiest(double thrift) const {
     auto program = rows_of_roots();
     for (auto const capacity : capacities_) program.add_row({.at_most = kBusyForFree * makespan_ * capacity});
     for (std::size_t i = 0; i < capacities_.size(); ++i) add_crowding(program, row(i), capacities_[i], makespan_);
-    add_columns(program, style_->thrift);
+    add_columns(program, thrift);
     return program;
   }
   // Trees stand behind `first` other columns.
@@ -301,13 +299,18 @@ bool can_be_packed(Collective const& collective, Waypoints const& waypoints) {
   return between < std::bit_width(kMostChoices) && (roots << between) <= kMostChoices;
 }
 
-std::optional<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
-                                    PackingStyle const& style) {
-  if (!can_be_packed(collective, waypoints)) return std::nullopt;
-  TreePacking packing(collective, waypoints, model, &style);
-  if (!packing.pack(style.enough)) return std::nullopt;
-  packing.make_room();
-  return std::move(packing).packing();
+std::vector<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
+                                  PackingStyle const& style) {
+  std::vector<Packing> packings;
+  if (!can_be_packed(collective, waypoints)) return packings;
+  TreePacking earliest(collective, waypoints, model, &style);
+  if (!earliest.pack(style.enough)) return packings;
+  for (auto const thrift : style.thrifts) {
+    auto with_room = earliest;
+    with_room.make_room(thrift);
+    if (auto packing = std::move(with_room).packing()) packings.push_back(std::move(*packing));
+  }
+  return packings;
 }
 
 std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model) {

@@ -43,7 +43,7 @@ struct Waypoints {
 // How the trees of a plan are to be.
 struct PackingStyle {
   bool by_kernels = false;                                  // between GPUs no copy engine moves them
-  double thrift = 0;                                        // what everything taken counts beside what is crowded
+  std::vector<double> thrifts;                              // what all that is taken counts beside what is crowded
   Seconds enough{std::numeric_limits<double>::infinity()};  // trees that take so long are of no use
 };
 
@@ -52,10 +52,10 @@ struct PackingStyle {
 bool can_be_packed(Collective const& collective, Waypoints const& waypoints);
 
 // Trees that are through in nearly the least time, and of those the ones that leave most room on all that need not be
-// full. Nullopt where it cannot be packed, where somebody cannot be reached over ways of known capacity, and where no
-// trees are through in time.
-std::optional<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
-                                    PackingStyle const& style);
+// full, for each thrift. Empty where it cannot be packed, where somebody cannot be reached over ways of known capacity,
+// and where no trees are through in time.
+std::vector<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
+                                  PackingStyle const& style);
 
 // No trees are through in less, however many engines and kernels there are.
 std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model);
