@@ -184,7 +184,12 @@ int main(int argc, char** argv) {
   }
   try {
     Catalogue catalogue({argv[2]});
-    Model const model(catalogue.machine(argv[1]));
+    auto const machine = catalogue.machine(argv[1]);
+    if (machine.all(PciKind::Gpu).size() < 2) {
+      fmt::print(stderr, "{} has fewer than the two GPUs that copies between GPUs need\n", machine.name);
+      return 3;
+    }
+    Model const model(machine);
     return Targets(model).run() ? 0 : 1;
   } catch (std::exception const& error) {
     fmt::print(stderr, "{}\n", error.what());

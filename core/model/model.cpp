@@ -289,6 +289,7 @@ class Lowering {
     auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
     start_two_legs();
     take_turns(out, in);
+    path_.hold_for_both_legs(1);  // whoever passes both links finds one of them full all the time
   }
 
   void bar_copy() {

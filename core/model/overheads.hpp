@@ -75,6 +75,11 @@ inline constexpr Seconds kPulledStart = 9.5_us;
 // Between the chunks of a ring through a third memory, beside their bytes: an engine sees the other's event and starts.
 // Source: 4.7, 4.8 and 5.2 us for chunks of 1, 2 and 4 MiB through host memory on 2 x H200, as graphs and as streams.
 inline constexpr Seconds kChunkGap = 4.8_us;
+// On top of that while another copy engine of one of its GPUs is at work. Source: chunks of 1 and 4 MiB of a ring
+// through host memory, 5.9 and 5.3 us beside a copy over NVLink, 5.9 and 4.2 us beside one from the host, 4.6 and 4.8
+// us beside one within the GPU, but 0.4 us beside stores of a kernel; copies that hand over to one another over
+// NVLink, 4.4 to 8.4 us beside copies to or from the host (2 x H200).
+inline constexpr Seconds kEngineBeside = 5.3_us;
 // CUDA's own staged copy between GPUs without peer access: chunks of 1 MiB whose two legs overlap, and after each the
 // host waits, submits the next and an engine starts. Source: 37.84 GB/s of 40 MB, 40.73 GB/s of 512 MiB and 55 us for
 // 1 MiB (both legs one after the other) on 2 x H200 with peer access off, where one leg alone reaches 55.4 GB/s.

@@ -10,6 +10,7 @@
 #include "core/model/path_builder.hpp"
 #include "core/plan/lines.hpp"
 #include "core/plan/one_kernel.hpp"
+#include "core/planner/engines_at_work.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -18,10 +19,12 @@ namespace {
 // What lies between steps, which none of them has alone: added to their demands.
 class Between {
  public:
-  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands, bool in_lines)
+  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands, EnginesAtWork& engines,
+          bool in_lines)
       : model_(model),
         steps_(steps),
         demands_(demands),
+        engines_(engines),
         in_lines_(in_lines),
         form_start_(form_start(model, steps, in_lines)),
         additions_join_(std::none_of(steps.begin(), steps.end(), [](Step const& step) {
@@ -41,7 +44,7 @@ class Between {
     else if (in_lines_ && !step.after.empty())
       demand.start = demand.busy = Seconds(0);  // its kernel runs already
     else
-      demand.start += noticed + engine_change(step, demand) * model_.assumed()(Parameter::EngineStart);
+      demand.start += noticed + engine_change(i) * model_.assumed()(Parameter::EngineStart);
     if (step.after.empty()) demand.start += form_start_;
   }
 
@@ -71,25 +74,39 @@ class Between {
     });
   }
 
-  // Copies out of a GPU wait for anything by events, and kernels for copies; kernels for one another within what they
-  // run as.
-  [[nodiscard]] Seconds engine_change(Step const& step, Demand const& demand) const {
-    auto const& machine = model_.machine();
-    auto const gpu = gpu_at(machine, step.from);
+  // Whose engine or kernel does a step.
+  [[nodiscard]] std::optional<PciId> driver_of(Step const& step) const {
+    auto const gpu = gpu_at(model_.machine(), step.from);
+    return gpu ? gpu : gpu_at(model_.machine(), step.to);
+  }
+
+  // Copies wait by events for other GPUs, those out of a GPU for anything, and kernels for copies; kernels for one
+  // another within what they run as.
+  [[nodiscard]] Seconds engine_change(std::size_t i) const {
+    auto const& step = steps_[i];
+    auto const gpu = driver_of(step);
     bool const engine = doer_of(step) == Doer::Engine && step.way.mechanism != Mechanism::Local;
     bool const kernel = doer_of(step) == Doer::Kernel && step.work == Seconds(0);
     if (!gpu || (!engine && !kernel)) return Seconds(0);
-    auto const* part = machine.part_of(*gpu);
+    auto const* part = model_.machine().part_of(*gpu);
+    bool const out = gpu_at(model_.machine(), step.from).has_value();
     Seconds change{0};
     for (auto const id : step.after) {
       auto const& before = steps_[index(id)];
       auto const doer = doer_of(before);
-      if (doer == Doer::Other || (kernel && doer == Doer::Kernel) || (engine && shares_engine(id, demand))) continue;
-      if (gpu_at(machine, before.from) != gpu)
-        change = std::max(change, figures::chunk_gap(part));
-      else if (engine)
+      if (doer == Doer::Other || (kernel && doer == Doer::Kernel)) continue;
+      bool const of_other_gpu = driver_of(before) != gpu;
+      if (engine && !of_other_gpu && shares_engine(id, demands_[i])) continue;
+      if (of_other_gpu)
+        change = std::max(
+            change, figures::chunk_gap(part) + (engine && engines_.beside(i) ? overheads::kEngineBeside : Seconds(0)));
+      else if (engine && out)
         change = std::max(change, figures::engine_change(part));
     }
+    // What goes to host memory piece by piece finds its engine as one that another worked between.
+    bool const to_host = engine && out && step.way.mechanism == Mechanism::HostDma;
+    if (to_host && !step.after.empty() && change == Seconds(0) && engines_.beside(i))
+      change = figures::engine_change(part);
     return change;
   }
 
@@ -117,11 +134,17 @@ class Between {
   Model const& model_;
   std::vector<Step> const& steps_;
   std::vector<Demand>& demands_;
+  EnginesAtWork& engines_;
   bool in_lines_;
   Seconds form_start_;
   bool additions_join_;
   std::vector<Seconds> paths_;  // of each step alone
 };
+
+bool is_ring(Step const& step, Demand const& demand) {
+  bool const passes_on = step.way.mechanism == Mechanism::HostStaged || step.way.mechanism == Mechanism::NvlinkRelay;
+  return passes_on && !step.way.by_driver && demand.chunk > Bytes(0) && step.bytes > demand.chunk;
+}
 
 // A step in lines is stored by its source, whoever would have asked for it, and seen by a poll.
 Demand line_demand(Model const& model, Step step) {
@@ -165,10 +188,17 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
       throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
                                   model.resources().at(*demands.back().unknown).missing));
   }
+  EnginesAtWork engines(model, steps, demands);
+  auto const beside = overheads::kEngineBeside * model.assumed()(Parameter::EngineStart);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    auto& demand = demands[i];
+    if (is_ring(steps[i], demand) && engines.beside(i))
+      demand.cap = demand.chunk / (demand.chunk / demand.cap + beside);
+  }
   // Steps of shared buffers are a collective's.
   bool const alone = std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); });
   if (alone && (steps.empty() || !steps.front().reads)) return demands;
-  Between between(model, steps, demands, in_lines);
+  Between between(model, steps, demands, engines, in_lines);
   for (std::size_t i = 0; i < steps.size(); ++i) between.add_to(i);
   return demands;
 }

@@ -70,7 +70,7 @@ class Layout {
       auto& step = trial.steps.emplace_back(
           Step{transfer.id, transfer.from, transfer.to, piece.bytes, transfer.op, option.way, {}});
       step.offset = piece.offset;
-      if (piece.bytes < transfer.bytes) step.way.chunk = chunk_of_piece(model_, transfer, option, piece.bytes);
+      if (pieces_.size() > 1) step.way.chunk = chunk_of_piece(model_, transfer, option, piece.bytes);
     }
     // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
     std::map<std::pair<std::size_t, std::size_t>, StepId> last;

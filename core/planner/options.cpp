@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/model/figures.hpp"
+#include "core/model/overheads.hpp"
+
 namespace lanewise {
 // The latency that is left when b / rate is taken off, at its least over all pieces b: a pipeline fills with no more
 // than its piece, and a piece of one chunk has no gaps. Linear between these three.
@@ -21,6 +24,12 @@ Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option c
 
 Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece) {
   if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
+  // The rest of the transfer goes on meanwhile, by other engines of the same GPUs.
+  if (option.way.mechanism == Mechanism::HostStaged) {
+    auto const* part = model.machine().part_of(std::get<PciId>(transfer.from));
+    auto const gap = (figures::chunk_gap(part) + overheads::kEngineBeside) * model.assumed()(Parameter::EngineStart);
+    return Model::best_chunk(piece, gap, option.rate);
+  }
   auto way = option.way;
   way.chunk = Bytes(0);
   return model.lower(transfer.from, transfer.to, piece, transfer.op, way).chunk;

@@ -49,6 +49,8 @@ constexpr Turns kTurns[] = {{0, First::Listed},         {kHardlyShared, First::L
 // Ways that the candidates list but that the request does not mean.
 bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
   if (option.way.mechanism == Mechanism::BarCopy) return true;  // a core at 0.44 GB/s is no second way
+  // Over the links and engines of the staged way, of which it lets one rest.
+  if (option.way.mechanism == Mechanism::SharedHost && usual.way.mechanism != Mechanism::SharedHost) return true;
   if (option.way.mechanism != Mechanism::PcieP2p) return false;
   if (transfer.op == Op::Read && option.way.drive == Drive::Push) return true;
   constexpr std::size_t kMostPeers = 8;  // of a GPU over PCIe: beyond, a mapping more could be one too many
@@ -361,6 +363,10 @@ class Search {
   Found best_;
 };
 
+double better_through_host(TransferSet const& set) {
+  return set.transfers.size() == 1 ? kOneBetterThroughHost : kBetterThroughHost;
+}
+
 // Whether the ways through host memory beside NVLink would be worth it if all were as full as they could be.
 bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Model const& model, double value) {
   bool any = false;
@@ -372,7 +378,7 @@ bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Mo
   if (!any) return false;
   if (all.size() < open.transfers.size()) return true;
   auto const gains = [&](Balanced const& found, double leeway) {
-    return found.longest.value() * (1 + kBetterThroughHost) <= value * leeway;
+    return found.longest.value() * (1 + better_through_host(open)) <= value * leeway;
   };
   constexpr double kRough = 1.1;
   return gains(roughly_balanced(all, model), kRough) && gains(balanced(all, model), 1);
@@ -397,7 +403,7 @@ Plan best_found(Plan const& each, Model const& model, Objective objective) {
   auto best = search.run(by_itself);
   if (objective == Objective::Slowdown || may_gain_through_host(apart, open, model, best.value)) {
     auto through_host = Search(open, model, objective).run(by_itself);
-    if (through_host.value * (1 + kBetterThroughHost) <= best.value)
+    if (through_host.value * (1 + better_through_host(open)) <= best.value)
       return plan_of(open, each, std::move(through_host.trial));
   }
   return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));

@@ -51,6 +51,7 @@ PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
     if (has_own_memory(step)) laid.step.source->fill(seed_of(laid_.size() - 1));
     laid.waits_for = step.after;
     laid.waits_for.insert(laid.waits_for.end(), step.turns.begin(), step.turns.end());
+    if (laid.waits_for.empty()) begins_with_copies_ = begins_with_copies_ && laid.step.move->begins_with_copy();
     laid.end = make_event(laid.step.move->device());
     for (auto const& place : {step.from, step.to})
       if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
@@ -134,7 +135,7 @@ void PlanRun::enqueue(StepId id, int rounds, Timed timed) {
   auto const device = laid.step.move->device();
   DeviceGuard const guard(device);
   if (laid.waits_for.empty() && !laid.continues) {
-    if (laid.step.move->begins_with_copy())
+    if (begins_with_copies_)
       gate_->hold_copy(device, laid.stream);
     else
       gate_->hold(device, laid.stream);

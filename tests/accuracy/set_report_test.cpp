@@ -18,6 +18,9 @@ nlohmann::json const& report() {
   return json;
 }
 
+// What is further off than all others.
+std::map<std::string, double> const kFarOff = {{"epyc-mi60-x8 all-to-all", 0.44}, {"gh200x4 all-gather", 0.79}};
+
 TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
   auto const& summary = report()["summary"];
   EXPECT_GE(summary["sets"].get<int>(), 260);
@@ -27,7 +30,8 @@ TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
     auto const where = set["machine"].get<std::string>() + " " + set["set"].get<std::string>();
     EXPECT_GE(set["gap"].get<double>(), -1e-9) << where;
     // Wanted is 0.2; docs/sets.md says where it is more, and why.
-    EXPECT_LE(set["gap"].get<double>(), set["set"] == "all-gather" ? 0.42 : 0.40) << where;
+    auto const known = kFarOff.find(where);
+    EXPECT_LE(set["gap"].get<double>(), known == kFarOff.end() ? 0.30 : known->second) << where;
   }
 }
 

@@ -1,0 +1,98 @@
+#include "core/planner/engines_at_work.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::size_t kMostOrdered = 4096;
+constexpr std::size_t kBits = 64;
+
+}  // namespace
+
+EnginesAtWork::Gpus EnginesAtWork::gpus_of(Step const& step) const {
+  Gpus gpus;
+  for (auto const& place : {step.from, step.to})
+    if (auto const gpu = gpu_at(model_.machine(), place);
+        gpu && std::find(gpus.begin(), gpus.end(), *gpu) == gpus.end())
+      gpus.push_back(*gpu);
+  if (step.way.relay) gpus.push_back(*step.way.relay);
+  return gpus;
+}
+
+EnginesAtWork::Works EnginesAtWork::works_of(std::size_t step, PciId gpu) const {
+  auto const& resources = model_.resources();
+  auto const& of = steps_[step];
+  Works works;
+  for (auto const engine : demands_[step].engines) {
+    if (engine != resources.copy_engines(gpu) && engine != resources.peer_copy_engines(gpu)) continue;
+    auto const is_gpu = [&](Place const& place) { return gpu_at(model_.machine(), place) == gpu; };
+    auto direction = Direction::Any;
+    if (resources.at(engine).slots > 1)
+      direction = !is_gpu(of.from) ? Direction::In : is_gpu(of.to) ? Direction::Within : Direction::Out;
+    works.push_back({step, engine, direction});
+  }
+  return works;
+}
+
+void EnginesAtWork::look() {
+  looked_ = true;
+  of_gpu_.resize(model_.machine().functions.size());
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (demands_[i].engines.empty()) continue;
+    for (auto const gpu : gpus_of(steps_[i]))
+      for (auto const& work : works_of(i, gpu)) of_gpu_[index(gpu)].push_back(work);
+  }
+  if (std::any_of(steps_.begin(), steps_.end(), [](Step const& step) { return !step.after.empty(); }))
+    find_what_is_before();
+}
+
+void EnginesAtWork::find_what_is_before() {
+  auto const count = steps_.size();
+  too_many_ = count > kMostOrdered;
+  if (too_many_) return;
+  before_.assign(count, Bits((count + kBits - 1) / kBits, 0));
+  std::vector<std::vector<std::size_t>> next(count);
+  std::vector<std::size_t> missing(count);
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < count; ++i) {
+    missing[i] = steps_[i].after.size();
+    if (missing[i] == 0) free.push_back(i);
+    for (auto const before : steps_[i].after) next[index(before)].push_back(i);
+  }
+  while (!free.empty()) {
+    auto const i = free.back();
+    free.pop_back();
+    for (auto const following : next[i]) {
+      auto& before = before_[following];
+      std::transform(before.begin(), before.end(), before_[i].begin(), before.begin(), std::bit_or<>());
+      before[i / kBits] |= std::uint64_t{1} << (i % kBits);
+      if (--missing[following] == 0) free.push_back(following);
+    }
+  }
+}
+
+bool EnginesAtWork::ordered(std::size_t a, std::size_t b) const {
+  if (before_.empty()) return false;
+  auto const is_before = [&](std::size_t one, std::size_t other) {
+    return ((before_[other][one / kBits] >> (one % kBits)) & 1U) != 0;
+  };
+  return is_before(a, b) || is_before(b, a);
+}
+
+bool EnginesAtWork::beside(std::size_t step) {
+  if (!looked_) look();
+  if (too_many_) return false;
+  for (auto const gpu : gpus_of(steps_[step]))
+    for (auto const& own : works_of(step, gpu))
+      for (auto const& other : of_gpu_[index(gpu)])
+        if ((other.engine != own.engine || other.direction != own.direction) && other.step != step &&
+            !ordered(step, other.step))
+          return true;
+  return false;
+}
+
+}  // namespace lanewise

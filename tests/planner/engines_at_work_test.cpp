@@ -1,0 +1,100 @@
+// Copy engines of a GPU that work side by side: what waits for another GPU's copy starts later meanwhile.
+#include "core/planner/engines_at_work.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/model/overheads.hpp"
+#include "core/planner/demands.hpp"
+#include "core/planner/estimate.hpp"
+#include "core/planner/set_planner.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+Model const& two_gpus() {
+  static auto const machine = test::bundled().machine("h200x2-vm");
+  static Model const model(machine);
+  return model;
+}
+Place at(std::string const& name) { return two_gpus().machine().place(name); }
+
+Step step(std::string const& from, std::string const& to, Bytes bytes, std::optional<Mechanism> only = {},
+          std::vector<StepId> after = {}) {
+  Request request{.id = from + to, .from = at(from), .to = at(to), .bytes = bytes};
+  request.only = only;
+  auto found = Planner(two_gpus()).plan({request}).steps.front();
+  found.after = std::move(after);
+  return found;
+}
+// What each byte of a chunk takes on top, times the chunk.
+Seconds more_a_chunk(Demand const& beside, Demand const& alone) {
+  return beside.chunk / beside.cap - alone.chunk / alone.cap;
+}
+Seconds start(std::vector<Step> const& steps, std::size_t i) {
+  return demands_of(two_gpus(), steps)[i].start - demand_of(two_gpus(), steps[i]).start;
+}
+
+TEST(EnginesAtWork, LengthenTheGapsOfARing) {
+  auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
+  auto const alone = demands_of(two_gpus(), {ring})[0];
+  auto const more = [&](Step const& other) {
+    return more_a_chunk(demands_of(two_gpus(), {ring, other})[0], alone).value();
+  };
+  auto const gap = overheads::kEngineBeside.value();
+  EXPECT_NEAR(more(step("gpu0", "gpu1", 1_GiB)), gap, 1e-12);
+  EXPECT_NEAR(more(step("gpu1", "gpu0", 1_GiB)), gap, 1e-12);
+  EXPECT_NEAR(more(step("numa0", "gpu0", 1_GiB)), gap, 1e-12);
+  EXPECT_NEAR(more(step("gpu0", "gpu0", 1_GiB)), gap, 1e-12);
+  EXPECT_EQ(more(step("gpu0", "numa0", 1_GiB)), 0) << "the same engine, in turns";
+  auto kernel = step("gpu0", "gpu1", 1_GiB);
+  kernel.op = Op::Write;
+  EXPECT_EQ(more(kernel), 0);
+  EXPECT_EQ(more(step("gpu0", "gpu1", 1_GiB, {}, {StepId(0)})), 0) << "behind it";
+}
+
+TEST(EnginesAtWork, CountWhatIsOrderedOverOthers) {
+  auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
+  auto const alone = demands_of(two_gpus(), {ring})[0];
+  std::vector<Step> steps{ring, step("gpu1", "gpu1", 1_MiB, {}, {StepId(0)}),
+                          step("gpu0", "gpu1", 1_GiB, {}, {StepId(1)})};
+  EXPECT_EQ(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+  steps[2].after.clear();
+  EXPECT_GT(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+}
+
+TEST(EnginesAtWork, DelayWhatWaitsForAnotherGpu) {
+  std::vector<Step> steps{step("gpu0", "numa0", 4_MiB), step("numa0", "gpu1", 4_MiB, {}, {StepId(0)}),
+                          step("gpu0", "numa0", 4_MiB, {}, {StepId(0)})};
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap);
+  EXPECT_EQ(start(steps, 2), Seconds(0)) << "behind another in its own engine";
+  steps.push_back(step("gpu0", "gpu1", 1_GiB));
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap) << "gpu1's engine is alone at work";
+  EXPECT_EQ(start(steps, 2), overheads::kEngineChange);
+  steps.push_back(step("gpu1", "gpu0", 1_GiB));
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap + overheads::kEngineBeside);
+}
+
+// Through one buffer as large as the transfer one link rests while the other works, and a ring needs both.
+TEST(EnginesAtWork, GainNothingFromASharedBufferBesideARing) {
+  std::vector<Step> const steps{step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged),
+                                step("gpu0", "gpu1", 64_MiB, Mechanism::SharedHost)};
+  auto const link = two_gpus().capacity(demand_of(two_gpus(), steps[0]).uses[0].resource).value();
+  EXPECT_GE(estimate(two_gpus(), steps).makespan, 3 * (64_MiB / link));
+}
+
+TEST(EnginesAtWork, OneTransferIsDividedBetweenNvlinkAndTheHost) {
+  auto const time = [](std::vector<Request> const& requests, Objective objective) {
+    return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, objective).steps).makespan;
+  };
+  std::vector<Request> requests{{.id = "there", .from = at("gpu0"), .to = at("gpu1"), .bytes = 1_GiB}};
+  EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
+  requests.push_back({.id = "back", .from = at("gpu1"), .to = at("gpu0"), .bytes = 1_GiB});
+  auto const plan = SetPlanner(two_gpus()).plan(requests, Objective::Makespan);
+  for (auto const& each : plan.steps) EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink);
+}
+
+}  // namespace
+}  // namespace lanewise
