@@ -285,11 +285,29 @@ class Lowering {
   void shared_host() {
     auto const memory = *way_.staging;
     if (way_.nic_from || way_.nic_to) return network();
-    auto const out = leg([&](PathBuilder& p) { return p.gpu_into_memory(gpu_from(), memory); });
-    auto const in = leg([&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
+    Demand out;
+    Demand in;
+    PathBuilder first(model_, out);
+    PathBuilder second(model_, in);
+    Leg const out_leg{first.gpu_into_memory(gpu_from(), memory), first.rate()};
+    Leg const in_leg{second.memory_into_gpu(memory, gpu_to()), second.rate()};
+    if (out_leg.rate && in_leg.rate) {
+      auto const taken = out;
+      hold_for_both(out, in, 1 + *out_leg.rate / *in_leg.rate);
+      hold_for_both(in, taken, 1 + *in_leg.rate / *out_leg.rate);
+    }
+    path_.append(out);
+    path_.append(in);
     start_two_legs();
-    take_turns(out, in);
-    path_.hold_for_both_legs(1);  // whoever passes both links finds one of them full all the time
+    take_turns(out_leg, in_leg);
+  }
+  // What one leg uses and the other does not is kept for all of the time from those who want both: nothing of theirs
+  // fills it while it rests. `longer`: all of the time over that of the leg.
+  void hold_for_both(Demand& leg, Demand const& other, double longer) const {
+    for (auto& use : leg.uses)
+      if (resources_.at(use.resource).kind != ResourceKind::HostDuplex &&
+          std::none_of(other.uses.begin(), other.uses.end(), [&](Use const& u) { return u.resource == use.resource; }))
+        use.weight = Weight::floor_of(use.weight.ratio() * longer);
   }
 
   void bar_copy() {

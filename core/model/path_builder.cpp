@@ -43,20 +43,16 @@ void PathBuilder::scale(double factor) {
 
 void PathBuilder::scale_in_turn(double factor) {
   decltype(demand_.uses) kept;
-  for (auto const& use : demand_.uses)
-    if (resources_.at(use.resource).kind != ResourceKind::HostDuplex) kept.push_back(use);  // only the one leg is there
-  demand_.uses = kept;
-  hold_for_both_legs(factor);
-}
-
-void PathBuilder::hold_for_both_legs(double factor) {
-  for (auto& use : demand_.uses) {
-    if (resources_.at(use.resource).kind == ResourceKind::HostDuplex) continue;
+  for (auto use : demand_.uses) {
+    auto const kind = resources_.at(use.resource).kind;
+    if (kind == ResourceKind::HostDuplex) continue;  // only the one leg is there
     // What both legs use is used all the time; what one uses, every other time (beside the other's read requests).
     bool const both_legs = use.weight.ratio() > 1.5;
     auto const own = both_legs || use.weight.ratio() < 1 ? use.weight.ratio() : 1.0;
     use.weight = Weight::floor_of(own * factor * (both_legs ? 1.0 : 2.0));
+    kept.push_back(use);
   }
+  demand_.uses = kept;
 }
 
 void PathBuilder::append(Demand const& leg) {

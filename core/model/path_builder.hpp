@@ -57,8 +57,6 @@ class PathBuilder {
   // The same where two legs take turns: each has what it uses for half of the time only, and neither disturbs the
   // other.
   void scale_in_turn(double factor);
-  // Where two legs take turns and others want both at once: what only one uses is kept from them for the other's time.
-  void hold_for_both_legs(double factor);
   // Packets with less payload than the resource was sized for: they take `weight` times as much of it. What the flow
   // reaches alone is exact, whatever the rounding of the weight.
   void use_in_small_packets(ResourceId id, double weight, Cap reason = Cap::PacketPayload);

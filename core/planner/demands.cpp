@@ -74,40 +74,56 @@ class Between {
     });
   }
 
-  // Whose engine or kernel does a step.
-  [[nodiscard]] std::optional<PciId> driver_of(Step const& step) const {
-    auto const gpu = gpu_at(model_.machine(), step.from);
-    return gpu ? gpu : gpu_at(model_.machine(), step.to);
+  // Whose engine does a copy; none where a CPU does.
+  [[nodiscard]] std::optional<PciId> engine_of(Step const& step) const {
+    auto const from = gpu_at(model_.machine(), step.from);
+    auto const to = gpu_at(model_.machine(), step.to);
+    return from && !(to && step.way.drive == Drive::Pull) ? from : to;
   }
 
-  // Copies wait by events for other GPUs, those out of a GPU for anything, and kernels for copies; kernels for one
-  // another within what they run as.
-  [[nodiscard]] Seconds engine_change(std::size_t i) const {
+  [[nodiscard]] Seconds engine_change(std::size_t i) {
     auto const& step = steps_[i];
-    auto const gpu = driver_of(step);
-    bool const engine = doer_of(step) == Doer::Engine && step.way.mechanism != Mechanism::Local;
-    bool const kernel = doer_of(step) == Doer::Kernel && step.work == Seconds(0);
-    if (!gpu || (!engine && !kernel)) return Seconds(0);
+    if (step.after.empty()) return Seconds(0);
+    if (doer_of(step) == Doer::Kernel && step.work == Seconds(0)) return kernel_change(step);
+    if (doer_of(step) == Doer::Engine && step.way.mechanism != Mechanism::Local) return copy_change(i);
+    return Seconds(0);
+  }
+  // A kernel waits by an event for a copy out of another GPU or into its own; kernels for one another within what they
+  // run as.
+  [[nodiscard]] Seconds kernel_change(Step const& step) const {
+    auto const gpu = gpu_at(model_.machine(), step.from);
+    bool const waits = gpu && std::any_of(step.after.begin(), step.after.end(), [&](StepId id) {
+                         auto const& before = steps_[index(id)];
+                         return doer_of(before) == Doer::Engine && gpu_at(model_.machine(), before.from) != gpu;
+                       });
+    return waits ? figures::chunk_gap(model_.machine().part_of(*gpu)) : Seconds(0);
+  }
+  // A copy waits by an event for another GPU, and one out of a GPU for what its engine did not do.
+  [[nodiscard]] Seconds copy_change(std::size_t i) {
+    auto const& step = steps_[i];
+    auto const gpu = engine_of(step);
+    if (!gpu) return Seconds(0);
     auto const* part = model_.machine().part_of(*gpu);
+    auto const gap = figures::chunk_gap(part);
     bool const out = gpu_at(model_.machine(), step.from).has_value();
+    bool goes_on = false;  // behind another in its engine
     Seconds change{0};
     for (auto const id : step.after) {
       auto const& before = steps_[index(id)];
       auto const doer = doer_of(before);
-      if (doer == Doer::Other || (kernel && doer == Doer::Kernel)) continue;
-      bool const of_other_gpu = driver_of(before) != gpu;
-      if (engine && !of_other_gpu && shares_engine(id, demands_[i])) continue;
-      if (of_other_gpu)
-        change = std::max(
-            change, figures::chunk_gap(part) + (engine && engines_.beside(i) ? overheads::kEngineBeside : Seconds(0)));
-      else if (engine && out)
+      auto const other = doer == Doer::Kernel ? gpu_at(model_.machine(), before.from) : engine_of(before);
+      if (doer == Doer::Other || !other) continue;
+      if (doer == Doer::Engine && shares_engine(id, demands_[i]))
+        goes_on = true;
+      else if (other != gpu)
+        change = std::max(change, gap);
+      else if (out)
         change = std::max(change, figures::engine_change(part));
     }
-    // What goes to host memory piece by piece finds its engine as one that another worked between.
-    bool const to_host = engine && out && step.way.mechanism == Mechanism::HostDma;
-    if (to_host && !step.after.empty() && change == Seconds(0) && engines_.beside(i))
-      change = figures::engine_change(part);
-    return change;
+    bool const to_host = out && !gpu_at(model_.machine(), step.to);
+    bool const finds_it_changed = to_host && goes_on && change == Seconds(0);
+    if ((change < gap && !finds_it_changed) || !engines_.beside(i)) return change;
+    return finds_it_changed ? figures::engine_change(part) : std::max(change, gap + overheads::kEngineBeside);
   }
 
   // Of a kernel that adds to what another step put in the same place: that one, as a kernel that does both reads all

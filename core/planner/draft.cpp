@@ -70,7 +70,8 @@ class Layout {
       auto& step = trial.steps.emplace_back(
           Step{transfer.id, transfer.from, transfer.to, piece.bytes, transfer.op, option.way, {}});
       step.offset = piece.offset;
-      if (pieces_.size() > 1) step.way.chunk = chunk_of_piece(model_, transfer, option, piece.bytes);
+      if (piece.bytes < transfer.bytes)
+        step.way.chunk = chunk_of_piece(model_, transfer, option, piece.bytes, is_divided(piece.transfer));
     }
     // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
     std::map<std::pair<std::size_t, std::size_t>, StepId> last;
@@ -94,6 +95,12 @@ class Layout {
     Bytes offset{0};
     Bytes bytes{0};
   };
+
+  // Whether several ways carry it.
+  [[nodiscard]] bool is_divided(std::size_t i) const {
+    auto const& shares = draft_.shares[i];
+    return std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) > 1;
+  }
 
   // The pieces of one transfer, one behind the other.
   void cut(std::size_t i) {

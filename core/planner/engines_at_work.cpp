@@ -19,22 +19,31 @@ EnginesAtWork::Gpus EnginesAtWork::gpus_of(Step const& step) const {
     if (auto const gpu = gpu_at(model_.machine(), place);
         gpu && std::find(gpus.begin(), gpus.end(), *gpu) == gpus.end())
       gpus.push_back(*gpu);
-  if (step.way.relay) gpus.push_back(*step.way.relay);
+  for (auto const& relay : {step.way.relay, step.way.relay_to})
+    if (relay) gpus.push_back(*relay);
   return gpus;
+}
+
+EnginesAtWork::Purpose EnginesAtWork::purpose_of(Step const& step, PciId gpu, int slots) const {
+  if (slots < 2) return Purpose::Any;
+  auto const from = gpu_at(model_.machine(), step.from);
+  auto const to = gpu_at(model_.machine(), step.to);
+  constexpr int kOneEachWay = 2;
+  if (slots > kOneEachWay) {
+    if (from == to) return Purpose::Within;
+    bool const through_host =
+        step.way.mechanism == Mechanism::HostStaged || step.way.mechanism == Mechanism::SharedHost;
+    if (from && to && !through_host) return Purpose::Peers;
+  }
+  return to == gpu && from != gpu ? Purpose::In : Purpose::Out;
 }
 
 EnginesAtWork::Works EnginesAtWork::works_of(std::size_t step, PciId gpu) const {
   auto const& resources = model_.resources();
-  auto const& of = steps_[step];
   Works works;
-  for (auto const engine : demands_[step].engines) {
-    if (engine != resources.copy_engines(gpu) && engine != resources.peer_copy_engines(gpu)) continue;
-    auto const is_gpu = [&](Place const& place) { return gpu_at(model_.machine(), place) == gpu; };
-    auto direction = Direction::Any;
-    if (resources.at(engine).slots > 1)
-      direction = !is_gpu(of.from) ? Direction::In : is_gpu(of.to) ? Direction::Within : Direction::Out;
-    works.push_back({step, engine, direction});
-  }
+  for (auto const engine : demands_[step].engines)
+    if (engine == resources.copy_engines(gpu) || engine == resources.peer_copy_engines(gpu))
+      works.push_back({step, engine, purpose_of(steps_[step], gpu, resources.at(engine).slots)});
   return works;
 }
 
@@ -52,8 +61,7 @@ void EnginesAtWork::look() {
 
 void EnginesAtWork::find_what_is_before() {
   auto const count = steps_.size();
-  too_many_ = count > kMostOrdered;
-  if (too_many_) return;
+  if (count > kMostOrdered) return;
   before_.assign(count, Bits((count + kBits - 1) / kBits, 0));
   std::vector<std::vector<std::size_t>> next(count);
   std::vector<std::size_t> missing(count);
@@ -85,11 +93,10 @@ bool EnginesAtWork::ordered(std::size_t a, std::size_t b) const {
 
 bool EnginesAtWork::beside(std::size_t step) {
   if (!looked_) look();
-  if (too_many_) return false;
   for (auto const gpu : gpus_of(steps_[step]))
     for (auto const& own : works_of(step, gpu))
       for (auto const& other : of_gpu_[index(gpu)])
-        if ((other.engine != own.engine || other.direction != own.direction) && other.step != step &&
+        if ((other.engine != own.engine || other.purpose != own.purpose) && other.step != step &&
             !ordered(step, other.step))
           return true;
   return false;

@@ -16,25 +16,27 @@ class EnginesAtWork {
       : model_(model), steps_(steps), demands_(demands) {}
 
   // Whether another engine of the GPUs whose engines a step holds may be at work meanwhile: on a step that neither must
-  // be through before (`after`; turns are not looked at). Of plans of very many steps that wait for one another: no.
+  // be through before (`after`, in plans of up to some thousand steps; turns are not looked at), however short it is.
   bool beside(std::size_t step);
 
  private:
-  // Engines of one GPU with several slots are one each way, and one for copies within it.
-  enum class Direction : std::uint8_t { Any, Out, In, Within };
+  // What one engine of a GPU is for. Where two are counted as one with slots, one is for each direction; of more, one
+  // for each of these.
+  enum class Purpose : std::uint8_t { Any, Out, In, Peers, Within };
   struct Work {
     std::size_t step = 0;
     EngineId engine{};
-    Direction direction = Direction::Any;
+    Purpose purpose = Purpose::Any;
   };
   using Bits = std::vector<std::uint64_t>;
 
   void look();
   void find_what_is_before();
-  static constexpr std::size_t kMostGpus = 3;  // source, target and relay
+  static constexpr std::size_t kMostGpus = 4;  // source, target and relays
   using Gpus = InlineVector<PciId, kMostGpus>;
   using Works = InlineVector<Work, 2 * kMostGpus>;
   [[nodiscard]] Gpus gpus_of(Step const& step) const;
+  [[nodiscard]] Purpose purpose_of(Step const& step, PciId gpu, int slots) const;
   [[nodiscard]] Works works_of(std::size_t step, PciId gpu) const;
   [[nodiscard]] bool ordered(std::size_t a, std::size_t b) const;
 
@@ -42,7 +44,6 @@ class EnginesAtWork {
   std::span<Step const> steps_;
   std::span<Demand const> demands_;
   bool looked_ = false;
-  bool too_many_ = false;
   std::vector<std::vector<Work>> of_gpu_;  // of each PCI function
   std::vector<Bits> before_;               // of each step; empty where none waits for another
 };

@@ -22,13 +22,14 @@ Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option c
   return std::max(least, Seconds(0));
 }
 
-Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece) {
+Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece,
+                     bool is_divided) {
   if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
-  // The rest of the transfer goes on meanwhile, by other engines of the same GPUs.
-  if (option.way.mechanism == Mechanism::HostStaged) {
+  if (is_divided && option.way.mechanism == Mechanism::HostStaged) {
     auto const* part = model.machine().part_of(std::get<PciId>(transfer.from));
     auto const gap = (figures::chunk_gap(part) + overheads::kEngineBeside) * model.assumed()(Parameter::EngineStart);
-    return Model::best_chunk(piece, gap, option.rate);
+    // Larger ones than the whole transfer's would be faster than the bound knows.
+    return std::min(Model::best_chunk(piece, gap, option.rate), option.way.chunk);
   }
   auto way = option.way;
   way.chunk = Bytes(0);

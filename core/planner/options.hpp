@@ -25,8 +25,10 @@ struct OpenTransfer {
 
 Option option_of(Model const& model, OpenTransfer const& transfer, Way const& way, std::size_t candidate);
 
-// The chunk of a pipelined way for a piece; 0 where it has none.
-Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece);
+// The chunk of a pipelined way for a piece; 0 where it has none. `is_divided`: other ways carry the rest of the
+// transfer meanwhile, by other engines of the same GPUs.
+Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece,
+                     bool is_divided);
 
 // No step that goes this way and moves b of the bytes takes less than this + b / (the way's rate).
 Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option const& option);

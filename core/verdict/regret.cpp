@@ -52,7 +52,9 @@ std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, 
     for (auto const& alternative : plans_of_collective(model, collective)) {
       collective = *alternative.collective;
       if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
-      auto const makespan = executor.run(plan_workload(model, others, objective)).makespan;
+      auto const other = plan_workload(model, others, objective);
+      if (other.steps == plan.steps) continue;
+      auto const makespan = executor.run(other).makespan;
       ++regret.alternatives;
       if (makespan >= regret.best_makespan) continue;
       regret.best_makespan = makespan;
@@ -68,7 +70,7 @@ Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& ch
   auto const used = plan.collective->algorithm;
   Regret regret{std::string(to_string(asked.op)), 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
   for (auto const& other : plans_of_collective(model, asked)) {
-    if (other == plan) continue;
+    if (other.steps == plan.steps) continue;  // between two a ring is no other plan than direct exchange
     auto const makespan = executor.run(other).makespan;
     ++regret.alternatives;
     if (makespan >= regret.best_makespan) continue;

@@ -76,8 +76,8 @@ class PlanRun : public Run {
   NumaIndex near_;  // of the first GPU: where the thread that enqueues runs
   bool began_early_ = false;
   bool has_steps_in_a_row_ = false;  // in a stream
-  // Whatever waits for nothing is a copy. A gate for copies opens 8 us behind one for kernels, so where both begin all
-  // have that for kernels, and copies the 4 us that their engines start later behind it.
+  // Every step that waits for nothing is a copy engine's. The gate for those opens 8 us later than the one for all
+  // else, so where both begin together all take the other gate; behind that an engine starts 4 us later.
   bool begins_with_copies_ = true;
   std::vector<std::string> wrong_;  // in any run of the last `once`
 };

@@ -48,7 +48,7 @@ TEST(EnginesAtWork, LengthenTheGapsOfARing) {
   EXPECT_NEAR(more(step("gpu1", "gpu0", 1_GiB)), gap, 1e-12);
   EXPECT_NEAR(more(step("numa0", "gpu0", 1_GiB)), gap, 1e-12);
   EXPECT_NEAR(more(step("gpu0", "gpu0", 1_GiB)), gap, 1e-12);
-  EXPECT_EQ(more(step("gpu0", "numa0", 1_GiB)), 0) << "the same engine, in turns";
+  EXPECT_EQ(more(step("gpu0", "numa0", 1_GiB)), 0) << "the same engine, chunk by chunk";
   auto kernel = step("gpu0", "gpu1", 1_GiB);
   kernel.op = Op::Write;
   EXPECT_EQ(more(kernel), 0);
@@ -63,6 +63,29 @@ TEST(EnginesAtWork, CountWhatIsOrderedOverOthers) {
   EXPECT_EQ(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
   steps[2].after.clear();
   EXPECT_GT(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+}
+
+// Where one engine with slots stands for all of a GPU's, copies to peers have one of their own.
+TEST(EnginesAtWork, AreToldApartByWhatTheyAreFor) {
+  static auto const machine = test::bundled().machine("dgx-a100");
+  Model const model(machine);
+  auto const planned = [&](std::optional<Mechanism> only) {
+    Request request{.id = "t", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 64_MiB};
+    request.only = only;
+    return Planner(model).plan({request}).steps.front();
+  };
+  auto const ring = planned(Mechanism::HostStaged);
+  auto const alone = demands_of(model, {ring})[0];
+  EXPECT_GT(more_a_chunk(demands_of(model, {ring, planned({})})[0], alone), Seconds(0));
+  EXPECT_EQ(more_a_chunk(demands_of(model, {ring, ring})[0], alone), Seconds(0));
+}
+
+// Pulled, a copy is its target's engine's, and behind another of that engine nobody waits for an event.
+TEST(EnginesAtWork, BelongToWhoeverDrivesTheCopy) {
+  auto pulled = step("gpu0", "gpu1", 4_MiB, {}, {StepId(0)});
+  pulled.way.drive = Drive::Pull;
+  EXPECT_EQ(start({step("gpu1", "gpu0", 4_MiB), pulled}, 1), Seconds(0));
+  EXPECT_NEAR(start({step("gpu0", "gpu1", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
 }
 
 TEST(EnginesAtWork, DelayWhatWaitsForAnotherGpu) {
