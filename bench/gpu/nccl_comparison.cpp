@@ -17,6 +17,7 @@
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/set_planner.hpp"
 #include "core/units/text.hpp"
 #include "core/view/table.hpp"
 #include "hw/cuda/cuda_executor.hpp"
@@ -49,7 +50,7 @@ class Comparison {
       for (auto const bytes : kSizes) collective_row(collective(op, bytes));
       write(file);
     }
-    split_transfer();
+    transfers();
     write(file);
     fmt::print("{}\n{}", collectives_.text(), transfers_.text());
     return right_;
@@ -98,32 +99,15 @@ class Comparison {
                                       {"nccl_began_early", theirs.began_early}});
   }
 
-  // 1 GiB between the first two GPUs by its best way, and divided between that and the host so that both are predicted
-  // to end together.
-  void split_transfer() {
+  // 1 GiB between the first two GPUs by its best way, through the host, and as planned: over both at once.
+  void transfers() {
     Planner const planner(model_);
     Request request{.id = "t", .from = model_.machine().all(PciKind::Gpu).at(0), .to = {}, .bytes = 1_GiB};
     request.to = model_.machine().all(PciKind::Gpu).at(1);
-    auto const whole = planner.plan({request});
+    transfer_row("one way", planner.plan({request}));
+    transfer_row("as planned", SetPlanner(model_).plan({request}, Objective::Makespan));
     request.only = Mechanism::HostStaged;
-    transfer_row("one way", whole);
     transfer_row("through the host", planner.plan({request}));
-    auto split = whole;
-    split.steps.push_back(whole.steps.front());
-    constexpr std::int64_t kPage = 4096;
-    std::int64_t least = 0;
-    for (std::int64_t most = (1_GiB).value() / kPage; most - least > 1;) {
-      auto const middle = (least + most) / 2;
-      request.bytes = Bytes(middle * kPage);
-      split.steps[1] = planner.plan({request}).steps.front();
-      split.steps[1].offset = split.steps[0].bytes = 1_GiB - request.bytes;
-      auto const ends = estimate(model_, split.steps).steps;
-      if (ends[1].end < ends[0].end)
-        least = middle;
-      else
-        most = middle;
-    }
-    transfer_row("both at once", split);
   }
   void transfer_row(std::string const& what, Plan plan) {
     plan.decisions.clear();

@@ -363,12 +363,30 @@ class Search {
   Found best_;
 };
 
-double better_through_host(TransferSet const& set) {
-  return set.transfers.size() == 1 ? kOneBetterThroughHost : kBetterThroughHost;
+// How ways through host memory beside NVLink are weighed.
+struct ThroughHost {
+  Model model;
+  double better = 0;   // as a fraction of the time with them
+  Seconds earlier{0};  // and that much besides
+
+  [[nodiscard]] bool gains(double with, double without) const {
+    return with * (1 + better) + earlier.value() <= without;
+  }
+};
+ThroughHost through_host(TransferSet const& set, Model const& model, Objective objective) {
+  constexpr std::size_t kSome = 16;  // larger sets are to be planned in milliseconds
+  if (objective != Objective::Makespan) return {model, kBetterThroughHost, {}};
+  if (set.transfers.size() == 1) return {model, kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
+  bool all_by_nvlink = set.transfers.size() <= kSome;
+  for (std::size_t i = 0; i < set.transfers.size(); ++i)
+    all_by_nvlink = all_by_nvlink && goes_by_nvlink(set.transfers[i].options[set.usual[i]]);
+  if (!all_by_nvlink) return {model, kBetterThroughHost, {}};
+  auto const& slow = parameter_ranges()[static_cast<std::size_t>(Parameter::LinkUtilisation)];
+  return {model.under({slow.parameter, slow.low}), kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
 }
 
 // Whether the ways through host memory beside NVLink would be worth it if all were as full as they could be.
-bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Model const& model, double value) {
+bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, ThroughHost const& how, double value) {
   bool any = false;
   std::vector<Together> all;
   for (std::size_t i = 0; i < open.transfers.size(); ++i) {
@@ -378,19 +396,21 @@ bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Mo
   if (!any) return false;
   if (all.size() < open.transfers.size()) return true;
   auto const gains = [&](Balanced const& found, double leeway) {
-    return found.longest.value() * (1 + better_through_host(open)) <= value * leeway;
+    return how.gains(found.longest.value(), value * leeway);
   };
   constexpr double kRough = 1.1;
-  return gains(roughly_balanced(all, model), kRough) && gains(balanced(all, model), 1);
+  return gains(roughly_balanced(all, how.model), kRough) && gains(balanced(all, how.model), 1);
 }
 
 }  // namespace
 
 Plan best_found(Plan const& each, Model const& model, Objective objective) {
-  auto const open =
-      without(transfer_set(each, model), [&](auto const& option, auto const& usual, auto const& transfer) {
-        return is_not_asked_for(option, usual, transfer, model.machine());
-      });
+  auto const open_under = [&](Model const& with) {
+    return without(transfer_set(each, with), [&](auto const& option, auto const& usual, auto const& transfer) {
+      return is_not_asked_for(option, usual, transfer, with.machine());
+    });
+  };
+  auto open = open_under(model);
   auto const apart = without(open, [](auto const& option, auto const& usual, auto const&) {
     return goes_by_nvlink(usual) && goes_through_host(option);
   });
@@ -401,10 +421,11 @@ Plan best_found(Plan const& each, Model const& model, Objective objective) {
   Search search(apart, model, objective);
   auto const by_itself = search.value_of(usual);
   auto best = search.run(by_itself);
-  if (objective == Objective::Slowdown || may_gain_through_host(apart, open, model, best.value)) {
-    auto through_host = Search(open, model, objective).run(by_itself);
-    if (through_host.value * (1 + better_through_host(open)) <= best.value)
-      return plan_of(open, each, std::move(through_host.trial));
+  auto const how = through_host(open, model, objective);
+  if (!how.model.assumed().usual()) open = open_under(how.model);
+  if (objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value)) {
+    auto with_host = Search(open, how.model, objective).run(by_itself);
+    if (how.gains(with_host.value, best.value)) return plan_of(open, each, std::move(with_host.trial));
   }
   return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));
 }

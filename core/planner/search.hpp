@@ -17,7 +17,12 @@ enum class Objective : std::uint8_t {
 // host memory, that of a guest may give half of what it could: an exchange of 1 GiB predicted 11 % faster was 2 %
 // slower on one host and 12 % on another, an all_gather of 256 MiB predicted 4 % faster was 20 % slower.
 constexpr double kBetterThroughHost = 1.0 / 8;
-constexpr double kOneBetterThroughHost = 0.04;
+// Of one transfer, and of some that all go by NVLink, where those are planned as if PCIe carried what it does on the
+// slowest machine of ten: whoever gets less than was planned would be the last.
+constexpr double kSurelyBetterThroughHost = 0.04;
+// And by this, for staged parts end some microseconds later than predicted whatever their size: exchanges of 32 MiB 8
+// to 10 us, of 64 MiB 4 to 6 us, single transfers up to 8 us.
+constexpr Seconds kSurelyEarlierThroughHost{4e-6};
 
 // `each`: the plan in which every transfer goes its best way by itself; it is what comes back where nothing is clearly
 // better. All its costs must be known, and it must have transfers.

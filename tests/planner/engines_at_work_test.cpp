@@ -108,15 +108,17 @@ TEST(EnginesAtWork, GainNothingFromASharedBufferBesideARing) {
   EXPECT_GE(estimate(two_gpus(), steps).makespan, 3 * (64_MiB / link));
 }
 
-TEST(EnginesAtWork, OneTransferIsDividedBetweenNvlinkAndTheHost) {
+TEST(EnginesAtWork, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
   auto const time = [](std::vector<Request> const& requests, Objective objective) {
     return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, objective).steps).makespan;
   };
   std::vector<Request> requests{{.id = "there", .from = at("gpu0"), .to = at("gpu1"), .bytes = 1_GiB}};
   EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
   requests.push_back({.id = "back", .from = at("gpu1"), .to = at("gpu0"), .bytes = 1_GiB});
-  auto const plan = SetPlanner(two_gpus()).plan(requests, Objective::Makespan);
-  for (auto const& each : plan.steps) EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink);
+  EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
+  for (auto& request : requests) request.bytes = 32_MiB;
+  for (auto const& each : SetPlanner(two_gpus()).plan(requests, Objective::Makespan).steps)
+    EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink) << "some microseconds are less than what is unsure";
 }
 
 }  // namespace
