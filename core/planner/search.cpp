@@ -377,7 +377,7 @@ ThroughHost through_host(TransferSet const& set, Model const& model, Objective o
   constexpr std::size_t kSome = 16;  // larger sets are to be planned in milliseconds
   if (objective != Objective::Makespan) return {model, kBetterThroughHost, {}};
   if (set.transfers.size() == 1) return {model, kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
-  bool all_by_nvlink = set.transfers.size() <= kSome;
+  bool all_by_nvlink = set.transfers.size() <= kSome && model.assumed().usual();
   for (std::size_t i = 0; i < set.transfers.size(); ++i)
     all_by_nvlink = all_by_nvlink && goes_by_nvlink(set.transfers[i].options[set.usual[i]]);
   if (!all_by_nvlink) return {model, kBetterThroughHost, {}};
