@@ -184,12 +184,11 @@ int main(int argc, char** argv) {
   }
   try {
     Catalogue catalogue({argv[2]});
-    auto const machine = catalogue.machine(argv[1]);
-    if (machine.all(PciKind::Gpu).size() < 2) {
-      fmt::print(stderr, "{} has fewer than the two GPUs that copies between GPUs need\n", machine.name);
+    Model const model(catalogue.machine(argv[1]));
+    if (model.machine().all(PciKind::Gpu).size() < 2) {
+      fmt::print(stderr, "{} has fewer than the two GPUs that copies between GPUs need\n", model.machine().name);
       return 3;
     }
-    Model const model(machine);
     return Targets(model).run() ? 0 : 1;
   } catch (std::exception const& error) {
     fmt::print(stderr, "{}\n", error.what());

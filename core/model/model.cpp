@@ -197,14 +197,20 @@ class Lowering {
     Seconds latency{0};
     std::optional<BytesPerSecond> rate;
   };
-  // Lays one leg by itself to measure it, then adds it to the whole demand.
+  // Lays one leg by itself to measure it.
+  template <class Lay>
+  [[nodiscard]] Leg leg_alone(Demand& alone, Lay lay) const {
+    PathBuilder builder(model_, alone);
+    auto const latency = lay(builder);
+    return {latency, builder.rate()};
+  }
+  // And adds it to the whole demand.
   template <class Lay>
   Leg leg(Lay lay) {
     Demand alone;
-    PathBuilder builder(model_, alone);
-    auto const latency = lay(builder);
+    auto const found = leg_alone(alone, lay);
     path_.append(alone);
-    return {latency, builder.rate()};
+    return found;
   }
 
   // Both legs of a ring of chunks run at once; a chunk must arrive whole before it goes on.
@@ -287,10 +293,8 @@ class Lowering {
     if (way_.nic_from || way_.nic_to) return network();
     Demand out;
     Demand in;
-    PathBuilder first(model_, out);
-    PathBuilder second(model_, in);
-    Leg const out_leg{first.gpu_into_memory(gpu_from(), memory), first.rate()};
-    Leg const in_leg{second.memory_into_gpu(memory, gpu_to()), second.rate()};
+    auto const out_leg = leg_alone(out, [&](PathBuilder& p) { return p.gpu_into_memory(gpu_from(), memory); });
+    auto const in_leg = leg_alone(in, [&](PathBuilder& p) { return p.memory_into_gpu(memory, gpu_to()); });
     if (out_leg.rate && in_leg.rate) {
       auto const taken = out;
       hold_for_both(out, in, 1 + *out_leg.rate / *in_leg.rate);

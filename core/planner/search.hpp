@@ -13,7 +13,7 @@ enum class Objective : std::uint8_t {
   Slowdown,  // no transfer takes much longer than it would alone
 };
 // By how much a plan that uses host memory beside NVLink must be faster than one that does not. One transfer's part
-// through the host is predicted well: on 2 x H200 64 MiB to 1 GiB to within 2 %, 5 to 12 % faster. Where several share
+// through the host is predicted well: on 2 x H200 128 MiB to 1 GiB to within 3 %, 6 to 12 % faster. Where several share
 // host memory, that of a guest may give half of what it could: an exchange of 1 GiB predicted 11 % faster was 2 %
 // slower on one host and 12 % on another, an all_gather of 256 MiB predicted 4 % faster was 20 % slower.
 constexpr double kBetterThroughHost = 1.0 / 8;
