@@ -180,7 +180,7 @@ main() {
       (($# == 0)) || shift
       case $preset in
         release) ;;
-        fuzz) wanted+=("${packages_lint[@]}") ;;
+        asan) wanted+=("${packages_test[@]}" "${packages_lint[@]}") ;;
         *) wanted+=("${packages_test[@]}") ;;
       esac
       ;;

@@ -12,13 +12,13 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct CalibrateOptions {
   std::string file;
   std::string output;
   std::vector<std::string> patterns;
 };
 
-void run(Session& session, Options const& options) {
+void calibrate_machine(Session& session, CalibrateOptions const& options) {
   if (!session.calibration_file.empty())
     throw InputError("--calibration: a calibration begins from the machine file, not from another calibration");
   auto const machine = session.catalogue.machine(session.machine_name);
@@ -38,7 +38,7 @@ void run(Session& session, Options const& options) {
 
 void add_calibrate(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("calibrate", "fit a machine's figures to measured single transfers");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CalibrateOptions>();
   session.add_machine(*command);
   command->add_option("measurement", options->file, "a measurement file, such as `lanewise measure` writes")
       ->required()
@@ -49,7 +49,7 @@ void add_calibrate(CLI::App& app, Session& session) {
                    "also fit limits that transfers share (host memory, I/O dies) to these series of the file")
       ->delimiter(',')
       ->type_name("SERIES");
-  command->callback([&session, options] { run(session, *options); });
+  command->callback([&session, options] { calibrate_machine(session, *options); });
 }
 
 }  // namespace lanewise::cli

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> scenarios;
   std::string mode = "sim";
   std::string junit;
@@ -63,7 +63,7 @@ struct Recorded {
 };
 
 // What a process on a node is told besides scenarios and cluster.
-std::vector<std::string> node_arguments(Session const& session, Options const& options) {
+std::vector<std::string> node_arguments(Session const& session, CheckOptions const& options) {
   std::vector<std::string> words{"--repeat", fmt::format("{}", options.hardware.repetition.repeat), "--completion",
                                  options.hardware.completion};
   if (!options.objective.empty()) words.insert(words.end(), {"--objective", options.objective});
@@ -73,7 +73,7 @@ std::vector<std::string> node_arguments(Session const& session, Options const& o
 }
 
 // The scenarios of clusters that need no hardware, each cluster's at once on nodes started for them.
-Recorded run_soft_clusters(Given const& given, Session& session, Options const& options) {
+Recorded run_soft_clusters(Given const& given, Session& session, CheckOptions const& options) {
   std::map<std::string, NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
   for (std::size_t i = 0; i < given.scenarios.size(); ++i)
     for (auto const& name : given.scenarios[i].machines) {
@@ -95,7 +95,7 @@ Recorded run_soft_clusters(Given const& given, Session& session, Options const& 
 }
 
 // Of --hw-trace, or of nodes started here unless this process is a node itself.
-Recorded recorded_runs(Given const& given, Session& session, Options const& options) {
+Recorded recorded_runs(Given const& given, Session& session, CheckOptions const& options) {
   if (!options.hw_runs.empty())
     return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), "runs/1")), std::nullopt};
   if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
@@ -104,7 +104,7 @@ Recorded recorded_runs(Given const& given, Session& session, Options const& opti
 
 // All scenarios in one mode, "sim" or "hw".
 std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& given, Session& session,
-                                      Options const& options) {
+                                      CheckOptions const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
   Recorded recorded;
@@ -142,7 +142,7 @@ void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, s
   if (both != nullptr) fmt::print("\n{}", both_modes_text(*both));
 }
 
-void run(Session& session, Options& options) {
+void run(Session& session, CheckOptions& options) {
   if (options.mode != "sim" && options.hw_runs.empty() && !options.hardware.join()) return;
   Given given{yaml_files(options.scenarios), {}};
   given.scenarios = read_all(given.files);
@@ -173,7 +173,7 @@ void run(Session& session, Options& options) {
 
 void add_check(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("check", "run scenarios and hold them to their expectations");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   command->add_option("scenarios", options->scenarios, "scenario files, or folders of them")->required();
   session.add_machine(*command, "--on", false);
   command->add_option("--mode", options->mode, "sim, hw or both")

@@ -13,7 +13,7 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct DiscoverOptions {
   hw::DiscoverOptions discover;
   std::string output;
   std::string sysfs = "/sys";
@@ -44,7 +44,7 @@ std::string finding_text(hw::Finding const& finding) {
   return fmt::format("finding: {}: {}\n", whom, finding.text);
 }
 
-void run(Options const& options, Session& session) {
+void run(DiscoverOptions const& options, Session& session) {
   auto asked = options.discover;
   asked.sysfs = options.sysfs;
   asked.wake = !options.no_wake;
@@ -71,7 +71,7 @@ void run(Options const& options, Session& session) {
 void add_discover(CLI::App& app, Session& session) {
   auto* command =
       app.add_subcommand("discover", "make a machine file of this machine, and say where its sources disagree");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<DiscoverOptions>();
   command->add_option("-o,--output", options->output, "write the machine here instead of to standard output")
       ->type_name("FILE");
   command->add_option("--name", options->discover.name, "the machine's name; default: the host's")->type_name("NAME");

@@ -12,13 +12,13 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct JudgeOptions {
   std::string file;
   BenchmarkArguments benchmark;
 };
 
 // A measurement file, or what a benchmark printed.
-Measurement measurement_in(SourceText const& source, Options const& options, Session& session) {
+Measurement measurement_in(SourceText const& source, JudgeOptions const& options, Session& session) {
   if (auto const tool = detect_benchmark(source.text());
       tool && source.text().find("measurement/1") == std::string::npos)
     return read_benchmark(*tool, source, session.machine(), options.benchmark.parsed());
@@ -29,7 +29,7 @@ Measurement measurement_in(SourceText const& source, Options const& options, Ses
       fmt::format("{}: neither a measurement file nor the output of a known benchmark:{}", source.name(), tools));
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, JudgeOptions const& options) {
   auto const standard_input = options.file == "-";
   auto const source =
       SourceText::from_memory(standard_input ? "stdin" : options.file,
@@ -53,7 +53,7 @@ void run(Session& session, Options const& options) {
 
 void add_judge(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("judge", "measured figures, each pass, warn or fail, and what is the matter");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JudgeOptions>();
   session.add_machine(*command);
   command->add_option("file", options->file, "a measurement, or what a benchmark printed; - reads standard input")
       ->required()

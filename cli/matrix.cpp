@@ -9,7 +9,7 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct MatrixOptions {
   std::string bytes;
   std::string metric = "bandwidth";
   std::string op = "copy";
@@ -27,7 +27,7 @@ std::vector<Place> places_of(Machine const& machine, std::vector<std::string> co
   return places;
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, MatrixOptions const& options) {
   Model const model(session.machine());
   MatrixQuestion question;
   question.metric = argument(parse_metric(options.metric));
@@ -49,7 +49,7 @@ void run(Session& session, Options const& options) {
 
 void add_matrix(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("matrix", "one figure for every pair of GPUs");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MatrixOptions>();
   session.add_machine(*command);
   command->add_option("--metric", options->metric, "bandwidth, latency, mechanism or class")->capture_default_str();
   command->add_option("--bytes", options->bytes, "size of each transfer (256 MiB; for latency 16 B)");

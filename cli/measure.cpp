@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MeasureOptions {
   std::string output;
   std::string only;
   std::string most = "1 GiB";
@@ -30,7 +30,7 @@ struct Options {
   hw::Repetition repetition;
 };
 
-Worklist wanted(Options const& options) {
+Worklist wanted(MeasureOptions const& options) {
   Worklist list;
   list.singles = options.only != "patterns";
   list.patterns = options.only != "singles";
@@ -48,7 +48,7 @@ std::string machine_beside(std::string const& machine, fs::path const& output) {
 }
 
 // What a new measurement says of itself, or the one to go on with.
-Measurement beginning(Session const& session, Options const& options, Machine const& machine) {
+Measurement beginning(Session const& session, MeasureOptions const& options, Machine const& machine) {
   std::error_code error;
   auto const print = fingerprint(machine);
   if (fs::exists(options.output, error)) {
@@ -107,7 +107,7 @@ void list(std::vector<MeasuredSeries> const& series) {
   fmt::print("{}{} figures in {} series\n", table.text(), points_of(series), series.size());
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, MeasureOptions const& options) {
   Model const model(session.machine());
   auto const series = series_to_measure(model, wanted(options));
   if (options.dry) return list(series);
@@ -138,7 +138,7 @@ void run(Session& session, Options const& options) {
 
 void add_measure(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("measure", "measure single transfers and patterns of many on this machine's GPUs");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   session.add_machine(*command);
   command->add_option("-o,--output", options->output, "the measurement file to write")->type_name("FILE");
   command->add_option("--only", options->only, "singles or patterns; default: both")

@@ -10,12 +10,12 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string bytes = "64 MiB";
   bool markdown = false;
 };
 
-void run(Session& session, Options const& options) {
+void run(Session& session, ReportOptions const& options) {
   auto const bytes = argument(parse_bytes(options.bytes));
   std::vector<SetResult> results;
   auto const add = [&](Machine const& machine) {
@@ -43,7 +43,7 @@ void add_report(CLI::App& app, Session& session) {
       "report",
       "many transfers at once on a machine: all-to-all, all-gather, incast, shifts, a permutation; each planned and "
       "simulated, beside the bound, all at once and simple algorithms");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   session.add_machine(*command, "machine", false);
   command->add_option("--bytes", options->bytes, "of each transfer")->capture_default_str();
   command->add_flag("--markdown", options->markdown, "print docs/set-report.md: a row a machine");

@@ -19,7 +19,7 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   PlannedInput input;
   std::string first, second;  // traces
   std::string mode = "sim";
@@ -28,7 +28,8 @@ struct Options {
 };
 
 // JSON to a file, JSON to stdout, or text.
-void put(Session const& session, Options const& options, nlohmann::ordered_json const& json, std::string const& text) {
+void put(Session const& session, RunOptions const& options, nlohmann::ordered_json const& json,
+         std::string const& text) {
   if (!options.output.empty()) write_file(options.output, json.dump(2) + "\n");
   if (session.json)
     fmt::print("{}\n", json.dump(2));
@@ -36,7 +37,7 @@ void put(Session const& session, Options const& options, nlohmann::ordered_json 
     fmt::print("{}", text);
 }
 
-void plan(Session& session, Options const& options) {
+void plan(Session& session, RunOptions const& options) {
   auto prepared = prepare(session, options.input);
   auto const& model = prepared.model;
   auto& plan = prepared.plan;
@@ -59,7 +60,7 @@ void refuse_wrong_bytes(Session& session, Trace const& trace) {
     }
 }
 
-void run_both(Session& session, Options const& options, Model const& model, Plan const& plan) {
+void run_both(Session& session, RunOptions const& options, Model const& model, Plan const& plan) {
   auto const predicted = make_sim_executor(model)->run(plan);
   auto const measured = make_executor("hw", model, options.hardware)->run(plan);
   refuse_wrong_bytes(session, measured);
@@ -67,7 +68,7 @@ void run_both(Session& session, Options const& options, Model const& model, Plan
   put(session, options, comparison_json(comparison), comparison_text(comparison));
 }
 
-void run(Session& session, Options& options) {
+void run(Session& session, RunOptions& options) {
   if (options.mode != "sim" && !options.hardware.join()) return;
   auto const prepared = prepare(session, options.input);
   auto const& model = prepared.model;
@@ -89,7 +90,7 @@ void run(Session& session, Options& options) {
           optimality_text(trace.makespan, bound) + "\n");
 }
 
-void compare_traces(Session& session, Options const& options) {
+void compare_traces(Session& session, RunOptions const& options) {
   auto const read = [](std::string const& file) {
     return trace_from_json(parse_json(SourceText::load(file), "trace/1"));
   };
@@ -100,8 +101,8 @@ void compare_traces(Session& session, Options const& options) {
     fmt::print("{}", comparison_text(comparison));
 }
 
-std::shared_ptr<Options> add_input(CLI::App& command, Session& session, std::string const& what) {
-  auto options = std::make_shared<Options>();
+std::shared_ptr<RunOptions> add_input(CLI::App& command, Session& session, std::string const& what) {
+  auto options = std::make_shared<RunOptions>();
   command.add_option("input", options->input.file, what)->required();
   session.add_machine(command, "--on", false);
   add_planning(command, options->input);
@@ -129,7 +130,7 @@ void add_run(CLI::App& app, Session& session) {
 
 void add_compare(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("compare", "hold two traces of one plan against each other, step by step");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   command->add_option("first", options->first, "a trace made by `lanewise run -o` (predicted)")->required();
   command->add_option("second", options->second, "another (measured)")->required();
   session.add_json(*command);

@@ -10,7 +10,7 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct WhatifOptions {
   std::string bytes = "256 MiB";
   std::string op = "copy";
   std::vector<std::string> places;
@@ -28,7 +28,7 @@ std::vector<std::string> usual_places(Machine const& machine) {
   return names;
 }
 
-std::vector<std::string> places_of(Machine const& machine, std::vector<std::string> const& texts) {
+std::vector<std::string> places_named(Machine const& machine, std::vector<std::string> const& texts) {
   if (texts.empty()) return usual_places(machine);
   std::vector<std::string> names;
   for (auto const& text : texts)
@@ -39,11 +39,11 @@ std::vector<std::string> places_of(Machine const& machine, std::vector<std::stri
   return names;
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, WhatifOptions const& options) {
   if (session.settings.empty()) throw InputError("what if? say it with --set, such as --set acs=on");
   Model const before(session.machine_before_settings());
   Model const after(session.machine());
-  WhatIfQuestion const question{places_of(before.machine(), options.places), argument(parse_bytes(options.bytes)),
+  WhatIfQuestion const question{places_named(before.machine(), options.places), argument(parse_bytes(options.bytes)),
                                 Bytes(16), argument(parse_op(options.op))};
   if (question.bytes == Bytes(0)) throw InputError("--bytes: nothing cannot be moved");
   auto const before_executor = simulator(before);
@@ -59,7 +59,7 @@ void run(Session& session, Options const& options) {
 
 void add_whatif(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("whatif", "what a change of settings does to every pair, worst first, and why");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WhatifOptions>();
   session.add_machine(*command);
   command->add_option("--bytes", options->bytes, "size of each transfer; latency is that of 16 B")
       ->capture_default_str();

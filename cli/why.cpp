@@ -12,14 +12,14 @@
 namespace lanewise::cli {
 namespace {
 
-struct Options {
+struct WhyOptions {
   PlannedInput input;
   std::string from, to;
   std::string bytes = "256 MiB";
   std::string op = "copy";
 };
 
-void explain_transfer(Session& session, Options const& options) {
+void explain_transfer(Session& session, WhyOptions const& options) {
   if (!session.machine_name.empty())
     throw InputError("why MACHINE FROM TO names its machine first; --on is for scenarios");
   if (options.to.empty()) throw InputError("where the data goes is missing: why MACHINE FROM TO");
@@ -38,7 +38,7 @@ void explain_transfer(Session& session, Options const& options) {
     fmt::print("{}", why_text(explanation, machine));
 }
 
-void explain_run(Session& session, Options const& options) {
+void explain_run(Session& session, WhyOptions const& options) {
   auto const [model, plan, again] = prepare(session, options.input);
   auto const trace = make_sim_executor(model)->run(plan);
   auto const explanation = explain(plan, trace, model, Replanning{again, make_sim_executor});
@@ -48,7 +48,7 @@ void explain_run(Session& session, Options const& options) {
     fmt::print("{}", why_run_text(explanation, model.machine()));
 }
 
-void run(Session& session, Options const& options) {
+void run(Session& session, WhyOptions const& options) {
   if (!options.from.empty()) return explain_transfer(session, options);
   std::error_code error;
   if (!std::filesystem::is_regular_file(options.input.file, error))
@@ -65,7 +65,7 @@ void add_why(CLI::App& app, Session& session) {
                                      "SCENARIO [--on MACHINE]: why a scenario takes as long as it does: critical path, "
                                      "what is busiest when, what would "
                                      "help");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WhyOptions>();
   command->add_option("input", options->input.file, "a machine or cluster, or a scenario file or plan")
       ->required()
       ->type_name("MACHINE|SCENARIO");

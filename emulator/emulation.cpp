@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "core/io/error.hpp"
+#include "emulator/file_content.hpp"
 #include "emulator/first_files.hpp"
 #include "emulator/frame_switch.hpp"
 #include "emulator/process.hpp"
@@ -69,9 +68,8 @@ std::string first_files(GuestConfig const& config, std::vector<Module> const& mo
   return files.finish();
 }
 
-std::string content_of(std::filesystem::path const& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string content{std::istreambuf_iterator<char>(in), {}};
+std::string needed_content_of(std::filesystem::path const& file) {
+  auto content = content_of(file);
   if (content.empty()) throw MissingError(fmt::format("{} is not there: the installation is not whole", file.string()));
   return content;
 }
@@ -334,8 +332,8 @@ EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOp
                                   {"virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay", "virtio_net",
                                    "nvme", "rdma_rxe", "ib_uverbs", "rdma_ucm"},
                                   optional);
-  auto const program = content_of(options.guest_program);
-  auto const users = users_with_home(content_of("/etc/passwd"));
+  auto const program = needed_content_of(options.guest_program);
+  auto const users = users_with_home(needed_content_of("/etc/passwd"));
   std::optional<SshAccess> ssh;
   if (machines.size() > 1 && SshAccess::missing().empty()) ssh = SshAccess::make();
   std::vector<std::string> archives;

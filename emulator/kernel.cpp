@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "core/io/error.hpp"
+#include "emulator/file_content.hpp"
 #include "emulator/process.hpp"
 
 namespace lanewise::emulator {
@@ -53,12 +54,9 @@ std::set<std::string> built_in(fs::path const& folder) {
   return names;
 }
 
-std::string content_of(fs::path const& file) {
+std::string unpacked(fs::path const& file) {
   auto const extension = file.extension();
-  if (extension == ".ko") {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  if (extension == ".ko") return content_of(file);
   std::string const program = extension == ".zst" ? "zstd" : extension == ".xz" ? "xz" : "gzip";
   if (!find_program(program))
     throw MissingError(
@@ -214,7 +212,7 @@ std::vector<Module> load_order(Kernel const& kernel, std::vector<std::string> co
     auto const file = files.find(name);
     if (file == files.end())
       throw MissingError(fmt::format("the kernel {} has no module {}; {}", kernel.version, name, kAdvice));
-    auto content = content_of(file->second);
+    auto content = unpacked(file->second);
     for (auto const& dependency : dependencies_of(content)) add(dependency);
     order.push_back({name + ".ko", std::move(content)});
   };

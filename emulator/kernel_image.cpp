@@ -4,9 +4,8 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "emulator/file_content.hpp"
 #include "emulator/process.hpp"
 
 namespace lanewise::emulator {
@@ -19,11 +18,6 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;  // little-endian, as this program is
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
-}
-
-std::string content_of(fs::path const& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Unpacks into a file, and says whether that is a whole kernel that can be started.

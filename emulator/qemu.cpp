@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include "core/io/error.hpp"
 #include "core/io/file.hpp"
+#include "emulator/file_content.hpp"
 #include "emulator/first_files.hpp"
 #include "emulator/process.hpp"
 #include "emulator/virtual_machine.hpp"
@@ -28,10 +28,9 @@ std::string line_of(std::filesystem::path const& file) {
 
 // Without its configuration the guest's first process says so by name, and ends the machine.
 bool guest_speaks(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program) {
-  std::ifstream in(guest_program, std::ios::binary);
   FirstFiles files;
   for (auto const* folder : {"dev", "proc", "sys"}) files.folder(folder);
-  files.file("init", std::string(std::istreambuf_iterator<char>(in), {}), 0755);
+  files.file("init", content_of(guest_program), 0755);
   auto const archive = memory_file(files.finish());
   auto const outcome = run_program({qemu.program.string(),
                                     "-nodefaults",

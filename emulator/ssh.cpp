@@ -4,11 +4,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "core/io/error.hpp"
+#include "emulator/file_content.hpp"
 #include "emulator/process.hpp"
 
 namespace lanewise::emulator {
@@ -27,11 +26,6 @@ std::string server_command() {
       "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f {0} && {1} -h {0} -o PidFile=none -o StrictModes=no "
       "-o PermitRootLogin=yes -o UsePAM=no -o PasswordAuthentication=no",
       key, find_program("sshd").value_or("sshd").string());
-}
-
-std::string content_of(fs::path const& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace

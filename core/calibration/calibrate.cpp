@@ -35,8 +35,6 @@ constexpr double kSureDeviations = 4;
 constexpr double kMostlyIts = 0.3;
 constexpr std::size_t kFewestPoints = 3;
 constexpr int kMostOwn = 32;
-// From a median of absolute deviations to a standard deviation.
-constexpr double kFromMedian = 1.4826;
 
 double usual_width(Parameter parameter) {
   auto const& range = parameter_ranges()[static_cast<std::size_t>(parameter)];
@@ -204,7 +202,7 @@ class PartFit {
       auto const count = static_cast<double>(moves.size());
       Place place{own, median(moves), 0};
       for (auto& move : moves) move = std::abs(move - place.middle);
-      place.spread = std::max(kFromMedian * median(std::move(moves)), result_.scale) / std::sqrt(count);
+      place.spread = std::max(kDeviationOfMedian * median(std::move(moves)), result_.scale) / std::sqrt(count);
       found.push_back(std::move(place));
     }
     return found;

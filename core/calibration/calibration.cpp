@@ -23,26 +23,22 @@ struct Scale {
   std::string_view unit;
 };
 constexpr std::array<Scale, 3> kTimes{{{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}}};
-constexpr std::array<Scale, 3> kRates{{{1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
+constexpr std::array<Scale, 3> kRateScales{{{1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
 
 double with_digits(double value) { return std::strtod(fmt::format("{:.{}g}", value, kDigits).c_str(), nullptr); }
-
-[[noreturn]] void refuse(SourcePos const& pos, std::string message) {
-  throw InputError(std::vector<Diagnostic>{{pos, std::move(message), {}}});
-}
 
 Part const& part_of(CalibratedValue const& value, Machine const& machine) {
   if (!value.at.empty()) {
     if (auto const id = part_at(machine, value.at)) return machine.at(*id);
-    refuse(value.pos, fmt::format("'at': '{}' has no '{}', or it has no part", machine.name, value.at));
+    refuse_at(value.pos, fmt::format("'at': '{}' has no '{}', or it has no part", machine.name, value.at));
   }
   std::vector<std::string> names;
   for (auto const& part : machine.parts) {
     if (part.name == value.part) return part;
     names.push_back(part.name);
   }
-  refuse(value.pos, fmt::format("'part': '{}' has no part '{}'{} it has: {}", machine.name, value.part,
-                                did_you_mean_first(value.part, names), fmt::join(names, ", ")));
+  refuse_at(value.pos, fmt::format("'part': '{}' has no part '{}'{} it has: {}", machine.name, value.part,
+                                   did_you_mean_first(value.part, names), fmt::join(names, ", ")));
 }
 
 Adjustable const& figure_of(CalibratedValue const& value, Part const& part) {
@@ -52,8 +48,9 @@ Adjustable const& figure_of(CalibratedValue const& value, Part const& part) {
     if (figure.key == value.key) return figure;
     keys.emplace_back(figure.key);
   }
-  refuse(value.pos, fmt::format("'key': a {} such as '{}' has no '{}' to calibrate{} allowed: {}", to_string(part.kind),
-                                part.name, value.key, did_you_mean_first(value.key, keys), fmt::join(keys, ", ")));
+  refuse_at(value.pos,
+            fmt::format("'key': a {} such as '{}' has no '{}' to calibrate{} allowed: {}", to_string(part.kind),
+                        part.name, value.key, did_you_mean_first(value.key, keys), fmt::join(keys, ", ")));
 }
 
 }  // namespace
@@ -67,7 +64,7 @@ std::optional<Unit> unit_of_key(std::string_view key) {
 std::string exact_text(Unit unit, double value) {
   auto const rounded = with_digits(value);
   if (unit == Unit::Share) return shortest_text(rounded);
-  for (auto const& scale : unit == Unit::Time ? kTimes : kRates) {
+  for (auto const& scale : unit == Unit::Time ? kTimes : kRateScales) {
     auto const number = with_digits(rounded / scale.factor);
     if (number >= 1 && number < 1000) return fmt::format("{} {}", shortest_text(number), scale.unit);
   }
@@ -83,12 +80,14 @@ double through_text(double value) { return with_digits(value); }
 
 void apply(Calibration const& calibration, Machine& machine) {
   if (calibration.machine != machine.name)
-    refuse(calibration.pos, fmt::format("this calibration is of '{}', not of '{}'", calibration.machine, machine.name));
+    refuse_at(calibration.pos,
+              fmt::format("this calibration is of '{}', not of '{}'", calibration.machine, machine.name));
   if (auto const is = fingerprint(machine); is != calibration.fingerprint)
-    refuse(calibration.pos,
-           fmt::format("this calibration is of another '{}' (fingerprint {}, here {}): the machine file or a part that "
-                       "it names has changed since; calibrate again",
-                       machine.name, calibration.fingerprint, is));
+    refuse_at(
+        calibration.pos,
+        fmt::format("this calibration is of another '{}' (fingerprint {}, here {}): the machine file or a part that "
+                    "it names has changed since; calibrate again",
+                    machine.name, calibration.fingerprint, is));
   for (bool const of_one : {false, true}) {  // a part first: what has one for itself begins as a copy
     for (auto const& value : calibration.values) {
       if (value.at.empty() == of_one) continue;

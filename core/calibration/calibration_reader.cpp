@@ -56,7 +56,7 @@ MapSpec const& stamp_spec() {
   return spec;
 }
 
-MapSpec const& value_spec() {
+MapSpec const& calibrated_value_spec() {
   static MapSpec const spec{
       "calibrated value",
       {part_field(),
@@ -203,7 +203,7 @@ MapSpec const& calibration_spec() {
         .type = ValueType::List,
         .doc = "the fitted figures",
         .required = true,
-        .map = &value_spec(),
+        .map = &calibrated_value_spec(),
         .item = ValueType::Map},
        {.name = "unidentified",
         .type = ValueType::List,

@@ -70,7 +70,7 @@ std::size_t Observations::stand_under(std::vector<Setting> const& settings, Sour
     for (auto const& setting : measurement_.settings) apply_setting(machine, setting, catalogue_);
     for (auto const& setting : settings) apply_setting(machine, setting, catalogue_);
   } catch (InputError const& error) {
-    throw InputError(std::vector<Diagnostic>{{pos, error.what(), {}}});
+    refuse_at(pos, error.what());
   }
   stands_.push_back(std::make_unique<Stand>(settings, std::move(machine)));
   return stands_.size() - 1;

@@ -12,16 +12,14 @@ namespace {
 
 // One of the model's figures a hundredth to either side: far enough for what bounds a flow to change over.
 constexpr double kStep = 0.01;
-// The tuning constants that keep 95 % efficiency for normal errors (Huber 1981; Beaton and Tukey 1974), and the factor
-// from a median of absolute deviations to a standard deviation.
+// The tuning constants that keep 95 % efficiency for normal errors (Huber 1981; Beaton and Tukey 1974).
 constexpr double kHuber = 1.345;
 constexpr double kTukey = 4.685;
-constexpr double kFromMedian = 1.4826;
 // No measurement is better than this, and repetitions that agree perfectly are still one run.
 constexpr double kFinest = 0.002;
 constexpr double kLongestStep = 0.5;
 constexpr double kConverged = 1e-4;
-constexpr int kMostSteps = 60;
+constexpr int kMostRounds = 60;
 
 enum class Loss : std::uint8_t { Huber, Tukey };
 
@@ -64,7 +62,7 @@ class Fit {
   void rescale() {
     std::vector<double> sizes;
     for (auto const residual : residuals_) sizes.push_back(std::abs(residual));
-    scale_ = std::max(kFinest, kFromMedian * median(std::move(sizes)));
+    scale_ = std::max(kFinest, kDeviationOfMedian * median(std::move(sizes)));
   }
   // The standard deviation that a datum is expected to have.
   [[nodiscard]] double expected(std::size_t i) const { return std::hypot(scale_, problem_.data[i].spread); }
@@ -99,7 +97,7 @@ class Fit {
 
   void descend(Loss loss) {
     double damping = 1e-3;
-    for (int step = 0; step < kMostSteps; ++step) {
+    for (int step = 0; step < kMostRounds; ++step) {
       rescale();
       effects_ = effects_at(problem_, at_);
       weights_.assign(residuals_.size(), 0);

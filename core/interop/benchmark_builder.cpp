@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
-  auto const first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 std::vector<BenchmarkWord> words_of(std::string_view line) {
   std::vector<BenchmarkWord> words;
   for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {

@@ -10,14 +10,16 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames{"machine",  "cluster",     "part",
-                                                 "scenario", "measurement", "calibration"};
+constexpr std::array<std::string_view, 6> kFileKindNames{"machine",  "cluster",     "part",
+                                                         "scenario", "measurement", "calibration"};
 
 }  // namespace
 
-std::string_view to_string(FileKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
+std::string_view to_string(FileKind kind) { return kFileKindNames.at(static_cast<std::size_t>(kind)); }
 
-Parsed<FileKind> parse_file_kind(std::string_view text) { return parse_word<FileKind>(text, kNames, "a kind of file"); }
+Parsed<FileKind> parse_file_kind(std::string_view text) {
+  return parse_word<FileKind>(text, kFileKindNames, "a kind of file");
+}
 
 std::vector<MapSpec const*> part_specs() {
   std::vector<MapSpec const*> specs;

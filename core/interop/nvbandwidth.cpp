@@ -13,13 +13,13 @@ namespace {
 constexpr Bytes kDefaultBuffer{std::int64_t{512} << 20};  // of -b since version 0.2
 constexpr Bytes kPointer{8};                              // what the latency tests load
 
-struct Cell {
+struct PrintedCell {
   std::optional<double> value;  // absent: N/A
   int line = 0, column = 0;
 };
 struct Test {
   std::string name;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<PrintedCell>> rows;
   int line = 0;
 };
 
@@ -97,14 +97,14 @@ class TextReader {
     if (header >= lines_.size() || lines_[header].empty() || !index_in(lines_[header].words[0].text))
       return builder_.fail(title.number, 1, "a line with the numbers of the columns must follow");
     auto const columns = lines_[header].words.size();
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<PrintedCell>> rows;
     for (at_ = header + 1; at_ < lines_.size() && !lines_[at_].empty() && index_in(lines_[at_].words[0].text); ++at_) {
       auto const& line = lines_[at_];
       if (line.words.size() != columns + 1) {
         builder_.fail(line.number, line.words[0].column, fmt::format("expected a row of {} figures", columns));
         continue;
       }
-      std::vector<Cell> row;
+      std::vector<PrintedCell> row;
       for (std::size_t i = 1; i < line.words.size(); ++i) row.push_back(cell(line, line.words[i]));
       rows.push_back(std::move(row));
     }
@@ -113,7 +113,7 @@ class TextReader {
     tests_.back().rows = std::move(rows);
   }
 
-  Cell cell(BenchmarkLine const& line, BenchmarkWord const& word) {
+  PrintedCell cell(BenchmarkLine const& line, BenchmarkWord const& word) {
     auto const value = number_in(word.text);
     if (!value && word.text != "N/A")
       builder_.fail(line.number, word.column, fmt::format("'{}': expected a number or N/A", word.text));
@@ -153,7 +153,7 @@ std::vector<Test> read_json(SourceText const& source, BenchmarkBuilder& builder)
     Test test{name->text, {}, name->line};
     if (auto const* matrix = item.find("bandwidth_matrix"); matrix != nullptr) {
       for (auto const& row : matrix->items) {
-        std::vector<Cell> cells;
+        std::vector<PrintedCell> cells;
         for (auto const& value : row.items) {
           cells.push_back({number_in(value.text), value.line, value.column});
           if (!cells.back().value && value.text != "N/A" && value.kind != YamlKind::Null)
@@ -213,7 +213,7 @@ class Interpreter {
   }
 
   // A figure of one GPU, in a row over all.
-  void read_device(std::vector<Cell> const& row, std::size_t i) {
+  void read_device(std::vector<PrintedCell> const& row, std::size_t i) {
     auto const& cell = row[i];
     auto const gpu = builder_.gpu(i, cell.line, cell.column);
     if (gpu.empty()) return;
@@ -249,7 +249,7 @@ class Interpreter {
   }
 
   // The total of one GPU with all others. GPUs without peer access are not among them.
-  void read_star(std::size_t gpus, std::size_t centre, Cell const& cell) {
+  void read_star(std::size_t gpus, std::size_t centre, PrintedCell const& cell) {
     std::vector<MeasuredFlow> flows;
     auto const gpu = builder_.gpu(centre, cell.line, cell.column);
     for (std::size_t k = 0; k < gpus; ++k) {
@@ -293,7 +293,7 @@ class Interpreter {
   }
 
   // One series for each mechanism that a test's pairs take.
-  void add(std::vector<MeasuredFlow> flows, Bytes bytes, Cell const& cell, double scale = 1e9) {
+  void add(std::vector<MeasuredFlow> flows, Bytes bytes, PrintedCell const& cell, double scale = 1e9) {
     auto like = like_;
     if (like.mechanism == Mechanism::PcieP2p) like.name += "-pcie";
     builder_.add(like, std::move(flows), bytes, *cell.value * scale, cell.line, cell.column);

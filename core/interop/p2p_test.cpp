@@ -8,9 +8,9 @@ namespace lanewise {
 namespace {
 
 constexpr Bytes kCopy{160'000'000}, kOldCopy{40'000'000};
-constexpr Bytes kSmall{16}, kOldSmall{4};
+constexpr Bytes kWord{16}, kOldSmall{4};
 
-struct Table {
+struct MatrixKind {
   bool enabled = false;  // P2P=Enabled
   bool reads = false;    // the row's GPU reads from the column's; else it writes to it
   bool both_ways = false;
@@ -42,7 +42,7 @@ class P2pTestReader {
     return rest.substr(0, rest.find(','));
   }
 
-  static Table table_of(BenchmarkLine const& title) {
+  static MatrixKind table_of(BenchmarkLine const& title) {
     return {title.has("P2P=Enabled"), title.has("(P2P Reads)"), title.starts_with("Bidirectional"), title.has("(us)")};
   }
 
@@ -90,7 +90,8 @@ class P2pTestReader {
     return false;
   }
 
-  void take(Table const& table, std::size_t i, std::size_t k, BenchmarkLine const& line, BenchmarkWord const& word) {
+  void take(MatrixKind const& table, std::size_t i, std::size_t k, BenchmarkLine const& line,
+            BenchmarkWord const& word) {
     auto const value = number_in(word.text);
     if (!value) return builder_.fail(line.number, word.column, fmt::format("'{}': expected a number", word.text));
     auto const row = builder_.gpu(i, line.number, word.column);
@@ -116,7 +117,7 @@ class P2pTestReader {
   }
 
   // A copy inside one GPU; the same with and without peer access, so it is taken once.
-  void take_local(Table const& table, std::string const& gpu, double value, BenchmarkLine const& line,
+  void take_local(MatrixKind const& table, std::string const& gpu, double value, BenchmarkLine const& line,
                   BenchmarkWord const& word) {
     if (table.enabled || table.both_ways) return;
     MeasuredSeries like;
@@ -127,8 +128,8 @@ class P2pTestReader {
                  word.column);
   }
 
-  Bytes size_of(Table const& table) {
-    if (table.latency) return tells_kind_ ? kSmall : kOldSmall;
+  Bytes size_of(MatrixKind const& table) {
+    if (table.latency) return tells_kind_ ? kWord : kOldSmall;
     return builder_.bytes_or(tells_kind_ ? kCopy : kOldCopy);
   }
 

@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-struct Run {
+struct PerftestRun {
   Op op = Op::Copy;
   bool latency = false;
   bool both_ways = false;
@@ -17,9 +17,9 @@ struct Run {
 };
 
 // "RDMA_Write BW Test", "Send Bidirectional BW Test", "RDMA_Read Latency Test"
-std::optional<Run> run_of(std::string_view title) {
+std::optional<PerftestRun> run_of(std::string_view title) {
   auto const has = [&](std::string_view part) { return title.find(part) != std::string_view::npos; };
-  Run run;
+  PerftestRun run;
   if (has("Write"))
     run.op = Op::Write;
   else if (has("Read"))
@@ -159,7 +159,7 @@ class PerftestReader {
   Machine const& machine_;
   BenchmarkBuilder& builder_;
   MeasuredFlow ends_;
-  std::optional<Run> run_;
+  std::optional<PerftestRun> run_;
   double scale_ = 0;  // of the figures of the table; 0: no table
   bool typical_ = true;
 };

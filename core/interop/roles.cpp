@@ -35,7 +35,7 @@ MapSpec const& role_spec() {
   return spec;
 }
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 Role read_role(MapReader& reader) {
   Role role;
@@ -72,9 +72,9 @@ bool is_pci_address(std::string_view text) {
   auto const colon = text.find(':');
   if (colon == std::string_view::npos || colon < 4 || colon > 8 || text.size() != colon + 8) return false;
   auto const rest = text.substr(colon);  // ":3b:00.0"
-  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), is_hex) && is_hex(rest[1]) &&
-         is_hex(rest[2]) && rest[3] == ':' && (rest[4] == '0' || rest[4] == '1') && is_hex(rest[5]) && rest[6] == '.' &&
-         rest[7] >= '0' && rest[7] <= '7';
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), is_hex_digit) &&
+         is_hex_digit(rest[1]) && is_hex_digit(rest[2]) && rest[3] == ':' && (rest[4] == '0' || rest[4] == '1') &&
+         is_hex_digit(rest[5]) && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7';
 }
 
 MapSpec const& roles_spec() {

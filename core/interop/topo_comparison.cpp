@@ -13,9 +13,9 @@ std::string text_of(TopoMatrix::Cell const& cell) {
   return cell.path ? std::string(to_string(*cell.path)) : fmt::format("NV{}", cell.nvlinks);
 }
 
-class Comparison {
+class TopoComparison {
  public:
-  Comparison(Machine const& machine, TopoMatrix const& matrix) : machine_(machine), matrix_(matrix) {}
+  TopoComparison(Machine const& machine, TopoMatrix const& matrix) : machine_(machine), matrix_(matrix) {}
 
   std::vector<TopoDifference> differences() {
     for (auto const& device : matrix_.devices) found_.push_back(find(device));
@@ -78,7 +78,7 @@ class Comparison {
 }  // namespace
 
 std::vector<TopoDifference> topo_differences(Machine const& machine, TopoMatrix const& matrix) {
-  return Comparison(machine, matrix).differences();
+  return TopoComparison(machine, matrix).differences();
 }
 
 }  // namespace lanewise

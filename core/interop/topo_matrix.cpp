@@ -91,9 +91,7 @@ class MatrixReader {
   void fail(int line, int column, std::string message) {
     diagnostics_.add({source_.name(), line, column}, std::move(message), source_.line(line));
   }
-  [[noreturn]] void fail_whole(std::string message) const {
-    throw InputError(std::vector<Diagnostic>{{source_.whole(), std::move(message), {}}});
-  }
+  [[noreturn]] void fail_whole(std::string message) const { refuse_at(source_.whole(), std::move(message)); }
 
   static bool is_header(std::vector<Token> const& tokens) {
     return !tokens.empty() && is_gpu_label(tokens[0].text) && (tokens.size() == 1 || !cell_of(tokens[1].text));

@@ -32,6 +32,10 @@ std::string shown(std::vector<Diagnostic> const& diagnostics) {
 InputError::InputError(std::vector<Diagnostic> diagnostics)
     : Error(shown(diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
+void refuse_at(SourcePos pos, std::string message) {
+  throw InputError(std::vector<Diagnostic>{{std::move(pos), std::move(message), {}}});
+}
+
 void Diagnostics::add(SourcePos pos, std::string message, std::string_view source_line) {
   if (found_.size() == kMost) {
     ++unshown_;

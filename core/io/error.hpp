@@ -39,6 +39,9 @@ class InputError : public Error {
   std::vector<Diagnostic> diagnostics_;
 };
 
+// Throws an InputError of one message.
+[[noreturn]] void refuse_at(SourcePos pos, std::string message);
+
 // A well-formed request with no answer: no route, a figure that nobody knows.
 class PlanError : public Error {
   using Error::Error;

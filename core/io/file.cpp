@@ -41,9 +41,7 @@ std::size_t first_non_text(std::string_view text) {
   return std::string_view::npos;
 }
 
-[[noreturn]] void fail(std::string const& name, std::string message) {
-  throw InputError(std::vector<Diagnostic>{{{name, 0, 0}, std::move(message), {}}});
-}
+[[noreturn]] void fail(std::string const& name, std::string message) { refuse_at({name, 0, 0}, std::move(message)); }
 
 }  // namespace
 

@@ -11,26 +11,26 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKindNames{"cpu",    "gpu",  "nic",      "switch",        "nvme",
-                                                     "device", "link", "nvswitch", "network_switch"};
+constexpr std::array<std::string_view, 9> kPartKindNames{"cpu",    "gpu",  "nic",      "switch",        "nvme",
+                                                         "device", "link", "nvswitch", "network_switch"};
 
 }  // namespace
 
-std::string_view to_string(PartKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
+std::string_view to_string(PartKind kind) { return kPartKindNames.at(static_cast<std::size_t>(kind)); }
 
 MapSpec const& part_spec(PartKind kind) {
   static auto const specs = [] {
     std::vector<MapSpec> made;
-    for (std::size_t i = 0; i < kKindNames.size(); ++i) {
+    for (std::size_t i = 0; i < kPartKindNames.size(); ++i) {
       auto const of_kind = static_cast<PartKind>(i);
-      MapSpec spec{fmt::format("{} part", kKindNames[i]), {}};
+      MapSpec spec{fmt::format("{} part", kPartKindNames[i]), {}};
       spec.fields.push_back({.name = "lanewise", .type = ValueType::Word, .doc = "part/1", .words = {"part/1"}});
       spec.fields.push_back({.name = "part", .type = ValueType::Id, .doc = "the name that machine files use"});
       spec.fields.push_back({.name = "kind",
                              .type = ValueType::Word,
                              .doc = "what it is",
                              .required = true,
-                             .words = {std::string(kKindNames[i])}});
+                             .words = {std::string(kPartKindNames[i])}});
       for (auto const& field : part_fields(of_kind)) spec.fields.push_back(field.spec);
       made.push_back(std::move(spec));
     }
@@ -43,10 +43,11 @@ Part read_part(std::string name, YamlNode const& node, SourceText const& source,
   Part part;
   part.name = std::move(name);
   auto const* kind = node.find("kind");
-  auto const found = kind == nullptr ? kKindNames.end() : std::find(kKindNames.begin(), kKindNames.end(), kind->text);
-  if (found == kKindNames.end()) {
+  auto const found =
+      kind == nullptr ? kPartKindNames.end() : std::find(kPartKindNames.begin(), kPartKindNames.end(), kind->text);
+  if (found == kPartKindNames.end()) {
     auto const& at = kind == nullptr ? node : *kind;
-    std::vector<std::string> const names(kKindNames.begin(), kKindNames.end());
+    std::vector<std::string> const names(kPartKindNames.begin(), kPartKindNames.end());
     diagnostics.add(
         {source.name(), at.line, at.column},
         kind == nullptr
@@ -56,7 +57,7 @@ Part read_part(std::string name, YamlNode const& node, SourceText const& source,
         source.line(at.line));
     return part;
   }
-  part.kind = static_cast<PartKind>(found - kKindNames.begin());
+  part.kind = static_cast<PartKind>(found - kPartKindNames.begin());
   MapReader reader(node, part_spec(part.kind), source, diagnostics);
   for (auto const& field : part_fields(part.kind)) field.read(part, reader);
   return part;

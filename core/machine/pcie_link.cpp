@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<double, 6> kRates{2.5, 5, 8, 16, 32, 64};
+constexpr std::array<double, 6> kTransferRates{2.5, 5, 8, 16, 32, 64};
 
 template <class T>
 bool take_number(std::string_view& text, T& value) {
@@ -58,12 +58,12 @@ Parsed<PcieLink> parse_pcie_link(std::string_view text) {
 std::string to_string(PcieLink link) { return fmt::format("gen{} x{}", link.generation, link.width); }
 
 double gigatransfers_per_second(int generation) {
-  return generation >= 1 && generation <= 6 ? kRates[static_cast<std::size_t>(generation) - 1] : 0;
+  return generation >= 1 && generation <= 6 ? kTransferRates[static_cast<std::size_t>(generation) - 1] : 0;
 }
 
 int generation_of_rate(double gigatransfers) {
-  for (std::size_t i = 0; i < kRates.size(); ++i)
-    if (std::abs(kRates[i] - gigatransfers) < 0.01) return static_cast<int>(i) + 1;
+  for (std::size_t i = 0; i < kTransferRates.size(); ++i)
+    if (std::abs(kTransferRates[i] - gigatransfers) < 0.01) return static_cast<int>(i) + 1;
   return 0;
 }
 

@@ -3,23 +3,19 @@
 #include "core/io/error.hpp"
 
 namespace lanewise {
-namespace {
-
-Place place_of(Machine const& machine, std::string const& name, SourcePos const& pos) {
+Place place_at(Machine const& machine, std::string const& name, SourcePos const& pos) {
   try {
     return machine.place(name);
   } catch (InputError const& error) {
-    throw InputError(std::vector<Diagnostic>{{pos, error.what(), {}}});
+    refuse_at(pos, error.what());
   }
 }
-
-}  // namespace
 
 Request request_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point,
                    MeasuredFlow const& flow) {
   Request request;
-  request.from = place_of(machine, flow.from, point.pos);
-  request.to = place_of(machine, flow.to, point.pos);
+  request.from = place_at(machine, flow.from, point.pos);
+  request.to = place_at(machine, flow.to, point.pos);
   request.bytes = point.bytes_of(flow);
   request.op = series.op;
   request.only = series.mechanism;

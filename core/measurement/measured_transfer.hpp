@@ -7,6 +7,9 @@
 
 namespace lanewise {
 
+// The place of a name that a measurement file has at `pos`; throws InputError there when the machine has none.
+Place place_at(Machine const& machine, std::string const& name, SourcePos const& pos);
+
 // Throws InputError at the point where the machine has no such place.
 Request request_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point,
                    MeasuredFlow const& flow);

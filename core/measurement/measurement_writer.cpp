@@ -16,13 +16,13 @@ namespace {
 
 using Tree = nlohmann::ordered_json;
 
-struct Unit {
+struct WrittenUnit {
   std::string_view name;
   double scale;
 };
 // The usual unit, and one in which every double is exact because its scale is a power of two.
 struct Units {
-  Unit usual, exact;
+  WrittenUnit usual, exact;
 };
 Units const& units_of(MeasuredQuantity quantity) {
   static Units const rates{{"GB/s", 1e9}, {"GiB/s", 1073741824.0}};
@@ -31,7 +31,7 @@ Units const& units_of(MeasuredQuantity quantity) {
 }
 
 // The number that gives `value` again when the reader scales it; nullopt where rounding leaves none.
-std::optional<double> scaled(double value, Unit const& unit) {
+std::optional<double> scaled(double value, WrittenUnit const& unit) {
   double const guess = value / unit.scale;
   for (double const number :
        {std::round(guess * 1e6) / 1e6, guess, std::nextafter(guess, 0), std::nextafter(guess, HUGE_VAL)})
@@ -39,7 +39,7 @@ std::optional<double> scaled(double value, Unit const& unit) {
   return std::nullopt;
 }
 
-Unit unit_for(MeasuredSeries const& series) {
+WrittenUnit unit_for(MeasuredSeries const& series) {
   auto const& units = units_of(series.quantity);
   bool const usual = std::all_of(series.points.begin(), series.points.end(),
                                  [&](MeasuredPoint const& p) { return scaled(p.value, units.usual).has_value(); });
@@ -163,7 +163,7 @@ class SeriesWriter {
   }
 
   MeasuredSeries const& series_;
-  Unit unit_;
+  WrittenUnit unit_;
   Tree tree_;
 };
 

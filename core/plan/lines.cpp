@@ -22,12 +22,6 @@ bool may_travel(Step const& step) {
          is_whole(step.reads->offset) && is_whole(step.writes->offset);
 }
 
-struct Cell {
-  BufferId buffer;
-  Bytes offset, bytes;
-  friend auto operator<=>(Cell const&, Cell const&) = default;
-};
-
 // No step writes a part of what another reads or writes: they have the same place or none in common.
 bool are_apart(std::span<Step const> steps) {
   std::map<Cell, bool> written;

@@ -11,6 +11,13 @@ namespace lanewise {
 inline constexpr Bytes kLineElement{8};
 inline constexpr std::size_t kMostLineSteps = 64;  // that one GPU sends and gets
 
+// A region that steps read and write as a whole.
+struct Cell {
+  BufferId buffer{};
+  Bytes offset, bytes;
+  friend auto operator<=>(Cell const&, Cell const&) = default;
+};
+
 // Whether these steps do: all are a kernel's accesses between shared buffers, of whole elements, few and of few bytes,
 // and none touches a part of what another writes.
 bool travel_in_lines(std::span<Step const> steps);

@@ -130,34 +130,34 @@ void add_parts(Hash& hash, Machine const& machine) {
 }
 
 template <class Id>
-std::int64_t number(std::optional<Id> id) {
+std::int64_t ordinal(std::optional<Id> id) {
   return id ? static_cast<std::int64_t>(index(*id)) : -1;
 }
 template <class Id>
-std::int64_t number(Id id) {
+std::int64_t ordinal(Id id) {
   return static_cast<std::int64_t>(index(id));
 }
 
 void add_functions(Hash& hash, Machine const& machine) {
   for (auto const& socket : machine.sockets) {
     hash.add(socket.name);
-    hash.add(number(socket.host));
-    hash.add(number(socket.part));
+    hash.add(ordinal(socket.host));
+    hash.add(ordinal(socket.part));
   }
   for (auto const& numa : machine.numa_nodes) {
     hash.add(numa.name);
-    hash.add(number(numa.socket));
+    hash.add(ordinal(numa.socket));
   }
   for (auto const& bridge : machine.host_bridges) {
-    hash.add(number(bridge.socket));
-    hash.add(number(bridge.numa));
+    hash.add(ordinal(bridge.socket));
+    hash.add(ordinal(bridge.numa));
   }
   for (auto const& function : machine.functions) {
     hash.add(function.name);
     hash.add(to_string(function.kind));
-    hash.add(number(function.parent));
-    hash.add(number(function.host_bridge));
-    hash.add(number(function.part));
+    hash.add(ordinal(function.parent));
+    hash.add(ordinal(function.host_bridge));
+    hash.add(ordinal(function.part));
     for (auto const& link : {function.link, function.max_link}) hash.add(link ? to_string(*link) : std::string("-"));
     hash.add(function.acs ? to_string(*function.acs) : std::string("-"));
     hash.add(function.chip);
@@ -169,34 +169,34 @@ void add_functions(Hash& hash, Machine const& machine) {
 
 void add_links(Hash& hash, Machine const& machine) {
   for (auto const& link : machine.socket_links)
-    for (auto const value : {number(link.a), number(link.b), number(link.part), std::int64_t{link.count}})
+    for (auto const value : {ordinal(link.a), ordinal(link.b), ordinal(link.part), std::int64_t{link.count}})
       hash.add(value);
   for (auto const& bundle : machine.nvlinks) {
     for (auto const& end : {bundle.a, bundle.b}) {
       hash.add(static_cast<std::int64_t>(end.index()));
-      hash.add(std::visit([](auto id) { return number(id); }, end));
+      hash.add(std::visit([](auto id) { return ordinal(id); }, end));
     }
-    hash.add(number(bundle.part));
+    hash.add(ordinal(bundle.part));
     hash.add(std::int64_t{bundle.count});
   }
   for (auto const& domain : machine.nvswitches) {
-    hash.add(number(domain.part));
-    hash.add(number(domain.link_part));
+    hash.add(ordinal(domain.part));
+    hash.add(ordinal(domain.link_part));
     for (auto const& port : domain.ports)
-      for (auto const value : {number(port.gpu), std::int64_t{port.count}}) hash.add(value);
+      for (auto const value : {ordinal(port.gpu), std::int64_t{port.count}}) hash.add(value);
   }
 }
 
 void add_fabric(Hash& hash, Machine const& machine) {
   if (!machine.fabric) return hash.add("no fabric");
   hash.add(machine.fabric->kind);
-  hash.add(number(machine.fabric->switch_part));
+  hash.add(ordinal(machine.fabric->switch_part));
   for (auto const& leaf : machine.fabric->leaves) {
     hash.add(leaf.name);
     hash.add(leaf.uplink);
   }
   for (auto const& attachment : machine.fabric->attachments) {
-    hash.add(number(attachment.nic));
+    hash.add(ordinal(attachment.nic));
     hash.add(std::int64_t{attachment.leaf});
     hash.add(attachment.rate);
   }

@@ -53,9 +53,10 @@ bool is_whole(OpenTransfer const& transfer, Way const& way) {
          migrates(transfer.op) || transfer.bytes == Bytes(0);
 }
 
-class Layout {
+class DraftLayout {
  public:
-  Layout(TransferSet const& set, Model const& model, Draft const& draft) : set_(set), model_(model), draft_(draft) {}
+  DraftLayout(TransferSet const& set, Model const& model, Draft const& draft)
+      : set_(set), model_(model), draft_(draft) {}
 
   Trial lay() {
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) cut(i);
@@ -183,7 +184,9 @@ TransferSet transfer_set(Plan const& plan, Model const& model) {
   return set;
 }
 
-Trial tried(TransferSet const& set, Model const& model, Draft const& draft) { return Layout(set, model, draft).lay(); }
+Trial tried(TransferSet const& set, Model const& model, Draft const& draft) {
+  return DraftLayout(set, model, draft).lay();
+}
 
 Plan plan_of(TransferSet const& set, Plan const& each, Trial trial) {
   Plan plan{each.machine, each.fingerprint, std::move(trial.steps), each.decisions};

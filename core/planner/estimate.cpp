@@ -30,11 +30,11 @@ std::vector<PostedWrites> posted_writes(std::span<Step const> steps) {
   return writes;
 }
 
-class Run {
+class EstimatedRun {
  public:
   // `fill`: how full anything may get before a step must wait; nullopt: only engines hold steps back.
-  Run(Model const& model, std::span<Step const> steps, std::span<Demand const> demands, std::optional<double> fill = {},
-      First first = First::Listed)
+  EstimatedRun(Model const& model, std::span<Step const> steps, std::span<Demand const> demands,
+               std::optional<double> fill = {}, First first = First::Listed)
       : steps_(steps), demands_(demands), fill_(fill), first_(first), sharing_(capacities(model, steps, demands)) {
     for (std::size_t i = 0; i < model.resources().engine_count(); ++i)
       free_.push_back(model.resources().at(EngineId(i)).slots);
@@ -302,13 +302,13 @@ class Run {
 
 Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
   if (steps.empty()) return {};
-  return Run(model, steps, demands).run();
+  return EstimatedRun(model, steps, demands).run();
 }
 
 Estimate take_turns(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands, double fill,
                     First first) {
   if (steps.empty()) return {};
-  Run run(model, steps, demands, fill, first);
+  EstimatedRun run(model, steps, demands, fill, first);
   auto result = run.run();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     auto& turns = steps[i].turns;

@@ -451,7 +451,7 @@ std::vector<double> alone(std::vector<OpenTransfer> const& transfers, Model cons
   return times;
 }
 
-struct Order {
+struct ChainOrder {
   std::vector<double> head;  // before a transfer can begin
   std::vector<double> tail;  // what must follow it
   double longest = 0;        // chain
@@ -459,9 +459,9 @@ struct Order {
 };
 
 // A plan's transfers wait only for earlier ones, or else its steps are no order at all.
-Order order_of(std::vector<OpenTransfer> const& transfers, Model const& model) {
+ChainOrder order_of(std::vector<OpenTransfer> const& transfers, Model const& model) {
   auto const count = transfers.size();
-  Order order{std::vector<double>(count, 0), std::vector<double>(count, 0), 0, {}};
+  ChainOrder order{std::vector<double>(count, 0), std::vector<double>(count, 0), 0, {}};
   if (std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return t.after.empty(); })) return order;
   auto const time = alone(transfers, model);
   // As often as the longest chain is long; a transfer stands behind those it waits for in nearly every plan.

@@ -5,17 +5,19 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, kMechanismCount> kNames{
+constexpr std::array<std::string_view, kMechanismCount> kMechanismNames{
     "local",    "nvlink", "nvlink_relay", "pcie_p2p",  "host_dma",   "host_staged",    "shared_host",
     "bar_copy", "rdma",   "gdr",          "gdr_relay", "net_staged", "storage_direct", "storage_staged"};
 
 }  // namespace
 
-std::string_view to_string(Mechanism mechanism) { return kNames.at(static_cast<std::size_t>(mechanism)); }
+std::string_view to_string(Mechanism mechanism) { return kMechanismNames.at(static_cast<std::size_t>(mechanism)); }
 
-Parsed<Mechanism> parse_mechanism(std::string_view text) { return parse_word<Mechanism>(text, kNames, "a mechanism"); }
+Parsed<Mechanism> parse_mechanism(std::string_view text) {
+  return parse_word<Mechanism>(text, kMechanismNames, "a mechanism");
+}
 
-std::string mechanism_pattern() { return fmt::format("^({})$", fmt::join(kNames, "|")); }
+std::string mechanism_pattern() { return fmt::format("^({})$", fmt::join(kMechanismNames, "|")); }
 
 std::array<Mechanism, kMechanismCount> const& all_mechanisms() {
   static auto const all = [] {

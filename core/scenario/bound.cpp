@@ -6,18 +6,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/units/text.hpp"
+
 namespace lanewise {
 namespace {
 
 // Results of a simulation resolve a nanosecond; a bound met exactly must not fail on the last digit.
 constexpr double kRounding = 1e-9;
 constexpr double kAboutEqual = 0.01;  // what "=" allows when no "+-" follows
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 Parsed<double> parse_value(std::string_view text, Figure figure) {
   switch (figure) {

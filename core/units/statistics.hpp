@@ -5,6 +5,9 @@
 
 namespace lanewise {
 
+// From a median of absolute deviations to a standard deviation, of what is distributed normally.
+inline constexpr double kDeviationOfMedian = 1.4826;
+
 // Between the two nearest ranks, linearly; `share` from 0 to 1. The sample must not be empty.
 inline double quantile(std::vector<double> sample, double share) {
   std::sort(sample.begin(), sample.end());

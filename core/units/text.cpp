@@ -10,63 +10,57 @@
 namespace lanewise {
 namespace {
 
-struct Unit {
+struct NamedUnit {
   std::string_view name;
   double scale;
 };
 
-constexpr std::array<Unit, 9> kByteUnits{{{"B", 1},
-                                          {"KiB", 1024.0},
-                                          {"MiB", 1048576.0},
-                                          {"GiB", 1073741824.0},
-                                          {"TiB", 1099511627776.0},
-                                          {"kB", 1e3},
-                                          {"MB", 1e6},
-                                          {"GB", 1e9},
-                                          {"TB", 1e12}}};
-constexpr std::array<Unit, 9> kRateUnits{{{"B/s", 1},
-                                          {"kB/s", 1e3},
-                                          {"MB/s", 1e6},
-                                          {"GB/s", 1e9},
-                                          {"TB/s", 1e12},
-                                          {"MiB/s", 1048576.0},
-                                          {"GiB/s", 1073741824.0},
-                                          {"Mb/s", 1e6 / 8},
-                                          {"Gb/s", 1e9 / 8}}};
-constexpr std::array<Unit, 5> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
-constexpr std::array<Unit, 4> kFrequencyUnits{{{"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}}};
-constexpr std::array<Unit, 6> kFlopUnits{
+constexpr std::array<NamedUnit, 9> kByteUnits{{{"B", 1},
+                                               {"KiB", 1024.0},
+                                               {"MiB", 1048576.0},
+                                               {"GiB", 1073741824.0},
+                                               {"TiB", 1099511627776.0},
+                                               {"kB", 1e3},
+                                               {"MB", 1e6},
+                                               {"GB", 1e9},
+                                               {"TB", 1e12}}};
+constexpr std::array<NamedUnit, 9> kRateUnits{{{"B/s", 1},
+                                               {"kB/s", 1e3},
+                                               {"MB/s", 1e6},
+                                               {"GB/s", 1e9},
+                                               {"TB/s", 1e12},
+                                               {"MiB/s", 1048576.0},
+                                               {"GiB/s", 1073741824.0},
+                                               {"Mb/s", 1e6 / 8},
+                                               {"Gb/s", 1e9 / 8}}};
+constexpr std::array<NamedUnit, 5> kTimeUnits{{{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+constexpr std::array<NamedUnit, 4> kFrequencyUnits{{{"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}, {"G/s", 1e9}}};
+constexpr std::array<NamedUnit, 6> kFlopUnits{
     {{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}}};
-constexpr std::array<Unit, 6> kFlopRateUnits{
+constexpr std::array<NamedUnit, 6> kFlopRateUnits{
     {{"FLOP/s", 1}, {"kFLOP/s", 1e3}, {"MFLOP/s", 1e6}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}};
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-struct Number {
+struct ReadNumber {
   double value = 0;
   std::string_view unit;
 };
 
-std::optional<Number> split_number(std::string_view text) {
+std::optional<ReadNumber> split_number(std::string_view text) {
   text = trimmed(text);
-  Number number;
+  ReadNumber number;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
   if (error != std::errc() || !std::isfinite(number.value)) return std::nullopt;
   number.unit = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
   return number;
 }
 
-std::string names_of(std::span<Unit const> units) {
+std::string names_of(std::span<NamedUnit const> units) {
   std::string names;
   for (auto const& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
   return names;
 }
 
-Parsed<double> parse_with(std::string_view text, std::span<Unit const> units, std::string_view what,
+Parsed<double> parse_with(std::string_view text, std::span<NamedUnit const> units, std::string_view what,
                           std::string_view example, bool zero_allowed) {
   auto const number = split_number(text);
   if (!number)
@@ -86,14 +80,14 @@ Parsed<double> parse_with(std::string_view text, std::span<Unit const> units, st
 constexpr std::string_view kNumber = R"(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)";
 constexpr std::string_view kPositive = R"(([0-9]*[1-9][0-9]*\.?[0-9]*|[0-9]*\.[0-9]*[1-9][0-9]*)([eE][+-]?[0-9]+)?)";
 
-std::string pattern_with(std::span<Unit const> units, std::string_view number) {
+std::string pattern_with(std::span<NamedUnit const> units, std::string_view number) {
   std::string names;
   for (auto const& unit : units) names += (names.empty() ? "" : "|") + std::string(unit.name);
   return fmt::format("^ *{} *({}) *$", number, names);
 }
 
 // The shortest decimal that reads back as the same double in this unit; empty when the unit's scale rounds it away.
-std::string exact_in(double value, Unit const& unit) {
+std::string exact_in(double value, NamedUnit const& unit) {
   for (int digits = 6; digits <= 17; ++digits) {
     auto const text = fmt::format("{:.{}g}", value / unit.scale, digits);
     if (std::stod(text) * unit.scale == value) return fmt::format("{} {}", text, unit.name);
@@ -102,7 +96,7 @@ std::string exact_in(double value, Unit const& unit) {
 }
 
 // The same in the largest unit that keeps it at least 1 and exact; one of the units has the scale 1.
-std::string in_best_unit(double value, std::span<Unit const> ascending) {
+std::string in_best_unit(double value, std::span<NamedUnit const> ascending) {
   std::string best;
   std::string only;
   for (auto const& unit : ascending) {
@@ -115,6 +109,13 @@ std::string in_best_unit(double value, std::span<Unit const> ascending) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  auto const first = text.find_first_not_of(kBlanks);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
   auto const parsed = parse_with(text, kByteUnits, "size", "256 MiB", true);

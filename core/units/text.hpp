@@ -15,6 +15,9 @@ struct Parsed {
   std::string problem;
 };
 
+// Without blanks, tabs and carriage returns at both ends.
+std::string_view trimmed(std::string_view text);
+
 // "64 B", "4 KiB", "256 MiB", "80 GiB", "2 TiB", or decimal kB, MB, GB, TB. Never negative, never above 2^62 bytes.
 Parsed<Bytes> parse_bytes(std::string_view text);
 // "24.5 GB/s", "200 Gb/s" (bits), "1.5 GiB/s", "900 MB/s", "3.35 TB/s". Positive.

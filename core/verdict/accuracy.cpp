@@ -11,14 +11,11 @@
 #include "core/machine/part_fields.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/measurement/measured_transfer.hpp"
+#include "core/units/statistics.hpp"
 #include "core/verdict/run_ranges.hpp"
 
 namespace lanewise {
 namespace {
-
-[[noreturn]] void refuse(SourcePos const& pos, std::string message) {
-  throw InputError(std::vector<Diagnostic>{{pos, std::move(message), {}}});
-}
 
 // Reads a value as the part's file would have it.
 void put_instead(Part& part, PartField const& field, Withheld const& withheld) {
@@ -32,7 +29,8 @@ void put_instead(Part& part, PartField const& field, Withheld const& withheld) {
     field.read(part, reader);
     diagnostics.throw_if_any();
   } catch (InputError const&) {
-    refuse(withheld.pos, fmt::format("'withhold': '{}' is no {} ({})", withheld.instead, withheld.key, field.spec.doc));
+    refuse_at(withheld.pos,
+              fmt::format("'withhold': '{}' is no {} ({})", withheld.instead, withheld.key, field.spec.doc));
   }
 }
 
@@ -45,9 +43,9 @@ void withhold(Machine& machine, Withheld const& withheld) {
       field.clear(part);
       return put_instead(part, field, withheld);
     }
-    refuse(withheld.pos, fmt::format("'withhold': the part '{}' has no key '{}'", withheld.part, withheld.key));
+    refuse_at(withheld.pos, fmt::format("'withhold': the part '{}' has no key '{}'", withheld.part, withheld.key));
   }
-  refuse(withheld.pos, fmt::format("'withhold': '{}' is not a part of '{}'", withheld.part, machine.name));
+  refuse_at(withheld.pos, fmt::format("'withhold': '{}' is not a part of '{}'", withheld.part, machine.name));
 }
 
 // One model for each list of settings.
@@ -72,7 +70,7 @@ class Bench {
       for (auto const& setting : measurement_.settings) apply_setting(machine, setting, world_.catalogue);
       for (auto const& setting : settings) apply_setting(machine, setting, world_.catalogue);
     } catch (InputError const& error) {
-      refuse(pos, error.what());
+      refuse_at(pos, error.what());
     }
     world_.last_word(machine);
     for (auto const& withheld : measurement_.withheld)
@@ -102,14 +100,6 @@ class Bench {
   AccuracyWorld const& world_;
   std::vector<std::pair<std::vector<Setting>, std::unique_ptr<Stand>>> stands_;
 };
-
-Place place_of(Machine const& machine, std::string const& name, SourcePos const& pos) {
-  try {
-    return machine.place(name);
-  } catch (InputError const& error) {
-    refuse(pos, error.what());
-  }
-}
 
 class PointJudge {
  public:
@@ -234,8 +224,8 @@ class PointJudge {
 class FactJudge {
  public:
   FactJudge(Bench::Stand& stand, MeasuredFact const& fact) : stand_(stand), fact_(fact) {
-    request_.from = place_of(stand.model.machine(), fact.flow.from, fact.pos);
-    request_.to = place_of(stand.model.machine(), fact.flow.to, fact.pos);
+    request_.from = place_at(stand.model.machine(), fact.flow.from, fact.pos);
+    request_.to = place_at(stand.model.machine(), fact.flow.to, fact.pos);
     request_.bytes = fact.bytes;
     request_.op = fact.op;
     result_.pos = fact.pos;
@@ -302,18 +292,6 @@ class FactJudge {
   Request request_;
   FactResult result_;
 };
-
-// ------------------------------------------------------------------------------------------------------------- summary
-
-// Linear between the nearest ranks, as numpy does.
-std::optional<double> quantile(std::vector<double> values, double q) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  auto const place = q * static_cast<double>(values.size() - 1);
-  auto const below = static_cast<std::size_t>(place);
-  auto const above = std::min(below + 1, values.size() - 1);
-  return values[below] + (values[above] - values[below]) * (place - static_cast<double>(below));
-}
 
 }  // namespace
 
@@ -383,7 +361,8 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
     }
   }
   auto const of = [](std::vector<double> const& some) {
-    return ErrorSummary{some.size(), quantile(some, 0.5), quantile(some, 0.95), quantile(some, 1)};
+    if (some.empty()) return ErrorSummary{};
+    return ErrorSummary{some.size(), median(some), quantile(some, 0.95), quantile(some, 1)};
   };
   summary.bandwidth = of(errors[MeasuredQuantity::Bandwidth]);
   summary.latency = of(errors[MeasuredQuantity::Latency]);

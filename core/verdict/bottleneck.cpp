@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kWaited{"nothing", "step", "turn", "engine"};
 // Times in traces are rounded to the digits of a double in microseconds, and SimGrid resolves a nanosecond.
-constexpr Seconds kSame{2e-9};
+constexpr Seconds kSameInstant{2e-9};
 
 Seconds time_alone(Model const& model, Step const& step, Demand const& demand) {
   auto const cost = model.cost(demand, step.bytes);
@@ -69,14 +69,14 @@ class Path {
     auto const consider = [&](std::vector<StepId> const& list, WaitedFor waited) {
       for (auto const id : list) {
         auto const end = trace_.steps[index(id)].end;
-        if (end + kSame < ran.start || (before && end <= trace_.steps[*before].end)) continue;
+        if (end + kSameInstant < ran.start || (before && end <= trace_.steps[*before].end)) continue;
         before = index(id);
         entry.waited = waited;
       }
     };
     consider(plan_.steps[i].after, WaitedFor::Step);
     consider(plan_.steps[i].turns, WaitedFor::Turn);
-    if (!before && ran.start > kSame) before = holder_of_engine(i, entry);
+    if (!before && ran.start > kSameInstant) before = holder_of_engine(i, entry);
     return {std::move(entry), before};
   }
 
@@ -84,7 +84,8 @@ class Path {
     auto const start = trace_.steps[i].start;
     for (std::size_t other = 0; other < plan_.steps.size(); ++other) {
       auto const end = trace_.steps[other].end;
-      if (other == i || end + kSame < start || end > start + kSame || trace_.steps[other].start >= start) continue;
+      if (other == i || end + kSameInstant < start || end > start + kSameInstant || trace_.steps[other].start >= start)
+        continue;
       for (auto const engine : demands_[other].engines) {
         auto const& own = demands_[i].engines;
         if (std::find(own.begin(), own.end(), engine) == own.end()) continue;

@@ -8,17 +8,13 @@
 #include <set>
 
 #include "core/machine/path_class.hpp"
+#include "core/model/pcie.hpp"
 
 namespace lanewise {
 namespace {
 
 // Two states of a link that differ by less carry as much, for all that a measurement can tell.
 constexpr double kSameRate = 0.03;
-
-double raw_rate(PcieLink link) {
-  auto const coding = link.generation <= 2 ? 0.8 : 128.0 / 130;  // 8b/10b, then 128b/130b
-  return gigatransfers_per_second(link.generation) * link.width * coding;
-}
 
 std::optional<PciId> gpu_of(Machine const& machine, std::string const& name) {
   auto const id = machine.find_function(name);
@@ -126,7 +122,7 @@ class Finder {
     std::vector<double> rates;
     auto const first = found_.size();
     for (auto const state : states) {
-      auto const rate = raw_rate(state);
+      auto const rate = pcie::raw_rate(state).value();
       auto const known =
           std::find_if(rates.begin(), rates.end(), [&](double r) { return std::abs(r / rate - 1) < kSameRate; });
       if (known != rates.end()) {

@@ -13,10 +13,10 @@
 namespace lanewise {
 namespace {
 
-constexpr double kAlwaysFine = 1.1;       // within 10 % passes, however narrow the range
-constexpr double kSlowerThanAlike = 0.9;  // of the median of figures that are predicted alike
-constexpr std::size_t kAlike = 4;         // so many make a median
-constexpr double kNinety = 1.645;         // standard deviations to an end of a 90 % range
+constexpr double kAlwaysFine = 1.1;          // within 10 % passes, however narrow the range
+constexpr double kSlowerThanAlike = 0.9;     // of the median of figures that are predicted alike
+constexpr std::size_t kFewestForMedian = 4;  // so many make a median
+constexpr double kNinety = 1.645;            // standard deviations to an end of a 90 % range
 // Squared standard deviations of a point count at most so much: a figure that nothing explains decides nothing.
 constexpr double kMostLoss = 25;
 constexpr double kWorthNaming = 9;  // a cause must explain three standard deviations of one point
@@ -70,7 +70,7 @@ void compare_alike(std::vector<JudgedPoint>& points) {
     if (point.result.predicted)
       groups[{point.result.series, std::lround(std::log(*point.result.predicted) * 50)}].push_back(&point);
   for (auto& [unused, group] : groups) {
-    if (group.size() < kAlike) continue;
+    if (group.size() < kFewestForMedian) continue;
     std::vector<double> speeds;
     for (auto const* point : group) speeds.push_back(point->speed);
     std::nth_element(speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2), speeds.end());

@@ -14,7 +14,7 @@ namespace lanewise {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t kMostRows = 40;  // of the table for people; the JSON has all
+constexpr std::size_t kMostFiguresShown = 40;  // of the table for people; the JSON has all
 
 std::string shown(PointResult const& p, double value) {
   return p.quantity == MeasuredQuantity::Bandwidth ? rounded_text(BytesPerSecond(value)) : rounded_text(Seconds(value));
@@ -55,7 +55,7 @@ std::string series_rows(Judgement const& judgement) {
 }
 
 // The failing and warning figures, worst first.
-std::string figures(Judgement const& judgement) {
+std::string findings_text(Judgement const& judgement) {
   std::vector<JudgedPoint const*> points;
   for (auto const& point : judgement.points)
     if (point.grade != Grade::Pass) points.push_back(&point);
@@ -64,7 +64,7 @@ std::string figures(Judgement const& judgement) {
   });
   if (points.empty()) return {};
   Table table({"grade", "series", "transfer", "size", "measured", "predicted", "90 % range", "of predicted", "cause"});
-  for (std::size_t i = 0; i < std::min(points.size(), kMostRows); ++i) {
+  for (std::size_t i = 0; i < std::min(points.size(), kMostFiguresShown); ++i) {
     auto const& p = points[i]->result;
     auto const cause = points[i]->cause             ? fmt::format("cause {}", *points[i]->cause + 1)
                        : !points[i]->remark.empty() ? points[i]->remark
@@ -75,7 +75,8 @@ std::string figures(Judgement const& judgement) {
                p.predicted ? fmt::format("{:.0f} %", points[i]->speed * 100) : "", cause});
   }
   auto text = "\n" + table.text();
-  if (points.size() > kMostRows) text += fmt::format("... and {} more (--json has all)\n", points.size() - kMostRows);
+  if (points.size() > kMostFiguresShown)
+    text += fmt::format("... and {} more (--json has all)\n", points.size() - kMostFiguresShown);
   return text;
 }
 
@@ -138,7 +139,7 @@ Json json_of(JudgedPoint const& point) {
 
 std::string judgement_text(Judgement const& judgement) {
   auto text = fmt::format("{} on {}\n\n{}", judgement.measurement, judgement.machine, series_rows(judgement));
-  text += figures(judgement) + facts(judgement) + causes(judgement);
+  text += findings_text(judgement) + facts(judgement) + causes(judgement);
   text += fmt::format("\n{}: {} pass, {} warn, {} fail", to_string(judgement.worst()), judgement.count(Grade::Pass),
                       judgement.count(Grade::Warn), judgement.count(Grade::Fail));
   if (judgement.left_out > 0) text += fmt::format("; {} doubtful left out", judgement.left_out);

@@ -58,7 +58,7 @@ std::string nodes_of(VariantRun const& run) {
   return found == run.trace.environment.end() ? "" : found->second;
 }
 
-std::string place_of(SourcePos const& pos) {
+std::string where_in_file(SourcePos const& pos) {
   return pos.line > 0 ? fmt::format("{}:{}:{}", pos.file, pos.line, pos.column) : pos.file;
 }
 
@@ -101,8 +101,8 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
       }
       ++expectations;
       if (result.passed) continue;
-      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", place_of(result.pos), verdict.scenario,
-                              result.machine, variant_of(result.variant), result.what, result.found);
+      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", where_in_file(result.pos),
+                              verdict.scenario, result.machine, variant_of(result.variant), result.what, result.found);
     }
     failed += verdict.passed() ? 0 : 1;
   }
@@ -155,7 +155,7 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
       entry["passed"] = result.judged() ? nlohmann::ordered_json(result.passed) : nlohmann::ordered_json(nullptr);
       if (!result.judged()) entry["not_judged"] = result.untimed;
       entry["found"] = result.found;
-      entry["at"] = place_of(result.pos);
+      entry["at"] = where_in_file(result.pos);
       item["results"].push_back(std::move(entry));
     }
     json["scenarios"].push_back(std::move(item));

@@ -13,7 +13,7 @@ namespace lanewise {
 namespace {
 
 // Of a longer path only the last rows are shown; JSON has all.
-constexpr std::size_t kMostRows = 24;
+constexpr std::size_t kMostRowsShown = 24;
 
 std::string step_text(Step const& step, Machine const& machine) {
   if (step.work > Seconds(0)) return fmt::format("{} on {}", step.transfer, machine.name_of(step.from));
@@ -30,7 +30,7 @@ std::string waited_text(RunExplanation const& explanation, std::size_t row, Mach
 
 std::string path_text(RunExplanation const& explanation, Machine const& machine) {
   auto const& path = explanation.path;
-  auto const first = path.size() > kMostRows ? path.size() - kMostRows : 0;
+  auto const first = path.size() > kMostRowsShown ? path.size() - kMostRowsShown : 0;
   Table table({"step", "waited for", "start", "end", "alone", "slowed by"});
   for (auto row = first; row < path.size(); ++row) {
     auto const& entry = path[row];

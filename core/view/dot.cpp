@@ -1,5 +1,4 @@
 #include "core/view/dot.hpp"
-#include "core/machine/path_class.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "core/machine/path_class.hpp"
+#include "core/model/pcie.hpp"
 #include "core/units/text.hpp"
 #include "core/view/dot_lines.hpp"
 #include "core/view/node_kinds.hpp"
@@ -51,11 +52,7 @@ Look look_of(PciKind kind) {
 constexpr std::size_t kWidestLabel = 18;
 
 // Line widths grow with the logarithm: PCIe gen3 x8 and eighteen NVLinks must both be seen.
-double width_of(BytesPerSecond rate) { return 1.0 + std::log2(1.0 + rate.value() / 8e9); }
-
-BytesPerSecond raw_rate(PcieLink link) {
-  return BytesPerSecond(gigatransfers_per_second(link.generation) * link.width * 1e9 / 8);
-}
+double pen_of(BytesPerSecond rate) { return 1.0 + std::log2(1.0 + rate.value() / 8e9); }
 
 constexpr std::string_view kHostStyle = R"(style="rounded"; color="#555555"; penwidth=2; fontsize=14;)";
 constexpr std::string_view kSocketStyle =
@@ -255,7 +252,7 @@ class DotWriter {
     auto const assumed = f.link ? std::nullopt : assumed_link(machine_, id);
     auto const link = f.link ? f.link : assumed;
     DotAttributes attributes{{"label", f.link ? link_words(machine_, id) : assumed ? to_string(*assumed) + "?" : "?"}};
-    attributes.emplace_back("penwidth", link ? fmt::format("{:.1f}", width_of(raw_rate(*link))) : "1");
+    attributes.emplace_back("penwidth", link ? fmt::format("{:.1f}", pen_of(pcie::raw_rate(*link))) : "1");
     if (!f.link) attributes.emplace_back("style", assumed ? "dashed" : "dotted");
     if (f.link && f.max_link) attributes.emplace_back("color", std::string(kSlowColour));
     return attributes;
@@ -276,7 +273,7 @@ class DotWriter {
 
   static DotAttributes bonded_attributes(std::string label, Part const& part, int count, std::string_view colour) {
     DotAttributes attributes{{"label", std::move(label)}, {"constraint", "false"}, {"color", std::string(colour)}};
-    if (part.link.rate) attributes.emplace_back("penwidth", fmt::format("{:.1f}", width_of(*part.link.rate * count)));
+    if (part.link.rate) attributes.emplace_back("penwidth", fmt::format("{:.1f}", pen_of(*part.link.rate * count)));
     return attributes;
   }
 
@@ -372,7 +369,7 @@ class DotWriter {
   static DotAttributes network_attributes(BytesPerSecond rate) {
     return {{"color", std::string(kNetworkColour)},
             {"label", rounded_text(rate)},
-            {"penwidth", fmt::format("{:.1f}", width_of(rate))}};
+            {"penwidth", fmt::format("{:.1f}", pen_of(rate))}};
   }
 
   Machine const& machine_;

@@ -23,9 +23,9 @@ Legend:
 )";
 
 // The matrix of one machine.
-class TopoMatrix {
+class TopoView {
  public:
-  explicit TopoMatrix(Machine const& machine) : machine_(machine), gpus_(machine.all(PciKind::Gpu)) {
+  explicit TopoView(Machine const& machine) : machine_(machine), gpus_(machine.all(PciKind::Gpu)) {
     for (auto const id : machine.all(PciKind::Nic))
       if (has_rdma_device(id)) nics_.push_back(id);
   }
@@ -102,11 +102,11 @@ class TopoMatrix {
 }  // namespace
 
 std::string topo_matrix(Machine const& machine) {
-  if (machine.hosts.size() == 1) return TopoMatrix(machine).text();
+  if (machine.hosts.size() == 1) return TopoView(machine).text();
   std::string out;
   for (auto const& kind : node_kinds(machine))
     out += fmt::format("{}{} ({}):\n\n{}", out.empty() ? "" : "\n", host_names(machine, kind.hosts), kind.machine.name,
-                       TopoMatrix(kind.machine).text());
+                       TopoView(kind.machine).text());
   return out;
 }
 

@@ -14,13 +14,14 @@
 namespace lanewise {
 namespace {
 
-enum Column : std::size_t { kName, kPart, kAddress, kLink, kAcs, kNuma, kDetails, kColumns };
-using Row = std::array<std::string, kColumns>;
-constexpr std::array<std::string_view, kColumns> kHeader{"", "part", "address", "link", "ACS above", "NUMA", "details"};
+enum TreeColumn : std::size_t { kName, kPart, kAddress, kLink, kAcs, kNuma, kDetails, kColumns };
+using TreeRow = std::array<std::string, kColumns>;
+constexpr std::array<std::string_view, kColumns> kTreeHeader{"",          "part", "address", "link",
+                                                             "ACS above", "NUMA", "details"};
 
 // The rows under one line of the tree, drawn once all of them are known.
 struct Branch {
-  Row row;
+  TreeRow row;
   std::vector<Branch> below;
 };
 
@@ -115,13 +116,13 @@ class DeviceTree {
         if (used[i]) cells.emplace_back(row[i]);
       return cells;
     };
-    Table table(kept(kHeader));
+    Table table(kept(kTreeHeader));
     for (auto const& row : rows_) table.add(kept(row));
     return table.text();
   }
 
   Machine const& machine_;
-  std::vector<Row> rows_;
+  std::vector<TreeRow> rows_;
 };
 
 // A heading with indented lines; nothing where there are none.

@@ -19,7 +19,7 @@ namespace lanewise {
 namespace {
 
 // Below this a figure has not changed.
-constexpr double kSame = 0.005;
+constexpr double kNoDifference = 0.005;
 
 // One side of the comparison.
 class Side {
@@ -124,7 +124,7 @@ std::string reason(Side::Figure const& before, Side::Figure const& after, WhatIf
 
 bool same(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return a.has_value() == b.has_value();
-  return std::abs(*a / *b - 1) < kSame;
+  return std::abs(*a / *b - 1) < kNoDifference;
 }
 
 // How much worse, as a factor above 1; a way that is gone is worst of all, a new one best.

@@ -9,10 +9,6 @@
 namespace lanewise::hw {
 namespace {
 
-constexpr auto kAllRight = ~std::uint64_t{0};
-
-std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.value()); }
-
 // Kernels move and compare whole vectors of 16 bytes.
 Bytes padded(Bytes bytes) { return Bytes((bytes.value() + 15) / 16 * 16 + 16); }
 

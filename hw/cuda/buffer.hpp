@@ -12,6 +12,9 @@
 
 namespace lanewise::hw {
 
+inline constexpr auto kAllRight = ~std::uint64_t{0};  // the first wrong byte where there is none
+inline std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.value()); }
+
 enum class Pages : std::uint8_t { Device, Pinned, Pageable, Managed };
 
 class Buffer {

@@ -9,8 +9,6 @@
 namespace lanewise::hw {
 namespace {
 
-std::size_t length(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
-
 void enqueue_prefetch(Buffer const& pages, PagePlace where, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
   cudaMemLocation location{};

@@ -9,11 +9,8 @@ namespace lanewise::hw {
 namespace {
 
 constexpr std::uint64_t kNobodys = 0x756e77616e746564ULL;  // the seed of bytes that nobody wants
-constexpr auto kAllRight = ~std::uint64_t{0};
-constexpr std::int64_t kElement = 4;  // what is added
-constexpr std::int64_t kVector = 16;  // what kernels move at a time
-
-std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.value()); }
+constexpr std::int64_t kAddedElement = 4;                  // what is added
+constexpr std::int64_t kVector = 16;                       // what kernels move at a time
 
 Contribution contribution(Content const& content) { return {length(content.from) / 8, content.first, content.count}; }
 
@@ -25,9 +22,9 @@ SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
       at_first_(contents_at_first(plan)),
       in_the_end_(contents_in_the_end(plan)) {
   for (auto const& step : plan.steps) {
-    if (step.reduces && step.bytes.value() % kElement != 0)
+    if (step.reduces && step.bytes.value() % kAddedElement != 0)
       throw PlanError(fmt::format("step '{}': additions are of {} bytes each; {} bytes are not whole ones",
-                                  step.transfer, kElement, step.bytes.value()));
+                                  step.transfer, kAddedElement, step.bytes.value()));
     for (auto const& region : {step.reads, step.writes})
       if (region && region->offset.value() % kVector != 0)
         throw PlanError(fmt::format("step '{}': on GPUs all cuts are at multiples of {} bytes, not at {}",

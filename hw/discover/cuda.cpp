@@ -14,10 +14,10 @@ namespace lanewise::hw {
 namespace {
 
 using Result = int;
-using Device = int;
+using CudaDevice = int;
 using Context = struct CUctx_st*;
 using Pointer = unsigned long long;
-constexpr Result kSuccess = 0;
+constexpr Result kCudaSuccess = 0;
 
 // CUdevice_attribute.
 constexpr int kMultiprocessors = 16, kIntegrated = 18, kCopyEngines = 40, kMajor = 75, kMinor = 76, kManaged = 83,
@@ -39,19 +39,19 @@ struct CudaSource::Driver {
   }
   template <class... Arguments>
   bool succeeds(char const* name, Arguments... arguments) const {
-    return call(name, arguments...) == kSuccess;
+    return call(name, arguments...) == kCudaSuccess;
   }
 
   [[nodiscard]] std::string words(Result result) const {
     char const* text = nullptr;
     return succeeds("cuGetErrorString", result, &text) && text != nullptr ? text : std::to_string(result);
   }
-  [[nodiscard]] std::optional<int> attribute(int which, Device device) const {
+  [[nodiscard]] std::optional<int> attribute(int which, CudaDevice device) const {
     int value = 0;
     return succeeds("cuDeviceGetAttribute", &value, which, device) ? std::optional(value) : std::nullopt;
   }
-  [[nodiscard]] bool has(int which, Device device) const { return attribute(which, device).value_or(0) != 0; }
-  [[nodiscard]] std::string bdf(Device device) const {
+  [[nodiscard]] bool has(int which, CudaDevice device) const { return attribute(which, device).value_or(0) != 0; }
+  [[nodiscard]] std::string bdf(CudaDevice device) const {
     std::array<char, 32> text{};
     if (!succeeds("cuDeviceGetPCIBusId", text.data(), static_cast<int>(text.size() - 1), device)) return {};
     std::string address(text.data());
@@ -61,9 +61,9 @@ struct CudaSource::Driver {
   }
 
   Library library;
-  std::string reason;            // why it cannot be used; empty: it can
-  std::vector<Device> devices;   // by ordinal
-  std::vector<Device> retained;  // whose primary context is held
+  std::string reason;                // why it cannot be used; empty: it can
+  std::vector<CudaDevice> devices;   // by ordinal
+  std::vector<CudaDevice> retained;  // whose primary context is held
 };
 
 CudaSource::CudaSource() : driver_(std::make_unique<Driver>()) {
@@ -72,14 +72,14 @@ CudaSource::CudaSource() : driver_(std::make_unique<Driver>()) {
     driver.reason = driver.library.reason() + ": no CUDA driver";
     return;
   }
-  if (auto const result = driver.call("cuInit", 0U); result != kSuccess) {
+  if (auto const result = driver.call("cuInit", 0U); result != kCudaSuccess) {
     driver.reason = fmt::format("cuInit: {}", driver.words(result));
     return;
   }
   int count = 0;
   driver.succeeds("cuDeviceGetCount", &count);
   for (int ordinal = 0; ordinal < count; ++ordinal)
-    if (Device device = 0; driver.succeeds("cuDeviceGet", &device, ordinal)) driver.devices.push_back(device);
+    if (CudaDevice device = 0; driver.succeeds("cuDeviceGet", &device, ordinal)) driver.devices.push_back(device);
   if (driver.devices.empty()) driver.reason = "CUDA finds no GPU";
 }
 
@@ -98,7 +98,7 @@ void CudaSource::wake(std::vector<std::string>& notes) {
     Context context = nullptr;
     Context before = nullptr;
     auto const result = driver_->call("cuDevicePrimaryCtxRetain", &context, device);
-    if (result != kSuccess) {
+    if (result != kCudaSuccess) {
       notes.push_back(fmt::format("{} could not be woken ({}); an idle GPU may show a slower PCIe link than it has",
                                   driver_->bdf(device), driver_->words(result)));
       continue;

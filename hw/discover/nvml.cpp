@@ -11,9 +11,9 @@
 namespace lanewise::hw {
 namespace {
 
-using Device = struct nvmlDevice_st*;
+using NvmlDevice = struct nvmlDevice_st*;
 using Return = int;
-constexpr Return kSuccess = 0;
+constexpr Return kNvmlSuccess = 0;
 constexpr std::size_t kText = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE, the largest of its texts
 
 struct PciInfo {  // nvmlPciInfo_t since version 3
@@ -89,9 +89,9 @@ class Nvml {
     facts.driver_version = text("nvmlSystemGetDriverVersion");
     unsigned count = 0;
     call("nvmlDeviceGetCount_v2", &count);
-    std::vector<Device> devices;
+    std::vector<NvmlDevice> devices;
     for (unsigned i = 0; i < count; ++i) {
-      Device device = nullptr;
+      NvmlDevice device = nullptr;
       PciInfo info{};
       // Fails for a GPU that this user may not open.
       if (!call("nvmlDeviceGetHandleByIndex_v2", i, &device)) continue;
@@ -110,7 +110,7 @@ class Nvml {
   template <class... Arguments>
   bool call(char const* name, Arguments... arguments) const {
     auto* const function = library_.function<Return(Arguments...)>(name);
-    return function != nullptr && function(arguments...) == kSuccess;
+    return function != nullptr && function(arguments...) == kNvmlSuccess;
   }
 
   std::string start() {
@@ -118,7 +118,7 @@ class Nvml {
     auto* const init = library_.function<Return()>("nvmlInit_v2");
     if (init == nullptr) return "libnvidia-ml.so.1 has no nvmlInit_v2: the driver is too old";
     auto const result = init();
-    started_ = result == kSuccess;
+    started_ = result == kNvmlSuccess;
     if (started_) return {};
     auto* const words = library_.function<char const*(Return)>("nvmlErrorString");
     return fmt::format("NVML does not start: {}", words == nullptr ? std::to_string(result) : words(result));
@@ -128,23 +128,23 @@ class Nvml {
     std::array<char, kText> buffer{};
     return call(name, buffer.data(), static_cast<unsigned>(buffer.size() - 1)) ? text_of(buffer) : std::string();
   }
-  [[nodiscard]] std::string text(char const* name, Device device) const {
+  [[nodiscard]] std::string text(char const* name, NvmlDevice device) const {
     std::array<char, kText> buffer{};
     return call(name, device, buffer.data(), static_cast<unsigned>(buffer.size() - 1)) ? text_of(buffer)
                                                                                        : std::string();
   }
-  [[nodiscard]] std::optional<unsigned> number(char const* name, Device device) const {
+  [[nodiscard]] std::optional<unsigned> number(char const* name, NvmlDevice device) const {
     unsigned value = 0;
     return call(name, device, &value) ? std::optional(value) : std::nullopt;
   }
 
-  [[nodiscard]] std::optional<PcieLink> link(Device device, char const* generation, char const* width) const {
+  [[nodiscard]] std::optional<PcieLink> link(NvmlDevice device, char const* generation, char const* width) const {
     auto const g = number(generation, device);
     auto const w = number(width, device);
     return g && w ? parse_pcie_link(fmt::format("gen{} x{}", *g, *w)).value : std::nullopt;
   }
 
-  [[nodiscard]] NvmlGpu gpu(Device device, PciInfo const& info) const {
+  [[nodiscard]] NvmlGpu gpu(NvmlDevice device, PciInfo const& info) const {
     NvmlGpu gpu;
     gpu.bdf = bdf_of(info);
     gpu.id = id_of(info);
@@ -165,19 +165,19 @@ class Nvml {
     return gpu;
   }
 
-  void read_fabric(Device device, NvmlGpu& gpu) const {
+  void read_fabric(NvmlDevice device, NvmlGpu& gpu) const {
     FabricInfo fabric{};
     if (!call("nvmlDeviceGetGpuFabricInfo", device, &fabric) || fabric.state > 3) return;
     gpu.fabric = static_cast<FabricState>(fabric.state);
     gpu.fabric_clique = static_cast<int>(fabric.clique);
   }
 
-  [[nodiscard]] bool has_c2c(Device device) const {
+  [[nodiscard]] bool has_c2c(NvmlDevice device) const {
     unsigned enabled = 0;  // the whole of nvmlC2cModeInfo_v1_t
     return call("nvmlDeviceGetC2cModeInfoV", device, &enabled) && enabled == 1;
   }
 
-  void read_links(Device device, NvmlGpu& gpu) const {
+  void read_links(NvmlDevice device, NvmlGpu& gpu) const {
     constexpr unsigned kMostLinks = 36;  // more than any GPU has; past the last one the call fails
     for (unsigned number = 0; number < kMostLinks; ++number) {
       unsigned active = 0;
@@ -195,14 +195,15 @@ class Nvml {
     }
   }
 
-  void read_capabilities(Device device, unsigned number, NvmlLink& link) const {
+  void read_capabilities(NvmlDevice device, unsigned number, NvmlLink& link) const {
     constexpr std::array<char const*, 4> kNames{"p2p", "sysmem", "p2p_atomics", "sysmem_atomics"};
     for (unsigned which = 0; which < kNames.size(); ++which)  // nvmlNvLinkCapability_t
       if (unsigned has = 0; call("nvmlDeviceGetNvLinkCapability", device, number, which, &has) && has == 1)
         link.capabilities.emplace_back(kNames.at(which));
   }
 
-  [[nodiscard]] NvmlPair pair(Device from, Device to, std::string const& from_bdf, std::string const& to_bdf) const {
+  [[nodiscard]] NvmlPair pair(NvmlDevice from, NvmlDevice to, std::string const& from_bdf,
+                              std::string const& to_bdf) const {
     NvmlPair pair;
     pair.from = from_bdf;
     pair.to = to_bdf;

@@ -19,9 +19,9 @@ constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
 // Additions are loads of the GPU that keeps the sum.
 bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
 
-class Lowering {
+class ProgramLowering {
  public:
-  explicit Lowering(Plan const& plan) : plan_(plan), order_(in_order(plan.steps)) {
+  explicit ProgramLowering(Plan const& plan) : plan_(plan), order_(in_order(plan.steps)) {
     level_.resize(plan.steps.size());
     for (auto const id : order_)
       for (auto const before : plan.steps[index(id)].after)
@@ -153,6 +153,6 @@ std::optional<std::string> why_streams(Plan const& plan, Machine const& machine)
   return std::nullopt;
 }
 
-DevicePrograms lower(Plan const& plan, std::uint32_t most_blocks) { return Lowering(plan).lower(most_blocks); }
+DevicePrograms lower(Plan const& plan, std::uint32_t most_blocks) { return ProgramLowering(plan).lower(most_blocks); }
 
 }  // namespace lanewise::hw

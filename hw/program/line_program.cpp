@@ -14,23 +14,17 @@ namespace lanewise::hw {
 namespace {
 
 constexpr auto kElement = kLineElement.value();
-constexpr std::int64_t kBytesOfBlock = 512 * kElement;  // one element a thread
+constexpr std::int64_t kBytesOfLineBlock = 512 * kElement;  // one element a thread
 // One for each step that a GPU sends or gets, of at most an own cell, the lines of each step and a target.
 static_assert(kMostLineTasks >= kMostLineSteps && kMostLineAddresses >= 4 * kMostLineSteps);
 
-// A region that steps read and write as a whole.
-struct Cell {
-  BufferId buffer;
-  Bytes offset, bytes;
-  friend auto operator<=>(Cell const&, Cell const&) = default;
-};
 Cell source_of(Step const& step) { return {step.reads->buffer, step.reads->offset, step.bytes}; }
 Cell target_of(Step const& step) { return {step.writes->buffer, step.writes->offset, step.bytes}; }
 Region region_of(Cell const& cell) { return {cell.buffer, cell.offset}; }
 
-class Lowering {
+class LineLowering {
  public:
-  Lowering(Plan const& plan, Machine const& machine) : plan_(plan), machine_(machine) {}
+  LineLowering(Plan const& plan, Machine const& machine) : plan_(plan), machine_(machine) {}
 
   std::optional<LinePrograms> lower(std::uint32_t most_blocks) {
     if (!plan_.collective || !travel_in_lines(plan_.steps) || !are_on_gpus()) return std::nullopt;
@@ -172,7 +166,7 @@ class Lowering {
       sorted.push_back(std::move(tasks[i]));
     }
     tasks = std::move(sorted);
-    share_blocks(tasks, levels, most_blocks, kBytesOfBlock);
+    share_blocks(tasks, levels, most_blocks, kBytesOfLineBlock);
   }
 
   Plan const& plan_;
@@ -218,7 +212,7 @@ LineProgram packed(LinePrograms const& programs, Plan const& plan, std::size_t g
 
 std::optional<LinePrograms> line_programs(Plan const& plan, Machine const& machine, std::uint32_t most_blocks) {
   if (plan.steps.empty()) return std::nullopt;
-  return Lowering(plan, machine).lower(most_blocks);
+  return LineLowering(plan, machine).lower(most_blocks);
 }
 
 }  // namespace lanewise::hw

@@ -114,8 +114,8 @@ class Rig {
     for (int i = 0; i < times; ++i) {
       for (auto const& target : targets_) target->clear();
       for (auto const& run : runs) run->prepare();
-      std::vector<std::jthread> threads;
       auto const release = monotonic_now();
+      std::vector<std::jthread> threads;
       for (std::size_t rank = 0; rank < runs.size(); ++rank)
         threads.emplace_back([&, rank] {
           try {

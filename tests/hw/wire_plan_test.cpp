@@ -23,7 +23,7 @@ class WirePlans : public testing::Test {
   // Of a scenario's `transfers`, on a bundled machine with settings.
   WirePlan lowered(std::string const& machine, std::string const& transfers,
                    std::vector<Setting> const& settings = {}) {
-    auto catalogue = test::bundled();
+    auto catalogue = lanewise::test::bundled();
     auto of = catalogue.machine(machine);
     for (auto const& setting : settings) apply_setting(of, setting, catalogue);
     Model const model(std::move(of));

@@ -11,15 +11,15 @@ namespace {
 
 using testing::HasSubstr;
 
-Machine imported(std::string const& xml) {
+Machine imported_xml(std::string const& xml) {
   auto catalogue = bundled();
   auto const machine = read_nccl_topology(SourceText::from_memory("lab/node 7.xml", xml), catalogue);
   expect_reads_back(machine, catalogue);
   return machine;
 }
 
-std::string error_in(std::string const& xml) {
-  return error_of([&] { imported(xml); });
+std::string error_in_xml(std::string const& xml) {
+  return error_of([&] { imported_xml(xml); });
 }
 
 constexpr auto* kSkylake =
@@ -38,7 +38,7 @@ std::string gpu(std::string const& bus_id, std::string const& links = {}, int de
 // ------------------------------------------------------------------------------------------------------------ the tree
 
 TEST(Nccl, SwitchWithGpuAndNicBelowAnInferredRootPort) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:17:00.0" class="0x060400" vendor="0x1000" device="0xc010" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:19:00.0" class="0x030200" vendor="0x10de" device="0x20B5" link_speed="16 GT/s" link_width="16"/>
       <pci busid="0000:1a:00.0" class="0x020700" vendor="0x15b3" device="0x101b" link_speed="16.0 GT/s PCIe" link_width="8">
@@ -68,23 +68,23 @@ TEST(Nccl, SwitchWithGpuAndNicBelowAnInferredRootPort) {
 }
 
 TEST(Nccl, RootPortsOfASkylakeSocketHaveHostBridgesOfTheirOwn) {
-  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0") + gpu("0000:3b:00.0", "", 1)));
+  auto const machine = imported_xml(on_one_cpu(gpu("0000:18:00.0") + gpu("0000:3b:00.0", "", 1)));
   EXPECT_EQ(path_class(machine, id_of(machine, "gpu0"), id_of(machine, "gpu1")), PathClass::Node);
 }
 
 TEST(Nccl, GpusAreNumberedAsCudaDoes) {
-  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0", "", 1) + gpu("0000:3b:00.0", "", 0)));
+  auto const machine = imported_xml(on_one_cpu(gpu("0000:18:00.0", "", 1) + gpu("0000:3b:00.0", "", 0)));
   EXPECT_EQ(function(machine, "gpu1").bdf, "0000:18:00.0");
   EXPECT_EQ(function(machine, "gpu0").bdf, "0000:3b:00.0");
 }
 
 TEST(Nccl, GpusAreNumberedInFileOrderWhereCudaNumbersRepeat) {
-  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0", "", 1) + gpu("0000:3b:00.0", "", 1)));
+  auto const machine = imported_xml(on_one_cpu(gpu("0000:18:00.0", "", 1) + gpu("0000:3b:00.0", "", 1)));
   EXPECT_EQ(function(machine, "gpu0").bdf, "0000:18:00.0");
 }
 
 TEST(Nccl, BridgeOfOneDeviceBelowASwitchIsItsPort) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:17:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:19:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
         <pci busid="0000:1b:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>
@@ -101,7 +101,7 @@ TEST(Nccl, BridgeOfOneDeviceBelowASwitchIsItsPort) {
 }
 
 TEST(Nccl, TwoViewsOfABroadcomChipAreOneSwitch) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:17:00.0" class="0x060400" vendor="0x1000" device="0xc030" subsystem_vendor="0x1000" subsystem_device="0x0072" link_speed="5.0 GT/s PCIe" link_width="16">
       <pci busid="0000:19:00.0" class="0x060400" vendor="0x1000" device="0xc030" subsystem_vendor="0x1000" subsystem_device="0x1003" link_speed="32 GT/s" link_width="16">
         <pci busid="0000:1b:00.0" class="0x030200" link_speed="32 GT/s" link_width="16"/>
@@ -122,7 +122,7 @@ TEST(Nccl, TwoViewsOfABroadcomChipAreOneSwitch) {
 }
 
 TEST(Nccl, BridgeWhoseOnlyChildIsABridgeIsOneSwitch) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:17:00.0" class="0x060400" vendor="0x10b5" device="0x8796" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:18:00.0" class="0x060400" vendor="0x10b5" device="0x8796" link_speed="8 GT/s" link_width="16">
         <pci busid="0000:1b:00.0" class="0x030200" link_speed="8 GT/s" link_width="16"/>
@@ -134,7 +134,7 @@ TEST(Nccl, BridgeWhoseOnlyChildIsABridgeIsOneSwitch) {
 }
 
 TEST(Nccl, CascadedSwitchesStaySwitches) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:17:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:18:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
         <pci busid="0000:1a:00.0" class="0x030200"/><pci busid="0000:1b:00.0" class="0x030200"/>
@@ -148,7 +148,7 @@ TEST(Nccl, CascadedSwitchesStaySwitches) {
 }
 
 TEST(Nccl, BridgesWithOneAmdGpuAreOnItsCard) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:41:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:43:00.0" class="0x038000" link_speed="16 GT/s" link_width="16"><gpu dev="0" sm="60" gcn="906" rank="0" gdr="1"/></pci>
     </pci>
@@ -165,7 +165,7 @@ TEST(Nccl, BridgesWithOneAmdGpuAreOnItsCard) {
 // ------------------------------------------------------------------------------------------------- virtual machines
 
 TEST(Nccl, DevicesOnTheRootBusHaveNoRootPort) {
-  auto const machine = imported(R"(<system version="1">
+  auto const machine = imported_xml(R"(<system version="1">
     <cpu host_hash="0x1" numaid="-1" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="207">
       <pci busid="0000:00:06.0" class="0x030200" vendor="0x10de" device="0x2335" link_speed="32.0 GT/s PCIe" link_width="0">
         <gpu dev="0" sm="90" gdr="1"><nvlink target="fffffff:ff:ff.0" count="18" tclass="0x068000"/></gpu>
@@ -191,7 +191,7 @@ TEST(Nccl, DevicesOnTheRootBusHaveNoRootPort) {
 }
 
 TEST(Nccl, VirtualBridgesAreGenericSwitches) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="ffff:ff:01.0" class="0x060400" vendor="0xffff" device="0xffff" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:10:1c.0" class="0x030200" vendor="0x10de" device="0x20b0" link_speed="8 GT/s" link_width="16"/>
       <pci busid="0000:10:1b.0" class="0x020000" vendor="0x1d0f" device="0xefa0" link_speed="8 GT/s" link_width="16"/>
@@ -211,7 +211,7 @@ TEST(Nccl, AmdFamilyIsReadInBothForms) {
                                             {175, 1, "epyc-zen3"},
                                             {25, 17, "epyc-zen4"},
                                             {191, 2, "epyc-zen5"}}) {
-    auto const machine = imported(fmt::format(
+    auto const machine = imported_xml(fmt::format(
         R"(<system version="2"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="{}" modelid="{}"/></system>)",
         family, model));
     ASSERT_TRUE(machine.sockets[0].part.has_value()) << family;
@@ -220,14 +220,14 @@ TEST(Nccl, AmdFamilyIsReadInBothForms) {
 }
 
 TEST(Nccl, UnknownCpuStaysUnknown) {
-  auto const machine = imported(R"(<system version="1"><cpu numaid="3" arch="arm64"/></system>)");
+  auto const machine = imported_xml(R"(<system version="1"><cpu numaid="3" arch="arm64"/></system>)");
   EXPECT_FALSE(machine.sockets[0].part.has_value());
   EXPECT_EQ(machine.numa_nodes[0].name, "numa3");
   EXPECT_THAT(machine.notes, has_note("no CPU of cpuid '' (arm64)"));
 }
 
 TEST(Nccl, SocketLinksAreInferred) {
-  auto const machine = imported(R"(<system version="1">
+  auto const machine = imported_xml(R"(<system version="1">
     <cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="106"/>
     <cpu numaid="1" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="106"/></system>)");
   ASSERT_EQ(machine.socket_links.size(), 1U);
@@ -249,9 +249,9 @@ TEST(Nccl, CoreListOfAMask) {
 // --------------------------------------------------------------------------------------------------------------- links
 
 TEST(Nccl, NvlinkBetweenGpusIsOneBundle) {
-  auto const machine =
-      imported(on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:3b:00.0" count="12" tclass="0x030200"/>)") +
-                          gpu("0000:3b:00.0", R"(<nvlink target="0000:18:00.0" count="12" tclass="0x030200"/>)", 1)));
+  auto const machine = imported_xml(
+      on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:3b:00.0" count="12" tclass="0x030200"/>)") +
+                 gpu("0000:3b:00.0", R"(<nvlink target="0000:18:00.0" count="12" tclass="0x030200"/>)", 1)));
   ASSERT_EQ(machine.nvlinks.size(), 1U);
   EXPECT_EQ(machine.nvlinks[0].count, 12);
   EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "nvlink-3");
@@ -259,7 +259,7 @@ TEST(Nccl, NvlinkBetweenGpusIsOneBundle) {
 
 TEST(Nccl, LinksToItselfAndToNothingAreLeftOut) {
   auto const machine =
-      imported(on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:18:00.0" count="12" tclass="0x030200"/>
+      imported_xml(on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:18:00.0" count="12" tclass="0x030200"/>
                                                                   <nvlink target="0000:99:00.0" count="2" tclass="0x030200"/>)")));
   EXPECT_TRUE(machine.nvlinks.empty());
   EXPECT_THAT(machine.notes, has_note("links of a GPU to itself"));
@@ -267,9 +267,9 @@ TEST(Nccl, LinksToItselfAndToNothingAreLeftOut) {
 }
 
 TEST(Nccl, DirectionsThatDifferGiveTheSmaller) {
-  auto const machine =
-      imported(on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:3b:00.0" count="4" tclass="0x030200"/>)") +
-                          gpu("0000:3b:00.0", R"(<nvlink target="0000:18:00.0" count="3" tclass="0x030200"/>)", 1)));
+  auto const machine = imported_xml(
+      on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="0000:3b:00.0" count="4" tclass="0x030200"/>)") +
+                 gpu("0000:3b:00.0", R"(<nvlink target="0000:18:00.0" count="3" tclass="0x030200"/>)", 1)));
   EXPECT_EQ(machine.nvlinks.at(0).count, 3);
   EXPECT_THAT(machine.notes, has_note("the smaller is taken"));
 }
@@ -277,7 +277,7 @@ TEST(Nccl, DirectionsThatDifferGiveTheSmaller) {
 TEST(Nccl, LinksToSeveralNvswitchesAreOneCrossbar) {
   constexpr auto* kLinks =
       R"(<nvlink target="0000:c1:00.0" count="5" tclass="0x068000"/><nvlink target="0000:c2:00.0" count="7" tclass="0x068000"/>)";
-  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0", kLinks) + gpu("0000:3b:00.0", kLinks, 1)));
+  auto const machine = imported_xml(on_one_cpu(gpu("0000:18:00.0", kLinks) + gpu("0000:3b:00.0", kLinks, 1)));
   ASSERT_EQ(machine.nvswitches.size(), 1U);
   EXPECT_EQ(machine.nvswitches[0].ports.at(1).count, 12);
   EXPECT_EQ(machine.at(machine.nvswitches[0].part).name, "nvswitch-2");
@@ -288,20 +288,20 @@ TEST(Nccl, GpusMayHaveDifferentNumbersOfLinksToTheNvswitches) {
   auto const link = [](int count) {
     return fmt::format(R"(<nvlink target="fffffff:ff:ff.0" count="{}" tclass="0x068000"/>)", count);
   };
-  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0", link(12)) + gpu("0000:3b:00.0", link(10), 1)));
+  auto const machine = imported_xml(on_one_cpu(gpu("0000:18:00.0", link(12)) + gpu("0000:3b:00.0", link(10), 1)));
   EXPECT_EQ(machine.nvswitches.at(0).ports.at(0).count, 12);
   EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu1")), 10);
 }
 
 TEST(Nccl, GpuWithMoreLinksThanItsPartHasPortsIsNotThatPart) {
-  auto const machine =
-      imported(on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="fffffff:ff:ff.0" count="18" tclass="0x068000"/>)")));
+  auto const machine = imported_xml(
+      on_one_cpu(gpu("0000:18:00.0", R"(<nvlink target="fffffff:ff:ff.0" count="18" tclass="0x068000"/>)")));
   EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
   EXPECT_THAT(machine.notes, has_note("18 NVLinks, but that part has 12 ports"));
 }
 
 TEST(Nccl, UnknownGpuGetsItsNvlinkGenerationFromItsCapability) {
-  auto const machine = imported(on_one_cpu(
+  auto const machine = imported_xml(on_one_cpu(
       R"(<pci busid="0000:18:00.0" class="0x030200"><gpu dev="0" sm="70"><nvlink target="0000:3b:00.0" count="2" tclass="0x030200"/></gpu></pci>
          <pci busid="0000:3b:00.0" class="0x030200"><gpu dev="1" sm="70"/></pci>)"));
   EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
@@ -310,7 +310,7 @@ TEST(Nccl, UnknownGpuGetsItsNvlinkGenerationFromItsCapability) {
 }
 
 TEST(Nccl, NvlinkOfAnUnknownGenerationHasAStandIn) {
-  auto const machine = imported(on_one_cpu(
+  auto const machine = imported_xml(on_one_cpu(
       R"(<pci busid="0000:18:00.0" class="0x030200"><gpu dev="0" sm="999"><nvlink target="0000:3b:00.0" count="2" tclass="0x030200"/></gpu></pci>
          <pci busid="0000:3b:00.0" class="0x030200"><gpu dev="1" sm="999"/></pci>)"));
   auto const& part = machine.at(machine.nvlinks.at(0).part);
@@ -320,7 +320,7 @@ TEST(Nccl, NvlinkOfAnUnknownGenerationHasAStandIn) {
 }
 
 TEST(Nccl, XgmiBetweenAmdGpus) {
-  auto const machine = imported(on_one_cpu(
+  auto const machine = imported_xml(on_one_cpu(
       R"(<pci busid="0000:43:00.0" class="0x038000"><gpu dev="0" sm="64" gcn="906"><xgmi target="0000:53:00.0" count="1" tclass="0x038000"/></gpu></pci>
          <pci busid="0000:53:00.0" class="0x038000"><gpu dev="1" sm="64" gcn="906"><xgmi target="0000:43:00.0" count="1" tclass="0x038000"/></gpu></pci>)"));
   ASSERT_EQ(machine.nvlinks.size(), 1U);
@@ -328,14 +328,14 @@ TEST(Nccl, XgmiBetweenAmdGpus) {
 }
 
 TEST(Nccl, C2cAndNvlinkToTheCpu) {
-  auto const grace = imported(R"(<system version="1"><cpu numaid="0" arch="arm64">
+  auto const grace = imported_xml(R"(<system version="1"><cpu numaid="0" arch="arm64">
     <pci busid="0009:01:00.0" class="0x030200" vendor="0x10de" device="0x2342" link_speed="32 GT/s" link_width="1">
       <gpu dev="0" sm="90"><c2c bw="45000" count="10"/></gpu></pci></cpu></system>)");
   EXPECT_EQ(grace.part_of(SocketId{0})->name, "grace");
   ASSERT_EQ(grace.nvlinks.size(), 1U);
   EXPECT_EQ(grace.nvlinks[0].b, NvlinkEnd(SocketId{0}));
   EXPECT_EQ(grace.nvlinks[0].count, 1) << "ten lanes of 45 GB/s are one C2C of 450 GB/s";
-  auto const power = imported(R"(<system version="1"><cpu numaid="0" arch="ppc64">
+  auto const power = imported_xml(R"(<system version="1"><cpu numaid="0" arch="ppc64">
     <pci busid="0004:04:00.0" class="0x030200" vendor="0x10de" device="0x1db1" link_speed="8 GT/s" link_width="2">
       <gpu dev="0" sm="70"><nvlink target="0004:00:00.1" count="3" tclass="0x068001"/></gpu></pci></cpu></system>)");
   EXPECT_EQ(power.part_of(SocketId{0})->name, "power9-ac922");
@@ -346,7 +346,7 @@ TEST(Nccl, C2cAndNvlinkToTheCpu) {
 // ---------------------------------------------------------------------------------------------------------------- NICs
 
 TEST(Nccl, PortsOfOneNicAreOneFunctionWithTheSumOfTheirRates) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:17:00.0" class="0x020000" vendor="0x15b3" device="0x1021" link_speed="8 GT/s" link_width="16">
       <nic><net name="mlx5_0" speed="180000" port="1" gdr="1"/><net name="mlx5_1" speed="180000" port="2" gdr="1"/></nic>
     </pci>)"));
@@ -359,7 +359,7 @@ TEST(Nccl, PortsOfOneNicAreOneFunctionWithTheSumOfTheirRates) {
 }
 
 TEST(Nccl, NicWithoutAnIdIsNamedByDriverAndSpeed) {
-  auto const machine = imported(on_one_cpu(
+  auto const machine = imported_xml(on_one_cpu(
       R"(<pci busid="0000:17:00.0" class="0x020000" link_speed="8 GT/s" link_width="16"><nic><net name="mlx5_0" speed="200000"/></nic></pci>
          <pci busid="0000:18:00.0" class="0x020000"><nic><net name="bnxt_re0" speed="200000"/></nic></pci>)"));
   EXPECT_EQ(part_of(machine, "nic0"), "connectx-6-hdr");
@@ -368,7 +368,7 @@ TEST(Nccl, NicWithoutAnIdIsNamedByDriverAndSpeed) {
 }
 
 TEST(Nccl, NetWithoutAPciAddressIsOnTheRootBus) {
-  auto const machine = imported(on_one_cpu(gpu("0000:18:00.0") + R"(<nic><net name="eth1" speed="25000"/></nic>)"));
+  auto const machine = imported_xml(on_one_cpu(gpu("0000:18:00.0") + R"(<nic><net name="eth1" speed="25000"/></nic>)"));
   EXPECT_EQ(parent_of(machine, "nic0"), "");
   EXPECT_EQ(part_of(machine, "nic0"), "ethernet-generic");
   EXPECT_THAT(machine.notes, has_note("where 'eth1' is attached is not in the file"));
@@ -377,7 +377,7 @@ TEST(Nccl, NetWithoutAPciAddressIsOnTheRootBus) {
 // ------------------------------------------------------------------------------------------- links that cannot be so
 
 TEST(Nccl, LinkBeyondThePartIsCut) {
-  auto const machine = imported(on_one_cpu(
+  auto const machine = imported_xml(on_one_cpu(
       R"(<pci busid="0000:18:00.0" class="0x030200" vendor="0x10de" device="0x20b5" link_speed="32 GT/s" link_width="16"/>)"));
   EXPECT_EQ(function(machine, "gpu0").link, (PcieLink{3, 16})) << "a root port of Skylake is gen3";
   EXPECT_THAT(machine.notes, has_note("gpu0: the file says gen5 x16"));
@@ -398,7 +398,7 @@ TEST(Nccl, WithoutACatalogueOnlyPartsAreMissing) {
 }
 
 TEST(Nccl, UnknownSpeedsWidthsIdsAndElementsAreNoted) {
-  auto const machine = imported(on_one_cpu(R"(
+  auto const machine = imported_xml(on_one_cpu(R"(
     <pci busid="0000:18:00.0" class="0x030200" vendor="0x10de" device="0xbeef" link_speed="Unknown speed" link_width="7">
       <gpu dev="0" sm="80" new_attribute="1"><future/></gpu></pci>
     <pci busid="0000:19:00.0" class="0x068000"/>
@@ -412,29 +412,29 @@ TEST(Nccl, UnknownSpeedsWidthsIdsAndElementsAreNoted) {
 // -------------------------------------------------------------------------------------------------------------- errors
 
 TEST(NcclErrors, NotXmlAndTruncated) {
-  EXPECT_THAT(error_in("lanewise: machine/1\n"), HasSubstr("not valid XML"));
-  EXPECT_THAT(error_in(""), HasSubstr("not valid XML"));
-  EXPECT_THAT(error_in("<system version=\"1\">\n<cpu numaid=\"0\">\n"), HasSubstr("lab/node 7.xml:"));
-  EXPECT_THAT(error_in("<system version=\"1\">\n  <cpu numaid=\"0\" x\n"), HasSubstr(":3:"));
+  EXPECT_THAT(error_in_xml("lanewise: machine/1\n"), HasSubstr("not valid XML"));
+  EXPECT_THAT(error_in_xml(""), HasSubstr("not valid XML"));
+  EXPECT_THAT(error_in_xml("<system version=\"1\">\n<cpu numaid=\"0\">\n"), HasSubstr("lab/node 7.xml:"));
+  EXPECT_THAT(error_in_xml("<system version=\"1\">\n  <cpu numaid=\"0\" x\n"), HasSubstr(":3:"));
 }
 
 TEST(NcclErrors, OtherRoots) {
-  EXPECT_THAT(error_in("<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology/>"),
+  EXPECT_THAT(error_in_xml("<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology/>"),
               HasSubstr("3:2: error: this is hwloc XML"));
-  EXPECT_THAT(error_in("<html/>"), HasSubstr("the root element is <html>"));
-  EXPECT_THAT(error_in("<system/><system/>"), HasSubstr("a second root element"));
-  EXPECT_THAT(error_in("<system version=\"1\"/>"), HasSubstr("no <cpu>"));
+  EXPECT_THAT(error_in_xml("<html/>"), HasSubstr("the root element is <html>"));
+  EXPECT_THAT(error_in_xml("<system/><system/>"), HasSubstr("a second root element"));
+  EXPECT_THAT(error_in_xml("<system version=\"1\"/>"), HasSubstr("no <cpu>"));
 }
 
 TEST(NcclErrors, EntitiesAreRefused) {
-  EXPECT_THAT(error_in("<!DOCTYPE system [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<system version=\"1\"><cpu "
-                       "numaid=\"0\"/></system>"),
+  EXPECT_THAT(error_in_xml("<!DOCTYPE system [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<system version=\"1\"><cpu "
+                           "numaid=\"0\"/></system>"),
               HasSubstr("1:1: error: a DOCTYPE is not accepted"));
 }
 
 TEST(NcclErrors, SeveralHosts) {
-  EXPECT_THAT(error_in("<system version=\"1\"><cpu host_hash=\"0x1\" numaid=\"0\"/>\n<cpu host_hash=\"0x2\" "
-                       "numaid=\"1\"/></system>"),
+  EXPECT_THAT(error_in_xml("<system version=\"1\"><cpu host_hash=\"0x1\" numaid=\"0\"/>\n<cpu host_hash=\"0x2\" "
+                           "numaid=\"1\"/></system>"),
               HasSubstr(":2:6: error: a CPU of another host"));
 }
 
@@ -442,11 +442,11 @@ TEST(NcclErrors, NestedTooDeep) {
   std::string xml;
   for (int i = 0; i < 100; ++i) xml += fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x060400">)", i);
   for (int i = 0; i < 100; ++i) xml += "</pci>";
-  EXPECT_THAT(error_in(on_one_cpu(xml)), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(error_in_xml(on_one_cpu(xml)), HasSubstr("nested deeper than 64 levels"));
 }
 
 TEST(NcclErrors, AllAreReportedWithTheirPlaces) {
-  auto const error = error_in(
+  auto const error = error_in_xml(
       "<system version=\"1\">\n"
       "<cpu numaid=\"x\" affinity=\"zz\">\n"
       "  <pci class=\"0x030200\"/>\n"

@@ -14,7 +14,7 @@ using test::input_error;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string refusal_of(std::string text) {
+std::string json_refusal(std::string text) {
   return input_error([&] { parse_json(SourceText::from_memory("f", std::move(text)), "plan/1"); });
 }
 
@@ -55,7 +55,7 @@ TEST(JsonNumbers, AreStableAfterOneWayThrough) {
 }
 
 TEST(JsonNumbers, TooLargeForADoubleIsRefused) {
-  EXPECT_THAT(refusal_of(R"({"lanewise": "plan/1", "x": 1e999})"), HasSubstr("too large for a double: '1e999'"));
+  EXPECT_THAT(json_refusal(R"({"lanewise": "plan/1", "x": 1e999})"), HasSubstr("too large for a double: '1e999'"));
 }
 
 TEST(JsonNumbers, SurviveTheTextToo) {
@@ -74,22 +74,22 @@ TEST(JsonNumbers, RoundFiguresStayRound) {
 }
 
 TEST(ParseJson, SaysWhereItBreaks) {
-  EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\",\n \"steps\": [1,, 2]}"),
+  EXPECT_THAT(json_refusal("{\"lanewise\": \"plan/1\",\n \"steps\": [1,, 2]}"),
               StartsWith("f:2:14: error: not valid JSON"));
-  EXPECT_THAT(refusal_of(""), HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal_of("{\"lanewise\": \"plan/1\""), StartsWith("f:1:"));  // truncated
+  EXPECT_THAT(json_refusal(""), HasSubstr("not valid JSON"));
+  EXPECT_THAT(json_refusal("{\"lanewise\": \"plan/1\""), StartsWith("f:1:"));  // truncated
 }
 
 TEST(ParseJson, WantsItsSchema) {
   EXPECT_NO_THROW(parse_json(SourceText::from_memory("f", R"({"lanewise": "plan/1"})"), "plan/1"));
-  EXPECT_THAT(refusal_of(R"({"lanewise": "trace/1"})"), HasSubstr("this is 'trace/1', but 'plan/1' is needed"));
-  EXPECT_THAT(refusal_of(R"({"steps": []})"), HasSubstr("not a lanewise JSON file"));
-  EXPECT_THAT(refusal_of("[]"), HasSubstr("not a lanewise JSON file"));
-  EXPECT_THAT(refusal_of(R"({"lanewise": 1})"), HasSubstr("not a lanewise JSON file"));
+  EXPECT_THAT(json_refusal(R"({"lanewise": "trace/1"})"), HasSubstr("this is 'trace/1', but 'plan/1' is needed"));
+  EXPECT_THAT(json_refusal(R"({"steps": []})"), HasSubstr("not a lanewise JSON file"));
+  EXPECT_THAT(json_refusal("[]"), HasSubstr("not a lanewise JSON file"));
+  EXPECT_THAT(json_refusal(R"({"lanewise": 1})"), HasSubstr("not a lanewise JSON file"));
 }
 
 TEST(ParseJson, DoesNotSinkIntoDeepNesting) {
-  EXPECT_NE(refusal_of(std::string(1'000'000, '[')), "");
+  EXPECT_NE(json_refusal(std::string(1'000'000, '[')), "");
   std::string deep =
       R"({"lanewise": "plan/1", "steps": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_NO_THROW(parse_json(SourceText::from_memory("f", deep), "plan/1"));

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 YamlNode parsed(std::string text) { return parse_yaml(SourceText::from_memory("f", std::move(text))); }
-std::string refusal_of(std::string text) {
+std::string yaml_refusal(std::string text) {
   return input_error([&] { parsed(std::move(text)); });
 }
 void expect_refused(std::string_view marked, std::string const& message) {
@@ -78,7 +78,7 @@ TEST(Yaml, ABombOfAliasesIsRefusedAtItsFirstAnchor) {
     for (int k = 0; k < 10; ++k) bomb += (k > 0 ? ", *a" : "*a") + before;
     bomb += "]\n";
   }
-  EXPECT_THAT(refusal_of(bomb), HasSubstr("f:1:5: error: anchors"));
+  EXPECT_THAT(yaml_refusal(bomb), HasSubstr("f:1:5: error: anchors"));
 }
 
 TEST(Yaml, TagsAreRefused) {
@@ -91,21 +91,21 @@ TEST(Yaml, MergeKeysAreRefused) { expect_refused("a: {x: 1}\nb:\n  §<<: {x: 1}\
 TEST(Yaml, KeysArePlainNames) {
   expect_refused("{§[a, b]: 1}", "a key must be a plain name");
   expect_refused("? §{a: 1}\n: 2\n", "a key must be a plain name");
-  EXPECT_THAT(refusal_of("~: 1\n"), HasSubstr("a key must be a plain name"));
+  EXPECT_THAT(yaml_refusal("~: 1\n"), HasSubstr("a key must be a plain name"));
 }
 
 std::string nested(int levels) { return std::string(levels, '[') + std::string(levels, ']'); }
 
 TEST(Yaml, SixtyFourLevelsAreTheMost) {
   EXPECT_NO_THROW(parsed(nested(64)));
-  EXPECT_THAT(refusal_of(nested(65)), HasSubstr("f:1:65: error: nested deeper than 64 levels"));
-  EXPECT_THAT(refusal_of(nested(100'000)), HasSubstr("nested deeper than 64 levels"));
+  EXPECT_THAT(yaml_refusal(nested(65)), HasSubstr("f:1:65: error: nested deeper than 64 levels"));
+  EXPECT_THAT(yaml_refusal(nested(100'000)), HasSubstr("nested deeper than 64 levels"));
 }
 
 TEST(Yaml, HalfAMillionValuesAreTheMost) {
   std::string text = "[";
   for (int i = 0; i < 500'001; ++i) text += "1,";
-  EXPECT_THAT(refusal_of(text + "]"), HasSubstr("the file holds more than 500000 values"));
+  EXPECT_THAT(yaml_refusal(text + "]"), HasSubstr("the file holds more than 500000 values"));
 }
 
 TEST(Yaml, ManyKeysTakeNoLongerEach) {  // the square of a hundred thousand would take half a minute
@@ -115,27 +115,27 @@ TEST(Yaml, ManyKeysTakeNoLongerEach) {  // the square of a hundred thousand woul
 }
 
 TEST(Yaml, AnEmptyFileSaysSo) {
-  EXPECT_EQ(refusal_of(""), "f: error: the file is empty");
-  EXPECT_EQ(refusal_of("# only a comment\n"), "f: error: the file is empty");
+  EXPECT_EQ(yaml_refusal(""), "f: error: the file is empty");
+  EXPECT_EQ(yaml_refusal("# only a comment\n"), "f: error: the file is empty");
 }
 
 TEST(Yaml, ASecondDocumentIsNotOverlooked) {
-  EXPECT_THAT(refusal_of("a: 1\n---\nb: 2\n"), HasSubstr("a second YAML document"));
+  EXPECT_THAT(yaml_refusal("a: 1\n---\nb: 2\n"), HasSubstr("a second YAML document"));
 }
 
 TEST(Yaml, WhatIsNoYamlIsRefusedWhereItBreaks) {
-  EXPECT_THAT(refusal_of("a: [1, 2\n"), HasSubstr("f:2:1: error: not valid YAML"));  // truncated
-  EXPECT_THAT(refusal_of("a: 1\n\tb: 2\n"), HasSubstr("f:2:"));
+  EXPECT_THAT(yaml_refusal("a: [1, 2\n"), HasSubstr("f:2:1: error: not valid YAML"));  // truncated
+  EXPECT_THAT(yaml_refusal("a: 1\n\tb: 2\n"), HasSubstr("f:2:"));
 }
 
 TEST(Yaml, AQuotedTextThatIsCutOffIsRefused) {
   for (auto const* text :
        {"a: \"open", "a: \"open\n", "a: 'open\n", "a: \"open \\\"\n", "a: 'it''s\n", "b: \"c\"\na: \"\n"})
-    EXPECT_THAT(refusal_of(text), HasSubstr("not valid YAML")) << text;
+    EXPECT_THAT(yaml_refusal(text), HasSubstr("not valid YAML")) << text;
   for (auto const* text :
        {"a: \"closed\"\n", "a: 'it''s'\n", "a: \"two\n  lines\"\n", "a: 'x' # don't\n", "\"a\": b\n", "a: ''"})
     EXPECT_NO_THROW(parsed(text)) << text;
-  EXPECT_THAT(refusal_of("a: b: c\n"), HasSubstr("f:1:5: error: not valid YAML"));
+  EXPECT_THAT(yaml_refusal("a: b: c\n"), HasSubstr("f:1:5: error: not valid YAML"));
 }
 
 // -------------------------------------------------------------------------------------------------- described mappings

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Measurement read(std::string const& text) { return read_measurement(SourceText::from_memory("test.yaml", text)); }
+Measurement read_text(std::string const& text) { return read_measurement(SourceText::from_memory("test.yaml", text)); }
 
 // Places in a file are of that file.
 Measurement without_places(Measurement m) {
@@ -27,8 +27,8 @@ Measurement without_places(Measurement m) {
 
 void expect_reads_back(Measurement const& measurement) {
   auto const wanted = without_places(measurement);
-  EXPECT_TRUE(without_places(read(write_measurement(measurement))) == wanted) << write_measurement(measurement);
-  EXPECT_TRUE(without_places(read(to_json(measurement).dump())) == wanted) << to_json(measurement).dump(2);
+  EXPECT_TRUE(without_places(read_text(write_measurement(measurement))) == wanted) << write_measurement(measurement);
+  EXPECT_TRUE(without_places(read_text(to_json(measurement).dump())) == wanted) << to_json(measurement).dump(2);
 }
 
 std::string const kEverything = R"(lanewise: measurement/1
@@ -67,7 +67,7 @@ facts:
   - {from: a, to: b, faster: nvlink, slower: host_staged, staging: driver}
 )";
 
-TEST(MeasurementWriter, EverythingReadsBack) { expect_reads_back(read(kEverything)); }
+TEST(MeasurementWriter, EverythingReadsBack) { expect_reads_back(read_text(kEverything)); }
 
 TEST(MeasurementWriter, EveryMeasurementOfTheProjectReadsBack) {
   std::size_t read_back = 0;
@@ -82,20 +82,20 @@ TEST(MeasurementWriter, EveryMeasurementOfTheProjectReadsBack) {
 
 // The unit people expect where its decimals suffice, and an exact one where rounding would change the figure.
 TEST(MeasurementWriter, FiguresKeepTheirValueAndAreReadable) {
-  auto const json = to_json(read(kEverything));
+  auto const json = to_json(read_text(kEverything));
   EXPECT_EQ(json["series"][1]["unit"], "GB/s");
   EXPECT_EQ(json["series"][1]["together"][0]["value"], 3.7 / 8);
   EXPECT_EQ(json["series"][6]["values"][0]["value"], 24.7);
   EXPECT_EQ(json["series"][0]["values"][0]["from"], "gpu0");
 
-  auto odd = read(kEverything);
+  auto odd = read_text(kEverything);
   odd.series[6].points[0].value = std::nextafter(24.7e9, 1e12);
   odd.series[2].points[0].value = std::nextafter(1e-6, 1);
   expect_reads_back(odd);
 }
 
 TEST(MeasurementWriter, AccessesThatVaryOverPairsAreRefused) {
-  auto wrong = read(kEverything);
+  auto wrong = read_text(kEverything);
   wrong.series[0].points[0].access.each = Bytes(64);
   EXPECT_THROW(write_measurement(wrong), std::logic_error);
 }

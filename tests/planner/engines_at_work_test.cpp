@@ -19,11 +19,11 @@ Model const& two_gpus() {
   static Model const model(machine);
   return model;
 }
-Place at(std::string const& name) { return two_gpus().machine().place(name); }
+Place place_at(std::string const& name) { return two_gpus().machine().place(name); }
 
 Step step(std::string const& from, std::string const& to, Bytes bytes, std::optional<Mechanism> only = {},
           std::vector<StepId> after = {}) {
-  Request request{.id = from + to, .from = at(from), .to = at(to), .bytes = bytes};
+  Request request{.id = from + to, .from = place_at(from), .to = place_at(to), .bytes = bytes};
   request.only = only;
   auto found = Planner(two_gpus()).plan({request}).steps.front();
   found.after = std::move(after);
@@ -112,9 +112,9 @@ TEST(EnginesAtWork, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
   auto const time = [](std::vector<Request> const& requests, Objective objective) {
     return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, objective).steps).makespan;
   };
-  std::vector<Request> requests{{.id = "there", .from = at("gpu0"), .to = at("gpu1"), .bytes = 1_GiB}};
+  std::vector<Request> requests{{.id = "there", .from = place_at("gpu0"), .to = place_at("gpu1"), .bytes = 1_GiB}};
   EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
-  requests.push_back({.id = "back", .from = at("gpu1"), .to = at("gpu0"), .bytes = 1_GiB});
+  requests.push_back({.id = "back", .from = place_at("gpu1"), .to = place_at("gpu0"), .bytes = 1_GiB});
   EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
   for (auto& request : requests) request.bytes = 32_MiB;
   for (auto const& each : SetPlanner(two_gpus()).plan(requests, Objective::Makespan).steps)

@@ -29,20 +29,20 @@ Request request(Machine const& machine, std::string const& id, std::string const
           .after = std::move(after)};
 }
 
-Model const& server() {
+Model const& linked_server() {
   static Model const model(
       test::machine_of({.more_gpu = "copy_engines: 2", .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}"}));
   return model;
 }
 
 LowerBound bound_of(std::vector<Request> const& requests) {
-  return lower_bound(Planner(server()).plan(requests), server()).value();
+  return lower_bound(Planner(linked_server()).plan(requests), linked_server()).value();
 }
 
 TEST(LowerBound, OfOneTransferOnOneWayIsItsTimeAlone) {
-  auto const one = request(server().machine(), "one", "gpu0", "gpu2", 256_MiB, Mechanism::PcieP2p);
-  auto const plan = Planner(server()).plan({one});
-  auto const bound = lower_bound(plan, server()).value();
+  auto const one = request(linked_server().machine(), "one", "gpu0", "gpu2", 256_MiB, Mechanism::PcieP2p);
+  auto const plan = Planner(linked_server()).plan({one});
+  auto const bound = lower_bound(plan, linked_server()).value();
   EXPECT_NEAR(bound.makespan.value(), plan.decisions[0].candidates[plan.decisions[0].chosen].time->value(), 1e-9);
   ASSERT_FALSE(bound.binding.empty());
   EXPECT_THAT(bound.binding.front().name, HasSubstr("pcie"));
@@ -50,18 +50,18 @@ TEST(LowerBound, OfOneTransferOnOneWayIsItsTimeAlone) {
 
 // Two writes out of one GPU over its link of r bytes a second: 2 b / r after the latency of the shorter.
 TEST(LowerBound, OfTwoThroughOneLinkIsTheirSumOverItsCapacity) {
-  auto const& machine = server().machine();
+  auto const& machine = linked_server().machine();
   auto const bound = bound_of({request(machine, "a", "gpu0", "gpu2", 256_MiB, Mechanism::PcieP2p),
                                request(machine, "b", "gpu0", "gpu3", 256_MiB, Mechanism::PcieP2p)});
-  auto const up = server().resources().link_above(*machine.find_function("gpu0")).direction.up;
-  auto const flowing = 512_MiB / *server().capacity(up);
+  auto const up = linked_server().resources().link_above(*machine.find_function("gpu0")).direction.up;
+  auto const flowing = 512_MiB / *linked_server().capacity(up);
   EXPECT_GE(bound.makespan, flowing);
   EXPECT_LT(bound.makespan, flowing + 10.0_us);
 }
 
 // NVLink 4 x 25 x 0.9 = 90 GB/s and PCIe beside it: the rates add up, for a copy may take both.
 TEST(LowerBound, SplitsWhereSeveralWaysExist) {
-  auto const& machine = server().machine();
+  auto const& machine = linked_server().machine();
   auto const both = bound_of({request(machine, "one", "gpu0", "gpu1", 256_MiB, std::nullopt)});
   auto const single = bound_of({request(machine, "one", "gpu0", "gpu1", 256_MiB, Mechanism::Nvlink)});
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
@@ -70,7 +70,7 @@ TEST(LowerBound, SplitsWhereSeveralWaysExist) {
 }
 
 TEST(LowerBound, AddsStagesThatWaitForOneAnother) {
-  auto const& machine = server().machine();
+  auto const& machine = linked_server().machine();
   auto const one = bound_of({request(machine, "a", "gpu0", "gpu2", 64_MiB, Mechanism::PcieP2p)});
   auto const two = bound_of({request(machine, "a", "gpu0", "gpu2", 64_MiB, Mechanism::PcieP2p),
                              request(machine, "b", "gpu2", "gpu0", 64_MiB, Mechanism::PcieP2p, {0})});
@@ -78,12 +78,12 @@ TEST(LowerBound, AddsStagesThatWaitForOneAnother) {
 }
 
 TEST(LowerBound, CountsEnginesThatAreHeld) {
-  auto const& machine = server().machine();
+  auto const& machine = linked_server().machine();
   std::vector<Request> many;
   for (int i = 0; i < 40; ++i)
     many.push_back(request(machine, "s" + std::to_string(i), "gpu0", "gpu2", 4_KiB, Mechanism::PcieP2p));
-  auto const plan = Planner(server()).plan(many);
-  auto const bound = lower_bound(plan, server()).value();
+  auto const plan = Planner(linked_server()).plan(many);
+  auto const bound = lower_bound(plan, linked_server()).value();
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
   // Pushed by two engines of gpu0 in p, or pulled by two of gpu2 in q: both are busy for n1 p / 2 = n2 q / 2.
   auto const p = plan.decisions[0].candidates.at(0).time->value();
@@ -116,7 +116,7 @@ TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   }));
 }
 
-TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, server())); }
+TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, linked_server())); }
 
 TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";

@@ -17,7 +17,7 @@ namespace {
 
 using namespace literals;
 
-Machine bundled(std::string const& name) {
+Machine bundled_machine(std::string const& name) {
   static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
   return catalogue.machine(name);
 }
@@ -88,7 +88,7 @@ TEST(SetPlanner, LeavesWhatNothingImproves) {
 }
 
 TEST(SetPlanner, EachIsEveryTransferByItself) {
-  Model const model(bundled("dgx-1-v100"));
+  Model const model(bundled_machine("dgx-1-v100"));
   auto const requests = all_to_all(model.machine(), 16_MiB);
   EXPECT_EQ(SetPlanner(model).plan(requests, Objective::Each), Planner(model).plan(requests));
 }
@@ -107,7 +107,7 @@ TEST(SetPlanner, SplitsALargeCopyAndLeavesASmallOneWhole) {
 }
 
 TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
-  Model const model(bundled("gn5-8xp100"));
+  Model const model(bundled_machine("gn5-8xp100"));
   auto const& machine = model.machine();
   std::vector<Request> requests;
   for (auto const* to : {"gpu1", "gpu2", "gpu3"})
@@ -123,7 +123,7 @@ TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
 // Below one switch nothing is faster than the peer copy; across sockets two ways through host memory are, by little
 // else.
 TEST(SetPlanner, DividesOnlyWhatGainsByIt) {
-  Model const model(bundled("a100x8-pcie-4sw"));
+  Model const model(bundled_machine("a100x8-pcie-4sw"));
   auto const& machine = model.machine();
   std::vector<Request> const requests{
       {.id = "near", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 16_MiB},
@@ -137,7 +137,7 @@ TEST(SetPlanner, DividesOnlyWhatGainsByIt) {
 
 // Eight GPUs on NVSwitch, three engines each: in the order of the list all begin with the same three targets.
 TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
-  Model const model(bundled("hgx-h200"));
+  Model const model(bundled_machine("hgx-h200"));
   auto const requests = all_to_all(model.machine(), 64_MiB);
   auto const each = estimate(model, SetPlanner(model).plan(requests, Objective::Each).steps).makespan;
   auto const together = SetPlanner(model).plan(requests, Objective::Makespan);
@@ -150,7 +150,7 @@ TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
 class RandomSets : public testing::TestWithParam<char const*> {};
 
 TEST_P(RandomSets, AreWholeAndNeverWorseThanEachAlone) {
-  Model const model(bundled(GetParam()));
+  Model const model(bundled_machine(GetParam()));
   SetPlanner const planner(model);
   auto const gpus = model.machine().all(PciKind::Gpu);
   std::mt19937 random(11);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kGB = 1e9;
 // SimGrid merges what happens within a nanosecond.
-constexpr double kResolution = 2e-9;
+constexpr double kInstant = 2e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Everything starts at once.
@@ -36,9 +36,9 @@ TEST(Simulation, OneFlowTakesItsLatencyAndItsBytesOverTheRate) {
   auto flow = over(0, 1'000'000'000);
   flow.latency_seconds = 5e-6;
   auto const result = run({{10 * kGB}}, {flow});
-  EXPECT_NEAR(result.flows[0].start, 0, kResolution);
-  EXPECT_NEAR(result.flows[0].finish, 0.100005, kResolution);
-  EXPECT_NEAR(result.makespan, 0.100005, kResolution);
+  EXPECT_NEAR(result.flows[0].start, 0, kInstant);
+  EXPECT_NEAR(result.flows[0].finish, 0.100005, kInstant);
+  EXPECT_NEAR(result.makespan, 0.100005, kInstant);
   EXPECT_NEAR(result.link_bytes[0], 1e9, 10);
 }
 
@@ -49,26 +49,26 @@ TEST(Simulation, ManyBytesStayExact) {
 TEST(Simulation, TwoFlowsShareUntilTheShorterEnds) {
   // 5 GB/s each until the first has moved 1 GB at 0.2 s; the other has 1 GB left and moves it at 10 GB/s.
   auto const result = run({{10 * kGB}}, {over(0, 1'000'000'000), over(0, 2'000'000'000)});
-  EXPECT_NEAR(result.flows[0].finish, 0.2, kResolution);
-  EXPECT_NEAR(result.flows[1].finish, 0.3, kResolution);
+  EXPECT_NEAR(result.flows[0].finish, 0.2, kInstant);
+  EXPECT_NEAR(result.flows[1].finish, 0.3, kInstant);
 }
 
 TEST(Simulation, ACappedFlowLeavesTheRestToOthers) {
   auto capped = over(0, 200'000'000);
   capped.cap_bytes_per_second = 2 * kGB;
   auto const result = run({{10 * kGB}}, {capped, over(0, 800'000'000)});
-  EXPECT_NEAR(result.flows[0].finish, 0.1, kResolution);
-  EXPECT_NEAR(result.flows[1].finish, 0.1, kResolution);
+  EXPECT_NEAR(result.flows[0].finish, 0.1, kInstant);
+  EXPECT_NEAR(result.flows[1].finish, 0.1, kInstant);
 }
 
 TEST(Simulation, ACapAloneNeedsNoLink) {
   EXPECT_NEAR(run({{kGB}}, {{.uses = {}, .cap_bytes_per_second = 4 * kGB, .bytes = 1'000'000'000}}).makespan, 0.25,
-              kResolution);
+              kInstant);
 }
 
 TEST(Simulation, ALinkUsedTwiceHalvesTheRate) {
   auto const result = run({{10 * kGB}}, {{.uses = {{0, 2}}, .bytes = 1'000'000'000}});
-  EXPECT_NEAR(result.makespan, 0.2, kResolution);
+  EXPECT_NEAR(result.makespan, 0.2, kInstant);
   EXPECT_NEAR(result.link_bytes[0], 2e9, 20);
 }
 
@@ -76,8 +76,8 @@ TEST(Simulation, WeightsOfSixAndFiveShareByEqualRates) {
   // Both at r with 6 r + 5 r = 11 GB/s: 1 GB/s each until the first has moved its 1 GB at 1 s. Then 11 / 5 GB/s.
   auto const result =
       run({{11 * kGB}}, {{.uses = {{0, 6}}, .bytes = 1'000'000'000}, {.uses = {{0, 5}}, .bytes = 2'100'000'000}});
-  EXPECT_NEAR(result.flows[0].finish, 1.0, kResolution);
-  EXPECT_NEAR(result.flows[1].finish, 1.0 + 1.1 / 2.2, kResolution);
+  EXPECT_NEAR(result.flows[0].finish, 1.0, kInstant);
+  EXPECT_NEAR(result.flows[1].finish, 1.0 + 1.1 / 2.2, kInstant);
 }
 
 TEST(Simulation, LatencyDoesNotChangeTheShares) {
@@ -98,14 +98,14 @@ TEST(Simulation, LatencyDoesNotChangeTheShares) {
 
 TEST(Simulation, DirectionsAreLinksOfTheirOwn) {
   auto const result = run({{10 * kGB}, {10 * kGB}}, {over(0, 1'000'000'000), over(1, 1'000'000'000)});
-  EXPECT_NEAR(result.flows[0].finish, 0.1, kResolution);
-  EXPECT_NEAR(result.flows[1].finish, 0.1, kResolution);
+  EXPECT_NEAR(result.flows[0].finish, 0.1, kInstant);
+  EXPECT_NEAR(result.flows[1].finish, 0.1, kInstant);
 }
 
 TEST(Simulation, NothingToMoveTakesTheLatency) {
   auto flow = over(0, 0);
   flow.latency_seconds = 7e-6;
-  EXPECT_NEAR(run({{10 * kGB}}, {flow}).makespan, 7e-6, kResolution);
+  EXPECT_NEAR(run({{10 * kGB}}, {flow}).makespan, 7e-6, kInstant);
 }
 
 TEST(Simulation, NoFlowsAreDoneAtOnce) {
@@ -123,9 +123,9 @@ TEST(Simulation, AFlowStartsWhenTheOneBeforeItEnds) {
                       if (flow + 1 < 3) start(flow + 1);
                     }};
   auto const result = simulate({{10 * kGB}}, flows, chain);
-  EXPECT_NEAR(result.flows[1].start, 0.1, kResolution);
-  EXPECT_NEAR(result.flows[1].finish, 0.150001, kResolution);
-  EXPECT_NEAR(result.flows[2].start, 0.150001, kResolution);
+  EXPECT_NEAR(result.flows[1].start, 0.1, kInstant);
+  EXPECT_NEAR(result.flows[1].finish, 0.150001, kInstant);
+  EXPECT_NEAR(result.flows[2].start, 0.150001, kInstant);
 }
 
 TEST(Simulation, FiveHundredInOneProcessAreAlike) {
@@ -142,13 +142,13 @@ TEST(Simulation, AStalledRunThrowsAndTheNextIsRight) {
   EXPECT_THROW(simulate({{10 * kGB}}, {over(0, 1'000'000), over(0, 1'000'000)}, only_first), PlanError);
   Order const nothing{[](auto const&) {}, [](std::size_t, auto const&) {}};
   EXPECT_THROW(simulate({{10 * kGB}}, {over(0, 1'000'000)}, nothing), PlanError);
-  EXPECT_NEAR(run({{10 * kGB}}, {over(0, 1'000'000'000)}).makespan, 0.1, kResolution);
+  EXPECT_NEAR(run({{10 * kGB}}, {over(0, 1'000'000'000)}).makespan, 0.1, kInstant);
 }
 
 TEST(Simulation, ALinkWithoutARateIsRefusedAndTheNextRunIsRight) {
   for (double const rate : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     EXPECT_THROW(run({{rate}}, {over(0, 1)}), std::invalid_argument) << rate;
-  EXPECT_NEAR(run({{10 * kGB}}, {over(0, 1'000'000'000)}).makespan, 0.1, kResolution);
+  EXPECT_NEAR(run({{10 * kGB}}, {over(0, 1'000'000'000)}).makespan, 0.1, kInstant);
 }
 
 TEST(Simulation, FlowsThatShareOnlyTheirFirstLinksStayWithinThem) {

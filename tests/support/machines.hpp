@@ -8,7 +8,7 @@
 
 namespace lanewise::test {
 
-// A machine that brings its own parts.
+// A machine that brings its own parts, or a cluster of such.
 inline Machine machine_from(std::string const& text) {
   return Catalogue({}).machine_from(SourceText::from_memory("test.yaml", text));
 }

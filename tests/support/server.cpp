@@ -60,11 +60,6 @@ socket_links: [{{between: [cpu0, cpu1], part: upi, count: 1}}]
 
 Machine machine_of(Server const& server) { return machine_from(text_of(server)); }
 
-Machine machine_from(std::string const& text) {
-  Catalogue none({});
-  return none.machine_from(SourceText::from_memory("machine.yaml", text));
-}
-
 Machine cluster_of(Server const& node, std::string const& fabric, int nodes) {
   TemporaryFolder const folder;
   (void)folder.with("machines/server.yaml", text_of(node));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/machine/machine.hpp"
+#include "tests/support/machines.hpp"
 
 namespace lanewise::test {
 
@@ -48,8 +49,5 @@ Machine machine_of(Server const& server);
 
 // Nodes of this server ("node0/gpu0") and a fabric: "kind: single_switch, switch: ib-switch" (130 ns a pass).
 Machine cluster_of(Server const& node, std::string const& fabric, int nodes = 2);
-
-// Any machine or cluster file, without a catalogue.
-Machine machine_from(std::string const& text);
 
 }  // namespace lanewise::test

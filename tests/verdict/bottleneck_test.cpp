@@ -16,11 +16,11 @@ using namespace literals;
 
 using test::estimated;
 
-Model const& server() {
+Model const& linked_server() {
   static Model const model(test::machine_of({.more_gpu = "copy_engines: 2"}));
   return model;
 }
-Place at(std::string const& name) { return server().machine().place(name); }
+Place at(std::string const& name) { return linked_server().machine().place(name); }
 Request push(std::string const& from, std::string const& to) {
   return {.from = at(from), .to = at(to), .bytes = 64_MiB, .only = Mechanism::PcieP2p};
 }
@@ -29,10 +29,10 @@ Plan planned(Model const& model, std::vector<Job> jobs) {
 }
 
 TEST(CriticalPath, FollowsWhatEachStepWaitedFor) {
-  auto const plan = planned(server(), {{"short", Compute{{at("gpu0")}, 10.0_us}, {}},
-                                       {"long", Compute{{at("gpu0")}, 30.0_us}, {}},
-                                       {"out", push("gpu0", "gpu2"), {0, 1}}});
-  auto const path = critical_path(plan, estimated(server(), plan), server());
+  auto const plan = planned(linked_server(), {{"short", Compute{{at("gpu0")}, 10.0_us}, {}},
+                                              {"long", Compute{{at("gpu0")}, 30.0_us}, {}},
+                                              {"out", push("gpu0", "gpu2"), {0, 1}}});
+  auto const path = critical_path(plan, estimated(linked_server(), plan), linked_server());
   ASSERT_EQ(path.size(), 3U);
   EXPECT_EQ(plan.steps[index(path[0].step)].transfer, "short");
   EXPECT_EQ(path[0].waited, WaitedFor::Nothing);
@@ -46,9 +46,9 @@ TEST(CriticalPath, FollowsWhatEachStepWaitedFor) {
 
 TEST(CriticalPath, NamesWhatAStepShared) {
   auto const plan = planned(
-      server(),
+      linked_server(),
       {{"a", push("gpu0", "gpu2"), {}}, {"b", push("gpu0", "gpu3"), {}}, {"work", Compute{{at("gpu1")}, 1.0_us}, {}}});
-  auto const path = critical_path(plan, estimated(server(), plan), server());
+  auto const path = critical_path(plan, estimated(linked_server(), plan), linked_server());
   ASSERT_EQ(path.size(), 1U);
   EXPECT_NEAR((path[0].end - path[0].start) / path[0].alone, 2, 0.01);
   EXPECT_FALSE(path[0].shared.empty());
@@ -56,10 +56,10 @@ TEST(CriticalPath, NamesWhatAStepShared) {
 
 // Computing for a while, then a copy over a full link: two phases whose parts add up to the run.
 TEST(Phases, TellComputingFromMoving) {
-  auto const plan =
-      planned(server(), {{"work", Compute{{at("gpu0")}, Seconds(5e-3)}, {}}, {"out", push("gpu0", "gpu2"), {0}}});
-  auto const trace = estimated(server(), plan);
-  auto const phases = phases_of(plan, trace, server());
+  auto const plan = planned(linked_server(),
+                            {{"work", Compute{{at("gpu0")}, Seconds(5e-3)}, {}}, {"out", push("gpu0", "gpu2"), {0}}});
+  auto const trace = estimated(linked_server(), plan);
+  auto const phases = phases_of(plan, trace, linked_server());
   ASSERT_EQ(phases.size(), 2U);
   EXPECT_FALSE(phases[0].kind);
   EXPECT_NEAR(phases[0].computing, 1, 1e-9);
@@ -74,10 +74,10 @@ TEST(Phases, TellComputingFromMoving) {
 TEST(Widenings, ArePlannedAndRunAgain) {
   std::vector<Job> const jobs{
       {"a", push("gpu0", "gpu2"), {}}, {"b", push("gpu0", "gpu1"), {}}, {"work", Compute{{at("gpu1")}, 1.0_us}, {}}};
-  auto const plan = planned(server(), jobs);
-  auto const trace = estimated(server(), plan);
-  auto const path = critical_path(plan, trace, server());
-  auto const list = widenings(plan, trace, path, server(),
+  auto const plan = planned(linked_server(), jobs);
+  auto const trace = estimated(linked_server(), plan);
+  auto const path = critical_path(plan, trace, linked_server());
+  auto const list = widenings(plan, trace, path, linked_server(),
                               {[&](Model const& model) { return planned(model, jobs); },
                                [](Model const& model) { return std::make_unique<test::EstimatingExecutor>(model); }});
   ASSERT_FALSE(list.empty());

@@ -37,7 +37,7 @@ class SlowNodes : public test::FakeExecutor {
   std::string mismatch_;
 };
 
-std::string const kOne = R"(lanewise: scenario/1
+std::string const kOneTransfer = R"(lanewise: scenario/1
 scenario: one
 machines: [soft-roce-2]
 transfers: [{id: a, from: node0/numa1, to: node1/numa1, bytes: 64 KiB}]
@@ -56,7 +56,7 @@ ScenarioVerdict verdict_of(std::string const& text, std::string const& mode, std
 }
 
 TEST(SoftNic, TimesAreReportedAndNotJudged) {
-  auto const verdict = verdict_of(kOne, "hw");
+  auto const verdict = verdict_of(kOneTransfer, "hw");
   EXPECT_TRUE(verdict.passed());
   ASSERT_EQ(verdict.results.size(), 4U);
   EXPECT_TRUE(verdict.results[0].judged());
@@ -70,20 +70,20 @@ TEST(SoftNic, TimesAreReportedAndNotJudged) {
 }
 
 TEST(SoftNic, InSimulationTimesAreJudged) {
-  auto const verdict = verdict_of(kOne, "sim");
+  auto const verdict = verdict_of(kOneTransfer, "sim");
   EXPECT_FALSE(verdict.passed()) << "a second is more than a millisecond";
   EXPECT_THAT(verdict_text({verdict}), HasSubstr("expected a: latency <= 1 ms; found 1.00 s"));
 }
 
 TEST(SoftNic, WrongBytesAndWrongRoutesFail) {
-  EXPECT_FALSE(verdict_of(kOne, "hw", "byte 7 is 0x00").passed());
-  auto elsewhere = kOne;
+  EXPECT_FALSE(verdict_of(kOneTransfer, "hw", "byte 7 is 0x00").passed());
+  auto elsewhere = kOneTransfer;
   elsewhere.replace(elsewhere.find("through: node0/nic2"), 19, "through: node0/nic0");
   EXPECT_FALSE(verdict_of(elsewhere, "hw").passed());
 }
 
 TEST(SoftNic, MachineReportsSayWhatWasNotJudgedAndWhereItRan) {
-  auto const verdict = verdict_of(kOne, "hw");
+  auto const verdict = verdict_of(kOneTransfer, "hw");
   auto const json = verdict_json({verdict});
   EXPECT_EQ(json.at("passed"), true);
   auto const& scenario = json.at("scenarios")[0];
@@ -98,7 +98,7 @@ TEST(SoftNic, MachineReportsSayWhatWasNotJudgedAndWhereItRan) {
 }
 
 TEST(SoftNic, PredictionsAreNotHeldAgainstItsTimes) {
-  auto const both = both_modes({verdict_of(kOne, "sim")}, {verdict_of(kOne, "hw")});
+  auto const both = both_modes({verdict_of(kOneTransfer, "sim")}, {verdict_of(kOneTransfer, "hw")});
   ASSERT_EQ(both.size(), 1U);
   EXPECT_EQ(both[0].decisions, 0U);
   EXPECT_THAT(both_modes_text(both), AllOf(HasSubstr("these times are not judged (Soft-RoCE"),

@@ -9,10 +9,6 @@
 
 namespace lanewise::test {
 
-Machine machine_from(std::string const& text) {
-  return Catalogue({}).machine_from(SourceText::from_memory("sample.yaml", text));
-}
-
 Machine cluster_from(std::string const& text, std::string const& node) {
   auto const* test = testing::UnitTest::GetInstance()->current_test_info();
   auto const folder =

@@ -2,12 +2,10 @@
 // Small machines that show everything a view can draw, described without the bundled parts.
 #include <string>
 
-#include "core/machine/machine.hpp"
+#include "tests/support/machines.hpp"
 
 namespace lanewise::test {
 
-// Reads a machine file from memory; only its own parts are known.
-Machine machine_from(std::string const& text);
 // A cluster file whose only machine is `node`.
 Machine cluster_from(std::string const& text, std::string const& node);
 

@@ -152,14 +152,15 @@ std::optional<Moves> halving_doubling(Collective const& collective) {
 
 // How groups exchange what is theirs: in fewest rounds, or from neighbour to neighbour, which passes a narrow place
 // between them fewer times.
-enum class Between : std::uint8_t { Halves, Rings };
+enum class Exchange : std::uint8_t { Halves, Rings };
 
 // Members with the same place in their groups exchange what they share out among themselves.
-std::optional<Moves> hierarchical(Collective const& collective, Layout const& layout, Between exchange) {
+std::optional<Moves> hierarchical(Collective const& collective, Layout const& layout, Exchange exchange) {
   auto const groups = layout.groups.size();
   if (groups < 2 || (!reduces(collective.op) && !spreads(collective.op))) return std::nullopt;
   constexpr std::size_t kMostInRings = 16;  // of more, rounds are too many where halves do it
-  if (exchange == Between::Halves ? !std::has_single_bit(groups) : std::has_single_bit(groups) && groups > kMostInRings)
+  if (exchange == Exchange::Halves ? !std::has_single_bit(groups)
+                                   : std::has_single_bit(groups) && groups > kMostInRings)
     return std::nullopt;
   auto const size = layout.groups.front().size();
   for (auto const& group : layout.groups)
@@ -184,7 +185,7 @@ std::optional<Moves> hierarchical(Collective const& collective, Layout const& la
         who.push_back(layout.groups[g][m]);
         part.push_back({cell(g, m)});
       }
-      if (exchange == Between::Halves)
+      if (exchange == Exchange::Halves)
         by_halves(moves, who, part);
       else
         round(moves, who, part);
@@ -209,9 +210,9 @@ struct Hosting {
 constexpr Hosting kHostings[] = {{1, false}, {1, true}, {4, false}, {4, true}, {16, false}, {16, true}};
 constexpr std::size_t kMostSteps = 8192;
 
-class ThroughHost {
+class ThroughHostSteps {
  public:
-  ThroughHost(Collective const& collective, Layout const& layout, Hosting const& hosting)
+  ThroughHostSteps(Collective const& collective, Layout const& layout, Hosting const& hosting)
       : layout_(layout),
         hosting_(hosting),
         n_(collective.among.size()),
@@ -264,18 +265,18 @@ std::optional<Moves> through_host(Collective const& collective, Layout const& la
   if (layout.near.empty() || (collective.op != CollectiveOp::Broadcast && !spreads(collective.op))) return std::nullopt;
   if (n == 2) return std::nullopt;  // with one reader this is a staged copy
   if ((hosting.directly_nearby && layout.near.size() < 2) || n * n * hosting.pieces > kMostSteps) return std::nullopt;
-  return ThroughHost(collective, layout, hosting).take();
+  return ThroughHostSteps(collective, layout, hosting).take();
 }
 
 // One piece of what a packed tree carries.
-struct Piece {
+struct SentPiece {
   PackedTree const* tree = nullptr;
   double begin = 0;  // as a share of its root's part
   double when = 0;   // all trees at the same pace, from 0 to 1
 };
 
 // The trees of one root with their shares of its part, in `count` pieces together; whole where nobody passes them on.
-std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size_t count) {
+std::vector<SentPiece> pieces_of(Packing const& packing, std::size_t root, std::size_t count) {
   constexpr double kSmallest = 0.04;  // of the largest tree; less is left out, as a division of sets drops it
   double largest = 0;
   for (auto const& tree : packing.trees)
@@ -287,7 +288,7 @@ std::vector<Piece> pieces_of(Packing const& packing, std::size_t root, std::size
     kept += tree.bytes;
     trees.push_back(&tree);
   }
-  std::vector<Piece> pieces;
+  std::vector<SentPiece> pieces;
   double begin = 0;
   for (auto const* tree : trees) {
     auto const share = tree->bytes / kept;
@@ -371,8 +372,8 @@ std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, L
     case Algorithm::Tree: add(tree(collective, layout)); break;
     case Algorithm::HalvingDoubling: add(halving_doubling(collective)); break;
     case Algorithm::Hierarchical:
-      add(hierarchical(collective, layout, Between::Halves));
-      add(hierarchical(collective, layout, Between::Rings));
+      add(hierarchical(collective, layout, Exchange::Halves));
+      add(hierarchical(collective, layout, Exchange::Rings));
       break;
     case Algorithm::ThroughHost:
       for (auto const& hosting : kHostings) add(through_host(collective, layout, hosting));

@@ -10,7 +10,7 @@ namespace lanewise {
 namespace {
 
 // One way of bytes into a GPU or out of it: of staged ones a single leg.
-struct Leg {
+struct IntakeLeg {
   Place from, to;
   InlineVector<Use, 48> uses;
 };
@@ -116,7 +116,7 @@ class Intake {
   Model const& model_;
   Planner planner_;
   std::vector<Place> gpus_, others_, memories_;
-  std::vector<Leg> legs_;
+  std::vector<IntakeLeg> legs_;
 };
 
 }  // namespace

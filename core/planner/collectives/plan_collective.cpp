@@ -202,7 +202,7 @@ std::vector<NearMemory> memories_near(Machine const& machine, Collective const& 
   return near;
 }
 
-struct Weighed {
+struct WeighedAlgorithm {
   Plan plan;
   Seconds time{0};
 };
@@ -280,7 +280,7 @@ class Weighing {
   }
 
   [[nodiscard]] bool found_none() const { return plans_.empty(); }
-  std::vector<Weighed> take() && {
+  std::vector<WeighedAlgorithm> take() && {
     std::stable_sort(plans_.begin(), plans_.end(), [](auto const& a, auto const& b) { return a.time < b.time; });
     return std::move(plans_);
   }
@@ -321,13 +321,13 @@ class Weighing {
   void weigh(Collective const& one, Algorithm algorithm, Moves const& moves, Seconds enough = kForever) {
     // Through host memory copy engines move most anyway, and trees say who moves what.
     bool const as_is = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
-    std::optional<Weighed> best;
+    std::optional<WeighedAlgorithm> best;
     for (auto& with : lanes_) {
       if (best && as_is) break;
       auto plan = laid(model_, one, places_, algorithm, moves, with);
       auto const time = estimate(model_, plan.steps).makespan + between_kernels(model_, plan.steps);
       constexpr double kClearlyFaster = 1e-3;
-      if (!best || time < (1 - kClearlyFaster) * best->time) best = Weighed{std::move(plan), time};
+      if (!best || time < (1 - kClearlyFaster) * best->time) best = WeighedAlgorithm{std::move(plan), time};
     }
     if (best->time < enough) plans_.push_back(std::move(*best));
   }
@@ -337,10 +337,10 @@ class Weighing {
   Layout layout_;
   std::vector<Place> places_;
   std::vector<Lanes> lanes_;
-  std::vector<Weighed> plans_;
+  std::vector<WeighedAlgorithm> plans_;
 };
 
-std::vector<Weighed> weighed(Model const& model, Collective const& collective) {
+std::vector<WeighedAlgorithm> weighed(Model const& model, Collective const& collective) {
   check(collective);
   Weighing weighing(model, collective);
   bool const open = collective.algorithm == Algorithm::Auto;

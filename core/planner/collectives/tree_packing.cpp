@@ -16,7 +16,7 @@ namespace {
 // Who is no participant may pass data on or not, and every choice is looked at for every root: so many at most.
 constexpr std::size_t kMostChoices = 1024;
 constexpr std::size_t kMostParticipants = 16;
-constexpr int kMostRounds = 200;
+constexpr int kMostPricings = 200;
 constexpr int kMostRoundsForRoom = 10;
 // Trees and bound this close (relative) are as good as met.
 constexpr double kMet = 1e-3;
@@ -50,7 +50,7 @@ class TreePacking {
     prices_.resize(capacities_.size());
     for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] = 1 / capacities_[i];
     double makespan = std::numeric_limits<double>::infinity();
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMostPricings; ++round) {
       auto const least = add_trees();
       if (!least) return false;
       keep_bound(*least);
