@@ -150,6 +150,9 @@ build() {
   fi
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
   if [[ -n $home && $home != "$root" ]]; then options+=(--fresh); fi # the tree was moved or copied
+  if [[ $preset == asan && -n $home ]] && ! grep -q '^CMAKE_CXX_COMPILER:.*clang' "build/$preset/CMakeCache.txt"; then
+    options+=(--fresh) # made when the preset had another compiler
+  fi
   begin "configure ($preset)"
   quietly cmake --preset "$preset" "${options[@]}"
   count=$(compilers)

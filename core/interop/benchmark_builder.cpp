@@ -31,7 +31,7 @@ std::vector<BenchmarkLine> lines_of(SourceText const& source) {
   std::vector<BenchmarkLine> lines;
   for (int number = 1; number <= source.line_count(); ++number) {
     auto const line = source.line(number);
-    lines.push_back({number, trimmed(line), words_of(line)});
+    lines.push_back({number, trimmed(line, kBlanks), words_of(line)});
   }
   return lines;
 }
@@ -52,7 +52,7 @@ std::optional<std::size_t> index_in(std::string_view word) {
 }
 
 std::string_view value_after(BenchmarkLine const& line, std::string_view label) {
-  return line.starts_with(label) ? trimmed(line.text.substr(label.size())) : std::string_view();
+  return line.starts_with(label) ? trimmed(line.text.substr(label.size()), kBlanks) : std::string_view();
 }
 
 BenchmarkBuilder::BenchmarkBuilder(SourceText const& source, Machine const& machine, BenchmarkOptions const& options,

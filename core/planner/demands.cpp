@@ -74,7 +74,16 @@ class Between {
     });
   }
 
-  // Whose engine does a copy; none where a CPU does.
+  [[nodiscard]] bool touches_host(Step const& step) const {
+    return !gpu_at(model_.machine(), step.from) || !gpu_at(model_.machine(), step.to);
+  }
+
+  [[nodiscard]] std::optional<PciId> source_or_target(Step const& step) const {
+    auto const from = gpu_at(model_.machine(), step.from);
+    return from ? from : gpu_at(model_.machine(), step.to);
+  }
+
+  // Whose engine or kernel does a step; none where a CPU does.
   [[nodiscard]] std::optional<PciId> engine_of(Step const& step) const {
     auto const from = gpu_at(model_.machine(), step.from);
     auto const to = gpu_at(model_.machine(), step.to);
@@ -88,14 +97,17 @@ class Between {
     if (doer_of(step) == Doer::Engine && step.way.mechanism != Mechanism::Local) return copy_change(i);
     return Seconds(0);
   }
-  // A kernel waits by an event for a copy out of another GPU or into its own; kernels for one another within what they
-  // run as.
+  // A kernel waits by an event for a copy out of another GPU or into its own, and for another GPU's kernel where one of
+  // the two touches host memory; else kernels wait for one another within what they run as.
   [[nodiscard]] Seconds kernel_change(Step const& step) const {
-    auto const gpu = gpu_at(model_.machine(), step.from);
-    bool const waits = gpu && std::any_of(step.after.begin(), step.after.end(), [&](StepId id) {
-                         auto const& before = steps_[index(id)];
-                         return doer_of(before) == Doer::Engine && gpu_at(model_.machine(), before.from) != gpu;
-                       });
+    auto const gpu = source_or_target(step);
+    bool const waits =
+        gpu && std::any_of(step.after.begin(), step.after.end(), [&](StepId id) {
+          auto const& before = steps_[index(id)];
+          auto const doer = doer_of(before);
+          if (doer == Doer::Engine) return gpu_at(model_.machine(), before.from) != gpu;
+          return doer == Doer::Kernel && engine_of(before) != gpu && (touches_host(before) || touches_host(step));
+        });
     return waits ? figures::chunk_gap(model_.machine().part_of(*gpu)) : Seconds(0);
   }
   // A copy waits by an event for another GPU, and one out of a GPU for what its engine did not do.
@@ -111,7 +123,7 @@ class Between {
     for (auto const id : step.after) {
       auto const& before = steps_[index(id)];
       auto const doer = doer_of(before);
-      auto const other = doer == Doer::Kernel ? gpu_at(model_.machine(), before.from) : engine_of(before);
+      auto const other = doer == Doer::Kernel ? source_or_target(before) : engine_of(before);
       if (doer == Doer::Other || !other) continue;
       if (doer == Doer::Engine && shares_engine(id, demands_[i]))
         goes_on = true;

@@ -110,11 +110,10 @@ std::string in_best_unit(double value, std::span<NamedUnit const> ascending) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  auto const first = text.find_first_not_of(kBlanks);
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  auto const first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 Parsed<Bytes> parse_bytes(std::string_view text) {

@@ -15,8 +15,8 @@ struct Parsed {
   std::string problem;
 };
 
-// Without blanks, tabs and carriage returns at both ends.
-std::string_view trimmed(std::string_view text);
+// Without these characters at both ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " ");
 
 // "64 B", "4 KiB", "256 MiB", "80 GiB", "2 TiB", or decimal kB, MB, GB, TB. Never negative, never above 2^62 bytes.
 Parsed<Bytes> parse_bytes(std::string_view text);

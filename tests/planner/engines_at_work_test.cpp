@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/figures.hpp"
 #include "core/model/overheads.hpp"
 #include "core/planner/demands.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/set_planner.hpp"
+#include "core/rules/conditions.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {
@@ -119,6 +121,18 @@ TEST(EnginesAtWork, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
   for (auto& request : requests) request.bytes = 32_MiB;
   for (auto const& each : SetPlanner(two_gpus()).plan(requests, Objective::Makespan).steps)
     EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink) << "some microseconds are less than what is unsure";
+}
+
+TEST(KernelsAtHostMemory, WaitForAnotherGpusByAnEvent) {
+  auto write = step("gpu0", "numa0", 1_MiB);
+  auto read_there = step("numa0", "gpu1", 1_MiB, {}, {StepId(0)});
+  auto read_back = step("numa0", "gpu0", 1_MiB, {}, {StepId(0)});
+  write.op = Op::Write;
+  read_there.op = read_back.op = Op::Read;
+  std::vector<Step> const steps{write, read_there, read_back};
+  auto const gpu = *gpu_at(two_gpus().machine(), place_at("gpu1"));
+  EXPECT_EQ(start(steps, 1), figures::chunk_gap(two_gpus().machine().part_of(gpu)));
+  EXPECT_EQ(start(steps, 2), Seconds(0));
 }
 
 }  // namespace

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/arborescence.hpp"
 #include "core/planner/collectives/check.hpp"
+#include "core/planner/collectives/packed_moves.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/linear_program.hpp"
@@ -62,6 +64,64 @@ TEST(CheapestArborescence, CostsAsLittleAsTheBestOfAll) {
   }
 }
 
+TEST(ShortestPaths, AreAsShortAsThereAre) {
+  std::mt19937 random(11);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same graphs every time
+  std::uniform_int_distribution<int> cost(0, 9);
+  constexpr double kHop = 0.5;
+  for (int graph = 0; graph < 60; ++graph) {
+    std::size_t const n = 3 + static_cast<std::size_t>(graph) % 4;
+    EdgeCosts costs(n, std::vector<double>(n, kNoEdge));
+    for (auto& row : costs)
+      for (auto& entry : row)
+        if (auto const value = cost(random); value > 3) entry = value;
+    auto shortest = costs;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) shortest[i][j] = i == j ? 0 : costs[i][j] + kHop;
+    for (std::size_t via = 0; via < n; ++via)
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+          shortest[i][j] = std::min(shortest[i][j], shortest[i][via] + shortest[via][j]);
+    auto const wanted = n - 1;  // the last may be passed, or not
+    auto const found = shortest_paths(costs, 0, kHop, wanted);
+    bool const all_reached = std::all_of(shortest[0].begin(), shortest[0].begin() + static_cast<std::ptrdiff_t>(wanted),
+                                         [](double distance) { return distance < kNoEdge; });
+    ASSERT_EQ(found.has_value(), all_reached) << graph;
+    if (!found) continue;
+    std::map<std::size_t, double> distance{{0, 0}};
+    bool last_goes_on = false;
+    for (auto const& [from, to] : *found) {
+      ASSERT_TRUE(distance.contains(from)) << graph;
+      last_goes_on = last_goes_on || from == wanted;
+      EXPECT_TRUE(distance.emplace(to, distance[from] + costs[from][to] + kHop).second) << graph;
+    }
+    for (std::size_t i = 0; i < wanted; ++i) EXPECT_DOUBLE_EQ(distance.at(i), shortest[0][i]) << graph;
+    EXPECT_EQ(distance.contains(wanted), last_goes_on) << graph;
+  }
+}
+
+// Two trees of 0 share the leg to 1: by one the pieces go on from there to 2, by the other they do not.
+TEST(PackedMoves, WhatHasFarToGoGoesFirst) {
+  auto const leg = [](std::uint32_t from, std::uint32_t to) {
+    return Leg{from, to, {}, Op::Copy, BytesPerSecond(1e9)};
+  };
+  Packing const packing{{leg(0, 1), leg(1, 2), leg(0, 2)},
+                        {{0, 1 << 20, {0, 2}}, {0, 1 << 20, {0, 1}}, {0, 1 << 20, {2, 0}}}};
+  Collective const broadcast{
+      CollectiveOp::Broadcast, {Place(PciId(0)), Place(PciId(1)), Place(PciId(2))}, 3_MiB, Algorithm::PackedTrees, 0};
+  auto const moves = packed_moves(broadcast, packing, 0, 12);
+  std::vector<std::uint32_t> legs(3, 0);
+  std::optional<Bytes> first;
+  for (auto const& move : moves.list()) {
+    ++legs[*move.leg];
+    if (*move.leg == 0 && !first) first = move.read_at;
+    // On each leg whoever is later waits.
+    EXPECT_EQ(move.after.empty(), legs[*move.leg] == 1 && *move.leg != 1) << *move.leg;
+  }
+  // Trees that nobody passes on go whole; of the other's four pieces the first goes before them.
+  EXPECT_EQ(legs, (std::vector<std::uint32_t>{6, 4, 2}));
+  EXPECT_EQ(first, 1_MiB);
+}
+
 Collective all_gather(Machine const& machine, Bytes bytes) {
   Collective collective{CollectiveOp::AllGather, {}, bytes, Algorithm::Auto, 0};
   for (auto const gpu : machine.all(PciKind::Gpu)) collective.among.emplace_back(gpu);
@@ -101,6 +161,26 @@ TEST_F(PackedTrees, CarryEverythingToEveryone) {
     for (std::uint32_t gpu = 0; gpu < 8; ++gpu) EXPECT_TRUE(reached.contains(gpu));
   }
   for (auto const bytes : carried) EXPECT_NEAR(bytes, 64 << 20, 1);
+}
+
+TEST_F(PackedTrees, GoThroughHostMemoryByWhatTheirStyleSays) {
+  for (bool const by_kernels : {false, true}) {
+    auto const packings =
+        packed_trees(collective_, gpus_and_memories(), model_,
+                     {.by_kernels = true, .host_by_kernels = by_kernels, .thrifts = {0.5}, .enough = Seconds(1)});
+    ASSERT_EQ(packings.size(), 1U);
+    auto const& packing = packings.front();
+    std::size_t through_host = 0;
+    for (auto const& tree : packing.trees)
+      for (auto const id : tree.legs) {
+        auto const& leg = packing.legs[id];
+        bool const to_memory = leg.to >= 8;
+        if (!to_memory && leg.from < 8) continue;
+        ++through_host;
+        EXPECT_EQ(leg.op, !by_kernels ? Op::Copy : to_memory ? Op::Write : Op::Read);
+      }
+    EXPECT_GT(through_host, 0U);
+  }
 }
 
 TEST_F(PackedTrees, AreNoneThatTakeTooLong) {
@@ -154,6 +234,28 @@ TEST_F(PackedTrees, LoseNoByteOfAnyNumber) {
       EXPECT_FALSE(plan.steps.empty()) << bytes;
       EXPECT_EQ(fault_of(plan).value_or(""), "") << to_string(op) << " of " << bytes;
     }
+}
+
+// A fourteenth of 61 MiB times seven, as a double, is less than half of them.
+TEST(PackedMoves, PartsBeginWhereTheirRootsHaveThem) {
+  constexpr std::uint32_t kCount = 14;
+  Collective gathered{CollectiveOp::AllGather, {}, Bytes(std::int64_t{61} << 20), Algorithm::PackedTrees, 0};
+  Packing packing;
+  for (std::uint32_t from = 0; from < kCount; ++from) {
+    gathered.among.emplace_back(PciId(from));
+    PackedTree tree{from, 1, {}};
+    for (std::uint32_t to = 0; to < kCount; ++to) {
+      if (to == from) continue;
+      tree.legs.push_back(static_cast<std::uint32_t>(packing.legs.size()));
+      packing.legs.push_back({from, to, {}, Op::Copy, BytesPerSecond(1e9)});
+    }
+    packing.trees.push_back(tree);
+  }
+  auto const bytes = static_cast<double>(gathered.bytes.value());
+  auto const moves = packed_moves(gathered, packing, 0, 8);
+  ASSERT_EQ(moves.list().size(), kCount * (kCount - 1));
+  for (auto const& move : moves.list())
+    EXPECT_EQ(move.read_at, Moves::whole_elements(bytes * move.from / kCount)) << move.from;
 }
 
 // Of host memories a plan has only those that it uses.

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/planner/collectives/packed_moves.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -268,83 +270,6 @@ std::optional<Moves> through_host(Collective const& collective, Layout const& la
   return ThroughHostSteps(collective, layout, hosting).take();
 }
 
-// One piece of what a packed tree carries.
-struct SentPiece {
-  PackedTree const* tree = nullptr;
-  double begin = 0;  // as a share of its root's part
-  double when = 0;   // all trees at the same pace, from 0 to 1
-};
-
-// The trees of one root with their shares of its part, in `count` pieces together; whole where nobody passes them on.
-std::vector<SentPiece> pieces_of(Packing const& packing, std::size_t root, std::size_t count) {
-  constexpr double kSmallest = 0.04;  // of the largest tree; less is left out, as a division of sets drops it
-  double largest = 0;
-  for (auto const& tree : packing.trees)
-    if (tree.root == root) largest = std::max(largest, tree.bytes);
-  double kept = 0;
-  std::vector<PackedTree const*> trees;
-  for (auto const& tree : packing.trees) {
-    if (tree.root != root || tree.bytes < kSmallest * largest) continue;
-    kept += tree.bytes;
-    trees.push_back(&tree);
-  }
-  std::vector<SentPiece> pieces;
-  double begin = 0;
-  for (auto const* tree : trees) {
-    auto const share = tree->bytes / kept;
-    bool const goes_on = std::any_of(tree->legs.begin(), tree->legs.end(),
-                                     [&](std::uint32_t leg) { return packing.legs[leg].from != root; });
-    auto const own = goes_on ? std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count))) : 1;
-    for (std::int64_t k = 0; k < own; ++k) {
-      auto const place = static_cast<double>(k);
-      pieces.push_back(
-          {tree, begin + share * place / static_cast<double>(own), (place + 0.5) / static_cast<double>(own)});
-    }
-    begin += share;
-  }
-  return pieces;
-}
-
-// Every tree's share in pieces. On each leg they follow one another as they come there: nobody is kept waiting for a
-// piece that has far to go.
-std::optional<Moves> packed_trees(Collective const& collective, Layout const& layout) {
-  if (!layout.packing) return std::nullopt;
-  struct Hop {
-    double when = 0;
-    std::uint32_t cell = 0;
-    std::uint32_t leg = 0;
-  };
-  auto const n = collective.among.size();
-  bool const broadcast = collective.op == CollectiveOp::Broadcast;
-  auto const bytes = static_cast<double>(collective.bytes.value());
-  std::vector<Bytes> begins;
-  std::vector<Hop> hops;
-  for (std::size_t root = 0; root < n; ++root) {
-    if (broadcast && root != collective.root) continue;
-    for (auto const& piece : pieces_of(*layout.packing, root, layout.chunks)) {
-      std::map<std::uint32_t, double> depth;
-      for (auto const id : piece.tree->legs) {
-        auto const& leg = layout.packing->legs[id];
-        auto const hop = depth[leg.from]++;  // whoever is served second goes on later
-        depth[leg.to] = hop + 1;
-        auto const when = piece.when * static_cast<double>(layout.chunks) + hop;
-        hops.push_back({when, static_cast<std::uint32_t>(begins.size()), id});
-      }
-      auto const at =
-          broadcast ? bytes * piece.begin : bytes * (static_cast<double>(root) + piece.begin) / static_cast<double>(n);
-      begins.push_back(Moves::whole_elements(at));
-    }
-  }
-  std::stable_sort(hops.begin(), hops.end(), [](Hop const& a, Hop const& b) { return a.when < b.when; });
-  Moves moves(n + layout.near.size(), collective.bytes, std::move(begins));
-  for (auto const& hop : hops) {
-    auto const& leg = layout.packing->legs[hop.leg];
-    moves.carry(leg.from, leg.to, {hop.cell}, false, hop.leg);
-  }
-  moves.one_behind_the_other();
-  return moves;
-}
-
 // The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much
 // as in two steps, but nobody waits for anybody. Nullopt for other collectives.
 std::optional<Moves> in_one_step(Collective const& collective) {
@@ -378,7 +303,9 @@ std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, L
     case Algorithm::ThroughHost:
       for (auto const& hosting : kHostings) add(through_host(collective, layout, hosting));
       break;
-    case Algorithm::PackedTrees: add(packed_trees(collective, layout)); break;
+    case Algorithm::PackedTrees:
+      if (layout.packing) add(packed_moves(collective, *layout.packing, layout.near.size(), layout.chunks));
+      break;
     case Algorithm::Auto: break;
   }
   return all;

@@ -90,4 +90,36 @@ std::optional<std::vector<std::size_t>> cheapest_arborescence(EdgeCosts const& c
   return parents;
 }
 
+std::optional<Edges> shortest_paths(EdgeCosts const& costs, std::size_t root, double hop, std::size_t wanted) {
+  auto const n = costs.size();
+  std::vector<double> distance(n, kNoEdge);
+  std::vector<bool> settled(n, false);
+  Parents parents(n, root);
+  std::vector<std::size_t> order;
+  distance[root] = 0;
+  for (;;) {
+    std::optional<std::size_t> nearest;
+    for (std::size_t i = 0; i < n; ++i)
+      if (!settled[i] && distance[i] < (nearest ? distance[*nearest] : kNoEdge)) nearest = i;
+    if (!nearest) break;
+    settled[*nearest] = true;
+    order.push_back(*nearest);
+    for (std::size_t to = 0; to < n; ++to) {
+      auto const through = distance[*nearest] + costs[*nearest][to] + hop;
+      if (settled[to] || through >= distance[to]) continue;
+      distance[to] = through;
+      parents[to] = *nearest;
+    }
+  }
+  std::vector<bool> passed(n, false);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    if (!settled[i]) return std::nullopt;
+    for (auto at = i; !passed[at]; at = parents[at]) passed[at] = true;
+  }
+  Edges edges;
+  for (auto const to : order)
+    if (to != root && passed[to]) edges.emplace_back(parents[to], to);
+  return edges;
+}
+
 }  // namespace lanewise

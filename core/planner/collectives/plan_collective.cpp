@@ -301,8 +301,14 @@ class Weighing {
   void weigh_trees_over(Waypoints const& waypoints, Seconds enough) {
     auto const before = plans_.size();
     auto layout = layout_;
-    for (bool const by_kernels : {false, true})
-      for (auto& packing : packed_trees(collective_, waypoints, model_, {by_kernels, {0.01, 0.1, 0.5}, enough})) {
+    struct ByKernels {
+      bool between_gpus, through_host;
+    };
+    constexpr std::array<ByKernels, 3> kStyles{{{false, false}, {true, false}, {true, true}}};
+    for (auto const& by_kernels : kStyles) {
+      if (by_kernels.through_host && waypoints.places.size() == waypoints.participants) continue;
+      PackingStyle const style{by_kernels.between_gpus, by_kernels.through_host, {0.01, 0.1, 0.5}, enough};
+      for (auto& packing : packed_trees(collective_, waypoints, model_, style)) {
         layout.packing = std::move(packing);
         lanes_.front().settle(layout.packing->legs);
         for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
@@ -311,6 +317,7 @@ class Weighing {
             weigh(collective_, Algorithm::PackedTrees, moves, enough);
         }
       }
+    }
     if (plans_.size() <= before + 1) return;
     auto const first = plans_.begin() + static_cast<std::ptrdiff_t>(before);
     std::iter_swap(first,

@@ -21,6 +21,9 @@ constexpr int kMostRoundsForRoom = 10;
 // Trees and bound this close (relative) are as good as met.
 constexpr double kMet = 1e-3;
 constexpr double kGiga = 1e-9;
+// By so much more a tree's bytes count for each hop, where there is room: of 0 to 10 the one with the shortest plans on
+// the bundled machines.
+constexpr double kDeep = 4;
 constexpr Bytes kLarge{std::int64_t{1} << 30};  // what a way's rate is asked for
 
 // The linear programs of one collective and the trees found so far. So that their numbers lie around 1, bytes are
@@ -64,7 +67,8 @@ class TreePacking {
     return seconds(makespan) < enough;
   }
 
-  // Of all packings that take hardly longer, the one with most room on everything.
+  // Of all packings that take hardly longer, the one with most room on everything and few hops. Further trees are
+  // looked for as if hops cost nothing; flat ones are there already.
   void make_room(double thrift) {
     for (int round = 0; round < kMostRoundsForRoom; ++round) {
       auto const solution = solve(roomiest(thrift));
@@ -120,18 +124,22 @@ class TreePacking {
     for (auto const op : {Op::Copy, Op::Write, Op::Read}) {
       // Whoever is no GPU runs no kernel.
       if ((op == Op::Write && is_memory(from)) || (op == Op::Read && is_memory(to))) continue;
-      if (style_ != nullptr && (through_host ? op != Op::Copy : style_->by_kernels && op == Op::Copy)) continue;
+      if (style_ != nullptr && !suits(op, through_host)) continue;
       for (auto const& judged : direct_ways(
                planner_, {.from = waypoints_.places[from], .to = waypoints_.places[to], .bytes = kLarge, .op = op}))
-        add_leg({from, to, judged.way, op}, *judged.cost);
+        add_leg({from, to, judged.way, op, judged.cost->rate});
     }
   }
-  void add_leg(Leg const& leg, Cost const& cost) {
+  [[nodiscard]] bool suits(Op op, bool through_host) const {
+    if (through_host) return style_->host_by_kernels != (op == Op::Copy);
+    return !style_->by_kernels || op != Op::Copy;
+  }
+  void add_leg(Leg const& leg) {
     auto const demand = model_.lower(waypoints_.places[leg.from], waypoints_.places[leg.to], kLarge, leg.op, leg.way);
     auto& takes = takes_.emplace_back();
     for (auto const& use : demand.uses) takes.push_back({row_of(use.resource), use.weight.ratio()});
     if (style_ != nullptr)
-      for (auto const engine : demand.engines) takes.push_back({row_of(engine), 1 / (cost.rate.value() * kGiga)});
+      for (auto const engine : demand.engines) takes.push_back({row_of(engine), 1 / (leg.rate.value() * kGiga)});
     legs_.push_back(leg);
   }
 
@@ -169,14 +177,30 @@ class TreePacking {
       auto const tree = cheapest_tree(costs, root.who);
       if (!tree) return std::nullopt;
       least += root.bytes * tree->cost;
-      PackedTree added{root.who, 0, {}};
-      for (auto const& [from, to] : tree->edges) added.legs.push_back(cheapest[from][to]);
-      bool const known = std::any_of(trees_.begin(), trees_.end(), [&](PackedTree const& other) {
-        return other.root == added.root && other.legs == added.legs;
-      });
-      if (!known) trees_.push_back(std::move(added));
+      add_tree(root.who, tree->edges, cheapest);
+      // A plan rather has trees of few hops, so that pieces are soon everywhere: one in which a hop costs as much as
+      // the mean edge.
+      if (style_ == nullptr) continue;
+      auto const hop = tree->cost / static_cast<double>(tree->edges.size());
+      if (auto const flat = shortest_paths(costs, root.who, hop, waypoints_.participants))
+        add_tree(root.who, *flat, cheapest);
     }
     return least;
+  }
+  void add_tree(std::size_t root, Edges const& edges, std::vector<std::vector<std::uint32_t>> const& cheapest) {
+    PackedTree added{root, 0, {}};
+    for (auto const& [from, to] : edges) added.legs.push_back(cheapest[from][to]);
+    bool const known = std::any_of(trees_.begin(), trees_.end(), [&](PackedTree const& other) {
+      return other.root == added.root && other.legs == added.legs;
+    });
+    if (!known) trees_.push_back(std::move(added));
+  }
+  // Hops from the root, in the mean of all that it reaches.
+  [[nodiscard]] double mean_depth(PackedTree const& tree) const {
+    std::vector<double> depth(waypoints_.places.size(), 0);
+    double sum = 0;
+    for (auto const leg : tree.legs) sum += depth[legs_[leg].to] = depth[legs_[leg].from] + 1;
+    return sum / std::max(1.0, static_cast<double>(tree.legs.size()));
   }
   // With any prices no trees cost less than the cheapest, so rounding cannot make the bound too high.
   void keep_bound(double cost) {
@@ -190,7 +214,7 @@ class TreePacking {
 
   struct Tree {
     double cost = 0;
-    std::vector<std::pair<std::size_t, std::size_t>> edges;  // from the root on
+    Edges edges;
   };
   // Over all participants and any of the others.
   [[nodiscard]] std::optional<Tree> cheapest_tree(EdgeCosts const& costs, std::size_t root) const {
@@ -241,7 +265,7 @@ class TreePacking {
         if (taken[i] > 0) program.entries.push_back({row(i), taken[i]});
         cost += thrift * taken[i] / capacities_[i];
       }
-      program.end_column(cost);
+      program.end_column(cost * (1 + kDeep * mean_depth(tree)));
     }
   }
   // The least T in which the trees known so far carry everything.

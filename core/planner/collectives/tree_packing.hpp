@@ -21,6 +21,7 @@ struct Leg {
   std::uint32_t from = 0, to = 0;  // positions among the places
   Way way;
   Op op = Op::Copy;
+  BytesPerSecond rate{0};  // alone
 };
 
 struct PackedTree {
@@ -43,6 +44,7 @@ struct Waypoints {
 // How the trees of a plan are to be.
 struct PackingStyle {
   bool by_kernels = false;                                  // between GPUs no copy engine moves them
+  bool host_by_kernels = false;                             // through host memory kernels do, else copy engines
   std::vector<double> thrifts;                              // what all that is taken counts beside what is crowded
   Seconds enough{std::numeric_limits<double>::infinity()};  // trees that take so long are of no use
 };
@@ -52,8 +54,8 @@ struct PackingStyle {
 bool can_be_packed(Collective const& collective, Waypoints const& waypoints);
 
 // Trees that are through in nearly the least time, and of those the ones that leave most room on all that need not be
-// full, for each thrift. Empty where it cannot be packed, where somebody cannot be reached over ways of known capacity,
-// and where no trees are through in time.
+// full, and have few hops, for each thrift. Empty where it cannot be packed, where somebody cannot be reached over ways
+// of known capacity, and where no trees are through in time.
 std::vector<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
                                   PackingStyle const& style);
 
