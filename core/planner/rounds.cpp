@@ -18,9 +18,9 @@ std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const&
     for (auto const& use : pieces[i].demand->uses) urgency[i] = std::max(urgency[i], load[index(use.resource)]);
   std::vector<std::size_t> left(pieces.size());
   std::iota(left.begin(), left.end(), std::size_t{0});
-  constexpr double kAlike = 1e-6;
+  constexpr double kAsLong = 1e-6;
   std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
-    if (std::abs(urgency[a] - urgency[b]) > kAlike * std::max(urgency[a], urgency[b])) return urgency[a] > urgency[b];
+    if (std::abs(urgency[a] - urgency[b]) > kAsLong * std::max(urgency[a], urgency[b])) return urgency[a] > urgency[b];
     if (pieces[a].bytes != pieces[b].bytes) return pieces[a].bytes > pieces[b].bytes;
     return pieces[a].turn < pieces[b].turn;
   });
