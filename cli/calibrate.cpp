@@ -18,7 +18,7 @@ struct CalibrateOptions {
   std::vector<std::string> patterns;
 };
 
-void calibrate_machine(Session& session, CalibrateOptions const& options) {
+void run(Session& session, CalibrateOptions const& options) {
   if (!session.calibration_file.empty())
     throw InputError("--calibration: a calibration begins from the machine file, not from another calibration");
   auto const machine = session.catalogue.machine(session.machine_name);
@@ -49,7 +49,7 @@ void add_calibrate(CLI::App& app, Session& session) {
                    "also fit limits that transfers share (host memory, I/O dies) to these series of the file")
       ->delimiter(',')
       ->type_name("SERIES");
-  command->callback([&session, options] { calibrate_machine(session, *options); });
+  command->callback([&session, options] { run(session, *options); });
 }
 
 }  // namespace lanewise::cli

@@ -10,7 +10,7 @@ namespace lanewise {
 namespace {
 
 // Below this NCCL's own time for a call and its protocols for small messages are much of a figure.
-constexpr Bytes kWideEnough{std::int64_t{16} << 20};
+constexpr Bytes kLargeMessage{std::int64_t{16} << 20};
 constexpr std::array<std::string_view, 9> kCollectives{
     "all_reduce", "all_gather", "broadcast", "reduce_scatter", "reduce", "alltoall", "scatter", "gather", "hypercube"};
 
@@ -101,8 +101,8 @@ class NcclTestsReader {
     MeasuredSeries like;
     like.quantity = MeasuredQuantity::Makespan;
     like.op = Op::Write;
-    like.name = bytes < kWideEnough ? "sendrecv-small" : "sendrecv";
-    if (bytes < kWideEnough) like.doubtful = "NCCL's own time for a call is much of it, which is not modelled";
+    like.name = bytes < kLargeMessage ? "sendrecv-small" : "sendrecv";
+    if (bytes < kLargeMessage) like.doubtful = "NCCL's own time for a call is much of it, which is not modelled";
     builder_.add(like, std::move(flows), bytes, value, line.number, column);
   }
 

@@ -8,7 +8,7 @@ namespace lanewise {
 namespace {
 
 constexpr Bytes kCopy{160'000'000}, kOldCopy{40'000'000};
-constexpr Bytes kWord{16}, kOldSmall{4};
+constexpr Bytes kLatencyCopy{16}, kOldLatencyCopy{4};
 
 struct MatrixKind {
   bool enabled = false;  // P2P=Enabled
@@ -129,7 +129,7 @@ class P2pTestReader {
   }
 
   Bytes size_of(MatrixKind const& table) {
-    if (table.latency) return tells_kind_ ? kWord : kOldSmall;
+    if (table.latency) return tells_kind_ ? kLatencyCopy : kOldLatencyCopy;
     return builder_.bytes_or(tells_kind_ ? kCopy : kOldCopy);
   }
 

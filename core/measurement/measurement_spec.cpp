@@ -28,7 +28,7 @@ MapSpec const& matrix_spec() {
   return spec;
 }
 
-MapSpec const& cell_spec() {
+MapSpec const& pair_spec() {
   static MapSpec const spec{"value",
                             {from_field(),
                              to_field(),
@@ -97,7 +97,7 @@ MapSpec const& series_spec() {
        settings_field(),
        doubtful_field(),
        {.name = "matrix", .type = ValueType::Map, .doc = "every pair of places", .map = &matrix_spec()},
-       {.name = "values", .type = ValueType::List, .doc = "single pairs", .map = &cell_spec(), .item = ValueType::Map},
+       {.name = "values", .type = ValueType::List, .doc = "single pairs", .map = &pair_spec(), .item = ValueType::Map},
        {.name = "sweep", .type = ValueType::Map, .doc = "one pair over sizes", .map = &sweep_spec()},
        {.name = "together",
         .type = ValueType::List,

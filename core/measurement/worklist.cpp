@@ -18,8 +18,7 @@ std::vector<Bytes> const kSizes{4_B,   1_KiB, 4_KiB,  16_KiB, 64_KiB,  256_KiB,
                                 1_MiB, 4_MiB, 16_MiB, 64_MiB, 256_MiB, 1_GiB};
 // Where a start is hidden, and a size that training jobs send.
 std::vector<Bytes> const kPatternSizes{16_MiB, 128_MiB};
-constexpr Bytes kShortest = 4_B;
-constexpr Bytes kLongest = 256_MiB;
+constexpr Bytes kBothWays = 256_MiB;  // what flows each way at once
 
 using Pair = std::pair<std::string, std::string>;
 
@@ -124,9 +123,9 @@ class List {
     std::vector<Bytes> const by_kernel{kSizes.begin() + 4, kSizes.end()};
     add({.name = name + "-writes", .op = Op::Write, .mechanism = mechanism}, each(pairs, by_kernel));
     add({.name = name + "-reads", .op = Op::Read, .mechanism = mechanism}, each(pairs, by_kernel));
-    add({.name = name + "-copies-both-ways", .mechanism = mechanism}, both_ways(unordered_gpu_pairs(), kLongest));
+    add({.name = name + "-copies-both-ways", .mechanism = mechanism}, both_ways(unordered_gpu_pairs(), kBothWays));
     add({.name = name + "-writes-both-ways", .op = Op::Write, .mechanism = mechanism},
-        both_ways(unordered_gpu_pairs(), kLongest));
+        both_ways(unordered_gpu_pairs(), kBothWays));
   }
 
   // Over PCIe, or over the NVLink that joins a GPU and its CPU.
@@ -134,7 +133,7 @@ class List {
     auto const name = std::string(mechanism == Mechanism::Nvlink ? "host-nvlink" : "host");
     sweep({.name = name + "-to-device", .mechanism = mechanism}, host_pairs(true));
     sweep({.name = name + "-from-device", .mechanism = mechanism}, host_pairs(false));
-    add({.name = name + "-both-ways", .mechanism = mechanism}, both_ways(host_pairs(true), kLongest));
+    add({.name = name + "-both-ways", .mechanism = mechanism}, both_ways(host_pairs(true), kBothWays));
     std::vector<Bytes> const by_kernel{1_MiB, 64_MiB, 256_MiB};
     add({.name = name + "-reads", .op = Op::Read, .mechanism = mechanism}, each(host_pairs(true), by_kernel));
     add({.name = name + "-writes", .op = Op::Write, .mechanism = mechanism}, each(host_pairs(false), by_kernel));

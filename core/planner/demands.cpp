@@ -78,6 +78,7 @@ class Between {
     return !gpu_at(model_.machine(), step.from) || !gpu_at(model_.machine(), step.to);
   }
 
+  // The GPU that has the bytes, or gets them from host memory.
   [[nodiscard]] std::optional<PciId> source_or_target(Step const& step) const {
     auto const from = gpu_at(model_.machine(), step.from);
     return from ? from : gpu_at(model_.machine(), step.to);

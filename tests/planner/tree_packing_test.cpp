@@ -45,15 +45,21 @@ double cheapest_of_all(EdgeCosts const& costs, std::size_t root) {
   }
 }
 
+// Edges of up to 9, and none where it would be `missing` or less.
+EdgeCosts random_costs(std::mt19937& random, std::size_t n, int missing) {
+  std::uniform_int_distribution<int> cost(0, 9);
+  EdgeCosts costs(n, std::vector<double>(n, kNoEdge));
+  for (auto& row : costs)
+    for (auto& entry : row)
+      if (auto const value = cost(random); value > missing) entry = value;
+  return costs;
+}
+
 TEST(CheapestArborescence, CostsAsLittleAsTheBestOfAll) {
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same graphs every time
-  std::uniform_int_distribution<int> cost(0, 9);
   for (int graph = 0; graph < 60; ++graph) {
     std::size_t const n = 2 + static_cast<std::size_t>(graph) % 4;
-    EdgeCosts costs(n, std::vector<double>(n, kNoEdge));
-    for (auto& row : costs)
-      for (auto& entry : row)
-        if (auto const value = cost(random); value > 1) entry = value;
+    auto const costs = random_costs(random, n, 1);
     auto const root = static_cast<std::size_t>(graph) % n;
     auto const best = cheapest_of_all(costs, root);
     auto const found = cheapest_arborescence(costs, root);
@@ -66,14 +72,10 @@ TEST(CheapestArborescence, CostsAsLittleAsTheBestOfAll) {
 
 TEST(ShortestPaths, AreAsShortAsThereAre) {
   std::mt19937 random(11);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same graphs every time
-  std::uniform_int_distribution<int> cost(0, 9);
   constexpr double kHop = 0.5;
   for (int graph = 0; graph < 60; ++graph) {
     std::size_t const n = 3 + static_cast<std::size_t>(graph) % 4;
-    EdgeCosts costs(n, std::vector<double>(n, kNoEdge));
-    for (auto& row : costs)
-      for (auto& entry : row)
-        if (auto const value = cost(random); value > 3) entry = value;
+    auto const costs = random_costs(random, n, 3);
     auto shortest = costs;
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) shortest[i][j] = i == j ? 0 : costs[i][j] + kHop;

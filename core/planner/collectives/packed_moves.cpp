@@ -75,8 +75,11 @@ class Hops {
       auto const& leg = packing_.legs[id];
       auto& before = reached[leg.from];
       auto const turn = before.turn++;  // whoever is served second goes on later
-      list_.push_back(
-          {cell, id, piece.when * pieces + turn, Seconds(bytes / leg.rate.value()), before.by, 0, Seconds(0)});
+      list_.push_back({.cell = cell,
+                       .leg = id,
+                       .paced = piece.when * pieces + turn,
+                       .takes = Seconds(bytes / leg.rate.value()),
+                       .brought = before.by});
       reached[leg.to] = {turn + 1, list_.size() - 1};
     }
     for (auto i = list_.size(); i-- > first;)
