@@ -22,18 +22,17 @@ class Balance {
     for (auto const& member : set) add(*member.transfer, member.usual, model);
   }
 
-  Balanced run(std::span<int const> powers) {
-    for (auto const power : powers) {
-      power_ = power;
-      for (int sweep = 0; sweep < kSweeps; ++sweep) {
-        find_longest();
-        bool moved = false;
-        for (std::size_t i = 0; i < set_.size(); ++i) moved = improve(i) || moved;
-        if (!moved) break;
-      }
-    }
-    find_longest();
+  Balanced run() {
+    for (auto const power : kPowers) sweep(power);
     return {std::move(shares_), Seconds(longest_)};
+  }
+  bool within(double time) {
+    for (auto const power : kPowers) {
+      sweep(power);
+      if (longest_ <= time) return true;
+      if (least() > time) return false;
+    }
+    return false;
   }
 
  private:
@@ -86,6 +85,31 @@ class Balance {
     }
   }
 
+  void sweep(int power) {
+    power_ = power;
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      find_longest();
+      bool moved = false;
+      for (std::size_t i = 0; i < set_.size(); ++i) moved = improve(i) || moved;
+      if (!moved) break;
+    }
+    find_longest();
+  }
+
+  // What no shares are through in: at these prices, or any, every byte pays at least its cheapest option, and in a
+  // second everything together takes no more than its price.
+  [[nodiscard]] double least() {
+    double in_a_second = 0;
+    for (std::uint32_t place = 0; place < load_.size(); ++place) in_a_second += price_of(place);
+    double owed = 0;
+    for (std::size_t i = 0; i < set_.size(); ++i) {
+      auto cheapest = kNoLimit;
+      for (auto const& lane : lanes_[i]) cheapest = std::min(cheapest, price_of(lane, 0, cheapest));
+      owed += cheapest * static_cast<double>(set_[i].transfer->bytes.value());
+    }
+    return owed / in_a_second;
+  }
+
   void find_longest() {
     std::fill(prices_.begin(), prices_.end(), kUnpriced);
     longest_ = *std::max_element(load_.begin(), load_.end());
@@ -110,10 +134,14 @@ class Balance {
   // What one more byte over this option costs; where that is `enough` or more, at least as much.
   [[nodiscard]] double cost(std::size_t i, std::size_t o, double bytes, double enough = kNoLimit) {
     auto const& lane = lanes_[i][o];
-    auto sum = price(own_time(i, o, bytes)) * lane.seconds_per_byte;
-    for (auto take = lane.takes.begin(); take != lane.takes.end() && sum < enough; ++take)
-      sum += price_of(take->place) * take->seconds_per_byte;
-    return sum;
+    return price_of(lane, price(own_time(i, o, bytes)) * lane.seconds_per_byte, enough);
+  }
+  // `already` and what a byte pays for all that the option takes of others; where that is `enough` or more, at least as
+  // much.
+  [[nodiscard]] double price_of(Lane const& lane, double already, double enough) {
+    for (auto take = lane.takes.begin(); take != lane.takes.end() && already < enough; ++take)
+      already += price_of(take->place) * take->seconds_per_byte;
+    return already;
   }
 
   // Moves bytes from the dearest option in use to the cheapest, as far as that stays the cheaper one.
@@ -168,26 +196,25 @@ class Balance {
 
 }  // namespace
 
-Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(kPowers); }
-Balanced roughly_balanced(std::span<Together const> set, Model const& model) {
-  return Balance(set, model).run(std::span(kPowers).first(1));
+Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(); }
+bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model) {
+  return Balance(set, model).within(time.value());
+}
+
+bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, Option const& option, double bytes) {
+  if (bytes < kSmallestShare * static_cast<double>(transfer.bytes.value())) return false;
+  auto way = option.way;
+  way.chunk = Bytes(0);
+  Bytes const whole(static_cast<std::int64_t>(bytes));
+  auto const demand = model.lower(transfer.from, transfer.to, whole, transfer.op, way);
+  auto const cost = model.cost(demand, whole);
+  return cost && whole / cost->rate >= demand.latency();
 }
 
 void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares) {
   auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
   for (std::size_t o = 0; o < shares.size(); ++o) {
-    auto const& option = transfer.options[o];
-    if (o == largest || shares[o] <= 0) continue;
-    auto const small = [&] {
-      if (shares[o] < kSmallestShare * static_cast<double>(transfer.bytes.value())) return true;
-      auto way = option.way;
-      way.chunk = Bytes(0);
-      Bytes const bytes(static_cast<std::int64_t>(shares[o]));
-      auto const demand = model.lower(transfer.from, transfer.to, bytes, transfer.op, way);
-      auto const cost = model.cost(demand, bytes);
-      return !cost || bytes / cost->rate < demand.latency();
-    };
-    if (!small()) continue;
+    if (o == largest || shares[o] <= 0 || is_worth_its_start(model, transfer, transfer.options[o], shares[o])) continue;
     shares[largest] += shares[o];
     shares[o] = 0;
   }

@@ -22,9 +22,11 @@ struct Balanced {
 };
 // Of transfers that run at the same time. Every transfer has at least one option.
 Balanced balanced(std::span<Together const> set, Model const& model);
-// The same found roughly, in a third of the time: the longest is mostly some percent longer.
-Balanced roughly_balanced(std::span<Together const> set, Model const& model);
+// Whether the longest of it is at most `time`: known sooner than what it is.
+bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model);
 
+// Whether a piece is large enough to go a way of its own: a share of its transfer, and longer than it takes to start.
+bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, Option const& option, double bytes);
 // Pieces too small to be worth their own start go to the largest piece of their transfer.
 void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares);
 

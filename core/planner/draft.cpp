@@ -11,8 +11,6 @@
 namespace lanewise {
 namespace {
 
-// Pieces begin at multiples of this, so that copies stay aligned.
-constexpr double kAlignment = 4096;
 // Pieces are not cut below what takes ten times as long to flow as to start.
 constexpr double kFlowsOverStart = 10;
 
@@ -61,19 +59,9 @@ class DraftLayout {
   Trial lay() {
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) cut(i);
     order();
-    Trial trial;
+    auto trial = laid_out(set_, model_, pieces_);
     std::vector<std::vector<StepId>> steps_of(set_.transfers.size());
-    for (auto const& piece : pieces_) {
-      auto const& transfer = set_.transfers[piece.transfer];
-      auto const& option = transfer.options[piece.option];
-      steps_of[piece.transfer].push_back(StepId(trial.steps.size()));
-      trial.parts.push_back({piece.transfer, piece.option});
-      auto& step = trial.steps.emplace_back(
-          Step{transfer.id, transfer.from, transfer.to, piece.bytes, transfer.op, option.way, {}});
-      step.offset = piece.offset;
-      if (piece.bytes < transfer.bytes)
-        step.way.chunk = chunk_of_piece(model_, transfer, option, piece.bytes, is_divided(piece.transfer));
-    }
+    for (std::size_t k = 0; k < pieces_.size(); ++k) steps_of[pieces_[k].transfer].push_back(StepId(k));
     // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
     std::map<std::pair<std::size_t, std::size_t>, StepId> last;
     for (std::size_t k = 0; k < trial.steps.size(); ++k) {
@@ -90,19 +78,6 @@ class DraftLayout {
   }
 
  private:
-  struct Piece {
-    std::size_t transfer = 0;
-    std::size_t option = 0;
-    Bytes offset{0};
-    Bytes bytes{0};
-  };
-
-  // Whether several ways carry it.
-  [[nodiscard]] bool is_divided(std::size_t i) const {
-    auto const& shares = draft_.shares[i];
-    return std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) > 1;
-  }
-
   // The pieces of one transfer, one behind the other.
   void cut(std::size_t i) {
     auto const& transfer = set_.transfers[i];
@@ -112,8 +87,7 @@ class DraftLayout {
     for (std::size_t o = 0; o < shares.size(); ++o) {
       if (transfer.bytes > Bytes(0) ? shares[o] <= 0 : o != set_.usual[i]) continue;
       auto const count = set_.whole[i] ? 1 : cuts_of(transfer.options[o], shares[o]);
-      Bytes const each(
-          static_cast<std::int64_t>(std::round(shares[o] / static_cast<double>(count) / kAlignment) * kAlignment));
+      auto const each = aligned(shares[o] / static_cast<double>(count));
       for (std::size_t k = 0; k < count; ++k) {
         pieces_.push_back({i, o, done, std::min(each, transfer.bytes - done)});
         done += pieces_.back().bytes;
@@ -122,7 +96,7 @@ class DraftLayout {
     pieces_.back().bytes += transfer.bytes - done;  // the rest of rounding
     if (pieces_.size() - first > 1)
       pieces_.erase(std::remove_if(pieces_.begin() + static_cast<std::ptrdiff_t>(first), pieces_.end(),
-                                   [](Piece const& piece) { return piece.bytes == Bytes(0); }),
+                                   [](Portion const& piece) { return piece.bytes == Bytes(0); }),
                     pieces_.end());
   }
   [[nodiscard]] std::size_t cuts_of(Option const& option, double bytes) const {
@@ -132,9 +106,10 @@ class DraftLayout {
 
   // The order in which they should ask for engines and links.
   void order() {
-    std::stable_sort(pieces_.begin(), pieces_.end(),
-                     [&](Piece const& a, Piece const& b) { return set_.depth[a.transfer] < set_.depth[b.transfer]; });
-    std::vector<Piece> result;
+    std::stable_sort(pieces_.begin(), pieces_.end(), [&](Portion const& a, Portion const& b) {
+      return set_.depth[a.transfer] < set_.depth[b.transfer];
+    });
+    std::vector<Portion> result;
     for (std::size_t begin = 0; begin < pieces_.size();) {
       auto end = begin;
       std::vector<Ordered> together;
@@ -161,7 +136,7 @@ class DraftLayout {
   TransferSet const& set_;
   Model const& model_;
   Draft const& draft_;
-  std::vector<Piece> pieces_;
+  std::vector<Portion> pieces_;
 };
 
 }  // namespace
@@ -182,6 +157,34 @@ TransferSet transfer_set(Plan const& plan, Model const& model) {
   set.depth = depths_of(set.transfers);
   set.turn = turns_of(set.transfers);
   return set;
+}
+
+Bytes aligned(double bytes) {
+  constexpr double kAlignment = 4096;
+  return Bytes(static_cast<std::int64_t>(std::round(bytes / kAlignment) * kAlignment));
+}
+
+Trial laid_out(TransferSet const& set, Model const& model, std::vector<Portion> const& portions) {
+  constexpr auto kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> only(set.transfers.size(), kNone);  // way of a transfer
+  std::vector<bool> is_divided(set.transfers.size(), false);
+  for (auto const& portion : portions) {
+    auto& way = only[portion.transfer];
+    is_divided[portion.transfer] = is_divided[portion.transfer] || (way != kNone && way != portion.option);
+    way = portion.option;
+  }
+  Trial trial;
+  for (auto const& portion : portions) {
+    auto const& transfer = set.transfers[portion.transfer];
+    auto const& option = transfer.options[portion.option];
+    trial.parts.push_back({portion.transfer, portion.option});
+    auto& step = trial.steps.emplace_back(
+        Step{transfer.id, transfer.from, transfer.to, portion.bytes, transfer.op, option.way, {}});
+    step.offset = portion.offset;
+    if (portion.bytes < transfer.bytes)
+      step.way.chunk = chunk_of_piece(model, transfer, option, portion.bytes, is_divided[portion.transfer]);
+  }
+  return trial;
 }
 
 Trial tried(TransferSet const& set, Model const& model, Draft const& draft) {

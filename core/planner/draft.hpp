@@ -40,9 +40,24 @@ struct Trial {
   Estimate run;
 };
 
+// So much of a transfer, by one of its ways.
+struct Portion {
+  std::size_t transfer = 0;
+  std::size_t option = 0;
+  Bytes offset{0};
+  Bytes bytes{0};
+};
+
 // The transfers of a plan in which each goes its best way by itself. The driver's own copies, pageable memory, atomics,
 // Unified Memory and nothing at all are whole.
 TransferSet transfer_set(Plan const& plan, Model const& model);
+
+// A step for each portion, in their order, waiting for no other; not run yet. Together the portions are all bytes of
+// every transfer.
+Trial laid_out(TransferSet const& set, Model const& model, std::vector<Portion> const& portions);
+
+// Bytes to where a portion may end: at a multiple of what keeps copies aligned.
+Bytes aligned(double bytes);
 
 Trial tried(TransferSet const& set, Model const& model, Draft const& draft);
 

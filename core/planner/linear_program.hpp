@@ -8,6 +8,11 @@
 
 namespace lanewise {
 
+// The units of programs about bytes and times, so that their numbers lie around 1: megabytes and milliseconds make
+// gigabytes a second.
+inline constexpr double kMegabyte = 1e6;
+inline constexpr double kMillisecond = 1e-3;
+
 // Minimise cost x so that every row is within its limits and no x is negative. Column by column.
 struct LinearProgram {
   struct Entry {

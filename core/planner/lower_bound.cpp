@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/configurations.hpp"
 #include "core/planner/crowding.hpp"
 #include "core/planner/linear_program.hpp"
 #include "core/planner/workload.hpp"
@@ -22,9 +23,8 @@ constexpr std::size_t kMostColumns = 20000;
 // A program is solved so often with more limits on engines, if it has at most so many ways.
 constexpr int kMostTightened = 4;
 constexpr std::size_t kMostTightenedColumns = 2000;
-// The program's own units, so that its numbers lie around 1: megabytes and milliseconds make gigabytes per second.
-constexpr double kMegabyte = 1e6;
-constexpr double kMillisecond = 1e-3;
+// Of sets up to this size what may move side by side is looked into, some tenths of a second for the largest.
+constexpr std::size_t kMostConfigured = 16;
 
 double gigabytes(BytesPerSecond rate) { return rate.value() * kMillisecond / kMegabyte; }
 double milliseconds(Seconds time) { return time.value() / kMillisecond; }
@@ -83,8 +83,18 @@ class Program {
   [[nodiscard]] std::vector<double> weights() {
     auto const optimal = optimum();  // may add limits
     auto best = single_limit();
+    takes_turns_ = optimal && !has_engines_for_all(*optimal);
     if (optimal && bound_of(optimal->weights) > bound_of(best)) best = optimal->weights;
     return best;
+  }
+  // Whether the ways of the program's last answer are too many for the engines that they hold: then no plan is through
+  // as early as it says, unless they take turns.
+  [[nodiscard]] bool takes_turns() const { return takes_turns_; }
+  // When at the earliest anything moves.
+  [[nodiscard]] double first_byte() const {
+    auto first = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < transfers_.size(); ++i) first = std::min(first, first_byte(i));
+    return first;
   }
 
   [[nodiscard]] std::optional<Division> division() {
@@ -251,16 +261,18 @@ class Program {
       }
     for (std::size_t r = 0; r < count; ++r) {
       if (limits_[r].kind != Limit::Kind::Resource || ways[r].size() < 2) continue;
+      double moved = 0;
+      for (auto const c : ways[r])
+        for (auto const& [at, coefficient] : columns_[c].takes)
+          if (at == r) moved += coefficient * found.bytes[c] / kMegabyte;
+      // There is always room for one flow at its full rate, so for half of the capacity.
+      if (moved <= limits_[r].width * found.makespan / 2) continue;
       std::vector<std::size_t> engines;  // that ways through it hold
       for (auto const c : ways[r])
         for (auto const& [at, coefficient] : columns_[c].takes)
           if (limits_[at].kind == Limit::Kind::Engine) engines.push_back(at);
       std::sort(engines.begin(), engines.end());
       engines.erase(std::unique(engines.begin(), engines.end()), engines.end());
-      double moved = 0;
-      for (auto const c : ways[r])
-        for (auto const& [at, coefficient] : columns_[c].takes)
-          if (at == r) moved += coefficient * found.bytes[c] / kMegabyte;
       if (engines.size() > 1) any = add_if_broken(r, engines, moved, found, through) || any;
       for (auto const engine : engines) any = add_if_broken(r, {engine}, moved, found, through) || any;
     }
@@ -270,14 +282,16 @@ class Program {
   bool add_if_broken(std::size_t resource, std::vector<std::size_t> const& engines, double moved, Optimum const& found,
                      Columns const& through) {
     auto const capacity = limits_[resource].width;
-    std::vector<std::size_t> holding;  // columns that hold one of the engines
-    for (auto const engine : engines) holding.insert(holding.end(), through[engine].begin(), through[engine].end());
-    std::sort(holding.begin(), holding.end());
-    holding.erase(std::unique(holding.begin(), holding.end()), holding.end());
-    double fastest = 0;
-    for (auto const c : holding)
-      for (auto const& [at, coefficient] : columns_[c].takes)
-        if (at == resource) fastest = std::max(fastest, coefficient * gigabytes(option_of(columns_[c]).rate));
+    double fastest = 0;  // of what passes it and holds one of the engines
+    for (auto const c : through[resource]) {
+      double passed = 0;
+      bool holds = false;
+      for (auto const& [at, coefficient] : columns_[c].takes) {
+        if (at == resource) passed = coefficient;
+        holds = holds || std::binary_search(engines.begin(), engines.end(), at);
+      }
+      if (holds) fastest = std::max(fastest, passed * gigabytes(option_of(columns_[c]).rate));
+    }
     auto const whole = std::floor(capacity / fastest * (1 + 1e-9));
     auto const rest = capacity - whole * fastest;
     constexpr double kLeastRest = 0.02;  // with less there is nearly room for a whole number of flows
@@ -289,6 +303,10 @@ class Program {
       limit.before = std::min(limit.before, limits_[engine].before);
       limit.after = std::min(limit.after, limits_[engine].after);
     }
+    std::vector<std::size_t> holding;  // columns that hold one of the engines
+    for (auto const engine : engines) holding.insert(holding.end(), through[engine].begin(), through[engine].end());
+    std::sort(holding.begin(), holding.end());
+    holding.erase(std::unique(holding.begin(), holding.end()), holding.end());
     std::vector<std::pair<std::size_t, double>> takes;  // column, coefficient
     double taken = 0;
     for (auto const c : holding) {
@@ -313,6 +331,15 @@ class Program {
   }
   [[nodiscard]] Option const& option_of(Column const& column) const {
     return transfers_[column.transfer].options[column.option];
+  }
+
+  [[nodiscard]] bool has_engines_for_all(Optimum const& found) const {
+    std::map<EngineId, int> held;
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      if (found.bytes[c] > 0)
+        for (auto const engine : option_of(columns_[c]).demand.engines) ++held[engine];
+    return std::all_of(held.begin(), held.end(),
+                       [&](auto const& entry) { return entry.second <= model_.resources().at(entry.first).slots; });
   }
 
   // A row for each transfer, all of whose bytes go somewhere.
@@ -435,6 +462,7 @@ class Program {
   std::vector<std::size_t> resource_limit_;
   std::vector<std::size_t> engine_limit_;
   std::vector<Column> columns_;
+  bool takes_turns_ = false;
 };
 
 // The least time of each transfer were it alone, before which those after it cannot begin.
@@ -528,6 +556,20 @@ std::vector<std::size_t> stages(std::vector<OpenTransfer> const& transfers) {
   return starts;
 }
 
+// What no plan beats because engines are whole: what moves side by side must find its engines free. In milliseconds, of
+// transfers that wait for none; 0 where that was not found out.
+double bound_of_configurations(std::vector<OpenTransfer> const& transfers, Model const& model) {
+  TransferSet set;
+  set.transfers = transfers;
+  for (auto const& transfer : transfers) {
+    auto const fastest = std::max_element(transfer.options.begin(), transfer.options.end(),
+                                          [](Option const& a, Option const& b) { return a.rate < b.rate; });
+    if (fastest->rate <= BytesPerSecond(0)) return 0;
+    set.usual.push_back(static_cast<std::size_t>(fastest - transfer.options.begin()));
+  }
+  return milliseconds(ConfigurationProgram(set, model).least());
+}
+
 LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model const& model) {
   auto const order = order_of(transfers, model);
   Program program(transfers, model, order.head, order.tail);
@@ -539,6 +581,15 @@ LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model cons
     for (auto it = order.chain.rbegin(); it != order.chain.rend(); ++it)
       bound.binding.push_back({transfers[*it].id, 1.0 / static_cast<double>(order.chain.size())});
   }
+  if (order.longest > 0 || !program.takes_turns() || transfers.size() > kMostConfigured) return bound;
+  auto const with_turns = Seconds((program.first_byte() + bound_of_configurations(transfers, model)) * kMillisecond);
+  if (with_turns <= bound.makespan) return bound;
+  auto const share = bound.makespan / with_turns;
+  for (auto& part : bound.binding) part.share *= share;
+  bound.binding.push_back({"turns at engines", 1 - share});
+  std::stable_sort(bound.binding.begin(), bound.binding.end(),
+                   [](auto const& a, auto const& b) { return a.share > b.share; });
+  bound.makespan = with_turns;
   return bound;
 }
 

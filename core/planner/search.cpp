@@ -9,6 +9,7 @@
 #include "core/planner/draft.hpp"
 #include "core/planner/lower_bound.hpp"
 #include "core/planner/rounds.hpp"
+#include "core/planner/timetable.hpp"
 
 namespace lanewise {
 namespace {
@@ -30,6 +31,13 @@ constexpr std::size_t kMostClimbs = 300;
 constexpr double kFarOff = 0.15;
 constexpr unsigned kMostClimbers = 3;
 constexpr std::size_t kClimbedSteps = 8000;
+
+// So far from what no plan beats, a timetable is made, of sets up to that size. One of a small set is made in
+// milliseconds, of 56 transfers in some hundred.
+constexpr double kOffOfSmall = 0.04;
+constexpr double kOffOfLarge = 0.1;
+constexpr std::size_t kSmall = 16;
+constexpr std::size_t kMostTimed = 64;
 
 // How full things may get before steps take turns, and who goes first.
 struct Turns {
@@ -165,6 +173,7 @@ class Search {
   Found run(double usual) {
     search(usual);
     simplify(usual);
+    keep_to_time();
     return std::move(best_);
   }
 
@@ -198,6 +207,17 @@ class Search {
     climb(1);
     for (unsigned seed = 2; seed <= kMostClimbers && least_ > 0 && best_.value > least_ * (1 + kFarOff); ++seed)
       climb(seed);
+  }
+
+  // A timetable, where there is room for a better plan.
+  void keep_to_time() {
+    auto const off = count() <= kSmall ? kOffOfSmall : kOffOfLarge;
+    if (count() > kMostTimed || least_ <= 0 || best_.value <= least_ * (1 + off)) return;
+    if (std::find(set_.whole.begin(), set_.whole.end(), true) != set_.whole.end()) return;
+    auto trial = tried_on_time(set_, model_, Seconds(best_.value));
+    if (!trial) return;
+    auto const value = value_of(*trial);
+    if (value * (1 + kClearlyBetter) <= best_.value) best_ = {{}, std::move(*trial), value};
   }
 
   // Transfers that are divided for next to nothing go one way: their usual one, or that of most of their bytes.
@@ -369,9 +389,8 @@ struct ThroughHost {
   double better = 0;   // as a fraction of the time with them
   Seconds earlier{0};  // and that much besides
 
-  [[nodiscard]] bool gains(double with, double without) const {
-    return with * (1 + better) + earlier.value() <= without;
-  }
+  // What it may take with them, where it takes so long without.
+  [[nodiscard]] Seconds at_most(double without) const { return Seconds((without - earlier.value()) / (1 + better)); }
 };
 ThroughHost through_host(TransferSet const& set, Model const& model, Objective objective) {
   constexpr std::size_t kSome = 16;  // larger sets are to be planned in milliseconds
@@ -395,11 +414,7 @@ bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, Th
   }
   if (!any) return false;
   if (all.size() < open.transfers.size()) return true;
-  auto const gains = [&](Balanced const& found, double leeway) {
-    return how.gains(found.longest.value(), value * leeway);
-  };
-  constexpr double kRough = 1.1;
-  return gains(roughly_balanced(all, how.model), kRough) && gains(balanced(all, how.model), 1);
+  return is_balanced_within(how.at_most(value), all, how.model);
 }
 
 }  // namespace
@@ -425,7 +440,7 @@ Plan best_found(Plan const& each, Model const& model, Objective objective) {
   if (!how.model.assumed().usual()) open = open_under(how.model);
   if (objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value)) {
     auto with_host = Search(open, how.model, objective).run(by_itself);
-    if (how.gains(with_host.value, best.value)) return plan_of(open, each, std::move(with_host.trial));
+    if (with_host.value <= how.at_most(best.value).value()) return plan_of(open, each, std::move(with_host.trial));
   }
   return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));
 }

@@ -9,8 +9,10 @@
 #include <numeric>
 
 #include "core/machine/catalogue.hpp"
+#include "core/planner/estimate.hpp"
 #include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/set_planner.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {
@@ -114,6 +116,29 @@ TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   EXPECT_TRUE(std::any_of(bound.binding.begin(), bound.binding.end(), [](LowerBound::Part const& part) {
     return part.name == "cpu0-cpu1.peer.both and engines held meanwhile";
   }));
+}
+
+// Four pairs of MI60 across two sockets, two engines each. Copies between both GPUs of a pair through host memory hold
+// all engines of both and fill neither's link; peer copies share one socket link. What is best moves now so and then
+// so.
+TEST(LowerBound, KnowsThatWaysTakeTurnsAtEngines) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("epyc-mi60-x8"));
+  std::vector<Request> requests;
+  for (int from = 0; from < 8; ++from)
+    requests.push_back(request(model.machine(), std::to_string(from), "gpu" + std::to_string(from),
+                               "gpu" + std::to_string((from + 4) % 8), 64_MiB, std::nullopt));
+  auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
+  auto const bound = lower_bound(plan, model).value();
+  auto const turns = std::find_if(bound.binding.begin(), bound.binding.end(),
+                                  [](LowerBound::Part const& part) { return part.name == "turns at engines"; });
+  ASSERT_NE(turns, bound.binding.end());
+  EXPECT_GT(turns->share, 0.05);
+  auto const shares = std::accumulate(bound.binding.begin(), bound.binding.end(), 0.0,
+                                      [](double sum, LowerBound::Part const& part) { return sum + part.share; });
+  EXPECT_NEAR(shares, 1, 0.01);
+  EXPECT_LE(bound.makespan, estimate(model, plan.steps).makespan);
+  EXPECT_LT(bound.gap(estimate(model, plan.steps).makespan), 0.2);
 }
 
 TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTransfer>{}, linked_server())); }

@@ -1,0 +1,359 @@
+#include "core/planner/configurations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "core/planner/configuration_bound.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr double kGigabyteASecond = kMegabyte / kMillisecond;
+
+constexpr int kMostRounds = 60;
+constexpr int kAttempts = 6;  // configurations looked for in a round
+// So close to what no timetable beats, as far as the search can tell, it is short enough.
+constexpr double kShortEnough = 0.003;
+
+// What a start counts for where few slices are wanted.
+constexpr double kThrifts[] = {0.25, 1, 4};
+// Of more lanes, one that is worth less by itself than what it would take the place of is not tried.
+constexpr std::size_t kManyLanes = 100;
+
+std::vector<double> capacities_of(Model const& model) {
+  std::vector<double> capacities;
+  for (std::size_t r = 0; r < model.resources().count(); ++r) {
+    auto const capacity = model.capacity(ResourceId(r));
+    capacities.push_back(capacity ? capacity->value() / kGigabyteASecond : kUnlimited.value());
+  }
+  return capacities;
+}
+
+}  // namespace
+
+ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& model)
+    : set_(set), model_(model), sharing_(capacities_of(model)) {
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
+    auto const& transfer = set.transfers[i];
+    bytes_.push_back(static_cast<double>(transfer.bytes.value()) / kMegabyte);
+    for (std::size_t o = 0; o < transfer.options.size(); ++o) {
+      auto const& option = transfer.options[o];
+      lanes_.push_back({i, o, option.rate.value() / kGigabyteASecond, option.demand.latency() / Seconds(kMillisecond),
+                        option.demand.engines});
+      auto& uses = uses_.emplace_back();
+      for (auto const& use : option.demand.uses)
+        uses.push_back({static_cast<std::uint32_t>(index(use.resource)), use.weight.ratio()});
+    }
+  }
+  forget_what_never_fills_first();
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) flows_.push_back({uses_[lane], lanes_[lane].rate, 0});
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
+    if (lanes_[lane].option == set.usual[lanes_[lane].transfer]) add({{lane}, {flows_[lane].cap}});
+}
+
+// A resource that every lane takes less of than of another is never full before that one: rates are the same without.
+void ConfigurationProgram::forget_what_never_fills_first() {
+  std::map<std::uint32_t, std::vector<double>> taken;  // of a resource by each lane, as a part of it
+  for (std::size_t lane = 0; lane < uses_.size(); ++lane)
+    for (auto const& use : uses_[lane]) {
+      auto& by_lane = taken.try_emplace(use.resource, uses_.size(), 0.0).first->second;
+      by_lane[lane] = use.weight / sharing_.capacities()[use.resource];
+    }
+  std::set<std::uint32_t> forgotten;
+  for (auto const& [one, its] : taken)
+    for (auto const& [other, more] : taken) {
+      if (one == other || forgotten.count(other) != 0) continue;
+      if (!std::equal(its.begin(), its.end(), more.begin(), std::less_equal<>())) continue;
+      forgotten.insert(one);
+      break;
+    }
+  for (auto& uses : uses_)
+    std::erase_if(uses, [&](Sharing::Use const& use) { return forgotten.count(use.resource) != 0; });
+}
+
+void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
+    if (auto const piece = bytes[lanes_[lane].transfer][lanes_[lane].option]; piece > 0)
+      set_piece(lane, Bytes(static_cast<std::int64_t>(piece)));
+  std::vector<double> const no_matter(bytes_.size(), 0);
+  for (auto& configuration : configurations_) share(configuration, no_matter);
+}
+
+void ConfigurationProgram::set_piece(std::uint32_t lane, Bytes bytes) {
+  auto const& transfer = set_.transfers[lanes_[lane].transfer];
+  auto const& option = transfer.options[lanes_[lane].option];
+  auto way = option.way;
+  if (bytes < transfer.bytes) way.chunk = chunk_of_piece(model_, transfer, option, bytes, /*is_divided=*/true);
+  auto const demand = model_.lower(transfer.from, transfer.to, bytes, transfer.op, way);
+  auto const cost = model_.cost(demand, bytes);
+  lanes_[lane].latency = demand.latency() / Seconds(kMillisecond);
+  lanes_[lane].rate = cost ? (bytes / cost->time).value() / kGigabyteASecond : 0;
+  flows_[lane].cap = lanes_[lane].rate;
+}
+
+double ConfigurationProgram::worth_of_all(std::vector<double> const& prices) const {
+  return std::inner_product(prices.begin(), prices.end(), bytes_.begin(), 0.0);
+}
+
+std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
+  Answer found;
+  double least = 0;  // what no timetable beats, as far as the search can tell
+  for (int round = 0; round < kMostRounds; ++round) {
+    auto const answer = shortest({});
+    if (!answer) return std::nullopt;
+    found.makespan = std::accumulate(answer->x.begin(), answer->x.end(), 0.0);
+    if (found.makespan <= least * (1 + kShortEnough)) break;
+    // The program's own prices jump; half way to them from those that told most so far it finds its way sooner.
+    auto prices = answer->duals;
+    for (std::size_t i = 0; i < found.prices.size(); ++i) prices[i] = (prices[i] + found.prices[i]) / 2;
+    for (auto& price : prices) price = std::max(0.0, price);
+    auto const before = configurations_.size();
+    double most = 0;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      auto best = worth_most(prices, attempt);
+      most = std::max(most, best.worth);
+      add(std::move(best.configuration));
+    }
+    if (auto const owed = worth_of_all(prices); owed > least * most) {
+      least = owed / most;
+      found.prices = prices;
+      found.most = most;
+    } else if (configurations_.size() == before) {
+      found.prices = answer->duals;
+      found.most = most;
+    }
+  }
+  return found;
+}
+
+std::vector<Timetable> ConfigurationProgram::solve() {
+  std::vector<Timetable> timetables;
+  auto const answer = generate();
+  if (!answer) return timetables;
+  for (auto const thrift : kThrifts)
+    if (auto const lasts = lasting(answer->makespan, thrift)) timetables.push_back(timetable(*lasts));
+  return timetables;
+}
+
+Seconds ConfigurationProgram::least() {
+  auto const answer = generate();
+  if (!answer) return Seconds(0);
+  std::vector<PricedLane> lanes;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+    lanes.push_back({uses_[lane], lanes_[lane].engines, lanes_[lane].rate, answer->prices[lanes_[lane].transfer]});
+  auto const most = most_worth(lanes, model_, sharing_.capacities(), answer->most);
+  return most > 0 ? Seconds(worth_of_all(answer->prices) / most * kMillisecond) : Seconds(0);
+}
+
+// Sets the rates of a configuration; what it moves in a millisecond at these prices.
+double ConfigurationProgram::share(Configuration& configuration, std::vector<double> const& prices) {
+  flowing_.clear();
+  for (auto const lane : configuration.lanes) flowing_.push_back(&flows_[lane]);
+  sharing_.share(flowing_);
+  configuration.rates.clear();
+  double worth = 0;
+  for (auto const lane : configuration.lanes) {
+    configuration.rates.push_back(flows_[lane].rate);
+    worth += prices[lanes_[lane].transfer] * flows_[lane].rate;
+  }
+  return worth;
+}
+
+// How many slots an engine has too few for a lane beside a configuration.
+int ConfigurationProgram::missing(EngineId engine, Configuration const& configuration, std::uint32_t lane) const {
+  auto const held = [&](std::uint32_t by) {
+    return static_cast<int>(std::count(lanes_[by].engines.begin(), lanes_[by].engines.end(), engine));
+  };
+  auto slots = held(lane) - model_.resources().at(engine).slots;
+  for (auto const other : configuration.lanes) slots += held(other);
+  return slots;
+}
+bool ConfigurationProgram::fits(Configuration const& configuration, std::uint32_t lane) const {
+  return std::all_of(lanes_[lane].engines.begin(), lanes_[lane].engines.end(),
+                     [&](EngineId engine) { return missing(engine, configuration, lane) <= 0; });
+}
+
+// Lanes in the order in which they should be tried: those that are worth most by themselves, or for each engine, first,
+// but every attempt a little differently.
+ConfigurationProgram::Order ConfigurationProgram::order_of(std::vector<double> const& prices, int attempt) {
+  std::uniform_real_distribution<double> chance(0.5, 1.0);
+  std::vector<std::pair<double, std::uint32_t>> worth;
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    auto value = prices[lanes_[lane].transfer] * lanes_[lane].rate;
+    if (value <= 0) continue;
+    if (attempt % 2 == 1) value /= static_cast<double>(std::max<std::size_t>(1, lanes_[lane].engines.size()));
+    worth.emplace_back(attempt == 0 ? value : value * chance(random_), lane);
+  }
+  std::sort(worth.begin(), worth.end(), std::greater<>());
+  Order order;
+  for (auto const& [value, lane] : worth) order.push_back(lane);
+  return order;
+}
+
+// Takes other lanes where these are worth more.
+bool ConfigurationProgram::take(Priced& best, std::vector<std::uint32_t> lanes, std::vector<double> const& prices) {
+  constexpr double kMore = 1 + 1e-9;
+  Priced next{{std::move(lanes), {}}, 0};
+  next.worth = share(next.configuration, prices);
+  if (next.worth <= best.worth * kMore) return false;
+  best = std::move(next);
+  return true;
+}
+
+// Tries to do without a lane, or with it.
+bool ConfigurationProgram::change(Priced& best, std::uint32_t lane, std::vector<double> const& prices) {
+  auto lanes = best.configuration.lanes;
+  auto const at = std::lower_bound(lanes.begin(), lanes.end(), lane);
+  if (at != lanes.end() && *at == lane) {
+    lanes.erase(at);
+  } else if (fits(best.configuration, lane)) {
+    lanes.insert(at, lane);
+  } else {
+    lanes = in_place_of_others(best, lane, prices);
+  }
+  return !lanes.empty() && take(best, std::move(lanes), prices);
+}
+
+// The lane, and all others but those least worth that hold its engines. None where these are worth more than it.
+std::vector<std::uint32_t> ConfigurationProgram::in_place_of_others(Priced const& best, std::uint32_t lane,
+                                                                    std::vector<double> const& prices) const {
+  auto left = best.configuration;
+  auto gain = prices[lanes_[lane].transfer] * lanes_[lane].rate;
+  for (auto const engine : lanes_[lane].engines)
+    while (missing(engine, left, lane) > 0) {
+      std::size_t least = left.lanes.size();
+      auto least_worth = std::numeric_limits<double>::infinity();
+      for (std::size_t k = 0; k < left.lanes.size(); ++k) {
+        auto const& other = lanes_[left.lanes[k]];
+        auto const worth = prices[other.transfer] * left.rates[k];
+        if (worth >= least_worth ||
+            std::find(other.engines.begin(), other.engines.end(), engine) == other.engines.end())
+          continue;
+        least = k;
+        least_worth = worth;
+      }
+      gain -= least_worth;
+      if (gain <= 0 && lanes_.size() > kManyLanes) return {};
+      left.lanes.erase(left.lanes.begin() + static_cast<std::ptrdiff_t>(least));
+      left.rates.erase(left.rates.begin() + static_cast<std::ptrdiff_t>(least));
+    }
+  left.lanes.insert(std::lower_bound(left.lanes.begin(), left.lanes.end(), lane), lane);
+  return left.lanes;
+}
+
+// Greedily, then by small changes for as long as one helps.
+ConfigurationProgram::Priced ConfigurationProgram::worth_most(std::vector<double> const& prices, int attempt) {
+  auto const order = order_of(prices, attempt);
+  Priced best;
+  for (auto const lane : order)
+    if (fits(best.configuration, lane)) change(best, lane, prices);
+  for (bool better = true; better;) {
+    better = false;
+    for (auto const lane : order) better = change(best, lane, prices) || better;
+  }
+  return best;
+}
+
+void ConfigurationProgram::add(Configuration configuration) {
+  if (!configuration.lanes.empty() && known_.insert(configuration.lanes).second)
+    configurations_.push_back(std::move(configuration));
+}
+
+// How long each configuration lasts, in milliseconds. `costs`: of a millisecond of each; empty: 1.
+std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<double> const& costs) const {
+  LinearProgram program;
+  for (auto const bytes : bytes_) program.add_row({.at_least = bytes});
+  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+    auto const& [lanes, rates] = configurations_[c];
+    std::map<std::size_t, double> moved;
+    for (std::size_t k = 0; k < lanes.size(); ++k) moved[lanes_[lanes[k]].transfer] += rates[k];
+    for (auto const& [transfer, rate] : moved) program.entries.push_back({static_cast<int>(transfer), rate});
+    program.end_column(costs.empty() ? 1 : costs[c]);
+  }
+  return lanewise::solve(program);
+}
+
+// The same with few configurations: each also costs `thrift` times what its lanes take to start. A cost that comes once
+// is spread over the time that the last answer had for it.
+std::optional<std::vector<double>> ConfigurationProgram::lasting(double makespan, double thrift) const {
+  auto answer = shortest({});
+  constexpr int kTimes = 4;
+  constexpr double kShortest = 0.005;  // of the makespan: what is not in use may come in use
+  for (int time = 0; time < kTimes && answer; ++time) {
+    std::vector<double> costs;
+    for (std::size_t c = 0; c < configurations_.size(); ++c) {
+      double starts = 0;
+      for (auto const lane : configurations_[c].lanes) starts += lanes_[lane].latency;
+      starts /= static_cast<double>(configurations_[c].lanes.size());
+      costs.push_back(1 + thrift * starts / std::max(answer->x[c], kShortest * makespan));
+    }
+    answer = shortest(costs);
+  }
+  if (!answer) return std::nullopt;
+  return std::move(answer->x);
+}
+
+std::size_t ConfigurationProgram::in_common(std::size_t one, std::size_t other) const {
+  auto const& a = configurations_[one].lanes;
+  auto const& b = configurations_[other].lanes;
+  std::vector<std::uint32_t> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both.size();
+}
+
+// In an order in which as much as can goes on from one configuration to the next: the most alike of those left, then
+// stretches the other way round where that helps.
+std::vector<std::size_t> ConfigurationProgram::in_line(std::vector<std::size_t> used) const {
+  auto const count = used.size();
+  std::vector<std::vector<std::size_t>> common(count, std::vector<std::size_t>(count, 0));
+  for (std::size_t a = 0; a < count; ++a)
+    for (std::size_t b = 0; b < count; ++b) common[a][b] = in_common(used[a], used[b]);
+  std::vector<std::size_t> line(count);
+  std::iota(line.begin(), line.end(), std::size_t{0});
+  for (std::size_t at = 1; at < count; ++at)
+    std::iter_swap(line.begin() + static_cast<std::ptrdiff_t>(at),
+                   std::max_element(line.begin() + static_cast<std::ptrdiff_t>(at), line.end(),
+                                    [&](auto a, auto b) { return common[line[at - 1]][a] < common[line[at - 1]][b]; }));
+  auto const meet = [&](std::size_t a, std::size_t b) { return b < count ? common[line[a]][line[b]] : 0; };
+  for (bool better = true; better;) {
+    better = false;
+    for (std::size_t first = 1; first < count; ++first)
+      for (auto last = first + 1; last < count; ++last) {
+        auto const turned =
+            common[line[first - 1]][line[last]] + (last + 1 < count ? common[line[first]][line[last + 1]] : 0);
+        if (turned <= meet(first - 1, first) + meet(last, last + 1)) continue;
+        std::reverse(line.begin() + static_cast<std::ptrdiff_t>(first),
+                     line.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+        better = true;
+      }
+  }
+  std::vector<std::size_t> result;
+  for (auto const at : line) result.push_back(used[at]);
+  return result;
+}
+
+Timetable ConfigurationProgram::timetable(std::vector<double> const& lasts) const {
+  constexpr double kNothing = 1e-6;  // milliseconds
+  std::vector<std::size_t> used;
+  for (std::size_t c = 0; c < lasts.size(); ++c)
+    if (lasts[c] > kNothing) used.push_back(c);
+  Timetable timetable;
+  auto left = bytes_;
+  for (auto const c : in_line(std::move(used))) {
+    auto& slice = timetable.slices.emplace_back(Timetable::Slice{Seconds(lasts[c] * kMillisecond), {}});
+    for (std::size_t k = 0; k < configurations_[c].lanes.size(); ++k) {
+      auto const& lane = lanes_[configurations_[c].lanes[k]];
+      auto const bytes = std::min(configurations_[c].rates[k] * lasts[c], left[lane.transfer]);
+      if (bytes <= 0) continue;
+      left[lane.transfer] -= bytes;
+      slice.moving.push_back({lane.transfer, lane.option, bytes * kMegabyte});
+    }
+  }
+  return timetable;
+}
+
+}  // namespace lanewise
