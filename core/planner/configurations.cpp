@@ -66,13 +66,13 @@ void ConfigurationProgram::forget_what_never_fills_first() {
   std::set<std::uint32_t> forgotten;
   for (auto const& [one, its] : taken)
     for (auto const& [other, more] : taken) {
-      if (one == other || forgotten.count(other) != 0) continue;
+      if (one == other || forgotten.contains(other)) continue;
       if (!std::equal(its.begin(), its.end(), more.begin(), std::less_equal<>())) continue;
       forgotten.insert(one);
       break;
     }
   for (auto& uses : uses_)
-    std::erase_if(uses, [&](Sharing::Use const& use) { return forgotten.count(use.resource) != 0; });
+    std::erase_if(uses, [&](Sharing::Use const& use) { return forgotten.contains(use.resource); });
 }
 
 void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {

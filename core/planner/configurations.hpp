@@ -40,6 +40,7 @@ class ConfigurationProgram {
   ConfigurationProgram(TransferSet const& set, Model const& model);
   ConfigurationProgram(ConfigurationProgram const&) = delete;  // what flows refers to its own lists
   ConfigurationProgram& operator=(ConfigurationProgram const&) = delete;
+  ~ConfigurationProgram() = default;
 
   // How much of a transfer goes over an option in one piece, where that is more than 0: what a piece takes to start and
   // between its chunks counts with its rate from now on. At first every option has the rate that it has alone.

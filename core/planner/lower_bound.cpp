@@ -261,22 +261,34 @@ class Program {
       }
     for (std::size_t r = 0; r < count; ++r) {
       if (limits_[r].kind != Limit::Kind::Resource || ways[r].size() < 2) continue;
-      double moved = 0;
-      for (auto const c : ways[r])
-        for (auto const& [at, coefficient] : columns_[c].takes)
-          if (at == r) moved += coefficient * found.bytes[c] / kMegabyte;
+      auto const moved = moved_through(r, ways[r], found);
       // There is always room for one flow at its full rate, so for half of the capacity.
       if (moved <= limits_[r].width * found.makespan / 2) continue;
-      std::vector<std::size_t> engines;  // that ways through it hold
-      for (auto const c : ways[r])
-        for (auto const& [at, coefficient] : columns_[c].takes)
-          if (limits_[at].kind == Limit::Kind::Engine) engines.push_back(at);
-      std::sort(engines.begin(), engines.end());
-      engines.erase(std::unique(engines.begin(), engines.end()), engines.end());
+      auto const engines = engines_of(ways[r]);
       if (engines.size() > 1) any = add_if_broken(r, engines, moved, found, through) || any;
       for (auto const engine : engines) any = add_if_broken(r, {engine}, moved, found, through) || any;
     }
     return any;
+  }
+
+  // Megabytes of these ways through a resource, as it counts them.
+  [[nodiscard]] double moved_through(std::size_t resource, std::vector<std::size_t> const& ways,
+                                     Optimum const& found) const {
+    double moved = 0;
+    for (auto const c : ways)
+      for (auto const& [at, coefficient] : columns_[c].takes)
+        if (at == resource) moved += coefficient * found.bytes[c] / kMegabyte;
+    return moved;
+  }
+  // The limits of engines that one of the ways holds.
+  [[nodiscard]] std::vector<std::size_t> engines_of(std::vector<std::size_t> const& ways) const {
+    std::vector<std::size_t> engines;
+    for (auto const c : ways)
+      for (auto const& [at, coefficient] : columns_[c].takes)
+        if (limits_[at].kind == Limit::Kind::Engine) engines.push_back(at);
+    std::sort(engines.begin(), engines.end());
+    engines.erase(std::unique(engines.begin(), engines.end()), engines.end());
+    return engines;
   }
 
   bool add_if_broken(std::size_t resource, std::vector<std::size_t> const& engines, double moved, Optimum const& found,

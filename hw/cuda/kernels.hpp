@@ -9,7 +9,8 @@
 
 namespace lanewise::hw {
 
-// How many multiprocessors a kernel may use.
+// How many multiprocessors a kernel may use, each for so many blocks at most: 2,048 threads, all that one holds.
+inline constexpr int kBlocksEach = 4;
 struct KernelShape {
   int multiprocessors = 1;
 };

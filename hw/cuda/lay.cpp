@@ -137,9 +137,20 @@ class Laying {
   [[nodiscard]] std::unique_ptr<Move> direct(Buffer& target) const {
     if (!from_gpu() && !to_gpu()) return host_copy(target);
     if (step_.way.pageable) return pageable_copy(target);
-    if (by_kernel(step_.op))
-      return std::make_unique<KernelMove>(*laid_.source, target, driver(), devices_.shape(driver()), step_.op);
+    if (by_kernel(step_.op)) return std::make_unique<KernelMove>(*laid_.source, target, driver(), shape(), step_.op);
     return std::make_unique<EngineCopy>(*laid_.source, target, driver());
+  }
+
+  // Blocks enough for what the links carry, so that kernels beside one another find room: one that fills every
+  // multiprocessor keeps all others of its GPU waiting. An H200 writes as much by NVLink with 132 blocks as with 528,
+  // and over PCIe with 4.
+  [[nodiscard]] KernelShape shape() const {
+    auto const whole = devices_.shape(driver());
+    if (step_.op == Op::Atomic || step_.way.mechanism == Mechanism::Local) return whole;
+    bool const over_pcie = step_.way.mechanism == Mechanism::HostDma || step_.way.mechanism == Mechanism::PcieP2p;
+    constexpr int kOverPcie = 16;
+    auto const blocks = over_pcie ? kOverPcie : whole.multiprocessors;
+    return {(blocks + kBlocksEach - 1) / kBlocksEach};
   }
 
   [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {

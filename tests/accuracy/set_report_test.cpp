@@ -19,7 +19,8 @@ nlohmann::json const& report() {
 }
 
 // What is further off than all others.
-std::map<std::string, double> const kFarOff = {{"epyc-mi60-x8 all-to-all", 0.33}, {"gh200x4 all-gather", 0.32}};
+std::map<std::string, double> const kFarOff = {
+    {"epyc-mi60-x8 all-to-all", 0.33}, {"epyc-mi60-x8 all-gather", 0.33}, {"gh200x4 all-gather", 0.32}};
 
 TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
   auto const& summary = report()["summary"];

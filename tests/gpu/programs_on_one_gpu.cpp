@@ -1,5 +1,5 @@
-// Collectives of many GPUs with all participants on one: the same plans, kernels, flags and checks as on many. What one
-// GPU cannot show is the speed of links, and that memory of another GPU is seen as soon as the flags promise.
+// Collectives and sets of many GPUs with all participants on one: the same plans, kernels, flags and checks as on many.
+// What one GPU cannot show is the speed of links, and that memory of another GPU is seen as soon as the flags promise.
 // usage: lanewise_programs_on_one_gpu TOPOLOGIES_FOLDER
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/set_planner.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/plan_run.hpp"
@@ -90,6 +91,45 @@ class OneGpu {
     return right ? 0 : 1;
   }
 
+  // Trees through everything there is: kernels and copy engines, host memory too.
+  void packed_trees() {
+    for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather}) {
+      auto collective = among(model_.machine(), op, model_.machine().all(PciKind::Gpu).size(), 64_MiB);
+      collective.algorithm = Algorithm::PackedTrees;
+      auto const plan = plan_collective(model_, collective);
+      ++streams_;
+      PlanRun run(plan, model_, devices_);
+      check(run, std::string(to_string(op)) + " by packed trees");
+      auto const through_host = std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+        return std::holds_alternative<NumaId>(step.from) || std::holds_alternative<NumaId>(step.to);
+      });
+      fmt::print("{}: {} by packed trees, {} steps, {} of them at host memory\n", model_.machine().name, to_string(op),
+                 plan.steps.size(), through_host);
+    }
+  }
+
+  // Transfers of a quarter to four times as much between all GPUs, in pieces and turns. Returns how many plans of
+  // this machine went wrong so far.
+  int planned_together() {
+    std::vector<Request> requests;
+    auto const gpus = model_.machine().all(PciKind::Gpu);
+    for (auto const from : gpus)
+      for (auto const to : gpus)
+        if (from != to)
+          requests.push_back({.id = fmt::format("t{}", requests.size()),
+                              .from = from,
+                              .to = to,
+                              .bytes = Bytes((2_MiB).value() << (requests.size() * 7 % 5))});
+    auto const plan = SetPlanner(model_).plan(requests, Objective::Makespan);
+    PlanRun run(plan, model_, devices_);
+    check(run, "a set");
+    auto const turns =
+        std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return !step.turns.empty(); });
+    fmt::print("{}: {} transfers planned together, {} steps, {} of them in turns\n", model_.machine().name,
+               requests.size(), plan.steps.size(), turns);
+    return wrong_;
+  }
+
   // How long the flags of a small all_reduce take, where no link does.
   void times() {
     for (std::size_t const count : {2, 4, 8})
@@ -112,22 +152,25 @@ class OneGpu {
     if (!why_streams(plan, model_.machine())) {
       ProgramRun run(plan, devices_);
       ++programs_;
-      check(run, plan, "program");
+      check(run, name_of(plan, "program"));
     }
     // Streams cost events and pinned memory: only of one size, among few.
     if (plan.collective->among.size() > 4 || plan.collective->bytes != Bytes(1000004)) return;
     PlanRun run(plan, model_, devices_);
     ++streams_;
-    check(run, plan, "streams");
+    check(run, name_of(plan, "streams"));
   }
-  void check(Run& run, Plan const& plan, std::string const& form) {
+  static std::string name_of(Plan const& plan, std::string const& form) {
+    return fmt::format("{} of {} by {} among {}, {}", to_string(plan.collective->op),
+                       exact_text(plan.collective->bytes), to_string(plan.collective->algorithm),
+                       plan.collective->among.size(), form);
+  }
+  void check(Run& run, std::string const& what) {
     for (int i = 0; i < kRuns; ++i) {
       run.once();
       for (auto const& text : run.mismatches()) {
         if (text.empty()) continue;
-        fmt::print("WRONG {} of {} by {} among {}, {}, run {}: {}\n", to_string(plan.collective->op),
-                   exact_text(plan.collective->bytes), to_string(plan.collective->algorithm),
-                   plan.collective->among.size(), form, i, text);
+        fmt::print("WRONG {}, run {}: {}\n", what, i, text);
         ++wrong_;
         return;
       }
@@ -183,6 +226,15 @@ int main(int argc, char** argv) {
     wrong += eight.collectives();
     std::fflush(stdout);
     wrong += OneGpu(catalogue.machine("dgx-1-v100")).collectives();
+    std::fflush(stdout);
+    for (auto const* name : {"gh200x4", "h100-pcie-x8"}) {
+      auto machine = catalogue.machine(name);
+      for (auto& node : machine.numa_nodes) node.os_index = 0;  // here is one, perhaps
+      OneGpu many(machine);
+      many.packed_trees();
+      wrong += many.planned_together();
+      std::fflush(stdout);
+    }
     return wrong == 0 ? 0 : 1;
   } catch (std::exception const& error) {
     fmt::print(stderr, "{}\n", error.what());
