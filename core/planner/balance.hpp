@@ -22,7 +22,7 @@ struct Balanced {
 };
 // Of transfers that run at the same time. Every transfer has at least one option.
 Balanced balanced(std::span<Together const> set, Model const& model);
-// Whether the longest of it is at most `time`: known sooner than what it is.
+// Whether shares are found whose longest is at most `time`: known sooner than the best of them.
 bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model);
 
 // Whether a piece is large enough to go a way of its own: a share of its transfer, and longer than it takes to start.

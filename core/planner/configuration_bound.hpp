@@ -13,7 +13,7 @@ namespace lanewise {
 struct PricedLane {
   std::span<Sharing::Use const> uses;
   InlineVector<EngineId, 4> engines;  // held as long as it moves
-  double rate = 0;                    // at most
+  double rate = 0;                    // at most, as that of a way alone is taken to be for all its pieces together
   double price = 0;                   // of a unit that it moves
 };
 

@@ -78,7 +78,7 @@ void ConfigurationProgram::forget_what_never_fills_first() {
 void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
     if (auto const piece = bytes[lanes_[lane].transfer][lanes_[lane].option]; piece > 0)
-      set_piece(lane, Bytes(static_cast<std::int64_t>(piece)));
+      set_piece(lane, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(piece))));
   std::vector<double> const no_matter(bytes_.size(), 0);
   for (auto& configuration : configurations_) share(configuration, no_matter);
 }
@@ -99,6 +99,16 @@ double ConfigurationProgram::worth_of_all(std::vector<double> const& prices) con
   return std::inner_product(prices.begin(), prices.end(), bytes_.begin(), 0.0);
 }
 
+double ConfigurationProgram::most_known(std::vector<double> const& prices) const {
+  double most = 0;
+  for (auto const& [lanes, rates] : configurations_) {
+    double worth = 0;
+    for (std::size_t k = 0; k < lanes.size(); ++k) worth += prices[lanes_[lanes[k]].transfer] * rates[k];
+    most = std::max(most, worth);
+  }
+  return most;
+}
+
 std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
   Answer found;
   double least = 0;  // what no timetable beats, as far as the search can tell
@@ -112,7 +122,7 @@ std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
     for (std::size_t i = 0; i < found.prices.size(); ++i) prices[i] = (prices[i] + found.prices[i]) / 2;
     for (auto& price : prices) price = std::max(0.0, price);
     auto const before = configurations_.size();
-    double most = 0;
+    auto most = most_known(prices);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       auto best = worth_most(prices, attempt);
       most = std::max(most, best.worth);
@@ -124,7 +134,7 @@ std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
       found.most = most;
     } else if (configurations_.size() == before) {
       found.prices = answer->duals;
-      found.most = most;
+      found.most = most_known(found.prices);
     }
   }
   return found;
@@ -141,7 +151,7 @@ std::vector<Timetable> ConfigurationProgram::solve() {
 
 Seconds ConfigurationProgram::least() {
   auto const answer = generate();
-  if (!answer) return Seconds(0);
+  if (!answer || answer->prices.empty()) return Seconds(0);
   std::vector<PricedLane> lanes;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
     lanes.push_back({uses_[lane], lanes_[lane].engines, lanes_[lane].rate, answer->prices[lanes_[lane].transfer]});
@@ -236,6 +246,7 @@ std::vector<std::uint32_t> ConfigurationProgram::in_place_of_others(Priced const
         least = k;
         least_worth = worth;
       }
+      if (least == left.lanes.size()) return {};
       gain -= least_worth;
       if (gain <= 0 && lanes_.size() > kManyLanes) return {};
       left.lanes.erase(left.lanes.begin() + static_cast<std::ptrdiff_t>(least));

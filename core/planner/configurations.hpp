@@ -70,7 +70,7 @@ class ConfigurationProgram {
   struct Answer {
     double makespan = 0;         // milliseconds, of the shortest timetable found
     std::vector<double> prices;  // of a megabyte of each transfer, at which a timetable would hardly be shorter
-    double most = 0;             // of what a configuration found moves in a millisecond at these
+    double most = 0;             // worth of what a known configuration moves in a millisecond at these
   };
 
   void forget_what_never_fills_first();
@@ -86,6 +86,7 @@ class ConfigurationProgram {
   Priced worth_most(std::vector<double> const& prices, int attempt);
   void add(Configuration configuration);
   [[nodiscard]] double worth_of_all(std::vector<double> const& prices) const;
+  [[nodiscard]] double most_known(std::vector<double> const& prices) const;
   std::optional<Answer> generate();
   [[nodiscard]] std::optional<LinearSolution> shortest(std::vector<double> const& costs) const;
   [[nodiscard]] std::optional<std::vector<double>> lasting(double makespan, double thrift) const;

@@ -598,7 +598,7 @@ LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model cons
   if (with_turns <= bound.makespan) return bound;
   auto const share = bound.makespan / with_turns;
   for (auto& part : bound.binding) part.share *= share;
-  bound.binding.push_back({"turns at engines", 1 - share});
+  bound.binding.push_back({kTurnsAtEngines, 1 - share});
   std::stable_sort(bound.binding.begin(), bound.binding.end(),
                    [](auto const& a, auto const& b) { return a.share > b.share; });
   bound.makespan = with_turns;

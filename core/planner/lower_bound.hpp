@@ -1,7 +1,7 @@
 #pragma once
 // What no plan of a set of transfers can beat: every byte goes over some legal way, every way takes its share of what
 // it passes, and nothing carries more than its capacity. The least time in which that adds up, as a linear program over
-// how much of each transfer goes which way.
+// how much of each transfer goes which way; and of few transfers, the least in which ways can take turns at engines.
 //
 //   auto const bound = lower_bound(plan, model);
 //   bound.makespan;        // no run of these transfers is shorter
@@ -14,9 +14,12 @@
 
 namespace lanewise {
 
+inline constexpr char kTurnsAtEngines[] = "turns at engines";
+
 struct LowerBound {
   // A resource, engine or way of the cut that all plans must press their bytes through, and its part of the cut: by how
-  // much the bound falls, as a share of itself, for each share by which this gets wider.
+  // much the bound falls, as a share of itself, for each share by which this gets wider. What turns at engines add to
+  // the linear program's bound is a part of its own; the others' shares are then those of what is left.
   struct Part {
     std::string name;
     double share = 0;

@@ -36,7 +36,7 @@ void drop_small(std::vector<Stay>& stays, TransferSet const& set, Model const& m
     most->bytes += stay.bytes;
     stay.bytes = 0;
   }
-  std::erase_if(stays, [](Stay const& stay) { return stay.bytes <= 0; });
+  std::erase_if(stays, [](Stay const& stay) { return aligned(stay.bytes) <= Bytes(0); });
 }
 
 // In the order in which they begin.
@@ -58,6 +58,13 @@ std::vector<Stay> stays_of(Timetable const& timetable, TransferSet const& set, M
   return stays;
 }
 
+bool all_move(std::vector<Stay> const& stays, TransferSet const& set) {
+  std::vector<bool> moves(set.transfers.size(), false);
+  for (auto const& stay : stays) moves[stay.transfer] = true;
+  return std::find(moves.begin(), moves.end(), false) == moves.end();
+}
+
+// One for each stay.
 std::vector<Portion> portions_of(std::vector<Stay> const& stays, TransferSet const& set) {
   std::vector<Portion> portions;
   std::vector<Bytes> done(set.transfers.size(), Bytes(0));
@@ -86,10 +93,12 @@ bool get_in_the_way(Demand const& one, Demand const& other) {
          std::any_of(one.uses.begin(), one.uses.end(), passes);
 }
 
-// Every step waits for those that end last of all that end before its slice and get in its way.
+// Every step waits for those that end last of all that end before its slice and get in its way, and for the one before
+// it on its own way: pieces of a transfer on one way have the rate of one.
 Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model const& model) {
   auto trial = laid_out(set, model, portions_of(stays, set));
   auto const demands = demands_of(model, trial.steps);
+  std::map<std::pair<std::size_t, std::size_t>, StepId> last;  // of a transfer and option
   for (std::size_t k = 0; k < stays.size(); ++k) {
     std::size_t latest = 0;  // 1 + the slice with which they end
     auto& turns = trial.steps[k].turns;
@@ -100,6 +109,10 @@ Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model cons
       latest = ends;
       turns.push_back(StepId(other));
     }
+    auto const [before, is_first] = last.try_emplace({stays[k].transfer, stays[k].option}, StepId(k));
+    if (is_first) continue;
+    if (std::find(turns.begin(), turns.end(), before->second) == turns.end()) turns.push_back(before->second);
+    before->second = StepId(k);
   }
   trial.run = estimate(model, trial.steps, demands);
   return trial;
@@ -146,6 +159,7 @@ std::optional<Trial> tried_on_time(TransferSet const& set, Model const& model, S
     std::vector<Stay> its_stays;
     for (auto const& timetable : program.solve()) {
       auto stays = stays_of(timetable, set, model);
+      if (!all_move(stays, set)) continue;  // what is too small for a slice
       auto trial = on_time(stays, set, model);
       if (latest && trial.run.makespan >= latest->run.makespan) continue;
       latest = std::move(trial);

@@ -28,6 +28,11 @@ class Widener {
       auto const& name = model_.resources().at(engine).name;
       add(name + ", one more", held_.contains(name) ? held_.at(name) : 0, model_.widened(engine, 1));
     }
+    if (auto const turns = held_.find(kTurnsAtEngines); turns != held_.end()) {
+      auto wider = model_;
+      for (std::size_t e = 0; e < model_.resources().engine_count(); ++e) wider = wider.widened(EngineId(e), 1);
+      add("all engines, one more", turns->second, wider);
+    }
     std::stable_sort(found_.begin(), found_.end(), [](auto const& a, auto const& b) { return a.run < b.run; });
     return std::move(found_);
   }
@@ -54,7 +59,7 @@ class Widener {
     for (std::size_t i = 0; bound_ && i < bound_->binding.size(); ++i) {
       auto const& part = bound_->binding[i];
       held_[part.name] = part.share;
-      if (i < kMostOfBound) names.push_back(part.name);
+      if (part.name != kTurnsAtEngines && names.size() < kMostOfBound) names.push_back(part.name);
     }
     auto const slow = slow_names();
     for (std::size_t i = 0; i < std::min(kMostSlow, slow.size()); ++i) names.push_back(slow[i]);

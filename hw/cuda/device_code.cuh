@@ -17,7 +17,8 @@ using Vector = uint4;
 // As many blocks as there is work for, at most what the multiprocessors hold.
 inline unsigned blocks_for(std::uint64_t items, KernelShape shape) {
   auto const wanted = std::max<std::uint64_t>((items + kThreads - 1) / kThreads, 1);
-  return static_cast<unsigned>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(shape.multiprocessors) * kBlocksEach));
+  auto const held = static_cast<std::uint64_t>(shape.multiprocessors) * static_cast<std::uint64_t>(shape.blocks_each);
+  return static_cast<unsigned>(std::min(wanted, held));
 }
 
 inline void launched(char const* kernel) { check_cuda(cudaGetLastError(), kernel); }

@@ -9,10 +9,10 @@
 
 namespace lanewise::hw {
 
-// How many multiprocessors a kernel may use, each for so many blocks at most: 2,048 threads, all that one holds.
-inline constexpr int kBlocksEach = 4;
+// How many multiprocessors a kernel may use, and how many blocks on each: by default 2,048 threads, all that one holds.
 struct KernelShape {
   int multiprocessors = 1;
+  int blocks_each = 4;
 };
 
 // target[i] = source[i], in 16-byte vectors; whichever of the two is remote is what the links carry.

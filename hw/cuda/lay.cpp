@@ -142,15 +142,14 @@ class Laying {
   }
 
   // Blocks enough for what the links carry, so that kernels beside one another find room: one that fills every
-  // multiprocessor keeps all others of its GPU waiting. An H200 writes as much by NVLink with 132 blocks as with 528,
-  // and over PCIe with 4.
+  // multiprocessor keeps all others of its GPU waiting. An H200 writes as much by NVLink with 132 blocks as with 528;
+  // over PCIe 4 are enough alone, and 16 beside a kernel that writes by NVLink.
   [[nodiscard]] KernelShape shape() const {
     auto const whole = devices_.shape(driver());
     if (step_.op == Op::Atomic || step_.way.mechanism == Mechanism::Local) return whole;
     bool const over_pcie = step_.way.mechanism == Mechanism::HostDma || step_.way.mechanism == Mechanism::PcieP2p;
     constexpr int kOverPcie = 16;
-    auto const blocks = over_pcie ? kOverPcie : whole.multiprocessors;
-    return {(blocks + kBlocksEach - 1) / kBlocksEach};
+    return {over_pcie ? std::min(kOverPcie, whole.multiprocessors) : whole.multiprocessors, 1};
   }
 
   [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {

@@ -28,7 +28,7 @@ TransferSet to_and_fro(Model const& model, Bytes bytes) {
       model);
 }
 
-// What says whether a time is enough stops early; it must say the same as the whole search.
+// What says whether a time is enough stops early, when shares are found or none can be.
 TEST(Balance, IsWithinWhatItTakes) {
   Model const model(test::machine_of({.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 1}"}));
   for (auto const bytes : {1_MiB, 64_MiB, 1_GiB}) {

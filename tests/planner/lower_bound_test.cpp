@@ -131,7 +131,7 @@ TEST(LowerBound, KnowsThatWaysTakeTurnsAtEngines) {
   auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
   auto const bound = lower_bound(plan, model).value();
   auto const turns = std::find_if(bound.binding.begin(), bound.binding.end(),
-                                  [](LowerBound::Part const& part) { return part.name == "turns at engines"; });
+                                  [](LowerBound::Part const& part) { return part.name == kTurnsAtEngines; });
   ASSERT_NE(turns, bound.binding.end());
   EXPECT_GT(turns->share, 0.05);
   auto const shares = std::accumulate(bound.binding.begin(), bound.binding.end(), 0.0,
