@@ -79,8 +79,7 @@ void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
     if (auto const piece = bytes[lanes_[lane].transfer][lanes_[lane].option]; piece > 0)
       set_piece(lane, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(piece))));
-  std::vector<double> const no_matter(bytes_.size(), 0);
-  for (auto& configuration : configurations_) share(configuration, no_matter);
+  for (auto& configuration : configurations_) share(configuration);
 }
 
 void ConfigurationProgram::set_piece(std::uint32_t lane, Bytes bytes) {
@@ -101,11 +100,7 @@ double ConfigurationProgram::worth_of_all(std::vector<double> const& prices) con
 
 double ConfigurationProgram::most_known(std::vector<double> const& prices) const {
   double most = 0;
-  for (auto const& [lanes, rates] : configurations_) {
-    double worth = 0;
-    for (std::size_t k = 0; k < lanes.size(); ++k) worth += prices[lanes_[lanes[k]].transfer] * rates[k];
-    most = std::max(most, worth);
-  }
+  for (auto const& configuration : configurations_) most = std::max(most, worth_of(configuration, prices));
   return most;
 }
 
@@ -143,9 +138,10 @@ std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
 std::vector<Timetable> ConfigurationProgram::solve() {
   std::vector<Timetable> timetables;
   auto const answer = generate();
-  if (!answer) return timetables;
+  auto const last = answer ? shortest({}) : std::nullopt;
+  if (!last) return timetables;
   for (auto const thrift : kThrifts)
-    if (auto const lasts = lasting(answer->makespan, thrift)) timetables.push_back(timetable(*lasts));
+    if (auto const lasts = lasting(last->x, answer->makespan, thrift)) timetables.push_back(timetable(*lasts));
   return timetables;
 }
 
@@ -159,17 +155,19 @@ Seconds ConfigurationProgram::least() {
   return most > 0 ? Seconds(worth_of_all(answer->prices) / most * kMillisecond) : Seconds(0);
 }
 
-// Sets the rates of a configuration; what it moves in a millisecond at these prices.
-double ConfigurationProgram::share(Configuration& configuration, std::vector<double> const& prices) {
+// Sets the rates of a configuration.
+void ConfigurationProgram::share(Configuration& configuration) {
   flowing_.clear();
   for (auto const lane : configuration.lanes) flowing_.push_back(&flows_[lane]);
   sharing_.share(flowing_);
   configuration.rates.clear();
+  for (auto const lane : configuration.lanes) configuration.rates.push_back(flows_[lane].rate);
+}
+// What it moves in a millisecond, at these prices.
+double ConfigurationProgram::worth_of(Configuration const& configuration, std::vector<double> const& prices) const {
   double worth = 0;
-  for (auto const lane : configuration.lanes) {
-    configuration.rates.push_back(flows_[lane].rate);
-    worth += prices[lanes_[lane].transfer] * flows_[lane].rate;
-  }
+  for (std::size_t k = 0; k < configuration.lanes.size(); ++k)
+    worth += prices[lanes_[configuration.lanes[k]].transfer] * configuration.rates[k];
   return worth;
 }
 
@@ -208,7 +206,8 @@ ConfigurationProgram::Order ConfigurationProgram::order_of(std::vector<double> c
 bool ConfigurationProgram::take(Priced& best, std::vector<std::uint32_t> lanes, std::vector<double> const& prices) {
   constexpr double kMore = 1 + 1e-9;
   Priced next{{std::move(lanes), {}}, 0};
-  next.worth = share(next.configuration, prices);
+  share(next.configuration);
+  next.worth = worth_of(next.configuration, prices);
   if (next.worth <= best.worth * kMore) return false;
   best = std::move(next);
   return true;
@@ -288,24 +287,25 @@ std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<double>
   return lanewise::solve(program);
 }
 
-// The same with few configurations: each also costs `thrift` times what its lanes take to start. A cost that comes once
-// is spread over the time that the last answer had for it.
-std::optional<std::vector<double>> ConfigurationProgram::lasting(double makespan, double thrift) const {
-  auto answer = shortest({});
+// How long they last where few are wanted: each also costs `thrift` times what its lanes take to start. A cost that
+// comes once is spread over the time that the last answer had for it; `lasts` is the first.
+std::optional<std::vector<double>> ConfigurationProgram::lasting(std::vector<double> lasts, double makespan,
+                                                                 double thrift) const {
   constexpr int kTimes = 4;
   constexpr double kShortest = 0.005;  // of the makespan: what is not in use may come in use
-  for (int time = 0; time < kTimes && answer; ++time) {
+  for (int time = 0; time < kTimes; ++time) {
     std::vector<double> costs;
     for (std::size_t c = 0; c < configurations_.size(); ++c) {
       double starts = 0;
       for (auto const lane : configurations_[c].lanes) starts += lanes_[lane].latency;
       starts /= static_cast<double>(configurations_[c].lanes.size());
-      costs.push_back(1 + thrift * starts / std::max(answer->x[c], kShortest * makespan));
+      costs.push_back(1 + thrift * starts / std::max(lasts[c], kShortest * makespan));
     }
-    answer = shortest(costs);
+    auto answer = shortest(costs);
+    if (!answer) return std::nullopt;
+    lasts = std::move(answer->x);
   }
-  if (!answer) return std::nullopt;
-  return std::move(answer->x);
+  return lasts;
 }
 
 std::size_t ConfigurationProgram::in_common(std::size_t one, std::size_t other) const {

@@ -75,7 +75,8 @@ class ConfigurationProgram {
 
   void forget_what_never_fills_first();
   void set_piece(std::uint32_t lane, Bytes bytes);
-  double share(Configuration& configuration, std::vector<double> const& prices);
+  void share(Configuration& configuration);
+  [[nodiscard]] double worth_of(Configuration const& configuration, std::vector<double> const& prices) const;
   [[nodiscard]] int missing(EngineId engine, Configuration const& configuration, std::uint32_t lane) const;
   [[nodiscard]] bool fits(Configuration const& configuration, std::uint32_t lane) const;
   Order order_of(std::vector<double> const& prices, int attempt);
@@ -89,7 +90,8 @@ class ConfigurationProgram {
   [[nodiscard]] double most_known(std::vector<double> const& prices) const;
   std::optional<Answer> generate();
   [[nodiscard]] std::optional<LinearSolution> shortest(std::vector<double> const& costs) const;
-  [[nodiscard]] std::optional<std::vector<double>> lasting(double makespan, double thrift) const;
+  [[nodiscard]] std::optional<std::vector<double>> lasting(std::vector<double> lasts, double makespan,
+                                                           double thrift) const;
   [[nodiscard]] std::size_t in_common(std::size_t one, std::size_t other) const;
   [[nodiscard]] std::vector<std::size_t> in_line(std::vector<std::size_t> used) const;
   [[nodiscard]] Timetable timetable(std::vector<double> const& lasts) const;

@@ -67,13 +67,6 @@ class Between {
       default: return Doer::Other;
     }
   }
-  [[nodiscard]] bool shares_engine(StepId before, Demand const& demand) const {
-    auto const& engines = demands_[index(before)].engines;
-    return std::any_of(engines.begin(), engines.end(), [&](EngineId engine) {
-      return std::find(demand.engines.begin(), demand.engines.end(), engine) != demand.engines.end();
-    });
-  }
-
   [[nodiscard]] bool touches_host(Step const& step) const {
     return !gpu_at(model_.machine(), step.from) || !gpu_at(model_.machine(), step.to);
   }
@@ -126,7 +119,7 @@ class Between {
       auto const doer = doer_of(before);
       auto const other = doer == Doer::Kernel ? source_or_target(before) : engine_of(before);
       if (doer == Doer::Other || !other) continue;
-      if (doer == Doer::Engine && shares_engine(id, demands_[i]))
+      if (doer == Doer::Engine && share_an_engine(demands_[index(id)], demands_[i]))
         goes_on = true;
       else if (other != gpu)
         change = std::max(change, gap);
@@ -230,6 +223,12 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
   Between between(model, steps, demands, engines, in_lines);
   for (std::size_t i = 0; i < steps.size(); ++i) between.add_to(i);
   return demands;
+}
+
+bool share_an_engine(Demand const& one, Demand const& other) {
+  return std::any_of(one.engines.begin(), one.engines.end(), [&](EngineId engine) {
+    return std::find(other.engines.begin(), other.engines.end(), engine) != other.engines.end();
+  });
 }
 
 }  // namespace lanewise

@@ -14,4 +14,7 @@ Demand demand_of(Model const& model, Step const& step);
 // unknown.
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps);
 
+// Whether two steps hold one and the same engine, or slots of it.
+bool share_an_engine(Demand const& one, Demand const& other);
+
 }  // namespace lanewise

@@ -187,13 +187,11 @@ class EstimatedRun {
       engine_work_[index(engine)] += (bytes / alone_[i] + sign * demands_[i].latency().value()) / slots_[index(engine)];
   }
   [[nodiscard]] bool in_the_way(std::size_t a, std::size_t b) const {
-    for (auto const& engine : demands_[a].engines)
-      if (std::find(demands_[b].engines.begin(), demands_[b].engines.end(), engine) != demands_[b].engines.end())
-        return true;
-    return std::any_of(flows_[a].uses.begin(), flows_[a].uses.end(), [&](Sharing::Use const& one) {
-      return std::any_of(flows_[b].uses.begin(), flows_[b].uses.end(),
-                         [&](Sharing::Use const& other) { return one.resource == other.resource; });
-    });
+    return share_an_engine(demands_[a], demands_[b]) ||
+           std::any_of(flows_[a].uses.begin(), flows_[a].uses.end(), [&](Sharing::Use const& one) {
+             return std::any_of(flows_[b].uses.begin(), flows_[b].uses.end(),
+                                [&](Sharing::Use const& other) { return one.resource == other.resource; });
+           });
   }
   [[nodiscard]] bool engines_are_free(std::size_t i) const {
     return std::all_of(demands_[i].engines.begin(), demands_[i].engines.end(),

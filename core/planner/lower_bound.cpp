@@ -122,7 +122,7 @@ class Program {
       auto const share = width > 0 ? weights[l] * limits_[l].width / width : 0;
       if (share > kNotable) parts.push_back({name_of(limits_[l]), share});
     }
-    std::stable_sort(parts.begin(), parts.end(), [](auto const& a, auto const& b) { return a.share > b.share; });
+    sort_largest_first(parts);
     return parts;
   }
 
@@ -599,8 +599,7 @@ LowerBound bound_of_stage(std::vector<OpenTransfer> const& transfers, Model cons
   auto const share = bound.makespan / with_turns;
   for (auto& part : bound.binding) part.share *= share;
   bound.binding.push_back({kTurnsAtEngines, 1 - share});
-  std::stable_sort(bound.binding.begin(), bound.binding.end(),
-                   [](auto const& a, auto const& b) { return a.share > b.share; });
+  sort_largest_first(bound.binding);
   bound.makespan = with_turns;
   return bound;
 }
@@ -618,6 +617,10 @@ std::vector<OpenTransfer> stage_of(std::vector<OpenTransfer> const& transfers, s
 
 }  // namespace
 
+void sort_largest_first(std::vector<LowerBound::Part>& parts) {
+  std::stable_sort(parts.begin(), parts.end(), [](auto const& a, auto const& b) { return a.share > b.share; });
+}
+
 std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model) {
   bool const open = std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return !t.options.empty(); });
   if (transfers.empty() || !open) return std::nullopt;
@@ -632,8 +635,7 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
     for (auto const& part : stage.binding) parts[part.name] += part.share * stage.makespan.value();
   }
   for (auto const& [name, time] : parts) bound.binding.push_back({name, time / bound.makespan.value()});
-  std::stable_sort(bound.binding.begin(), bound.binding.end(),
-                   [](auto const& a, auto const& b) { return a.share > b.share; });
+  sort_largest_first(bound.binding);
   return bound;
 }
 

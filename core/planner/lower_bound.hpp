@@ -36,6 +36,9 @@ struct LowerBound {
   }
 };
 
+// By share, and those of equal share as they stand.
+void sort_largest_first(std::vector<LowerBound::Part>& parts);
+
 // Nullopt where a transfer has no way of known cost, or nothing is moved. Ways of unknown cost count as closed.
 std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers, Model const& model);
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model);

@@ -82,15 +82,11 @@ std::vector<Portion> portions_of(std::vector<Stay> const& stays, TransferSet con
 }
 
 bool get_in_the_way(Demand const& one, Demand const& other) {
-  auto const holds = [&](EngineId engine) {
-    return std::find(other.engines.begin(), other.engines.end(), engine) != other.engines.end();
-  };
   auto const passes = [&](Use const& use) {
     return std::any_of(other.uses.begin(), other.uses.end(),
                        [&](Use const& its) { return its.resource == use.resource; });
   };
-  return std::any_of(one.engines.begin(), one.engines.end(), holds) ||
-         std::any_of(one.uses.begin(), one.uses.end(), passes);
+  return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), passes);
 }
 
 // Every step waits for those that end last of all that end before its slice and get in its way, and for the one before

@@ -242,8 +242,7 @@ class Bounding {
     LowerBound bound{Seconds(time), {}};
     for (auto const& [name, seconds] : parts)
       if (seconds > 0) bound.binding.push_back({name, seconds / time});
-    std::stable_sort(bound.binding.begin(), bound.binding.end(),
-                     [](auto const& a, auto const& b) { return a.share > b.share; });
+    sort_largest_first(bound.binding);
     return bound;
   }
   void add_way(std::map<std::string, double>& parts, std::size_t from, std::size_t Node::*next) const {

@@ -102,8 +102,7 @@ class Intake {
     for (auto const& [resource, row] : rows)
       if (auto const share = -solution->duals[static_cast<std::size_t>(row)] * capacity(resource); share > kLeastShare)
         bound.binding.push_back({model_.resources().at(resource).name, share});
-    std::stable_sort(bound.binding.begin(), bound.binding.end(),
-                     [](auto const& a, auto const& b) { return a.share > b.share; });
+    sort_largest_first(bound.binding);
     return bound;
   }
   static bool has(LeastTraffic const& group, Place const& place) {
