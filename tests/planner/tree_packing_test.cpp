@@ -13,6 +13,7 @@
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/packed_moves.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/collectives/sent_hops.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/linear_program.hpp"
 
@@ -101,12 +102,13 @@ TEST(ShortestPaths, AreAsShortAsThereAre) {
   }
 }
 
+Leg capped_leg(std::uint32_t from, std::uint32_t to, BytesPerSecond cap = BytesPerSecond(1e9)) {
+  return {from, to, {}, Op::Copy, {}, {}, cap};
+}
+
 // Two trees of 0 share the leg to 1: by one the pieces go on from there to 2, by the other they do not.
 TEST(PackedMoves, WhatHasFarToGoGoesFirst) {
-  auto const leg = [](std::uint32_t from, std::uint32_t to) {
-    return Leg{from, to, {}, Op::Copy, BytesPerSecond(1e9)};
-  };
-  Packing const packing{{leg(0, 1), leg(1, 2), leg(0, 2)},
+  Packing const packing{{capped_leg(0, 1), capped_leg(1, 2), capped_leg(0, 2)},
                         {{0, 1 << 20, {0, 2}}, {0, 1 << 20, {0, 1}}, {0, 1 << 20, {2, 0}}}};
   Collective const broadcast{
       CollectiveOp::Broadcast, {Place(PciId(0)), Place(PciId(1)), Place(PciId(2))}, 3_MiB, Algorithm::PackedTrees, 0};
@@ -122,6 +124,52 @@ TEST(PackedMoves, WhatHasFarToGoGoesFirst) {
   // Trees that nobody passes on go whole; of the other's four pieces the first goes before them.
   EXPECT_EQ(legs, (std::vector<std::uint32_t>{6, 4, 2}));
   EXPECT_EQ(first, 1_MiB);
+}
+
+// The second leg is a third as fast: when it is free again, three pieces are there.
+TEST(PackedMoves, WhatGoesOnNowhereGoesAsOneWithWhatIsThere) {
+  Packing const packing{{capped_leg(0, 1), capped_leg(1, 2, BytesPerSecond(0.33e9))}, {{0, 1 << 20, {0, 1}}}};
+  Collective const broadcast{
+      CollectiveOp::Broadcast, {Place(PciId(0)), Place(PciId(1)), Place(PciId(2))}, 1_MiB, Algorithm::PackedTrees, 0};
+  std::vector<std::vector<Bytes>> sent(2);
+  Bytes end{0};
+  for (auto const& move : packed_moves(broadcast, packing, 0, 8).list()) {
+    sent[*move.leg].push_back(move.bytes);
+    if (*move.leg == 0) continue;
+    EXPECT_EQ(move.read_at, end);
+    end += move.bytes;
+  }
+  EXPECT_EQ(sent[0], std::vector<Bytes>(8, 128_KiB));
+  EXPECT_EQ(sent[1], (std::vector<Bytes>{128_KiB, 384_KiB, 512_KiB}));
+}
+
+// In seconds: hops of a gigabyte on legs of 1 GB/s.
+std::vector<double> starts_of(Packing const& packing, std::vector<SentHop> hops) {
+  for (auto& hop : hops) hop.bytes = 1e9;
+  std::vector<double> starts(hops.size());
+  for (auto const& hop : in_order(packing, hops)) starts[hop.cell] = hop.start.value();
+  return starts;
+}
+
+// What 0 sends to 1 goes on to 3, while 0 sends something else to 2.
+TEST(SentHops, ShareWhatTheirLegsShare) {
+  Packing packing{{capped_leg(0, 1), capped_leg(0, 2), capped_leg(1, 3)}, {}, {1e9}};
+  std::vector<SentHop> const hops{
+      {.cell = 0, .leg = 0, .ahead = 1}, {.cell = 1, .leg = 1}, {.cell = 2, .leg = 2, .brought = 0}};
+  EXPECT_EQ(starts_of(packing, hops), (std::vector<double>{0, 0, 1}));
+  for (std::size_t leg = 0; leg < 2; ++leg) packing.legs[leg].uses = {{0, 1}};
+  EXPECT_NEAR(starts_of(packing, hops)[2], 2, 1e-6);
+  packing.legs[0].handover = Seconds(0.5);  // meanwhile the other has the port to itself
+  EXPECT_NEAR(starts_of(packing, hops)[2], 2, 1e-6);
+  packing.legs[0].handover = Seconds(3);
+  EXPECT_NEAR(starts_of(packing, hops)[2], 4, 1e-6);
+}
+
+TEST(SentHops, WaitForTheirEngines) {
+  Packing packing{{capped_leg(0, 1), capped_leg(0, 2), capped_leg(0, 3)}, {}, {2}};
+  for (auto& leg : packing.legs) leg.engines = {0};
+  std::vector<SentHop> const hops{{.cell = 0, .leg = 0}, {.cell = 1, .leg = 1}, {.cell = 2, .leg = 2}};
+  EXPECT_EQ(starts_of(packing, hops), (std::vector<double>{0, 0, 1}));
 }
 
 Collective all_gather(Machine const& machine, Bytes bytes) {
@@ -208,6 +256,17 @@ TEST_F(PackedTrees, AreBoundByThePortBetweenTheSwitches) {
   EXPECT_LE(bound->makespan, (256_MiB / *port) * 1.1);
 }
 
+// Next to nothing takes as long as its first step takes to start.
+TEST_F(PackedTrees, AreBoundByWhatStepsTakeToStart) {
+  auto next_to_nothing = collective_;
+  next_to_nothing.bytes = Bytes(8 * 16);
+  auto const bound = packing_bound(next_to_nothing, gpus_and_memories(), model_);
+  ASSERT_TRUE(bound);
+  auto const time = estimate(model_, plan_collective(model_, next_to_nothing).steps).makespan;
+  EXPECT_GT(bound->makespan, 1.0_us);
+  EXPECT_LE(bound->makespan, time);
+}
+
 // Rings and halves cross between switches and sockets more often than they must, or leave ports idle.
 TEST_F(PackedTrees, BeatAlgorithmsThatKnowNoMachine) {
   auto const plan = plan_collective(model_, collective_);
@@ -249,7 +308,7 @@ TEST(PackedMoves, PartsBeginWhereTheirRootsHaveThem) {
     for (std::uint32_t to = 0; to < kCount; ++to) {
       if (to == from) continue;
       tree.legs.push_back(static_cast<std::uint32_t>(packing.legs.size()));
-      packing.legs.push_back({from, to, {}, Op::Copy, BytesPerSecond(1e9)});
+      packing.legs.push_back(capped_leg(from, to));
     }
     packing.trees.push_back(tree);
   }

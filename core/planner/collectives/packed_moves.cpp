@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
-#include <queue>
+
+#include "core/planner/collectives/sent_hops.hpp"
 
 namespace lanewise {
 namespace {
@@ -48,90 +49,27 @@ std::vector<SentPiece> pieces_of(Packing const& packing, std::size_t root, std::
   return pieces;
 }
 
-// A piece on one leg of its tree.
-struct SentHop {
-  std::uint32_t cell = 0;
-  std::uint32_t leg = 0;
-  double paced = 0;                    // when it would go if nobody waited: in pieces
-  Seconds takes{0};                    // with the leg to itself
-  std::optional<std::size_t> brought;  // by this hop
-  double ahead = 0;                    // hops that the piece has to go after this one
-  Seconds start{0};
-};
-
-class Hops {
- public:
-  explicit Hops(Packing const& packing) : packing_(packing) {}
-
-  // `bytes` of the piece; `pieces` of its root.
-  void add(SentPiece const& piece, std::uint32_t cell, double bytes, double pieces) {
-    struct Reached {
-      double turn = 0;  // hops to here, and those that have gone on from here since
-      std::optional<std::size_t> by;
-    };
-    std::map<std::uint32_t, Reached> reached;
-    auto const first = list_.size();
-    for (auto const id : piece.tree->legs) {
-      auto const& leg = packing_.legs[id];
-      auto& before = reached[leg.from];
-      auto const turn = before.turn++;  // whoever is served second goes on later
-      list_.push_back({.cell = cell,
-                       .leg = id,
-                       .paced = piece.when * pieces + turn,
-                       .takes = Seconds(bytes / leg.rate.value()),
-                       .brought = before.by});
-      reached[leg.to] = {turn + 1, list_.size() - 1};
-    }
-    for (auto i = list_.size(); i-- > first;)
-      if (auto const& hop = list_[i]; hop.brought)
-        list_[*hop.brought].ahead = std::max(list_[*hop.brought].ahead, hop.ahead + 1);
+// Adds the hops of a piece of so many bytes; `pieces` of its root.
+void add_hops(std::vector<SentHop>& hops, Packing const& packing, SentPiece const& piece, std::uint32_t cell,
+              double bytes, double pieces) {
+  struct Reached {
+    double turn = 0;  // hops to here, and those that have gone on from here since
+    std::optional<std::size_t> by;
+  };
+  std::map<std::uint32_t, Reached> reached;
+  auto const first = hops.size();
+  for (auto const id : piece.tree->legs) {
+    auto const& leg = packing.legs[id];
+    auto& before = reached[leg.from];
+    auto const turn = before.turn++;  // whoever is served second goes on later
+    hops.push_back(
+        {.cell = cell, .leg = id, .bytes = bytes, .paced = piece.when * pieces + turn, .brought = before.by});
+    reached[leg.to] = {turn + 1, hops.size() - 1};
   }
-
-  // In the order in which they start where each leg carries one piece at a time and is never idle while a piece is
-  // there for it: the one whose turn it is, but rather one that has far to go. (With the turns alone legs wait for
-  // pieces that are not there yet: on a mesh of NVLink all took 10 to 20 % longer.)
-  std::vector<SentHop> in_order() && {
-    waiting_.resize(packing_.legs.size());
-    carries_.assign(packing_.legs.size(), false);
-    std::vector<std::vector<std::size_t>> next(list_.size());
-    for (std::size_t i = 0; i < list_.size(); ++i)
-      (list_[i].brought ? next[*list_[i].brought] : waiting_[list_[i].leg]).push_back(i);
-    for (std::uint32_t leg = 0; leg < packing_.legs.size(); ++leg) start_on(leg, Seconds(0));
-    while (!ends_.empty()) {
-      auto const [now, ended] = ends_.top();
-      ends_.pop();
-      carries_[list_[ended].leg] = false;
-      for (auto const i : next[ended]) waiting_[list_[i].leg].push_back(i);
-      for (auto const i : next[ended]) start_on(list_[i].leg, now);
-      start_on(list_[ended].leg, now);
-    }
-    std::stable_sort(list_.begin(), list_.end(), [](SentHop const& a, SentHop const& b) { return a.start < b.start; });
-    return std::move(list_);
-  }
-
- private:
-  void start_on(std::uint32_t leg, Seconds now) {
-    auto& waiting = waiting_[leg];
-    if (carries_[leg] || waiting.empty()) return;
-    // Of 0 to 5 turns for a hop the one with the shortest plans on the bundled machines.
-    constexpr double kTurnsOfAHop = 2;
-    auto const turn = [&](std::size_t i) { return list_[i].paced - kTurnsOfAHop * list_[i].ahead; };
-    auto const first = std::min_element(waiting.begin(), waiting.end(),
-                                        [&](std::size_t a, std::size_t b) { return turn(a) < turn(b); });
-    auto& hop = list_[*first];
-    hop.start = now;
-    ends_.emplace(now + hop.takes, *first);
-    carries_[leg] = true;
-    waiting.erase(first);
-  }
-
-  Packing const& packing_;
-  std::vector<SentHop> list_;
-  std::vector<std::vector<std::size_t>> waiting_;  // of legs
-  std::vector<bool> carries_;                      // of legs: a piece is under way
-  using End = std::pair<Seconds, std::size_t>;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
-};
+  for (auto i = hops.size(); i-- > first;)
+    if (auto const& hop = hops[i]; hop.brought)
+      hops[*hop.brought].ahead = std::max(hops[*hop.brought].ahead, hop.ahead + 1);
+}
 
 }  // namespace
 
@@ -141,20 +79,22 @@ Moves packed_moves(Collective const& collective, Packing const& packing, std::si
   auto const bytes = static_cast<double>(collective.bytes.value());
   auto const parts = broadcast ? 1.0 : static_cast<double>(n);
   std::vector<Bytes> begins;
-  Hops hops(packing);
+  std::vector<SentHop> hops;
   for (std::size_t root = 0; root < n; ++root) {
     if (broadcast && root != collective.root) continue;
     for (auto const& piece : pieces_of(packing, root, pieces)) {
-      hops.add(piece, static_cast<std::uint32_t>(begins.size()), bytes * piece.share / parts,
+      add_hops(hops, packing, piece, static_cast<std::uint32_t>(begins.size()), bytes * piece.share / parts,
                static_cast<double>(pieces));
       auto const before = broadcast ? 0.0 : static_cast<double>(root);
       begins.push_back(Moves::whole_elements(bytes * (before + piece.begin) / parts));  // exact where a part begins
     }
   }
   Moves moves(n + memories, collective.bytes, std::move(begins));
-  for (auto const& hop : std::move(hops).in_order()) {
+  for (auto const& hop : in_order(packing, std::move(hops))) {
     auto const& leg = packing.legs[hop.leg];
-    moves.carry(leg.from, leg.to, {hop.cell}, false, hop.leg);
+    Cells cells(hop.cells);
+    std::iota(cells.begin(), cells.end(), hop.cell);
+    moves.carry(leg.from, leg.to, cells, false, hop.leg);
   }
   moves.one_behind_the_other();
   return moves;

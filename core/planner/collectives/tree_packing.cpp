@@ -5,10 +5,12 @@
 #include <limits>
 #include <map>
 
+#include "core/model/figures.hpp"
 #include "core/planner/collectives/arborescence.hpp"
 #include "core/planner/collectives/direct_ways.hpp"
 #include "core/planner/crowding.hpp"
 #include "core/planner/linear_program.hpp"
+#include "core/rules/conditions.hpp"
 
 namespace lanewise {
 namespace {
@@ -25,13 +27,15 @@ constexpr double kGiga = 1e-9;
 // the bundled machines.
 constexpr double kDeep = 4;
 constexpr Bytes kLarge{std::int64_t{1} << 30};  // what a way's rate is asked for
+// In about so many pieces the plans of trees carry the part of a root.
+constexpr double kPieces = 16;
 
 // The linear programs of one collective and the trees found so far. So that their numbers lie around 1, bytes are
 // shares of the collective's, capacities gigabytes a second, and times what a gigabyte takes where the collective is
 // one.
 class TreePacking {
  public:
-  // Without a style engines do not count.
+  // Without a style whatever moves data does.
   TreePacking(Collective const& collective, Waypoints const& waypoints, Model const& model, PackingStyle const* style)
       : waypoints_(waypoints),
         model_(model),
@@ -46,13 +50,14 @@ class TreePacking {
     for (std::uint32_t from = 0; from < waypoints.places.size(); ++from)
       for (std::uint32_t to = 0; to < waypoints.places.size(); ++to)
         if (from != to && !(is_memory(from) && is_memory(to))) add_legs(from, to);
+    idle_.resize(capacities_.size(), style == nullptr ? least_handover() : 0);
+    prices_.resize(capacities_.size());
+    for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] = 1 / capacities_[i];
   }
 
   // False where there is no answer, or none below `enough`.
   bool pack(Seconds enough) {
-    prices_.resize(capacities_.size());
-    for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] = 1 / capacities_[i];
-    double makespan = std::numeric_limits<double>::infinity();
+    double makespan = kForever;
     for (int round = 0; round < kMostPricings; ++round) {
       auto const least = add_trees();
       if (!least) return false;
@@ -65,6 +70,36 @@ class TreePacking {
     }
     makespan_ = makespan;
     return seconds(makespan) < enough;
+  }
+
+  // Henceforth it counts for how long nothing can be taken of a row: nothing flows before a step has started, and
+  // nothing out of memory before something was written there. Nor does anything flow into memory that is not read in
+  // time; what flows meanwhile may be able to take a part of the row alone. What is idle for longer than all may take
+  // is perhaps not used at all.
+  void count_starts() {
+    auto const handover = [&](std::size_t leg) { return legs_[leg].handover / seconds(1); };
+    std::vector<double> in(waypoints_.places.size(), kForever);
+    std::vector<double> out(waypoints_.places.size(), kForever);
+    for (std::size_t l = 0; l < legs_.size(); ++l) {
+      in[legs_[l].to] = std::min(in[legs_[l].to], handover(l));
+      out[legs_[l].from] = std::min(out[legs_[l].from], handover(l));
+    }
+    for (std::size_t row = 0; row < capacities_.size(); ++row) {
+      auto before = kForever;
+      auto behind = kForever;
+      std::vector<std::size_t> until_the_end;
+      for (std::size_t l = 0; l < legs_.size(); ++l) {
+        if (weight(l, row) == 0) continue;
+        auto const& leg = legs_[l];
+        before = std::min(before, handover(l) + (is_memory(leg.from) ? in[leg.from] : 0));
+        if (is_memory(leg.to))
+          behind = std::min(behind, out[leg.to]);
+        else
+          until_the_end.push_back(l);
+      }
+      auto const idle = before + (behind < kForever ? behind * (1 - most_taken(until_the_end, row)) : 0);
+      if (idle <= least_) idle_[row] = idle;
+    }
   }
 
   // Of all packings that take hardly longer, the one with most room on everything and few hops. Further trees are
@@ -82,7 +117,8 @@ class TreePacking {
 
   // Nullopt where the solver's rounding leaves a root without trees.
   [[nodiscard]] std::optional<Packing> packing() && {
-    Packing packing{std::move(legs_), {}};
+    Packing packing{std::move(legs_), {}, std::move(capacities_)};
+    for (auto const& [resource, row] : resources_) packing.capacities[row] /= kGiga;
     for (auto& tree : trees_) {
       tree.bytes *= bytes_;
       if (tree.bytes > 0) packing.trees.push_back(std::move(tree));
@@ -99,12 +135,13 @@ class TreePacking {
     constexpr double kLeastShare = 1e-6;
     for (std::size_t i = 0; i < shares_.size(); ++i)
       if (shares_[i] > kLeastShare) bound.binding.push_back({names_[i], shares_[i]});
-    std::stable_sort(bound.binding.begin(), bound.binding.end(),
-                     [](auto const& a, auto const& b) { return a.share > b.share; });
+    sort_largest_first(bound.binding);
     return bound;
   }
 
  private:
+  static constexpr double kForever = std::numeric_limits<double>::infinity();
+
   struct Root {
     std::size_t who = 0;
     double bytes = 0;  // of all
@@ -114,6 +151,11 @@ class TreePacking {
     double weight = 0;  // of the row's capacity for each byte
   };
 
+  [[nodiscard]] double least_handover() const {
+    auto least = kForever;
+    for (auto const& leg : legs_) least = std::min(least, leg.handover / seconds(1));
+    return least;
+  }
   [[nodiscard]] Seconds seconds(double time) const { return Seconds(time * bytes_ * kGiga); }
   [[nodiscard]] bool is_memory(std::size_t place) const {
     return std::holds_alternative<NumaId>(waypoints_.places[place]);
@@ -127,20 +169,62 @@ class TreePacking {
       if (style_ != nullptr && !suits(op, through_host)) continue;
       for (auto const& judged : direct_ways(
                planner_, {.from = waypoints_.places[from], .to = waypoints_.places[to], .bytes = kLarge, .op = op}))
-        add_leg({from, to, judged.way, op, judged.cost->rate});
+        add_leg({from, to, judged.way, op}, judged.cost->rate);
     }
   }
   [[nodiscard]] bool suits(Op op, bool through_host) const {
     if (through_host) return style_->host_by_kernels != (op == Op::Copy);
     return !style_->by_kernels || op != Op::Copy;
   }
-  void add_leg(Leg const& leg) {
+  // Of this rate alone.
+  void add_leg(Leg leg, BytesPerSecond rate) {
     auto const demand = model_.lower(waypoints_.places[leg.from], waypoints_.places[leg.to], kLarge, leg.op, leg.way);
-    auto& takes = takes_.emplace_back();
-    for (auto const& use : demand.uses) takes.push_back({row_of(use.resource), use.weight.ratio()});
-    if (style_ != nullptr)
-      for (auto const engine : demand.engines) takes.push_back({row_of(engine), 1 / (leg.rate.value() * kGiga)});
-    legs_.push_back(leg);
+    for (auto const& use : demand.uses)
+      leg.uses.push_back({static_cast<std::uint32_t>(row_of(use.resource)), use.weight.ratio()});
+    for (auto const engine : demand.engines) leg.engines.push_back(static_cast<std::uint32_t>(row_of(engine)));
+    leg.cap = demand.cap;
+    leg.handover = demand.latency();
+    // What comes out of host memory was written by another GPU, and waits for it by an event.
+    if (is_memory(leg.from))
+      if (auto const gpu = gpu_at(model_.machine(), waypoints_.places[leg.to]))
+        leg.handover += figures::chunk_gap(model_.machine().part_of(*gpu)) * model_.assumed()(Parameter::EngineStart);
+    takes_.push_back(takes_of(leg, rate));
+    legs_.push_back(std::move(leg));
+  }
+  // In a plan what goes through host memory goes in pieces, each with its hand-over, and no leg carries more than one
+  // flow, whoever moves it: a packing that counts on more is full of legs that cannot keep up.
+  std::vector<Take> takes_of(Leg const& leg, BytesPerSecond rate) {
+    std::vector<Take> takes;
+    for (auto const& use : leg.uses) takes.push_back({use.resource, use.weight});
+    auto time = 1 / (rate.value() * kGiga);
+    bool const in_pieces = style_ != nullptr && (is_memory(leg.from) || is_memory(leg.to));
+    if (in_pieces) time += kPieces / roots_.front().bytes * (leg.handover / seconds(1));
+    for (auto const engine : leg.engines) takes.push_back({engine, time});
+    if (!in_pieces || !leg.engines.empty()) return takes;
+    takes.push_back({capacities_.size(), time});
+    add_row("one flow", 1);
+    return takes;
+  }
+
+  [[nodiscard]] double weight(std::size_t leg, std::size_t row) const {
+    double weight = 0;
+    for (auto const& take : takes_[leg])
+      if (take.row == row) weight += take.weight;
+    return weight;
+  }
+  // What legs take of a row at most, as a part of it: together they are held by every other row that all of them need.
+  [[nodiscard]] double most_taken(std::vector<std::size_t> const& legs, std::size_t row) const {
+    if (legs.empty()) return 0;
+    double most = 1;
+    for (std::size_t other = 0; other < capacities_.size(); ++other) {
+      double taken = 0;
+      for (auto const leg : legs) {
+        auto const needs = weight(leg, other);
+        taken = std::max(taken, needs > 0 ? weight(leg, row) / needs : kForever);
+      }
+      most = std::min(most, taken * capacities_[other] / capacities_[row]);
+    }
+    return most;
   }
 
   std::size_t row_of(ResourceId resource) {
@@ -202,10 +286,14 @@ class TreePacking {
     for (auto const leg : tree.legs) sum += depth[legs_[leg].to] = depth[legs_[leg].from] + 1;
     return sum / std::max(1.0, static_cast<double>(tree.legs.size()));
   }
-  // With any prices no trees cost less than the cheapest, so rounding cannot make the bound too high.
+  // With any prices no trees cost less than the cheapest, so rounding cannot make the bound too high. What is idle is
+  // as if something took it.
   void keep_bound(double cost) {
     double worth = 0;
-    for (std::size_t i = 0; i < prices_.size(); ++i) worth += prices_[i] * capacities_[i];
+    for (std::size_t i = 0; i < prices_.size(); ++i) {
+      worth += prices_[i] * capacities_[i];
+      cost += prices_[i] * capacities_[i] * idle_[i];
+    }
     if (worth <= 0 || cost / worth <= least_) return;
     least_ = cost / worth;
     shares_.resize(prices_.size());
@@ -271,7 +359,7 @@ class TreePacking {
   // The least T in which the trees known so far carry everything.
   [[nodiscard]] LinearProgram shortest() const {
     auto program = rows_of_roots();
-    for (std::size_t i = 0; i < capacities_.size(); ++i) program.add_row({.at_most = 0});
+    for (std::size_t i = 0; i < capacities_.size(); ++i) program.add_row({.at_most = -capacities_[i] * idle_[i]});
     for (std::size_t i = 0; i < capacities_.size(); ++i) program.entries.push_back({row(i), -capacities_[i]});
     program.end_column(1);
     add_columns(program, 0);
@@ -302,6 +390,7 @@ class TreePacking {
   std::map<EngineId, std::size_t> engines_;
   std::vector<std::string> names_;  // of rows
   std::vector<double> capacities_;  // of rows: a second; of engines, how many
+  std::vector<double> idle_;        // of rows: as long at least nothing is taken
   std::vector<Leg> legs_;
   std::vector<std::vector<Take>> takes_;  // of legs
   std::vector<PackedTree> trees_;
@@ -340,7 +429,10 @@ std::vector<Packing> packed_trees(Collective const& collective, Waypoints const&
 std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model) {
   if (!can_be_packed(collective, waypoints)) return std::nullopt;
   TreePacking packing(collective, waypoints, model, nullptr);
-  if (!packing.pack(Seconds(std::numeric_limits<double>::infinity()))) return std::nullopt;
+  constexpr Seconds kAny{std::numeric_limits<double>::infinity()};
+  if (!packing.pack(kAny)) return std::nullopt;
+  packing.count_starts();
+  packing.pack(kAny);
   return packing.bound();
 }
 

@@ -13,6 +13,7 @@
 #include "core/plan/collective.hpp"
 #include "core/plan/plan.hpp"
 #include "core/planner/lower_bound.hpp"
+#include "core/planner/sharing.hpp"
 
 namespace lanewise {
 
@@ -21,7 +22,11 @@ struct Leg {
   std::uint32_t from = 0, to = 0;  // positions among the places
   Way way;
   Op op = Op::Copy;
-  BytesPerSecond rate{0};  // alone
+  // What says how fast its pieces go.
+  std::vector<Sharing::Use> uses = {};      // of the packing's capacities
+  std::vector<std::uint32_t> engines = {};  // likewise: one slot of each
+  BytesPerSecond cap = kUnlimited;          // of one flow
+  Seconds handover{0};                      // before a piece flows
 };
 
 struct PackedTree {
@@ -33,6 +38,7 @@ struct PackedTree {
 struct Packing {
   std::vector<Leg> legs;
   std::vector<PackedTree> trees;
+  std::vector<double> capacities = {};  // of what legs share, in bytes a second; of their engines, slots
 };
 
 // Whom data may pass: the participants, and behind them others.
