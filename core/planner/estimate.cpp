@@ -126,6 +126,17 @@ class EstimatedRun {
       flows_[i].uses = std::span(uses_).subspan(first);
       flows_[i].cap = demands_[i].cap.value();
     }
+    forget_what_is_never_full_first();
+  }
+  void forget_what_is_never_full_first() {
+    auto const never = never_full_first(sharing_.capacities(), flows_);
+    auto kept = uses_.begin();
+    for (auto& flow : flows_) {
+      auto const first = kept;
+      for (auto const& use : flow.uses)
+        if (!never[use.resource]) *kept++ = use;
+      flow.uses = std::span(first, kept);
+    }
   }
 
   // Holds a step back until its engines are free; first come, first served.
@@ -142,12 +153,17 @@ class EstimatedRun {
   [[nodiscard]] double share(std::size_t i, Sharing::Use const& use) const {
     return use.weight * alone_[i] / sharing_.capacities()[use.resource];
   }
+  [[nodiscard]] bool may_begin(std::size_t i) const { return engines_are_free(i) && fits(i); }
   // Begins what may begin now, where steps are held back by more than engines.
   void admit() {
     if (!fill_) return;
+    may_begin_.clear();
+    for (auto const i : waiting_)
+      if (may_begin(i)) may_begin_.push_back(i);
+    if (may_begin_.empty()) return;
     if (first_ == First::Urgent) sort_by_urgency();
-    std::erase_if(waiting_, [&](std::size_t i) {
-      if (!engines_are_free(i) || !fits(i)) return false;
+    for (auto const i : may_begin_) {
+      if (!may_begin(i)) continue;  // any more
       take(i);
       for (auto const& use : flows_[i].uses) taken_[use.resource] += share(i, use);
       if (first_ == First::Urgent) count_work(i, -1);
@@ -156,12 +172,12 @@ class EstimatedRun {
       if (turns_[i].empty())
         for (auto const ended : ended_) turns_[i].push_back(StepId(ended));
       begin(i);
-      return true;
-    });
+      waiting_.erase(std::lower_bound(waiting_.begin(), waiting_.end(), i));
+    }
   }
   // Whoever needs what most work is left for goes first: the last thing to be through must never idle.
   void sort_by_urgency() {
-    for (auto const i : waiting_) {
+    for (auto const i : may_begin_) {
       auto& urgency = urgency_[i];
       urgency = {};
       auto const count = [&](double work) {
@@ -172,7 +188,7 @@ class EstimatedRun {
       for (auto const& use : flows_[i].uses) count(work_[use.resource]);
       for (auto const engine : demands_[i].engines) count(engine_work_[index(engine)]);
     }
-    std::sort(waiting_.begin(), waiting_.end(), [&](std::size_t a, std::size_t b) {
+    std::sort(may_begin_.begin(), may_begin_.end(), [&](std::size_t a, std::size_t b) {
       auto const& one = urgency_[a];
       auto const& other = urgency_[b];
       if (one.most != other.most) return one.most > other.most;
@@ -285,7 +301,8 @@ class EstimatedRun {
   std::vector<double> left_;
   std::vector<int> missing_;
   std::vector<std::vector<std::size_t>> next_;
-  std::vector<std::size_t> waiting_;
+  std::vector<std::size_t> waiting_;    // ascending where steps are held back by more than engines
+  std::vector<std::size_t> may_begin_;  // of these, now
   using Delay = std::pair<double, std::size_t>;
   std::priority_queue<Delay, std::vector<Delay>, std::greater<>> delayed_;
   std::vector<Sharing::Flow*> flowing_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace lanewise {
 namespace {
@@ -48,6 +49,32 @@ void Sharing::share(std::span<Flow*> flows) {
     });
   }
   for (auto const resource : used_) weights_[resource] = 0;
+}
+
+std::vector<bool> never_full_first(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
+  struct Known {
+    bool is_used = false;
+    std::vector<std::uint32_t> fuller;  // of which no flow so far takes a smaller part
+  };
+  std::vector<Known> known(capacities.size());
+  std::vector<double> part(capacities.size(), 0);  // that a flow takes
+  for (auto const& flow : flows) {
+    for (auto const& use : flow.uses) part[use.resource] += use.weight / capacities[use.resource];
+    for (auto const& use : flow.uses) {
+      auto& [is_used, fuller] = known[use.resource];
+      if (!std::exchange(is_used, true))
+        for (auto const& other : flow.uses) fuller.push_back(other.resource);
+      std::erase_if(fuller, [&](std::uint32_t other) {
+        return other == use.resource || part[other] < part[use.resource] || part[other] == 0;
+      });
+    }
+    for (auto const& use : flow.uses) part[use.resource] = 0;
+  }
+  std::vector<bool> never(capacities.size(), false);
+  for (std::size_t resource = 0; resource < never.size(); ++resource)
+    never[resource] = std::any_of(known[resource].fuller.begin(), known[resource].fuller.end(),
+                                  [&](std::uint32_t other) { return !never[other]; });
+  return never;
 }
 
 }  // namespace lanewise

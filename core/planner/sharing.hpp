@@ -37,4 +37,8 @@ class Sharing {
   std::vector<Flow*> rising_;
 };
 
+// By resource: whether it is never full before another one, of which every flow takes as large a part or a larger.
+// Rates are the same without it. Of two that are alike one stays.
+std::vector<bool> never_full_first(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);
+
 }  // namespace lanewise

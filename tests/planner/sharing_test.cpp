@@ -35,5 +35,32 @@ TEST(Sharing, CountsWeights) {
   EXPECT_DOUBLE_EQ(b.rate, 10);
 }
 
+// 0 is never full before 1, which is as wide and has a flow more; 2 and 3 are alike; 4 has flows that nothing else has.
+TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
+  std::vector<double> const capacities{30, 30, 50, 100, 40, 10};
+  std::vector<std::vector<Sharing::Use>> uses{
+      {{0, 1}, {1, 1}, {4, 1}}, {{1, 1}, {2, 1}, {3, 2}}, {{4, 1}, {2, 2}, {3, 4}}};
+  std::vector<Sharing::Flow> flows;
+  for (auto const& of_flow : uses) flows.push_back({of_flow, kNone});
+  auto const never = never_full_first(capacities, flows);
+  EXPECT_EQ(never, (std::vector<bool>{true, false, true, false, false, false}));
+  auto const rates = [&] {
+    Sharing sharing(capacities);
+    std::vector<Sharing::Flow*> all;
+    for (auto& flow : flows) all.push_back(&flow);
+    sharing.share(all);
+    std::vector<double> result;
+    for (auto const& flow : flows) result.push_back(flow.rate);
+    return result;
+  };
+  auto const before = rates();
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    std::erase_if(uses[i], [&](Sharing::Use const& use) { return never[use.resource]; });
+    flows[i].uses = uses[i];
+  }
+  auto const after = rates();
+  for (std::size_t i = 0; i < uses.size(); ++i) EXPECT_DOUBLE_EQ(before[i], after[i]) << i;
+}
+
 }  // namespace
 }  // namespace lanewise
