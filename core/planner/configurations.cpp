@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/planner/configuration_bound.hpp"
+#include "core/planner/demands.hpp"
 
 namespace lanewise {
 namespace {
@@ -49,45 +50,30 @@ ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& 
         uses.push_back({static_cast<std::uint32_t>(index(use.resource)), use.weight.ratio()});
     }
   }
-  forget_what_never_fills_first();
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) flows_.push_back({uses_[lane], lanes_[lane].rate, 0});
+  auto const never = never_full_first(sharing_.capacities(), flows_);
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    std::erase_if(uses_[lane], [&](Sharing::Use const& use) { return never[use.resource]; });
+    flows_[lane].uses = uses_[lane];
+  }
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
     if (lanes_[lane].option == set.usual[lanes_[lane].transfer]) add({{lane}, {flows_[lane].cap}});
 }
 
-// A resource that every lane takes less of than of another is never full before that one: rates are the same without.
-void ConfigurationProgram::forget_what_never_fills_first() {
-  std::map<std::uint32_t, std::vector<double>> taken;  // of a resource by each lane, as a part of it
-  for (std::size_t lane = 0; lane < uses_.size(); ++lane)
-    for (auto const& use : uses_[lane]) {
-      auto& by_lane = taken.try_emplace(use.resource, uses_.size(), 0.0).first->second;
-      by_lane[lane] = use.weight / sharing_.capacities()[use.resource];
-    }
-  std::set<std::uint32_t> forgotten;
-  for (auto const& [one, its] : taken)
-    for (auto const& [other, more] : taken) {
-      if (one == other || forgotten.contains(other)) continue;
-      if (!std::equal(its.begin(), its.end(), more.begin(), std::less_equal<>())) continue;
-      forgotten.insert(one);
-      break;
-    }
-  for (auto& uses : uses_)
-    std::erase_if(uses, [&](Sharing::Use const& use) { return forgotten.contains(use.resource); });
-}
-
-void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
+void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes, bool beside) {
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane)
     if (auto const piece = bytes[lanes_[lane].transfer][lanes_[lane].option]; piece > 0)
-      set_piece(lane, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(piece))));
+      set_piece(lane, Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(piece))), beside);
   for (auto& configuration : configurations_) share(configuration);
 }
 
-void ConfigurationProgram::set_piece(std::uint32_t lane, Bytes bytes) {
+void ConfigurationProgram::set_piece(std::uint32_t lane, Bytes bytes, bool beside) {
   auto const& transfer = set_.transfers[lanes_[lane].transfer];
   auto const& option = transfer.options[lanes_[lane].option];
   auto way = option.way;
   if (bytes < transfer.bytes) way.chunk = chunk_of_piece(model_, transfer, option, bytes, /*is_divided=*/true);
-  auto const demand = model_.lower(transfer.from, transfer.to, bytes, transfer.op, way);
+  Step const step{transfer.id, transfer.from, transfer.to, bytes, transfer.op, way, {}};
+  auto const demand = beside ? demand_beside_others(model_, step) : demand_of(model_, step);
   auto const cost = model_.cost(demand, bytes);
   lanes_[lane].latency = demand.latency() / Seconds(kMillisecond);
   lanes_[lane].rate = cost ? (bytes / cost->time).value() / kGigabyteASecond : 0;

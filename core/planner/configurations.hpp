@@ -43,8 +43,9 @@ class ConfigurationProgram {
   ~ConfigurationProgram() = default;
 
   // How much of a transfer goes over an option in one piece, where that is more than 0: what a piece takes to start and
-  // between its chunks counts with its rate from now on. At first every option has the rate that it has alone.
-  void set_pieces(std::vector<Shares> const& bytes);
+  // between its chunks counts with its rate from now on, the latter as `beside` other engines at work or as by itself.
+  // At first every option has the rate that it has alone.
+  void set_pieces(std::vector<Shares> const& bytes, bool beside);
   // The shortest found, in several forms: of ever fewer slices. None where there is no solver.
   std::vector<Timetable> solve();
   // What no timetable of these rates beats, or as much of it as is soon found out. 0 where there is no solver.
@@ -73,8 +74,7 @@ class ConfigurationProgram {
     double most = 0;             // worth of what a known configuration moves in a millisecond at these
   };
 
-  void forget_what_never_fills_first();
-  void set_piece(std::uint32_t lane, Bytes bytes);
+  void set_piece(std::uint32_t lane, Bytes bytes, bool beside);
   void share(Configuration& configuration);
   [[nodiscard]] double worth_of(Configuration const& configuration, std::vector<double> const& prices) const;
   [[nodiscard]] int missing(EngineId engine, Configuration const& configuration, std::uint32_t lane) const;

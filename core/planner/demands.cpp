@@ -168,6 +168,11 @@ bool is_ring(Step const& step, Demand const& demand) {
   return passes_on && !step.way.by_driver && demand.chunk > Bytes(0) && step.bytes > demand.chunk;
 }
 
+// What a ring moves while other engines of its GPUs are at work: each of its chunks waits for another GPU.
+BytesPerSecond cap_beside_others(Model const& model, Demand const& ring) {
+  return ring.chunk / (ring.chunk / ring.cap + overheads::kEngineBeside * model.assumed()(Parameter::EngineStart));
+}
+
 // A step in lines is stored by its source, whoever would have asked for it, and seen by a poll.
 Demand line_demand(Model const& model, Step step) {
   if (step.from == step.to) return demand_of(model, step);
@@ -200,6 +205,12 @@ Demand demand_of(Model const& model, Step const& step) {
   return demand;
 }
 
+Demand demand_beside_others(Model const& model, Step const& step) {
+  auto demand = demand_of(model, step);
+  if (is_ring(step, demand)) demand.cap = cap_beside_others(model, demand);
+  return demand;
+}
+
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps) {
   bool const in_lines = travel_in_lines(steps);
   std::vector<Demand> demands;
@@ -211,12 +222,8 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
                                   model.resources().at(*demands.back().unknown).missing));
   }
   EnginesAtWork engines(model, steps, demands);
-  auto const beside = overheads::kEngineBeside * model.assumed()(Parameter::EngineStart);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    auto& demand = demands[i];
-    if (is_ring(steps[i], demand) && engines.beside(i))
-      demand.cap = demand.chunk / (demand.chunk / demand.cap + beside);
-  }
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (is_ring(steps[i], demands[i]) && engines.beside(i)) demands[i].cap = cap_beside_others(model, demands[i]);
   // Steps of shared buffers are a collective's.
   bool const alone = std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); });
   if (alone && (steps.empty() || !steps.front().reads)) return demands;

@@ -10,6 +10,9 @@ namespace lanewise {
 // Of one step by itself. A reduction also reads and writes what the target holds; work holds its GPU for its time.
 Demand demand_of(Model const& model, Step const& step);
 
+// The same where other engines of its GPUs are at work meanwhile: a ring is slower then.
+Demand demand_beside_others(Model const& model, Step const& step);
+
 // Of all of them, with what passes between one step and the next. Throws PlanError naming a step for which a figure is
 // unknown.
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps);

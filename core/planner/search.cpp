@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "core/planner/draft.hpp"
 #include "core/planner/lower_bound.hpp"
@@ -172,8 +173,9 @@ class Search {
   // The best draft that is clearly better than the usual ways all at once, which take `usual`.
   Found run(double usual) {
     search(usual);
+    auto const timed = with_timetable();
     simplify(usual);
-    keep_to_time();
+    if (timed.value * (1 + kClearlyBetter) <= best_.value) best_ = timed;
     return std::move(best_);
   }
 
@@ -204,20 +206,27 @@ class Search {
     offered.resize(std::min(offered.size(), kMostCut));
     for (std::size_t const cuts : {2, 4})
       for (auto const& [value, shares] : offered) offer(shares, cuts);
-    climb(1);
-    for (unsigned seed = 2; seed <= kMostClimbers && least_ > 0 && best_.value > least_ * (1 + kFarOff); ++seed)
-      climb(seed);
+    climb_often();
   }
 
-  // A timetable, where there is room for a better plan.
-  void keep_to_time() {
+  // What keeps to a timetable, where there is room for a better plan. The best draft becomes one with a timetable's
+  // shares, where such a one is better.
+  Found with_timetable() {
     auto const off = count() <= kSmall ? kOffOfSmall : kOffOfLarge;
-    if (count() > kMostTimed || least_ <= 0 || best_.value <= least_ * (1 + off)) return;
-    if (std::find(set_.whole.begin(), set_.whole.end(), true) != set_.whole.end()) return;
-    auto trial = tried_on_time(set_, model_, Seconds(best_.value));
-    if (!trial) return;
-    auto const value = value_of(*trial);
-    if (value * (1 + kClearlyBetter) <= best_.value) best_ = {{}, std::move(*trial), value};
+    if (count() > kMostTimed || least_ <= 0 || best_.value <= least_ * (1 + off)) return {};
+    if (std::find(set_.whole.begin(), set_.whole.end(), true) != set_.whole.end()) return {};
+    Found timed;
+    for (bool const beside : {false, true}) {
+      auto before = std::exchange(best_, {});
+      auto [trial, all_shares] = tried_on_time(set_, model_, Seconds(before.value), beside);
+      for (auto const& shares : all_shares)
+        for (std::size_t const cuts : {1, 2, 4}) offer(shares, cuts);
+      if (!all_shares.empty() && best_.value > least_ * (1 + kFarOff)) climb_often();
+      if (best_.value >= before.value) best_ = std::move(before);
+      if (!trial) continue;
+      if (auto const value = value_of(*trial); value < timed.value) timed = {{}, std::move(*trial), value};
+    }
+    return timed;
   }
 
   // Transfers that are divided for next to nothing go one way: their usual one, or that of most of their bytes.
@@ -305,6 +314,11 @@ class Search {
       if (height(next) < height(at)) at = std::move(next);
     }
     if (best.value * (1 + kClearlyBetter) <= best_.value) best_ = std::move(best);
+  }
+  void climb_often() {
+    climb(1);
+    for (unsigned seed = 2; seed <= kMostClimbers && least_ > 0 && best_.value > least_ * (1 + kFarOff); ++seed)
+      climb(seed);
   }
   bool change(Draft& draft, Trial const& from, std::minstd_rand& random) const {
     auto const part = from.parts[late_step(from.run, random)];

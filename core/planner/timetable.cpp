@@ -114,6 +114,14 @@ Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model cons
   return trial;
 }
 
+std::vector<Shares> shares_of(std::vector<Stay> const& stays, TransferSet const& set, Model const& model) {
+  std::vector<Shares> shares;
+  for (auto const& transfer : set.transfers) shares.emplace_back(transfer.options.size(), 0.0);
+  for (auto const& stay : stays) shares[stay.transfer][stay.option] += stay.bytes;
+  for (std::size_t i = 0; i < shares.size(); ++i) drop_small_pieces(model, set.transfers[i], shares[i]);
+  return shares;
+}
+
 // How long the pieces of every option are in the mean; of those not in use what they could be.
 std::vector<Shares> mean_pieces(std::vector<Stay> const& stays, TransferSet const& set) {
   constexpr double kCouldBe = 0.25;
@@ -146,27 +154,31 @@ std::vector<Shares> likely_pieces(TransferSet const& set) {
 
 }  // namespace
 
-std::optional<Trial> tried_on_time(TransferSet const& set, Model const& model, Seconds known) {
+OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, bool beside) {
+  OnTime result;
   ConfigurationProgram program(set, model);
-  program.set_pieces(likely_pieces(set));
-  std::optional<Trial> best;
+  program.set_pieces(likely_pieces(set), beside);
   for (int time = 0; time < kTimes; ++time) {
     std::optional<Trial> latest;
     std::vector<Stay> its_stays;
     for (auto const& timetable : program.solve()) {
       auto stays = stays_of(timetable, set, model);
       if (!all_move(stays, set)) continue;  // what is too small for a slice
+      if (auto shares = shares_of(stays, set, model);
+          std::find(result.shares.begin(), result.shares.end(), shares) == result.shares.end())
+        result.shares.push_back(std::move(shares));
       auto trial = on_time(stays, set, model);
       if (latest && trial.run.makespan >= latest->run.makespan) continue;
       latest = std::move(trial);
       its_stays = std::move(stays);
     }
     if (!latest) break;
-    if (!best || latest->run.makespan < best->run.makespan) best = std::move(latest);
-    if (best->run.makespan > known * kHopeless) break;
-    program.set_pieces(mean_pieces(its_stays, set));
+    bool const is_hopeless = latest->run.makespan > known * kHopeless;
+    if (!result.trial || latest->run.makespan < result.trial->run.makespan) result.trial = std::move(latest);
+    if (is_hopeless) break;
+    program.set_pieces(mean_pieces(its_stays, set), beside);
   }
-  return best;
+  return result;
 }
 
 }  // namespace lanewise

@@ -6,8 +6,14 @@
 
 namespace lanewise {
 
-// The best found for transfers that may all begin at once; every transfer may go in pieces. `known`: what the best plan
-// so far takes. nullopt where there is no solver. Milliseconds for some transfers, some hundred for 56.
-std::optional<Trial> tried_on_time(TransferSet const& set, Model const& model, Seconds known);
+struct OnTime {
+  std::optional<Trial> trial;               // the best found; none where there is no solver
+  std::vector<std::vector<Shares>> shares;  // how the timetables divide the bytes: drafts of plans that keep to none
+};
+
+// Of transfers that may all begin at once; every transfer may go in pieces. `known`: what the best plan so far takes.
+// `beside`: rings are taken to be as fast as beside other engines at work, else as by themselves; either may be nearer
+// to what the timetable then has run. Milliseconds for some transfers, some hundred for 56.
+OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, bool beside);
 
 }  // namespace lanewise

@@ -19,8 +19,8 @@ nlohmann::json const& report() {
 }
 
 // What is further off than all others.
-std::map<std::string, double> const kFarOff = {
-    {"epyc-mi60-x8 all-to-all", 0.33}, {"epyc-mi60-x8 all-gather", 0.33}, {"gh200x4 all-gather", 0.32}};
+std::map<std::string, double> const kFarOff = {{"epyc-mi60-x8 all-to-all", 0.33},
+                                               {"dgx-1-v100 skewed all-to-all", 0.22}};
 
 TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
   auto const& summary = report()["summary"];
@@ -32,7 +32,7 @@ TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
     EXPECT_GE(set["gap"].get<double>(), -1e-9) << where;
     // Wanted is 0.2; docs/sets.md says where it is more, and why.
     auto const known = kFarOff.find(where);
-    EXPECT_LE(set["gap"].get<double>(), known == kFarOff.end() ? 0.25 : known->second) << where;
+    EXPECT_LE(set["gap"].get<double>(), known == kFarOff.end() ? 0.2 : known->second) << where;
   }
 }
 

@@ -57,6 +57,14 @@ TEST(EnginesAtWork, LengthenTheGapsOfARing) {
   EXPECT_EQ(more(step("gpu0", "gpu1", 1_GiB, {}, {StepId(0)})), 0) << "behind it";
 }
 
+TEST(EnginesAtWork, ChangeNothingOfWhatIsNoRing) {
+  auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
+  EXPECT_NEAR(more_a_chunk(demand_beside_others(two_gpus(), ring), demand_of(two_gpus(), ring)).value(),
+              overheads::kEngineBeside.value(), 1e-12);
+  auto const copy = step("gpu0", "gpu1", 64_MiB);
+  EXPECT_EQ(demand_beside_others(two_gpus(), copy).cap, demand_of(two_gpus(), copy).cap);
+}
+
 TEST(EnginesAtWork, CountWhatIsOrderedOverOthers) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
   auto const alone = demands_of(two_gpus(), {ring})[0];

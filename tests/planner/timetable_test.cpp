@@ -62,7 +62,7 @@ TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {
   Draft whole;
   for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
   EXPECT_NEAR(tried(set_, model_, whole).run.makespan / alone_, 2, 0.01);
-  auto const trial = tried_on_time(set_, model_, Seconds(1));
+  auto const trial = tried_on_time(set_, model_, Seconds(1), false).trial;
   ASSERT_TRUE(trial);
   EXPECT_NEAR(trial->run.makespan / alone_, 1.5, 0.01);
   Bytes sum{0};
