@@ -141,7 +141,7 @@ void Resources::add_functions(Machine const& machine) {
       peer_copy_engines_[i] = copy_engines_[i];
       if (part != nullptr && part->gpu.peer_copy_engines) {
         peer_copy_engines_[i] = EngineId(engines_.size());
-        engines_.push_back({function.name + ".peer_copy_engines", *part->gpu.peer_copy_engines});
+        engines_.push_back({function.name + ".peer_copy_engines", std::max(1, *part->gpu.peer_copy_engines)});
       }
       multiprocessors_[i] = EngineId(engines_.size());
       engines_.push_back({function.name + ".multiprocessors", 1});

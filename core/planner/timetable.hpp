@@ -7,7 +7,7 @@
 namespace lanewise {
 
 struct OnTime {
-  std::optional<Trial> trial;               // the best found; none where there is no solver
+  std::optional<Trial> trial;  // the best found; none without a solver, or where no timetable has all transfers
   std::vector<std::vector<Shares>> shares;  // how the timetables divide the bytes: drafts of plans that keep to none
 };
 

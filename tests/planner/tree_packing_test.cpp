@@ -159,8 +159,8 @@ TEST(SentHops, ShareWhatTheirLegsShare) {
   EXPECT_EQ(starts_of(packing, hops), (std::vector<double>{0, 0, 1}));
   for (std::size_t leg = 0; leg < 2; ++leg) packing.legs[leg].uses = {{0, 1}};
   EXPECT_NEAR(starts_of(packing, hops)[2], 2, 1e-6);
-  packing.legs[0].handover = Seconds(0.5);  // meanwhile the other has the port to itself
-  EXPECT_NEAR(starts_of(packing, hops)[2], 2, 1e-6);
+  packing.legs[0].handover = Seconds(0.9);  // meanwhile the other has the port to itself
+  EXPECT_NEAR(starts_of(packing, hops)[2], 0.9 + 0.2 + 0.9, 1e-6);
   packing.legs[0].handover = Seconds(3);
   EXPECT_NEAR(starts_of(packing, hops)[2], 4, 1e-6);
 }
@@ -254,6 +254,16 @@ TEST_F(PackedTrees, AreBoundByThePortBetweenTheSwitches) {
       model_.capacity(model_.resources().link_above(*model_.machine().find_function("sw1")).direction.down);
   EXPECT_GE(bound->makespan, 256_MiB / *port);
   EXPECT_LE(bound->makespan, (256_MiB / *port) * 1.1);
+}
+
+// Four H100 joined directly: one peer copy engine each, and kernels are slower.
+TEST_F(PackedTrees, AreBoundByTheEnginesThatThereAre) {
+  Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h100-4gpu"));
+  auto const gathered = all_gather(model.machine(), 256_MiB);
+  auto const bound = packing_bound(gathered, {gathered.among, gathered.among.size()}, model);
+  ASSERT_TRUE(bound);
+  EXPECT_TRUE(std::any_of(bound->binding.begin(), bound->binding.end(),
+                          [](LowerBound::Part const& part) { return part.name.ends_with("peer_copy_engines"); }));
 }
 
 // Next to nothing takes as long as its first step takes to start.

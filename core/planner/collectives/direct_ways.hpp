@@ -6,13 +6,16 @@
 
 namespace lanewise {
 
+inline bool is_direct(Way const& way) {
+  return way.mechanism == Mechanism::Nvlink || way.mechanism == Mechanism::PcieP2p ||
+         way.mechanism == Mechanism::HostDma;
+}
+
 // Those that are legal and of known cost.
 inline std::vector<Judged> direct_ways(Planner const& planner, Request const& request) {
   auto ways = planner.choose(request).judged;
   std::erase_if(ways, [](Judged const& judged) {
-    bool const direct = judged.way.mechanism == Mechanism::Nvlink || judged.way.mechanism == Mechanism::PcieP2p ||
-                        judged.way.mechanism == Mechanism::HostDma;
-    return !direct || judged.refused_by != nullptr || !judged.cost;
+    return !is_direct(judged.way) || judged.refused_by != nullptr || !judged.cost;
   });
   return ways;
 }

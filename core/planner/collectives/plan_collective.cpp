@@ -75,7 +75,7 @@ class Lanes {
       request.op = op;
       auto const choice = choice_of(request, move.from);
       if (!choice.chosen) {
-        refusal = choice.judged.front().refused_by->id;
+        if (choice.judged.front().refused_by != nullptr) refusal = choice.judged.front().refused_by->id;
         continue;
       }
       auto const& judged = choice.judged[*choice.chosen];
@@ -96,6 +96,9 @@ class Lanes {
   [[nodiscard]] Choice choice_of(Request request, std::size_t from) const {
     auto choice = planner_.choose(request);
     if (!choice.chosen) return choice;
+    // No core copies within a collective: GPUs do not wait for one.
+    if (choice.judged[*choice.chosen].way.mechanism == Mechanism::BarCopy) choice.chosen = fastest_by_gpu(choice);
+    if (!choice.chosen) return choice;
     auto const& way = choice.judged[*choice.chosen].way;
     auto const& among = collective_.among;
     if (way.nic_from) {
@@ -111,6 +114,15 @@ class Lanes {
     return direct.chosen ? direct : choice;
   }
 
+  static std::optional<std::size_t> fastest_by_gpu(Choice const& choice) {
+    std::optional<std::size_t> fastest;
+    for (std::size_t i = 0; i < choice.judged.size(); ++i) {
+      auto const& judged = choice.judged[i];
+      if (judged.refused_by != nullptr || !judged.cost || judged.way.mechanism == Mechanism::BarCopy) continue;
+      if (!fastest || judged.cost->time < choice.judged[*fastest].cost->time) fastest = i;
+    }
+    return fastest;
+  }
   static std::vector<std::size_t> as_fast_as_chosen(Choice const& choice) {
     auto const& chosen = choice.judged[*choice.chosen];
     constexpr double kAlike = 1e-3;

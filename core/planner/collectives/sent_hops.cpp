@@ -44,15 +44,23 @@ class Dispatch {
     double left = 0;  // bytes
   };
 
+  // Where several legs wait for an engine, rather the one whose turn it is.
   void start_all() {
-    for (std::uint32_t leg = 0; leg < lanes_.size(); ++leg) start_on(leg);
+    std::vector<std::pair<double, std::uint32_t>> may;
+    for (std::uint32_t leg = 0; leg < lanes_.size(); ++leg)
+      if (may_start(leg)) may.emplace_back(turn(*next_of(lanes_[leg])), leg);
+    std::sort(may.begin(), may.end());
+    for (auto const& [turn, leg] : may)
+      if (may_start(leg)) start_on(leg);
+  }
+  [[nodiscard]] bool may_start(std::uint32_t leg) const {
+    auto const& engines = packing_.legs[leg].engines;
+    return lanes_[leg].carries == kNone && !lanes_[leg].waiting.empty() &&
+           std::all_of(engines.begin(), engines.end(), [&](std::uint32_t engine) { return free_[engine] >= 1; });
   }
   void start_on(std::uint32_t leg) {
     auto& lane = lanes_[leg];
     auto const& engines = packing_.legs[leg].engines;
-    if (lane.carries != kNone || lane.waiting.empty() ||
-        std::any_of(engines.begin(), engines.end(), [&](std::uint32_t engine) { return free_[engine] < 1; }))
-      return;
     for (auto const engine : engines) --free_[engine];
     lane.carries = take_next(lane);
     auto& hop = hops_[lane.carries];
@@ -69,10 +77,12 @@ class Dispatch {
     lane.left = hop.bytes;
     starting_.push_back(leg);
   }
+  [[nodiscard]] double turn(std::size_t hop) const {
+    constexpr double kTurnsOfAHop = 4;  // 2 to 12 make the same plans within 1 %, 0 longer ones
+    return hops_[hop].paced - kTurnsOfAHop * hops_[hop].ahead;
+  }
   // Whose turn it is.
   [[nodiscard]] std::vector<std::size_t>::iterator next_of(Lane& lane) const {
-    constexpr double kTurnsOfAHop = 4;  // 2 to 12 make the same plans within 1 %, 0 longer ones
-    auto const turn = [&](std::size_t i) { return hops_[i].paced - kTurnsOfAHop * hops_[i].ahead; };
     return std::min_element(lane.waiting.begin(), lane.waiting.end(),
                             [&](std::size_t a, std::size_t b) { return turn(a) < turn(b); });
   }

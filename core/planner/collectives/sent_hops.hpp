@@ -15,7 +15,7 @@ struct SentHop {
   std::uint32_t leg = 0;
   double bytes = 0;
   double paced = 0;                    // when it would go if nobody waited: in pieces
-  std::optional<std::size_t> brought;  // by this hop
+  std::optional<std::size_t> brought;  // by this hop of those that in_order() gets
   double ahead = 0;                    // hops that the piece has to go after this one
   Seconds start{0};
 };

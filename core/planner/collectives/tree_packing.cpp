@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -27,6 +28,7 @@ constexpr double kGiga = 1e-9;
 // the bundled machines.
 constexpr double kDeep = 4;
 constexpr Bytes kLarge{std::int64_t{1} << 30};  // what a way's rate is asked for
+constexpr Bytes kElement{16};                   // and what it takes to start
 // In about so many pieces the plans of trees carry the part of a root.
 constexpr double kPieces = 16;
 
@@ -35,7 +37,7 @@ constexpr double kPieces = 16;
 // one.
 class TreePacking {
  public:
-  // Without a style whatever moves data does.
+  // Without a style it is for a bound: data go by engines and by kernels, and what steps take to start counts.
   TreePacking(Collective const& collective, Waypoints const& waypoints, Model const& model, PackingStyle const* style)
       : waypoints_(waypoints),
         model_(model),
@@ -50,7 +52,7 @@ class TreePacking {
     for (std::uint32_t from = 0; from < waypoints.places.size(); ++from)
       for (std::uint32_t to = 0; to < waypoints.places.size(); ++to)
         if (from != to && !(is_memory(from) && is_memory(to))) add_legs(from, to);
-    idle_.resize(capacities_.size(), style == nullptr ? least_handover() : 0);
+    idle_.resize(capacities_.size(), style == nullptr ? soonest() : 0);
     prices_.resize(capacities_.size());
     for (std::size_t i = 0; i < prices_.size(); ++i) prices_[i] = 1 / capacities_[i];
   }
@@ -97,8 +99,9 @@ class TreePacking {
         else
           until_the_end.push_back(l);
       }
-      auto const idle = before + (behind < kForever ? behind * (1 - most_taken(until_the_end, row)) : 0);
-      if (idle <= least_) idle_[row] = idle;
+      if (behind == kForever || before + behind > least_) behind = 0;
+      auto const idle = before + behind * (1 - most_taken(until_the_end, row));
+      if (before <= least_) idle_[row] = std::max(idle_[row], std::min(idle, soonest_other()));
     }
   }
 
@@ -151,11 +154,6 @@ class TreePacking {
     double weight = 0;  // of the row's capacity for each byte
   };
 
-  [[nodiscard]] double least_handover() const {
-    auto least = kForever;
-    for (auto const& leg : legs_) least = std::min(least, leg.handover / seconds(1));
-    return least;
-  }
   [[nodiscard]] Seconds seconds(double time) const { return Seconds(time * bytes_ * kGiga); }
   [[nodiscard]] bool is_memory(std::size_t place) const {
     return std::holds_alternative<NumaId>(waypoints_.places[place]);
@@ -178,34 +176,63 @@ class TreePacking {
   }
   // Of this rate alone.
   void add_leg(Leg leg, BytesPerSecond rate) {
-    auto const demand = model_.lower(waypoints_.places[leg.from], waypoints_.places[leg.to], kLarge, leg.op, leg.way);
+    auto const& from = waypoints_.places[leg.from];
+    auto const& to = waypoints_.places[leg.to];
+    auto const demand = model_.lower(from, to, kLarge, leg.op, leg.way);
     for (auto const& use : demand.uses)
       leg.uses.push_back({static_cast<std::uint32_t>(row_of(use.resource)), use.weight.ratio()});
     for (auto const engine : demand.engines) leg.engines.push_back(static_cast<std::uint32_t>(row_of(engine)));
     leg.cap = demand.cap;
-    leg.handover = demand.latency();
+    auto const piece = style_ == nullptr ? kElement : std::max(kElement, Bytes(std::llround(bytes_of_piece())));
+    leg.handover = model_.lower(from, to, piece, leg.op, leg.way).latency();
     // What comes out of host memory was written by another GPU, and waits for it by an event.
     if (is_memory(leg.from))
-      if (auto const gpu = gpu_at(model_.machine(), waypoints_.places[leg.to]))
+      if (auto const gpu = gpu_at(model_.machine(), to))
         leg.handover += figures::chunk_gap(model_.machine().part_of(*gpu)) * model_.assumed()(Parameter::EngineStart);
     takes_.push_back(takes_of(leg, rate));
     legs_.push_back(std::move(leg));
   }
-  // In a plan what goes through host memory goes in pieces, each with its hand-over, and no leg carries more than one
-  // flow, whoever moves it: a packing that counts on more is full of legs that cannot keep up.
+  // What a byte takes of each row. In a plan what goes through host memory goes in pieces, each with its hand-over, and
+  // kernels carry no more over a leg than one flow of them: a packing that counts on more is full of legs that cannot
+  // keep up. Of a bound engines count where nothing else moves data faster: between GPUs, and by the model's own rates.
   std::vector<Take> takes_of(Leg const& leg, BytesPerSecond rate) {
     std::vector<Take> takes;
     for (auto const& use : leg.uses) takes.push_back({use.resource, use.weight});
     auto time = 1 / (rate.value() * kGiga);
-    bool const in_pieces = style_ != nullptr && (is_memory(leg.from) || is_memory(leg.to));
-    if (in_pieces) time += kPieces / roots_.front().bytes * (leg.handover / seconds(1));
+    bool const through_host = is_memory(leg.from) || is_memory(leg.to);
+    if (style_ == nullptr && (through_host || !model_.machine().overrides.empty())) return takes;
+    if (through_host) time += bytes_ / bytes_of_piece() * (leg.handover / seconds(1));
     for (auto const engine : leg.engines) takes.push_back({engine, time});
-    if (!in_pieces || !leg.engines.empty()) return takes;
+    if (!through_host || !leg.engines.empty()) return takes;
     takes.push_back({capacities_.size(), time});
     add_row("one flow", 1);
     return takes;
   }
+  [[nodiscard]] double bytes_of_piece() const { return bytes_ * roots_.front().bytes / kPieces; }
 
+  // Before this nothing flows, whatever moves it.
+  [[nodiscard]] double soonest() {
+    auto least = soonest_other();
+    for (auto const& leg : legs_) least = std::min(least, leg.handover / seconds(1));
+    return least;
+  }
+  // The least that a step takes to start which is none on a leg: staged or relayed as one. No core copies within a
+  // collective.
+  [[nodiscard]] double soonest_other() {
+    if (soonest_other_) return *soonest_other_;
+    soonest_other_ = kForever;
+    for (auto const& from : waypoints_.places)
+      for (auto const& to : waypoints_.places) {
+        if (from == to || !gpu_at(model_.machine(), from) || !gpu_at(model_.machine(), to)) continue;
+        for (auto const op : {Op::Copy, Op::Write, Op::Read})
+          for (auto const& judged : planner_.choose({.from = from, .to = to, .bytes = kLarge, .op = op}).judged)
+            if (judged.refused_by == nullptr && judged.cost && !is_direct(judged.way) &&
+                judged.way.mechanism != Mechanism::BarCopy)
+              soonest_other_ =
+                  std::min(*soonest_other_, model_.lower(from, to, kElement, op, judged.way).latency() / seconds(1));
+      }
+    return *soonest_other_;
+  }
   [[nodiscard]] double weight(std::size_t leg, std::size_t row) const {
     double weight = 0;
     for (auto const& take : takes_[leg])
@@ -391,6 +418,7 @@ class TreePacking {
   std::vector<std::string> names_;  // of rows
   std::vector<double> capacities_;  // of rows: a second; of engines, how many
   std::vector<double> idle_;        // of rows: as long at least nothing is taken
+  std::optional<double> soonest_other_;
   std::vector<Leg> legs_;
   std::vector<std::vector<Take>> takes_;  // of legs
   std::vector<PackedTree> trees_;

@@ -65,7 +65,7 @@ bool can_be_packed(Collective const& collective, Waypoints const& waypoints);
 std::vector<Packing> packed_trees(Collective const& collective, Waypoints const& waypoints, Model const& model,
                                   PackingStyle const& style);
 
-// No trees are through in less, however many engines and kernels there are.
+// No trees are through in less, by the engines that GPUs have and however many kernels.
 std::optional<LowerBound> packing_bound(Collective const& collective, Waypoints const& waypoints, Model const& model);
 
 }  // namespace lanewise
