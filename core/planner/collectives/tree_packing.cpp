@@ -247,7 +247,10 @@ class TreePacking {
       double taken = 0;
       for (auto const leg : legs) {
         auto const needs = weight(leg, other);
-        taken = std::max(taken, needs > 0 ? weight(leg, row) / needs : kForever);
+        if (needs > 0)
+          taken = std::max(taken, weight(leg, row) / needs);
+        else
+          taken = kForever;
       }
       most = std::min(most, taken * capacities_[other] / capacities_[row]);
     }
