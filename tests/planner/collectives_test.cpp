@@ -198,6 +198,7 @@ TEST(PlanCollective, CrossesBetweenIslandsOnce) {
   auto collective = among(model.machine(), CollectiveOp::AllGather, 4, 256_MiB);
   collective.algorithm = Algorithm::Hierarchical;
   auto const plan = plan_collective(model, collective);
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::Hierarchical);
   Bytes across{0};
   for (auto const& step : plan.steps)
     if (step.way.mechanism != Mechanism::Nvlink) across += step.bytes;

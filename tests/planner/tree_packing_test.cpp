@@ -133,7 +133,8 @@ TEST(PackedMoves, WhatGoesOnNowhereGoesAsOneWithWhatIsThere) {
       CollectiveOp::Broadcast, {Place(PciId(0)), Place(PciId(1)), Place(PciId(2))}, 1_MiB, Algorithm::PackedTrees, 0};
   std::vector<std::vector<Bytes>> sent(2);
   Bytes end{0};
-  for (auto const& move : packed_moves(broadcast, packing, 0, 8).list()) {
+  auto const moves = packed_moves(broadcast, packing, 0, 8);
+  for (auto const& move : moves.list()) {
     sent[*move.leg].push_back(move.bytes);
     if (*move.leg == 0) continue;
     EXPECT_EQ(move.read_at, end);

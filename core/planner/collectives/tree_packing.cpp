@@ -99,8 +99,8 @@ class TreePacking {
         else
           until_the_end.push_back(l);
       }
-      if (behind == kForever || before + behind > least_) behind = 0;
-      auto const idle = before + behind * (1 - most_taken(until_the_end, row));
+      auto idle = before;
+      if (before + behind <= least_) idle += behind * (1 - most_taken(until_the_end, row));
       if (before <= least_) idle_[row] = std::max(idle_[row], std::min(idle, soonest_other()));
     }
   }
