@@ -21,8 +21,8 @@ bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::LinearS
     most.push_back(row.at_most);
   }
   Clp_loadProblem(model.get(), static_cast<int>(program->cost.size()), static_cast<int>(program->rows.size()),
-                  program->starts.data(), rows.data(), values.data(), nullptr, nullptr, program->cost.data(),
-                  least.data(), most.data());
+                  program->starts.data(), rows.data(), values.data(), nullptr, program->most.data(),
+                  program->cost.data(), least.data(), most.data());
   Clp_dual(model.get(), 0);
   if (Clp_status(model.get()) != 0) return false;
   auto const* x = Clp_primalColumnSolution(model.get());

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/planner/configuration_bound.hpp"
 #include "core/planner/demands.hpp"
@@ -16,12 +17,22 @@ namespace {
 constexpr double kGigabyteASecond = kMegabyte / kMillisecond;
 
 constexpr int kMostRounds = 60;
-constexpr int kAttempts = 6;  // configurations looked for in a round
+constexpr int kMoreRounds = 30;  // with the configurations of an earlier answer
+constexpr int kAttempts = 2;     // configurations looked for in a round, each so often from the best so far
+constexpr int kKicks = 30;
+constexpr int kKickedOut = 2;          // lanes
+constexpr double kWorthKeeping = 0.9;  // of the most that is found on the way
 // So close to what no timetable beats, as far as the search can tell, it is short enough.
 constexpr double kShortEnough = 0.003;
 
+// Of more configurations the program has so many that are worth most at its last prices, and those in use: a fourth of
+// the time.
+constexpr std::size_t kManyConfigurations = 300;
+
+// In so many orders, and these from behind.
+constexpr std::size_t kOrders = 4;
 // What a start counts for where few slices are wanted.
-constexpr double kThrifts[] = {0.25, 1, 4};
+constexpr double kThrifts[] = {1, 2, 4};
 // Of more lanes, one that is worth less by itself than what it would take the place of is not tried.
 constexpr std::size_t kManyLanes = 100;
 
@@ -93,13 +104,17 @@ double ConfigurationProgram::most_known(std::vector<double> const& prices) const
 std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
   Answer found;
   double least = 0;  // what no timetable beats, as far as the search can tell
-  for (int round = 0; round < kMostRounds; ++round) {
-    auto const answer = shortest({});
+  std::vector<double> lasts;
+  std::vector<double> prices(bytes_.size(), 0);
+  auto const rounds = std::exchange(has_answered_, true) ? kMoreRounds : kMostRounds;
+  for (int round = 0; round < rounds; ++round) {
+    auto answer = shortest(likely(lasts, prices), {});
     if (!answer) return std::nullopt;
-    found.makespan = std::accumulate(answer->x.begin(), answer->x.end(), 0.0);
+    lasts = std::move(answer->x);
+    found.makespan = std::accumulate(lasts.begin(), lasts.end(), 0.0);
     if (found.makespan <= least * (1 + kShortEnough)) break;
     // The program's own prices jump; half way to them from those that told most so far it finds its way sooner.
-    auto prices = answer->duals;
+    prices = answer->duals;
     for (std::size_t i = 0; i < found.prices.size(); ++i) prices[i] = (prices[i] + found.prices[i]) / 2;
     for (auto& price : prices) price = std::max(0.0, price);
     auto const before = configurations_.size();
@@ -124,10 +139,19 @@ std::optional<ConfigurationProgram::Answer> ConfigurationProgram::generate() {
 std::vector<Timetable> ConfigurationProgram::solve() {
   std::vector<Timetable> timetables;
   auto const answer = generate();
-  auto const last = answer ? shortest({}) : std::nullopt;
+  auto const last = answer ? shortest(all(), {}) : std::nullopt;
   if (!last) return timetables;
-  for (auto const thrift : kThrifts)
-    if (auto const lasts = lasting(last->x, answer->makespan, thrift)) timetables.push_back(timetable(*lasts));
+  for (auto const thrift : kThrifts) {
+    auto const lasts = lasting(last->x, answer->makespan, thrift);
+    if (!lasts) continue;
+    std::set<std::vector<std::size_t>> lines;
+    for (std::size_t order = 0; order < kOrders; ++order) {
+      auto line = in_line(*lasts, order);
+      lines.emplace(line.rbegin(), line.rend());
+      lines.insert(std::move(line));
+    }
+    for (auto const& line : lines) timetables.push_back(timetable(*lasts, line));
+  }
   return timetables;
 }
 
@@ -241,15 +265,33 @@ std::vector<std::uint32_t> ConfigurationProgram::in_place_of_others(Priced const
   return left.lanes;
 }
 
-// Greedily, then by small changes for as long as one helps.
+// By small changes for as long as one helps.
+void ConfigurationProgram::climb(Priced& from, Order const& order, std::vector<double> const& prices) {
+  for (bool better = true; better;) {
+    better = false;
+    for (auto const lane : order) better = change(from, lane, prices) || better;
+  }
+}
+
+// Greedily, then by small changes, and again and again by such without some lanes of the best: where small changes
+// alone end is up to a sixth below the most of eight MI60. What is found on the way joins the program, if it is worth
+// about as much.
 ConfigurationProgram::Priced ConfigurationProgram::worth_most(std::vector<double> const& prices, int attempt) {
   auto const order = order_of(prices, attempt);
   Priced best;
   for (auto const lane : order)
     if (fits(best.configuration, lane)) change(best, lane, prices);
-  for (bool better = true; better;) {
-    better = false;
-    for (auto const lane : order) better = change(best, lane, prices) || better;
+  climb(best, order, prices);
+  for (int kick = 0; kick < kKicks; ++kick) {
+    Priced next;
+    auto lanes = best.configuration.lanes;
+    for (int out = 0; out < kKickedOut && lanes.size() > 1; ++out)
+      lanes.erase(lanes.begin() + static_cast<std::ptrdiff_t>(random_() % lanes.size()));
+    if (!lanes.empty()) take(next, std::move(lanes), prices);
+    climb(next, order_of(prices, 1 + kick % 2), prices);
+    if (next.worth < kWorthKeeping * best.worth) continue;
+    if (next.worth >= best.worth) best = next;
+    add(std::move(next.configuration));
   }
   return best;
 }
@@ -259,18 +301,50 @@ void ConfigurationProgram::add(Configuration configuration) {
     configurations_.push_back(std::move(configuration));
 }
 
-// How long each configuration lasts, in milliseconds. `costs`: of a millisecond of each; empty: 1.
-std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<double> const& costs) const {
+std::vector<std::size_t> ConfigurationProgram::all() const {
+  std::vector<std::size_t> all(configurations_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+// Those that may be in use in the next answer. `lasts`: the last one, or none.
+std::vector<std::size_t> ConfigurationProgram::likely(std::vector<double> const& lasts,
+                                                      std::vector<double> const& prices) const {
+  if (lasts.empty() || configurations_.size() <= kManyConfigurations) return all();
+  std::vector<std::size_t> some;
+  std::vector<std::pair<double, std::size_t>> others;
+  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+    bool const is_usual = c < bytes_.size();             // of one transfer: there is an answer with these
+    if (is_usual || (c < lasts.size() && lasts[c] > 0))  // others came since
+      some.push_back(c);
+    else
+      others.emplace_back(-worth_of(configurations_[c], prices), c);
+  }
+  auto const count = std::min(others.size(), kManyConfigurations);
+  std::partial_sort(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(count), others.end());
+  for (std::size_t k = 0; k < count; ++k) some.push_back(others[k].second);
+  std::sort(some.begin(), some.end());
+  return some;
+}
+
+// How long each configuration lasts, in milliseconds, where only some do. `costs`: of a millisecond of each; empty: 1.
+std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<std::size_t> const& some,
+                                                             std::vector<double> const& costs) const {
   LinearProgram program;
   for (auto const bytes : bytes_) program.add_row({.at_least = bytes});
-  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+  for (auto const c : some) {
     auto const& [lanes, rates] = configurations_[c];
     std::map<std::size_t, double> moved;
     for (std::size_t k = 0; k < lanes.size(); ++k) moved[lanes_[lanes[k]].transfer] += rates[k];
     for (auto const& [transfer, rate] : moved) program.entries.push_back({static_cast<int>(transfer), rate});
     program.end_column(costs.empty() ? 1 : costs[c]);
   }
-  return lanewise::solve(program);
+  auto answer = lanewise::solve(program);
+  if (!answer) return answer;
+  std::vector<double> lasts(configurations_.size(), 0);
+  for (std::size_t k = 0; k < some.size(); ++k) lasts[some[k]] = answer->x[k];
+  answer->x = std::move(lasts);
+  return answer;
 }
 
 // How long they last where few are wanted: each also costs `thrift` times what its lanes take to start. A cost that
@@ -287,42 +361,53 @@ std::optional<std::vector<double>> ConfigurationProgram::lasting(std::vector<dou
       starts /= static_cast<double>(configurations_[c].lanes.size());
       costs.push_back(1 + thrift * starts / std::max(lasts[c], kShortest * makespan));
     }
-    auto answer = shortest(costs);
+    auto answer = shortest(all(), costs);
     if (!answer) return std::nullopt;
     lasts = std::move(answer->x);
   }
   return lasts;
 }
 
-std::size_t ConfigurationProgram::in_common(std::size_t one, std::size_t other) const {
+// What the lanes of both need not start again, in milliseconds.
+double ConfigurationProgram::saved_between(std::size_t one, std::size_t other) const {
   auto const& a = configurations_[one].lanes;
   auto const& b = configurations_[other].lanes;
   std::vector<std::uint32_t> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  return both.size();
+  double starts = 0;
+  for (auto const lane : both) starts += lanes_[lane].latency;
+  return starts;
 }
 
-// In an order in which as much as can goes on from one configuration to the next: the most alike of those left, then
-// stretches the other way round where that helps.
-std::vector<std::size_t> ConfigurationProgram::in_line(std::vector<std::size_t> used) const {
+// Those in use in an order in which starts are saved by what goes on from one to the next: from one of them on that
+// with most such of those left, then stretches the other way round where that helps. `order`: from which one on, and so
+// which of several such.
+std::vector<std::size_t> ConfigurationProgram::in_line(std::vector<double> const& lasts, std::size_t order) const {
+  constexpr double kNothing = 1e-6;  // milliseconds
+  constexpr double kMore = 1e-9;
+  std::vector<std::size_t> used;
+  for (std::size_t c = 0; c < lasts.size(); ++c)
+    if (lasts[c] > kNothing) used.push_back(c);
   auto const count = used.size();
-  std::vector<std::vector<std::size_t>> common(count, std::vector<std::size_t>(count, 0));
+  if (count == 0) return used;
+  std::vector<std::vector<double>> saved(count, std::vector<double>(count, 0));
   for (std::size_t a = 0; a < count; ++a)
-    for (std::size_t b = 0; b < count; ++b) common[a][b] = in_common(used[a], used[b]);
+    for (std::size_t b = 0; b < count; ++b) saved[a][b] = saved_between(used[a], used[b]);
   std::vector<std::size_t> line(count);
   std::iota(line.begin(), line.end(), std::size_t{0});
+  std::swap(line.front(), line[order * count / kOrders]);
   for (std::size_t at = 1; at < count; ++at)
     std::iter_swap(line.begin() + static_cast<std::ptrdiff_t>(at),
                    std::max_element(line.begin() + static_cast<std::ptrdiff_t>(at), line.end(),
-                                    [&](auto a, auto b) { return common[line[at - 1]][a] < common[line[at - 1]][b]; }));
-  auto const meet = [&](std::size_t a, std::size_t b) { return b < count ? common[line[a]][line[b]] : 0; };
+                                    [&](auto a, auto b) { return saved[line[at - 1]][a] < saved[line[at - 1]][b]; }));
+  auto const meet = [&](std::size_t a, std::size_t b) { return b < count ? saved[line[a]][line[b]] : 0; };
   for (bool better = true; better;) {
     better = false;
     for (std::size_t first = 1; first < count; ++first)
       for (auto last = first + 1; last < count; ++last) {
         auto const turned =
-            common[line[first - 1]][line[last]] + (last + 1 < count ? common[line[first]][line[last + 1]] : 0);
-        if (turned <= meet(first - 1, first) + meet(last, last + 1)) continue;
+            saved[line[first - 1]][line[last]] + (last + 1 < count ? saved[line[first]][line[last + 1]] : 0);
+        if (turned <= meet(first - 1, first) + meet(last, last + 1) + kMore) continue;
         std::reverse(line.begin() + static_cast<std::ptrdiff_t>(first),
                      line.begin() + static_cast<std::ptrdiff_t>(last) + 1);
         better = true;
@@ -333,14 +418,11 @@ std::vector<std::size_t> ConfigurationProgram::in_line(std::vector<std::size_t> 
   return result;
 }
 
-Timetable ConfigurationProgram::timetable(std::vector<double> const& lasts) const {
-  constexpr double kNothing = 1e-6;  // milliseconds
-  std::vector<std::size_t> used;
-  for (std::size_t c = 0; c < lasts.size(); ++c)
-    if (lasts[c] > kNothing) used.push_back(c);
+Timetable ConfigurationProgram::timetable(std::vector<double> const& lasts,
+                                          std::vector<std::size_t> const& line) const {
   Timetable timetable;
   auto left = bytes_;
-  for (auto const c : in_line(std::move(used))) {
+  for (auto const c : line) {
     auto& slice = timetable.slices.emplace_back(Timetable::Slice{Seconds(lasts[c] * kMillisecond), {}});
     for (std::size_t k = 0; k < configurations_[c].lanes.size(); ++k) {
       auto const& lane = lanes_[configurations_[c].lanes[k]];

@@ -46,7 +46,8 @@ class ConfigurationProgram {
   // between its chunks counts with its rate from now on, the latter as `beside` other engines at work or as by itself.
   // At first every option has the rate that it has alone.
   void set_pieces(std::vector<Shares> const& bytes, bool beside);
-  // The shortest found, in several forms: of ever fewer slices. None where there is no solver.
+  // The shortest found, in several forms: of ever fewer slices, and these in several orders. None where there is no
+  // solver.
   std::vector<Timetable> solve();
   // What no timetable of these rates beats, or as much of it as is soon found out. 0 where there is no solver.
   Seconds least();
@@ -84,17 +85,22 @@ class ConfigurationProgram {
   bool change(Priced& best, std::uint32_t lane, std::vector<double> const& prices);
   [[nodiscard]] std::vector<std::uint32_t> in_place_of_others(Priced const& best, std::uint32_t lane,
                                                               std::vector<double> const& prices) const;
+  void climb(Priced& from, Order const& order, std::vector<double> const& prices);
   Priced worth_most(std::vector<double> const& prices, int attempt);
   void add(Configuration configuration);
   [[nodiscard]] double worth_of_all(std::vector<double> const& prices) const;
   [[nodiscard]] double most_known(std::vector<double> const& prices) const;
   std::optional<Answer> generate();
-  [[nodiscard]] std::optional<LinearSolution> shortest(std::vector<double> const& costs) const;
+  [[nodiscard]] std::vector<std::size_t> all() const;
+  [[nodiscard]] std::vector<std::size_t> likely(std::vector<double> const& lasts,
+                                                std::vector<double> const& prices) const;
+  [[nodiscard]] std::optional<LinearSolution> shortest(std::vector<std::size_t> const& some,
+                                                       std::vector<double> const& costs) const;
   [[nodiscard]] std::optional<std::vector<double>> lasting(std::vector<double> lasts, double makespan,
                                                            double thrift) const;
-  [[nodiscard]] std::size_t in_common(std::size_t one, std::size_t other) const;
-  [[nodiscard]] std::vector<std::size_t> in_line(std::vector<std::size_t> used) const;
-  [[nodiscard]] Timetable timetable(std::vector<double> const& lasts) const;
+  [[nodiscard]] double saved_between(std::size_t one, std::size_t other) const;
+  [[nodiscard]] std::vector<std::size_t> in_line(std::vector<double> const& lasts, std::size_t order) const;
+  [[nodiscard]] Timetable timetable(std::vector<double> const& lasts, std::vector<std::size_t> const& line) const;
 
   TransferSet const& set_;
   Model const& model_;
@@ -106,6 +112,7 @@ class ConfigurationProgram {
   Sharing sharing_;
   std::vector<Configuration> configurations_;
   std::set<std::vector<std::uint32_t>> known_;
+  bool has_answered_ = false;
   std::minstd_rand random_{1};  // the same numbers every time
 };
 

@@ -13,7 +13,8 @@ namespace lanewise {
 inline constexpr double kMegabyte = 1e6;
 inline constexpr double kMillisecond = 1e-3;
 
-// Minimise cost x so that every row is within its limits and no x is negative. Column by column.
+// Minimise cost x so that every row is within its limits and every x between 0 and what it may be at most. Column by
+// column.
 struct LinearProgram {
   struct Entry {
     int row = 0;
@@ -25,6 +26,7 @@ struct LinearProgram {
   };
   std::vector<Limits> rows;
   std::vector<double> cost;
+  std::vector<double> most;    // that each column may be
   std::vector<int> starts{0};  // where a column's entries begin, and behind the last where they end
   std::vector<Entry> entries;
 
@@ -33,8 +35,9 @@ struct LinearProgram {
     return static_cast<int>(rows.size()) - 1;
   }
   // The next column; its entries were pushed before.
-  void end_column(double cost_of_it) {
+  void end_column(double cost_of_it, double at_most = std::numeric_limits<double>::infinity()) {
     cost.push_back(cost_of_it);
+    most.push_back(at_most);
     starts.push_back(static_cast<int>(entries.size()));
   }
 };

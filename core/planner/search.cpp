@@ -39,6 +39,8 @@ constexpr double kOffOfSmall = 0.04;
 constexpr double kOffOfLarge = 0.1;
 constexpr std::size_t kSmall = 16;
 constexpr std::size_t kMostTimed = 64;
+// By so much it may be better than the best without.
+constexpr double kGainOnTime = 0.08;
 
 // How full things may get before steps take turns, and who goes first.
 struct Turns {
@@ -170,10 +172,11 @@ class Search {
     return worst;
   }
 
-  // The best draft that is clearly better than the usual ways all at once, which take `usual`.
-  Found run(double usual) {
+  // The best draft that is clearly better than the usual ways all at once, which take `usual`. `wanted`: no other will
+  // do, so that what cannot be expected to come to that is not tried.
+  Found run(double usual, double wanted = std::numeric_limits<double>::infinity()) {
     search(usual);
-    auto const timed = with_timetable();
+    auto const timed = best_.value <= wanted * (1 + kGainOnTime) ? with_timetable() : Found{};
     simplify(usual);
     if (timed.value * (1 + kClearlyBetter) <= best_.value) best_ = timed;
     return std::move(best_);
@@ -476,8 +479,9 @@ Plan best_found(Plan const& each, Model const& model, Objective objective) {
   if (!how.model.assumed().usual()) open = open_under(how.model);
   if (!uses_host_itself(apart) &&
       (objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value))) {
-    auto with_host = Search(open, how.model, objective).run(by_itself);
-    if (with_host.value <= how.at_most(best.value).value()) return plan_of(open, each, std::move(with_host.trial));
+    auto const wanted = how.at_most(best.value).value();
+    auto with_host = Search(open, how.model, objective).run(by_itself, wanted);
+    if (with_host.value <= wanted) return plan_of(open, each, std::move(with_host.trial));
   }
   return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));
 }

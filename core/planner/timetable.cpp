@@ -5,6 +5,8 @@
 
 #include "core/planner/configurations.hpp"
 #include "core/planner/demands.hpp"
+#include "core/planner/linear_program.hpp"
+#include "core/planner/rounds.hpp"
 
 namespace lanewise {
 namespace {
@@ -14,6 +16,15 @@ constexpr int kTimes = 3;
 
 // So far behind what is known already, it is not made again: the second is some percent shorter than the first.
 constexpr double kHopeless = 1.05;
+
+// Of what all timetables come to, so many of the best get pieces of other sizes so often, and then the best again: each
+// time so much larger or smaller at most.
+constexpr std::size_t kMostResized = 3;
+constexpr int kResizings = 2;
+constexpr int kMoreResizings = 6;
+constexpr double kOtherSize = 0.1;
+// How far behind what is known they may be for that: it makes them some percent shorter.
+constexpr double kWorthResizing = 1.1;
 
 // A way of a transfer at work without a pause: from one slice to the end of another.
 struct Stay {
@@ -81,12 +92,15 @@ std::vector<Portion> portions_of(std::vector<Stay> const& stays, TransferSet con
   return portions;
 }
 
-bool get_in_the_way(Demand const& one, Demand const& other) {
-  auto const passes = [&](Use const& use) {
-    return std::any_of(other.uses.begin(), other.uses.end(),
-                       [&](Use const& its) { return its.resource == use.resource; });
+// Whether two steps want the same engine, or more than there is of something at the rates that they have alone.
+bool get_in_the_way(Demand const& one, double its_rate, Demand const& other, double others_rate, Model const& model) {
+  auto const is_too_much = [&](Use const& use) {
+    return std::any_of(other.uses.begin(), other.uses.end(), [&](Use const& of_other) {
+      auto const wanted = use.weight.ratio() * its_rate + of_other.weight.ratio() * others_rate;
+      return of_other.resource == use.resource && wanted > kHardlyShared * model.capacity(use.resource)->value();
+    });
   };
-  return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), passes);
+  return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), is_too_much);
 }
 
 // Every step waits for those that end last of all that end before its slice and get in its way, and for the one before
@@ -94,13 +108,16 @@ bool get_in_the_way(Demand const& one, Demand const& other) {
 Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model const& model) {
   auto trial = laid_out(set, model, portions_of(stays, set));
   auto const demands = demands_of(model, trial.steps);
+  std::vector<double> rates;  // alone
+  for (auto const& stay : stays) rates.push_back(set.transfers[stay.transfer].options[stay.option].rate.value());
   std::map<std::pair<std::size_t, std::size_t>, StepId> last;  // of a transfer and option
   for (std::size_t k = 0; k < stays.size(); ++k) {
     std::size_t latest = 0;  // 1 + the slice with which they end
     auto& turns = trial.steps[k].turns;
     for (std::size_t other = 0; other < stays.size(); ++other) {
       auto const ends = stays[other].last + 1;
-      if (ends > stays[k].first || ends < latest || !get_in_the_way(demands[k], demands[other])) continue;
+      if (ends > stays[k].first || ends < latest) continue;
+      if (!get_in_the_way(demands[k], rates[k], demands[other], rates[other], model)) continue;
       if (ends > latest) turns.clear();
       latest = ends;
       turns.push_back(StepId(other));
@@ -112,6 +129,102 @@ Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model cons
   }
   trial.run = estimate(model, trial.steps, demands);
   return trial;
+}
+
+// The program that gives the pieces of a run other sizes: how much larger and smaller, and when they begin, so that all
+// end earliest, in the same turns and at the rates that they had. Milliseconds and megabytes.
+class Resizing {
+ public:
+  Resizing(std::vector<Stay> const& stays, Trial const& trial, TransferSet const& set, Model const& model)
+      : stays_(stays), before_(stays.size()), behind_(stays.size()) {
+    for (std::size_t i = 0; i < set.transfers.size(); ++i) program_.add_row({.at_least = 0});  // nothing is lost
+    auto const demands = demands_of(model, trial.steps);
+    for (std::size_t k = 0; k < stays.size(); ++k) {
+      auto const& ran = trial.run.steps[k];
+      bytes_.push_back(static_cast<double>(trial.steps[k].bytes.value()) / kMegabyte);
+      took_.push_back((ran.end - ran.start) / Seconds(kMillisecond));
+      rates_.push_back(bytes_[k] / (took_[k] - demands[k].latency() / Seconds(kMillisecond)));
+    }
+    for (std::size_t k = 0; k < stays.size(); ++k) {
+      for (auto const id : trial.steps[k].turns) {
+        auto const row = program_.add_row({.at_least = took_[index(id)]});
+        before_[k].push_back(row);
+        behind_[index(id)].push_back(row);
+      }
+      ends_.push_back(program_.add_row({.at_least = took_[k]}));
+      behind_[k].push_back(ends_[k]);
+    }
+  }
+
+  // None where there is no solver.
+  std::optional<std::vector<Stay>> run() {
+    for (auto const row : ends_) program_.entries.push_back({row, 1});
+    program_.end_column(1);  // when all have ended
+    for (std::size_t k = 0; k < stays_.size(); ++k) {
+      for (auto const row : before_[k]) program_.entries.push_back({row, 1});
+      for (auto const row : behind_[k]) program_.entries.push_back({row, -1});
+      program_.end_column(0);  // its start
+      add_bytes(k, 1);
+      add_bytes(k, -1);
+    }
+    auto const answer = solve(program_);
+    if (!answer) return std::nullopt;
+    auto stays = stays_;
+    for (std::size_t k = 0; k < stays.size(); ++k)
+      stays[k].bytes = (bytes_[k] + answer->x[3 * k + 2] - answer->x[3 * k + 3]) * kMegabyte;
+    return stays;
+  }
+
+ private:
+  void add_bytes(std::size_t k, double sign) {
+    constexpr double kRatherNot = 1e-3;  // milliseconds for each megabyte: what gains nothing stays as it is
+    program_.entries.push_back({static_cast<int>(stays_[k].transfer), sign});
+    for (auto const row : behind_[k]) program_.entries.push_back({row, -sign / rates_[k]});
+    program_.end_column(kRatherNot, kOtherSize * bytes_[k]);
+  }
+
+  std::vector<Stay> const& stays_;
+  LinearProgram program_;
+  std::vector<double> bytes_;
+  std::vector<double> took_;
+  std::vector<double> rates_;  // once they flow
+  std::vector<int> ends_;      // rows
+  std::vector<std::vector<int>> before_;
+  std::vector<std::vector<int>> behind_;
+};
+
+struct Timed {
+  std::vector<Stay> stays;
+  Trial trial;
+};
+bool is_earlier(Timed const& one, Timed const& other) { return one.trial.run.makespan < other.trial.run.makespan; }
+
+// What timetables come to, the best first.
+std::vector<Timed> best_on_time(std::vector<Timetable> const& timetables, TransferSet const& set, Model const& model) {
+  std::vector<Timed> all;
+  for (auto const& timetable : timetables) {
+    auto stays = stays_of(timetable, set, model);
+    if (!all_move(stays, set)) continue;  // what is too small for a slice
+    auto trial = on_time(stays, set, model);
+    all.push_back({std::move(stays), std::move(trial)});
+  }
+  std::stable_sort(all.begin(), all.end(), is_earlier);
+  all.resize(std::min(all.size(), kMostResized));
+  return all;
+}
+
+// The best of what pieces of several sizes come to.
+Timed in_other_sizes(Timed best, TransferSet const& set, Model const& model, int times) {
+  auto latest = best;
+  for (int time = 0; time < times; ++time) {
+    auto resized = Resizing(latest.stays, latest.trial, set, model).run();
+    if (!resized) break;
+    drop_small(*resized, set, model);
+    latest.trial = on_time(*resized, set, model);
+    latest.stays = std::move(*resized);
+    if (is_earlier(latest, best)) best = latest;
+  }
+  return best;
 }
 
 std::vector<Shares> shares_of(std::vector<Stay> const& stays, TransferSet const& set, Model const& model) {
@@ -159,24 +272,21 @@ OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, 
   ConfigurationProgram program(set, model);
   program.set_pieces(likely_pieces(set), beside);
   for (int time = 0; time < kTimes; ++time) {
-    std::optional<Trial> latest;
-    std::vector<Stay> its_stays;
-    for (auto const& timetable : program.solve()) {
-      auto stays = stays_of(timetable, set, model);
-      if (!all_move(stays, set)) continue;  // what is too small for a slice
-      if (auto shares = shares_of(stays, set, model);
+    auto timed = best_on_time(program.solve(), set, model);
+    if (timed.empty()) break;
+    for (auto& one : timed) {
+      if (auto shares = shares_of(one.stays, set, model);
           std::find(result.shares.begin(), result.shares.end(), shares) == result.shares.end())
         result.shares.push_back(std::move(shares));
-      auto trial = on_time(stays, set, model);
-      if (latest && trial.run.makespan >= latest->run.makespan) continue;
-      latest = std::move(trial);
-      its_stays = std::move(stays);
+      if (one.trial.run.makespan <= known * kWorthResizing)
+        one = in_other_sizes(std::move(one), set, model, kResizings);
     }
-    if (!latest) break;
-    bool const is_hopeless = latest->run.makespan > known * kHopeless;
-    if (!result.trial || latest->run.makespan < result.trial->run.makespan) result.trial = std::move(latest);
+    auto best = std::move(*std::min_element(timed.begin(), timed.end(), is_earlier));
+    bool const is_hopeless = best.trial.run.makespan > known * kHopeless;
+    if (!is_hopeless) best = in_other_sizes(std::move(best), set, model, kMoreResizings);
+    program.set_pieces(mean_pieces(best.stays, set), beside);
+    if (!result.trial || best.trial.run.makespan < result.trial->run.makespan) result.trial = std::move(best.trial);
     if (is_hopeless) break;
-    program.set_pieces(mean_pieces(its_stays, set), beside);
   }
   return result;
 }

@@ -18,21 +18,24 @@ nlohmann::json const& report() {
   return json;
 }
 
-// What is further off than all others.
-std::map<std::string, double> const kFarOff = {{"epyc-mi60-x8 all-to-all", 0.33},
-                                               {"dgx-1-v100 skewed all-to-all", 0.22}};
+// Wanted is 0.2, and all come to it. Which timetables are found hangs on the solver's last digits, by which the largest
+// sets are up to 2 % longer or shorter; the others must stay as near as timetables in pieces of the right sizes come.
+std::map<std::string, double> const kPromised = {
+    {"epyc-mi60-x8 all-to-all", 0.215},      {"dgx-1-v100 all-to-all", 0.21},
+    {"dgx-1-v100 skewed all-to-all", 0.21},  {"rtx6000pro-x8-genoa all-to-all", 0.1},
+    {"rtx6000pro-x8-bcm all-to-all", 0.085}, {"hgx-h100-4gpu all-to-all", 0.105},
+    {"dgx-1-p100 far shift", 0.06}};
 
 TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
   auto const& summary = report()["summary"];
   EXPECT_GE(summary["sets"].get<int>(), 260);
   EXPECT_LE(summary["median_gap"].get<double>(), 0.05);
-  EXPECT_LE(summary["p90_gap"].get<double>(), 0.16);
+  EXPECT_LE(summary["p90_gap"].get<double>(), 0.13);
   for (auto const& set : report()["sets"]) {
     auto const where = set["machine"].get<std::string>() + " " + set["set"].get<std::string>();
     EXPECT_GE(set["gap"].get<double>(), -1e-9) << where;
-    // Wanted is 0.2; docs/sets.md says where it is more, and why.
-    auto const known = kFarOff.find(where);
-    EXPECT_LE(set["gap"].get<double>(), known == kFarOff.end() ? 0.2 : known->second) << where;
+    auto const promised = kPromised.find(where);
+    EXPECT_LE(set["gap"].get<double>(), promised == kPromised.end() ? 0.2 : promised->second) << where;
   }
 }
 

@@ -158,6 +158,20 @@ TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
   EXPECT_NEAR(solution->duals[0], 2, 1e-9);
 }
 
+TEST(LinearProgram, KeepsColumnsBelowTheirMost) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  LinearProgram program;
+  auto const row = program.add_row({.at_most = 10});
+  program.entries.push_back({row, 1});
+  program.end_column(-1);
+  program.entries.push_back({row, 1});
+  program.end_column(-2, 3);
+  auto const answer = solve(program);
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->x[0], 7, 1e-9);
+  EXPECT_NEAR(answer->x[1], 3, 1e-9);
+}
+
 // Divided to be through earliest, and with room: both carry every byte, the second hardly later, and less is full.
 TEST(BestDivision, LeavesRoomWhereItIsAsked) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";

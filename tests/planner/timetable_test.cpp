@@ -58,6 +58,18 @@ TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
   }
 }
 
+// gpu0 sends four times as much to gpu1 as to the others: both engines would be through after 6 / 2, but what goes to
+// gpu1 has one of them: 4. The rest fits beside it.
+TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
+  set_.transfers[0].bytes = 1_GiB;
+  auto const trial = tried_on_time(set_, model_, Seconds(1), false).trial;
+  ASSERT_TRUE(trial);
+  EXPECT_NEAR(trial->run.makespan / alone_, 4, 0.02);
+  std::vector<Bytes> sums(3);
+  for (std::size_t k = 0; k < trial->steps.size(); ++k) sums[trial->parts[k].transfer] += trial->steps[k].bytes;
+  EXPECT_EQ(sums, (std::vector<Bytes>{1_GiB, 256_MiB, 256_MiB}));
+}
+
 TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {
   Draft whole;
   for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
