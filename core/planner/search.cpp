@@ -39,8 +39,8 @@ constexpr double kOffOfSmall = 0.04;
 constexpr double kOffOfLarge = 0.1;
 constexpr std::size_t kSmall = 16;
 constexpr std::size_t kMostTimed = 64;
-// By so much it may be better than the best without.
-constexpr double kGainOnTime = 0.08;
+// By so much it may be better than the best without: up to 13 % on the bundled machines.
+constexpr double kGainOnTime = 0.15;
 
 // How full things may get before steps take turns, and who goes first.
 struct Turns {

@@ -28,8 +28,8 @@ constexpr Seconds kSurelyEarlierThroughHost{4e-6};
 // better. All its costs must be known, and it must have transfers.
 //
 // Cheap drafts are tried first, and costly ones only while the best so far is clearly above what no plan could beat: a
-// set of 56 transfers is planned in some milliseconds on NVSwitch, and in 0.1 to 3 s on PCIe switches and a mesh of
-// NVLink.
+// set of 56 transfers is planned in some milliseconds on NVSwitch, in a tenth of a second on PCIe switches, and in ten
+// seconds on a mesh of NVLink.
 Plan best_found(Plan const& each, Model const& model, Objective objective);
 
 }  // namespace lanewise

@@ -137,13 +137,14 @@ class Resizing {
  public:
   Resizing(std::vector<Stay> const& stays, Trial const& trial, TransferSet const& set, Model const& model)
       : stays_(stays), before_(stays.size()), behind_(stays.size()) {
-    for (std::size_t i = 0; i < set.transfers.size(); ++i) program_.add_row({.at_least = 0});  // nothing is lost
+    for (std::size_t i = 0; i < set.transfers.size(); ++i) program_.add_row({0, 0});  // no byte more or less
     auto const demands = demands_of(model, trial.steps);
     for (std::size_t k = 0; k < stays.size(); ++k) {
       auto const& ran = trial.run.steps[k];
       bytes_.push_back(static_cast<double>(trial.steps[k].bytes.value()) / kMegabyte);
       took_.push_back((ran.end - ran.start) / Seconds(kMillisecond));
-      rates_.push_back(bytes_[k] / (took_[k] - demands[k].latency() / Seconds(kMillisecond)));
+      auto const flowed = took_[k] - demands[k].latency() / Seconds(kMillisecond);
+      paces_.push_back(bytes_[k] > 0 ? flowed / bytes_[k] : 0);
     }
     for (std::size_t k = 0; k < stays.size(); ++k) {
       for (auto const id : trial.steps[k].turns) {
@@ -179,7 +180,7 @@ class Resizing {
   void add_bytes(std::size_t k, double sign) {
     constexpr double kRatherNot = 1e-3;  // milliseconds for each megabyte: what gains nothing stays as it is
     program_.entries.push_back({static_cast<int>(stays_[k].transfer), sign});
-    for (auto const row : behind_[k]) program_.entries.push_back({row, -sign / rates_[k]});
+    for (auto const row : behind_[k]) program_.entries.push_back({row, -sign * paces_[k]});
     program_.end_column(kRatherNot, kOtherSize * bytes_[k]);
   }
 
@@ -187,7 +188,7 @@ class Resizing {
   LinearProgram program_;
   std::vector<double> bytes_;
   std::vector<double> took_;
-  std::vector<double> rates_;  // once they flow
+  std::vector<double> paces_;  // milliseconds for a megabyte, once it flows
   std::vector<int> ends_;      // rows
   std::vector<std::vector<int>> before_;
   std::vector<std::vector<int>> behind_;

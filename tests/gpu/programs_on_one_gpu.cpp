@@ -227,7 +227,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     wrong += OneGpu(catalogue.machine("dgx-1-v100")).collectives();
     std::fflush(stdout);
-    for (auto const* name : {"gh200x4", "h100-pcie-x8"}) {
+    for (auto const* name : {"gh200x4", "h100-pcie-x8", "dgx-1-v100"}) {
       auto machine = catalogue.machine(name);
       for (auto& node : machine.numa_nodes) node.os_index = 0;  // here is one, perhaps
       OneGpu many(machine);
