@@ -18,15 +18,14 @@ constexpr double kGigabyteASecond = kMegabyte / kMillisecond;
 
 constexpr int kMostRounds = 60;
 constexpr int kMoreRounds = 30;  // with the configurations of an earlier answer
-constexpr int kAttempts = 2;     // configurations looked for in a round, each so often from the best so far
-constexpr int kKicks = 30;
-constexpr int kKickedOut = 2;          // lanes
+constexpr int kAttempts = 2;     // configurations looked for in a round
+constexpr int kKicks = 30;       // how often each, from the best so far without so many lanes
+constexpr int kKickedOut = 2;
 constexpr double kWorthKeeping = 0.9;  // of the most that is found on the way
 // So close to what no timetable beats, as far as the search can tell, it is short enough.
 constexpr double kShortEnough = 0.003;
 
-// Of more configurations the program has so many that are worth most at its last prices, and those in use: a fourth of
-// the time.
+// Of more configurations the program has so many that are worth most at the prices last looked for, and those in use.
 constexpr std::size_t kManyConfigurations = 300;
 
 // In so many orders, and these from behind.
@@ -347,8 +346,8 @@ std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<std::si
   return answer;
 }
 
-// How long they last where few are wanted: each also costs `thrift` times what its lanes take to start. A cost that
-// comes once is spread over the time that the last answer had for it; `lasts` is the first.
+// How long they last where few are wanted: each also costs `thrift` times what its lanes take to start in the mean. A
+// cost that comes once is spread over the time that the last answer had for it; `lasts` is the first.
 std::optional<std::vector<double>> ConfigurationProgram::lasting(std::vector<double> lasts, double makespan,
                                                                  double thrift) const {
   constexpr int kTimes = 4;

@@ -34,7 +34,7 @@ constexpr unsigned kMostClimbers = 3;
 constexpr std::size_t kClimbedSteps = 8000;
 
 // So far from what no plan beats, a timetable is made, of sets up to that size. One of a small set is made in
-// milliseconds, of 56 transfers in some hundred.
+// milliseconds, of 56 transfers in seconds.
 constexpr double kOffOfSmall = 0.04;
 constexpr double kOffOfLarge = 0.1;
 constexpr std::size_t kSmall = 16;

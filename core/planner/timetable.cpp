@@ -131,8 +131,9 @@ Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model cons
   return trial;
 }
 
-// The program that gives the pieces of a run other sizes: how much larger and smaller, and when they begin, so that all
-// end earliest, in the same turns and at the rates that they had. Milliseconds and megabytes.
+// The program that gives the pieces of a run other sizes: when each begins, and by how much it is larger and smaller
+// (its columns, in this order, behind that of the end of all), so that all end earliest, in the same turns and at the
+// rates that they had. Milliseconds and megabytes.
 class Resizing {
  public:
   Resizing(std::vector<Stay> const& stays, Trial const& trial, TransferSet const& set, Model const& model)
@@ -178,10 +179,10 @@ class Resizing {
 
  private:
   void add_bytes(std::size_t k, double sign) {
-    constexpr double kRatherNot = 1e-3;  // milliseconds for each megabyte: what gains nothing stays as it is
+    constexpr double kRatherNot = 1e-3;  // of the time that it takes: what gains nothing stays as it is
     program_.entries.push_back({static_cast<int>(stays_[k].transfer), sign});
     for (auto const row : behind_[k]) program_.entries.push_back({row, -sign * paces_[k]});
-    program_.end_column(kRatherNot, kOtherSize * bytes_[k]);
+    program_.end_column(kRatherNot * paces_[k], kOtherSize * bytes_[k]);
   }
 
   std::vector<Stay> const& stays_;
@@ -221,6 +222,7 @@ Timed in_other_sizes(Timed best, TransferSet const& set, Model const& model, int
     auto resized = Resizing(latest.stays, latest.trial, set, model).run();
     if (!resized) break;
     drop_small(*resized, set, model);
+    if (!all_move(*resized, set)) break;
     latest.trial = on_time(*resized, set, model);
     latest.stays = std::move(*resized);
     if (is_earlier(latest, best)) best = latest;
@@ -285,9 +287,9 @@ OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, 
     auto best = std::move(*std::min_element(timed.begin(), timed.end(), is_earlier));
     bool const is_hopeless = best.trial.run.makespan > known * kHopeless;
     if (!is_hopeless) best = in_other_sizes(std::move(best), set, model, kMoreResizings);
-    program.set_pieces(mean_pieces(best.stays, set), beside);
     if (!result.trial || best.trial.run.makespan < result.trial->run.makespan) result.trial = std::move(best.trial);
     if (is_hopeless) break;
+    program.set_pieces(mean_pieces(best.stays, set), beside);
   }
   return result;
 }

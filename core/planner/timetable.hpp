@@ -8,12 +8,12 @@ namespace lanewise {
 
 struct OnTime {
   std::optional<Trial> trial;  // the best found; none without a solver, or where no timetable has all transfers
-  std::vector<std::vector<Shares>> shares;  // how the timetables divide the bytes: drafts of plans that keep to none
+  std::vector<std::vector<Shares>> shares;  // how the best of them divide the bytes: drafts of plans that keep to none
 };
 
 // Of transfers that may all begin at once; every transfer may go in pieces. `known`: what the best plan so far takes.
 // `beside`: rings are taken to be as fast as beside other engines at work, else as by themselves; either may be nearer
-// to what the timetable then has run. Milliseconds for some transfers, some hundred for 56.
+// to what the timetable then has run. Milliseconds for some transfers, seconds for 56.
 OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, bool beside);
 
 }  // namespace lanewise

@@ -18,25 +18,27 @@ nlohmann::json const& report() {
   return json;
 }
 
-// Wanted is 0.2, and all come to it. Which timetables are found hangs on the solver's last digits, by which the largest
-// sets are up to 2 % longer or shorter; the others must stay as near as timetables in pieces of the right sizes come.
-std::map<std::string, double> const kPromised = {
-    {"epyc-mi60-x8 all-to-all", 0.215},      {"dgx-1-v100 all-to-all", 0.21},
-    {"dgx-1-v100 skewed all-to-all", 0.21},  {"rtx6000pro-x8-genoa all-to-all", 0.1},
-    {"rtx6000pro-x8-bcm all-to-all", 0.085}, {"hgx-h100-4gpu all-to-all", 0.105},
-    {"dgx-1-p100 far shift", 0.06}};
+// What is wanted, and what pieces of the right sizes in a timetable's turns come to.
+constexpr double kWanted = 0.2;
+std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-all", 0.1},
+                                                 {"rtx6000pro-x8-bcm all-to-all", 0.085},
+                                                 {"hgx-h100-4gpu all-to-all", 0.105},
+                                                 {"dgx-1-p100 far shift", 0.06}};
 
 TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
   auto const& summary = report()["summary"];
   EXPECT_GE(summary["sets"].get<int>(), 260);
   EXPECT_LE(summary["median_gap"].get<double>(), 0.05);
   EXPECT_LE(summary["p90_gap"].get<double>(), 0.13);
+  std::size_t met = 0;
   for (auto const& set : report()["sets"]) {
     auto const where = set["machine"].get<std::string>() + " " + set["set"].get<std::string>();
     EXPECT_GE(set["gap"].get<double>(), -1e-9) << where;
     auto const promised = kPromised.find(where);
-    EXPECT_LE(set["gap"].get<double>(), promised == kPromised.end() ? 0.2 : promised->second) << where;
+    EXPECT_LE(set["gap"].get<double>(), promised == kPromised.end() ? kWanted : promised->second) << where;
+    met += promised == kPromised.end() ? 0 : 1;
   }
+  EXPECT_EQ(met, kPromised.size());
 }
 
 TEST(SetReport, NoSimpleAlgorithmIsBetterByMoreThanTwoPercent) {
