@@ -1,11 +1,37 @@
 // The only place that includes Clp (COIN-OR linear programming).
 #include <coin/Clp_C_Interface.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include "core/planner/linear_program.hpp"
 
-bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::LinearSolution* solution) {
+namespace {
+
+using lanewise::Stand;
+
+constexpr unsigned char kStatusBits = 7;                  // of Clp's entry; the others are its own
+constexpr std::array<unsigned char, 3> kStatus{1, 3, 2};  // as Clp calls the stands (ClpSimplex::Status)
+
+Stand stand_of(unsigned char status) {
+  auto const found = std::find(kStatus.begin(), kStatus.end(), status & kStatusBits);
+  return found == kStatus.end() ? Stand::AtLeast : static_cast<Stand>(found - kStatus.begin());
+}
+
+void begin_at(Clp_Simplex* model, lanewise::Basis const& basis) {
+  std::vector<unsigned char> status;
+  for (auto const& stands : {basis.columns, basis.rows})
+    for (auto const stand : stands) status.push_back(kStatus.at(static_cast<std::size_t>(stand)));
+  Clp_copyinStatus(model, status.data());
+}
+
+}  // namespace
+
+bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis const* from,
+                       lanewise::LinearSolution* solution) {
+  auto const columns = program->cost.size();
+  auto const count = program->rows.size();
   std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)> const model(Clp_newModel(), Clp_deleteModel);
   Clp_setLogLevel(model.get(), 0);
   std::vector<int> rows;
@@ -20,14 +46,20 @@ bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::LinearS
     least.push_back(row.at_least);
     most.push_back(row.at_most);
   }
-  Clp_loadProblem(model.get(), static_cast<int>(program->cost.size()), static_cast<int>(program->rows.size()),
-                  program->starts.data(), rows.data(), values.data(), nullptr, program->most.data(),
-                  program->cost.data(), least.data(), most.data());
+  Clp_loadProblem(model.get(), static_cast<int>(columns), static_cast<int>(count), program->starts.data(), rows.data(),
+                  values.data(), nullptr, program->most.data(), program->cost.data(), least.data(), most.data());
+  if (from->columns.size() == columns && from->rows.size() == count) begin_at(model.get(), *from);
   Clp_dual(model.get(), 0);
   if (Clp_status(model.get()) != 0) return false;
   auto const* x = Clp_primalColumnSolution(model.get());
   auto const* duals = Clp_dualRowSolution(model.get());
-  solution->x.assign(x, x + program->cost.size());
-  solution->duals.assign(duals, duals + program->rows.size());
+  auto const* status = Clp_statusArray(model.get());
+  solution->x.assign(x, x + columns);
+  solution->duals.assign(duals, duals + count);
+  auto& [of_columns, of_rows] = solution->basis;
+  of_columns.resize(columns);
+  of_rows.resize(count);
+  std::transform(status, status + columns, of_columns.begin(), stand_of);
+  std::transform(status + columns, status + columns + count, of_rows.begin(), stand_of);
   return true;
 }

@@ -7,7 +7,7 @@
 namespace lanewise {
 namespace {
 
-using Solve = bool (*)(LinearProgram const*, LinearSolution*);
+using Solve = decltype(&lanewise_lp_solve);
 
 Solve solver() {
   static auto const found = [] {
@@ -19,9 +19,9 @@ Solve solver() {
 
 }  // namespace
 
-std::optional<LinearSolution> solve(LinearProgram const& program) {
+std::optional<LinearSolution> solve(LinearProgram const& program, Basis const& from) {
   LinearSolution solution;
-  if (solver() == nullptr || !solver()(&program, &solution)) return std::nullopt;
+  if (solver() == nullptr || !solver()(&program, &from, &solution)) return std::nullopt;
   return solution;
 }
 

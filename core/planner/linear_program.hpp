@@ -1,6 +1,7 @@
 #pragma once
 // Linear programs, as few as the bound on a set of transfers needs. The solver (Clp) is a library of its own that is
 // loaded when something is first solved: a build without it goes on with closed forms.
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -12,6 +13,7 @@ namespace lanewise {
 // gigabytes a second.
 inline constexpr double kMegabyte = 1e6;
 inline constexpr double kMillisecond = 1e-3;
+inline constexpr double kGigabyteASecond = kMegabyte / kMillisecond;
 
 // Minimise cost x so that every row is within its limits and every x between 0 and what it may be at most. Column by
 // column.
@@ -42,17 +44,27 @@ struct LinearProgram {
   }
 };
 
+// Where a column or row is in a solution: at a limit, or anywhere between, as many as there are rows.
+enum class Stand : std::uint8_t { Between, AtLeast, AtMost };
+struct Basis {
+  std::vector<Stand> columns;
+  std::vector<Stand> rows;
+};
+
 struct LinearSolution {
   std::vector<double> x;
   std::vector<double> duals;  // of the rows: what one more of its limit would add to the cost
+  Basis basis;
 };
 
-// The optimum, or nullopt where there is no solver or no optimum.
-std::optional<LinearSolution> solve(LinearProgram const& program);
+// The optimum, or nullopt where there is no solver or no optimum. `from`: where to begin, of a program much like this
+// one: the optimum is found sooner. One of other sizes counts as none.
+std::optional<LinearSolution> solve(LinearProgram const& program, Basis const& from = {});
 // Whether there is a solver, and its name.
 std::optional<std::string_view> linear_solver();
 
 }  // namespace lanewise
 
 // What the solver's library offers.
-extern "C" bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::LinearSolution* solution);
+extern "C" bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis const* from,
+                                  lanewise::LinearSolution* solution);

@@ -219,18 +219,13 @@ class Search {
     if (count() > kMostTimed || least_ <= 0 || best_.value <= least_ * (1 + off)) return {};
     if (std::find(set_.whole.begin(), set_.whole.end(), true) != set_.whole.end()) return {};
     Found timed;
-    for (bool const beside : {false, true}) {
-      if (beside && !has_rings()) break;  // everything is the same
-      auto before = std::exchange(best_, {});
-      auto [trial, all_shares] = tried_on_time(set_, model_, Seconds(before.value), beside);
-      for (auto const& shares : all_shares)
-        for (std::size_t const cuts : {1, 2, 4}) offer(shares, cuts);
-      if (!all_shares.empty() && best_.value > least_ * (1 + kFarOff)) climb_often();
-      if (best_.value * (1 + kClearlyBetter) > before.value) best_ = std::move(before);
-      if (trial)
-        if (auto const value = value_of(*trial); value < timed.value) timed = {{}, std::move(*trial), value};
-      if (std::min(best_.value, timed.value) <= least_ * (1 + off)) break;
-    }
+    auto before = std::exchange(best_, {});
+    auto [trial, all_shares] = tried_on_time(set_, model_, Seconds(before.value));
+    for (auto const& shares : all_shares)
+      for (std::size_t const cuts : {1, 2, 4}) offer(shares, cuts);
+    if (!all_shares.empty() && best_.value > least_ * (1 + kFarOff)) climb_often();
+    if (best_.value * (1 + kClearlyBetter) > before.value) best_ = std::move(before);
+    if (trial) timed = {{}, std::move(*trial), value_of(*trial)};
     return timed;
   }
 
@@ -258,13 +253,6 @@ class Search {
   }
 
   [[nodiscard]] std::size_t count() const { return set_.transfers.size(); }
-  [[nodiscard]] bool has_rings() const {
-    return std::any_of(set_.transfers.begin(), set_.transfers.end(), [](OpenTransfer const& transfer) {
-      return std::any_of(transfer.options.begin(), transfer.options.end(), [](Option const& option) {
-        return goes_through_host(option) || option.way.mechanism == Mechanism::NvlinkRelay;
-      });
-    });
-  }
   [[nodiscard]] bool close_enough() const { return best_.value <= least_ * (1 + kCloseEnough); }
 
   // Tries shares with everything at once and in turns; the best that they come to.

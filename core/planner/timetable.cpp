@@ -1,7 +1,9 @@
 #include "core/planner/timetable.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "core/planner/configurations.hpp"
 #include "core/planner/demands.hpp"
@@ -17,12 +19,13 @@ constexpr int kTimes = 3;
 // So far behind what is known already, it is not made again: the second is some percent shorter than the first.
 constexpr double kHopeless = 1.05;
 
-// Of what all timetables come to, so many of the best get pieces of other sizes so often, and then the best again: each
-// time so much larger or smaller at most.
+// Of what all timetables come to, so many of the best get pieces of other sizes so often, and then the best again: so
+// much larger or smaller at most.
 constexpr std::size_t kMostResized = 3;
 constexpr int kResizings = 2;
 constexpr int kMoreResizings = 6;
 constexpr double kOtherSize = 0.1;
+constexpr double kHardlyOther = 0.01;
 // How far behind what is known they may be for that: it makes them some percent shorter.
 constexpr double kWorthResizing = 1.1;
 
@@ -103,41 +106,43 @@ bool get_in_the_way(Demand const& one, double its_rate, Demand const& other, dou
   return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), is_too_much);
 }
 
-// Every step waits for those that end last of all that end before its slice and get in its way, and for the one before
-// it on its own way: pieces of a transfer on one way have the rate of one.
+// Every step waits for all that end before its slice and get in its way, if only by one that waits for them: what runs
+// side by side is what the timetable says. Pieces of a transfer on one way have the rate of one.
 Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model const& model) {
   auto trial = laid_out(set, model, portions_of(stays, set));
   auto const demands = demands_of(model, trial.steps);
   std::vector<double> rates;  // alone
   for (auto const& stay : stays) rates.push_back(set.transfers[stay.transfer].options[stay.option].rate.value());
-  std::map<std::pair<std::size_t, std::size_t>, StepId> last;  // of a transfer and option
+  auto const must_wait = [&](std::size_t one, std::size_t other) {
+    return (stays[one].transfer == stays[other].transfer && stays[one].option == stays[other].option) ||
+           get_in_the_way(demands[one], rates[one], demands[other], rates[other], model);
+  };
+  std::vector<std::size_t> latest_first(stays.size());
+  std::iota(latest_first.begin(), latest_first.end(), std::size_t{0});
+  std::stable_sort(latest_first.begin(), latest_first.end(),
+                   [&](std::size_t one, std::size_t other) { return stays[one].last > stays[other].last; });
+  std::vector<std::vector<bool>> is_through(stays.size());  // of each, who is when it begins
   for (std::size_t k = 0; k < stays.size(); ++k) {
-    std::size_t latest = 0;  // 1 + the slice with which they end
-    auto& turns = trial.steps[k].turns;
-    for (std::size_t other = 0; other < stays.size(); ++other) {
-      auto const ends = stays[other].last + 1;
-      if (ends > stays[k].first || ends < latest) continue;
-      if (!get_in_the_way(demands[k], rates[k], demands[other], rates[other], model)) continue;
-      if (ends > latest) turns.clear();
-      latest = ends;
-      turns.push_back(StepId(other));
+    is_through[k].assign(stays.size(), false);
+    for (auto const other : latest_first) {
+      if (stays[other].last >= stays[k].first || is_through[k][other] || !must_wait(k, other)) continue;
+      trial.steps[k].turns.push_back(StepId(other));
+      std::transform(is_through[k].begin(), is_through[k].end(), is_through[other].begin(), is_through[k].begin(),
+                     std::logical_or<>());
+      is_through[k][other] = true;
     }
-    auto const [before, is_first] = last.try_emplace({stays[k].transfer, stays[k].option}, StepId(k));
-    if (is_first) continue;
-    if (std::find(turns.begin(), turns.end(), before->second) == turns.end()) turns.push_back(before->second);
-    before->second = StepId(k);
   }
   trial.run = estimate(model, trial.steps, demands);
   return trial;
 }
 
 // The program that gives the pieces of a run other sizes: when each begins, and by how much it is larger and smaller
-// (its columns, in this order, behind that of the end of all), so that all end earliest, in the same turns and at the
-// rates that they had. Milliseconds and megabytes.
+// (its columns, in this order, behind that of the end of all), by a part `other` of them at most, so that all end
+// earliest, in the same turns and at the rates that they had. Milliseconds and megabytes.
 class Resizing {
  public:
-  Resizing(std::vector<Stay> const& stays, Trial const& trial, TransferSet const& set, Model const& model)
-      : stays_(stays), before_(stays.size()), behind_(stays.size()) {
+  Resizing(std::vector<Stay> const& stays, Trial const& trial, TransferSet const& set, Model const& model, double other)
+      : stays_(stays), other_(other), before_(stays.size()), behind_(stays.size()) {
     for (std::size_t i = 0; i < set.transfers.size(); ++i) program_.add_row({0, 0});  // no byte more or less
     auto const demands = demands_of(model, trial.steps);
     for (std::size_t k = 0; k < stays.size(); ++k) {
@@ -158,8 +163,8 @@ class Resizing {
     }
   }
 
-  // None where there is no solver.
-  std::optional<std::vector<Stay>> run() {
+  // None where there is no solver. `basis`: of the last such program, if any, and then of this one.
+  std::optional<std::vector<Stay>> run(Basis& basis) {
     for (auto const row : ends_) program_.entries.push_back({row, 1});
     program_.end_column(1);  // when all have ended
     for (std::size_t k = 0; k < stays_.size(); ++k) {
@@ -169,8 +174,9 @@ class Resizing {
       add_bytes(k, 1);
       add_bytes(k, -1);
     }
-    auto const answer = solve(program_);
+    auto const answer = solve(program_, basis);
     if (!answer) return std::nullopt;
+    basis = answer->basis;
     auto stays = stays_;
     for (std::size_t k = 0; k < stays.size(); ++k)
       stays[k].bytes = (bytes_[k] + answer->x[3 * k + 2] - answer->x[3 * k + 3]) * kMegabyte;
@@ -182,10 +188,11 @@ class Resizing {
     constexpr double kRatherNot = 1e-3;  // of the time that it takes: what gains nothing stays as it is
     program_.entries.push_back({static_cast<int>(stays_[k].transfer), sign});
     for (auto const row : behind_[k]) program_.entries.push_back({row, -sign * paces_[k]});
-    program_.end_column(kRatherNot * paces_[k], kOtherSize * bytes_[k]);
+    program_.end_column(kRatherNot * paces_[k], other_ * bytes_[k]);
   }
 
   std::vector<Stay> const& stays_;
+  double other_;
   LinearProgram program_;
   std::vector<double> bytes_;
   std::vector<double> took_;
@@ -215,17 +222,22 @@ std::vector<Timed> best_on_time(std::vector<Timetable> const& timetables, Transf
   return all;
 }
 
-// The best of what pieces of several sizes come to.
+// The best of what pieces of several sizes come to, from the best so far on: by half as much after sizes that were no
+// better, since at other sizes other rates hold.
 Timed in_other_sizes(Timed best, TransferSet const& set, Model const& model, int times) {
-  auto latest = best;
-  for (int time = 0; time < times; ++time) {
-    auto resized = Resizing(latest.stays, latest.trial, set, model).run();
+  auto other = kOtherSize;
+  Basis basis;
+  for (int time = 0; time < times && other >= kHardlyOther; ++time) {
+    auto resized = Resizing(best.stays, best.trial, set, model, other).run(basis);
     if (!resized) break;
     drop_small(*resized, set, model);
     if (!all_move(*resized, set)) break;
-    latest.trial = on_time(*resized, set, model);
-    latest.stays = std::move(*resized);
-    if (is_earlier(latest, best)) best = latest;
+    Timed next{std::move(*resized), {}};
+    next.trial = on_time(next.stays, set, model);
+    if (is_earlier(next, best))
+      best = std::move(next);
+    else
+      other /= 2;
   }
   return best;
 }
@@ -270,10 +282,10 @@ std::vector<Shares> likely_pieces(TransferSet const& set) {
 
 }  // namespace
 
-OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, bool beside) {
+OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known) {
   OnTime result;
   ConfigurationProgram program(set, model);
-  program.set_pieces(likely_pieces(set), beside);
+  program.set_pieces(likely_pieces(set));
   for (int time = 0; time < kTimes; ++time) {
     auto timed = best_on_time(program.solve(), set, model);
     if (timed.empty()) break;
@@ -289,7 +301,7 @@ OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, 
     if (!is_hopeless) best = in_other_sizes(std::move(best), set, model, kMoreResizings);
     if (!result.trial || best.trial.run.makespan < result.trial->run.makespan) result.trial = std::move(best.trial);
     if (is_hopeless) break;
-    program.set_pieces(mean_pieces(best.stays, set), beside);
+    program.set_pieces(mean_pieces(best.stays, set));
   }
   return result;
 }

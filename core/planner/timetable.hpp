@@ -12,8 +12,7 @@ struct OnTime {
 };
 
 // Of transfers that may all begin at once; every transfer may go in pieces. `known`: what the best plan so far takes.
-// `beside`: rings are taken to be as fast as beside other engines at work, else as by themselves; either may be nearer
-// to what the timetable then has run. Milliseconds for some transfers, seconds for 56.
-OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known, bool beside);
+// Milliseconds for some transfers, seconds for 56.
+OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known);
 
 }  // namespace lanewise

@@ -62,7 +62,7 @@ TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
 // gpu1 has one of them: 4. The rest fits beside it.
 TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
   set_.transfers[0].bytes = 1_GiB;
-  auto const trial = tried_on_time(set_, model_, Seconds(1), false).trial;
+  auto const trial = tried_on_time(set_, model_, Seconds(1)).trial;
   ASSERT_TRUE(trial);
   EXPECT_NEAR(trial->run.makespan / alone_, 4, 0.02);
   std::vector<Bytes> sums(3);
@@ -74,7 +74,7 @@ TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {
   Draft whole;
   for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
   EXPECT_NEAR(tried(set_, model_, whole).run.makespan / alone_, 2, 0.01);
-  auto const trial = tried_on_time(set_, model_, Seconds(1), false).trial;
+  auto const trial = tried_on_time(set_, model_, Seconds(1)).trial;
   ASSERT_TRUE(trial);
   EXPECT_NEAR(trial->run.makespan / alone_, 1.5, 0.01);
   Bytes sum{0};
