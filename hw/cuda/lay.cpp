@@ -142,14 +142,17 @@ class Laying {
   }
 
   // Blocks enough for what the links carry, so that kernels beside one another find room: one that fills every
-  // multiprocessor keeps all others of its GPU waiting. An H200 writes as much by NVLink with 132 blocks as with 528;
-  // over PCIe 4 are enough alone, and 16 beside a kernel that writes by NVLink.
+  // multiprocessor keeps all others of its GPU waiting. An H200 writes as much by NVLink with 132 blocks as with 528.
+  // Over PCIe 4 are enough alone, some more beside a kernel that fills the memory. More that write there only queue, and
+  // requests to read wait behind them: of a copy the other way 6 leave 48 GB/s and 16 leave 32 (docs/hardware.md).
   [[nodiscard]] KernelShape shape() const {
     auto const whole = devices_.shape(driver());
     if (step_.op == Op::Atomic || step_.way.mechanism == Mechanism::Local) return whole;
-    bool const over_pcie = step_.way.mechanism == Mechanism::HostDma || step_.way.mechanism == Mechanism::PcieP2p;
-    constexpr int kOverPcie = 16;
-    return {over_pcie ? std::min(kOverPcie, whole.multiprocessors) : whole.multiprocessors, 1};
+    if (step_.way.mechanism != Mechanism::HostDma && step_.way.mechanism != Mechanism::PcieP2p)
+      return {whole.multiprocessors, 1};
+    constexpr int kReading = 16;
+    constexpr int kWriting = 6;
+    return {std::min(step_.op == Op::Write ? kWriting : kReading, whole.multiprocessors), 1};
   }
 
   [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {
