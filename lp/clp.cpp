@@ -21,8 +21,8 @@ Stand stand_of(unsigned char status) {
 
 void begin_at(Clp_Simplex* model, lanewise::Basis const& basis) {
   std::vector<unsigned char> status;
-  for (auto const& stands : {basis.columns, basis.rows})
-    for (auto const stand : stands) status.push_back(kStatus.at(static_cast<std::size_t>(stand)));
+  for (auto const* stands : {&basis.columns, &basis.rows})
+    for (auto const stand : *stands) status.push_back(kStatus.at(static_cast<std::size_t>(stand)));
   Clp_copyinStatus(model, status.data());
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -13,7 +12,7 @@
 namespace lanewise {
 namespace {
 
-constexpr int kKicks = 60;  // how often small changes begin again, from the best so far without so many lanes
+constexpr int kKicks = 100;  // how often small changes begin again, from the best so far without so many lanes
 constexpr int kKickedOut = 2;
 constexpr double kWorthKeeping = 0.9;  // of the most that is found on the way
 // Of more lanes, one that is worth less by itself than what it would take the place of is not tried.
@@ -36,8 +35,8 @@ int held_by(Lane const& lane, EngineId engine) {
 
 }  // namespace
 
-ConfigurationSearch::ConfigurationSearch(TransferSet const& set, Model const& model)
-    : model_(model), sharing_(capacities_of(model)) {
+ConfigurationSearch::ConfigurationSearch(TransferSet const& set, Model const& model, unsigned seed)
+    : model_(model), sharing_(capacities_of(model)), random_(seed) {
   for (std::size_t i = 0; i < set.transfers.size(); ++i)
     for (std::size_t o = 0; o < set.transfers[i].options.size(); ++o) {
       auto const& option = set.transfers[i].options[o];
@@ -108,7 +107,7 @@ bool ConfigurationSearch::fits(Mix const& mix, std::uint32_t lane) const {
 }
 
 // Lanes in the order in which they should be tried: those that are worth most by themselves first. `vary`: a little
-// differently every time, and by turns those that are worth most for each engine.
+// differently every time, by themselves or for each engine that they hold.
 ConfigurationSearch::Lanes ConfigurationSearch::order_of(Vary vary) {
   std::uniform_real_distribution<double> chance(0.5, 1.0);
   std::vector<std::pair<double, std::uint32_t>> worth;
@@ -126,7 +125,7 @@ ConfigurationSearch::Lanes ConfigurationSearch::order_of(Vary vary) {
 }
 
 // Notes which lanes a lane would take the place of: those least worth that hold its engines. False: there is no room,
-// or these are worth more than it.
+// or these are worth more than it and there are many lanes.
 bool ConfigurationSearch::make_room(Mix const& mix, std::uint32_t lane) {
   removed_.clear();
   auto gain = price_of(lane) * lanes_[lane].rate;
@@ -236,6 +235,7 @@ Configuration ConfigurationSearch::worth_most(std::vector<double> const& prices,
   for (auto const lane : order)
     if (fits(best, lane)) change(best, lane);
   climb(best, order);
+  if (best.lanes.empty()) return {};
   for (int kick = 0; kick < kKicks; ++kick) {
     auto next = best;
     removed_.clear();

@@ -33,8 +33,8 @@ struct Configuration {
 
 class ConfigurationSearch {
  public:
-  // `model` must outlive it.
-  ConfigurationSearch(TransferSet const& set, Model const& model);
+  // `model` must outlive it. `seed`: of the random numbers that it goes by.
+  ConfigurationSearch(TransferSet const& set, Model const& model, unsigned seed = 1);
   ConfigurationSearch(ConfigurationSearch const&) = delete;  // what flows refers to its own lists
   ConfigurationSearch& operator=(ConfigurationSearch const&) = delete;
   ~ConfigurationSearch() = default;
@@ -42,14 +42,15 @@ class ConfigurationSearch {
   [[nodiscard]] std::vector<Lane> const& lanes() const { return lanes_; }
   [[nodiscard]] std::span<Sharing::Use const> uses(std::size_t lane) const { return uses_[lane]; }
   [[nodiscard]] std::vector<double> const& capacities() const { return sharing_.capacities(); }
-  // From now on; of what is known already the rates must be set anew.
+  // What a lane has alone from now on. Configurations made before must be shared anew.
   void set_speed(std::uint32_t lane, double rate, double latency);
 
   // Sets the rates of a configuration.
   void share(Configuration& configuration);
   // What it moves in a millisecond. `prices`: of a megabyte of each transfer.
   [[nodiscard]] double worth_of(Configuration const& configuration, std::vector<double> const& prices) const;
-  // The best found. Adds what is found on the way and is worth about as much to `others`.
+  // The best found, or no lanes where nothing is worth anything. Adds what is found on the way and is worth about as
+  // much as the best until then to `others`.
   Configuration worth_most(std::vector<double> const& prices, std::vector<Configuration>& others);
 
  private:
@@ -82,7 +83,7 @@ class ConfigurationSearch {
   std::size_t words_ = 0;                         // of a bit for each lane
   std::vector<std::vector<std::uint64_t>> near_;  // by lane: bits of those with which it has something in common
   Sharing sharing_;
-  std::minstd_rand random_{1};  // the same numbers every time
+  std::mt19937 random_;
 
   // Of the change in hand.
   std::vector<double> const* prices_ = nullptr;

@@ -1,9 +1,7 @@
 #include "core/planner/configurations.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -28,8 +26,8 @@ constexpr std::size_t kOrders = 4;
 constexpr double kThrifts[] = {1, 2, 4};
 }  // namespace
 
-ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& model)
-    : set_(set), model_(model), search_(set, model) {
+ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& model, unsigned seed)
+    : set_(set), model_(model), search_(set, model, seed) {
   for (auto const& transfer : set.transfers) bytes_.push_back(static_cast<double>(transfer.bytes.value()) / kMegabyte);
   for (std::uint32_t lane = 0; lane < count(); ++lane)
     if (at(lane).option == set.usual[at(lane).transfer]) add({{lane}, {at(lane).rate}});

@@ -35,8 +35,8 @@ struct Timetable {
 // worth most a search finds out, so there may be a shorter timetable still.
 class ConfigurationProgram {
  public:
-  // Both must outlive it.
-  ConfigurationProgram(TransferSet const& set, Model const& model);
+  // Both must outlive it. `seed`: of the random numbers that its search goes by.
+  ConfigurationProgram(TransferSet const& set, Model const& model, unsigned seed = 1);
 
   // How much of a transfer goes over an option in one piece, where that is more than 0: what a piece takes to start and
   // between its chunks counts with its rate from now on, the latter as beside other engines at work. At first every

@@ -58,7 +58,8 @@ struct LinearSolution {
 };
 
 // The optimum, or nullopt where there is no solver or no optimum. `from`: where to begin, of a program much like this
-// one: the optimum is found sooner. One of other sizes counts as none.
+// one: the optimum is found sooner. It need not be a basis of this one: the solver makes up what is missing. One of
+// other sizes counts as none.
 std::optional<LinearSolution> solve(LinearProgram const& program, Basis const& from = {});
 // Whether there is a solver, and its name.
 std::optional<std::string_view> linear_solver();

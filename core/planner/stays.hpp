@@ -1,6 +1,5 @@
 #pragma once
 // The pieces of a timetable: each way's stays at work, and the run in which all keep to what the timetable says.
-#include <optional>
 #include <vector>
 
 #include "core/planner/configurations.hpp"
@@ -17,16 +16,17 @@ struct Stay {
   double bytes = 0;
 };
 
-// In the order in which they begin. Those of a transfer that are not worth their start go to its largest.
+// In the order in which they begin; none that is not worth its start.
 std::vector<Stay> stays_of(Timetable const& timetable, TransferSet const& set, Model const& model);
+// Those of a transfer that are not worth their start go to its largest.
 void drop_small(std::vector<Stay>& stays, TransferSet const& set, Model const& model);
 
 // Whether every transfer has one.
 bool all_move(std::vector<Stay> const& stays, TransferSet const& set);
 
-// A step for each, and how they run. Every step waits for all that end before its slice and get in its way, if only by
-// one that waits for them: what runs side by side is what the timetable says. Pieces of a transfer on one way have the
-// rate of one.
+// A step for each, and how they run. Stays are in the order in which they begin, and every transfer has some. Every
+// step waits for all that end before its slice and get in its way, if only by one that waits for them: what runs side
+// by side is what the timetable says. Pieces of a transfer on one way have the rate of one.
 Trial on_time(std::vector<Stay> const& stays, TransferSet const& set, Model const& model);
 
 }  // namespace lanewise

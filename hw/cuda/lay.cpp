@@ -76,10 +76,8 @@ class Laying {
     return devices_.all().front();
   }
   // The device that drives: a copy engine or a kernel of it.
-  [[nodiscard]] Device driver() const {
-    bool const pulled = to_gpu() && (!from_gpu() || step_.way.drive == Drive::Pull);
-    return devices_.of(pulled ? *to_gpu() : *from_gpu());
-  }
+  [[nodiscard]] bool is_pulled() const { return to_gpu() && (!from_gpu() || step_.way.drive == Drive::Pull); }
+  [[nodiscard]] Device driver() const { return devices_.of(is_pulled() ? *to_gpu() : *from_gpu()); }
   [[nodiscard]] NumaIndex numa_of(Place const& place) const {
     auto const* numa = std::get_if<NumaId>(&place);
     return numa != nullptr ? NumaIndex(machine_.at(*numa).os_index) : std::nullopt;
@@ -143,8 +141,8 @@ class Laying {
 
   // Blocks enough for what the links carry, so that kernels beside one another find room: one that fills every
   // multiprocessor keeps all others of its GPU waiting. An H200 writes as much by NVLink with 132 blocks as with 528.
-  // Over PCIe 4 are enough alone, some more beside a kernel that fills the memory. More that write there only queue, and
-  // requests to read wait behind them: of a copy the other way 6 leave 48 GB/s and 16 leave 32 (docs/hardware.md).
+  // Over PCIe 4 are enough alone, some more beside a kernel that fills the memory. More that write there only queue,
+  // and requests to read wait behind them: of a copy the other way 6 leave 38 GB/s and 16 leave 31 (docs/hardware.md).
   [[nodiscard]] KernelShape shape() const {
     auto const whole = devices_.shape(driver());
     if (step_.op == Op::Atomic || step_.way.mechanism == Mechanism::Local) return whole;
@@ -152,7 +150,7 @@ class Laying {
       return {whole.multiprocessors, 1};
     constexpr int kReading = 16;
     constexpr int kWriting = 6;
-    return {std::min(step_.op == Op::Write ? kWriting : kReading, whole.multiprocessors), 1};
+    return {std::min(is_pulled() ? kReading : kWriting, whole.multiprocessors), 1};
   }
 
   [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {

@@ -3,9 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "core/machine/catalogue.hpp"
 #include "core/planner/configurations.hpp"
 #include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/resizing.hpp"
+#include "core/planner/stays.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {
@@ -68,6 +76,110 @@ TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
   std::vector<Bytes> sums(3);
   for (std::size_t k = 0; k < trial->steps.size(); ++k) sums[trial->parts[k].transfer] += trial->steps[k].bytes;
   EXPECT_EQ(sums, (std::vector<Bytes>{1_GiB, 256_MiB, 256_MiB}));
+}
+
+// The first slice has gpu1 beside gpu2, the second gpu1 beside gpu3, the third gpu2 beside gpu3: `part` of a half of
+// gpu2's bytes first.
+class SizesOfThree : public ThreeByTwoEngines {
+ protected:
+  std::vector<Stay> stays(double part) {
+    auto const half = static_cast<double>((128_MiB).value());
+    return {{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, part * half}, {2, 0, 1, 2, 2 * half}, {1, 0, 2, 2, (2 - part) * half}};
+  }
+  std::optional<std::vector<Stay>> resized_once(std::vector<Stay> const& stays, double other) {
+    Basis basis;
+    return resized(stays, on_time(stays, set_, model_), set_, model_, other, basis);
+  }
+};
+
+// An engine each for gpu1 and what is second of gpu2, and for what is first of gpu2 and gpu3: halves end together.
+TEST_F(SizesOfThree, EndTogetherWhereTheyMay) {
+  for (auto const part : {1.08, 0.93}) {
+    auto const before = stays(part);
+    EXPECT_NEAR(on_time(before, set_, model_).run.makespan / alone_, 1.5 + std::abs(part - 1) / 2, 0.005);
+    auto const after = resized_once(before, 0.1);
+    ASSERT_TRUE(after);
+    EXPECT_NEAR((*after)[1].bytes / (*after)[3].bytes, 1, 0.005);
+    EXPECT_NEAR((*after)[1].bytes + (*after)[3].bytes, static_cast<double>((256_MiB).value()), 1);
+    EXPECT_NEAR(on_time(*after, set_, model_).run.makespan / alone_, 1.5, 0.005);
+  }
+}
+
+// The smaller one of 1.4 and 0.6 halves may grow by a tenth of itself.
+TEST_F(SizesOfThree, ChangeByNoMoreThanTheyMay) {
+  auto const after = resized_once(stays(1.4), 0.1);
+  ASSERT_TRUE(after);
+  EXPECT_NEAR((*after)[3].bytes / static_cast<double>((128_MiB).value()), 0.66, 1e-4);
+}
+
+TEST_F(SizesOfThree, StayWhereNothingWouldBeGained) {
+  set_.transfers[0].bytes = 1_GiB;  // all the while, with an engine of its own
+  auto before = stays(1.04);
+  before[0].bytes *= 4;
+  before[0].last = 2;
+  auto const after = resized_once(before, 0.1);
+  ASSERT_TRUE(after);
+  for (std::size_t k = 0; k < before.size(); ++k)
+    EXPECT_NEAR((*after)[k].bytes, before[k].bytes, 1e-4 * before[k].bytes) << k;
+}
+
+// gpu3 waits for gpu2, which ended a slice earlier than gpu1 and shares no link with it, but an engine with both.
+TEST_F(SizesOfThree, WaitForAllThatEndedBeforeAndIsInTheirWay) {
+  auto const half = static_cast<double>((128_MiB).value());
+  auto const trial = on_time({{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
+  EXPECT_EQ(trial.steps[2].turns, (std::vector<StepId>{StepId(0), StepId(1)}));
+  EXPECT_TRUE(trial.steps[1].turns.empty());
+}
+// Of those that wait for one another the last will do.
+TEST_F(SizesOfThree, DoNotWaitTwice) {
+  auto const half = static_cast<double>((128_MiB).value());
+  auto const trial = on_time({{0, 0, 0, 0, 2 * half}, {1, 0, 1, 1, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
+  EXPECT_EQ(trial.steps[1].turns, std::vector<StepId>{StepId(0)});
+  EXPECT_EQ(trial.steps[2].turns, std::vector<StepId>{StepId(1)});
+}
+
+TEST_F(ThreeByTwoEngines, DividesTheBytesInOtherWaysToo) {
+  auto const shares = tried_on_time(set_, model_, Seconds(1)).shares;
+  ASSERT_FALSE(shares.empty());
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(std::accumulate(shares[k][i].begin(), shares[k][i].end(), 0.0),
+                  static_cast<double>(set_.transfers[i].bytes.value()), 1);
+    EXPECT_EQ(std::count(shares.begin(), shares.end(), shares[k]), 1);  // none twice
+  }
+}
+
+// Every GPU sends one and receives one at a time: if all may stop and go on later, the fullest port decides (Gonzalez
+// and Sahni, Journal of the ACM 23, 1976). Hundreds of configurations join before that is found.
+TEST(Timetables, OfOneEngineEachAreAsLongAsTheFullestPort) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h200"));
+  auto const gpus = model.machine().all(PciKind::Gpu);
+  std::minstd_rand random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same sizes every time
+  std::vector<Request> requests;
+  std::vector<Bytes> out(gpus.size());
+  std::vector<Bytes> in(gpus.size());
+  for (std::size_t from = 0; from < gpus.size(); ++from)
+    for (std::size_t to = 0; to < gpus.size(); ++to) {
+      if (from == to) continue;
+      auto const bytes = (16 + static_cast<int>(random() % 112)) * 1_MiB;
+      requests.push_back({.id = std::to_string(requests.size()),
+                          .from = gpus[from],
+                          .to = gpus[to],
+                          .bytes = bytes,
+                          .only = Mechanism::Nvlink});
+      out[from] += bytes;
+      in[to] += bytes;
+    }
+  auto const set = transfer_set(Planner(model).plan(requests), model);
+  auto const fullest = std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+  auto const least = fullest / set.transfers.front().options.front().rate;
+  auto const timetables = ConfigurationProgram(set, model).solve();
+  ASSERT_FALSE(timetables.empty());
+  Seconds makespan{0};
+  for (auto const& slice : timetables.front().slices) makespan += slice.lasts;
+  EXPECT_GE(makespan, least * (1 - 1e-6));
+  EXPECT_LE(makespan, least * 1.005);
 }
 
 TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {

@@ -16,6 +16,7 @@
 #include "core/planner/collectives/sent_hops.hpp"
 #include "core/planner/estimate.hpp"
 #include "core/planner/linear_program.hpp"
+#include "tests/support/server.hpp"
 
 namespace lanewise {
 namespace {
@@ -265,6 +266,23 @@ TEST_F(PackedTrees, AreBoundByTheEnginesThatThereAre) {
   ASSERT_TRUE(bound);
   EXPECT_TRUE(std::any_of(bound->binding.begin(), bound->binding.end(),
                           [](LowerBound::Part const& part) { return part.name.ends_with("peer_copy_engines"); }));
+}
+
+// From one GPU to another over four links of 25 GB/s at 0.9: 2.7 us until anything flows, and then all of it.
+TEST_F(PackedTrees, AreBoundByTheStartAndTheRateOfTheOnlyLeg) {
+  Model const model(
+      test::machine_of({.more_gpu = "copy_engines: 3", .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}"}));
+  for (auto const bytes : {Bytes(16), 1_MiB, 64_MiB}) {
+    Collective const broadcast{CollectiveOp::Broadcast,
+                               {model.machine().place("gpu0"), model.machine().place("gpu1")},
+                               bytes,
+                               Algorithm::Auto,
+                               0};
+    auto const bound = packing_bound(broadcast, {broadcast.among, 2}, model);
+    ASSERT_TRUE(bound);
+    auto const expected = 2.7_us + bytes / BytesPerSecond(90e9);
+    EXPECT_NEAR(bound->makespan / expected, 1, 1e-4) << bytes.value();
+  }
 }
 
 // Next to nothing takes as long as its first step takes to start.
