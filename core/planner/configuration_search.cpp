@@ -180,7 +180,8 @@ bool ConfigurationSearch::replace(Mix& mix, std::optional<std::uint32_t> added, 
     apart_[*added / kWordBits] &= ~(std::uint64_t{1} << (*added % kWordBits));
   }
   for (auto const lane : removed_) reach(lane);
-  for (std::size_t at = 0; at < reached_.size(); ++at) reach(reached_[at]);
+  std::size_t at = 0;
+  while (at < reached_.size()) reach(reached_[at++]);  // which adds more
   auto rest = mix.worth;
   double most = 0;  // that those reached can be worth
   for (auto const lane : removed_) rest -= price_of(lane) * mix.rates[lane];
