@@ -185,7 +185,8 @@ class Ways {
     PathClass distance{};
     std::optional<int> rail;
   };
-  // The NICs of a place's node that are on the fabric, nearest first.
+  // The NICs of a place's node that are on the fabric, nearest first. Of GPUs with the same NICs nearest, each has
+  // another of these in front, so that together they use all: as the k-th GPU of a switch has its k-th NIC.
   std::vector<Rail> rails_of(Place const& place) const {
     std::vector<Rail> rails;
     if (!machine_.fabric) return rails;
@@ -202,7 +203,21 @@ class Ways {
       rails.push_back({attachment.nic, distance, machine_.at(attachment.nic).rail});
     }
     std::stable_sort(rails.begin(), rails.end(), [](Rail const& a, Rail const& b) { return a.distance < b.distance; });
+    auto const* id = std::get_if<PciId>(&place);
+    if (id == nullptr || rails.empty()) return rails;
+    auto const further = std::find_if(rails.begin(), rails.end(),
+                                      [&](Rail const& rail) { return rail.distance != rails.front().distance; });
+    if (auto const alike = further - rails.begin(); alike > 1)
+      std::rotate(rails.begin(), rails.begin() + gpus_before(*id, rails.front()) % alike, further);
     return rails;
+  }
+  // The GPUs of a node that stand before this one and are as near to a NIC.
+  [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, Rail const& nic) const {
+    std::ptrdiff_t count = 0;
+    for (auto at = index(gpu); at-- > 0 && machine_.host_of(PciId(at)) == machine_.host_of(gpu);)
+      if (machine_.at(PciId(at)).kind == PciKind::Gpu && path_class(machine_, PciId(at), nic.nic) == nic.distance)
+        ++count;
+    return count;
   }
   static Rail const* same_rail(std::vector<Rail> const& rails, Rail const& as) {
     for (auto const& rail : rails)

@@ -215,6 +215,102 @@ TEST(PlanCollective, UsesEveryNic) {
   EXPECT_EQ(senders.size(), model.machine().fabric->attachments.size());
 }
 
+// As many GPUs of each of several nodes.
+Collective among_nodes(Machine const& machine, CollectiveOp op, std::size_t nodes, std::size_t each, Bytes bytes) {
+  Collective collective{op, {}, bytes, Algorithm::Hierarchical, 0};
+  for (std::size_t node = 0; node < nodes; ++node)
+    for (std::size_t gpu = 0; gpu < each; ++gpu)
+      collective.among.push_back(machine.place("node" + std::to_string(node) + "/gpu" + std::to_string(gpu)));
+  return collective;
+}
+
+// In one piece and in slices, by halves and from neighbour to neighbour, along chains and trees, from any root.
+TEST(Hierarchical, BringsEveryContributionToItsPlaceOnce) {
+  Model const model(bundled("hgx-h100-32"));
+  std::size_t forms = 0;
+  for (auto const& [nodes, each] : {std::pair<std::size_t, std::size_t>{2, 2}, {3, 4}, {4, 3}, {5, 2}})
+    for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
+                          CollectiveOp::AllReduce, CollectiveOp::ReduceScatter})
+      for (auto const bytes : {Bytes(16 * 840), Bytes(static_cast<std::int64_t>(nodes * each) << 18)}) {
+        auto collective = among_nodes(model.machine(), op, nodes, each, bytes);
+        collective.root = nodes * each - each / 2;
+        for (auto const& plan : plans_of_collective(model, collective)) {
+          ++forms;
+          plan.verify(model.machine());
+          auto const fault = fault_of(plan);
+          EXPECT_FALSE(fault) << to_string(op) << " among " << each << " of " << nodes << ": " << *fault;
+          EXPECT_GE(estimate(model, plan.steps).makespan, collective_bound(collective, model)->makespan);
+        }
+      }
+  EXPECT_GT(forms, 120U);
+}
+
+// A root has one NIC beside it and a node eight: what it hands out once by NVLink leaves through all of them.
+TEST(Hierarchical, UsesEveryNicOfARootsNode) {
+  Model const model(bundled("hgx-h100-2"));
+  for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter}) {
+    auto collective = among_nodes(model.machine(), op, 2, 8, 256_MiB);
+    auto const plan = plan_collective(model, collective);
+    std::map<PciId, Bytes> by_nic;
+    Bytes out_of_root{0};
+    for (auto const& step : plan.steps) {
+      if (step.way.nic_from) by_nic[*step.way.nic_from] += step.bytes;
+      if (step.from == collective.among[0] && !step.way.nic_from) out_of_root += step.bytes;
+    }
+    EXPECT_EQ(by_nic.size(), 8U) << to_string(op);
+    for (auto const& [nic, bytes] : by_nic) EXPECT_EQ(bytes, op == CollectiveOp::Broadcast ? 32_MiB : 16_MiB);
+    // All bytes of a broadcast; of a scatter those of fifteen but what the root's own NIC sends.
+    EXPECT_EQ(out_of_root, op == CollectiveOp::Broadcast ? 256_MiB : 224_MiB);
+    collective.algorithm = Algorithm::Direct;
+    EXPECT_LT(estimate(model, plan.steps).makespan * 4,
+              estimate(model, plan_collective(model, collective).steps).makespan);
+  }
+}
+
+// What is within nodes and what is between them go on at the same time, on other slices.
+TEST(Hierarchical, IsNearerToItsBoundInSlices) {
+  for (auto const* name : {"hgx-h100-2", "gh200x4-2"}) {
+    Model const model(bundled(name));
+    auto const gpus = model.machine().all(PciKind::Gpu).size();
+    for (auto const op : {CollectiveOp::AllReduce, CollectiveOp::AllGather, CollectiveOp::ReduceScatter}) {
+      auto const collective = among(model.machine(), op, gpus, 256_MiB);
+      auto const gap = estimate(model, plan_collective(model, collective).steps).makespan /
+                           collective_bound(collective, model)->makespan -
+                       1;
+      EXPECT_LT(gap, 0.3) << name << ": " << to_string(op);  // in one piece up to 1.2
+    }
+  }
+}
+
+// Of the two GPUs and NICs below a switch each GPU has its own NIC in front, so all of them send and get as much; and
+// nobody gets from two at once.
+TEST(PlanCollective, AllToAllLoadsEveryNicAlike) {
+  Model const model(bundled("hgx-h100-32"));
+  auto collective = among_nodes(model.machine(), CollectiveOp::AllToAll, 4, 8, 256_MiB);
+  collective.algorithm = Algorithm::Auto;
+  auto const plan = plan_collective(model, collective);
+  std::map<PciId, Bytes> sent, got;
+  for (auto const& step : plan.steps)
+    if (step.way.nic_from) {
+      sent[*step.way.nic_from] += step.bytes;
+      got[*step.way.nic_to] += step.bytes;
+    }
+  EXPECT_EQ(sent.size(), 32U);
+  for (auto const& all : {sent, got})
+    for (auto const& [nic, bytes] : all) EXPECT_EQ(bytes, 192_MiB);  // 24 others of 8 MiB
+  EXPECT_LT(estimate(model, plan.steps).makespan, collective_bound(collective, model)->makespan * 1.01);
+}
+
+// With few moves of each under way at once, NICs still hardly idle, and a step's targets are all different.
+TEST(PlanCollective, AllToAllAmongManyIsNearItsBound) {
+  Model const model(bundled("hgx-h100-32"));
+  auto collective = among_nodes(model.machine(), CollectiveOp::AllToAll, 9, 8, 72_MiB);
+  collective.algorithm = Algorithm::Direct;
+  auto const plan = plan_collective(model, collective);
+  EXPECT_FALSE(fault_of(plan));
+  EXPECT_LT(estimate(model, plan.steps).makespan, collective_bound(collective, model)->makespan * 1.05);
+}
+
 TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
   Model const model(bundled("hgx-h100-32"));
   auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllToAll, 72, Bytes(72 * 4096)));
@@ -223,14 +319,28 @@ TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
 }
 
 TEST(Moves, InWindowsWaitForThoseBeforeThem) {
-  Moves moves(3, 1_MiB, 1);
-  for (int i = 0; i < 5; ++i) moves.deliver_block(0, 1 + static_cast<std::size_t>(i) % 2, Bytes(0), Bytes(0), 1_KiB);
-  moves.deliver_block(1, 0, Bytes(0), Bytes(0), 1_KiB);
-  moves.in_windows(2);
+  Moves moves(4, 1_MiB, 1);
+  auto const send = [&](std::size_t from, std::size_t to) { moves.deliver_block(from, to, Bytes(0), Bytes(0), 1_KiB); };
+  for (int i = 0; i < 4; ++i) {
+    send(0, 2);
+    send(0, 1);  // within its group
+  }
+  send(1, 0);
+  moves.in_windows(2, {{0, 1}, {2, 3}});
   auto const& list = moves.list();
-  for (std::uint32_t i = 0; i < 5; ++i)
-    EXPECT_EQ(list[i].after, i < 2 ? std::vector<std::uint32_t>{} : std::vector{i - 2}) << i;
-  EXPECT_TRUE(list[5].after.empty());  // another sender's first
+  for (std::uint32_t i = 0; i < 8; ++i)
+    EXPECT_EQ(list[i].after, i < 4 ? std::vector<std::uint32_t>{} : std::vector{i - 4}) << i;
+  EXPECT_TRUE(list[8].after.empty());  // another sender's first
+}
+
+TEST(Moves, GoBehindWhatTheirSenderSentBefore) {
+  Moves moves(3, 1_MiB, 1);
+  for (std::size_t const from : {0, 1, 0, 0, 1, 2}) moves.deliver_block(from, from == 2 ? 0 : 2, 0_B, 0_B, 1_KiB);
+  moves.behind(3, 0, 3);
+  std::vector<std::vector<std::uint32_t>> after;
+  for (auto const& move : moves.list()) after.push_back(move.after);
+  EXPECT_THAT(after, testing::ElementsAre(testing::IsEmpty(), testing::IsEmpty(), testing::IsEmpty(),
+                                          testing::ElementsAre(2), testing::ElementsAre(1), testing::IsEmpty()));
 }
 
 // Along a ring of a mesh every link has its own data to carry, so none is relayed over two wider ones.

@@ -10,6 +10,9 @@
 
 namespace lanewise {
 
+inline bool reduces(CollectiveOp op) { return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce; }
+inline bool spreads(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
+
 // The participants whose own host memory this is.
 struct NearMemory {
   NumaId memory{};

@@ -1,7 +1,9 @@
 #include "core/planner/collectives/moves.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -56,6 +58,11 @@ void Moves::finish(Move move) {
   std::sort(move.after.begin(), move.after.end());
   move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());
   list_.push_back(std::move(move));
+}
+
+void Moves::wait_for(Move& move, std::uint32_t before) {
+  auto const place = std::lower_bound(move.after.begin(), move.after.end(), before);
+  if (place == move.after.end() || *place != before) move.after.insert(place, before);
 }
 
 void Moves::carry(std::size_t from, std::size_t to, Cells const& cells, bool reduces,
@@ -116,21 +123,30 @@ void Moves::one_behind_the_other(std::size_t first) {
   for (auto id = static_cast<std::uint32_t>(first); id < list_.size(); ++id) {
     auto& move = list_[id];
     auto const [entry, fresh] = last.try_emplace({move.from, move.to, move.leg}, id);
-    if (!fresh) move.after.push_back(std::exchange(entry->second, id));
-    std::sort(move.after.begin(), move.after.end());
-    move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());
+    if (!fresh) wait_for(move, std::exchange(entry->second, id));
   }
 }
 
-void Moves::in_windows(std::size_t width) {
-  std::vector<std::vector<std::uint32_t>> sent(participants_);
+void Moves::in_windows(std::size_t width, std::vector<std::vector<std::size_t>> const& groups) {
+  std::vector<std::size_t> group(participants_);
+  std::iota(group.begin(), group.end(), groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (auto const member : groups[g]) group[member] = g;
+  enum Reach : std::uint8_t { kWithin, kOut, kReaches };
+  std::vector<std::array<std::vector<std::uint32_t>, kReaches>> sent(participants_);
   for (std::uint32_t id = 0; id < list_.size(); ++id) {
-    auto& own = sent[list_[id].from];
-    if (own.size() >= width) list_[id].after.push_back(own[own.size() - width]);
+    auto& move = list_[id];
+    auto& own = sent[move.from][group[move.from] == group[move.to] ? kWithin : kOut];
+    if (own.size() >= width) wait_for(move, own[own.size() - width]);
     own.push_back(id);
-    std::sort(list_[id].after.begin(), list_[id].after.end());
-    list_[id].after.erase(std::unique(list_[id].after.begin(), list_[id].after.end()), list_[id].after.end());
   }
+}
+
+void Moves::behind(std::size_t first, std::size_t begin, std::size_t end) {
+  std::vector<std::uint32_t> last(participants_, kNone);
+  for (auto id = begin; id < end; ++id) last[list_[id].from] = static_cast<std::uint32_t>(id);
+  for (auto id = first; id < list_.size(); ++id)
+    if (last[list_[id].from] != kNone) wait_for(list_[id], last[list_[id].from]);
 }
 
 // Position i sends on what its predecessor's predecessors began, so that the last step ends at the owner.

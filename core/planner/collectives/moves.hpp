@@ -48,9 +48,13 @@ class Moves {
   // arrives early and can go on.
   void one_behind_the_other(std::size_t first = 0);
 
-  // Lets no participant have more than so many moves under way: each waits for the one that many before it. Big plans
-  // are simulated by what is under way at once, and a NIC gains nothing from hundreds of flows.
-  void in_windows(std::size_t width);
+  // Lets no participant have more than so many moves within its group under way, nor out of it: each waits for the one
+  // that many before it. Big plans are simulated by what is under way at once, and a NIC gains nothing from hundreds of
+  // flows. Who is in no group is one by itself.
+  void in_windows(std::size_t width, std::vector<std::vector<std::size_t>> const& groups);
+
+  // Lets each participant's moves from `first` on wait for its last of [begin, end).
+  void behind(std::size_t first, std::size_t begin, std::size_t end);
 
   [[nodiscard]] std::vector<Move> const& list() const { return list_; }
   [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
@@ -70,6 +74,7 @@ class Moves {
   void reads(Use& use, Move& move, std::uint32_t id) const;
   static void writes(Use& use, Move& move, std::uint32_t id);
   void finish(Move move);
+  static void wait_for(Move& move, std::uint32_t before);  // of a move in the list
 
   Bytes bytes_;
   std::size_t cells_;

@@ -73,7 +73,7 @@ class Lanes {
     for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
       if (through_host && op == by_kernel) continue;
       request.op = op;
-      auto const choice = choice_of(request, move.from);
+      auto const choice = choice_of(request);
       if (!choice.chosen) {
         if (choice.judged.front().refused_by != nullptr) refusal = choice.judged.front().refused_by->id;
         continue;
@@ -91,9 +91,8 @@ class Lanes {
     return *best;
   }
 
-  // Participants have their own data to move: none relays for two others that NVLink joins, and those with several NICs
-  // at hand do not all take the first.
-  [[nodiscard]] Choice choice_of(Request request, std::size_t from) const {
+  // Participants have their own data to move: none relays for two others that NVLink joins.
+  [[nodiscard]] Choice choice_of(Request request) const {
     auto choice = planner_.choose(request);
     if (!choice.chosen) return choice;
     // No core copies within a collective: GPUs do not wait for one.
@@ -101,11 +100,6 @@ class Lanes {
     if (!choice.chosen) return choice;
     auto const& way = choice.judged[*choice.chosen].way;
     auto const& among = collective_.among;
-    if (way.nic_from) {
-      auto const alike = as_fast_as_chosen(choice);
-      choice.chosen = alike[from % alike.size()];
-      return choice;
-    }
     if (way.mechanism != Mechanism::NvlinkRelay ||
         std::find(among.begin(), among.end(), Place(*way.relay)) == among.end())
       return choice;
@@ -122,19 +116,6 @@ class Lanes {
       if (!fastest || judged.cost->time < choice.judged[*fastest].cost->time) fastest = i;
     }
     return fastest;
-  }
-  static std::vector<std::size_t> as_fast_as_chosen(Choice const& choice) {
-    auto const& chosen = choice.judged[*choice.chosen];
-    constexpr double kAlike = 1e-3;
-    std::vector<std::size_t> alike;
-    for (std::size_t i = 0; i < choice.judged.size(); ++i) {
-      auto const& other = choice.judged[i];
-      if (other.refused_by == nullptr && other.cost.has_value() == chosen.cost.has_value() &&
-          other.way.mechanism == chosen.way.mechanism &&
-          (!other.cost || other.cost->time <= (1 + kAlike) * chosen.cost->time))
-        alike.push_back(i);
-    }
-    return alike;
   }
 
   Model const& model_;

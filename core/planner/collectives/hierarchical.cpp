@@ -1,0 +1,238 @@
+#include "core/planner/collectives/hierarchical.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lanewise {
+namespace {
+
+// In how many slices it is tried, as long as no move is cut below so many bytes and there are not more moves than that.
+constexpr std::size_t kSlices[] = {2, 4, 8, 16, 32};
+constexpr Bytes kLeastCell{std::int64_t{64} << 10};
+constexpr std::size_t kMostMoves = 20480;
+// Among more than so many only the most slices are worth their planning, with up to so many moves.
+constexpr std::size_t kMostWeighed = 64;
+constexpr std::size_t kMostMovesOfMany = 65536;
+// So many slices are between groups at once: with all of them, each is through as late as the last.
+constexpr std::size_t kSlicesBetween = 3;
+// Groups up to this number exchange from neighbour to neighbour: of more, rounds are too many where halves do it.
+constexpr std::size_t kMostNeighbours = 16;
+
+// How groups exchange what is theirs, or the root's hands it to the others.
+enum class Between : std::uint8_t {
+  Halves,      // in fewest rounds
+  Neighbours,  // from one to the next: passes a narrow place between them fewer times
+  Tree,
+};
+
+class Hierarchy {
+ public:
+  Hierarchy(Collective const& collective, Layout const& layout, Between between, std::size_t slices)
+      : collective_(collective),
+        groups_(layout.groups),
+        between_(between),
+        slices_(slices),
+        size_(groups_.front().size()),
+        moves_(collective.among.size(), collective.bytes,
+               (collective.op == CollectiveOp::Broadcast ? size_ : collective.among.size()) * slices) {
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (std::size_t m = 0; m < size_; ++m)
+        if (groups_[g][m] == collective.root) {
+          home_ = g;
+          root_member_ = m;
+        }
+  }
+
+  Moves take() {
+    switch (collective_.op) {
+      case CollectiveOp::Broadcast: broadcast(); break;
+      case CollectiveOp::Scatter: scatter(); break;
+      case CollectiveOp::Gather: gather(); break;
+      default: exchange(); break;
+    }
+    return std::move(moves_);
+  }
+
+ private:
+  void carry(std::size_t from, std::size_t to, std::uint32_t cell) {
+    if (from != to) moves_.carry(from, to, {cell}, false);
+  }
+  // What follows is another part of everyone's work, beside which slices of this one still go on.
+  void end_phase() {
+    if (slices_ > 1) moves_.one_behind_the_other(phase_);
+    phase_ = moves_.list().size();
+  }
+
+  // ------------------------------------------------------------------------------------------ everyone to and from all
+
+  // The cell that the member of a group ends (or begins) with: its own; of an all_reduce any, best beside its column's.
+  [[nodiscard]] std::uint32_t cell(std::size_t slice, std::size_t group, std::size_t member) const {
+    bool const whole = collective_.op == CollectiveOp::AllReduce;
+    return static_cast<std::uint32_t>(whole ? (slice * size_ + member) * groups_.size() + group
+                                            : groups_[group][member] * slices_ + slice);
+  }
+  // Of each member those of all its fellows.
+  [[nodiscard]] std::vector<Cells> columns(std::size_t slice) const {
+    std::vector<Cells> columns(size_);
+    for (std::size_t m = 0; m < size_; ++m) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) columns[m].push_back(cell(slice, g, m));
+      std::sort(columns[m].begin(), columns[m].end());
+    }
+    return columns;
+  }
+
+  void exchange() {
+    if (reduces(collective_.op)) {
+      within(direct_reduce);
+      end_phase();
+    }
+    std::vector<std::size_t> begins;  // of slices
+    for (std::size_t slice = 0; slice < slices_; ++slice) {
+      begins.push_back(moves_.list().size());
+      if (reduces(collective_.op)) between(slice, halving_reduce, ring_reduce);
+      if (spreads(collective_.op)) between(slice, doubling_spread, ring_spread);
+      if (slice >= kSlicesBetween)
+        moves_.behind(begins[slice], begins[slice - kSlicesBetween], begins[slice - kSlicesBetween + 1]);
+    }
+    if (spreads(collective_.op)) within(direct_spread);  // in the order in which it comes
+  }
+  void within(auto by) {
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (auto const& group : groups_) by(moves_, group, columns(slice));
+  }
+  // Members with the same place in their groups exchange what they share out among themselves.
+  void between(std::size_t slice, auto by_halves, auto round) {
+    for (std::size_t m = 0; m < size_; ++m) {
+      std::vector<std::size_t> who;
+      std::vector<Cells> part;
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        who.push_back(groups_[g][m]);
+        part.push_back({cell(slice, g, m)});
+      }
+      if (between_ == Between::Halves)
+        by_halves(moves_, who, part);
+      else
+        round(moves_, who, part);
+    }
+  }
+
+  // -------------------------------------------------------------------------------------------------------- from a
+  // root
+
+  // Each member of the root's group gets a part of the data, which goes on to its fellows and from these to all. The
+  // root hands out every byte once: its own part goes to other groups by itself, and another member spreads it in its
+  // group.
+  void broadcast() {
+    auto const part = [&](std::size_t slice, std::size_t m) { return static_cast<std::uint32_t>(slice * size_ + m); };
+    auto const holder = [&](std::size_t slice, std::size_t m) {
+      return groups_[home_][m != root_member_ ? m : (m + 1 + slice % (size_ - 1)) % size_];
+    };
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (std::size_t m = 0; m < size_; ++m) carry(collective_.root, holder(slice, m), part(slice, m));
+    end_phase();
+    for (std::size_t m = 0; m < size_; ++m) {
+      Cells cells;
+      for (std::size_t slice = 0; slice < slices_; ++slice) cells.push_back(part(slice, m));
+      if (between_ == Between::Tree)
+        tree_spread(moves_, fellows(m, groups_.size() / 2), cells);
+      else
+        chain_spread(moves_, fellows(m, 0), cells);
+    }
+    end_phase();
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (std::size_t g = 0; g < groups_.size(); ++g)
+        for (std::size_t m = 0; m < size_; ++m) {
+          auto const from = g == home_ ? holder(slice, m) : groups_[g][m];
+          for (auto const to : groups_[g])
+            if (to != collective_.root) carry(from, to, part(slice, m));
+        }
+    end_phase();
+  }
+  // Those with the m-th place in their groups, the one beside the root at a position of its own.
+  [[nodiscard]] std::vector<std::size_t> fellows(std::size_t m, std::size_t position) const {
+    std::vector<std::size_t> who;
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      who.push_back(groups_[(home_ + g + groups_.size() - position) % groups_.size()][m]);
+    return who;
+  }
+
+  // Through the root's neighbours, each of whom passes on what is its fellows'; what goes far goes first.
+  void scatter() {
+    for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { carry(collective_.root, groups_[home_][m], c); });
+    for_cells_of(home_,
+                 [&](std::size_t, std::size_t m, std::uint32_t c) { carry(collective_.root, groups_[home_][m], c); });
+    end_phase();
+    for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], groups_[g][m], c); });
+    end_phase();
+  }
+  void gather() {
+    for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { carry(groups_[g][m], groups_[home_][m], c); });
+    end_phase();
+    for_cells_of(home_,
+                 [&](std::size_t, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], collective_.root, c); });
+    for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], collective_.root, c); });
+    end_phase();
+  }
+  void for_cells_of(std::size_t group, auto const& visit) const {
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (std::size_t m = 0; m < size_; ++m) visit(group, m, cell(slice, group, m));
+  }
+  void for_far_cells(auto const& visit) const {
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (std::size_t g = 1; g < groups_.size(); ++g)
+        for (std::size_t m = 0; m < size_; ++m) {
+          auto const group = (home_ + g) % groups_.size();
+          visit(group, m, cell(slice, group, m));
+        }
+  }
+
+  Collective const& collective_;
+  std::vector<std::vector<std::size_t>> const& groups_;
+  Between between_;
+  std::size_t slices_;
+  std::size_t size_;      // of each group
+  std::size_t home_ = 0;  // the root's group
+  std::size_t root_member_ = 0;
+  Moves moves_;
+  std::size_t phase_ = 0;  // where it begins in the list
+};
+
+std::vector<Between> ways_between(Collective const& collective, std::size_t groups) {
+  if (collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather) return {Between::Neighbours};
+  if (collective.op == CollectiveOp::Broadcast)
+    return groups > 2 ? std::vector{Between::Neighbours, Between::Tree} : std::vector{Between::Neighbours};
+  std::vector<Between> ways;
+  if (std::has_single_bit(groups)) ways.push_back(Between::Halves);
+  if (!std::has_single_bit(groups) || groups <= kMostNeighbours) ways.push_back(Between::Neighbours);
+  return ways;
+}
+
+}  // namespace
+
+std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const& layout) {
+  if (collective.op == CollectiveOp::AllToAll || collective.op == CollectiveOp::AllToAllV ||
+      collective.op == CollectiveOp::Chain || layout.groups.size() < 2)
+    return {};
+  auto const count = collective.among.size();
+  auto const size = layout.groups.front().size();
+  for (auto const& group : layout.groups)
+    if (group.size() != size || size < 2) return {};
+  std::vector<Moves> all;
+  for (auto const between : ways_between(collective, layout.groups.size())) {
+    all.push_back(Hierarchy(collective, layout, between, 1).take());
+    auto const moves = all.back().list().size();
+    std::vector<std::size_t> sliced;
+    for (auto const slices : kSlices)
+      if (slices * moves <= (count > kMostWeighed ? kMostMovesOfMany : kMostMoves) &&
+          collective.bytes >= kLeastCell * static_cast<std::int64_t>(count * slices))
+        sliced.push_back(slices);
+    if (count > kMostWeighed && !sliced.empty()) {
+      all.pop_back();
+      sliced = {sliced.back()};
+    }
+    for (auto const slices : sliced) all.push_back(Hierarchy(collective, layout, between, slices).take());
+  }
+  return all;
+}
+
+}  // namespace lanewise
