@@ -208,16 +208,23 @@ class Ways {
     auto const further = std::find_if(rails.begin(), rails.end(),
                                       [&](Rail const& rail) { return rail.distance != rails.front().distance; });
     if (auto const alike = further - rails.begin(); alike > 1)
-      std::rotate(rails.begin(), rails.begin() + gpus_before(*id, rails.front()) % alike, further);
+      std::rotate(rails.begin(), rails.begin() + gpus_before(*id, rails.front(), rails) % alike, further);
     return rails;
   }
-  // The GPUs of a node that stand before this one and are as near to a NIC.
-  [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, Rail const& nic) const {
+  // The GPUs of a node that stand before this one and have a NIC as one of their nearest at the same distance.
+  [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, Rail const& nic, std::vector<Rail> const& nics) const {
     std::ptrdiff_t count = 0;
-    for (auto at = index(gpu); at-- > 0 && machine_.host_of(PciId(at)) == machine_.host_of(gpu);)
-      if (machine_.at(PciId(at)).kind == PciKind::Gpu && path_class(machine_, PciId(at), nic.nic) == nic.distance)
-        ++count;
+    for (auto at = index(gpu); at-- > 0 && machine_.host_of(PciId(at)) == machine_.host_of(gpu);) {
+      auto const other = PciId(at);
+      if (machine_.at(other).kind != PciKind::Gpu || path_class(machine_, other, nic.nic) != nic.distance) continue;
+      // Below one switch there is nothing nearer.
+      if (nic.distance <= PathClass::Pxb || !has_nearer(other, nic, nics)) ++count;
+    }
     return count;
+  }
+  [[nodiscard]] bool has_nearer(PciId gpu, Rail const& than, std::vector<Rail> const& nics) const {
+    return std::any_of(nics.begin(), nics.end(),
+                       [&](Rail const& nic) { return path_class(machine_, gpu, nic.nic) < than.distance; });
   }
   static Rail const* same_rail(std::vector<Rail> const& rails, Rail const& as) {
     for (auto const& rail : rails)

@@ -108,6 +108,26 @@ class OneGpu {
     }
   }
 
+  // Two pairs, within and between, in all forms: in one piece and in slices. Returns how many plans went wrong.
+  int in_slices() {
+    for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
+                          CollectiveOp::ReduceScatter, CollectiveOp::AllReduce}) {
+      auto collective = among(model_.machine(), op, 4, 4_MiB);
+      collective.algorithm = Algorithm::Hierarchical;
+      std::size_t steps = 0;
+      auto const plans = plans_of_collective(model_, collective);
+      for (auto const& plan : plans) {
+        ++streams_;
+        steps = std::max(steps, plan.steps.size());
+        PlanRun run(plan, model_, devices_);
+        check(run, name_of(plan, "streams"));
+      }
+      fmt::print("{}: {} hierarchical in {} forms, up to {} steps\n", model_.machine().name, to_string(op),
+                 plans.size(), steps);
+    }
+    return wrong_;
+  }
+
   // Transfers of a quarter to four times as much between all GPUs, in pieces and turns. Returns how many plans of
   // this machine went wrong so far.
   int planned_together() {
@@ -235,6 +255,9 @@ int main(int argc, char** argv) {
       wrong += many.planned_together();
       std::fflush(stdout);
     }
+    auto pairs = catalogue.machine("h100-nvl-pairs");
+    for (auto& node : pairs.numa_nodes) node.os_index = 0;
+    wrong += OneGpu(pairs).in_slices();
     return wrong == 0 ? 0 : 1;
   } catch (std::exception const& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -57,6 +57,7 @@ algorithms_of() {
   esac
   case $1 in broadcast | all_gather | all_reduce) ((gpus < 3)) || echo through_host ;; esac
   case $1 in broadcast | all_gather) [[ -z $solves ]] || echo packed_trees ;; esac
+  [[ $1 == all_to_all || -z $grouped ]] || echo hierarchical
   case $1 in all_gather | reduce_scatter | all_reduce) ((gpus & (gpus - 1))) || echo halving_doubling ;; esac
 }
 mkdir "$work/collectives"
@@ -65,6 +66,12 @@ solves=yes
 if ! "$program" plan "$work/trees.yaml" --on "$work/here.yaml" >"$work/trees.txt" 2>&1; then
   grep -q 'needs a linear solver' "$work/trees.txt"
   solves=
+fi
+grouped=yes  # several groups of GPUs that NVLink joins
+collective groups all_reduce hierarchical 4096 >"$work/groups.yaml"
+if ! "$program" plan "$work/groups.yaml" --on "$work/here.yaml" >"$work/groups.txt" 2>&1; then
+  grep -q 'hierarchical does not do' "$work/groups.txt"
+  grouped=
 fi
 count=0
 for op in broadcast scatter gather all_gather reduce_scatter all_reduce all_to_all; do

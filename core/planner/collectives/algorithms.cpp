@@ -34,20 +34,25 @@ std::vector<std::size_t> everyone(std::size_t count) {
   return who;
 }
 
-// Who sends to whom in each step: everyone to one other, and gets from one; in step 0 it is its own. Groups go to other
-// groups all in the same steps: whoever sent within its own meanwhile would be ahead of the others from then on, and
-// two would send to one. Within a group two exchange, where all can: of two GPUs below one switch each sends by its own
-// NIC and gets by it, while the one after the other would get by the other's.
+// Who sends to whom in each step: everyone to one other, and gets from one; in step 0 it is its own. Groups of equal
+// size go to other groups all in the same steps: whoever sent within its own meanwhile would be ahead of the others
+// from then on, and two would send to one. Places in groups, where they are a power of two, are paired: of two GPUs
+// below one switch, listed one behind the other, each reaches the other's fellow by its own NIC, and that gets it by
+// the one of the same rail; if each sent to the next place both would get by one NIC.
 class Shifts {
  public:
   Shifts(std::size_t count, std::vector<std::vector<std::size_t>> const& groups) : count_(count) {
-    if (groups.empty() || groups.size() * groups.front().size() != count) return;
+    if (groups.size() < 2 || groups.size() * groups.front().size() != count) return;
     for (auto const& group : groups)
       if (group.size() != groups.front().size()) return;
     groups_ = &groups;
     places_.resize(count);
     for (std::size_t g = 0; g < groups.size(); ++g)
       for (std::size_t m = 0; m < groups[g].size(); ++m) places_[groups[g][m]] = {g, m};
+  }
+  // The groups that go together; empty where everyone sends to the next place, then the one behind it and so on.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> groups() const {
+    return groups_ != nullptr ? *groups_ : std::vector<std::vector<std::size_t>>{};
   }
   [[nodiscard]] std::size_t other(std::size_t from, std::size_t step) const {
     if (groups_ == nullptr) return (from + step) % count_;
@@ -85,7 +90,7 @@ Moves direct_uneven(Collective const& collective, Layout const& layout) {
       auto const other = shifts.other(i, step);
       moves.deliver_block(i, other, read_at[i][other], write_at[i][other], sizes[i][other]);
     }
-  if (n > kMostAtOnce) moves.in_windows(kWindow, layout.groups);
+  if (n > kMostAtOnce) moves.in_windows(kWindow, shifts.groups());
   return moves;
 }
 
@@ -110,7 +115,8 @@ std::optional<Moves> direct(Collective const& collective, Layout const& layout) 
       if (collective.op == CollectiveOp::Broadcast && i == collective.root)
         for (auto const& cells : part) moves.carry(i, other, cells, false);
     }
-  if (n > kMostAtOnce) moves.in_windows(kWindow, layout.groups);
+  bool const in_shifts = !reduces(collective.op) && !spreads(collective.op);
+  if (n > kMostAtOnce) moves.in_windows(kWindow, in_shifts ? shifts.groups() : decltype(layout.groups){});
   return moves;
 }
 

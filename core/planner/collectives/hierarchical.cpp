@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace lanewise {
 namespace {
 
-// In how many slices it is tried, as long as no move is cut below so many bytes and there are not more moves than that.
+// In how many slices it is tried, as long as none of its cells is cut below so many bytes, and there are not more moves
+// than so many.
 constexpr std::size_t kSlices[] = {2, 4, 8, 16, 32};
 constexpr Bytes kLeastCell{std::int64_t{64} << 10};
 constexpr std::size_t kMostMoves = 20480;
-// Among more than so many only the most slices are worth their planning, with up to so many moves.
+// Among more than so many, of what all exchange only the most slices are worth their planning, up to so many moves, and
+// one piece where it has few: of 256 MiB among 256 and 1,024 GPUs, 8 and 2 slices were best. From a root, half as many
+// are.
 constexpr std::size_t kMostWeighed = 64;
 constexpr std::size_t kMostMovesOfMany = 65536;
-// So many slices are between groups at once: with all of them, each is through as late as the last.
+// So many slices of what all exchange are between groups at once: with all of them, each is through as late as the
+// last.
 constexpr std::size_t kSlicesBetween = 3;
 // Groups up to this number exchange from neighbour to neighbour: of more, rounds are too many where halves do it.
 constexpr std::size_t kMostNeighbours = 16;
@@ -33,14 +38,18 @@ class Hierarchy {
         between_(between),
         slices_(slices),
         size_(groups_.front().size()),
-        moves_(collective.among.size(), collective.bytes,
-               (collective.op == CollectiveOp::Broadcast ? size_ : collective.among.size()) * slices) {
+        moves_(collective.among.size(), collective.bytes, cells_of_slice(collective, layout) * slices) {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (std::size_t m = 0; m < size_; ++m)
         if (groups_[g][m] == collective.root) {
           home_ = g;
           root_member_ = m;
         }
+  }
+
+  // A broadcast's data has a part for each member of a group, that of all others one for each participant.
+  static std::size_t cells_of_slice(Collective const& collective, Layout const& layout) {
+    return collective.op == CollectiveOp::Broadcast ? layout.groups.front().size() : collective.among.size();
   }
 
   Moves take() {
@@ -57,9 +66,10 @@ class Hierarchy {
   void carry(std::size_t from, std::size_t to, std::uint32_t cell) {
     if (from != to) moves_.carry(from, to, {cell}, false);
   }
-  // What follows is another part of everyone's work, beside which slices of this one still go on.
-  void end_phase() {
-    if (slices_ > 1) moves_.one_behind_the_other(phase_);
+  // Of the moves since it was called last, those between the same two go one behind the other: what is first there goes
+  // on first.
+  void order_phase() {
+    moves_.one_behind_the_other(phase_);
     phase_ = moves_.list().size();
   }
 
@@ -84,7 +94,7 @@ class Hierarchy {
   void exchange() {
     if (reduces(collective_.op)) {
       within(direct_reduce);
-      end_phase();
+      if (slices_ > 1) order_phase();  // else parts of one slice, which end together
     }
     std::vector<std::size_t> begins;  // of slices
     for (std::size_t slice = 0; slice < slices_; ++slice) {
@@ -129,7 +139,7 @@ class Hierarchy {
     };
     for (std::size_t slice = 0; slice < slices_; ++slice)
       for (std::size_t m = 0; m < size_; ++m) carry(collective_.root, holder(slice, m), part(slice, m));
-    end_phase();
+    order_phase();
     for (std::size_t m = 0; m < size_; ++m) {
       Cells cells;
       for (std::size_t slice = 0; slice < slices_; ++slice) cells.push_back(part(slice, m));
@@ -138,7 +148,7 @@ class Hierarchy {
       else
         chain_spread(moves_, fellows(m, 0), cells);
     }
-    end_phase();
+    order_phase();
     for (std::size_t slice = 0; slice < slices_; ++slice)
       for (std::size_t g = 0; g < groups_.size(); ++g)
         for (std::size_t m = 0; m < size_; ++m) {
@@ -146,7 +156,7 @@ class Hierarchy {
           for (auto const to : groups_[g])
             if (to != collective_.root) carry(from, to, part(slice, m));
         }
-    end_phase();
+    order_phase();
   }
   // Those with the m-th place in their groups, the one beside the root at a position of its own.
   [[nodiscard]] std::vector<std::size_t> fellows(std::size_t m, std::size_t position) const {
@@ -161,17 +171,17 @@ class Hierarchy {
     for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { carry(collective_.root, groups_[home_][m], c); });
     for_cells_of(home_,
                  [&](std::size_t, std::size_t m, std::uint32_t c) { carry(collective_.root, groups_[home_][m], c); });
-    end_phase();
+    order_phase();
     for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], groups_[g][m], c); });
-    end_phase();
+    order_phase();
   }
   void gather() {
     for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { carry(groups_[g][m], groups_[home_][m], c); });
-    end_phase();
+    order_phase();
     for_cells_of(home_,
                  [&](std::size_t, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], collective_.root, c); });
     for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], collective_.root, c); });
-    end_phase();
+    order_phase();
   }
   void for_cells_of(std::size_t group, auto const& visit) const {
     for (std::size_t slice = 0; slice < slices_; ++slice)
@@ -197,14 +207,13 @@ class Hierarchy {
   std::size_t phase_ = 0;  // where it begins in the list
 };
 
-std::vector<Between> ways_between(Collective const& collective, std::size_t groups) {
+// Those worth trying; of a scatter or gather, which pass nothing on between groups, any one.
+std::vector<Between> exchanges(Collective const& collective, std::size_t groups) {
   if (collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather) return {Between::Neighbours};
   if (collective.op == CollectiveOp::Broadcast)
     return groups > 2 ? std::vector{Between::Neighbours, Between::Tree} : std::vector{Between::Neighbours};
-  std::vector<Between> ways;
-  if (std::has_single_bit(groups)) ways.push_back(Between::Halves);
-  if (!std::has_single_bit(groups) || groups <= kMostNeighbours) ways.push_back(Between::Neighbours);
-  return ways;
+  if (!std::has_single_bit(groups)) return {Between::Neighbours};
+  return groups <= kMostNeighbours ? std::vector{Between::Halves, Between::Neighbours} : std::vector{Between::Halves};
 }
 
 }  // namespace
@@ -217,18 +226,23 @@ std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const
   auto const size = layout.groups.front().size();
   for (auto const& group : layout.groups)
     if (group.size() != size || size < 2) return {};
+  bool const many = count > kMostWeighed;
+  bool const exchanging = reduces(collective.op) || spreads(collective.op);
+  auto const cells = static_cast<std::int64_t>(Hierarchy::cells_of_slice(collective, layout));
   std::vector<Moves> all;
-  for (auto const between : ways_between(collective, layout.groups.size())) {
+  for (auto const between : exchanges(collective, layout.groups.size())) {
     all.push_back(Hierarchy(collective, layout, between, 1).take());
-    auto const moves = all.back().list().size();
+    // Not of one piece: there cells of a column may be neighbours, and go as one.
+    auto const moves_of_slice = Hierarchy(collective, layout, between, 2).take().list().size() / 2;
+    auto const most_moves = !many ? kMostMoves : exchanging ? kMostMovesOfMany : kMostMovesOfMany / 2;
     std::vector<std::size_t> sliced;
     for (auto const slices : kSlices)
-      if (slices * moves <= (count > kMostWeighed ? kMostMovesOfMany : kMostMoves) &&
-          collective.bytes >= kLeastCell * static_cast<std::int64_t>(count * slices))
+      if (slices * moves_of_slice <= most_moves &&
+          collective.bytes >= kLeastCell * (cells * static_cast<std::int64_t>(slices)))
         sliced.push_back(slices);
-    if (count > kMostWeighed && !sliced.empty()) {
-      all.pop_back();
+    if (many && exchanging && !sliced.empty()) {
       sliced = {sliced.back()};
+      if (moves_of_slice > kMostMoves) all.pop_back();
     }
     for (auto const slices : sliced) all.push_back(Hierarchy(collective, layout, between, slices).take());
   }

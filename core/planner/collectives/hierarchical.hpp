@@ -1,7 +1,7 @@
 #pragma once
-// Collectives over groups, each of a node's participants or of those that NVLink joins: within the groups, between those
-// who have the same place in them, and within the groups again. Every network interface of a node works then, whoever
-// has the data.
+// Collectives over groups, each of a node's participants or of those that NVLink joins: within the groups, between
+// those who have the same place in them, and within the groups again. Every network interface of a node works then,
+// whoever has the data.
 #include <vector>
 
 #include "core/planner/collectives/algorithms.hpp"
@@ -9,7 +9,8 @@
 namespace lanewise {
 
 // In several forms, of which that is best which is through first: between groups by halves, from neighbour to
-// neighbour, or along a tree; at once, or in slices of which one is between the groups while another is within them.
+// neighbour, or along a tree; in one piece, or in slices of which one is between the groups while another is within
+// them. Of many participants some of these forms.
 // None where the groups are not all as large, or the collective is none of theirs.
 std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const& layout);
 

@@ -53,7 +53,7 @@ class Moves {
   // flows. Who is in no group is one by itself.
   void in_windows(std::size_t width, std::vector<std::vector<std::size_t>> const& groups);
 
-  // Lets each participant's moves from `first` on wait for its last of [begin, end).
+  // Lets each participant's moves from `first` on wait for what it sends last in the list of [begin, end).
   void behind(std::size_t first, std::size_t begin, std::size_t end);
 
   [[nodiscard]] std::vector<Move> const& list() const { return list_; }

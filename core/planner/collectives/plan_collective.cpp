@@ -216,10 +216,16 @@ Seconds between_kernels(Model const& model, std::vector<Step> const& steps) {
   return (before + behind) * model.assumed()(Parameter::EngineStart);
 }
 
-// What is worth weighing among so many.
-bool worth_weighing(Algorithm algorithm, std::size_t participants) {
-  if (participants <= kMostForRings) return true;
-  return algorithm == Algorithm::Hierarchical || algorithm == Algorithm::HalvingDoubling;
+// What is worth weighing among so many: what has few steps.
+bool worth_weighing(Algorithm algorithm, Collective const& collective) {
+  if (collective.among.size() <= kMostForRings) return true;
+  switch (algorithm) {
+    case Algorithm::Hierarchical:
+    case Algorithm::HalvingDoubling: return true;
+    case Algorithm::Direct: return collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather;
+    case Algorithm::Tree: return collective.op == CollectiveOp::Broadcast;
+    default: return false;
+  }
 }
 
 // A chain whose pieces are left open is tried in any power of two of them; what is open no longer is.
@@ -355,7 +361,7 @@ std::vector<WeighedAlgorithm> weighed(Model const& model, Collective const& coll
   Weighing weighing(model, collective);
   bool const open = collective.algorithm == Algorithm::Auto;
   weighing.weigh_all([&](Algorithm algorithm) {
-    return open ? worth_weighing(algorithm, collective.among.size()) : algorithm == collective.algorithm;
+    return open ? worth_weighing(algorithm, collective) : algorithm == collective.algorithm;
   });
   // What is worth weighing among many may not do this one at all.
   if (open && weighing.found_none()) weighing.weigh_all([](Algorithm) { return true; });
