@@ -22,6 +22,7 @@ using namespace literals;
 
 constexpr char kEightGpus[] = "hgx-h100";
 constexpr char kEightGpusPcie[] = "a100x8-pcie-4sw";
+constexpr char kMesh[] = "dgx-1-v100";
 constexpr char kCluster[] = "hgx-h100-32";
 
 Catalogue fresh_catalogue() { return Catalogue({LANEWISE_SOURCE_DIR "/topologies"}); }
@@ -118,15 +119,20 @@ void plan_all(benchmark::State& state, char const* name) {
 }
 
 // All pairs of GPUs at once, as one set.
-void plan_set(benchmark::State& state, char const* name) {
-  Model const model(machine_named(name));
+struct PlannedSet {
+  char const* machine;
+  Effort effort;
+};
+
+void plan_set(benchmark::State& state, PlannedSet const& set) {
+  Model const model(machine_named(set.machine));
   SetPlanner const planner(model);
   std::vector<Request> requests;
   for (auto const from : model.machine().all(PciKind::Gpu))
     for (auto const to : model.machine().all(PciKind::Gpu))
       if (from != to)
         requests.push_back({.id = "t" + std::to_string(requests.size()), .from = from, .to = to, .bytes = 64_MiB});
-  measure(state, [&] { benchmark::DoNotOptimize(planner.plan(requests, Objective::Makespan)); });
+  measure(state, [&] { benchmark::DoNotOptimize(planner.plan(requests, {Objective::Makespan, set.effort})); });
 }
 
 // -----------------------------------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ void add_all() {
   add("model_8_gpus", make_model, kEightGpus, kMillisecond);
   add("model_cluster", make_model, kCluster, kMillisecond);
   add("choose_nvlink", choose, Pair{kEightGpus, "gpu0", "gpu5", Mechanism::Nvlink}, kMicrosecond);
-  add("choose_nvlink_relay", choose, Pair{"dgx-1-v100", "gpu0", "gpu5", Mechanism::NvlinkRelay}, kMicrosecond);
+  add("choose_nvlink_relay", choose, Pair{kMesh, "gpu0", "gpu5", Mechanism::NvlinkRelay}, kMicrosecond);
   add("choose_pcie_p2p", choose, Pair{kEightGpusPcie, "gpu0", "gpu1", Mechanism::PcieP2p}, kMicrosecond);
   add("choose_host_staged", choose, Pair{"gn5-8xp100", "gpu0", "gpu4", Mechanism::HostStaged}, kMicrosecond);
   add("choose_8x8_nvlink", choose_all, kEightGpus, kMicrosecond);
@@ -178,9 +184,12 @@ void add_all() {
   add("choose_cluster_all_pairs", choose_all, kCluster, kMillisecond);
   add("plan_8x8_nvlink", plan_all, kEightGpus, kMicrosecond);
   add("plan_8x8_pcie", plan_all, kEightGpusPcie, kMicrosecond);
-  add("plan_set_nvlink", plan_set, kEightGpus, kMillisecond);
-  add("plan_set_pcie", plan_set, kEightGpusPcie, kMillisecond);
-  add("plan_set_mesh", plan_set, "dgx-1-v100", kMillisecond);
+  add("plan_set_quickly_nvlink", plan_set, PlannedSet{kEightGpus, Effort::Quick}, kMillisecond);
+  add("plan_set_quickly_pcie", plan_set, PlannedSet{kEightGpusPcie, Effort::Quick}, kMillisecond);
+  add("plan_set_quickly_mesh", plan_set, PlannedSet{kMesh, Effort::Quick}, kMillisecond);
+  add("plan_set_nvlink", plan_set, PlannedSet{kEightGpus, Effort::Full}, kMillisecond);
+  add("plan_set_pcie", plan_set, PlannedSet{kEightGpusPcie, Effort::Full}, kMillisecond);
+  add("plan_set_mesh", plan_set, PlannedSet{kMesh, Effort::Full}, kMillisecond);
 #ifdef LANEWISE_BENCH_SIM
   // Every SimGrid engine leaves callbacks behind that slow the next ones, so these are measured in a fresh process
   // each.

@@ -106,6 +106,9 @@ END
   row "cluster, mean of all 256x256 pairs" 50 choose_cluster_all_pairs
   row "plan with every candidate described, mean of 8x8 pairs: NVSwitch" - plan_8x8_nvlink
   row "plan with every candidate described, mean of 8x8 pairs: PCIe" - plan_8x8_pcie
+  row "56 transfers planned as a set, \`--effort quick\`: NVSwitch" 2000 plan_set_quickly_nvlink
+  row "56 transfers planned as a set, \`--effort quick\`: PCIe" 2000 plan_set_quickly_pcie
+  row "56 transfers planned as a set, \`--effort quick\`: NVLink mesh" 2000 plan_set_quickly_mesh
   row "56 transfers planned as a set: NVSwitch" 2000 plan_set_nvlink
   row "56 transfers planned as a set: PCIe" 2000 plan_set_pcie
   row "56 transfers planned as a set: NVLink mesh" 2000 plan_set_mesh

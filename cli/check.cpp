@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/executors.hpp"
+#include "cli/planned_input.hpp"
 #include "cli/session.hpp"
 #include "cli/soft_nodes.hpp"
 #include "core/interop/junit.hpp"
@@ -29,6 +30,7 @@ struct CheckOptions {
   std::string mode = "sim";
   std::string junit;
   std::string objective;
+  std::string effort = kFullEffort;
   std::string hw_runs;    // runs on hardware recorded elsewhere
   std::string runs_file;  // where to record those made here
   std::string nodes = kNodesAuto;
@@ -67,6 +69,7 @@ std::vector<std::string> node_arguments(Session const& session, CheckOptions con
   std::vector<std::string> words{"--repeat", fmt::format("{}", options.hardware.repetition.repeat), "--completion",
                                  options.hardware.completion};
   if (!options.objective.empty()) words.insert(words.end(), {"--objective", options.objective});
+  words.insert(words.end(), {"--effort", options.effort});
   if (!session.calibration_file.empty()) words.insert(words.end(), {"--calibration", session.calibration_file});
   for (auto const& setting : session.settings) words.insert(words.end(), {"--set", setting});
   return words;
@@ -107,6 +110,7 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& give
                                       CheckOptions const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
+  auto const effort = argument(parse_effort(options.effort));
   Recorded recorded;
   if (mode == "hw") recorded = recorded_runs(given, session, options);
   std::vector<ScenarioVerdict> verdicts;
@@ -117,6 +121,7 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& give
         session.catalogue,
         mode,
         objective,
+        effort,
         mode == "hw",
         {}};
     if (mode == "hw")
@@ -181,6 +186,7 @@ void add_check(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--objective", options->objective,
                       "each, makespan or slowdown, instead of what the scenarios say");
+  add_effort(*command, options->effort);
   command->add_option("--hw-trace", options->hw_runs, "take the runs on hardware from this file (--record, elsewhere)")
       ->type_name("FILE");
   command->add_option("--record", options->runs_file, "also write the runs on hardware to this file")

@@ -38,8 +38,9 @@ bool is_json(SourceText const& source) {
 }
 
 // What the command line says, else the scenario.
-Objective objective_of(PlannedInput const& input, Scenario const& scenario) {
-  return input.objective.empty() ? scenario.objective : argument(parse_objective(input.objective));
+Aim aim_of(PlannedInput const& input, Scenario const& scenario) {
+  return {input.objective.empty() ? scenario.objective : argument(parse_objective(input.objective)),
+          argument(parse_effort(input.effort))};
 }
 
 }  // namespace
@@ -59,17 +60,26 @@ Prepared prepare(Session& session, PlannedInput const& input) {
   for (auto const& setting : settings_of(scenario, input.variant)) apply_setting(machine, setting, session.catalogue);
   session.apply_settings(machine);  // the command line has the last word
   Model model(std::move(machine));
-  auto const objective = objective_of(input, scenario);
-  auto plan = plan_of(scenario, model, objective);
-  return {std::move(model), std::move(plan), [scenario = std::move(scenario), objective](Model const& other) {
-            return plan_of(scenario, other, objective);
-          }};
+  auto const aim = aim_of(input, scenario);
+  auto plan = plan_of(scenario, model, aim);
+  return {std::move(model), std::move(plan),
+          [scenario = std::move(scenario), aim](Model const& other) { return plan_of(scenario, other, aim); }};
+}
+
+void add_effort(CLI::App& command, std::string& effort) {
+  command
+      .add_option("--effort", effort,
+                  "full, or quick: sets of transfers planned in some milliseconds, for plans that take some percent "
+                  "longer")
+      ->type_name("EFFORT")
+      ->capture_default_str();
 }
 
 void add_planning(CLI::App& command, PlannedInput& input) {
   command.add_option("--variant", input.variant, "the scenario's variant to take");
   command.add_option("--objective", input.objective,
                      "each, makespan or slowdown: what the transfers are planned for; else what the scenario says");
+  add_effort(command, input.effort);
 }
 
 }  // namespace lanewise::cli

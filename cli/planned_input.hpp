@@ -10,10 +10,13 @@
 
 namespace lanewise::cli {
 
+inline constexpr char kFullEffort[] = "full";
+
 struct PlannedInput {
   std::string file;       // a scenario, or a plan made by `lanewise plan -o`
   std::string variant;    // empty: the only one
   std::string objective;  // empty: the scenario's
+  std::string effort = kFullEffort;
 };
 
 struct Prepared {
@@ -24,7 +27,9 @@ struct Prepared {
 
 // A plan file with the machine it was made for, or a scenario planned on its machine.
 Prepared prepare(Session& session, PlannedInput const& input);
-// --variant and --objective.
+// --effort.
+void add_effort(CLI::App& command, std::string& effort);
+// --variant, --objective and --effort.
 void add_planning(CLI::App& command, PlannedInput& input);
 
 }  // namespace lanewise::cli

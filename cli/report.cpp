@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/executors.hpp"
+#include "cli/planned_input.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 #include "core/verdict/set_report.hpp"
@@ -12,14 +13,16 @@ namespace {
 
 struct ReportOptions {
   std::string bytes = "64 MiB";
+  std::string effort = kFullEffort;
   bool markdown = false;
 };
 
 void run(Session& session, ReportOptions const& options) {
   auto const bytes = argument(parse_bytes(options.bytes));
+  auto const effort = argument(parse_effort(options.effort));
   std::vector<SetResult> results;
   auto const add = [&](Machine const& machine) {
-    auto of_machine = judge_sets(Model(machine), bytes, make_sim_executor);
+    auto of_machine = judge_sets(Model(machine), bytes, effort, make_sim_executor);
     results.insert(results.end(), of_machine.begin(), of_machine.end());
   };
   bool const one = !session.machine_name.empty();
@@ -46,6 +49,7 @@ void add_report(CLI::App& app, Session& session) {
   auto options = std::make_shared<ReportOptions>();
   session.add_machine(*command, "machine", false);
   command->add_option("--bytes", options->bytes, "of each transfer")->capture_default_str();
+  add_effort(*command, options->effort);
   command->add_flag("--markdown", options->markdown, "print docs/set-report.md: a row a machine");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -105,7 +105,7 @@ class Comparison {
     Request request{.id = "t", .from = model_.machine().all(PciKind::Gpu).at(0), .to = {}, .bytes = 1_GiB};
     request.to = model_.machine().all(PciKind::Gpu).at(1);
     transfer_row("one way", planner.plan({request}));
-    transfer_row("as planned", SetPlanner(model_).plan({request}, Objective::Makespan));
+    transfer_row("as planned", SetPlanner(model_).plan({request}, {Objective::Makespan}));
     request.only = Mechanism::HostStaged;
     transfer_row("through the host", planner.plan({request}));
   }

@@ -12,6 +12,7 @@ constexpr double kSmallestShare = 0.02;
 // What a byte costs on something: (its time / the longest of all) to these powers, one after another. The higher, the
 // more only the fullest count; beginning high would get stuck.
 constexpr int kPowers[] = {3, 4, 5, 6};  // of two: 8, 16, 32, 64
+constexpr int kRoughPower = 5;
 constexpr int kSweeps = 6;
 
 class Balance {
@@ -22,8 +23,8 @@ class Balance {
     for (auto const& member : set) add(*member.transfer, member.usual, model);
   }
 
-  Balanced run() {
-    for (auto const power : kPowers) sweep(power);
+  Balanced run(std::span<int const> powers) {
+    for (auto const power : powers) sweep(power);
     return {std::move(shares_), Seconds(longest_)};
   }
   bool within(double time) {
@@ -196,7 +197,10 @@ class Balance {
 
 }  // namespace
 
-Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(); }
+Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(kPowers); }
+Balanced roughly_balanced(std::span<Together const> set, Model const& model) {
+  return Balance(set, model).run({&kRoughPower, 1});
+}
 bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model) {
   return Balance(set, model).within(time.value());
 }

@@ -22,6 +22,8 @@ struct Balanced {
 };
 // Of transfers that run at the same time. Every transfer has at least one option.
 Balanced balanced(std::span<Together const> set, Model const& model);
+// The same in a third of the time, some a little fuller.
+Balanced roughly_balanced(std::span<Together const> set, Model const& model);
 // Whether shares are found whose longest is at most `time`: known sooner than the best of them.
 bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model);
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/planner/bits.hpp"
 #include "core/planner/linear_program.hpp"
 
 namespace lanewise {
@@ -17,8 +18,6 @@ constexpr int kKickedOut = 2;
 constexpr double kWorthKeeping = 0.9;  // of the most that is found on the way
 // Of more lanes, one that is worth less by itself than what it would take the place of is not tried.
 constexpr std::size_t kManyLanes = 100;
-
-constexpr std::size_t kWordBits = 64;
 
 std::vector<double> capacities_of(Model const& model) {
   std::vector<double> capacities;
@@ -47,17 +46,17 @@ ConfigurationSearch::ConfigurationSearch(TransferSet const& set, Model const& mo
         uses.push_back({static_cast<std::uint32_t>(index(use.resource)), use.weight.ratio()});
     }
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) flows_.push_back({uses_[lane], lanes_[lane].rate, 0});
-  auto const never = never_full_first(sharing_.capacities(), flows_);
+  auto const never = never_full(sharing_.capacities(), flows_);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     std::erase_if(uses_[lane], [&](Sharing::Use const& use) { return never[use.resource]; });
     flows_[lane].uses = uses_[lane];
   }
-  words_ = (lanes_.size() + kWordBits - 1) / kWordBits;
+  words_ = words_for(lanes_.size());
   apart_.assign(words_, 0);
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
     auto& bits = near_.emplace_back(words_, 0);
     for (std::uint32_t other = 0; other < lanes_.size(); ++other)
-      if (are_near(lane, other)) bits[other / kWordBits] |= std::uint64_t{1} << (other % kWordBits);
+      if (are_near(lane, other)) set_bit(bits, other);
   }
 }
 
@@ -173,11 +172,11 @@ bool ConfigurationSearch::replace(Mix& mix, std::optional<std::uint32_t> added, 
   if (added) next_.insert(std::lower_bound(next_.begin(), next_.end(), *added), *added);
   if (next_.empty()) return false;
   std::fill(apart_.begin(), apart_.end(), 0);
-  for (auto const lane : next_) apart_[lane / kWordBits] |= std::uint64_t{1} << (lane % kWordBits);
+  for (auto const lane : next_) set_bit(apart_, lane);
   reached_.clear();
   if (added) {  // itself, even where it has nothing in common with anything
     reached_.push_back(*added);
-    apart_[*added / kWordBits] &= ~(std::uint64_t{1} << (*added % kWordBits));
+    apart_[*added / kWordBits] &= ~bit_of(*added);
   }
   for (auto const lane : removed_) reach(lane);
   std::size_t at = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/planner/demands.hpp"
@@ -60,16 +61,17 @@ class DraftLayout {
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) cut(i);
     order();
     auto trial = laid_out(set_, model_, pieces_);
-    std::vector<std::vector<StepId>> steps_of(set_.transfers.size());
-    for (std::size_t k = 0; k < pieces_.size(); ++k) steps_of[pieces_[k].transfer].push_back(StepId(k));
+    add_order(trial);
     // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
-    std::map<std::pair<std::size_t, std::size_t>, StepId> last;
+    std::vector<std::size_t> first_way;  // of a transfer, among those of all
+    std::size_t ways = 0;
+    for (auto const& transfer : set_.transfers)
+      first_way.push_back(std::exchange(ways, ways + transfer.options.size()));
+    std::vector<std::optional<StepId>> last(ways);  // piece of a way
     for (std::size_t k = 0; k < trial.steps.size(); ++k) {
       auto& step = trial.steps[k];
-      for (auto const before : set_.transfers[pieces_[k].transfer].after)
-        step.after.insert(step.after.end(), steps_of[before].begin(), steps_of[before].end());
-      auto const [entry, first] = last.try_emplace({pieces_[k].transfer, pieces_[k].option}, StepId(k));
-      if (!first) step.turns = {std::exchange(entry->second, StepId(k))};
+      auto const before = std::exchange(last[first_way[pieces_[k].transfer] + pieces_[k].option], StepId(k));
+      if (before) step.turns = {*before};
     }
     auto const demands = demands_of(model_, trial.steps);
     trial.run = draft_.fill > 0 ? take_turns(model_, trial.steps, demands, draft_.fill, draft_.first)
@@ -78,6 +80,18 @@ class DraftLayout {
   }
 
  private:
+  // Every piece waits for all of what its transfer waits for.
+  void add_order(Trial& trial) const {
+    if (std::all_of(set_.depth.begin(), set_.depth.end(), [](std::size_t depth) { return depth == 0; })) return;
+    std::vector<std::vector<StepId>> steps_of(set_.transfers.size());
+    for (std::size_t k = 0; k < pieces_.size(); ++k) steps_of[pieces_[k].transfer].push_back(StepId(k));
+    for (std::size_t k = 0; k < pieces_.size(); ++k)
+      for (auto const before : set_.transfers[pieces_[k].transfer].after) {
+        auto& after = trial.steps[k].after;
+        after.insert(after.end(), steps_of[before].begin(), steps_of[before].end());
+      }
+  }
+
   // The pieces of one transfer, one behind the other.
   void cut(std::size_t i) {
     auto const& transfer = set_.transfers[i];
@@ -174,6 +188,8 @@ Trial laid_out(TransferSet const& set, Model const& model, std::vector<Portion> 
     way = portion.option;
   }
   Trial trial;
+  trial.steps.reserve(portions.size());
+  trial.parts.reserve(portions.size());
   for (auto const& portion : portions) {
     auto const& transfer = set.transfers[portion.transfer];
     auto const& option = transfer.options[portion.option];

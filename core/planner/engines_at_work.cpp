@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/planner/bits.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
 namespace {
 
 constexpr std::size_t kMostOrdered = 4096;
-constexpr std::size_t kBits = 64;
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void EnginesAtWork::look() {
 void EnginesAtWork::find_what_is_before() {
   auto const count = steps_.size();
   if (count > kMostOrdered) return;
-  before_.assign(count, Bits((count + kBits - 1) / kBits, 0));
+  before_.assign(count, Bits(words_for(count), 0));
   std::vector<std::vector<std::size_t>> next(count);
   std::vector<std::size_t> missing(count);
   std::vector<std::size_t> free;
@@ -77,7 +77,7 @@ void EnginesAtWork::find_what_is_before() {
     for (auto const following : next[i]) {
       auto& before = before_[following];
       std::transform(before.begin(), before.end(), before_[i].begin(), before.begin(), std::bit_or<>());
-      before[i / kBits] |= std::uint64_t{1} << (i % kBits);
+      set_bit(before, i);
       if (--missing[following] == 0) free.push_back(following);
     }
   }
@@ -85,10 +85,7 @@ void EnginesAtWork::find_what_is_before() {
 
 bool EnginesAtWork::ordered(std::size_t a, std::size_t b) const {
   if (before_.empty()) return false;
-  auto const is_before = [&](std::size_t one, std::size_t other) {
-    return ((before_[other][one / kBits] >> (one % kBits)) & 1U) != 0;
-  };
-  return is_before(a, b) || is_before(b, a);
+  return has_bit(before_[b], a) || has_bit(before_[a], b);
 }
 
 bool EnginesAtWork::beside(std::size_t step) {

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <queue>
 
 #include "core/io/error.hpp"
 #include "core/model/quirks.hpp"
+#include "core/planner/bits.hpp"
 #include "core/planner/demands.hpp"
 #include "core/planner/sharing.hpp"
 
@@ -58,6 +62,7 @@ class EstimatedRun {
       for (auto const& use : flows_[i].uses)
         alone_[i] = std::min(alone_[i], sharing_.capacities()[use.resource] / use.weight);
     }
+    note_what_is_needed();
     if (first_ == First::Listed) return;
     slots_ = free_;
     work_.resize(sharing_.capacities().size(), 0);
@@ -126,10 +131,10 @@ class EstimatedRun {
       flows_[i].uses = std::span(uses_).subspan(first);
       flows_[i].cap = demands_[i].cap.value();
     }
-    forget_what_is_never_full_first();
+    forget_what_is_never_full();
   }
-  void forget_what_is_never_full_first() {
-    auto const never = never_full_first(sharing_.capacities(), flows_);
+  void forget_what_is_never_full() {
+    auto const never = never_full(sharing_.capacities(), flows_);
     auto kept = uses_.begin();
     for (auto& flow : flows_) {
       auto const first = kept;
@@ -154,12 +159,38 @@ class EstimatedRun {
     return use.weight * alone_[i] / sharing_.capacities()[use.resource];
   }
   [[nodiscard]] bool may_begin(std::size_t i) const { return engines_are_free(i) && fits(i); }
-  // Begins what may begin now, where steps are held back by more than engines.
+  void note_what_is_needed() {
+    auto const things = sharing_.capacities().size() + free_.size();
+    words_ = words_for(things);
+    needs_.resize(steps_.size() * words_, 0);
+    freed_.resize(words_);
+    is_held_back_.resize(steps_.size(), 0);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      auto const needs = std::span(needs_).subspan(i * words_, words_);
+      for (auto const& use : flows_[i].uses) set_bit(needs, use.resource);
+      for (auto const engine : demands_[i].engines) set_bit(needs, sharing_.capacities().size() + index(engine));
+    }
+  }
+  [[nodiscard]] std::span<std::uint64_t const> needs_of(std::size_t i) const {
+    return std::span(needs_).subspan(i * words_, words_);
+  }
+  [[nodiscard]] bool needs_some(std::size_t i, std::span<std::uint64_t const> of) const {
+    return std::inner_product(of.begin(), of.end(), needs_of(i).begin(), std::uint64_t{0}, std::bit_or<>(),
+                              std::bit_and<>()) != 0;
+  }
+  // Begins what may begin now, where steps are held back by more than engines. One that was held back before still is
+  // where nothing that it needs was freed.
   void admit() {
     if (!fill_) return;
+    std::fill(freed_.begin(), freed_.end(), 0);
+    for (auto const ended : ended_)
+      std::transform(freed_.begin(), freed_.end(), needs_of(ended).begin(), freed_.begin(), std::bit_or<>());
     may_begin_.clear();
     for (auto const i : waiting_)
-      if (may_begin(i)) may_begin_.push_back(i);
+      if ((is_held_back_[i] == 0 || needs_some(i, freed_)) && may_begin(i))
+        may_begin_.push_back(i);
+      else
+        is_held_back_[i] = 1;
     if (may_begin_.empty()) return;
     if (first_ == First::Urgent) sort_by_urgency();
     for (auto const i : may_begin_) {
@@ -168,7 +199,7 @@ class EstimatedRun {
       for (auto const& use : flows_[i].uses) taken_[use.resource] += share(i, use);
       if (first_ == First::Urgent) count_work(i, -1);
       for (auto const ended : ended_)
-        if (in_the_way(ended, i)) turns_[i].push_back(StepId(ended));
+        if (needs_some(i, needs_of(ended))) turns_[i].push_back(StepId(ended));
       if (turns_[i].empty())
         for (auto const ended : ended_) turns_[i].push_back(StepId(ended));
       begin(i);
@@ -201,13 +232,6 @@ class EstimatedRun {
       work_[use.resource] += use.weight * bytes / sharing_.capacities()[use.resource];
     for (auto const engine : demands_[i].engines)
       engine_work_[index(engine)] += (bytes / alone_[i] + sign * demands_[i].latency().value()) / slots_[index(engine)];
-  }
-  [[nodiscard]] bool in_the_way(std::size_t a, std::size_t b) const {
-    return share_an_engine(demands_[a], demands_[b]) ||
-           std::any_of(flows_[a].uses.begin(), flows_[a].uses.end(), [&](Sharing::Use const& one) {
-             return std::any_of(flows_[b].uses.begin(), flows_[b].uses.end(),
-                                [&](Sharing::Use const& other) { return one.resource == other.resource; });
-           });
   }
   [[nodiscard]] bool engines_are_free(std::size_t i) const {
     return std::all_of(demands_[i].engines.begin(), demands_[i].engines.end(),
@@ -284,7 +308,11 @@ class EstimatedRun {
   std::span<Demand const> demands_;
   std::optional<double> fill_;
   First first_;
-  std::vector<double> alone_;  // rate of a step by itself
+  std::vector<double> alone_;         // rate of a step by itself
+  std::size_t words_ = 0;             // of a bit for every resource, and behind them every engine
+  std::vector<std::uint64_t> needs_;  // bits of what a step passes and holds, one step's behind the other's
+  std::vector<std::uint64_t> freed_;  // of what steps that just ended had
+  std::vector<char> is_held_back_;    // of a step: it waits, and could not begin when it was last asked
   std::vector<int> slots_;
   std::vector<double> work_;
   std::vector<double> engine_work_;

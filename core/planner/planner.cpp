@@ -70,6 +70,7 @@ Candidate Planner::described(Request const& request, Judged const& judged) const
   for (auto const* rule : remarks(attempt_of(model_, request, judged.way, {})))
     candidate.remarks.emplace_back(rule->id);
   auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
+  candidate.route.reserve(demand.route.size());
   for (auto const& hop : demand.route) candidate.route.push_back(model_.name_of(hop));
   if (demand.unknown) candidate.reason = fmt::format("nobody says {}", model_.resources().at(*demand.unknown).missing);
   if (!judged.cost) return candidate;
@@ -86,6 +87,8 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
   Plan plan;
   plan.machine = model_.machine().name;
   plan.fingerprint = fingerprint_;
+  plan.steps.reserve(requests.size());
+  plan.decisions.reserve(requests.size());
   std::map<PciId, std::set<PciId>> peers;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto const& request = requests[i];
@@ -111,6 +114,7 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
     Step step{request.id, request.from, request.to, request.bytes, request.op, chosen.way, {}};
     for (auto const before : request.after) step.after.push_back(StepId(before));
     Decision decision{request.id, StepId(i), {}, *choice.chosen};
+    decision.candidates.reserve(choice.judged.size());
     for (auto const& judged : choice.judged) decision.candidates.push_back(described(request, judged));
     plan.steps.push_back(std::move(step));
     plan.decisions.push_back(std::move(decision));

@@ -5,17 +5,41 @@
 
 namespace lanewise {
 
+namespace {
+
+struct Take {
+  std::size_t resource = 0;
+  double seconds = 0;  // of the resource, for all of a piece
+  double part = 0;     // of its capacity, at the rate that the piece has alone
+};
+
+}  // namespace
+
 std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const& model) {
   auto const resources = model.resources().count();
+  std::vector<double> capacities(resources, 0);  // of what pieces pass
+  std::vector<Take> takes;
+  std::vector<std::size_t> ends;           // of a piece's takes
   std::vector<double> load(resources, 0);  // seconds of all pieces
-  for (auto const& piece : pieces)
-    for (auto const& use : piece.demand->uses)
-      if (auto const capacity = model.capacity(use.resource))
-        load[index(use.resource)] += use.weight.ratio() * piece.bytes / capacity->value();
+  for (auto const& piece : pieces) {
+    for (auto const& use : piece.demand->uses) {
+      auto const resource = index(use.resource);
+      auto& capacity = capacities[resource];
+      if (capacity == 0) capacity = model.capacity(use.resource).value_or(kUnlimited).value();
+      auto const weight = use.weight.ratio();
+      takes.push_back({resource, weight * piece.bytes / capacity, weight * piece.rate.value() / capacity});
+      load[resource] += takes.back().seconds;
+    }
+    ends.push_back(takes.size());
+  }
+  auto const takes_of = [&](std::size_t i) {
+    auto const begin = i == 0 ? 0 : ends[i - 1];
+    return std::span(takes).subspan(begin, ends[i] - begin);
+  };
   // The fullest thing that a piece passes; it goes before others that pass less full ones, the large before the small.
   std::vector<double> urgency(pieces.size(), 0);
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    for (auto const& use : pieces[i].demand->uses) urgency[i] = std::max(urgency[i], load[index(use.resource)]);
+    for (auto const& take : takes_of(i)) urgency[i] = std::max(urgency[i], load[take.resource]);
   std::vector<std::size_t> left(pieces.size());
   std::iota(left.begin(), left.end(), std::size_t{0});
   constexpr double kAsLong = 1e-6;
@@ -30,17 +54,13 @@ std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const&
   while (!left.empty()) {
     std::fill(taken.begin(), taken.end(), 0.0);
     std::erase_if(left, [&](std::size_t i) {
-      auto const& piece = pieces[i];
-      auto const share = [&](Use const& use) {
-        auto const capacity = model.capacity(use.resource);
-        return capacity ? use.weight.ratio() * piece.rate.value() / capacity->value() : 0;
-      };
-      bool const fits = std::all_of(piece.demand->uses.begin(), piece.demand->uses.end(), [&](Use const& use) {
-        auto const before = taken[index(use.resource)];
-        return before == 0 || before + share(use) <= kHardlyShared;
+      auto const of_piece = takes_of(i);
+      bool const fits = std::all_of(of_piece.begin(), of_piece.end(), [&](Take const& take) {
+        auto const before = taken[take.resource];
+        return before == 0 || before + take.part <= kHardlyShared;
       });
       if (!fits) return false;
-      for (auto const& use : piece.demand->uses) taken[index(use.resource)] += share(use);
+      for (auto const& take : of_piece) taken[take.resource] += take.part;
       order.push_back(i);
       return true;
     });

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "core/planner/draft.hpp"
@@ -39,6 +40,8 @@ constexpr double kOffOfSmall = 0.04;
 constexpr double kOffOfLarge = 0.1;
 constexpr std::size_t kSmall = 16;
 constexpr std::size_t kMostTimed = 64;
+// Of larger sets host memory beside NVLink is weighed as for everybody, and not at all where there is little time.
+constexpr std::size_t kSome = 16;
 // By so much it may be better than the best without: up to 13 % on the bundled machines.
 constexpr double kGainOnTime = 0.15;
 
@@ -56,6 +59,8 @@ constexpr Turns kTurns[] = {{0, First::Listed},         {kHardlyShared, First::L
                             {kBothWays, First::Listed}, {kHardlyShared, First::Urgent},
                             {kBothWays, First::Urgent}, {kFew, First::Urgent},
                             {kEngines, First::Urgent}};
+// Of the balanced shares of large sets the last two did best.
+constexpr Turns kQuickTurns[] = {{0, First::Listed}, {kBothWays, First::Listed}, {kFew, First::Urgent}};
 
 // Ways that the candidates list but that the request does not mean.
 bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
@@ -148,9 +153,8 @@ struct Found {
 // The search among the ways of one set.
 class Search {
  public:
-  Search(TransferSet const& set, Model const& model, Objective objective)
-      : set_(set), model_(model), objective_(objective) {
-    if (objective_ != Objective::Slowdown) return;
+  Search(TransferSet const& set, Model const& model, Aim aim) : set_(set), model_(model), aim_(aim) {
+    if (aim_.objective != Objective::Slowdown) return;
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) {
       auto const& transfer = set_.transfers[i];
       alone_.push_back(model_.cost(transfer.options[set_.usual[i]].demand, transfer.bytes)->time);
@@ -159,7 +163,7 @@ class Search {
 
   // What is to be small: seconds, or the worst slowdown.
   [[nodiscard]] double value_of(Trial const& trial) const {
-    if (objective_ != Objective::Slowdown) return trial.run.makespan.value();
+    if (aim_.objective != Objective::Slowdown) return trial.run.makespan.value();
     std::vector<Seconds> ready(set_.transfers.size(), Seconds(0));
     std::vector<Seconds> end(set_.transfers.size(), Seconds(0));
     for (std::size_t s = 0; s < trial.steps.size(); ++s) {
@@ -175,6 +179,10 @@ class Search {
   // The best draft that is clearly better than the usual ways all at once, which take `usual`. `wanted`: no other will
   // do, so that what cannot be expected to come to that is not tried.
   Found run(double usual, double wanted = std::numeric_limits<double>::infinity()) {
+    if (aim_.effort == Effort::Quick) {
+      search_quickly(usual);
+      return std::move(best_);
+    }
     search(usual);
     auto const timed = best_.value <= wanted * (1 + kGainOnTime) ? with_timetable() : Found{};
     simplify(usual);
@@ -183,6 +191,13 @@ class Search {
   }
 
  private:
+  void search_quickly(double usual) {
+    best_.value = usual;
+    auto const heuristic = balanced_shares();
+    if (count() > kSmall) return static_cast<void>(offer(heuristic, 1, std::span(kQuickTurns).last(2)));
+    for (auto const& shares : {usual_shares(set_), heuristic, undivided(heuristic)}) offer(shares, 1, kQuickTurns);
+  }
+
   void search(double usual) {
     best_.value = usual;
     auto const optimal = optimal_shares();
@@ -199,7 +214,7 @@ class Search {
     auto const heuristic = balanced_shares();
     offer_whole(undivided(heuristic));
     offer_whole(heuristic);
-    if (objective_ == Objective::Slowdown || close_enough()) return;
+    if (aim_.objective == Objective::Slowdown || close_enough()) return;
     for (auto const& shares : optimal) {
       offer_whole(shares);
       offer_whole(undivided(shares));
@@ -256,25 +271,27 @@ class Search {
   [[nodiscard]] bool close_enough() const { return best_.value <= least_ * (1 + kCloseEnough); }
 
   // Tries shares with everything at once and in turns; the best that they come to.
-  double offer(std::vector<Shares> const& shares, std::size_t cuts) {
+  double offer(std::vector<Shares> const& shares, std::size_t cuts, std::span<Turns const> all_turns = kTurns) {
     auto best_of_all = std::numeric_limits<double>::infinity();
-    for (auto const& turns : kTurns) {
+    for (auto const& turns : all_turns) {
       if (turns.fill > 0 && count() == 1) continue;
       if (close_enough()) return best_of_all;
       if (count() > kMostSearched && turns.first == First::Urgent) continue;
-      Draft draft{shares, turns.fill, turns.first, cuts, objective_ == Objective::Slowdown};
+      Draft draft{shares, turns.fill, turns.first, cuts, aim_.objective == Objective::Slowdown};
       auto its_best = std::numeric_limits<double>::infinity();
+      int const rounds = count() <= kMostEvened ? kEvenings : 1;
       bool moves = true;
-      for (int round = 0; round < (count() <= kMostEvened ? kEvenings : 1) && moves; ++round) {
+      for (int round = 1; round <= rounds && moves; ++round) {
         auto trial = tried(set_, model_, draft);
         auto const its_value = value_of(trial);
         constexpr double kStillMoving = 1e-3;
         if (its_value > its_best * (1 - kStillMoving)) break;
         its_best = its_value;
         best_of_all = std::min(best_of_all, its_value);
-        auto const here = draft;
-        moves = even_out(set_, model_, draft, trial);
-        if (its_value * (1 + kClearlyBetter) <= best_.value) best_ = {here, std::move(trial), its_value};
+        auto next = draft;
+        moves = round < rounds && even_out(set_, model_, next, trial);
+        if (its_value * (1 + kClearlyBetter) <= best_.value) best_ = {std::move(draft), std::move(trial), its_value};
+        draft = std::move(next);
       }
     }
     return best_of_all;
@@ -364,7 +381,8 @@ class Search {
         together.push_back({&set_.transfers[i], set_.usual[i]});
       }
       if (together.empty()) continue;
-      auto found = balanced(together, model_).shares;
+      auto found =
+          (aim_.effort == Effort::Quick ? roughly_balanced(together, model_) : balanced(together, model_)).shares;
       for (std::size_t k = 0; k < members.size(); ++k) {
         drop_small_pieces(model_, set_.transfers[members[k]], found[k]);
         shares[members[k]] = std::move(found[k]);
@@ -376,7 +394,7 @@ class Search {
   // As the linear program of the bound divides them, where everything may run at once: so that it is through earliest,
   // and with room. What no plan beats is known then.
   std::vector<std::vector<Shares>> optimal_shares() {
-    if (objective_ == Objective::Slowdown || *std::max_element(set_.depth.begin(), set_.depth.end()) > 0) return {};
+    if (aim_.objective == Objective::Slowdown || *std::max_element(set_.depth.begin(), set_.depth.end()) > 0) return {};
     auto division = best_division(set_.transfers, model_);
     if (!division) return {};
     least_ = division->makespan.value();
@@ -391,7 +409,7 @@ class Search {
 
   TransferSet const& set_;
   Model const& model_;
-  Objective objective_;
+  Aim aim_;
   std::vector<Seconds> alone_;  // of each transfer, where slowdowns are asked for
   double least_ = 0;            // seconds that no plan beats
   Found best_;
@@ -407,7 +425,6 @@ struct ThroughHost {
   [[nodiscard]] Seconds at_most(double without) const { return Seconds((without - earlier.value()) / (1 + better)); }
 };
 ThroughHost through_host(TransferSet const& set, Model const& model, Objective objective) {
-  constexpr std::size_t kSome = 16;  // larger sets are to be planned in milliseconds
   if (objective != Objective::Makespan) return {model, kBetterThroughHost, {}};
   if (set.transfers.size() == 1) return {model, kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
   bool all_by_nvlink = set.transfers.size() <= kSome && model.assumed().usual();
@@ -446,7 +463,7 @@ bool uses_host_itself(TransferSet const& set) {
 
 }  // namespace
 
-Plan best_found(Plan const& each, Model const& model, Objective objective) {
+Plan best_found(Plan const& each, Model const& model, Aim aim) {
   auto const open_under = [&](Model const& with) {
     return without(transfer_set(each, with), [&](auto const& option, auto const& usual, auto const& transfer) {
       return is_not_asked_for(option, usual, transfer, with.machine());
@@ -460,15 +477,16 @@ Plan best_found(Plan const& each, Model const& model, Objective objective) {
   usual.steps = each.steps;
   for (std::size_t i = 0; i < each.steps.size(); ++i) usual.parts.push_back({i, apart.usual[i]});
   usual.run = estimate(model, usual.steps);
-  Search search(apart, model, objective);
+  Search search(apart, model, aim);
   auto const by_itself = search.value_of(usual);
   auto best = search.run(by_itself);
-  auto const how = through_host(open, model, objective);
+  auto const how = through_host(open, model, aim.objective);
   if (!how.model.assumed().usual()) open = open_under(how.model);
-  if (!uses_host_itself(apart) &&
-      (objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value))) {
+  bool const has_time = aim.effort == Effort::Full || apart.transfers.size() <= kSome;
+  if (has_time && !uses_host_itself(apart) &&
+      (aim.objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value))) {
     auto const wanted = how.at_most(best.value).value();
-    auto with_host = Search(open, how.model, objective).run(by_itself, wanted);
+    auto with_host = Search(open, how.model, aim).run(by_itself, wanted);
     if (with_host.value <= wanted) return plan_of(open, each, std::move(with_host.trial));
   }
   return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));

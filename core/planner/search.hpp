@@ -12,6 +12,15 @@ enum class Objective : std::uint8_t {
   Makespan,  // the last one ends early
   Slowdown,  // no transfer takes much longer than it would alone
 };
+enum class Effort : std::uint8_t {
+  Quick,  // the cheapest drafts alone: 56 transfers in about two milliseconds on any machine
+  Full,   // and costly ones while there is much to gain
+};
+// What a plan is sought for.
+struct Aim {
+  Objective objective = Objective::Makespan;
+  Effort effort = Effort::Full;
+};
 // By how much a plan that uses host memory beside NVLink must be faster than one that does not. One transfer's part
 // through the host is predicted well: on 2 x H200 128 MiB to 1 GiB to within 3 %, 6 to 12 % faster. Where several share
 // host memory, that of a guest may give half of what it could: an exchange of 1 GiB predicted 11 % faster was 2 %
@@ -27,9 +36,9 @@ constexpr Seconds kSurelyEarlierThroughHost{4e-6};
 // `each`: the plan in which every transfer goes its best way by itself; it is what comes back where nothing is clearly
 // better. All its costs must be known, and it must have transfers.
 //
-// Cheap drafts are tried first, and costly ones only while the best so far is clearly above what no plan could beat: a
-// set of 56 transfers is planned in some milliseconds on NVSwitch, in a tenth of a second on PCIe switches, and in ten
-// seconds on a mesh of NVLink.
-Plan best_found(Plan const& each, Model const& model, Objective objective);
+// Cheap drafts are tried first, and with full effort costly ones while the best so far is clearly above what no plan
+// could beat: a set of 56 transfers is planned in some milliseconds on NVSwitch, in a tenth of a second on PCIe
+// switches, and in some seconds on a mesh of NVLink.
+Plan best_found(Plan const& each, Model const& model, Aim aim);
 
 }  // namespace lanewise

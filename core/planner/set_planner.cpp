@@ -10,6 +10,7 @@ namespace lanewise {
 namespace {
 
 constexpr std::array<std::string_view, 3> kObjectiveNames{"each", "makespan", "slowdown"};
+constexpr std::array<std::string_view, 2> kEffortNames{"quick", "full"};
 
 bool all_costs_known(Plan const& plan) {
   return std::all_of(plan.decisions.begin(), plan.decisions.end(),
@@ -23,11 +24,13 @@ std::vector<std::string> objective_names() { return {kObjectiveNames.begin(), kO
 Parsed<Objective> parse_objective(std::string_view text) {
   return parse_word<Objective>(text, kObjectiveNames, "an objective");
 }
+std::string_view to_string(Effort effort) { return kEffortNames[static_cast<std::size_t>(effort)]; }
+Parsed<Effort> parse_effort(std::string_view text) { return parse_word<Effort>(text, kEffortNames, "an effort"); }
 
-Plan SetPlanner::plan(std::vector<Request> const& requests, Objective objective) const {
+Plan SetPlanner::plan(std::vector<Request> const& requests, Aim aim) const {
   auto base = planner_.plan(requests);
-  if (objective == Objective::Each || requests.empty() || !all_costs_known(base)) return base;
-  auto plan = best_found(base, model_, objective);
+  if (aim.objective == Objective::Each || requests.empty() || !all_costs_known(base)) return base;
+  auto plan = best_found(base, model_, aim);
   plan.verify(model_.machine());
   return plan;
 }

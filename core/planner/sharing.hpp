@@ -23,6 +23,7 @@ class Sharing {
   explicit Sharing(std::vector<double> capacities) : capacities_(std::move(capacities)) {
     left_.resize(capacities_.size());
     weights_.resize(capacities_.size());
+    full_at_.resize(capacities_.size());
   }
 
   [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
@@ -33,12 +34,13 @@ class Sharing {
   std::vector<double> capacities_;
   std::vector<double> left_;     // of a resource
   std::vector<double> weights_;  // of the flows that still rise, by resource
+  std::vector<double> full_at_;  // of a resource: their rate when it is full
   std::vector<std::uint32_t> used_;
   std::vector<Flow*> rising_;
 };
 
-// By resource: whether it is never full before another one, of which every flow takes as large a part or a larger.
-// Rates are the same without it. Of two that are alike one stays.
-std::vector<bool> never_full_first(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);
+// By resource: whether it is never full, or never before another one, of which every flow takes as large a part or a
+// larger. Rates are the same without it. Of two that are alike one stays.
+std::vector<bool> never_full(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);
 
 }  // namespace lanewise

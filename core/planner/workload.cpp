@@ -162,15 +162,15 @@ bool is_workload(Plan const& plan) {
          std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return step.work > Seconds(0); });
 }
 
-Plan plan_workload(Model const& model, Workload const& workload, Objective objective) {
+Plan plan_workload(Model const& model, Workload const& workload, Aim aim) {
   Laying laying(model, workload);
   auto const requests = requests_in(workload);
   std::optional<Plan> best;
   Seconds least{0};
   // Transfers that are best together are not always so beside other work: the plan of each alone is weighed too.
-  for (auto const how : {Objective::Each, objective}) {
-    if (best && (requests.empty() || objective == Objective::Each)) break;
-    auto const transfers = requests.empty() ? Plan{} : SetPlanner(model).plan(requests, how);
+  for (auto const how : {Objective::Each, aim.objective}) {
+    if (best && (requests.empty() || aim.objective == Objective::Each)) break;
+    auto const transfers = requests.empty() ? Plan{} : SetPlanner(model).plan(requests, {how, aim.effort});
     auto plan = laying.plan(requests.empty() ? nullptr : &transfers);
     auto const time = estimate(model, plan.steps).makespan;
     if (best && time >= least) break;

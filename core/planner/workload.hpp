@@ -2,7 +2,7 @@
 // Work of several kinds with an order among it: transfers, collectives, and what GPUs compute between them.
 //
 //   Workload const step{{{"backward", Compute{gpus, 2.1_ms}, {}}, {"gradients", all_reduce, {0}}}};
-//   auto const plan = plan_workload(model, step, Objective::Makespan);
+//   auto const plan = plan_workload(model, step, {Objective::Makespan});
 #include <variant>
 #include <vector>
 
@@ -26,7 +26,7 @@ struct Workload {
 //
 // The transfers are planned together as a set; each collective by the algorithm that is fastest alone, unless it says
 // which. Throws PlanError naming a transfer without a legal way, or a figure that is unknown.
-Plan plan_workload(Model const& model, Workload const& workload, Objective objective);
+Plan plan_workload(Model const& model, Workload const& workload, Aim aim);
 
 // Whether a plan holds more than transfers or one collective.
 bool is_workload(Plan const& plan);

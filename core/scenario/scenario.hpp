@@ -88,6 +88,6 @@ std::optional<Collective> collective_of(Scenario const& scenario, Machine const&
 bool is_workload(Scenario const& scenario);
 Workload workload_of(Scenario const& scenario, Machine const& machine);
 // The plan of any of them. The decisions are those of the transfers, in the scenario's order.
-Plan plan_of(Scenario const& scenario, Model const& model, Objective objective);
+Plan plan_of(Scenario const& scenario, Model const& model, Aim aim);
 
 }  // namespace lanewise

@@ -124,11 +124,11 @@ Workload workload_of(Scenario const& scenario, Machine const& machine) {
   return workload;
 }
 
-Plan plan_of(Scenario const& scenario, Model const& model, Objective objective) {
+Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   auto const& machine = model.machine();
   if (auto const collective = collective_of(scenario, machine)) return plan_collective(model, *collective);
-  if (!is_workload(scenario)) return SetPlanner(model).plan(requests_of(scenario, machine), objective);
-  auto plan = plan_workload(model, workload_of(scenario, machine), objective);
+  if (!is_workload(scenario)) return SetPlanner(model).plan(requests_of(scenario, machine), aim);
+  auto plan = plan_workload(model, workload_of(scenario, machine), aim);
   auto const position = [&](Decision const& decision) {
     return std::find_if(scenario.transfers.begin(), scenario.transfers.end(),
                         [&](TransferSpec const& transfer) { return transfer.id == decision.transfer; });

@@ -39,7 +39,7 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
 }
 
 std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, Trace const& chosen, Model const& model,
-                                    Objective objective, Executor& executor) {
+                                    Aim aim, Executor& executor) {
   auto regrets = measure_regrets(plan, chosen, model.machine(), executor);
   for (auto const& named : plan.collectives) {
     auto const used = named.collective.algorithm;
@@ -52,7 +52,7 @@ std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, 
     for (auto const& alternative : plans_of_collective(model, collective)) {
       collective = *alternative.collective;
       if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
-      auto const other = plan_workload(model, others, objective);
+      auto const other = plan_workload(model, others, aim);
       if (other.steps == plan.steps) continue;
       auto const makespan = executor.run(other).makespan;
       ++regret.alternatives;

@@ -27,7 +27,7 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
 // Of a workload: one a decision, and behind them one a collective of the plan, whose other algorithms are tried while
 // the others keep theirs.
 std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, Trace const& chosen, Model const& model,
-                                    Objective objective, Executor& executor);
+                                    Aim aim, Executor& executor);
 
 // Of a collective's algorithm, against all others that do it. Other algorithms than the one asked for are no regret.
 Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,

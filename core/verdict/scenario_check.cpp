@@ -53,7 +53,7 @@ std::string names_of(std::vector<Setting> const& some, std::vector<Setting> cons
 }
 
 std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, Model const& model,
-                                          Plan const& plan, CheckWorld const& world, Objective objective) {
+                                          Plan const& plan, CheckWorld const& world, Aim aim) {
   if (world.recorded)
     if (auto run = world.recorded(scenario.name, variant.name, plan))
       return {std::move(run->trace), std::move(run->regrets)};
@@ -63,7 +63,7 @@ std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant cons
   if (auto const collective = collective_of(scenario, model.machine()))
     regrets = {measure_regret(*collective, plan, trace, model, *executor)};
   else if (is_workload(scenario))
-    regrets = measure_regrets(workload_of(scenario, model.machine()), plan, trace, model, objective, *executor);
+    regrets = measure_regrets(workload_of(scenario, model.machine()), plan, trace, model, aim, *executor);
   else
     regrets = measure_regrets(plan, trace, model.machine(), *executor);
   return {std::move(trace), std::move(regrets)};
@@ -80,14 +80,14 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   Model const model(std::move(machine));
   Planner const planner(model);
   auto const requests = requests_of(scenario, model.machine());
-  auto const objective = world.objective.value_or(scenario.objective);
+  Aim const aim{world.objective.value_or(scenario.objective), world.effort};
   try {
     for (auto const& request : requests) {
       auto const choice = planner.choose(request);
       auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
       for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
     }
-    run.plan = plan_of(scenario, model, objective);
+    run.plan = plan_of(scenario, model, aim);
     if (world.real && !(scenario.settings.empty() && variant.settings.empty())) {
       run.skipped = "settings do not change hardware: " + names_of(scenario.settings, variant.settings);
       return run;
@@ -95,7 +95,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
     run.bound = lower_bound(run.plan, model);
     if (world.real) run.untimed = why_untimed(run.plan, model.machine());
     try {
-      std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, world, objective);
+      std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, world, aim);
     } catch (PlanError const& error) {
       if (!world.real) throw;
       run.skipped = error.what();  // hardware does not do every step that a plan may have

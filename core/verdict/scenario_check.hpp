@@ -75,7 +75,8 @@ struct CheckWorld {
   Catalogue& catalogue;
   std::string mode;
   std::optional<Objective> objective = {};  // instead of the scenarios' own
-  bool real = false;                        // on hardware, which settings do not change: their variants are skipped
+  Effort effort = Effort::Full;
+  bool real = false;  // on hardware, which settings do not change: their variants are skipped
   // Where runs are taken from instead of the executor; nullopt: from the executor after all. Throws PlanError when
   // there is none.
   std::function<std::optional<RanPlan>(std::string const& scenario, std::string const& variant, Plan const&)> recorded =

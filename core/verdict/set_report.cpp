@@ -189,7 +189,7 @@ std::string summary_text(Summary const& all) {
 
 }  // namespace
 
-std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, MakeExecutor const& executor) {
+std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, Effort effort, MakeExecutor const& executor) {
   auto const gpus = model.machine().all(PciKind::Gpu);
   std::vector<SetResult> results;
   if (gpus.size() < 2) return results;
@@ -204,7 +204,7 @@ std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, MakeExecutor 
   };
   for (auto const& [name, requests] : standard_sets(gpus, bytes))
     add([&, &name = name, &requests = requests] {
-      return judged(result_of(model, name, requests.size()), planner.plan(requests, Objective::Makespan),
+      return judged(result_of(model, name, requests.size()), planner.plan(requests, {Objective::Makespan, effort}),
                     simple_plans(model, requests, gpus), model, *runs);
     });
   add([&] { return judged_all_gather(result_of(model, "all-gather", gpus.size()), model, gpus, bytes, *runs); });

@@ -7,6 +7,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
+#include "core/planner/search.hpp"
 
 namespace lanewise {
 
@@ -28,7 +29,7 @@ struct SetResult {
 // All-to-all, all-gather, skewed all-to-all (a quarter of `bytes` to four times as much), incast, two shifts and a
 // permutation of `bytes` a transfer. Sets without a legal way, or with one that nobody knows a figure of, are left out;
 // with less than two GPUs there are none.
-std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, MakeExecutor const& executor);
+std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, Effort effort, MakeExecutor const& executor);
 
 // Of one machine: a row a set.
 std::string set_report_text(std::vector<SetResult> const& results);

@@ -140,7 +140,7 @@ class OneGpu {
                               .from = from,
                               .to = to,
                               .bytes = Bytes((2_MiB).value() << (requests.size() * 7 % 5))});
-    auto const plan = SetPlanner(model_).plan(requests, Objective::Makespan);
+    auto const plan = SetPlanner(model_).plan(requests, {Objective::Makespan});
     PlanRun run(plan, model_, devices_);
     check(run, "a set");
     auto const turns =

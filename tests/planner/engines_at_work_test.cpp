@@ -120,14 +120,14 @@ TEST(EnginesAtWork, GainNothingFromASharedBufferBesideARing) {
 
 TEST(EnginesAtWork, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
   auto const time = [](std::vector<Request> const& requests, Objective objective) {
-    return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, objective).steps).makespan;
+    return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, {objective}).steps).makespan;
   };
   std::vector<Request> requests{{.id = "there", .from = place_at("gpu0"), .to = place_at("gpu1"), .bytes = 1_GiB}};
   EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
   requests.push_back({.id = "back", .from = place_at("gpu1"), .to = place_at("gpu0"), .bytes = 1_GiB});
   EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
   for (auto& request : requests) request.bytes = 32_MiB;
-  for (auto const& each : SetPlanner(two_gpus()).plan(requests, Objective::Makespan).steps)
+  for (auto const& each : SetPlanner(two_gpus()).plan(requests, {Objective::Makespan}).steps)
     EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink) << "some microseconds are less than what is unsure";
 }
 

@@ -128,7 +128,7 @@ TEST(LowerBound, KnowsThatWaysTakeTurnsAtEngines) {
   for (int from = 0; from < 8; ++from)
     requests.push_back(request(model.machine(), std::to_string(from), "gpu" + std::to_string(from),
                                "gpu" + std::to_string((from + 4) % 8), 64_MiB, std::nullopt));
-  auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
+  auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
   auto const bound = lower_bound(plan, model).value();
   auto const turns = std::find_if(bound.binding.begin(), bound.binding.end(),
                                   [](LowerBound::Part const& part) { return part.name == kTurnsAtEngines; });

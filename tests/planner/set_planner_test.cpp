@@ -86,13 +86,13 @@ TEST(SetPlanner, LeavesWhatNothingImproves) {
                                     .to = machine.place("gpu1"),
                                     .bytes = 64_MiB,
                                     .only = Mechanism::PcieP2p}};
-  EXPECT_EQ(SetPlanner(model).plan(apart, Objective::Makespan), Planner(model).plan(apart));
+  EXPECT_EQ(SetPlanner(model).plan(apart, {Objective::Makespan}), Planner(model).plan(apart));
 }
 
 TEST(SetPlanner, EachIsEveryTransferByItself) {
   Model const model(bundled_machine("dgx-1-v100"));
   auto const requests = all_to_all(model.machine(), 16_MiB);
-  EXPECT_EQ(SetPlanner(model).plan(requests, Objective::Each), Planner(model).plan(requests));
+  EXPECT_EQ(SetPlanner(model).plan(requests, {Objective::Each}), Planner(model).plan(requests));
 }
 
 // A copy may take NVLink and PCIe at once where both exist (90 and about 25 GB/s).
@@ -101,11 +101,11 @@ TEST(SetPlanner, SplitsALargeCopyAndLeavesASmallOneWhole) {
       test::machine_of({.more_gpu = "copy_engines: 3", .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 2}"}));
   auto const& machine = model.machine();
   Request request{.id = "a", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 1_GiB};
-  auto const large = SetPlanner(model).plan({request}, Objective::Makespan);
+  auto const large = SetPlanner(model).plan({request}, {Objective::Makespan});
   EXPECT_FALSE(large.decisions[0].others.empty());
   expect_whole(large, {request}, machine);
   request.bytes = 64_KiB;
-  EXPECT_TRUE(SetPlanner(model).plan({request}, Objective::Makespan).decisions[0].others.empty());
+  EXPECT_TRUE(SetPlanner(model).plan({request}, {Objective::Makespan}).decisions[0].others.empty());
 }
 
 TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
@@ -119,7 +119,7 @@ TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
                         .bytes = 256_MiB,
                         .only = Mechanism::HostStaged,
                         .by_driver = true});
-  EXPECT_EQ(SetPlanner(model).plan(requests, Objective::Makespan).steps.size(), requests.size());
+  EXPECT_EQ(SetPlanner(model).plan(requests, {Objective::Makespan}).steps.size(), requests.size());
 }
 
 // Below one switch nothing is faster than the peer copy; across sockets two ways through host memory are, by little
@@ -130,7 +130,7 @@ TEST(SetPlanner, DividesOnlyWhatGainsByIt) {
   std::vector<Request> const requests{
       {.id = "near", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 16_MiB},
       {.id = "far", .from = machine.place("gpu1"), .to = machine.place("gpu4"), .bytes = 16_MiB, .after = {0}}};
-  auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
+  auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
   expect_whole(plan, requests, machine);
   EXPECT_TRUE(plan.decisions[0].others.empty());
   EXPECT_EQ(plan.steps[index(plan.decisions[0].step)].way.mechanism, Mechanism::PcieP2p);
@@ -141,8 +141,8 @@ TEST(SetPlanner, DividesOnlyWhatGainsByIt) {
 TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
   Model const model(bundled_machine("hgx-h200"));
   auto const requests = all_to_all(model.machine(), 64_MiB);
-  auto const each = estimate(model, SetPlanner(model).plan(requests, Objective::Each).steps).makespan;
-  auto const together = SetPlanner(model).plan(requests, Objective::Makespan);
+  auto const each = estimate(model, SetPlanner(model).plan(requests, {Objective::Each}).steps).makespan;
+  auto const together = SetPlanner(model).plan(requests, {Objective::Makespan});
   expect_whole(together, requests, model.machine());
   auto const time = estimate(model, together.steps).makespan;
   EXPECT_LT(time / each, 0.5);
@@ -161,7 +161,7 @@ TEST(SetPlanner, LeavesHostMemoryToWhoNeedsIt) {
                                 {.id = "next", .from = gpu0, .to = gpu1, .bytes = 256_MiB},
                                 {.id = "back", .from = gpu1, .to = gpu0, .bytes = 128_MiB}};
   auto const through_host = [&] {
-    auto const plan = SetPlanner(model).plan(requests, Objective::Makespan);
+    auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
     expect_whole(plan, requests, machine);
     return std::count_if(plan.steps.begin(), plan.steps.end(),
                          [](Step const& step) { return step.way.mechanism == Mechanism::HostStaged; });
@@ -191,11 +191,14 @@ TEST_P(RandomSets, AreWholeAndNeverWorseThanEachAlone) {
                           .bytes = Bytes(std::int64_t{4097} << (random() % 16))});
       if (requests.size() > 1 && random() % 5 == 0) requests.back().after = {random() % (requests.size() - 1)};
     }
-    auto const each = planner.plan(requests, Objective::Each);
-    auto const together = planner.plan(requests, Objective::Makespan);
+    auto const each = planner.plan(requests, {Objective::Each});
+    auto const together = planner.plan(requests, {Objective::Makespan});
     expect_whole(together, requests, model.machine());
     EXPECT_LE(estimate(model, together.steps).makespan, estimate(model, each.steps).makespan);
-    auto const fair = planner.plan(requests, Objective::Slowdown);
+    auto const quick = planner.plan(requests, {Objective::Makespan, Effort::Quick});
+    expect_whole(quick, requests, model.machine());
+    EXPECT_LE(estimate(model, quick.steps).makespan, estimate(model, each.steps).makespan);
+    auto const fair = planner.plan(requests, {Objective::Slowdown});
     expect_whole(fair, requests, model.machine());
     bool const free = std::all_of(requests.begin(), requests.end(), [](auto const& r) { return r.after.empty(); });
     if (!free) continue;
@@ -206,6 +209,29 @@ TEST_P(RandomSets, AreWholeAndNeverWorseThanEachAlone) {
 INSTANTIATE_TEST_SUITE_P(Bundled, RandomSets,
                          testing::Values("dgx-1-v100", "dgx-1-p100", "hgx-h200", "a100x8-pcie-4sw", "rtx6000pro-x8-bcm",
                                          "rtx3090-x8", "ac922", "gh200x4", "dgx-2", "hgx-h100-4gpu"));
+
+// Every pair of eight GPUs on a mesh of NVLink, which only the costly drafts bring near the bound.
+TEST(QuickPlans, GainMoreThanHalfOfWhatFullOnesDo) {
+  Model const model(bundled_machine("dgx-1-p100"));
+  SetPlanner const planner(model);
+  std::vector<Request> requests;
+  for (auto const from : model.machine().all(PciKind::Gpu))
+    for (auto const to : model.machine().all(PciKind::Gpu))
+      if (from != to)
+        requests.push_back({.id = "t" + std::to_string(requests.size()), .from = from, .to = to, .bytes = 64_MiB});
+  auto const time = [&](Aim aim) { return estimate(model, planner.plan(requests, aim).steps).makespan; };
+  auto const each = time({Objective::Each});
+  auto const quick = time({Objective::Makespan, Effort::Quick});
+  auto const full = time({Objective::Makespan});
+  EXPECT_LE(full, quick);
+  EXPECT_GT((each - quick) / (each - full), 0.5);
+}
+
+TEST(Effort, IsOneOfTwoWords) {
+  EXPECT_EQ(parse_effort("quick").value, Effort::Quick);
+  EXPECT_EQ(to_string(Effort::Full), "full");
+  EXPECT_THAT(parse_effort("quik").problem, testing::HasSubstr("did you mean 'quick'"));
+}
 
 TEST(Objective, IsOneOfThreeWords) {
   EXPECT_EQ(parse_objective("slowdown").value, Objective::Slowdown);

@@ -35,15 +35,16 @@ TEST(Sharing, CountsWeights) {
   EXPECT_DOUBLE_EQ(b.rate, 10);
 }
 
-// 0 is never full before 1, which is as wide and has a flow more; 2 and 3 are alike; 4 has flows that nothing else has.
+// 0 is never full before 1, which is as wide and has a flow more; 2 and 3 are alike; 4 has flows that nothing else has;
+// nothing passes 5.
 TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
   std::vector<double> const capacities{30, 30, 50, 100, 40, 10};
   std::vector<std::vector<Sharing::Use>> uses{
       {{0, 1}, {1, 1}, {4, 1}}, {{1, 1}, {2, 1}, {3, 2}}, {{4, 1}, {2, 2}, {3, 4}}};
   std::vector<Sharing::Flow> flows;
   for (auto const& of_flow : uses) flows.push_back({of_flow, kNone});
-  auto const never = never_full_first(capacities, flows);
-  EXPECT_EQ(never, (std::vector<bool>{true, false, true, false, false, false}));
+  auto const never = never_full(capacities, flows);
+  EXPECT_EQ(never, (std::vector<bool>{true, false, true, false, false, true}));
   auto const rates = [&] {
     Sharing sharing(capacities);
     std::vector<Sharing::Flow*> all;
@@ -60,6 +61,14 @@ TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
   }
   auto const after = rates();
   for (std::size_t i = 0; i < uses.size(); ++i) EXPECT_DOUBLE_EQ(before[i], after[i]) << i;
+}
+
+// The flows take 30 and 20 of the first thing at most.
+TEST(Sharing, IsNeverHeldByWhatAllAtOnceDoNotFill) {
+  std::vector<std::vector<Sharing::Use>> const uses{{{0, 1}, {1, 1}}, {{0, 1}, {2, 1}}};
+  std::vector<Sharing::Flow> const flows{{uses[0], kNone}, {uses[1], kNone}};
+  EXPECT_EQ(never_full({60, 30, 20}, flows), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(never_full({50, 30, 20}, flows), (std::vector<bool>{false, false, false}));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Request copy(std::string const& from, std::string const& to) {
 }
 Compute computing(std::vector<Place> on, Seconds time) { return {std::move(on), time}; }
 
-Plan plan_of(std::vector<Job> jobs) { return plan_workload(server(), {std::move(jobs)}, Objective::Makespan); }
+Plan plan_of(std::vector<Job> jobs) { return plan_workload(server(), {std::move(jobs)}, {Objective::Makespan}); }
 std::vector<Step> steps_of(Plan const& plan, std::string const& id) {
   std::vector<Step> steps;
   for (auto const& step : plan.steps)
@@ -179,7 +179,7 @@ TEST(PlanWorkload, HoldsForRandomWork) {
         for (std::size_t before = 0; before < j; ++before)
           if (random() % 3 == 0) job.after.push_back(before);
       }
-      auto const plan = plan_workload(model, workload, Objective::Makespan);
+      auto const plan = plan_workload(model, workload, {Objective::Makespan});
       auto const run = estimate(model, plan.steps);
       if (auto const bound = lower_bound(plan, model)) {
         EXPECT_GE(run.makespan.value(), bound->makespan.value() * (1 - 1e-9));

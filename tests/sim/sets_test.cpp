@@ -68,11 +68,11 @@ TEST_P(Sets, PlannedTogetherRunAsEstimated) {
   std::mt19937 random(3);
   for (int round = 0; round < 15; ++round) {
     auto const requests = random_set(model.machine(), random);
-    auto const plan = planner.plan(requests, Objective::Makespan);
+    auto const plan = planner.plan(requests, {Objective::Makespan});
     auto const trace = executor.run(plan);
     EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-3) << "round " << round;
     EXPECT_LE(lower_bound(plan, model)->makespan.value(), trace.makespan.value() * (1 + 1e-9)) << "round " << round;
-    EXPECT_LE(trace.makespan.value(), executor.run(planner.plan(requests, Objective::Each)).makespan.value() * 1.001);
+    EXPECT_LE(trace.makespan.value(), executor.run(planner.plan(requests, {Objective::Each})).makespan.value() * 1.001);
     for (auto const& resource : trace.resources) EXPECT_LE(resource.utilisation, 1 + 1e-6) << resource.name;
   }
 }

@@ -25,7 +25,7 @@ Request push(std::string const& from, std::string const& to) {
   return {.from = at(from), .to = at(to), .bytes = 64_MiB, .only = Mechanism::PcieP2p};
 }
 Plan planned(Model const& model, std::vector<Job> jobs) {
-  return plan_workload(model, {std::move(jobs)}, Objective::Each);
+  return plan_workload(model, {std::move(jobs)}, {Objective::Each});
 }
 
 TEST(CriticalPath, FollowsWhatEachStepWaitedFor) {

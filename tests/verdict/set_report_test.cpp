@@ -17,7 +17,8 @@ using namespace literals;
 using testing::HasSubstr;
 
 std::vector<SetResult> results_of(Model const& model) {
-  return judge_sets(model, 16_MiB, [](Model const& m) { return std::make_unique<test::EstimatingExecutor>(m); });
+  return judge_sets(model, 16_MiB, Effort::Full,
+                    [](Model const& m) { return std::make_unique<test::EstimatingExecutor>(m); });
 }
 
 TEST(SetReport, HoldsEverySetAgainstBoundAndSimpleAlgorithms) {

@@ -22,7 +22,7 @@ RunExplanation explanation_of(Model const& model) {
   std::vector<Job> const jobs{
       {"kernel", Compute{{place("gpu0")}, 3000.0_us}, {}},
       {"out", Request{.from = place("gpu0"), .to = place("gpu2"), .bytes = 64_MiB, .only = Mechanism::PcieP2p}, {0}}};
-  auto const again = [jobs](Model const& other) { return plan_workload(other, {jobs}, Objective::Each); };
+  auto const again = [jobs](Model const& other) { return plan_workload(other, {jobs}, {Objective::Each}); };
   auto const plan = again(model);
   auto trace = test::estimated(model, plan);
   trace.resources.push_back({"gpu0.pcie.up", 0.5});
