@@ -108,11 +108,12 @@ class OneGpu {
     }
   }
 
-  // Two pairs, within and between, in all forms: in one piece and in slices. Returns how many plans went wrong.
-  int in_slices() {
+  // Pairs, within and between, in all forms: in one piece, in slices and, of three, in blocks. Returns how many plans
+  // went wrong.
+  int in_groups(std::size_t count) {
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
                           CollectiveOp::ReduceScatter, CollectiveOp::AllReduce}) {
-      auto collective = among(model_.machine(), op, 4, 4_MiB);
+      auto collective = among(model_.machine(), op, count, Bytes(static_cast<std::int64_t>(count) << 20));
       collective.algorithm = Algorithm::Hierarchical;
       std::size_t steps = 0;
       auto const plans = plans_of_collective(model_, collective);
@@ -122,8 +123,8 @@ class OneGpu {
         PlanRun run(plan, model_, devices_);
         check(run, name_of(plan, "streams"));
       }
-      fmt::print("{}: {} hierarchical in {} forms, up to {} steps\n", model_.machine().name, to_string(op),
-                 plans.size(), steps);
+      fmt::print("{}: {} among {} hierarchical in {} forms, up to {} steps\n", model_.machine().name, to_string(op),
+                 count, plans.size(), steps);
     }
     return wrong_;
   }
@@ -255,9 +256,11 @@ int main(int argc, char** argv) {
       wrong += many.planned_together();
       std::fflush(stdout);
     }
-    auto pairs = catalogue.machine("h100-nvl-pairs");
-    for (auto& node : pairs.numa_nodes) node.os_index = 0;
-    wrong += OneGpu(pairs).in_slices();
+    for (auto const& [name, count] : {std::pair{"h100-nvl-pairs", std::size_t{4}}, {"h100-pcie-x8", 6}}) {
+      auto pairs = catalogue.machine(name);
+      for (auto& node : pairs.numa_nodes) node.os_index = 0;
+      wrong += OneGpu(pairs).in_groups(count);
+    }
     return wrong == 0 ? 0 : 1;
   } catch (std::exception const& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -323,6 +323,21 @@ TEST(Hierarchical, IsNearerToItsBoundInSlices) {
   }
 }
 
+// What nodes have goes between them whole, by one GPU of each and one NIC after the other: an eighth of the moves.
+TEST(Hierarchical, MovesWholeNodesPartsAmongMany) {
+  Model const model(bundled("hgx-h100-32"));
+  for (auto const op : {CollectiveOp::AllGather, CollectiveOp::ReduceScatter}) {
+    auto const plan = plan_collective(model, among_nodes(model.machine(), op, 9, 8, 72_MiB));
+    EXPECT_FALSE(fault_of(plan));
+    EXPECT_EQ(plan.steps.size(), 9U * 8 * 7 + 9 * 8 * 8) << to_string(op);
+    std::map<PciId, Bytes> by_nic;
+    for (auto const& step : plan.steps)
+      if (step.way.nic_from) by_nic[*step.way.nic_from] += step.bytes;
+    EXPECT_EQ(by_nic.size(), 72U);
+    for (auto const& [nic, bytes] : by_nic) EXPECT_EQ(bytes, 8_MiB) << to_string(op);
+  }
+}
+
 // Of the two GPUs and NICs below a switch each GPU has its own NIC in front, so all of them send and get as much; and
 // nobody gets from two at once.
 TEST(PlanCollective, AllToAllLoadsEveryNicAlike) {

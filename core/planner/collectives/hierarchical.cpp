@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 namespace lanewise {
@@ -28,6 +29,7 @@ enum class Between : std::uint8_t {
   Halves,      // in fewest rounds
   Neighbours,  // from one to the next: passes a narrow place between them fewer times
   Tree,
+  Blocks,  // all of a group's at once, by one of its members
 };
 
 class Hierarchy {
@@ -57,7 +59,7 @@ class Hierarchy {
       case CollectiveOp::Broadcast: broadcast(); break;
       case CollectiveOp::Scatter: scatter(); break;
       case CollectiveOp::Gather: gather(); break;
-      default: exchange(); break;
+      default: between_ == Between::Blocks ? exchange_blocks() : exchange(); break;
     }
     return std::move(moves_);
   }
@@ -124,6 +126,49 @@ class Hierarchy {
       else
         round(moves_, who, part);
     }
+  }
+
+  // What belongs to all members of a group, in as many runs as there are slices.
+  [[nodiscard]] std::vector<Cells> runs_of(std::size_t group) const {
+    Cells cells;
+    for (std::size_t slice = 0; slice < slices_; ++slice)
+      for (std::size_t m = 0; m < size_; ++m) cells.push_back(cell(slice, group, m));
+    std::sort(cells.begin(), cells.end());
+    std::vector<Cells> runs;
+    for (auto begin = cells.begin(); begin != cells.end(); begin += static_cast<std::ptrdiff_t>(size_))
+      runs.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(size_));
+    return runs;
+  }
+  // Of each member what belongs to it.
+  [[nodiscard]] std::vector<Cells> own_cells(std::size_t group) const {
+    std::vector<Cells> own(size_);
+    for (std::size_t m = 0; m < size_; ++m)
+      for (std::size_t slice = 0; slice < slices_; ++slice) own[m].push_back(cell(slice, group, m));
+    return own;
+  }
+  // A run of a group goes to another, or is added up for it, by one member of each, in turns: a few long moves where
+  // each member's cell by itself would be many short ones. Each does one at a time, or all would be through late.
+  void exchange_blocks() {
+    bool const adds = reduces(collective_.op);
+    std::vector<std::vector<Cells>> runs;
+    for (std::size_t g = 0; g < groups_.size(); ++g) runs.push_back(runs_of(g));
+    for (std::size_t g = 0; !adds && g < groups_.size(); ++g) direct_spread(moves_, groups_[g], own_cells(g));
+    std::size_t turn = 0;
+    for (std::size_t ahead = 1; ahead < groups_.size(); ++ahead)
+      for (std::size_t run = 0; run < slices_; ++run, ++turn)
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+          auto const& here = groups_[g];
+          auto const& there = groups_[(g + ahead) % groups_.size()];
+          auto const by = turn % size_;
+          auto const& cells = runs[adds ? (g + ahead) % groups_.size() : g][run];
+          for (std::size_t other = 1; adds && other < size_; ++other)
+            moves_.carry(here[(by + other) % size_], here[by], cells, true);
+          moves_.carry(here[by], there[by], cells, adds);
+          for (std::size_t other = 1; !adds && other < size_; ++other)
+            moves_.carry(there[by], there[(by + other) % size_], cells, false);
+        }
+    for (std::size_t g = 0; adds && g < groups_.size(); ++g) direct_reduce(moves_, groups_[g], own_cells(g));
+    moves_.in_windows(1, groups_);
   }
 
   // -------------------------------------------------------------------------------------------------------- from a
@@ -216,6 +261,19 @@ std::vector<Between> exchanges(Collective const& collective, std::size_t groups)
   return groups <= kMostNeighbours ? std::vector{Between::Halves, Between::Neighbours} : std::vector{Between::Halves};
 }
 
+// Into how few runs an all_gather's groups cut what is theirs so that nearly all of their members are at work between
+// them; none where these would be as many moves as without.
+std::optional<std::size_t> runs_of_blocks(Collective const& collective, std::size_t groups, std::size_t size) {
+  if (collective.op != CollectiveOp::AllGather && collective.op != CollectiveOp::ReduceScatter) return std::nullopt;
+  constexpr double kNearlyAll = 0.85;
+  for (std::size_t runs = 1; 2 * runs <= size; ++runs) {
+    auto const turns = (groups - 1) * runs;
+    auto const rounds = (turns + size - 1) / size;
+    if (static_cast<double>(turns) >= kNearlyAll * static_cast<double>(rounds * size)) return runs;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const& layout) {
@@ -230,6 +288,10 @@ std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const
   bool const exchanging = reduces(collective.op) || spreads(collective.op);
   auto const cells = static_cast<std::int64_t>(Hierarchy::cells_of_slice(collective, layout));
   std::vector<Moves> all;
+  if (auto const runs = runs_of_blocks(collective, layout.groups.size(), size)) {
+    all.push_back(Hierarchy(collective, layout, Between::Blocks, *runs).take());
+    if (many) return all;
+  }
   for (auto const between : exchanges(collective, layout.groups.size())) {
     all.push_back(Hierarchy(collective, layout, between, 1).take());
     // Not of one piece: there cells of a column may be neighbours, and go as one.

@@ -10,7 +10,8 @@ namespace lanewise {
 
 // In several forms, of which that is best which is through first: between groups by halves, from neighbour to
 // neighbour, or along a tree; in one piece, or in slices of which one is between the groups while another is within
-// them. Of many participants some of these forms.
+// them; or whole groups' parts each by one member, where there are groups enough to keep all members at work. Of many
+// participants some of these forms.
 // None where the groups are not all as large, or the collective is none of theirs.
 std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const& layout);
 

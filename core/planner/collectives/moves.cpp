@@ -136,7 +136,7 @@ void Moves::in_windows(std::size_t width, std::vector<std::vector<std::size_t>> 
   std::vector<std::array<std::vector<std::uint32_t>, kReaches>> sent(participants_);
   for (std::uint32_t id = 0; id < list_.size(); ++id) {
     auto& move = list_[id];
-    auto& own = sent[move.from][group[move.from] == group[move.to] ? kWithin : kOut];
+    auto& own = sent[move.reduces ? move.to : move.from][group[move.from] == group[move.to] ? kWithin : kOut];
     if (own.size() >= width) wait_for(move, own[own.size() - width]);
     own.push_back(id);
   }

@@ -48,9 +48,9 @@ class Moves {
   // arrives early and can go on.
   void one_behind_the_other(std::size_t first = 0);
 
-  // Lets no participant have more than so many moves within its group under way, nor out of it: each waits for the one
-  // that many before it. Big plans are simulated by what is under way at once, and a NIC gains nothing from hundreds of
-  // flows. Who is in no group is one by itself.
+  // Lets no participant have more than so many moves within its group under way, nor out of it, its own being what it
+  // sends or adds up: each waits for the one that many before it. Big plans are simulated by what is under way at once,
+  // and a NIC gains nothing from hundreds of flows. Who is in no group is one by itself.
   void in_windows(std::size_t width, std::vector<std::vector<std::size_t>> const& groups);
 
   // Lets each participant's moves from `first` on wait for what it sends last in the list of [begin, end).
