@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "bench/heap_counter.hpp"
+#include "core/explain/matrix.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/set_planner.hpp"
-#include "core/view/matrix.hpp"
 #ifdef LANEWISE_BENCH_SIM
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/scenario_check.hpp"

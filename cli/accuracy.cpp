@@ -4,9 +4,9 @@
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
+#include "core/accuracy/accuracy.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
-#include "core/verdict/accuracy.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -32,12 +32,12 @@ void run(Session& session, Options const& options) {
     };
     AccuracyWorld const world{
         .machine = machine,
-        .last_word = [&](Machine& m) { session.apply_settings(m); },
+        .override_machine = [&](Machine& m) { session.apply_settings(m); },
         .executor = simulator,
         .catalogue = session.catalogue,
         .calibration = calibration,
         .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text())};
-    results.push_back(judge(measurement, world));
+    results.push_back(evaluate(measurement, world));
   }
   if (session.json)
     fmt::print("{}\n", accuracy_json(results).dump(2));

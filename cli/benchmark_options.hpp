@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "core/interop/benchmark.hpp"
+#include "core/interop/benchmarks/benchmark.hpp"
 
 namespace lanewise::cli {
 

@@ -11,14 +11,14 @@
 #include "cli/executors.hpp"
 #include "cli/planned_input.hpp"
 #include "cli/session.hpp"
-#include "cli/soft_nodes.hpp"
-#include "core/interop/junit.hpp"
+#include "core/interop/exports/junit.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "core/verdict/recorded_run.hpp"
 #include "core/verdict/scenario_check.hpp"
 #include "core/verdict/soft_nic.hpp"
+#include "launch/soft_nodes.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -33,7 +33,7 @@ struct CheckOptions {
   std::string effort = kFullEffort;
   std::string hw_runs;    // runs on hardware recorded elsewhere
   std::string runs_file;  // where to record those made here
-  std::string nodes = kNodesAuto;
+  std::string nodes = launch::kNodesAuto;
   OnHardware hardware;
 };
 
@@ -77,7 +77,7 @@ std::vector<std::string> node_arguments(Session const& session, CheckOptions con
 
 // The scenarios of clusters that need no hardware, each cluster's at once on nodes started for them.
 Recorded run_soft_clusters(Given const& given, Session& session, CheckOptions const& options) {
-  std::map<std::string, NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
+  std::map<std::string, launch::NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
   for (std::size_t i = 0; i < given.scenarios.size(); ++i)
     for (auto const& name : given.scenarios[i].machines) {
       auto const folder = given.files[i].parent_path();
@@ -85,12 +85,12 @@ Recorded run_soft_clusters(Given const& given, Session& session, CheckOptions co
       if (!is_soft_cluster(machine)) continue;
       auto const beside = folder / name;
       auto const key = fs::is_regular_file(beside) ? fs::absolute(beside).string() : name;
-      auto& scenarios = clusters.try_emplace(key, NodeScenarios{key, std::move(machine), {}}).first->second;
+      auto& scenarios = clusters.try_emplace(key, launch::NodeScenarios{key, std::move(machine), {}}).first->second;
       scenarios.files.push_back(given.files[i]);
     }
   Recorded recorded{{}, std::set<std::string>{}};
   for (auto const& [name, scenarios] : clusters) {
-    auto runs = run_on_soft_nodes(scenarios, options.nodes, node_arguments(session, options));
+    auto runs = launch::run_on_soft_nodes(scenarios, options.nodes, node_arguments(session, options));
     recorded.machines->insert(scenarios.machine.name);
     std::move(runs.begin(), runs.end(), std::back_inserter(recorded.runs));
   }
@@ -194,7 +194,7 @@ void add_check(CLI::App& app, Session& session) {
   command
       ->add_option("--nodes", options->nodes,
                    "where the nodes of Soft-RoCE clusters are: here (on this host's RDMA devices), emulator, or auto")
-      ->check(CLI::IsMember({kNodesAuto, kNodesHere, kNodesEmulated}))
+      ->check(CLI::IsMember({launch::kNodesAuto, launch::kNodesHere, launch::kNodesEmulated}))
       ->type_name("WHERE")
       ->capture_default_str();
   add_hardware_options(*command, options->hardware);

@@ -7,7 +7,7 @@
 #include "cli/executors.hpp"
 #include "cli/machine_output.hpp"
 #include "cli/session.hpp"
-#include "core/interop/topo_matrix.hpp"
+#include "core/interop/machines/topo_matrix.hpp"
 #include "hw/hardware.hpp"
 
 namespace lanewise::cli {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/guests.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
+#include "launch/guests.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -38,7 +38,7 @@ std::vector<std::size_t> nodes_named(std::string const& on, std::size_t count) {
 }
 
 emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t nodes) {
-  auto options = guest_options(given.command);
+  auto options = launch::guest_options(given.command);
   for (auto const& folder : given.writable) {
     if (!fs::is_directory(folder)) throw InputError(fmt::format("--writable {}: there is no such folder", folder));
     options.writable.push_back(fs::canonical(folder));
@@ -149,7 +149,7 @@ void emulate(Session& session, EmulateOptions const& given) {
   auto const machine = session.machine();
   auto const hosts = emu::hosts_of(machine, given.nodes);
   auto options = emulation_options(given, hosts.size());
-  auto const [qemu, kernel, accelerator] = find_emulator(given.accelerator, warn);
+  auto const [qemu, kernel, accelerator] = launch::find_emulator(given.accelerator, warn);
   options.accelerator = accelerator;
   auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
   if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);

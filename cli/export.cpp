@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.hpp"
-#include "core/interop/chrome_trace.hpp"
-#include "core/interop/json_schema.hpp"
-#include "core/interop/reference_text.hpp"
+#include "core/interop/exports/chrome_trace.hpp"
 #include "core/io/json.hpp"
+#include "core/reference/json_schema.hpp"
+#include "core/reference/reference_text.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/benchmark_options.hpp"
 #include "cli/machine_output.hpp"
 #include "cli/session.hpp"
-#include "core/interop/nccl.hpp"
-#include "core/interop/topo_m.hpp"
+#include "core/interop/machines/nccl.hpp"
+#include "core/interop/machines/topo_m.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/measurement/measurement_writer.hpp"
 

@@ -6,8 +6,8 @@
 #include "cli/benchmark_options.hpp"
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
+#include "core/diagnosis/judgement.hpp"
 #include "core/io/error.hpp"
-#include "core/verdict/judgement.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -37,10 +37,10 @@ void run(Session& session, JudgeOptions const& options) {
   auto const measurement = measurement_in(source, options, session);
   auto const described = session.catalogue.machine(session.machine_name);
   AccuracyWorld const world{.machine = [&](Measurement const&) { return described; },
-                            .last_word = [&](Machine& machine) { session.apply_settings(machine); },
+                            .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
                             .executor = simulator,
                             .catalogue = session.catalogue};
-  auto const judgement = judge_health(measurement, world);
+  auto const judgement = diagnose(measurement, world);
   if (session.json)
     fmt::print("{}\n", judgement_json(judgement).dump(2));
   else

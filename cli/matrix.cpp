@@ -4,7 +4,7 @@
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
-#include "core/view/matrix.hpp"
+#include "core/explain/matrix.hpp"
 
 namespace lanewise::cli {
 namespace {

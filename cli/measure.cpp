@@ -12,8 +12,8 @@
 #include "core/io/interrupt.hpp"
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/measuring.hpp"
+#include "core/text/table.hpp"
 #include "core/units/text.hpp"
-#include "core/view/table.hpp"
 
 namespace lanewise::cli {
 namespace {

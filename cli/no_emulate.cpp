@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/session.hpp"
-#include "cli/soft_nodes.hpp"
 #include "core/io/error.hpp"
+#include "launch/soft_nodes.hpp"
 
 namespace lanewise::cli {
 
@@ -16,8 +16,8 @@ void add_emulate(CLI::App& app, Session& session) {
   });
 }
 
-std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const&,
-                                           std::vector<std::string> const&) {
+std::vector<RecordedRun> launch::run_on_soft_nodes(NodeScenarios const& scenarios, std::string const&,
+                                                   std::vector<std::string> const&) {
   throw MissingError("this build starts no nodes (it has no emulator); start one process a node of " +
                      scenarios.cluster + " by mpirun");
 }

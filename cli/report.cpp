@@ -5,8 +5,8 @@
 #include "cli/executors.hpp"
 #include "cli/planned_input.hpp"
 #include "cli/session.hpp"
+#include "core/explain/set_report.hpp"
 #include "core/io/error.hpp"
-#include "core/verdict/set_report.hpp"
 
 namespace lanewise::cli {
 namespace {

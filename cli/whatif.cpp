@@ -4,8 +4,8 @@
 
 #include "cli/executors.hpp"
 #include "cli/session.hpp"
+#include "core/explain/whatif.hpp"
 #include "core/io/error.hpp"
-#include "core/view/whatif.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "cli/executors.hpp"
 #include "cli/planned_input.hpp"
 #include "cli/session.hpp"
-#include "core/verdict/why_run.hpp"
-#include "core/view/why.hpp"
+#include "core/explain/why.hpp"
+#include "core/explain/why_run.hpp"
 
 namespace lanewise::cli {
 namespace {

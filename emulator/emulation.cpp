@@ -11,11 +11,11 @@
 #include <map>
 
 #include "core/io/error.hpp"
-#include "emulator/file_content.hpp"
-#include "emulator/first_files.hpp"
 #include "emulator/frame_switch.hpp"
-#include "emulator/process.hpp"
+#include "emulator/initramfs.hpp"
 #include "emulator/ssh.hpp"
+#include "process/file_content.hpp"
+#include "process/process.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -59,7 +59,7 @@ struct Node {
 };
 
 std::string first_files(GuestConfig const& config, std::vector<Module> const& modules, std::string const& program) {
-  FirstFiles files;
+  Initramfs files;
   for (auto const* folder : {"dev", "proc", "sys", "modules"}) files.folder(folder);
   files.file("init", program, 0755);
   for (auto const& module : modules)
@@ -81,12 +81,12 @@ class Emulation {
   EmulationOutcome run(std::vector<VirtualMachine> const& machines, std::vector<std::string> const& archives,
                        Qemu const& qemu) {
     start_ = Clock::now();
-    auto cables = Cables(machines);
-    for (std::size_t i = 0; i < machines.size(); ++i) start(machines[i], archives[i], qemu, cables.ends_of(i));
+    auto networks = Networks(machines);
+    for (std::size_t i = 0; i < machines.size(); ++i) start(machines[i], archives[i], qemu, networks.ends_of(i));
     wait_until([&] { return all([](Node const& node) { return node.ready; }); }, options_.boot_limit, "booting",
-               cables);
+               networks);
     outcome_.ready = Clock::now() - start_;
-    if (!ended_) command(cables);
+    if (!ended_) command(networks);
     for (auto& node : nodes_) outcome_.nodes.push_back(node.outcome);
     return std::move(outcome_);
   }
@@ -120,7 +120,7 @@ class Emulation {
 
   static Descriptor dup_of(Descriptor const& descriptor) { return Descriptor(dup(descriptor.get())); }
 
-  void command(Cables& cables) {
+  void command(Networks& networks) {
     for (auto const i : options_.run_on) {
       nodes_[i].asked = true;
       constexpr std::string_view kRun = "run\n";
@@ -129,7 +129,7 @@ class Emulation {
     }
     auto const began = Clock::now();
     wait_until([&] { return all([](Node const& node) { return !node.asked || node.outcome.exit_code; }); },
-               options_.limit, "running the command", cables);
+               options_.limit, "running the command", networks);
     outcome_.command = Clock::now() - began;
     for (auto& node : nodes_) drain(node);
     if (ended_) return;
@@ -149,12 +149,12 @@ class Emulation {
   }
 
   template <class Condition>
-  void wait_until(Condition reached, std::chrono::seconds limit, std::string_view what, Cables& cables) {
+  void wait_until(Condition reached, std::chrono::seconds limit, std::string_view what, Networks& networks) {
     auto const deadline = Clock::now() + limit;
     while (!ended_ && !reached()) {
       auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) return time_is_up(limit, what);
-      look(static_cast<int>(left), cables);
+      look(static_cast<int>(left), networks);
     }
   }
 
@@ -166,13 +166,13 @@ class Emulation {
   }
 
   // Waits for whatever comes first, and deals with it.
-  void look(int milliseconds, Cables& cables) {
+  void look(int milliseconds, Networks& networks) {
     std::vector<pollfd> waiting{{signals_.descriptor(), POLLIN, 0}};
     for (auto const& node : nodes_)
       for (auto const* line : {&node.control, &node.output, &node.errors, &node.console})
         waiting.push_back({line->get(), POLLIN, 0});  // a closed one is -1, which poll passes over
     auto const first_cable = waiting.size();
-    cables.wait_for(waiting);
+    networks.wait_for(waiting);
     if (poll(waiting.data(), waiting.size(), milliseconds) <= 0) return;
     if (waiting[0].revents != 0) return interrupted();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -183,7 +183,7 @@ class Emulation {
       if (of[3].revents != 0) listen(nodes_[i]);
       if (of[0].revents != 0) obey(nodes_[i]);
     }
-    cables.carry({waiting.begin() + static_cast<std::ptrdiff_t>(first_cable), waiting.end()});
+    networks.carry({waiting.begin() + static_cast<std::ptrdiff_t>(first_cable), waiting.end()});
   }
 
   void interrupted() {
@@ -219,7 +219,7 @@ class Emulation {
     if (node.console_text.size() > kMost) node.console_text.erase(0, node.console_text.size() - kMost / 2);
   }
 
-  static void last_words(Node& node) {
+  static void tail(Node& node) {
     constexpr int kMoment = 200;  // ms
     pollfd waiting{node.console.get(), POLLIN, 0};
     while (node.console.is_open() && poll(&waiting, 1, kMoment) > 0) listen(node);
@@ -228,7 +228,7 @@ class Emulation {
   void obey(Node& node) {
     auto const text = take(node.control);
     if (text.empty()) {
-      last_words(node);
+      tail(node);
       return end(kMachineFailed,
                  fmt::format("the virtual machine {} ended{}", node.outcome.name, last_lines(node.console_text)));
     }
@@ -296,7 +296,7 @@ std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes) {
   auto const there = static_cast<int>(machine.hosts.size());
   auto const wanted = nodes.value_or(there);
   if (wanted < 1) throw InputError("--nodes is 1 or more");
-  if (wanted > kMostNodes) throw InputError(fmt::format("{} nodes: the emulator boots at most {}", wanted, kMostNodes));
+  if (wanted > kMaxNodes) throw InputError(fmt::format("{} nodes: the emulator boots at most {}", wanted, kMaxNodes));
   if (there > 1 && wanted > there)
     throw InputError(fmt::format("the cluster '{}' has {} nodes, not {}", machine.name, there, wanted));
   std::vector<HostId> hosts;

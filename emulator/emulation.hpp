@@ -51,7 +51,7 @@ struct EmulationOutcome {
 using OutputSink = std::function<void(std::size_t node, bool is_error, std::string_view text)>;
 
 // Every host of a machine or the first `nodes` of a cluster; of a single machine as many as wanted. Throws InputError
-// when the cluster has fewer, or it is more than kMostNodes.
+// when the cluster has fewer, or it is more than kMaxNodes.
 std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes);
 
 // The virtual machines, as run_in_guests boots them.

@@ -50,7 +50,7 @@ bool FrameSwitch::is_full() const {
   return std::any_of(ports_.begin(), ports_.end(), [](Port const& port) { return port.to.size() > kFull; });
 }
 
-Cables::Cables(std::vector<VirtualMachine> const& machines) : ends_(machines.size()) {
+Networks::Networks(std::vector<VirtualMachine> const& machines) : ends_(machines.size()) {
   struct End {
     std::size_t machine, place;
   };
@@ -77,7 +77,7 @@ Cables::Cables(std::vector<VirtualMachine> const& machines) : ends_(machines.siz
   }
 }
 
-void Cables::wait_for(std::vector<pollfd>& waiting) const {
+void Networks::wait_for(std::vector<pollfd>& waiting) const {
   for (auto const& network : networks_) {
     auto const& frames = network.frames;
     for (std::size_t i = 0; i < network.ports.size(); ++i) {
@@ -88,7 +88,7 @@ void Cables::wait_for(std::vector<pollfd>& waiting) const {
   }
 }
 
-void Cables::carry(std::vector<pollfd> const& ready) {
+void Networks::carry(std::vector<pollfd> const& ready) {
   auto at = ready.begin();
   for (auto& network : networks_) {
     for (std::size_t i = 0; i < network.ports.size(); ++i, ++at) {
@@ -102,7 +102,7 @@ void Cables::carry(std::vector<pollfd> const& ready) {
   }
 }
 
-void Cables::send(Descriptor const& port, std::string& waiting) {
+void Networks::send(Descriptor const& port, std::string& waiting) {
   if (!port.is_open()) return waiting.clear();
   while (!waiting.empty()) {
     auto const count = ::send(port.get(), waiting.data(), waiting.size(), MSG_NOSIGNAL);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "emulator/process.hpp"
 #include "emulator/virtual_machine.hpp"
+#include "process/process.hpp"
 
 namespace lanewise::emulator {
 
@@ -36,9 +36,9 @@ class FrameSwitch {
 };
 
 // All the networks of an emulation.
-class Cables {
+class Networks {
  public:
-  explicit Cables(std::vector<VirtualMachine> const& machines);
+  explicit Networks(std::vector<VirtualMachine> const& machines);
   // A machine's ends, in the order of its networks; handed over once.
   std::vector<Descriptor> ends_of(std::size_t machine) { return std::move(ends_[machine]); }
   // Adds what the switches wait for.

@@ -15,8 +15,8 @@
 #include <sstream>
 
 #include "core/io/error.hpp"
-#include "emulator/file_content.hpp"
-#include "emulator/process.hpp"
+#include "process/file_content.hpp"
+#include "process/process.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -94,7 +94,7 @@ std::vector<std::string> kernel_packages() {
 }
 
 // The end of what a program said.
-std::string last_words(std::string const& output) {
+std::string tail(std::string const& output) {
   constexpr std::size_t kMost = 400;
   return output.size() > kMost ? "..." + output.substr(output.size() - kMost) : output;
 }
@@ -106,11 +106,11 @@ void fetch(std::vector<std::string> const& packages, fs::path const& folder) {
       {"/bin/sh", "-c", fmt::format("cd '{}' && apt-get download {}", folder.string(), fmt::join(packages, " "))},
       600s);
   if (download.code != 0)
-    throw MissingError(fmt::format("{}; downloading it failed:\n{}", kAdvice, last_words(download.output)));
+    throw MissingError(fmt::format("{}; downloading it failed:\n{}", kAdvice, tail(download.output)));
   for (auto const& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".deb") continue;
     auto const unpack = run_program({"dpkg-deb", "-x", entry.path().string(), folder.string()}, 300s);
-    if (unpack.code != 0) throw Error(fmt::format("{}: {}", entry.path().string(), last_words(unpack.output)));
+    if (unpack.code != 0) throw Error(fmt::format("{}: {}", entry.path().string(), tail(unpack.output)));
     fs::remove(entry.path());
   }
 }

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "emulator/file_content.hpp"
-#include "emulator/process.hpp"
+#include "process/file_content.hpp"
+#include "process/process.hpp"
 
 namespace lanewise::emulator {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "core/io/error.hpp"
 #include "core/io/file.hpp"
-#include "emulator/file_content.hpp"
-#include "emulator/first_files.hpp"
-#include "emulator/process.hpp"
+#include "emulator/initramfs.hpp"
 #include "emulator/virtual_machine.hpp"
+#include "process/file_content.hpp"
+#include "process/process.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -28,7 +28,7 @@ std::string line_of(std::filesystem::path const& file) {
 
 // Without its configuration the guest's first process says so by name, and ends the machine.
 bool guest_speaks(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program) {
-  FirstFiles files;
+  Initramfs files;
   for (auto const* folder : {"dev", "proc", "sys"}) files.folder(folder);
   files.file("init", content_of(guest_program), 0755);
   auto const archive = memory_file(files.finish());

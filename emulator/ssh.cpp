@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "core/io/error.hpp"
-#include "emulator/file_content.hpp"
-#include "emulator/process.hpp"
+#include "process/file_content.hpp"
+#include "process/process.hpp"
 
 namespace lanewise::emulator {
 namespace {

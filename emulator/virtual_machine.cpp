@@ -15,7 +15,7 @@ namespace {
 
 // Device numbers on the first root bus that are the emulator's own; kFirstBridgeSlot follows.
 constexpr int kSerialSlot = 1, kRandomSlot = 2, kFirstShareSlot = 3, kManagementSlot = 7;
-constexpr int kMostShares = kManagementSlot - kFirstShareSlot;
+constexpr int kMaxShares = kManagementSlot - kFirstShareSlot;
 
 constexpr std::int64_t kLeastMiB = 256;  // of a NUMA node
 constexpr int kGpuBarMiB = 16;           // memory that costs nothing until it is touched
@@ -153,8 +153,8 @@ class Writer {
   }
 
   void shares() {
-    if (options_.shares.size() > kMostShares)
-      throw PlanError(fmt::format("a guest sees at most {} folders of the host beside its root", kMostShares - 1));
+    if (options_.shares.size() > kMaxShares)
+      throw PlanError(fmt::format("a guest sees at most {} folders of the host beside its root", kMaxShares - 1));
     int slot = kFirstShareSlot;
     for (auto const& share : options_.shares) {
       argument("-fsdev", fmt::format("local,id={},path={},security_model=none,multidevs=remap{}", share.tag,

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interop/roles.hpp"
+#include "core/interop/machines/roles.hpp"
 #include "core/machine/machine.hpp"
 #include "emulator/guest_config.hpp"
 #include "emulator/pci_layout.hpp"
@@ -23,7 +23,7 @@ std::string_view to_string(Accelerator accelerator);  // tcg, kvm: QEMU's words
 inline constexpr int kControlDescriptor = 3, kOutputDescriptor = 4, kErrorDescriptor = 5, kConsoleDescriptor = 6,
                      kFirstFilesDescriptor = 7, kFirstNetworkDescriptor = 8;
 
-inline constexpr int kMostNodes = 64;
+inline constexpr int kMaxNodes = 64;
 
 struct VirtualMachineOptions {
   Accelerator accelerator = Accelerator::Emulation;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/interop/benchmark.hpp"
+#include "core/interop/benchmarks/benchmark.hpp"
 #include "fuzz/reads_back.hpp"
 
 namespace lanewise {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/verdict/accuracy.hpp"
+#include "core/accuracy/accuracy.hpp"
 #include "fuzz/reads_back.hpp"
 
 namespace {

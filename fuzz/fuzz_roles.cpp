@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/interop/roles.hpp"
+#include "core/interop/machines/roles.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace lanewise;

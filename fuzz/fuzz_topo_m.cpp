@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/interop/topo_m.hpp"
+#include "core/interop/machines/topo_m.hpp"
 #include "fuzz/reads_back.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

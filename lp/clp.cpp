@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 
-#include "core/planner/linear_program.hpp"
+#include "core/solver/linear_program.hpp"
 
 namespace {
 

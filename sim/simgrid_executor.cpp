@@ -4,10 +4,10 @@
 #include <deque>
 #include <numeric>
 
+#include "core/estimate/demands.hpp"
 #include "core/io/json.hpp"
 #include "core/model/quirks.hpp"
 #include "core/plan/dag_runner.hpp"
-#include "core/planner/demands.hpp"
 #include "sim/simulation.hpp"
 
 namespace lanewise::sim {

@@ -10,8 +10,8 @@
 
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
+#include "core/text/table.hpp"
 #include "core/units/statistics.hpp"
-#include "core/view/table.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/cuda_executor.hpp"
 #include "hw/cuda/cuda_meter.hpp"

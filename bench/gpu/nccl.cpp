@@ -7,8 +7,8 @@
 #include "core/io/error.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/cuda_error.hpp"
-#include "hw/cuda/event_time.hpp"
-#include "hw/cuda/watch.hpp"
+#include "hw/cuda/runs/watch.hpp"
+#include "hw/cuda/timing/event_time.hpp"
 
 namespace lanewise::hw {
 namespace {

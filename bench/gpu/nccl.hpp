@@ -9,8 +9,8 @@
 
 #include "core/plan/collective.hpp"
 #include "hw/cuda/devices.hpp"
-#include "hw/cuda/links.hpp"
-#include "hw/cuda/release_gate.hpp"
+#include "hw/cuda/moves/links.hpp"
+#include "hw/cuda/timing/release_gate.hpp"
 #include "hw/repetition.hpp"
 
 namespace lanewise::hw {

@@ -11,17 +11,17 @@
 #include <string>
 
 #include "bench/gpu/nccl.hpp"
+#include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
-#include "core/planner/estimate.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/set_planner.hpp"
+#include "core/text/table.hpp"
 #include "core/units/text.hpp"
-#include "core/view/table.hpp"
 #include "hw/cuda/cuda_executor.hpp"
-#include "hw/cuda/start.hpp"
+#include "hw/cuda/runs/start.hpp"
 
 namespace {
 

@@ -34,7 +34,7 @@ constexpr double kDiffers = 0.015;
 constexpr double kSureDeviations = 4;
 constexpr double kMostlyIts = 0.3;
 constexpr std::size_t kFewestPoints = 3;
-constexpr int kMostOwn = 32;
+constexpr int kMaxOwn = 32;
 
 double usual_width(Parameter parameter) {
   auto const& range = parameter_ranges()[static_cast<std::size_t>(parameter)];
@@ -64,7 +64,7 @@ class PartFit {
   // Fits, then gives a figure of its own to one thing after another that differs from the others of its part.
   void run() {
     result_ = robust_fit(problem_);
-    for (int i = 0; i < kMostOwn; ++i) {
+    for (int i = 0; i < kMaxOwn; ++i) {
       auto const odd = odd_one();
       if (!odd) return;
       auto from = result_.at;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/calibration/makespan_together.hpp"
 #include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
 #include "core/measurement/measured_transfer.hpp"
-#include "core/model/sharing.hpp"
 
 namespace lanewise {
 namespace {

@@ -19,7 +19,7 @@ constexpr double kTukey = 4.685;
 constexpr double kFinest = 0.002;
 constexpr double kLongestStep = 0.5;
 constexpr double kConverged = 1e-4;
-constexpr int kMostRounds = 60;
+constexpr int kMaxRounds = 60;
 
 enum class Loss : std::uint8_t { Huber, Tukey };
 
@@ -97,7 +97,7 @@ class Fit {
 
   void descend(Loss loss) {
     double damping = 1e-3;
-    for (int step = 0; step < kMostRounds; ++step) {
+    for (int step = 0; step < kMaxRounds; ++step) {
       rescale();
       effects_ = effects_at(problem_, at_);
       weights_.assign(residuals_.size(), 0);

@@ -16,7 +16,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMostNested = 64;
+constexpr std::size_t kMaxNested = 64;
 constexpr std::size_t kMaxNodes = 500'000;
 
 struct Refused {  // stops the parser at the first thing we never accept
@@ -103,7 +103,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void open(YAML::Mark const& mark, YAML::anchor_t anchor, std::string const& tag, YamlKind kind) {
     check(mark, anchor, tag);
-    if (open_.size() == kMostNested) throw Refused{mark, fmt::format("nested deeper than {} levels", kMostNested)};
+    if (open_.size() == kMaxNested) throw Refused{mark, fmt::format("nested deeper than {} levels", kMaxNested)};
     if (!open_.empty() && open_.back().node.kind == YamlKind::Map && open_.back().at_key)
       throw Refused{mark, "a key must be a plain name"};
     open_.push_back({made(mark, kind)});

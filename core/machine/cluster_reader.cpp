@@ -12,7 +12,7 @@
 namespace lanewise {
 namespace {
 
-constexpr int kMostNodes = 4096;
+constexpr int kMaxClusterNodes = 4096;
 
 template <class Id>
 Id shifted(Id id, std::size_t by) {
@@ -124,8 +124,8 @@ class ClusterReader {
     auto const name = reader.text("machine");
     auto const count = reader.count("count");
     if (!name || !count) return;
-    if (*count < 1 || static_cast<int>(cluster_.hosts.size()) + *count > kMostNodes)
-      return reader.fail(*reader.node("count"), fmt::format("a cluster has 1 to {} nodes", kMostNodes));
+    if (*count < 1 || static_cast<int>(cluster_.hosts.size()) + *count > kMaxClusterNodes)
+      return reader.fail(*reader.node("count"), fmt::format("a cluster has 1 to {} nodes", kMaxClusterNodes));
     Machine node;
     try {
       node = catalogue_.node_machine(*name, source_.name());

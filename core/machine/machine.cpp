@@ -25,7 +25,7 @@ constexpr std::array<AcsName, 7> kAcsNames{{{"SV", AcsControl::kSourceValidation
                                             {"DT", AcsControl::kDirectTranslated}}};
 constexpr std::array<std::string_view, 6> kIommuNames{"unknown", "off", "pt", "lazy", "strict", "vfio"};
 constexpr std::array<std::string_view, 6> kPciKindNames{"root_port", "switch", "gpu", "nic", "nvme", "device"};
-constexpr int kMostCores = 65'536;
+constexpr int kMaxCores = 65'536;
 constexpr std::array<std::string_view, 8> kOpNames{"copy",   "write",    "read",  "load_store",
                                                    "atomic", "prefetch", "fault", "send"};
 
@@ -33,7 +33,7 @@ std::optional<int> core_number(std::string_view text) {
   int value = 0;
   auto const* const end = text.data() + text.size();
   auto const [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end && value >= 0 && value < kMostCores ? std::optional(value) : std::nullopt;
+  return error == std::errc() && stop == end && value >= 0 && value < kMaxCores ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::vector<int> numbers_of_list(std::string_view list) {
     auto const last = dash == std::string_view::npos ? first : core_number(item.substr(dash + 1));
     if (!first || !last || *last < *first) return {};
     for (auto number = *first; number <= *last; ++number) numbers.push_back(number);
-    if (numbers.size() > kMostCores) return {};
+    if (numbers.size() > kMaxCores) return {};
   }
   return numbers;
 }
@@ -144,11 +144,11 @@ Place Machine::place(std::string_view wanted) const {
   for (auto const& function : functions)
     if (find_place(function.name)) names.push_back(function.name);
   for (auto const& numa : numa_nodes) names.push_back(numa.name);
-  constexpr std::size_t kMostListed = 24;
-  auto const listed = std::span(names).first(std::min(names.size(), kMostListed));
+  constexpr std::size_t kMaxListed = 24;
+  auto const listed = std::span(names).first(std::min(names.size(), kMaxListed));
   throw InputError(fmt::format("'{}' is not a place on {}{} places: {}{}", wanted, name,
                                did_you_mean_first(wanted, names), fmt::join(listed, ", "),
-                               names.size() > kMostListed ? ", ..." : ""));
+                               names.size() > kMaxListed ? ", ..." : ""));
 }
 
 std::string const& Machine::name_of(Place const& place) const {

@@ -282,7 +282,7 @@ class Lowering {
   }
 
   // The whole message is written, then read: the two legs take turns.
-  void take_turns(Leg const& out, Leg const& in) {
+  void schedule_with_admission(Leg const& out, Leg const& in) {
     demand_.path += out.latency + in.latency;
     if (out.rate && in.rate)
       path_.limit(BytesPerSecond(1 / (1 / out.rate->value() + 1 / in.rate->value())), Cap::TakingTurns);
@@ -303,7 +303,7 @@ class Lowering {
     path_.append(out);
     path_.append(in);
     start_two_legs();
-    take_turns(out_leg, in_leg);
+    schedule_with_admission(out_leg, in_leg);
   }
   // What one leg uses and the other does not is kept for all of the time from those who want both: nothing of theirs
   // fills it while it rests. `longer`: all of the time over that of the leg.

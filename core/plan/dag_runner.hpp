@@ -13,7 +13,7 @@ class DagRunner {
   explicit DagRunner(std::vector<Step> const& steps)
       : missing_(steps.size()), next_(steps.size()), left_(steps.size()) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      for (auto const* list : {&steps[i].after, &steps[i].turns})
+      for (auto const* list : {&steps[i].after, &steps[i].order_only})
         for (auto const before : *list) {
           if (index(before) >= steps.size()) throw PlanError("a step waits for one that is not in the plan");
           next_[index(before)].push_back(StepId(i));

@@ -30,7 +30,7 @@ bool fit_one_kernel(std::span<Step const> steps, Machine const& machine) {
   return std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
     gpus.insert(step.from);
     gpus.insert(step.to);
-    return gpus.size() <= kMostGpusOfOneKernel && !why_no_kernel(step, machine);
+    return gpus.size() <= kMaxGpusOfOneKernel && !why_no_kernel(step, machine);
   });
 }
 

@@ -9,7 +9,7 @@
 namespace lanewise {
 
 // Beyond so many GPUs their flags are too many.
-inline constexpr std::size_t kMostGpusOfOneKernel = 32;
+inline constexpr std::size_t kMaxGpusOfOneKernel = 32;
 
 // Why a step cannot be part of such kernels; nullopt: it is a load, store or addition within a GPU or between GPUs that
 // reach one another.

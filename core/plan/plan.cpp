@@ -293,7 +293,7 @@ Json region_json(Region const& region, std::vector<Buffer> const& buffers) {
 // What only some steps have: a place within buffers, a reduction, work.
 void add_extras(Json& item, Step const& step, std::vector<Buffer> const& buffers) {
   if (step.offset > Bytes(0)) item["offset"] = step.offset.value();
-  for (auto const before : step.turns) item["turns"].push_back(index(before));
+  for (auto const before : step.order_only) item["turns"].push_back(index(before));
   if (step.reads) item["reads"] = region_json(*step.reads, buffers);
   if (step.writes) item["writes"] = region_json(*step.writes, buffers);
   if (step.reduces) item["reduces"] = true;
@@ -338,7 +338,7 @@ std::optional<Region> region_from(Json const& json, char const* key, std::vector
 void read_extras(Step& step, Json const& item, std::vector<Buffer> const& buffers) {
   step.offset = Bytes(item.value("offset", std::int64_t{0}));
   for (auto const& before : item.value("turns", Json::array()))
-    step.turns.push_back(StepId(before.get<std::uint32_t>()));
+    step.order_only.push_back(StepId(before.get<std::uint32_t>()));
   step.reads = region_from(item, "reads", buffers);
   step.writes = region_from(item, "writes", buffers);
   step.reduces = item.value("reduces", false);
@@ -447,7 +447,8 @@ Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
   auto& decided = other.decisions[decision];
   auto& whole = other.steps[index(decided.step)];
   whole.way = decided.candidates[candidate].way;
-  whole.turns.clear();  // they were for another way; and a piece may have waited for one that waits for another piece
+  whole.order_only
+      .clear();  // they were for another way; and a piece may have waited for one that waits for another piece
   decided.chosen = candidate;
   if (decided.others.empty()) return other;
   std::vector<StepId> now(plan.steps.size());
@@ -472,7 +473,7 @@ Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
     std::erase(step.after, StepId(i));  // pieces that waited for one another are one step now
     std::sort(step.after.begin(), step.after.end());
     step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
-    for (auto& before : step.turns) before = now[index(before)];
+    for (auto& before : step.order_only) before = now[index(before)];
   }
   decided.others.clear();
   other.steps = std::move(kept);

@@ -46,7 +46,7 @@ struct Step {
   Way way;
   std::vector<StepId> after;  // steps that must have finished
   Bytes offset{0};
-  std::vector<StepId> turns = {};  // and these too, though nothing of theirs is needed: so that they do not collide
+  std::vector<StepId> order_only = {};  // must have finished too, though no data is needed: they only avoid contention
   std::optional<Region> reads = {};
   std::optional<Region> writes = {};
   bool reduces = false;  // what arrives is added to what the target holds, element by element, in its place

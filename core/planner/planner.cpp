@@ -36,7 +36,7 @@ Choice Planner::choose(Request const& request, PeersInUse peers) const {
   std::optional<std::size_t> uncosted;
   bool pull_is_legal = false;
   for (auto const& way : ways) {
-    auto& judged = choice.judged.emplace_back(Judged{way, nullptr, std::nullopt});
+    auto& judged = choice.judged.emplace_back(EvaluatedWay{way, nullptr, std::nullopt});
     judged.refused_by = refusal(attempt_of(model_, request, way, peers));
     if (judged.refused_by != nullptr) continue;
     if (way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Pull) pull_is_legal = true;
@@ -59,7 +59,7 @@ Choice Planner::choose(Request const& request, PeersInUse peers) const {
   return choice;
 }
 
-Candidate Planner::described(Request const& request, Judged const& judged) const {
+Candidate Planner::described(Request const& request, EvaluatedWay const& judged) const {
   Candidate candidate;
   candidate.way = judged.way;
   if (judged.refused_by != nullptr) {

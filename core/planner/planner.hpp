@@ -37,14 +37,14 @@ struct PeersInUse {
 };
 
 // One way, judged. Costs nothing to make: no names, no allocation.
-struct Judged {
+struct EvaluatedWay {
   Way way;
   Rule const* refused_by = nullptr;  // nullptr: legal
   std::optional<Cost> cost;          // absent: refused, or a figure is unknown
 };
 
 struct Choice {
-  std::vector<Judged> judged;         // in order of preference where times are equal
+  std::vector<EvaluatedWay> judged;   // in order of preference where times are equal
   std::optional<std::size_t> chosen;  // absent: nothing is legal
 };
 
@@ -57,7 +57,7 @@ class Planner {
   // The plan of all requests, each decided alone. Throws PlanError naming the request that has no legal way.
   [[nodiscard]] Plan plan(std::vector<Request> const& requests) const;
   // A judged way with names and reasons, for people and files.
-  [[nodiscard]] Candidate described(Request const& request, Judged const& judged) const;
+  [[nodiscard]] Candidate described(Request const& request, EvaluatedWay const& judged) const;
 
  private:
   Model const& model_;

@@ -254,8 +254,8 @@ class Ways {
     propose(&from.front(), same_rail(to, from.front()));
     propose(same_rail(from, to.front()), &to.front());
     propose(&from.front(), &to.front());
-    constexpr std::size_t kMostPairs = 4;
-    if (pairs.size() > kMostPairs) pairs.resize(kMostPairs);
+    constexpr std::size_t kMaxPairs = 4;
+    if (pairs.size() > kMaxPairs) pairs.resize(kMaxPairs);
     return pairs;
   }
 

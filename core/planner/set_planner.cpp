@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/io/word.hpp"
-#include "core/planner/search.hpp"
+#include "core/planner/sets/search.hpp"
 
 namespace lanewise {
 namespace {

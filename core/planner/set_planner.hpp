@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/planner/planner.hpp"
-#include "core/planner/search.hpp"
+#include "core/planner/sets/search.hpp"
 
 namespace lanewise {
 

@@ -8,11 +8,11 @@
 #include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
 #include "core/machine/setting.hpp"
+#include "core/planner/job_set.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/set_planner.hpp"
-#include "core/planner/workload.hpp"
-#include "core/scenario/bound.hpp"
 #include "core/scenario/job_fields.hpp"
+#include "core/scenario/threshold.hpp"
 
 namespace lanewise {
 
@@ -47,10 +47,10 @@ struct Expectation {
   std::vector<std::string> through;                          // and that it has
   std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that refuses it
   std::optional<bool> possible;                              // false: no legal way at all, which is then no failure
-  std::optional<Bound> bandwidth;  // of the transfer; of the whole run: all bytes over the makespan
-  std::optional<Bound> latency;    // of the transfer, from its start to its end
-  std::optional<Bound> makespan;
-  std::optional<Bound> regret;  // of the transfer's decision; of the whole run: of the worst one
+  std::optional<Threshold> bandwidth;  // of the transfer; of the whole run: all bytes over the makespan
+  std::optional<Threshold> latency;    // of the transfer, from its start to its end
+  std::optional<Threshold> makespan;
+  std::optional<Threshold> regret;  // of the transfer's decision; of the whole run: of the worst one
   SourcePos pos;
   friend bool operator==(Expectation const&, Expectation const&) = default;
 };
@@ -85,8 +85,8 @@ std::vector<Request> requests_of(Scenario const& scenario, Machine const& machin
 // The collective on a machine, likewise; nullopt where the scenario has transfers.
 std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine);
 // Whether it has collectives beside other work, or computing; and all of it on a machine, likewise.
-bool is_workload(Scenario const& scenario);
-Workload workload_of(Scenario const& scenario, Machine const& machine);
+bool is_job_set(Scenario const& scenario);
+JobSet workload_of(Scenario const& scenario, Machine const& machine);
 // The plan of any of them. The decisions are those of the transfers, in the scenario's order.
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim);
 

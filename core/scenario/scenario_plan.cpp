@@ -102,33 +102,33 @@ std::optional<Collective> collective_of(Scenario const& scenario, Machine const&
   return collective_on(scenario, *scenario.collective, machine);
 }
 
-bool is_workload(Scenario const& scenario) { return !scenario.collectives.empty() || !scenario.compute.empty(); }
+bool is_job_set(Scenario const& scenario) { return !scenario.collectives.empty() || !scenario.compute.empty(); }
 
-Workload workload_of(Scenario const& scenario, Machine const& machine) {
+JobSet workload_of(Scenario const& scenario, Machine const& machine) {
   auto const all = all_named(scenario);
   auto const transfers = scenario.transfers.size();
   auto const collectives = scenario.collectives.size();
-  Workload workload;
+  JobSet job_set;
   for (auto const i : order_of(scenario)) {
-    auto& job = workload.jobs.emplace_back(Job{*all[i].id, Request{}, {}});
+    auto& job = job_set.jobs.emplace_back(Job{*all[i].id, Request{}, {}});
     if (i < transfers)
       job.what = request_on(scenario, scenario.transfers[i], machine);
     else if (i < transfers + collectives)
       job.what = collective_on(scenario, scenario.collectives[i - transfers], machine);
     else
       job.what = compute_on(scenario, scenario.compute[i - transfers - collectives], machine);
-    for (std::size_t other = 0; other + 1 < workload.jobs.size(); ++other)
-      if (std::find(all[i].after->begin(), all[i].after->end(), workload.jobs[other].id) != all[i].after->end())
+    for (std::size_t other = 0; other + 1 < job_set.jobs.size(); ++other)
+      if (std::find(all[i].after->begin(), all[i].after->end(), job_set.jobs[other].id) != all[i].after->end())
         job.after.push_back(other);
   }
-  return workload;
+  return job_set;
 }
 
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   auto const& machine = model.machine();
   if (auto const collective = collective_of(scenario, machine)) return plan_collective(model, *collective);
-  if (!is_workload(scenario)) return SetPlanner(model).plan(requests_of(scenario, machine), aim);
-  auto plan = plan_workload(model, workload_of(scenario, machine), aim);
+  if (!is_job_set(scenario)) return SetPlanner(model).plan(requests_of(scenario, machine), aim);
+  auto plan = plan_job_set(model, workload_of(scenario, machine), aim);
   auto const position = [&](Decision const& decision) {
     return std::find_if(scenario.transfers.begin(), scenario.transfers.end(),
                         [&](TransferSpec const& transfer) { return transfer.id == decision.transfer; });

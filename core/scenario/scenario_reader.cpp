@@ -89,7 +89,7 @@ class ScenarioReader {
     if (auto collective = top.map("collective")) scenario_.collective = read_collective(*collective);
     for (auto& reader : top.maps("collectives")) scenario_.collectives.push_back(read_collective(reader));
     for (auto& reader : top.maps("compute")) scenario_.compute.push_back(read_compute(reader));
-    bool const others = !scenario_.transfers.empty() || is_workload(scenario_);
+    bool const others = !scenario_.transfers.empty() || is_job_set(scenario_);
     if (!others && !top.has("collective") && diagnostics_.empty())
       top.fail_at_key(top.has("transfers") ? "transfers" : "scenario",
                       "a scenario has at least one transfer, collective or compute");
@@ -241,10 +241,10 @@ class ScenarioReader {
     }
   }
 
-  std::optional<Bound> bound(MapReader& reader, std::string_view key, Figure figure) {
+  std::optional<Threshold> bound(MapReader& reader, std::string_view key, Figure figure) {
     auto const said = reader.text(key);
     if (!said) return std::nullopt;
-    auto const parsed = parse_bound(*said, figure);
+    auto const parsed = parse_threshold(*said, figure);
     if (!parsed.value) {
       reader.fail(*reader.node(key), parsed.problem);
       return std::nullopt;

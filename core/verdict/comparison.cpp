@@ -6,9 +6,9 @@
 
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
+#include "core/text/table.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
-#include "core/view/table.hpp"
 
 namespace lanewise {
 

@@ -38,13 +38,13 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
   return regrets;
 }
 
-std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, Trace const& chosen, Model const& model,
+std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
                                     Aim aim, Executor& executor) {
   auto regrets = measure_regrets(plan, chosen, model.machine(), executor);
   for (auto const& named : plan.collectives) {
     auto const used = named.collective.algorithm;
     Regret regret{named.id, 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
-    auto others = workload;
+    auto others = job_set;
     auto const job = static_cast<std::size_t>(
         std::find_if(others.jobs.begin(), others.jobs.end(), [&](Job const& j) { return j.id == named.id; }) -
         others.jobs.begin());
@@ -52,7 +52,7 @@ std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, 
     for (auto const& alternative : plans_of_collective(model, collective)) {
       collective = *alternative.collective;
       if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
-      auto const other = plan_workload(model, others, aim);
+      auto const other = plan_job_set(model, others, aim);
       if (other.steps == plan.steps) continue;
       auto const makespan = executor.run(other).makespan;
       ++regret.alternatives;

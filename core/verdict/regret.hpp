@@ -6,7 +6,7 @@
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "core/plan/plan.hpp"
-#include "core/planner/workload.hpp"
+#include "core/planner/job_set.hpp"
 
 namespace lanewise {
 
@@ -26,7 +26,7 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
 
 // Of a workload: one a decision, and behind them one a collective of the plan, whose other algorithms are tried while
 // the others keep theirs.
-std::vector<Regret> measure_regrets(Workload const& workload, Plan const& plan, Trace const& chosen, Model const& model,
+std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
                                     Aim aim, Executor& executor);
 
 // Of a collective's algorithm, against all others that do it. Other algorithms than the one asked for are no regret.

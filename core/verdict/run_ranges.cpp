@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "core/estimate/demands.hpp"
 #include "core/io/json.hpp"
-#include "core/planner/demands.hpp"
 
 namespace lanewise {
 

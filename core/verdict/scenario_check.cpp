@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/estimate/demands.hpp"
 #include "core/io/error.hpp"
-#include "core/planner/demands.hpp"
 #include "core/units/text.hpp"
 #include "core/verdict/soft_nic.hpp"
 #include "core/verdict/transfer_run.hpp"
@@ -62,7 +62,7 @@ std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant cons
   std::vector<Regret> regrets;
   if (auto const collective = collective_of(scenario, model.machine()))
     regrets = {measure_regret(*collective, plan, trace, model, *executor)};
-  else if (is_workload(scenario))
+  else if (is_job_set(scenario))
     regrets = measure_regrets(workload_of(scenario, model.machine()), plan, trace, model, aim, *executor);
   else
     regrets = measure_regrets(plan, trace, model.machine(), *executor);
@@ -144,10 +144,11 @@ class Judge {
       if (!expectation.mechanisms.empty()) judge_mechanism();
       for (auto const& word : expectation.avoids) judge_route(word, false);
       for (auto const& word : expectation.through) judge_route(word, true);
-      if (expectation.bandwidth) judge_bound("bandwidth", *expectation.bandwidth, Figure::Rate, &Judge::bandwidth_of);
-      if (expectation.latency) judge_bound("latency", *expectation.latency, Figure::Time, &Judge::latency_of);
-      if (expectation.makespan) judge_bound("makespan", *expectation.makespan, Figure::Time, &Judge::makespan_of);
-      if (expectation.regret) judge_bound("regret", *expectation.regret, Figure::Share, &Judge::regret_of);
+      if (expectation.bandwidth)
+        judge_threshold("bandwidth", *expectation.bandwidth, Figure::Rate, &Judge::bandwidth_of);
+      if (expectation.latency) judge_threshold("latency", *expectation.latency, Figure::Time, &Judge::latency_of);
+      if (expectation.makespan) judge_threshold("makespan", *expectation.makespan, Figure::Time, &Judge::makespan_of);
+      if (expectation.regret) judge_threshold("regret", *expectation.regret, Figure::Share, &Judge::regret_of);
     }
   }
 
@@ -253,7 +254,7 @@ class Judge {
     return fmt::format("{:.2f} %", value * 100);
   }
 
-  void judge_bound(std::string_view what, Bound const& bound, Figure figure, FigureOf figure_of) {
+  void judge_threshold(std::string_view what, Threshold const& bound, Figure figure, FigureOf figure_of) {
     auto const own = transfer_named(expectation_->transfer);
     auto const value = figure_of(*run_, own);
     auto const description = fmt::format("{} {}", what, bound.text);

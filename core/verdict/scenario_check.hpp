@@ -8,7 +8,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
-#include "core/planner/lower_bound.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/regret.hpp"
 

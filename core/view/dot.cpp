@@ -17,7 +17,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMostHostsInFull = 4;
+constexpr std::size_t kMaxHostsInFull = 4;
 
 // The colours are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the shapes tell
 // the kinds apart without colour.
@@ -95,7 +95,7 @@ class DotWriter {
 
  private:
   [[nodiscard]] bool is_cluster() const { return machine_.hosts.size() > 1; }
-  [[nodiscard]] bool in_full(HostId id) const { return machine_.hosts.size() <= kMostHostsInFull || index(id) == 0; }
+  [[nodiscard]] bool in_full(HostId id) const { return machine_.hosts.size() <= kMaxHostsInFull || index(id) == 0; }
   [[nodiscard]] bool in_full(SocketId id) const { return in_full(machine_.at(id).host); }
   [[nodiscard]] bool in_full(PciId id) const { return in_full(machine_.host_of(id)); }
 
@@ -196,10 +196,10 @@ class DotWriter {
 
   // Links of a GPU with more peers than this would hide each other's labels; its own label names them instead.
   [[nodiscard]] bool is_in_mesh(PciId id) const {
-    constexpr std::ptrdiff_t kMostLabels = 1;
+    constexpr std::ptrdiff_t kMaxLabels = 1;
     return std::count_if(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
              return joins_gpus(bundle) && (bundle.a == NvlinkEnd(id) || bundle.b == NvlinkEnd(id));
-           }) > kMostLabels;
+           }) > kMaxLabels;
   }
   static bool joins_gpus(NvlinkBundle const& bundle) {
     return std::holds_alternative<PciId>(bundle.a) && std::holds_alternative<PciId>(bundle.b);

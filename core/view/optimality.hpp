@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/planner/lower_bound.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

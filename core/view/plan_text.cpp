@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/text/table.hpp"
 #include "core/units/text.hpp"
-#include "core/view/table.hpp"
 
 namespace lanewise {
 namespace {
@@ -22,7 +22,7 @@ std::string way_text(Step const& step, Machine const& machine) {
 }
 
 // Of a longer plan only the first are shown; JSON has them all.
-constexpr std::size_t kMostStepsShown = 64;
+constexpr std::size_t kMaxStepsShown = 64;
 
 // For each step the candidate that it goes by; nullptr where nothing was decided.
 std::vector<Candidate const*> candidates_of_steps(Plan const& plan) {
@@ -43,7 +43,7 @@ std::string range_text(std::optional<TimeRange> const& range) {
 std::string plan_text(Plan const& plan, Machine const& machine) {
   Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "90 % range", "bound by", "after"});
   auto const chosen_of = candidates_of_steps(plan);
-  for (std::size_t i = 0; i < std::min(kMostStepsShown, plan.steps.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxStepsShown, plan.steps.size()); ++i) {
     auto const& step = plan.steps[i];
     auto const* chosen = chosen_of[i];
     bool const computes = step.work > Seconds(0);
@@ -61,8 +61,8 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
     text += fmt::format("{}: {} ways weighed, {} legal; route {}\n", decision.transfer, decision.candidates.size(),
                         legal, fmt::join(decision.candidates[decision.chosen].route, " > "));
   }
-  if (plan.steps.size() > kMostStepsShown)
-    text += fmt::format("and {} more steps\n", plan.steps.size() - kMostStepsShown);
+  if (plan.steps.size() > kMaxStepsShown)
+    text += fmt::format("and {} more steps\n", plan.steps.size() - kMaxStepsShown);
   return text;
 }
 
@@ -79,7 +79,7 @@ std::string spread_text(StepTrace const& step) {
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
   Table table({"transfer", "way", "start", "end", (trace.mode == "hw" ? "repetitions" : "took, 90 % range"),
                "bandwidth", "verified"});
-  for (std::size_t i = 0; i < std::min(kMostStepsShown, trace.steps.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxStepsShown, trace.steps.size()); ++i) {
     auto const& step = trace.steps[i];
     bool const computes = plan.steps[i].work > Seconds(0);
     table.add({step.transfer, way_text(plan.steps[i], machine), rounded_text(step.start), rounded_text(step.end),
@@ -89,11 +89,11 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
                           trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +
               table.text();
-  if (trace.steps.size() > kMostStepsShown)
-    text += fmt::format("and {} more steps\n", trace.steps.size() - kMostStepsShown);
-  constexpr std::size_t kMostShown = 8;
+  if (trace.steps.size() > kMaxStepsShown)
+    text += fmt::format("and {} more steps\n", trace.steps.size() - kMaxStepsShown);
+  constexpr std::size_t kMaxShown = 8;
   Table busy({"busiest resource", "utilisation"});
-  for (std::size_t i = 0; i < std::min(kMostShown, trace.resources.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMaxShown, trace.resources.size()); ++i)
     busy.add({trace.resources[i].name, fmt::format("{:.1f} %", trace.resources[i].utilisation * 100)});
   return busy.empty() ? text : text + "\n" + busy.text();
 }

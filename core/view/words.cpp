@@ -21,8 +21,8 @@ struct Numbered {
 Numbered numbered(std::string_view name) {
   auto const last_letter = name.find_last_not_of("0123456789");
   auto const digits = name.substr(last_letter == std::string_view::npos ? 0 : last_letter + 1);
-  constexpr std::size_t kMostDigits = 6;
-  if (digits.empty() || digits.size() > kMostDigits || (digits.front() == '0' && digits.size() > 1)) return {name, {}};
+  constexpr std::size_t kMaxDigits = 6;
+  if (digits.empty() || digits.size() > kMaxDigits || (digits.front() == '0' && digits.size() > 1)) return {name, {}};
   return {name.substr(0, name.size() - digits.size()), std::stoi(std::string(digits))};
 }
 

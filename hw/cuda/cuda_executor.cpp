@@ -7,10 +7,10 @@
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/plan/step_samples.hpp"
-#include "hw/cuda/line_run.hpp"
-#include "hw/cuda/plan_run.hpp"
-#include "hw/cuda/program_run.hpp"
-#include "hw/cuda/start.hpp"
+#include "hw/cuda/runs/ll_run.hpp"
+#include "hw/cuda/runs/plan_run.hpp"
+#include "hw/cuda/runs/program_run.hpp"
+#include "hw/cuda/runs/start.hpp"
 
 namespace lanewise::hw {
 namespace {

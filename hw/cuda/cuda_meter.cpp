@@ -8,8 +8,8 @@
 #include "core/io/interrupt.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
-#include "hw/cuda/plan_run.hpp"
-#include "hw/cuda/start.hpp"
+#include "hw/cuda/runs/plan_run.hpp"
+#include "hw/cuda/runs/start.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/machine/machine.hpp"
 #include "hw/cuda/handles.hpp"
-#include "hw/cuda/kernels.hpp"
+#include "hw/cuda/kernels/kernels.hpp"
 
 namespace lanewise::hw {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interop/machine_builder.hpp"
+#include "core/interop/machines/machine_builder.hpp"
 #include "hw/discover/facts.hpp"
 
 namespace lanewise::hw {

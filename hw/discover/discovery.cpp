@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/interop/machine_builder.hpp"
+#include "core/interop/machines/machine_builder.hpp"
 #include "core/io/error.hpp"
 #include "hw/discover/sources.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/interop/roles.hpp"
-#include "core/interop/topo_matrix.hpp"
+#include "core/interop/machines/roles.hpp"
+#include "core/interop/machines/topo_matrix.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/machine/machine.hpp"
 #include "hw/discover/facts.hpp"

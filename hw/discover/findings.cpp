@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/interop/topo_comparison.hpp"
+#include "core/interop/machines/topo_comparison.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/rules/rule.hpp"
 #include "hw/discover/discovery.hpp"

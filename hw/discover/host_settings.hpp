@@ -1,6 +1,6 @@
 #pragma once
 // What the operating system adds to the hardware: the IOMMU's mode, and the software that is there.
-#include "core/interop/machine_builder.hpp"
+#include "core/interop/machines/machine_builder.hpp"
 #include "hw/discover/facts.hpp"
 #include "hw/discover/pci_tree.hpp"
 

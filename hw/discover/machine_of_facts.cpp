@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/interop/machine_builder.hpp"
+#include "core/interop/machines/machine_builder.hpp"
 #include "hw/discover/device_parts.hpp"
 #include "hw/discover/discovery.hpp"
 #include "hw/discover/gpu_links.hpp"
@@ -361,9 +361,9 @@ class Assembler {
   }
   void note_devices(std::string_view what, std::vector<std::string> const& names) {
     if (names.empty()) return;
-    constexpr std::size_t kMostNamed = 16;
-    auto const named = std::span(names).first(std::min(kMostNamed, names.size()));
-    builder_.note(fmt::format("{} {}{}", what, fmt::join(named, ", "), names.size() > kMostNamed ? ", ..." : ""));
+    constexpr std::size_t kMaxNamed = 16;
+    auto const named = std::span(names).first(std::min(kMaxNamed, names.size()));
+    builder_.note(fmt::format("{} {}{}", what, fmt::join(named, ", "), names.size() > kMaxNamed ? ", ..." : ""));
   }
   [[nodiscard]] std::size_t ports_seen() const {
     return static_cast<std::size_t>(std::count_if(tree_.nodes.begin(), tree_.nodes.end(), [](Node const& node) {

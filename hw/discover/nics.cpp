@@ -10,10 +10,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kBytesPerMegabit = 1e6 / 8;
-constexpr long long kMostMegabits = 10'000'000;  // 10 Tb/s: more is no answer of a driver
+constexpr long long kMaxMegabits = 10'000'000;  // 10 Tb/s: more is no answer of a driver
 
 std::optional<BytesPerSecond> rate_of(long long megabits) {
-  if (megabits <= 0 || megabits > kMostMegabits) return std::nullopt;
+  if (megabits <= 0 || megabits > kMaxMegabits) return std::nullopt;
   return BytesPerSecond(static_cast<double>(megabits) * kBytesPerMegabit);
 }
 

@@ -178,8 +178,8 @@ class Nvml {
   }
 
   void read_links(NvmlDevice device, NvmlGpu& gpu) const {
-    constexpr unsigned kMostLinks = 36;  // more than any GPU has; past the last one the call fails
-    for (unsigned number = 0; number < kMostLinks; ++number) {
+    constexpr unsigned kMaxLinks = 36;  // more than any GPU has; past the last one the call fails
+    for (unsigned number = 0; number < kMaxLinks; ++number) {
       unsigned active = 0;
       if (!call("nvmlDeviceGetNvLinkState", device, number, &active) || active != 1) continue;
       NvmlLink link;

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "core/interop/roles.hpp"
+#include "core/interop/machines/roles.hpp"
 #include "hw/discover/sources.hpp"
 
 namespace lanewise::hw {
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kConfigBytes = 4096;
-constexpr std::size_t kMostFunctions = 16'384;
+constexpr std::size_t kMaxFunctions = 16'384;
 constexpr int kBars = 6;
 
 // "16.0 GT/s PCIe" and "16": Linux drivers/pci/pci-sysfs.c. Width 0, or "Unknown": no link is seen.
@@ -60,14 +60,14 @@ void place(fs::path const& link, PciFacts& function) {
 }
 
 PciFacts function_of(Sysfs const& sysfs, std::string const& bdf) {
-  constexpr long long kMostClass = 0xffffff;
+  constexpr long long kMaxClass = 0xffffff;
   PciFacts function;
   function.bdf = bdf;
   auto const folder = fs::path("bus/pci/devices") / bdf;
   if (auto const link = sysfs.link(folder)) place(*link, function);
   if (function.root_bus.empty()) function.root_bus = bdf.substr(0, bdf.rfind(':'));
   auto const code = sysfs.number(folder / "class").value_or(0);
-  function.class_code = code >= 0 && code <= kMostClass ? static_cast<std::uint32_t>(code) : 0;
+  function.class_code = code >= 0 && code <= kMaxClass ? static_cast<std::uint32_t>(code) : 0;
   function.id = id_of(sysfs, folder, "vendor", "device");
   function.subsystem = id_of(sysfs, folder, "subsystem_vendor", "subsystem_device");
   function.config = read_pci_config(sysfs.bytes(folder / "config", kConfigBytes));
@@ -75,7 +75,7 @@ PciFacts function_of(Sysfs const& sysfs, std::string const& bdf) {
   function.max_link = link_of(sysfs, folder, "max");
   function.bars = bars_of(sysfs.text(folder / "resource").value_or(""));
   auto const numa = sysfs.number(folder / "numa_node").value_or(-1);
-  function.numa = numa >= 0 && numa < static_cast<long long>(kMostFunctions) ? static_cast<int>(numa) : -1;
+  function.numa = numa >= 0 && numa < static_cast<long long>(kMaxFunctions) ? static_cast<int>(numa) : -1;
   if (auto const group = sysfs.link(folder / "iommu_group")) {
     function.iommu_group = group->filename().string();
     function.iommu_type = sysfs.text(fs::path("kernel/iommu_groups") / function.iommu_group / "type").value_or("");
@@ -92,7 +92,7 @@ void read_pci(Sysfs const& sysfs, Facts& facts) {
   if (names.empty())
     facts.notes.push_back(fmt::format("{} lists no PCI devices", (sysfs.root() / "bus/pci/devices").string()));
   for (auto const& name : names) {
-    if (facts.pci.size() == kMostFunctions) break;
+    if (facts.pci.size() == kMaxFunctions) break;
     if (is_pci_address(name))
       facts.pci.push_back(function_of(sysfs, name));
     else

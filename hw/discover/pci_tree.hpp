@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interop/roles.hpp"
+#include "core/interop/machines/roles.hpp"
 #include "core/machine/catalogue.hpp"
 #include "hw/discover/facts.hpp"
 

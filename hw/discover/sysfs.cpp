@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/interop/roles.hpp"
+#include "core/interop/machines/roles.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{4} << 20U;  // cpuinfo of a large machine has about 1 MiB
-constexpr std::size_t kMostNames = 65'536;
+constexpr std::size_t kMaxText = std::size_t{4} << 20U;  // cpuinfo of a large machine has about 1 MiB
+constexpr std::size_t kMaxNames = 65'536;
 
 class File {
  public:
@@ -57,7 +57,7 @@ class File {
 std::optional<std::string> text_of(fs::path const& path) {
   File const file(path);
   std::string text;
-  if (!file.is_open() || !file.read_into(text, kMostText)) return std::nullopt;
+  if (!file.is_open() || !file.read_into(text, kMaxText)) return std::nullopt;
   constexpr std::string_view kBlank{" \t\r\n\0", 5};
   text.erase(text.find_last_not_of(kBlank) + 1);
   text.erase(0, std::min(text.size(), text.find_first_not_of(kBlank)));
@@ -94,7 +94,7 @@ std::optional<fs::path> Sysfs::link(fs::path const& path) const {
 std::vector<std::string> Sysfs::names(fs::path const& path) const {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator entry(root_ / path, error), end; !error && entry != end && names.size() < kMostNames;
+  for (fs::directory_iterator entry(root_ / path, error), end; !error && entry != end && names.size() < kMaxNames;
        entry.increment(error))
     names.push_back(entry->path().filename().string());
   std::sort(names.begin(), names.end());

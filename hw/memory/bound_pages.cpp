@@ -23,7 +23,7 @@ namespace lanewise::hw {
 namespace {
 
 // The kernel's mask of nodes: as many words as its largest configuration needs.
-constexpr int kMostNodes = 1024;
+constexpr int kMaxNodes = 1024;
 constexpr int kWordBits = 64;
 
 // On a machine without NUMA (one node) there is nothing to bind.
@@ -31,10 +31,10 @@ bool one_node_only() { return !std::filesystem::exists("/sys/devices/system/node
 
 void bind_to(void* data, std::size_t length, int node) {
   if (one_node_only() && node == 0) return;
-  std::array<unsigned long, kMostNodes / kWordBits> mask{};
-  if (node < 0 || node >= kMostNodes) throw DeviceError("mbind", EINVAL, fmt::format("there is no NUMA node {}", node));
+  std::array<unsigned long, kMaxNodes / kWordBits> mask{};
+  if (node < 0 || node >= kMaxNodes) throw DeviceError("mbind", EINVAL, fmt::format("there is no NUMA node {}", node));
   mask[static_cast<std::size_t>(node / kWordBits)] = 1UL << (node % kWordBits);
-  if (syscall(SYS_mbind, data, length, MPOL_BIND, mask.data(), kMostNodes, MPOL_MF_MOVE) != 0)
+  if (syscall(SYS_mbind, data, length, MPOL_BIND, mask.data(), kMaxNodes, MPOL_MF_MOVE) != 0)
     throw DeviceError(fmt::format("mbind to NUMA node {}", node), errno, std::strerror(errno));
 }
 

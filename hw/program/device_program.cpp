@@ -5,13 +5,13 @@
 
 #include "core/plan/dag_runner.hpp"
 #include "core/plan/one_kernel.hpp"
+#include "hw/program/assign_blocks.hpp"
 #include "hw/program/program_image.hpp"
-#include "hw/program/share_blocks.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-static_assert(kMostGpusOfProgram == kMostGpusOfOneKernel);
+static_assert(kMaxGpusOfProgram == kMaxGpusOfOneKernel);
 
 // A block's threads take this much at a time; fewer bytes do not feed it.
 constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
@@ -33,7 +33,7 @@ class ProgramLowering {
       if (!joins(id)) begin_task(id);
     find_waits();
     sort_by_level();
-    share_blocks(programs_.tasks, level_of_task_, most_blocks, kBytesOfBlock);
+    assign_blocks(programs_.tasks, level_of_task_, most_blocks, kBytesOfBlock);
     return std::move(programs_);
   }
 
@@ -143,12 +143,12 @@ std::optional<std::string> why_streams(Plan const& plan, Machine const& machine)
   if (!plan.collective) return "its steps share no buffers";
   for (auto const& step : plan.steps)
     if (auto why = why_no_kernel(step, machine)) return why;
-  if (plan.collective->among.size() > kMostGpusOfProgram) return "so many GPUs are too many for flags";
+  if (plan.collective->among.size() > kMaxGpusOfProgram) return "so many GPUs are too many for flags";
   auto const programs = lower(plan, 1);
   Addresses const anywhere{std::vector<std::uint64_t>(plan.buffers.size()),
                            std::vector<std::uint64_t>(programs.gpus.size())};
   for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu)
-    if (image_of(programs, plan.buffers, gpu, anywhere).bytes.size() > kMostBytesOfProgram)
+    if (image_of(programs, plan.buffers, gpu, anywhere).bytes.size() > kMaxBytesOfProgram)
       return "its programs would not fit a multiprocessor's shared memory";
   return std::nullopt;
 }

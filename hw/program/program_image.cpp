@@ -50,8 +50,8 @@ class Packing {
     return where_.buffers.at(index(region.buffer)) + static_cast<std::uint64_t>(region.offset.value());
   }
   template <class Value>
-  static Stretch stretch_of(std::vector<Value> const& more, std::vector<Value>& list) {
-    Stretch const stretch{static_cast<std::uint32_t>(list.size()), static_cast<std::uint32_t>(more.size())};
+  static Range stretch_of(std::vector<Value> const& more, std::vector<Value>& list) {
+    Range const stretch{static_cast<std::uint32_t>(list.size()), static_cast<std::uint32_t>(more.size())};
     list.insert(list.end(), more.begin(), more.end());
     return stretch;
   }

@@ -7,17 +7,17 @@
 namespace lanewise::hw {
 
 // How many GPUs can signal their arrival by addresses among the kernel's arguments.
-inline constexpr std::size_t kMostGpusOfProgram = 32;
+inline constexpr std::size_t kMaxGpusOfProgram = 32;
 // Every block keeps the program in its multiprocessor's shared memory: the 48 KiB that need not be asked for.
-inline constexpr std::size_t kMostBytesOfProgram = std::size_t{48} << 10;
+inline constexpr std::size_t kMaxBytesOfProgram = std::size_t{48} << 10;
 
 // Where a list begins, and how long it is.
-struct Stretch {
+struct Range {
   std::uint32_t first = 0, count = 0;
 };
 
 struct ProgramHeader {
-  Stretch leaves;  // flag numbers: others' tasks that touch this GPU's memory, which must end before the kernel does
+  Range leaves;  // flag numbers: others' tasks that touch this GPU's memory, which must end before the kernel does
   std::uint32_t tasks = 0;
   std::uint32_t addresses = 0;
 };
@@ -25,9 +25,9 @@ struct ProgramHeader {
 struct PackedTask {
   std::uint64_t target = 0;
   std::uint64_t bytes = 0;
-  Stretch sources;  // addresses
-  Stretch signals;  // addresses of flags, on this GPU and others
-  Stretch waits;    // numbers of this GPU's flags
+  Range sources;  // addresses
+  Range signals;  // addresses of flags, on this GPU and others
+  Range waits;    // numbers of this GPU's flags
   std::uint32_t first_block = 0, blocks = 0;
   std::uint32_t id = 0;  // of its flag everywhere, its counter and its times
   std::uint32_t unused = 0;

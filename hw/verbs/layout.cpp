@@ -8,7 +8,7 @@ namespace {
 
 class LayingOut {
  public:
-  LayingOut(WirePlan const& plan, std::vector<std::vector<int>> const& ranks) : plan_(plan), ranks_(ranks) {}
+  LayingOut(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks) : plan_(plan), ranks_(ranks) {}
 
   Layout layout() {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) add(plan_.steps[i], i);
@@ -93,7 +93,7 @@ class LayingOut {
     return found;
   }
 
-  WirePlan const& plan_;
+  NetworkPlan const& plan_;
   std::vector<std::vector<int>> const& ranks_;
   Layout layout_;
 };
@@ -106,7 +106,7 @@ Messages messages_of(WireStep const& step) {
   return {count, static_cast<int>(std::min<std::int64_t>(count, step.queue_pairs))};
 }
 
-Layout layout_of(WirePlan const& plan, std::vector<std::vector<int>> const& ranks) {
+Layout layout_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks) {
   return LayingOut(plan, ranks).layout();
 }
 

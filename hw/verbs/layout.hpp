@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "hw/verbs/wire_plan.hpp"
+#include "hw/verbs/network_plan.hpp"
 
 namespace lanewise::hw {
 
@@ -33,7 +33,7 @@ struct Layout {
 };
 
 // `ranks`: of each of the plan's nodes. Steps of a node with several ranks go round among them.
-Layout layout_of(WirePlan const& plan, std::vector<std::vector<int>> const& ranks);
+Layout layout_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks);
 
 // The messages that a step is cut into, and on how many queue pairs they go.
 struct Messages {

@@ -25,8 +25,8 @@ constexpr std::uint32_t kStepMask = (1U << kNewsShift) - 1;
 
 }  // namespace
 
-NetworkRun::NetworkRun(WirePlan const& plan, Layout const& layout, std::vector<StepPart> parts, Wires& wires,
-                       Group& group, Seconds longest_silence)
+NetworkRun::NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vector<StepPart> parts,
+                       MessageTransport& wires, Group& group, Seconds longest_silence)
     : plan_(plan),
       layout_(layout),
       parts_(std::move(parts)),
@@ -136,11 +136,11 @@ void NetworkRun::send(std::size_t step) {
   auto const track = living_track(step);
   if (!track) throw DeviceError(fmt::format("step '{}'", plan_.steps[step].transfer), ENETDOWN, "no link is left");
   progress_[step].track = *track;
-  if (*track == 0) return order_messages(step, messages_of(plan_.steps[step]).queues, News::Arrived);
-  order_messages(step, 1, News::ArrivedWhole);
+  if (*track == 0) return order_messages(step, messages_of(plan_.steps[step]).queues, Notification::Arrived);
+  order_messages(step, 1, Notification::ArrivedWhole);
 }
 
-void NetworkRun::order_messages(std::size_t number, int queues, News news) {
+void NetworkRun::order_messages(std::size_t number, int queues, Notification news) {
   auto const& step = plan_.steps[number];
   auto const track = progress_[number].track;
   auto const& ends = parts_[number].tracks[track];
@@ -164,7 +164,7 @@ void NetworkRun::order_messages(std::size_t number, int queues, News news) {
                      {},
                      order.last,
                      0};
-    if (step.verb == Verb::Send && news == News::ArrivedWhole) order.request.verb = Verb::Write;
+    if (step.verb == Verb::Send && news == Notification::ArrivedWhole) order.request.verb = Verb::Write;
     if (step.verb != Verb::Read && order.last) order.news = news;
     put(link, (first + static_cast<int>(m % queues)) % all, order);
   }
@@ -176,7 +176,7 @@ void NetworkRun::tell(std::size_t step, int listener) {
     bool const joins =
         (link.ranks[0] == rank_ && link.ranks[1] == listener) || (link.ranks[1] == rank_ && link.ranks[0] == listener);
     if (!joins || link.for_messages || dead_.contains(LinkId(i)) || queues_[i].empty()) continue;
-    Order order{step, News::Over, false, listener, {}};
+    Order order{step, Notification::Over, false, listener, {}};
     order.request.signalled = true;
     ++told_;
     return put(LinkId(i), 0, order);
@@ -186,7 +186,7 @@ void NetworkRun::tell(std::size_t step, int listener) {
 }
 
 void NetworkRun::put(LinkId link, int queue, Order order) {
-  if (order.news != News::None)
+  if (order.news != Notification::None)
     order.request.immediate =
         (static_cast<std::uint32_t>(order.news) << kNewsShift) | static_cast<std::uint32_t>(order.step);
   at(link, queue).waiting.push_back(order);
@@ -234,26 +234,26 @@ void NetworkRun::acknowledged(Done const& done) {
 
 void NetworkRun::completed(Order const& order) {
   auto& progress = progress_[order.step];
-  if (order.news == News::Over) --told_;
-  if (order.news == News::Chunk) ++progress.acknowledged;
+  if (order.news == Notification::Over) --told_;
+  if (order.news == Notification::Chunk) ++progress.acknowledged;
   if (order.last && --progress.lasts == 0) over(order.step);
 }
 
 void NetworkRun::arrived(Done const& done) {
   auto const step = static_cast<std::size_t>(done.immediate & kStepMask);
-  auto const news = static_cast<News>(done.immediate >> kNewsShift);
+  auto const news = static_cast<Notification>(done.immediate >> kNewsShift);
   if (step >= plan_.steps.size()) throw DeviceError(wires_.text(done.link, done.queue), EPROTO, "an unknown message");
   if (!layout_.links[index(done.link)].for_messages) wires_.expect(done.link, done.queue, nullptr, 0, 0);
   auto& progress = progress_[step];
   switch (news) {
-    case News::None: break;
-    case News::Arrived:
+    case Notification::None: break;
+    case Notification::Arrived:
       if (++progress.arrivals == messages_of(plan_.steps[step]).queues) landed(step);
       break;
-    case News::ArrivedWhole: landed(step); break;
-    case News::Over: over(step); break;
-    case News::Chunk: ++progress.landed; break;
-    case News::Taken: ++progress.taken; break;
+    case Notification::ArrivedWhole: landed(step); break;
+    case Notification::Over: over(step); break;
+    case Notification::Chunk: ++progress.landed; break;
+    case Notification::Taken: ++progress.taken; break;
   }
 }
 
@@ -308,7 +308,7 @@ bool NetworkRun::fill_ring(std::size_t number) {
     auto const chunk = progress.written++;
     auto const& track = part.tracks[0];
     auto const place = [&](bool in_ring) { return (in_ring ? chunk % step.slots : chunk) * step.chunk; };
-    Order order{number, News::Chunk, false, -1, {}};
+    Order order{number, Notification::Chunk, false, -1, {}};
     order.request = {Verb::Write,
                      track.local + place(copies),
                      track.local_key,
@@ -331,7 +331,7 @@ bool NetworkRun::drain_ring(std::size_t number) {
   auto const& part = parts_[number];
   auto const take = [&] {
     ++progress.taken;
-    Order order{number, News::Taken, false, -1, {}};
+    Order order{number, Notification::Taken, false, -1, {}};
     order.request.signalled = true;
     put(layout_.steps[number].links[0], 0, order);
     if (progress.taken == messages_of(step).count) over(number);
@@ -365,7 +365,7 @@ void NetworkRun::failed(LinkId link, std::string const& problem) {
   for (auto& queue : queues_[index(link)]) {
     for (auto const* orders : {&queue.posted, &queue.waiting})
       for (auto const& order : *orders) {
-        if (order.news == News::Over)
+        if (order.news == Notification::Over)
           untold.emplace_back(order.step, order.listener);
         else if (drives(order.step) && !progress_[order.step].over)
           under_way.insert(order.step);

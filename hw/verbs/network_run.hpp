@@ -11,7 +11,7 @@
 #include "core/plan/dag_runner.hpp"
 #include "hw/memory/memory.hpp"
 #include "hw/nodes/group.hpp"
-#include "hw/verbs/wires.hpp"
+#include "hw/verbs/transport.hpp"
 
 namespace lanewise::hw {
 
@@ -41,8 +41,8 @@ inline constexpr Seconds kLongestSilence{20};
 
 class NetworkRun {
  public:
-  NetworkRun(WirePlan const& plan, Layout const& layout, std::vector<StepPart> parts, Wires& wires, Group& group,
-             Seconds longest_silence = kLongestSilence);
+  NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vector<StepPart> parts, MessageTransport& wires,
+             Group& group, Seconds longest_silence = kLongestSilence);
 
   // Before every run: what may arrive is expected. The others are ready when all have done this.
   void prepare();
@@ -54,13 +54,13 @@ class NetworkRun {
 
  private:
   // What an immediate says of its step.
-  enum class News : std::uint32_t { None, Arrived, ArrivedWhole, Over, Chunk, Taken };
+  enum class Notification : std::uint32_t { None, Arrived, ArrivedWhole, Over, Chunk, Taken };
   struct Order {
     std::size_t step = 0;
-    News news = News::None;
+    Notification news = Notification::None;
     bool last = false;  // of its step on its queue pair
     int listener = -1;  // of Over
-    Request request;
+    WorkRequest request;
   };
   struct Queue {
     std::deque<Order> waiting;
@@ -86,7 +86,7 @@ class NetworkRun {
   void start(std::size_t step);
   void copy_locally(std::size_t step);
   void send(std::size_t step);
-  void order_messages(std::size_t number, int queues, News news);
+  void order_messages(std::size_t number, int queues, Notification news);
   [[nodiscard]] std::optional<std::size_t> living_track(std::size_t step) const;
   void tell(std::size_t step, int listener);
   void put(LinkId link, int queue, Order order);
@@ -112,10 +112,10 @@ class NetworkRun {
   }
   Queue& at(LinkId link, int queue) { return queues_[index(link)][static_cast<std::size_t>(queue)]; }
 
-  WirePlan const& plan_;
+  NetworkPlan const& plan_;
   Layout const& layout_;
   std::vector<StepPart> parts_;
-  Wires& wires_;
+  MessageTransport& wires_;
   Group& group_;
   int rank_;
   Seconds longest_silence_;

@@ -27,7 +27,7 @@ struct RemoteMemory {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RemoteMemory, address, keys)
 
 // A host that plays a Soft-RoCE node may have fewer NUMA nodes: then its memory is anywhere.
-WireMemory here(WireMemory where, WirePlan const& plan) {
+WireMemory here(WireMemory where, NetworkPlan const& plan) {
   bool const soft = std::all_of(plan.nics.begin(), plan.nics.end(), [](WireNic const& nic) { return nic.soft; });
   if (soft && !std::filesystem::exists(fmt::format("/sys/devices/system/node/node{}", where.numa))) where.numa = -1;
   return where;
@@ -49,7 +49,7 @@ struct NetworkSide::Laid {
   std::vector<std::string> devices;
 };
 
-NetworkResult NetworkSide::run(WirePlan const& plan) {
+NetworkResult NetworkSide::run(NetworkPlan const& plan) {
   auto const layout = layout_of(plan, ranks_of_nodes(group_.hosts(), plan.nodes.size()));
   Laid laid;
   auto const keys = exchange(group_, [&] {
@@ -104,7 +104,7 @@ NetworkResult NetworkSide::run(WirePlan const& plan) {
 }
 
 // The NICs that this process's links use. Those that only spare links would use may be missing.
-void NetworkSide::open(WirePlan const& plan, Layout const& layout, Laid& laid) {
+void NetworkSide::open(NetworkPlan const& plan, Layout const& layout, Laid& laid) {
   std::set<std::size_t> needed;
   std::set<std::size_t> wanted;
   for (auto const& link : layout.links)
@@ -132,7 +132,7 @@ void NetworkSide::open(WirePlan const& plan, Layout const& layout, Laid& laid) {
 }
 
 // Takes and registers this process's ends of all steps; what their drivers elsewhere must know of them.
-std::string NetworkSide::lay(WirePlan const& plan, Layout const& layout, Laid& laid) {
+std::string NetworkSide::lay(NetworkPlan const& plan, Layout const& layout, Laid& laid) {
   memory_.give_all_back();
   laid.parts.resize(plan.steps.size());
   laid.ends.resize(plan.steps.size());
@@ -192,13 +192,13 @@ void NetworkSide::address(Layout const& layout, std::vector<std::string> const& 
   }
 }
 
-void NetworkSide::prepare(WirePlan const& plan, Laid& laid) const {
+void NetworkSide::prepare(NetworkPlan const& plan, Laid& laid) const {
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     if (laid.parts[i].target != nullptr) laid.parts[i].target->clear();
 }
 
 // What this process saw of a run: the spans of the steps that it drives, and what arrived wrong here.
-std::string NetworkSide::checked(WirePlan const& plan, Layout const& layout, Laid const& laid,
+std::string NetworkSide::checked(NetworkPlan const& plan, Layout const& layout, Laid const& laid,
                                  std::vector<StepSpan> const& spans) const {
   auto json = nlohmann::json{{"spans", nlohmann::json::array()}, {"wrong", nlohmann::json::array()}};
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

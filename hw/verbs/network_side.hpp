@@ -7,7 +7,7 @@
 
 #include "hw/verbs/network_run.hpp"
 #include "hw/verbs/region_cache.hpp"
-#include "hw/verbs/verbs_wires.hpp"
+#include "hw/verbs/verbs_transport.hpp"
 
 namespace lanewise::hw {
 
@@ -29,15 +29,15 @@ class NetworkSide {
   NetworkSide(Group& group, MakeGpuMemory make_gpu_memory) : group_(group), memory_(make_gpu_memory) {}
 
   // All processes call this together with the same plan, and all get the result. Throws the same error at all.
-  NetworkResult run(WirePlan const& plan);
+  NetworkResult run(NetworkPlan const& plan);
 
  private:
   struct Laid;
-  void open(WirePlan const& plan, Layout const& layout, Laid& laid);
-  std::string lay(WirePlan const& plan, Layout const& layout, Laid& laid);
+  void open(NetworkPlan const& plan, Layout const& layout, Laid& laid);
+  std::string lay(NetworkPlan const& plan, Layout const& layout, Laid& laid);
   void address(Layout const& layout, std::vector<std::string> const& keys, Laid& laid) const;
-  void prepare(WirePlan const& plan, Laid& laid) const;
-  [[nodiscard]] std::string checked(WirePlan const& plan, Layout const& layout, Laid const& laid,
+  void prepare(NetworkPlan const& plan, Laid& laid) const;
+  [[nodiscard]] std::string checked(NetworkPlan const& plan, Layout const& layout, Laid const& laid,
                                     std::vector<StepSpan> const& spans) const;
 
   // Handles in the order in which they may not outlive one another: regions before NICs and memory.

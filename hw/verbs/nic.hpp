@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hw/verbs/handles.hpp"
-#include "hw/verbs/wire_plan.hpp"
+#include "hw/verbs/network_plan.hpp"
 
 namespace lanewise::hw {
 

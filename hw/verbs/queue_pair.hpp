@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hw/verbs/nic.hpp"
-#include "hw/verbs/wires.hpp"
+#include "hw/verbs/transport.hpp"
 
 namespace lanewise::hw {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "core/calibration/makespan_together.hpp"
 #include "core/measurement/measured_transfer.hpp"
-#include "core/model/sharing.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise::test {

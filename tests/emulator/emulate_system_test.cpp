@@ -14,11 +14,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/interop/roles.hpp"
+#include "core/interop/machines/roles.hpp"
 #include "core/machine/path_class.hpp"
-#include "emulator/process.hpp"
 #include "emulator/qemu.hpp"
 #include "emulator/ssh.hpp"
+#include "process/process.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -8,8 +8,8 @@
 #include <iterator>
 
 #include "core/io/error.hpp"
-#include "emulator/first_files.hpp"
 #include "emulator/guest_config.hpp"
+#include "emulator/initramfs.hpp"
 #include "emulator/kernel.hpp"
 #include "emulator/qemu.hpp"
 #include "emulator/ssh.hpp"
@@ -21,8 +21,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(FirstFiles, AreAnArchiveInTheNewFormat) {
-  FirstFiles files;
+TEST(Initramfs, AreAnArchiveInTheNewFormat) {
+  Initramfs files;
   files.folder("dev");
   files.file("init", "#!/bin/sh\n", 0755);
   auto const archive = files.finish();
@@ -38,10 +38,10 @@ TEST(FirstFiles, AreAnArchiveInTheNewFormat) {
   EXPECT_THAT(archive, HasSubstr("TRAILER!!!"));
 }
 
-TEST(FirstFiles, AreReadByCpio) {
+TEST(Initramfs, AreReadByCpio) {
   if (std::system("command -v cpio >/dev/null") != 0) GTEST_SKIP() << "needs the package cpio";
   test::TemporaryFolder const folder;
-  FirstFiles files;
+  Initramfs files;
   files.folder("modules");
   files.file("modules/a.ko", std::string(1001, 'x'), 0644);
   files.file("config.json", "{}", 0600);

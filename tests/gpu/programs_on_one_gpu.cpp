@@ -14,9 +14,9 @@
 #include "core/planner/set_planner.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
-#include "hw/cuda/plan_run.hpp"
-#include "hw/cuda/program_run.hpp"
-#include "hw/cuda/start.hpp"
+#include "hw/cuda/runs/plan_run.hpp"
+#include "hw/cuda/runs/program_run.hpp"
+#include "hw/cuda/runs/start.hpp"
 
 namespace {
 
@@ -145,7 +145,7 @@ class OneGpu {
     PlanRun run(plan, model_, devices_);
     check(run, "a set");
     auto const turns =
-        std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return !step.turns.empty(); });
+        std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return !step.order_only.empty(); });
     fmt::print("{}: {} transfers planned together, {} steps, {} of them in turns\n", model_.machine().name,
                requests.size(), plan.steps.size(), turns);
     return wrong_;

@@ -26,7 +26,7 @@ class FakeNetwork {
     return spec.ranks[0] == rank || spec.ranks[1] == rank ? spec.queues : 0;
   }
 
-  void post(LinkId link, int queue, int rank, Request const& request) {
+  void post(LinkId link, int queue, int rank, WorkRequest const& request) {
     std::lock_guard const lock(mutex_);
     auto const& spec = layout_.links[index(link)];
     auto const peer = spec.ranks[0] == rank ? spec.ranks[1] : spec.ranks[0];
@@ -53,7 +53,7 @@ class FakeNetwork {
   }
 
  private:
-  void move(LinkId link, int queue, int peer, Request const& request) {
+  void move(LinkId link, int queue, int peer, WorkRequest const& request) {
     auto* const remote = reinterpret_cast<std::byte*>(request.remote);  // all processes of the test share memory
     bool const takes_receive = request.verb == Verb::Send || request.immediate.has_value();
     std::byte* into = nullptr;
@@ -80,12 +80,12 @@ class FakeNetwork {
 };
 
 // One process's end of it.
-class FakeWires : public Wires {
+class FakeWires : public MessageTransport {
  public:
   FakeWires(FakeNetwork& network, int rank, QueueDepth depth) : network_(network), rank_(rank), depth_(depth) {}
   [[nodiscard]] int queues(LinkId link) const override { return network_.queues(link, rank_); }
   [[nodiscard]] QueueDepth depth(LinkId /*link*/) const override { return depth_; }
-  void post(LinkId link, int queue, Request const& request) override { network_.post(link, queue, rank_, request); }
+  void post(LinkId link, int queue, WorkRequest const& request) override { network_.post(link, queue, rank_, request); }
   void expect(LinkId link, int queue, std::byte* local, std::uint32_t /*key*/, std::uint32_t /*bytes*/) override {
     network_.expect(link, queue, rank_, local);
   }

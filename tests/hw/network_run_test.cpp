@@ -18,8 +18,8 @@ constexpr std::int64_t kMiB = 1 << 20;
 constexpr Seconds kSilence{2};
 
 // Two nodes with two NICs each, or more of them.
-WirePlan nodes(int count) {
-  WirePlan plan;
+NetworkPlan nodes(int count) {
+  NetworkPlan plan;
   for (int node = 0; node < count; ++node) {
     plan.nodes.push_back("node" + std::to_string(node));
     for (int nic = 0; nic < 2; ++nic) {
@@ -79,7 +79,7 @@ class SlowMemory : public NodeMemory {
 // All processes of a plan in one: each runs in a thread.
 class Rig {
  public:
-  Rig(WirePlan plan, std::vector<std::vector<int>> const& ranks)
+  Rig(NetworkPlan plan, std::vector<std::vector<int>> const& ranks)
       : plan_(std::move(plan)), layout_(layout_of(plan_, ranks)), network_(layout_) {
     for (auto const& of_node : ranks) processes_ += static_cast<int>(of_node.size());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -91,7 +91,7 @@ class Rig {
       sources_.back()->fill(seed_of(i));
     }
   }
-  explicit Rig(WirePlan plan) : Rig(std::move(plan), {{0}, {1}}) {}
+  explicit Rig(NetworkPlan plan) : Rig(std::move(plan), {{0}, {1}}) {}
 
   test::FakeNetwork& network() { return network_; }
   [[nodiscard]] Layout const& layout() const { return layout_; }
@@ -166,7 +166,7 @@ class Rig {
     return parts;
   }
 
-  WirePlan plan_;
+  NetworkPlan plan_;
   Layout layout_;
   test::FakeNetwork network_;
   QueueDepth depth_;

@@ -11,10 +11,10 @@
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "hw/memory/pattern.hpp"
+#include "hw/program/assign_blocks.hpp"
 #include "hw/program/contents.hpp"
-#include "hw/program/line_program.hpp"
+#include "hw/program/ll_program.hpp"
 #include "hw/program/program_image.hpp"
-#include "hw/program/share_blocks.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 using namespace literals;
 using ::testing::HasSubstr;
 
-constexpr std::uint32_t kMostBlocks = 264;  // two on each multiprocessor of an H200
+constexpr std::uint32_t kMaxBlocks = 264;  // two on each multiprocessor of an H200
 
 Machine bundled(std::string const& name) {
   static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
@@ -73,7 +73,7 @@ class HostKernel {
   void begin_again() { arrived_ = done_ = false, next_ = 0; }
 
  private:
-  [[nodiscard]] bool all_reached(Stretch numbers, std::uint32_t epoch) const {
+  [[nodiscard]] bool all_reached(Range numbers, std::uint32_t epoch) const {
     for (std::uint32_t i = 0; i < numbers.count; ++i)
       if (flags_[numbers_[numbers.first + i]] != epoch) return false;
     return true;
@@ -138,7 +138,7 @@ class HostMemory {
 
 class HostRun {
  public:
-  explicit HostRun(Plan const& plan) : memory_(plan), programs_(lower(plan, kMostBlocks)) {
+  explicit HostRun(Plan const& plan) : memory_(plan), programs_(lower(plan, kMaxBlocks)) {
     Addresses where;
     where.buffers = memory_.addresses();
     flags_.assign(programs_.gpus.size(), std::vector<std::uint32_t>(flags_of(programs_)));
@@ -274,7 +274,7 @@ TEST_P(Programs, OfLinesGiveItToo) {
     for (auto const bytes :
          {Bytes(16 * static_cast<std::int64_t>(count)), Bytes(48 * 16 * static_cast<std::int64_t>(count))})
       for (auto const& plan : plans_of_collective(model, among(model.machine(), GetParam(), count, bytes))) {
-        auto const programs = line_programs(plan, model.machine(), kMostBlocks);
+        auto const programs = line_programs(plan, model.machine(), kMaxBlocks);
         if (!programs) continue;
         ++found;
         HostLines run(plan, *programs);
@@ -315,7 +315,7 @@ TEST(Lower, AddsAllThatOthersHaveAtOnce) {
   // In one step: the result is beside the data.
   auto const plan = std::find_if(plans.begin(), plans.end(), [](Plan const& p) { return p.buffers.size() == 16; });
   ASSERT_NE(plan, plans.end());
-  auto const programs = lower(*plan, kMostBlocks);
+  auto const programs = lower(*plan, kMaxBlocks);
   ASSERT_EQ(programs.tasks.size(), 8U);  // each GPU its own and seven others'
   for (auto const& task : programs.tasks) {
     EXPECT_EQ(task.sources.size(), 8U);
@@ -328,14 +328,14 @@ TEST(Lower, LetsTasksSideBySideShareTheBlocks) {
   Model const model(bundled("hgx-h200"));
   auto const plan =
       plan_collective(model, among(model.machine(), CollectiveOp::AllGather, 8, 64_MiB, Algorithm::Direct));
-  auto const programs = lower(plan, kMostBlocks);
+  auto const programs = lower(plan, kMaxBlocks);
   for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu) {
-    std::vector<int> users(kMostBlocks);
+    std::vector<int> users(kMaxBlocks);
     for (auto const& task : programs.tasks)
       for (auto block = task.first_block; task.gpu == gpu && block < task.first_block + task.blocks; ++block)
         ++users.at(block);
     EXPECT_EQ(*std::max_element(users.begin(), users.end()), 1);
-    EXPECT_GT(blocks_on(programs.tasks, gpu), kMostBlocks * 9 / 10);
+    EXPECT_GT(blocks_on(programs.tasks, gpu), kMaxBlocks * 9 / 10);
   }
 }
 
@@ -343,7 +343,7 @@ TEST(Lines, AreForFewBytesThatNobodyElseTouches) {
   Model const model(bundled("hgx-h200"));
   auto const& machine = model.machine();
   auto const exists = [&](Collective const& wanted) {
-    return line_programs(plan_collective(model, wanted), machine, kMostBlocks).has_value();
+    return line_programs(plan_collective(model, wanted), machine, kMaxBlocks).has_value();
   };
   EXPECT_TRUE(exists(among(machine, CollectiveOp::AllReduce, 8, 256_KiB)));
   EXPECT_TRUE(exists(among(machine, CollectiveOp::AllReduce, 4, 64_KiB, Algorithm::Ring)));

@@ -9,7 +9,7 @@
 #include "hw/memory/memory.hpp"
 #include "hw/nodes/group.hpp"
 #include "hw/verbs/region_cache.hpp"
-#include "hw/verbs/verbs_wires.hpp"
+#include "hw/verbs/verbs_transport.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -58,8 +58,8 @@ class TwoEnds : public testing::Test {
     ibv_mr const& region;
   };
 
-  [[nodiscard]] Request request(Verb verb, std::uint32_t bytes) const {
-    Request request;
+  [[nodiscard]] WorkRequest request(Verb verb, std::uint32_t bytes) const {
+    WorkRequest request;
     request.verb = verb;
     request.local = ends_[0]->memory.data();
     request.local_key = ends_[0]->region.lkey;

@@ -46,13 +46,13 @@ bool pipelined(Mechanism mechanism) {
 }
 
 // Asked to read, a push counts only where no pull is legal.
-bool second_choice(Request const& request, Choice const& choice, Judged const& judged) {
-  auto const is_p2p = [](Judged const& one, Drive drive) {
+bool second_choice(Request const& request, Choice const& choice, EvaluatedWay const& judged) {
+  auto const is_p2p = [](EvaluatedWay const& one, Drive drive) {
     return one.way.mechanism == Mechanism::PcieP2p && one.way.drive == drive;
   };
   return request.op == Op::Read && is_p2p(judged, Drive::Push) &&
          std::any_of(choice.judged.begin(), choice.judged.end(),
-                     [&](Judged const& one) { return is_p2p(one, Drive::Pull) && one.refused_by == nullptr; });
+                     [&](EvaluatedWay const& one) { return is_p2p(one, Drive::Pull) && one.refused_by == nullptr; });
 }
 
 void expect_good_choice(Request const& request, Choice const& choice) {

@@ -8,10 +8,10 @@
 #include <map>
 #include <random>
 
+#include "core/estimate/estimate.hpp"
 #include "core/machine/catalogue.hpp"
-#include "core/planner/estimate.hpp"
-#include "core/planner/linear_program.hpp"
-#include "core/planner/lower_bound.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
+#include "core/solver/linear_program.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {

@@ -3,10 +3,10 @@
 
 #include <random>
 
+#include "core/estimate/estimate.hpp"
 #include "core/machine/catalogue.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
-#include "core/planner/estimate.hpp"
-#include "core/planner/lower_bound.hpp"
 #include "core/planner/set_planner.hpp"
 #include "sim/simgrid_executor.hpp"
 

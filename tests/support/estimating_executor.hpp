@@ -1,7 +1,7 @@
 #pragma once
 // An executor whose times are the planner's estimates, where the simulator is not needed or not there.
+#include "core/estimate/estimate.hpp"
 #include "core/plan/executor.hpp"
-#include "core/planner/estimate.hpp"
 
 namespace lanewise::test {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/interop/junit.hpp"
+#include "core/interop/exports/junit.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/verdict/fake_executor.hpp"

@@ -7,14 +7,14 @@
 #include <numeric>
 
 #include "core/planner/collectives/hierarchical.hpp"
-#include "core/planner/collectives/packed_moves.hpp"
+#include "core/planner/collectives/trees/packed_schedule.hpp"
 
 namespace lanewise {
 namespace {
 
 // `part[p]`: the cells of participant p, `each` of them neighbours; of these the ring-th of `rings`.
-std::vector<Cells> parts(std::vector<std::size_t> const& who, std::size_t each, std::size_t ring, std::size_t rings) {
-  std::vector<Cells> part;
+std::vector<Chunks> parts(std::vector<std::size_t> const& who, std::size_t each, std::size_t ring, std::size_t rings) {
+  std::vector<Chunks> part;
   for (auto const p : who) {
     auto& cells = part.emplace_back();
     for (auto k = ring; k < each; k += rings) cells.push_back(static_cast<std::uint32_t>(p * each + k));
@@ -25,7 +25,7 @@ std::vector<Cells> parts(std::vector<std::size_t> const& who, std::size_t each, 
 // Of more participants not everyone sends to all others at once, but to so many of other groups and of its own. With
 // few a NIC idles while the next begins: an all-to-all of 256 MiB among 256 GPUs with a NIC each takes 5.48 ms with 2,
 // 5.36 ms with 4 (at least 5.24).
-constexpr std::size_t kMostAtOnce = 64;
+constexpr std::size_t kMaxAtOnce = 64;
 constexpr std::size_t kWindow = 4;
 
 std::vector<std::size_t> everyone(std::size_t count) {
@@ -39,9 +39,9 @@ std::vector<std::size_t> everyone(std::size_t count) {
 // from then on, and two would send to one. Places in groups, where they are a power of two, are paired: of two GPUs
 // below one switch, listed one behind the other, each reaches the other's fellow by its own NIC, and that gets it by
 // the one of the same rail; if each sent to the next place both would get by one NIC.
-class Shifts {
+class PairingSchedule {
  public:
-  Shifts(std::size_t count, std::vector<std::vector<std::size_t>> const& groups) : count_(count) {
+  PairingSchedule(std::size_t count, std::vector<std::vector<std::size_t>> const& groups) : count_(count) {
     if (groups.size() < 2 || groups.size() * groups.front().size() != count) return;
     for (auto const& group : groups)
       if (group.size() != groups.front().size()) return;
@@ -73,10 +73,10 @@ class Shifts {
 };
 
 // Rows of the sizes lie one behind the other at the senders, columns at the receivers.
-Moves direct_uneven(Collective const& collective, Layout const& layout) {
+TransferSchedule direct_uneven(Collective const& collective, Layout const& layout) {
   auto const n = collective.among.size();
   auto const& sizes = collective.sizes;
-  Moves moves(n, collective.bytes, 1);
+  TransferSchedule moves(n, collective.bytes, 1);
   std::vector<std::vector<Bytes>> read_at(n, std::vector<Bytes>(n));
   auto write_at = read_at;
   for (std::size_t i = 0; i < n; ++i)
@@ -84,87 +84,87 @@ Moves direct_uneven(Collective const& collective, Layout const& layout) {
       read_at[i][j] = read_at[i][j - 1] + sizes[i][j - 1];
       write_at[j][i] = write_at[j - 1][i] + sizes[j - 1][i];
     }
-  Shifts const shifts(n, layout.groups);
+  PairingSchedule const shifts(n, layout.groups);
   for (std::size_t step = 0; step < n; ++step)
     for (std::size_t i = 0; i < n; ++i) {
       auto const other = shifts.other(i, step);
-      moves.deliver_block(i, other, read_at[i][other], write_at[i][other], sizes[i][other]);
+      moves.send_block_to_output(i, other, read_at[i][other], write_at[i][other], sizes[i][other]);
     }
-  if (n > kMostAtOnce) moves.in_windows(kWindow, shifts.groups());
+  if (n > kMaxAtOnce) moves.limit_outstanding(kWindow, shifts.groups());
   return moves;
 }
 
-std::optional<Moves> direct(Collective const& collective, Layout const& layout) {
+std::optional<TransferSchedule> direct(Collective const& collective, Layout const& layout) {
   if (collective.op == CollectiveOp::Chain) return std::nullopt;
   if (collective.op == CollectiveOp::AllToAllV) return direct_uneven(collective, layout);
   auto const n = collective.among.size();
   auto const who = everyone(n);
-  Moves moves(n, collective.bytes, n);
+  TransferSchedule moves(n, collective.bytes, n);
   auto const part = parts(who, 1, 0, 1);
-  if (reduces(collective.op)) direct_reduce(moves, who, part);
-  if (spreads(collective.op)) direct_spread(moves, who, part);
-  Shifts const shifts(n, layout.groups);
+  if (reduces(collective.op)) direct_reduce_scatter(moves, who, part);
+  if (spreads(collective.op)) direct_all_gather(moves, who, part);
+  PairingSchedule const shifts(n, layout.groups);
   for (std::size_t step = 0; step < n; ++step)
     for (std::size_t i = 0; i < n; ++i) {
       auto const other = shifts.other(i, step);
       if (collective.op == CollectiveOp::AllToAll)
-        moves.deliver(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i), false);
+        moves.send_to_output(i, other, static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(i), false);
       if (step == 0) continue;
-      if (collective.op == CollectiveOp::Scatter && i == collective.root) moves.carry(i, other, part[other], false);
-      if (collective.op == CollectiveOp::Gather && other == collective.root) moves.carry(i, other, part[i], false);
+      if (collective.op == CollectiveOp::Scatter && i == collective.root) moves.send(i, other, part[other], false);
+      if (collective.op == CollectiveOp::Gather && other == collective.root) moves.send(i, other, part[i], false);
       if (collective.op == CollectiveOp::Broadcast && i == collective.root)
-        for (auto const& cells : part) moves.carry(i, other, cells, false);
+        for (auto const& cells : part) moves.send(i, other, cells, false);
     }
   bool const in_shifts = !reduces(collective.op) && !spreads(collective.op);
-  if (n > kMostAtOnce) moves.in_windows(kWindow, in_shifts ? shifts.groups() : decltype(layout.groups){});
+  if (n > kMaxAtOnce) moves.limit_outstanding(kWindow, in_shifts ? shifts.groups() : decltype(layout.groups){});
   return moves;
 }
 
-std::optional<Moves> ring(Collective const& collective, Layout const& layout) {
+std::optional<TransferSchedule> ring(Collective const& collective, Layout const& layout) {
   auto const n = collective.among.size();
   if (collective.op == CollectiveOp::Chain) {
-    Moves moves(n, collective.bytes, collective.pieces);
-    Cells all(collective.pieces);
+    TransferSchedule moves(n, collective.bytes, collective.pieces);
+    Chunks all(collective.pieces);
     std::iota(all.begin(), all.end(), std::uint32_t{0});
-    chain_spread(moves, everyone(n), all);
-    moves.one_behind_the_other();
+    chain_broadcast(moves, everyone(n), all);
+    moves.serialise_per_link();
     return moves;
   }
   auto const rings = layout.rings.size();
   if (collective.op == CollectiveOp::Broadcast) {
     auto const cells = std::max(rings, layout.chunks);
-    Moves moves(n, collective.bytes, cells);
+    TransferSchedule moves(n, collective.bytes, cells);
     for (std::size_t r = 0; r < rings; ++r) {
       auto order = layout.rings[r];
       std::rotate(order.begin(), std::find(order.begin(), order.end(), collective.root), order.end());
-      Cells own;
+      Chunks own;
       for (auto c = r; c < cells; c += rings) own.push_back(static_cast<std::uint32_t>(c));
-      chain_spread(moves, order, own);
+      chain_broadcast(moves, order, own);
     }
-    moves.one_behind_the_other();
+    moves.serialise_per_link();
     return moves;
   }
   if (!reduces(collective.op) && !spreads(collective.op)) return std::nullopt;
-  Moves moves(n, collective.bytes, n * rings);
+  TransferSchedule moves(n, collective.bytes, n * rings);
   for (std::size_t r = 0; r < rings; ++r) {
     auto const& order = layout.rings[r];
     auto const part = parts(order, rings, r, rings);
     auto const first = moves.list().size();
-    if (reduces(collective.op)) ring_reduce(moves, order, part);
-    if (spreads(collective.op)) ring_spread(moves, order, part);
-    moves.one_behind_the_other(first);  // what shares a link with the one before it makes everyone behind wait
+    if (reduces(collective.op)) ring_reduce_scatter(moves, order, part);
+    if (spreads(collective.op)) ring_all_gather(moves, order, part);
+    moves.serialise_per_link(first);  // what shares a link with the one before it makes everyone behind wait
   }
   return moves;
 }
 
 // Two trees, the second one place further: whoever is a leaf of the one mostly is none of the other (Sanders, Speck and
 // Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009).
-std::optional<Moves> tree(Collective const& collective, Layout const& layout) {
+std::optional<TransferSchedule> tree(Collective const& collective, Layout const& layout) {
   auto const n = collective.among.size();
   bool const broadcast = collective.op == CollectiveOp::Broadcast;
   if (!broadcast && collective.op != CollectiveOp::AllReduce) return std::nullopt;
   auto const cells = 2 * layout.chunks;
-  Moves moves(n, collective.bytes, cells);
+  TransferSchedule moves(n, collective.bytes, cells);
   std::vector<std::vector<std::size_t>> trees;
   for (std::size_t t = 0; t < 2; ++t) {
     auto who = everyone(n);
@@ -178,18 +178,18 @@ std::optional<Moves> tree(Collective const& collective, Layout const& layout) {
   }
   // Cell by cell through both trees, so that no tree waits for the other to be through.
   for (std::uint32_t c = 0; c < cells && !broadcast; ++c) tree_reduce(moves, trees[c % 2], {c});
-  for (std::uint32_t c = 0; c < cells; ++c) tree_spread(moves, trees[c % 2], {c});
+  for (std::uint32_t c = 0; c < cells; ++c) tree_broadcast(moves, trees[c % 2], {c});
   return moves;
 }
 
-std::optional<Moves> halving_doubling(Collective const& collective) {
+std::optional<TransferSchedule> halving_doubling(Collective const& collective) {
   auto const n = collective.among.size();
   if (!std::has_single_bit(n) || (!reduces(collective.op) && !spreads(collective.op))) return std::nullopt;
   auto const who = everyone(n);
   auto const part = parts(who, 1, 0, 1);
-  Moves moves(n, collective.bytes, n);
-  if (reduces(collective.op)) halving_reduce(moves, who, part);
-  if (spreads(collective.op)) doubling_spread(moves, who, part);
+  TransferSchedule moves(n, collective.bytes, n);
+  if (reduces(collective.op)) recursive_halving_reduce_scatter(moves, who, part);
+  if (spreads(collective.op)) recursive_doubling_all_gather(moves, who, part);
   return moves;
 }
 
@@ -199,7 +199,7 @@ struct Hosting {
   bool directly_nearby = false;  // to those near the same memory
 };
 constexpr Hosting kHostings[] = {{1, false}, {1, true}, {4, false}, {4, true}, {16, false}, {16, true}};
-constexpr std::size_t kMostSteps = 8192;
+constexpr std::size_t kMaxSteps = 8192;
 
 class ThroughHostSteps {
  public:
@@ -211,14 +211,14 @@ class ThroughHostSteps {
         moves_(n_ + layout.near.size(), collective.bytes, n_ * hosting.pieces) {
     for (std::size_t g = 0; layout.groups.size() > 1 && g < layout.groups.size(); ++g)
       for (auto const p : layout.groups[g]) island_[p] = g;
-    if (reduces(collective.op)) direct_reduce(moves_, everyone(n_), parts(everyone(n_), hosting.pieces, 0, 1));
+    if (reduces(collective.op)) direct_reduce_scatter(moves_, everyone(n_), parts(everyone(n_), hosting.pieces, 0, 1));
     for (std::size_t k = 0; k < hosting.pieces; ++k)
       for (std::size_t part = 0; part < n_; ++part)
         for (std::size_t m = 0; m < layout.near.size(); ++m)
           hand_to(m, collective.op == CollectiveOp::Broadcast ? collective.root : part, part * hosting.pieces + k);
-    moves_.one_behind_the_other();
+    moves_.serialise_per_link();
   }
-  Moves take() { return std::move(moves_); }
+  TransferSchedule take() { return std::move(moves_); }
 
  private:
   // One cell of `from` to all near a host memory.
@@ -226,19 +226,19 @@ class ThroughHostSteps {
     auto const& near = layout_.near[memory].participants;
     bool const own = std::find(near.begin(), near.end(), from) != near.end();
     bool const direct = own && hosting_.directly_nearby;
-    Cells const cells{static_cast<std::uint32_t>(cell)};
+    Chunks const cells{static_cast<std::uint32_t>(cell)};
     std::map<std::size_t, std::vector<std::size_t>> islands;
     for (auto const p : near) islands[island_[p]].push_back(p);
     bool written = direct;
     for (auto const& [id, members] : islands) {
       auto const holder = id == island_[from] ? from : members[cell % members.size()];
       if (holder != from) {
-        if (!written) moves_.carry(from, n_ + memory, cells, false);
+        if (!written) moves_.send(from, n_ + memory, cells, false);
         written = true;
-        moves_.carry(direct ? from : n_ + memory, holder, cells, false);
+        moves_.send(direct ? from : n_ + memory, holder, cells, false);
       }
       for (auto const p : members)
-        if (p != holder && p != from) moves_.carry(holder, p, cells, false);
+        if (p != holder && p != from) moves_.send(holder, p, cells, false);
     }
   }
 
@@ -246,35 +246,36 @@ class ThroughHostSteps {
   Hosting const& hosting_;
   std::size_t n_;
   std::vector<std::size_t> island_;  // whom NVLink joins
-  Moves moves_;
+  TransferSchedule moves_;
 };
 
 // What a participant has goes to each host memory once, however many there read it. Of those that NVLink joins one
 // reads it, and passes it on. An all_reduce adds up as the direct one.
-std::optional<Moves> through_host(Collective const& collective, Layout const& layout, Hosting const& hosting) {
+std::optional<TransferSchedule> through_host(Collective const& collective, Layout const& layout,
+                                             Hosting const& hosting) {
   auto const n = collective.among.size();
   if (layout.near.empty() || (collective.op != CollectiveOp::Broadcast && !spreads(collective.op))) return std::nullopt;
   if (n == 2) return std::nullopt;  // with one reader this is a staged copy
-  if ((hosting.directly_nearby && layout.near.size() < 2) || n * n * hosting.pieces > kMostSteps) return std::nullopt;
+  if ((hosting.directly_nearby && layout.near.size() < 2) || n * n * hosting.pieces > kMaxSteps) return std::nullopt;
   return ThroughHostSteps(collective, layout, hosting).take();
 }
 
-// The other direct all_reduce: everyone adds up all that the others have, beside its own data. Moves n/2 times as much
-// as in two steps, but nobody waits for anybody. Nullopt for other collectives.
-std::optional<Moves> in_one_step(Collective const& collective) {
+// The other direct all_reduce: everyone adds up all that the others have, beside its own data. TransferSchedule n/2
+// times as much as in two steps, but nobody waits for anybody. Nullopt for other collectives.
+std::optional<TransferSchedule> in_one_step(Collective const& collective) {
   if (collective.op != CollectiveOp::AllReduce) return std::nullopt;
   auto const n = collective.among.size();
-  Moves moves(n, collective.bytes, 1);
+  TransferSchedule moves(n, collective.bytes, 1);
   for (std::size_t step = 0; step < n; ++step)
-    for (std::size_t i = 0; i < n; ++i) moves.deliver((i + step) % n, i, 0, 0, step > 0);
+    for (std::size_t i = 0; i < n; ++i) moves.send_to_output((i + step) % n, i, 0, 0, step > 0);
   return moves;
 }
 
 }  // namespace
 
-std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
-  std::vector<Moves> all;
-  auto const add = [&](std::optional<Moves> moves) {
+std::vector<TransferSchedule> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
+  std::vector<TransferSchedule> all;
+  auto const add = [&](std::optional<TransferSchedule> moves) {
     if (moves) all.push_back(std::move(*moves));
   };
   switch (algorithm) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/plan/collective.hpp"
-#include "core/planner/collectives/moves.hpp"
-#include "core/planner/collectives/tree_packing.hpp"
+#include "core/planner/collectives/transfer_schedule.hpp"
+#include "core/planner/collectives/trees/tree_packing.hpp"
 
 namespace lanewise {
 
@@ -31,6 +31,6 @@ struct Layout {
 
 // In every way that the algorithm does it; none where it does not: reductions among uneven groups, a number that is no
 // power of two.
-std::vector<Moves> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout);
+std::vector<TransferSchedule> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout);
 
 }  // namespace lanewise

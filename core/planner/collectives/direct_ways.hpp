@@ -12,9 +12,9 @@ inline bool is_direct(Way const& way) {
 }
 
 // Those that are legal and of known cost.
-inline std::vector<Judged> direct_ways(Planner const& planner, Request const& request) {
+inline std::vector<EvaluatedWay> direct_ways(Planner const& planner, Request const& request) {
   auto ways = planner.choose(request).judged;
-  std::erase_if(ways, [](Judged const& judged) {
+  std::erase_if(ways, [](EvaluatedWay const& judged) {
     return !is_direct(judged.way) || judged.refused_by != nullptr || !judged.cost;
   });
   return ways;

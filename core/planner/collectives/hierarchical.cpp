@@ -12,17 +12,17 @@ namespace {
 // than so many.
 constexpr std::size_t kSlices[] = {2, 4, 8, 16, 32};
 constexpr Bytes kLeastCell{std::int64_t{64} << 10};
-constexpr std::size_t kMostMoves = 20480;
+constexpr std::size_t kMaxMoves = 20480;
 // Among more than so many, of what all exchange only the most slices are worth their planning, up to so many moves, and
 // one piece where it has few: of 256 MiB among 256 and 1,024 GPUs, 8 and 2 slices were best. From a root, half as many
 // are.
-constexpr std::size_t kMostWeighed = 64;
-constexpr std::size_t kMostMovesOfMany = 65536;
+constexpr std::size_t kMaxWeighed = 64;
+constexpr std::size_t kMaxMovesOfMany = 65536;
 // So many slices of what all exchange are between groups at once: with all of them, each is through as late as the
 // last.
 constexpr std::size_t kSlicesBetween = 3;
 // Groups up to this number exchange from neighbour to neighbour: of more, rounds are too many where halves do it.
-constexpr std::size_t kMostNeighbours = 16;
+constexpr std::size_t kMaxNeighbours = 16;
 
 // How groups exchange what is theirs, or the root's hands it to the others.
 enum class Between : std::uint8_t {
@@ -54,7 +54,7 @@ class Hierarchy {
     return collective.op == CollectiveOp::Broadcast ? layout.groups.front().size() : collective.among.size();
   }
 
-  Moves take() {
+  TransferSchedule take() {
     switch (collective_.op) {
       case CollectiveOp::Broadcast: broadcast(); break;
       case CollectiveOp::Scatter: scatter(); break;
@@ -65,13 +65,13 @@ class Hierarchy {
   }
 
  private:
-  void carry(std::size_t from, std::size_t to, std::uint32_t cell) {
-    if (from != to) moves_.carry(from, to, {cell}, false);
+  void send(std::size_t from, std::size_t to, std::uint32_t cell) {
+    if (from != to) moves_.send(from, to, {cell}, false);
   }
   // Of the moves since it was called last, those between the same two go one behind the other: what is first there goes
   // on first.
   void order_phase() {
-    moves_.one_behind_the_other(phase_);
+    moves_.serialise_per_link(phase_);
     phase_ = moves_.list().size();
   }
 
@@ -84,8 +84,8 @@ class Hierarchy {
                                             : groups_[group][member] * slices_ + slice);
   }
   // Of each member those of all its fellows.
-  [[nodiscard]] std::vector<Cells> columns(std::size_t slice) const {
-    std::vector<Cells> columns(size_);
+  [[nodiscard]] std::vector<Chunks> columns(std::size_t slice) const {
+    std::vector<Chunks> columns(size_);
     for (std::size_t m = 0; m < size_; ++m) {
       for (std::size_t g = 0; g < groups_.size(); ++g) columns[m].push_back(cell(slice, g, m));
       std::sort(columns[m].begin(), columns[m].end());
@@ -95,18 +95,18 @@ class Hierarchy {
 
   void exchange() {
     if (reduces(collective_.op)) {
-      within(direct_reduce);
+      within(direct_reduce_scatter);
       if (slices_ > 1) order_phase();  // else parts of one slice, which end together
     }
     std::vector<std::size_t> begins;  // of slices
     for (std::size_t slice = 0; slice < slices_; ++slice) {
       begins.push_back(moves_.list().size());
-      if (reduces(collective_.op)) between(slice, halving_reduce, ring_reduce);
-      if (spreads(collective_.op)) between(slice, doubling_spread, ring_spread);
+      if (reduces(collective_.op)) between(slice, recursive_halving_reduce_scatter, ring_reduce_scatter);
+      if (spreads(collective_.op)) between(slice, recursive_doubling_all_gather, ring_all_gather);
       if (slice >= kSlicesBetween)
-        moves_.behind(begins[slice], begins[slice - kSlicesBetween], begins[slice - kSlicesBetween + 1]);
+        moves_.chain_after(begins[slice], begins[slice - kSlicesBetween], begins[slice - kSlicesBetween + 1]);
     }
-    if (spreads(collective_.op)) within(direct_spread);  // in the order in which it comes
+    if (spreads(collective_.op)) within(direct_all_gather);  // in the order in which it comes
   }
   void within(auto by) {
     for (std::size_t slice = 0; slice < slices_; ++slice)
@@ -116,7 +116,7 @@ class Hierarchy {
   void between(std::size_t slice, auto by_halves, auto round) {
     for (std::size_t m = 0; m < size_; ++m) {
       std::vector<std::size_t> who;
-      std::vector<Cells> part;
+      std::vector<Chunks> part;
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         who.push_back(groups_[g][m]);
         part.push_back({cell(slice, g, m)});
@@ -129,19 +129,19 @@ class Hierarchy {
   }
 
   // What belongs to all members of a group, in as many runs as there are slices.
-  [[nodiscard]] std::vector<Cells> runs_of(std::size_t group) const {
-    Cells cells;
+  [[nodiscard]] std::vector<Chunks> runs_of(std::size_t group) const {
+    Chunks cells;
     for (std::size_t slice = 0; slice < slices_; ++slice)
       for (std::size_t m = 0; m < size_; ++m) cells.push_back(cell(slice, group, m));
     std::sort(cells.begin(), cells.end());
-    std::vector<Cells> runs;
+    std::vector<Chunks> runs;
     for (auto begin = cells.begin(); begin != cells.end(); begin += static_cast<std::ptrdiff_t>(size_))
       runs.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(size_));
     return runs;
   }
   // Of each member what belongs to it.
-  [[nodiscard]] std::vector<Cells> own_cells(std::size_t group) const {
-    std::vector<Cells> own(size_);
+  [[nodiscard]] std::vector<Chunks> own_cells(std::size_t group) const {
+    std::vector<Chunks> own(size_);
     for (std::size_t m = 0; m < size_; ++m)
       for (std::size_t slice = 0; slice < slices_; ++slice) own[m].push_back(cell(slice, group, m));
     return own;
@@ -150,9 +150,9 @@ class Hierarchy {
   // each member's cell by itself would be many short ones. Each does one at a time, or all would be through late.
   void exchange_blocks() {
     bool const adds = reduces(collective_.op);
-    std::vector<std::vector<Cells>> runs;
+    std::vector<std::vector<Chunks>> runs;
     for (std::size_t g = 0; g < groups_.size(); ++g) runs.push_back(runs_of(g));
-    for (std::size_t g = 0; !adds && g < groups_.size(); ++g) direct_spread(moves_, groups_[g], own_cells(g));
+    for (std::size_t g = 0; !adds && g < groups_.size(); ++g) direct_all_gather(moves_, groups_[g], own_cells(g));
     std::size_t turn = 0;
     for (std::size_t ahead = 1; ahead < groups_.size(); ++ahead)
       for (std::size_t run = 0; run < slices_; ++run, ++turn)
@@ -162,13 +162,13 @@ class Hierarchy {
           auto const by = turn % size_;
           auto const& cells = runs[adds ? (g + ahead) % groups_.size() : g][run];
           for (std::size_t other = 1; adds && other < size_; ++other)
-            moves_.carry(here[(by + other) % size_], here[by], cells, true);
-          moves_.carry(here[by], there[by], cells, adds);
+            moves_.send(here[(by + other) % size_], here[by], cells, true);
+          moves_.send(here[by], there[by], cells, adds);
           for (std::size_t other = 1; !adds && other < size_; ++other)
-            moves_.carry(there[by], there[(by + other) % size_], cells, false);
+            moves_.send(there[by], there[(by + other) % size_], cells, false);
         }
-    for (std::size_t g = 0; adds && g < groups_.size(); ++g) direct_reduce(moves_, groups_[g], own_cells(g));
-    moves_.in_windows(1, groups_);
+    for (std::size_t g = 0; adds && g < groups_.size(); ++g) direct_reduce_scatter(moves_, groups_[g], own_cells(g));
+    moves_.limit_outstanding(1, groups_);
   }
 
   // -------------------------------------------------------------------------------------------------------- from a
@@ -183,15 +183,15 @@ class Hierarchy {
       return groups_[home_][m != root_member_ ? m : (m + 1 + slice % (size_ - 1)) % size_];
     };
     for (std::size_t slice = 0; slice < slices_; ++slice)
-      for (std::size_t m = 0; m < size_; ++m) carry(collective_.root, holder(slice, m), part(slice, m));
+      for (std::size_t m = 0; m < size_; ++m) send(collective_.root, holder(slice, m), part(slice, m));
     order_phase();
     for (std::size_t m = 0; m < size_; ++m) {
-      Cells cells;
+      Chunks cells;
       for (std::size_t slice = 0; slice < slices_; ++slice) cells.push_back(part(slice, m));
       if (between_ == Between::Tree)
-        tree_spread(moves_, fellows(m, groups_.size() / 2), cells);
+        tree_broadcast(moves_, fellows(m, groups_.size() / 2), cells);
       else
-        chain_spread(moves_, fellows(m, 0), cells);
+        chain_broadcast(moves_, fellows(m, 0), cells);
     }
     order_phase();
     for (std::size_t slice = 0; slice < slices_; ++slice)
@@ -199,7 +199,7 @@ class Hierarchy {
         for (std::size_t m = 0; m < size_; ++m) {
           auto const from = g == home_ ? holder(slice, m) : groups_[g][m];
           for (auto const to : groups_[g])
-            if (to != collective_.root) carry(from, to, part(slice, m));
+            if (to != collective_.root) send(from, to, part(slice, m));
         }
     order_phase();
   }
@@ -213,19 +213,19 @@ class Hierarchy {
 
   // Through the root's neighbours, each of whom passes on what is its fellows'; what goes far goes first.
   void scatter() {
-    for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { carry(collective_.root, groups_[home_][m], c); });
+    for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { send(collective_.root, groups_[home_][m], c); });
     for_cells_of(home_,
-                 [&](std::size_t, std::size_t m, std::uint32_t c) { carry(collective_.root, groups_[home_][m], c); });
+                 [&](std::size_t, std::size_t m, std::uint32_t c) { send(collective_.root, groups_[home_][m], c); });
     order_phase();
-    for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], groups_[g][m], c); });
+    for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { send(groups_[home_][m], groups_[g][m], c); });
     order_phase();
   }
   void gather() {
-    for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { carry(groups_[g][m], groups_[home_][m], c); });
+    for_far_cells([&](std::size_t g, std::size_t m, std::uint32_t c) { send(groups_[g][m], groups_[home_][m], c); });
     order_phase();
     for_cells_of(home_,
-                 [&](std::size_t, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], collective_.root, c); });
-    for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { carry(groups_[home_][m], collective_.root, c); });
+                 [&](std::size_t, std::size_t m, std::uint32_t c) { send(groups_[home_][m], collective_.root, c); });
+    for_far_cells([&](std::size_t, std::size_t m, std::uint32_t c) { send(groups_[home_][m], collective_.root, c); });
     order_phase();
   }
   void for_cells_of(std::size_t group, auto const& visit) const {
@@ -248,7 +248,7 @@ class Hierarchy {
   std::size_t size_;      // of each group
   std::size_t home_ = 0;  // the root's group
   std::size_t root_member_ = 0;
-  Moves moves_;
+  TransferSchedule moves_;
   std::size_t phase_ = 0;  // where it begins in the list
 };
 
@@ -258,7 +258,7 @@ std::vector<Between> exchanges(Collective const& collective, std::size_t groups)
   if (collective.op == CollectiveOp::Broadcast)
     return groups > 2 ? std::vector{Between::Neighbours, Between::Tree} : std::vector{Between::Neighbours};
   if (!std::has_single_bit(groups)) return {Between::Neighbours};
-  return groups <= kMostNeighbours ? std::vector{Between::Halves, Between::Neighbours} : std::vector{Between::Halves};
+  return groups <= kMaxNeighbours ? std::vector{Between::Halves, Between::Neighbours} : std::vector{Between::Halves};
 }
 
 // Into how few runs an all_gather's groups cut what is theirs so that nearly all of their members are at work between
@@ -276,7 +276,7 @@ std::optional<std::size_t> runs_of_blocks(Collective const& collective, std::siz
 
 }  // namespace
 
-std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const& layout) {
+std::vector<TransferSchedule> hierarchical_moves(Collective const& collective, Layout const& layout) {
   if (collective.op == CollectiveOp::AllToAll || collective.op == CollectiveOp::AllToAllV ||
       collective.op == CollectiveOp::Chain || layout.groups.size() < 2)
     return {};
@@ -284,10 +284,10 @@ std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const
   auto const size = layout.groups.front().size();
   for (auto const& group : layout.groups)
     if (group.size() != size || size < 2) return {};
-  bool const many = count > kMostWeighed;
+  bool const many = count > kMaxWeighed;
   bool const exchanging = reduces(collective.op) || spreads(collective.op);
   auto const cells = static_cast<std::int64_t>(Hierarchy::cells_of_slice(collective, layout));
-  std::vector<Moves> all;
+  std::vector<TransferSchedule> all;
   if (auto const runs = runs_of_blocks(collective, layout.groups.size(), size)) {
     all.push_back(Hierarchy(collective, layout, Between::Blocks, *runs).take());
     if (many) return all;
@@ -296,7 +296,7 @@ std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const
     all.push_back(Hierarchy(collective, layout, between, 1).take());
     // Not of one piece: there cells of a column may be neighbours, and go as one.
     auto const moves_of_slice = Hierarchy(collective, layout, between, 2).take().list().size() / 2;
-    auto const most_moves = !many ? kMostMoves : exchanging ? kMostMovesOfMany : kMostMovesOfMany / 2;
+    auto const most_moves = !many ? kMaxMoves : exchanging ? kMaxMovesOfMany : kMaxMovesOfMany / 2;
     std::vector<std::size_t> sliced;
     for (auto const slices : kSlices)
       if (slices * moves_of_slice <= most_moves &&
@@ -304,7 +304,7 @@ std::vector<Moves> hierarchical_moves(Collective const& collective, Layout const
         sliced.push_back(slices);
     if (many && exchanging && !sliced.empty()) {
       sliced = {sliced.back()};
-      if (moves_of_slice > kMostMoves) all.pop_back();
+      if (moves_of_slice > kMaxMoves) all.pop_back();
     }
     for (auto const slices : sliced) all.push_back(Hierarchy(collective, layout, between, slices).take());
   }

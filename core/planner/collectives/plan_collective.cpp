@@ -9,22 +9,22 @@
 #include <map>
 #include <set>
 
+#include "core/estimate/demands.hpp"
+#include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/model/figures.hpp"
 #include "core/planner/collectives/rings.hpp"
-#include "core/planner/demands.hpp"
-#include "core/planner/estimate.hpp"
-#include "core/planner/linear_program.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/search.hpp"
+#include "core/planner/sets/search.hpp"
 #include "core/rules/conditions.hpp"
+#include "core/solver/linear_program.hpp"
 
 namespace lanewise {
 namespace {
 
 // Beyond this many participants only algorithms whose steps stay few are weighed.
-constexpr std::size_t kMostForRings = 64;
-constexpr std::size_t kMostChunks = 64;
+constexpr std::size_t kMaxForRings = 64;
+constexpr std::size_t kMaxChunks = 64;
 
 // Who moves what is not added to anything.
 enum class Movers : std::uint8_t {
@@ -49,7 +49,7 @@ class Lanes {
     Way way;
     Op op = Op::Copy;
   };
-  Lane const& of(Moves::Move const& move) {
+  Lane const& of(TransferSchedule::Move const& move) {
     if (move.leg) return settled_[*move.leg];
     auto const [entry, fresh] = lanes_.try_emplace({move.from, move.to, move.bytes.value(), move.reduces});
     if (fresh) entry->second = chosen(move);
@@ -59,7 +59,7 @@ class Lanes {
  private:
   // What is added is added by a kernel: where it can, it reads the other's memory itself, else it works behind the
   // copy, which is one more start and one more pass.
-  Lane chosen(Moves::Move const& move) {
+  Lane chosen(TransferSchedule::Move const& move) {
     Request request{.id = std::string(to_string(collective_.op)),
                     .from = places_[move.from],
                     .to = places_[move.to],
@@ -128,7 +128,7 @@ class Lanes {
 };
 
 Plan laid(Model const& model, Collective const& collective, std::vector<Place> const& places, Algorithm algorithm,
-          Moves moves, Lanes& lanes) {
+          TransferSchedule moves, Lanes& lanes) {
   auto const& machine = model.machine();
   Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
   plan.collective->algorithm = algorithm;
@@ -143,13 +143,14 @@ Plan laid(Model const& model, Collective const& collective, std::vector<Place> c
   auto const list = moves.take();
   std::map<std::uint32_t, BufferId> of_memory;  // those that something passes
   for (auto m = static_cast<std::uint32_t>(n); m < moves.participants(); ++m) {
-    if (std::none_of(list.begin(), list.end(), [&](Moves::Move const& move) { return move.to == m; })) continue;
+    if (std::none_of(list.begin(), list.end(), [&](TransferSchedule::Move const& move) { return move.to == m; }))
+      continue;
     of_memory.emplace(m, BufferId(plan.buffers.size()));
     plan.buffers.push_back({machine.name_of(places[m]) + ".data", places[m], collective.bytes});
   }
-  auto const buffer = [&](std::uint32_t who, Moves::Store store) {
+  auto const buffer = [&](std::uint32_t who, TransferSchedule::Store store) {
     if (who >= n) return of_memory.at(who);
-    return BufferId(store == Moves::Store::Data ? who : who + n);
+    return BufferId(store == TransferSchedule::Store::Data ? who : who + n);
   };
   plan.steps.reserve(list.size());
   std::string const name(to_string(collective.op));
@@ -218,7 +219,7 @@ Seconds between_kernels(Model const& model, std::vector<Step> const& steps) {
 
 // What is worth weighing among so many: what has few steps.
 bool worth_weighing(Algorithm algorithm, Collective const& collective) {
-  if (collective.among.size() <= kMostForRings) return true;
+  if (collective.among.size() <= kMaxForRings) return true;
   switch (algorithm) {
     case Algorithm::Hierarchical:
     case Algorithm::HalvingDoubling: return true;
@@ -232,7 +233,7 @@ bool worth_weighing(Algorithm algorithm, Collective const& collective) {
 std::vector<Collective> settled(Collective const& collective) {
   if (collective.op != CollectiveOp::Chain || collective.pieces > 0) return {collective};
   std::vector<Collective> all;
-  for (std::size_t pieces = 1; pieces <= kMostChunks; pieces *= 2) {
+  for (std::size_t pieces = 1; pieces <= kMaxChunks; pieces *= 2) {
     all.push_back(collective);
     all.back().pieces = pieces;
   }
@@ -246,7 +247,7 @@ class Weighing {
       : model_(model), collective_(collective), layout_(layout_of(model, collective)), places_(collective.among) {
     for (auto const& near : layout_.near) places_.emplace_back(near.memory);
     for (auto const movers : kMovers)
-      if (movers == Movers::Fastest || collective.among.size() <= kMostForRings)
+      if (movers == Movers::Fastest || collective.among.size() <= kMaxForRings)
         lanes_.emplace_back(model, collective, places_, movers);
   }
 
@@ -295,19 +296,19 @@ class Weighing {
 
   // Whether kernels may go through host memory: over PCIe, those that read and write it beside others are slow. On 2 x
   // H200 one GPU's moved 71 GB/s both ways where its copy engines move 97, and an all_gather took twice as predicted.
-  [[nodiscard]] bool reaches_host_by_nvlink(Waypoints const& waypoints) const {
-    return waypoints.places.size() > waypoints.participants &&
+  [[nodiscard]] bool reaches_host_by_nvlink(Sites const& sites) const {
+    return sites.places.size() > sites.participants &&
            std::all_of(collective_.among.begin(), collective_.among.end(), [&](Place const& place) {
              auto const gpu = gpu_at(model_.machine(), place);
              return gpu && cpu_link(model_.machine(), *gpu);
            });
   }
 
-  [[nodiscard]] Waypoints participants() const { return {collective_.among, collective_.among.size()}; }
+  [[nodiscard]] Sites participants() const { return {collective_.among, collective_.among.size()}; }
 
   // In several styles: which is best shows when they run, and it alone stays. The figures are of those tried on the
   // bundled machines the ones without which some plan was clearly worse. Plans that take `enough` are of no use.
-  void weigh_trees_over(Waypoints const& waypoints, Seconds enough) {
+  void weigh_trees_over(Sites const& sites, Seconds enough) {
     auto const before = plans_.size();
     auto layout = layout_;
     struct ByKernels {
@@ -315,9 +316,9 @@ class Weighing {
     };
     constexpr std::array<ByKernels, 3> kStyles{{{false, false}, {true, false}, {true, true}}};
     for (auto const& by_kernels : kStyles) {
-      if (by_kernels.through_host && !reaches_host_by_nvlink(waypoints)) continue;
+      if (by_kernels.through_host && !reaches_host_by_nvlink(sites)) continue;
       PackingStyle const style{by_kernels.between_gpus, by_kernels.through_host, {0.01, 0.1, 0.5}, enough};
-      for (auto& packing : packed_trees(collective_, waypoints, model_, style)) {
+      for (auto& packing : packed_trees(collective_, sites, model_, style)) {
         layout.packing = std::move(packing);
         lanes_.front().settle(layout.packing->legs);
         for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
@@ -334,7 +335,7 @@ class Weighing {
     plans_.erase(first + 1, plans_.end());
   }
 
-  void weigh(Collective const& one, Algorithm algorithm, Moves const& moves, Seconds enough = kForever) {
+  void weigh(Collective const& one, Algorithm algorithm, TransferSchedule const& moves, Seconds enough = kForever) {
     // Through host memory copy engines move most anyway, and trees say who moves what.
     bool const as_is = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
     std::optional<WeighedAlgorithm> best;
@@ -381,7 +382,7 @@ std::vector<WeighedAlgorithm> weighed(Model const& model, Collective const& coll
 Layout layout_of(Model const& model, Collective const& collective) {
   auto const& machine = model.machine();
   Layout layout;
-  if (collective.among.size() <= kMostForRings)
+  if (collective.among.size() <= kMaxForRings)
     layout.rings = disjoint_rings(machine, collective.among);
   else
     layout.rings = {{}};
@@ -402,7 +403,7 @@ Layout layout_of(Model const& model, Collective const& collective) {
     auto const latency = std::max(cost.time - flowing, Seconds(1e-9));
     auto const depth = static_cast<double>(collective.among.size()) - 1;
     layout.chunks = static_cast<std::size_t>(
-        std::clamp(std::sqrt(depth * (flowing / latency)), 1.0, static_cast<double>(kMostChunks)));
+        std::clamp(std::sqrt(depth * (flowing / latency)), 1.0, static_cast<double>(kMaxChunks)));
   }
   return layout;
 }

@@ -2,8 +2,8 @@
 // A collective on a machine: algorithm by estimated time, every move with its best way, buffers, and the bound.
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/algorithms.hpp"
-#include "core/planner/lower_bound.hpp"
 
 namespace lanewise {
 

@@ -10,9 +10,9 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMostRings = 12;
+constexpr std::size_t kMaxRings = 12;
 // Steps of the search: a mesh of eight is through after some thousands.
-constexpr int kMostTries = 200000;
+constexpr int kMaxTries = 200000;
 
 using Links = std::vector<std::vector<int>>;
 using Order = std::vector<std::size_t>;
@@ -31,7 +31,7 @@ class RingSearch {
   }
 
  private:
-  [[nodiscard]] bool through() const { return best_.size() == most_ || tries_ > kMostTries; }
+  [[nodiscard]] bool through() const { return best_.size() == most_ || tries_ > kMaxTries; }
 
   void begin_ring() {
     if (rings_.size() > best_.size()) best_ = rings_;
@@ -82,7 +82,7 @@ class RingSearch {
   }
 
   Links left_;
-  std::size_t most_ = kMostRings / 2;
+  std::size_t most_ = kMaxRings / 2;
   std::vector<Order> rings_;
   std::vector<Order> best_;
   int tries_ = 0;

@@ -1,0 +1,371 @@
+#include "core/diagnosis/hypothesis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/machine/path_class.hpp"
+#include "core/model/pcie.hpp"
+
+namespace lanewise {
+namespace {
+
+// Two states of a link that differ by less carry as much, for all that a measurement can tell.
+constexpr double kSameRate = 0.03;
+
+std::optional<PciId> gpu_of(Machine const& machine, std::string const& name) {
+  auto const id = machine.find_function(name);
+  return id && machine.at(*id).kind == PciKind::Gpu ? id : std::nullopt;
+}
+
+// GPUs of one host, reached directly or as the planner would.
+bool is_peer(Machine const& machine, MeasuredSeries const& series, MeasuredFlow const& flow) {
+  auto const a = gpu_of(machine, flow.from);
+  auto const b = gpu_of(machine, flow.to);
+  if (!a || !b || *a == *b || machine.host_of(*a) != machine.host_of(*b)) return false;
+  return !series.mechanism || series.mechanism == Mechanism::PcieP2p || series.mechanism == Mechanism::Nvlink;
+}
+
+Hypothesis said(CauseKind kind, std::string subject, std::string text) {
+  Hypothesis hypothesis;
+  hypothesis.kind = kind;
+  hypothesis.subject = std::move(subject);
+  hypothesis.text = std::move(text);
+  return hypothesis;
+}
+
+class Finder {
+ public:
+  Finder(Machine const& machine, std::vector<SlowPoint> const& slow, Catalogue& catalogue)
+      : machine_(machine), catalogue_(catalogue) {
+    for (auto const& [series, point] : slow) {
+      for (auto const& flow : point->flows) {
+        add_end(flow.from);
+        add_end(flow.to);
+        peers_ = peers_ || is_peer(machine, *series, flow);
+      }
+      by_nvlink_ = by_nvlink_ || series->mechanism == Mechanism::Nvlink;
+      if (series->mechanism == Mechanism::Gdr) gpu_direct_ = true;
+    }
+  }
+
+  std::vector<Hypothesis> find() {
+    links();
+    settings();
+    host_memory();
+    peer_access();
+    nvlinks();
+    network();
+    return std::move(found_);
+  }
+
+ private:
+  void add_end(std::string const& name) {
+    auto const place = machine_.find_place(name);
+    if (!place) return;
+    if (auto const* numa = std::get_if<NumaId>(&*place)) {
+      numas_.insert(index(*numa));
+      return;
+    }
+    ends_.insert(index(std::get<PciId>(*place)));
+  }
+
+  std::function<void(Machine&)> applied(Setting setting) {
+    return [setting = std::move(setting), &catalogue = catalogue_](Machine& machine) {
+      apply_setting(machine, setting, catalogue);
+    };
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ links
+
+  // The links of the ends and of everything above them; of network transfers those of the NICs too.
+  void links() {
+    std::set<std::size_t> functions;
+    auto const climb = [&](std::size_t at) {
+      for (std::optional<PciId> id = PciId(at); id; id = machine_.at(*id).parent) functions.insert(index(*id));
+    };
+    std::set<HostId> hosts;
+    for (auto const end : ends_) {
+      climb(end);
+      hosts.insert(machine_.host_of(PciId(end)));
+    }
+    for (auto const numa : numas_) hosts.insert(machine_.host_of(Place(NumaId(numa))));
+    if (hosts.size() > 1)
+      for (auto const nic : machine_.all(PciKind::Nic))
+        if (hosts.contains(machine_.host_of(nic))) climb(index(nic));
+    // Devices before switches: a single slow device is more often its own slot.
+    for (bool const device : {true, false})
+      for (auto const function : functions) {
+        auto const kind = machine_.at(PciId(function)).kind;
+        if ((kind != PciKind::Switch && kind != PciKind::RootPort) == device) links_of(PciId(function));
+      }
+  }
+
+  void links_of(PciId id) {
+    auto const& said = machine_.at(id).link;
+    auto const usual = said ? said : assumed_link(machine_, id);
+    if (!usual) return;
+    std::vector<PcieLink> states;
+    for (int const width : {16, 8, 4, 2, 1})
+      for (int generation = usual->generation; generation >= 1; --generation)
+        if (PcieLink const state{generation, width}; width <= usual->width && state != *usual) states.push_back(state);
+    // The fewer things are wrong with it, the likelier: width alone (bad contacts), generation alone, then both.
+    std::stable_sort(states.begin(), states.end(), [&](PcieLink a, PcieLink b) {
+      auto const wrong = [&](PcieLink s) {
+        return (s.width != usual->width ? 1 : 0) + (s.generation != usual->generation ? 2 : 0);
+      };
+      return wrong(a) < wrong(b);
+    });
+    std::vector<double> rates;
+    auto const first = found_.size();
+    for (auto const state : states) {
+      auto const rate = pcie::raw_rate(state).value();
+      auto const known =
+          std::find_if(rates.begin(), rates.end(), [&](double r) { return std::abs(r / rate - 1) < kSameRate; });
+      if (known != rates.end()) {
+        found_[first + static_cast<std::size_t>(known - rates.begin())].likewise.push_back(to_string(state));
+        continue;
+      }
+      rates.push_back(rate);
+      link(id, *usual, state);
+    }
+  }
+
+  void link(PciId id, PcieLink usual, PcieLink state) {
+    auto const& function = machine_.at(id);
+    Setting const setting{"link@" + function.name, to_string(state)};
+    auto h = said(
+        CauseKind::Link, function.name,
+        fmt::format("the PCIe link of {} runs at {} instead of {}", function.name, to_string(state), to_string(usual)));
+    h.check = fmt::format("lspci -vv -s {} under load: LnkSta against LnkCap; reseat the card, riser or cable",
+                          function.bdf.empty() ? "(the device)" : function.bdf);
+    h.settings = {setting};
+    h.change = applied(setting);
+    found_.push_back(std::move(h));
+  }
+
+  // --------------------------------------------------------------------------------------------------------- settings
+
+  void settings() {
+    if (peers_) {
+      Setting const acs{"acs", "on"};
+      auto h = said(CauseKind::Acs, "", "ACS redirects peer traffic through the root complex");
+      h.check = "lspci -vvv: ACSCtl with ReqRedir+ above the GPUs; the firmware's ACS option, or the IOMMU, sets it";
+      h.settings = {acs};
+      h.change = applied(acs);
+      found_.push_back(std::move(h));
+      acs_of_one_switch();
+    }
+    if (translates(machine_.hosts.front().settings.iommu)) return;
+    Setting const iommu{"iommu", "translated"};
+    auto translated = said(CauseKind::Iommu, "", "the IOMMU translates DMA");
+    translated.check = "/proc/cmdline and dmesg: iommu=pt or intel_iommu=off, amd_iommu=off; in a VM ask its host";
+    translated.settings = {iommu};
+    translated.change = applied(iommu);
+    found_.push_back(std::move(translated));
+  }
+
+  void acs_of_one_switch() {
+    std::set<std::size_t> switches;
+    for (auto const end : ends_)
+      for (auto id = machine_.at(PciId(end)).parent; id; id = machine_.at(*id).parent)
+        if (machine_.at(*id).kind == PciKind::Switch) switches.insert(index(*id));
+    for (auto const at : switches) {
+      auto const& name = machine_.at(PciId(at)).name;
+      auto h =
+          said(CauseKind::Acs, name, fmt::format("ACS redirects peer traffic below {} through the root complex", name));
+      h.check = "lspci -vvv: ACSCtl with ReqRedir+ on the switch's downstream ports";
+      h.settings = {{"acs@" + name, "on"}};
+      h.change = applied(h.settings.front());
+      found_.push_back(std::move(h));
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------------ host memory
+
+  void host_memory() {
+    for (std::size_t i = 0; i < machine_.numa_nodes.size() && !numas_.empty(); ++i) {
+      auto const name = machine_.numa_nodes[i].name;
+      auto h = said(CauseKind::Numa, name, fmt::format("the host memory was on {}, not beside the device", name));
+      h.check = "numactl --cpunodebind and --membind; numastat -p shows where a process has its pages";
+      h.reinterpret = [name, host = machine_.host_of(Place(NumaId(i))), &machine = machine_](MeasuredSeries&,
+                                                                                             MeasuredPoint& point) {
+        bool changed = false;
+        for (auto& flow : point.flows)
+          for (auto* end : {&flow.from, &flow.to}) {
+            auto const place = machine.find_place(*end);
+            if (!place || !std::holds_alternative<NumaId>(*place) || machine.host_of(*place) != host) continue;
+            changed = changed || *end != name;
+            *end = name;
+          }
+        return changed;
+      };
+      found_.push_back(std::move(h));
+    }
+    if (numas_.empty()) return;
+    auto h = said(CauseKind::Pageable, "", "the host memory was pageable, not pinned");
+    h.check = "cudaHostAlloc or cudaHostRegister for the buffers; bandwidthTest --memory=pinned";
+    h.reinterpret = [](MeasuredSeries& series, MeasuredPoint&) {
+      if (series.pageable || (series.mechanism && series.mechanism != Mechanism::HostDma)) return false;
+      return series.pageable = true;
+    };
+    found_.push_back(std::move(h));
+  }
+
+  // ------------------------------------------------------------------------------------------------------ peer access
+
+  void peer_access() {
+    if (!peers_) return;
+    auto h = peer_refused();
+    h.reinterpret = [&machine = machine_](MeasuredSeries& series, MeasuredPoint& point) {
+      for (auto const& flow : point.flows)
+        if (!is_peer(machine, series, flow)) return false;
+      if (series.op != Op::Copy) return false;
+      series.mechanism = Mechanism::HostStaged;
+      series.by_driver = true;
+      series.pulled = false;
+      return true;
+    };
+    found_.push_back(std::move(h));
+    if (!by_nvlink_) return;
+    auto pcie = said(CauseKind::NotNvlink, "", "the GPUs reach each other over PCIe: NVLink is not in use");
+    pcie.check = "nvidia-smi nvlink --status; the fabric manager must run on machines with NVSwitch";
+    pcie.settings = {{"nvlink", "off"}};
+    pcie.change = applied({"nvlink", "off"});
+    pcie.reinterpret = [](MeasuredSeries& series, MeasuredPoint&) {
+      if (series.mechanism != Mechanism::Nvlink) return false;
+      series.mechanism = Mechanism::PcieP2p;
+      return true;
+    };
+    found_.push_back(std::move(pcie));
+  }
+
+  void nvlinks() {
+    if (!peers_) return;
+    for (auto const& fabric : machine_.nvswitches)
+      for (auto const& port : fabric.ports)
+        if (ends_.contains(index(port.gpu))) port_links(port);
+    bundled_links();
+  }
+
+  static void set_port_links(Machine& machine, PciId gpu, int count) {
+    for (auto& fabric : machine.nvswitches)
+      for (auto& port : fabric.ports)
+        if (port.gpu == gpu) port.count = count;
+  }
+  void port_links(NvSwitch::Port const& port) {
+    for (int left = port.count - 1; left >= 1; --left)
+      nvlink(machine_.at(port.gpu).name, port.count, left,
+             [gpu = port.gpu, left](Machine& machine) { set_port_links(machine, gpu, left); });
+  }
+
+  void bundled_links() {
+    for (std::size_t i = 0; i < machine_.nvlinks.size(); ++i) {
+      auto const& bundle = machine_.nvlinks[i];
+      auto const of = [&](NvlinkEnd const& one) {
+        auto const* id = std::get_if<PciId>(&one);
+        return id != nullptr && ends_.contains(index(*id)) ? machine_.at(*id).name : std::string();
+      };
+      if (of(bundle.a).empty() || of(bundle.b).empty()) continue;
+      for (int left = bundle.count - 1; left >= 1; --left)
+        nvlink(of(bundle.a) + "-" + of(bundle.b), bundle.count, left,
+               [i, left](Machine& machine) { machine.nvlinks[i].count = left; });
+    }
+  }
+
+  void nvlink(std::string const& subject, int usual, int left, std::function<void(Machine&)> change) {
+    auto h = said(CauseKind::Nvlink, subject,
+                  fmt::format("{} of the {} NVLinks of {} are down", usual - left, usual, subject));
+    h.check = "nvidia-smi nvlink --status and --errorcounters";
+    h.change = std::move(change);
+    found_.push_back(std::move(h));
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- network
+
+  void network() {
+    if (gpu_direct_) {
+      auto h = said(CauseKind::NoGpuDirect, "", "no GPUDirect RDMA: the transfers are staged in host memory");
+      h.check = "lsmod | grep nvidia_peermem, or ibv_reg_dmabuf_mr with an open kernel driver";
+      h.reinterpret = [](MeasuredSeries& series, MeasuredPoint&) {
+        if (series.mechanism != Mechanism::Gdr) return false;
+        series.mechanism = Mechanism::NetStaged;
+        series.op = Op::Copy;
+        return true;
+      };
+      found_.push_back(std::move(h));
+    }
+    if (!machine_.fabric) return;
+    std::set<HostId> hosts;
+    for (auto const end : ends_) hosts.insert(machine_.host_of(PciId(end)));
+    for (auto const numa : numas_) hosts.insert(machine_.host_of(Place(NumaId(numa))));
+    if (hosts.size() < 2) return;
+    for (auto const& attachment : machine_.fabric->attachments) {
+      auto const& nic = machine_.at(attachment.nic);
+      if (!hosts.contains(machine_.host_of(attachment.nic))) continue;
+      auto h = said(CauseKind::Nic, nic.name, fmt::format("another NIC was used than {}, which is nearest", nic.name));
+      h.check = "perftest -d DEVICE, UCX_NET_DEVICES or NCCL_IB_HCA: the NIC that shares a switch with the GPU";
+      h.change = [id = attachment.nic](Machine& machine) {
+        std::erase_if(machine.fabric->attachments, [&](Fabric::Attachment const& a) { return a.nic == id; });
+      };
+      found_.push_back(std::move(h));
+    }
+  }
+
+  Machine const& machine_;
+  Catalogue& catalogue_;
+  std::set<std::size_t> ends_, numas_;
+  bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false;
+  std::vector<Hypothesis> found_;
+};
+
+}  // namespace
+
+std::string_view to_string(CauseKind kind) {
+  constexpr std::array<std::string_view, 10> kNames{"link",     "nvlink",       "acs",        "iommu", "numa",
+                                                    "pageable", "peer_refused", "not_nvlink", "nic",   "no_gpudirect"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::vector<Hypothesis> refusals_for(Machine const& machine, Catalogue& catalogue) {
+  std::vector<Hypothesis> found;
+  auto const add = [&](CauseKind kind, std::string subject, std::string text, std::string check, Setting setting) {
+    auto h = said(kind, std::move(subject), std::move(text));
+    h.check = std::move(check);
+    h.settings = {setting};
+    h.change = [setting = std::move(setting), &catalogue](Machine& changed) {
+      apply_setting(changed, setting, catalogue);
+    };
+    found.push_back(std::move(h));
+  };
+  add(CauseKind::Iommu, "", "the IOMMU translates DMA, so the driver refuses peer access",
+      "/proc/cmdline and dmesg: iommu=pt or intel_iommu=off, amd_iommu=off", {"iommu", "translated"});
+  add(CauseKind::Acs, "", "ACS redirects peer traffic, so the driver refuses peer access",
+      "lspci -vvv: ACSCtl with ReqRedir+ above the GPUs", {"acs", "on"});
+  add(CauseKind::PeerRefused, "", "it is a virtual machine whose hypervisor does not announce peer access",
+      "the hypervisor's option for peer-to-peer cliques of passed-through GPUs", {"virtualization", "passthrough"});
+  add(CauseKind::NotNvlink, "", "the NVSwitch fabric is not initialised", "systemctl status nvidia-fabricmanager",
+      {"software.fabric_manager", "false"});
+  for (auto const gpu : machine.all(PciKind::Gpu)) {
+    auto const& name = machine.at(gpu).name;
+    add(CauseKind::PeerRefused, name, fmt::format("{} is split by MIG, which has no peer access", name),
+        "nvidia-smi --query-gpu=mig.mode.current --format=csv", {"mig@" + name, "true"});
+  }
+  return found;
+}
+
+Hypothesis peer_refused() {
+  auto h = said(CauseKind::PeerRefused, "", "peer access is refused: the driver stages the copies in host memory");
+  h.check = "nvidia-smi topo -p2p r and -p2p w; ACS, IOMMU, virtualisation, MIG and the product can refuse it";
+  return h;
+}
+
+std::vector<Hypothesis> hypotheses_for(Machine const& machine, std::vector<SlowPoint> const& slow,
+                                       Catalogue& catalogue) {
+  return Finder(machine, slow, catalogue).find();
+}
+
+}  // namespace lanewise

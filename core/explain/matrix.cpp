@@ -1,0 +1,155 @@
+#include "core/explain/matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/io/error.hpp"
+#include "core/io/json.hpp"
+#include "core/io/word.hpp"
+#include "core/machine/path_class.hpp"
+#include "core/planner/planner.hpp"
+#include "core/text/table.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<std::string_view, 4> kMetricNames{"bandwidth", "latency", "mechanism", "class"};
+
+class MatrixMaker {
+ public:
+  MatrixMaker(Model const& model, MatrixQuestion const& question, Executor* executor)
+      : model_(model), planner_(model), intervals_(model), question_(question), executor_(executor) {}
+
+  Matrix::Cell cell(Place const& from, Place const& to) {
+    Matrix::Cell cell;
+    cell.path = path_between(model_.machine(), from, to);
+    Request const request{.id = "there", .from = from, .to = to, .bytes = question_.bytes, .op = question_.op};
+    if (possible_ways(model_.machine(), request).empty()) return cell;
+    auto const choice = planner_.choose(request);
+    if (!choice.chosen) return cell;
+    auto const& chosen = choice.judged[*choice.chosen];
+    cell.mechanism = to_string(chosen.way.mechanism);
+    if (!chosen.cost || question_.metric == Metric::Mechanism || question_.metric == Metric::Class) return cell;
+    if (question_.metric == Metric::Latency && by_kernel(question_.op)) {
+      auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
+      cell.time = model_.observed_latency(demand, *chosen.cost, request.op, chosen.way);
+    } else if (executor_ != nullptr)
+      run(request, cell);
+    else
+      alone(request, chosen, cell);
+    if (!cell.rate && cell.time) cell.rate = question_.bytes / *cell.time;
+    return cell;
+  }
+
+ private:
+  void alone(Request const& request, EvaluatedWay const& chosen, Matrix::Cell& cell) const {
+    cell.time = chosen.cost->time;
+    cell.range = time_range(intervals_, request, chosen.way);
+  }
+
+  void run(Request const& request, Matrix::Cell& cell) {
+    std::vector<Request> requests{request};
+    if (question_.bidirectional && request.from != request.to)
+      requests.push_back(
+          {.id = "back", .from = request.to, .to = request.from, .bytes = request.bytes, .op = request.op});
+    auto const trace = executor_->run(planner_.plan(requests));
+    cell.time = trace.makespan;
+    BytesPerSecond sum{0};
+    for (auto const& step : trace.steps) sum += step.rate();
+    cell.rate = sum;
+  }
+
+  Model const& model_;
+  Planner planner_;
+  Intervals intervals_;
+  MatrixQuestion const& question_;
+  Executor* executor_;
+};
+
+std::string cell_text(Matrix::Cell const& cell, Metric metric) {
+  if (metric == Metric::Class) return cell.path;
+  if (cell.mechanism.empty()) return "-";
+  if (metric == Metric::Mechanism) return cell.mechanism;
+  if (!cell.time) return "?";
+  return metric == Metric::Latency ? fmt::format("{:.2f}", microseconds(*cell.time))
+                                   : fmt::format("{:.1f}", gigabytes_per_second(*cell.rate));
+}
+
+std::string heading(Matrix const& matrix) {
+  auto const& q = matrix.question;
+  auto const both = q.bidirectional ? ", both directions at once, summed" : "";
+  switch (q.metric) {
+    case Metric::Bandwidth:
+      return fmt::format("bandwidth in GB/s of one {} {}{} (from row to column; {})", exact_text(q.bytes),
+                         to_string(q.op), both, matrix.mode);
+    case Metric::Latency:
+      return fmt::format("time in us of one {} {}{} (from row to column; {})", exact_text(q.bytes), to_string(q.op),
+                         both, matrix.mode);
+    case Metric::Mechanism:
+      return fmt::format("mechanism chosen for one {} {} (from row to column)", exact_text(q.bytes), to_string(q.op));
+    case Metric::Class: return "path between each two (as nvidia-smi topo -m)";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view to_string(Metric metric) { return kMetricNames.at(static_cast<std::size_t>(metric)); }
+
+Parsed<Metric> parse_metric(std::string_view text) { return parse_word<Metric>(text, kMetricNames, "a metric"); }
+
+Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor* executor) {
+  if (question.bidirectional && executor == nullptr)
+    throw PlanError("both directions at once share links: only a run (--mode sim) shows how");
+  Matrix matrix{question, executor != nullptr ? "sim" : "model", {}, {}};
+  MatrixMaker maker(model, question, executor);
+  for (auto const& place : question.places) matrix.names.push_back(model.machine().name_of(place));
+  for (auto const& from : question.places) {
+    auto& row = matrix.cells.emplace_back();
+    for (auto const& to : question.places) row.push_back(maker.cell(from, to));
+  }
+  return matrix;
+}
+
+std::string matrix_text(Matrix const& matrix) {
+  auto header = matrix.names;
+  header.insert(header.begin(), "");
+  Table table(std::move(header));
+  bool unknown = false;
+  for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+    std::vector<std::string> row{matrix.names[i]};
+    for (auto const& cell : matrix.cells[i]) {
+      row.push_back(cell_text(cell, matrix.question.metric));
+      unknown = unknown || row.back() == "?";
+    }
+    table.add(std::move(row));
+  }
+  return heading(matrix) + "\n" + table.text() +
+         (unknown ? "? : legal, but a figure is unknown; `why` says which\n" : "");
+}
+
+nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine) {
+  auto const& q = matrix.question;
+  nlohmann::ordered_json json{{"lanewise", "matrix/1"},           {"machine", machine},       {"mode", matrix.mode},
+                              {"metric", to_string(q.metric)},    {"bytes", q.bytes.value()}, {"op", to_string(q.op)},
+                              {"bidirectional", q.bidirectional}, {"places", matrix.names}};
+  json["cells"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+    for (std::size_t k = 0; k < matrix.cells[i].size(); ++k) {
+      auto const& cell = matrix.cells[i][k];
+      nlohmann::ordered_json item{{"from", matrix.names[i]}, {"to", matrix.names[k]}, {"class", cell.path}};
+      item["mechanism"] =
+          cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
+      if (cell.time) item["time_us"] = microseconds(*cell.time);
+      if (cell.range) item["time_interval_us"] = {microseconds(cell.range->low), microseconds(cell.range->high)};
+      if (cell.rate) item["bandwidth_GBps"] = gigabytes_per_second(*cell.rate);
+      json["cells"].push_back(std::move(item));
+    }
+  }
+  return json;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,78 @@
+#pragma once
+// What the readers of benchmarks share: a text as lines of words, and a measurement that fills up.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/interop/benchmarks/benchmark.hpp"
+#include "core/model/model.hpp"
+
+namespace lanewise {
+
+struct BenchmarkWord {
+  std::string_view text;
+  int column = 0;
+};
+
+struct BenchmarkLine {
+  int number = 0;
+  std::string_view text;  // without blanks at both ends
+  std::vector<BenchmarkWord> words;
+  [[nodiscard]] bool empty() const { return words.empty(); }
+  [[nodiscard]] bool starts_with(std::string_view beginning) const { return text.starts_with(beginning); }
+  [[nodiscard]] bool has(std::string_view part) const { return text.find(part) != std::string_view::npos; }
+};
+std::vector<BenchmarkLine> lines_of(SourceText const& source);
+// A number that is all of a word; nullopt for anything else, infinities and NaN too.
+std::optional<double> number_in(std::string_view word);
+// A whole number from 0: an index, a count, a size in bytes.
+std::optional<std::size_t> index_in(std::string_view word);
+// What stands behind a label such as "Driver Version:", without blanks; empty where the line does not begin with it.
+std::string_view value_after(BenchmarkLine const& line, std::string_view label);
+
+class BenchmarkBuilder {
+ public:
+  BenchmarkBuilder(SourceText const& source, Machine const& machine, BenchmarkOptions const& options, Benchmark tool);
+
+  // The place of the tool's GPU; reported and "" where the machine has none such.
+  std::string gpu(std::size_t index, int line, int column, std::optional<std::size_t> node = std::nullopt);
+  // Host memory as the tool takes it for a GPU.
+  std::string host(std::string const& gpu);
+  // --from and --to, which must name places.
+  MeasuredFlow ends();
+  // How two places reach each other without a detour: nvlink where it joins them, else pcie_p2p or host_dma.
+  Mechanism direct(std::string const& from, std::string const& to);
+  // The size of each transfer: what the command line says, else the tool's own default, which is noted.
+  Bytes bytes_or(Bytes tools_default);
+
+  // A series of this name, made by `like` when it is the first.
+  MeasuredSeries& series(MeasuredSeries const& like);
+  void add(MeasuredSeries const& like, std::vector<MeasuredFlow> flows, Bytes bytes, double value, int line,
+           int column);
+  void add_fact(MeasuredFlow const& flow, Mechanism mechanism, bool legal, int line, int column);
+  void note(std::string text);  // once, however often it is said
+  void environment(std::string const& key, std::string_view value);
+  void method(std::string text) { result_.method = std::move(text); }
+  void fail(int line, int column, std::string message);
+  // Throws what was reported, or that there was no figure.
+  Measurement finish();
+
+ private:
+  SourceText const& source_;
+  Machine const& machine_;
+  Model model_;
+  BenchmarkOptions const& options_;
+  Benchmark tool_;
+  Diagnostics diagnostics_;
+  Measurement result_;
+};
+
+// Each reads the output of one tool.
+Measurement read_nvbandwidth(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+Measurement read_p2p_test(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+Measurement read_bandwidth_test(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+Measurement read_nccl_tests(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+Measurement read_perftest(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+Measurement read_osu(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+
+}  // namespace lanewise

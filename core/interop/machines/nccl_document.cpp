@@ -1,0 +1,339 @@
+#include "core/interop/machines/nccl_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <pugixml.hpp>
+#include <set>
+
+namespace lanewise {
+namespace {
+
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxCpus = 64;
+constexpr std::size_t kMaxFunctions = 4096;
+constexpr int kMaxLinks = 1024;
+constexpr std::size_t kMaxCores = 8192;  // CONFIG_NR_CPUS of Linux goes no further
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+// "0000:3b:00.0"; virtual devices have longer domains ("10000:01:00.0").
+bool is_bus_id(std::string_view text) {
+  auto const colon = text.find(':');
+  if (colon == std::string_view::npos || colon < 4 || colon > 8 || text.size() != colon + 8) return false;
+  return is_hex(text.substr(0, colon)) && is_hex(text.substr(colon + 1, 2)) && text[colon + 3] == ':' &&
+         is_hex(text.substr(colon + 4, 2)) && text[colon + 6] == '.' && is_hex(text.substr(colon + 7));
+}
+
+// "10de:20b0" of "0x10de" and "0x20b0"; empty when either is missing or says nothing (0xffff).
+std::string pci_id(std::string_view vendor, std::string_view device) {
+  auto const four = [](std::string_view text) {
+    return text.starts_with("0x") && text.size() == 6 && is_hex(text.substr(2));
+  };
+  if (!four(vendor) || !four(device) || lower(vendor) == "0xffff") return {};
+  return lower(fmt::format("{}:{}", vendor.substr(2), device.substr(2)));
+}
+
+// The family that CPUID displays. NCCL adds the extended family to the base family shifted by four: 0x8f stands for
+// 0xf + 8 = 23. Files edited by hand have the displayed one.
+int displayed_family(int family) {
+  bool const nccl_form = (family & 0xf) == 0xf && family > 0xf;
+  return nccl_form ? 0xf + (family >> 4) : family;
+}
+
+class NcclReader {
+ public:
+  explicit NcclReader(SourceText const& source) : source_(source) {}
+
+  NcclSystem read() {
+    pugi::xml_document document;
+    auto const& text = source_.text();
+    auto const result =
+        document.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
+    if (!result)
+      fail_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)),
+              fmt::format("not valid XML: {}", result.description()));
+    else
+      read_document(document);
+    diagnostics_.throw_if_any();
+    return std::move(system_);
+  }
+
+ private:
+  // ----------------------------------------------------------------------------------------------------- reporting
+  void fail_at(std::size_t offset, std::string message) {
+    auto pos = source_.position(std::min(offset, source_.text().size()));
+    auto const line = source_.line(pos.line);
+    diagnostics_.add(std::move(pos), std::move(message), line);
+  }
+  static std::size_t offset_of(pugi::xml_node node) {
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, node.offset_debug()));
+  }
+  void fail(pugi::xml_node node, std::string message) { fail_at(offset_of(node), std::move(message)); }
+  // At an attribute: pugixml knows only where elements are, so its name is looked for in the element's text.
+  void fail(pugi::xml_node node, std::string_view attribute, std::string message) {
+    auto const start = offset_of(node);
+    auto const tag = std::string_view(source_.text()).substr(start);
+    auto const within = tag.substr(0, tag.find('<')).find(fmt::format(" {}=", attribute));
+    fail_at(within == std::string_view::npos ? start : start + within + 1, std::move(message));
+  }
+  void unknown_element(pugi::xml_node node) {
+    if (node.type() != pugi::node_element || !unknown_.insert(node.name()).second) return;
+    constexpr std::size_t kMaxNoted = 8;
+    if (unknown_.size() <= kMaxNoted)
+      system_.notes.push_back(fmt::format("the element <{}> is not known; left out", node.name()));
+  }
+
+  // ----------------------------------------------------------------------------------------------------- attributes
+  static std::string_view text(pugi::xml_node node, char const* name) { return node.attribute(name).as_string(); }
+
+  // A whole number; `absent` when the attribute is not there, and after reporting one that is wrong.
+  int number(pugi::xml_node node, char const* name, int absent, int least, int most) {
+    auto const attribute = node.attribute(name);
+    if (!attribute) return absent;
+    std::string_view const said = attribute.value();
+    int value = 0;
+    auto const [end, error] = std::from_chars(said.data(), said.data() + said.size(), value);
+    if (error == std::errc() && end == said.data() + said.size() && value >= least && value <= most) return value;
+    fail(node, name, fmt::format("{}=\"{}\" is not a whole number from {} to {}", name, said, least, most));
+    return absent;
+  }
+
+  // ------------------------------------------------------------------------------------------------------ elements
+  void read_document(pugi::xml_document const& document) {
+    pugi::xml_node root;
+    for (auto const node : document) {
+      if (node.type() == pugi::node_doctype && root_name(document) != "topology")
+        fail_at(source_.text().find("<!DOCTYPE"),
+                "a DOCTYPE is not accepted: NCCL writes none, and entities can make a small file explode");
+      if (node.type() != pugi::node_element) continue;
+      if (root) fail(node, fmt::format("a second root element <{}>; a file holds one <system>", node.name()));
+      root = node;
+    }
+    auto const name = root_name(document);
+    if (name == "topology")
+      return fail(document.document_element(),
+                  "this is hwloc XML (lstopo); NCCL's topology file begins with <system>. Set NCCL_TOPO_DUMP_FILE to "
+                  "have NCCL write one");
+    if (name != "system")
+      return fail(document.document_element(),
+                  fmt::format("the root element is <{}>; NCCL's topology file begins with <system>", name));
+    if (!diagnostics_.empty()) return;
+    auto const version = text(root, "version");
+    if (version != "1" && version != "2")
+      system_.notes.push_back(fmt::format("the file is version '{}'; 1 and 2 are known", version));
+    for (auto const node : root) {
+      if (std::string_view(node.name()) == "cpu")
+        read_cpu(node);
+      else
+        unknown_element(node);
+    }
+    if (system_.cpus.empty() && diagnostics_.empty()) fail(root, "the file has no <cpu>");
+  }
+  static std::string_view root_name(pugi::xml_document const& document) { return document.document_element().name(); }
+
+  void read_cpu(pugi::xml_node node) {
+    if (system_.cpus.size() == kMaxCpus) return fail(node, fmt::format("more than {} <cpu> elements", kMaxCpus));
+    NcclCpu cpu;
+    auto const host = text(node, "host_hash");
+    if (!host.empty() && !host_.empty() && host != host_)
+      fail(node, "host_hash", "a CPU of another host; a file of several hosts is not one machine");
+    if (host_.empty()) host_ = host;
+    cpu.numa = number(node, "numaid", -1, -1, 65535);
+    check_numa(node, std::max(0, cpu.numa));
+    if (auto const mask = text(node, "affinity"); !mask.empty()) {
+      auto const cores = core_list(mask);
+      if (!cores)
+        fail(node, "affinity",
+             fmt::format("affinity=\"{}\" is not a mask of at most {} cores", mask.substr(0, 64), kMaxCores));
+      cpu.cores = cores.value_or("");
+    }
+    cpu.arch = text(node, "arch");
+    if (auto const vendor = text(node, "vendor"); !vendor.empty()) {
+      auto const family = number(node, "familyid", 0, 0, 65535);
+      bool const amd = vendor == "AuthenticAMD";
+      cpu.cpuid = fmt::format("{}/{}/{}", vendor, amd ? displayed_family(family) : family,
+                              number(node, "modelid", 0, 0, 65535));
+    }
+    for (auto const child : node) {
+      std::string_view const name = child.name();
+      if (name == "pci")
+        read_pci(child, cpu.pci, 1);
+      else if (name == "nic")
+        read_nic(child, cpu.nets);
+      else
+        unknown_element(child);
+    }
+    system_.cpus.push_back(std::move(cpu));
+  }
+
+  void check_numa(pugi::xml_node node, int numa) {
+    auto const [first, fresh] = numa_lines_.emplace(numa, offset_of(node));
+    if (!fresh)
+      fail(node, "numaid",
+           fmt::format("NUMA node {} stands twice (first at line {})", numa, source_.position(first->second).line));
+  }
+
+  void read_pci(pugi::xml_node node, std::vector<NcclPci>& into, int depth) {
+    if (depth > kMaxDepth) return fail(node, fmt::format("nested deeper than {} levels", kMaxDepth));
+    if (bus_ids_.size() == kMaxFunctions) return fail(node, fmt::format("more than {} <pci> elements", kMaxFunctions));
+    NcclPci pci;
+    read_bus_id(node, pci);
+    read_class(node, pci);
+    pci.id = pci_id(text(node, "vendor"), text(node, "device"));
+    pci.subsystem = pci_id(text(node, "subsystem_vendor"), text(node, "subsystem_device"));
+    read_pcie_link(node, pci);
+    for (auto const child : node) {
+      std::string_view const name = child.name();
+      if (name == "pci")
+        read_pci(child, pci.below, depth + 1);
+      else if (name == "nic")
+        read_nic(child, pci.nets);
+      else if (name == "gpu")
+        read_gpu(child, pci);
+      else if (name != "pcilink")
+        unknown_element(child);  // devices that share a PCIe switch; the tree says it
+    }
+    if (!pci.device_class)
+      pci.device_class = pci.gpu ? 0x030200 : !pci.nets.empty() ? 0x020000 : !pci.below.empty() ? 0x060400 : 0;
+    if (!pci.below.empty() && !pci.is_bridge())
+      fail(node, "class", "only a bridge (class 0x0604) has devices below it");
+    if (pci.gpu && pci.is_bridge()) fail(node, "class", "a bridge (class 0x0604) is not a GPU");
+    into.push_back(std::move(pci));
+  }
+
+  void read_bus_id(pugi::xml_node node, NcclPci& pci) {
+    pci.bus_id = lower(text(node, "busid"));
+    if (pci.bus_id.empty()) return fail(node, "<pci> has no busid");
+    if (!is_bus_id(pci.bus_id))
+      fail(node, "busid", fmt::format("busid=\"{}\" is not a PCI address such as 0000:3b:00.0", pci.bus_id));
+    auto const [known, fresh] = bus_ids_.emplace(pci.bus_id, offset_of(node));
+    if (!fresh)
+      fail(node, "busid",
+           fmt::format("the busid {} stands twice (first at line {})", pci.bus_id,
+                       source_.position(known->second).line));
+  }
+
+  void read_class(pugi::xml_node node, NcclPci& pci) {
+    auto const said = text(node, "class");
+    if (said.empty()) return;
+    auto const digits = said.starts_with("0x") ? said.substr(2) : said;
+    std::uint32_t value = 0;
+    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (error == std::errc() && end == digits.data() + digits.size() && value <= 0xffffff)
+      pci.device_class = value;
+    else
+      fail(node, "class", fmt::format("class=\"{}\" is not a PCI class such as 0x030200", said));
+  }
+
+  // "8 GT/s", "32.0 GT/s PCIe"; empty or "Unknown" where the kernel does not know.
+  void read_pcie_link(pugi::xml_node node, NcclPci& pci) {
+    auto const speed = text(node, "link_speed");
+    double rate = 0;
+    auto const [end, error] = std::from_chars(speed.data(), speed.data() + speed.size(), rate);
+    if (error == std::errc()) pci.generation = generation_of_rate(rate);
+    if (pci.generation == 0 && !speed.empty())
+      system_.notes.push_back(fmt::format("{}: the link speed '{}' is not one of PCIe; left out", pci.bus_id, speed));
+    auto const width = text(node, "link_width").empty() ? 0 : number(node, "link_width", 0, 0, 255);
+    if (parse_pcie_link(fmt::format("gen1 x{}", width)).value)
+      pci.width = width;
+    else if (width != 0)
+      system_.notes.push_back(fmt::format("{}: a link cannot be {} lanes wide; left out", pci.bus_id, width));
+  }
+
+  void read_nic(pugi::xml_node node, std::vector<NcclNet>& into) {
+    for (auto const child : node) {
+      std::string_view const name = child.name();
+      if (name == "coll") continue;  // the same port as seen by a collective network
+      if (name != "net") {
+        unknown_element(child);
+        continue;
+      }
+      if (++nets_ > kMaxFunctions) return fail(child, fmt::format("more than {} <net> elements", kMaxFunctions));
+      into.push_back(
+          {std::string(text(child, "name")), number(child, "speed", 0, -1, 100'000'000), text(child, "gdr") == "1"});
+    }
+  }
+
+  void read_gpu(pugi::xml_node node, NcclPci& pci) {
+    if (pci.gpu) return fail(node, "a second <gpu> in one <pci>");
+    NcclGpu gpu;
+    auto const device = number(node, "dev", -1, -1, 65535);
+    if (device >= 0) gpu.device = device;
+    gpu.sm = text(node, "sm");
+    gpu.gcn = text(node, "gcn");
+    for (auto const child : node) {
+      std::string_view const name = child.name();
+      if (name == "nvlink")
+        read_link(child, NcclLink::Kind::NvLink, gpu);
+      else if (name == "xgmi")
+        read_link(child, NcclLink::Kind::Xgmi, gpu);
+      else if (name == "c2c")
+        read_link(child, NcclLink::Kind::C2c, gpu);
+      else
+        unknown_element(child);
+    }
+    pci.gpu = std::move(gpu);
+  }
+
+  void read_link(pugi::xml_node node, NcclLink::Kind kind, NcclGpu& gpu) {
+    if (++links_ > kMaxFunctions * 8) return fail(node, "too many links between GPUs");
+    NcclLink link{kind, lower(text(node, "target")), lower(text(node, "tclass")),
+                  number(node, "count", 1, 1, kMaxLinks), 0};
+    if (kind == NcclLink::Kind::C2c)
+      link.bandwidth = number(node, "bw", 0, 0, 100'000'000);
+    else if (link.target.empty())
+      fail(node, fmt::format("<{}> has no target", node.name()));
+    gpu.links.push_back(std::move(link));
+  }
+
+  SourceText const& source_;
+  Diagnostics diagnostics_;
+  NcclSystem system_;
+  std::map<std::string, std::size_t> bus_ids_;  // and where they stand
+  std::map<int, std::size_t> numa_lines_;
+  std::string host_;  // the first host_hash
+  std::set<std::string> unknown_;
+  std::size_t nets_ = 0;
+  std::size_t links_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> core_list(std::string_view mask) {
+  std::vector<bool> cores;  // from core 0
+  for (auto rest = mask; !rest.empty();) {
+    auto const comma = rest.find_last_of(',');
+    auto const word = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
+    std::uint32_t bits = 0;
+    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), bits, 16);
+    if (word.empty() || error != std::errc() || end != word.data() + word.size() || cores.size() >= kMaxCores)
+      return std::nullopt;
+    for (int i = 0; i < 32; ++i) cores.push_back((bits >> i & 1U) != 0);
+  }
+  std::string list;
+  for (std::size_t first = 0; first < cores.size(); ++first) {
+    if (!cores[first]) continue;
+    auto last = first;
+    while (last + 1 < cores.size() && cores[last + 1]) ++last;
+    list += fmt::format("{}{}{}", list.empty() ? "" : ",", first, last > first ? fmt::format("-{}", last) : "");
+    first = last;
+  }
+  return list;
+}
+
+NcclSystem read_nccl_system(SourceText const& source) { return NcclReader(source).read(); }
+
+}  // namespace lanewise

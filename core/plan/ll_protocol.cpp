@@ -1,0 +1,53 @@
+#include "core/plan/ll_protocol.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <iterator>
+#include <map>
+
+namespace lanewise {
+namespace {
+
+// Sent by one GPU. Beyond it the doubled bytes cost more than the flags that they save: some 6 us of an H200's link.
+constexpr Bytes kMaxSent{std::int64_t{1} << 20};
+
+bool is_whole(Bytes bytes) { return bytes.value() % kLLElement.value() == 0; }
+
+bool may_travel(Step const& step) {
+  bool const local = step.way.mechanism == Mechanism::Local && step.op == Op::Copy;
+  bool const by_kernel = (step.way.mechanism == Mechanism::Local || step.way.mechanism == Mechanism::Nvlink ||
+                          step.way.mechanism == Mechanism::PcieP2p) &&
+                         (step.op == Op::Write || step.op == Op::Read);
+  return (local || by_kernel) && step.work == Seconds(0) && step.reads && step.writes && is_whole(step.bytes) &&
+         is_whole(step.reads->offset) && is_whole(step.writes->offset);
+}
+
+// No step writes a part of what another reads or writes: they have the same place or none in common.
+bool are_apart(std::span<Step const> steps) {
+  std::map<Cell, bool> written;
+  for (auto const& step : steps) {
+    written[{step.reads->buffer, step.reads->offset, step.bytes}];
+    written[{step.writes->buffer, step.writes->offset, step.bytes}] = true;
+  }
+  for (auto a = written.begin(); a != written.end(); ++a)
+    for (auto b = std::next(a);
+         b != written.end() && b->first.buffer == a->first.buffer && b->first.offset < a->first.offset + a->first.bytes;
+         ++b)
+      if (a->second || b->second) return false;
+  return true;
+}
+
+}  // namespace
+
+bool uses_ll_protocol(std::span<Step const> steps) {
+  std::map<Place, Bytes> sent;
+  std::map<Place, std::size_t> count;
+  bool const few = std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
+    if (!may_travel(step) || ++count[step.from] > kMaxLineSteps) return false;
+    if (step.from == step.to) return true;
+    return ++count[step.to] <= kMaxLineSteps && (sent[step.from] += step.bytes) <= kMaxSent;
+  });
+  return few && are_apart(steps);
+}
+
+}  // namespace lanewise

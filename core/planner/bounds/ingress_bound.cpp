@@ -1,0 +1,127 @@
+#include "core/planner/bounds/ingress_bound.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/planner/collectives/direct_ways.hpp"
+#include "core/solver/linear_program.hpp"
+
+namespace lanewise {
+namespace {
+
+// One way of bytes into a GPU or out of it: of staged ones a single leg.
+struct IntakeLeg {
+  Place from, to;
+  InlineVector<Use, 48> uses;
+};
+
+class Intake {
+ public:
+  Intake(std::vector<LeastTraffic> const& groups, Model const& model)
+      : groups_(groups), model_(model), planner_(model) {
+    auto const& machine = model.machine();
+    for (auto const gpu : machine.all(PciKind::Gpu)) {
+      bool const takes_part =
+          std::any_of(groups.begin(), groups.end(), [&](LeastTraffic const& group) { return has(group, Place(gpu)); });
+      (takes_part ? gpus_ : others_).emplace_back(gpu);
+    }
+    for (std::size_t m = 0; m < machine.numa_nodes.size(); ++m) memories_.emplace_back(NumaId(m));
+  }
+
+  std::optional<LowerBound> bound() {
+    for (auto const& to : gpus_)
+      for (auto const* sources : {&gpus_, &others_, &memories_})
+        for (auto const& from : *sources)
+          if (from != to) add_legs(from, to);
+    for (auto const& from : gpus_)
+      for (auto const* targets : {&others_, &memories_})
+        for (auto const& to : *targets) add_legs(from, to);
+    return solved();
+  }
+
+ private:
+  void add_legs(Place const& from, Place const& to) {
+    constexpr Bytes kLarge{std::int64_t{1} << 30};
+    for (auto const& judged : direct_ways(planner_, {.from = from, .to = to, .bytes = kLarge}))
+      legs_.push_back({from, to, model_.lower(from, to, kLarge, Op::Copy, judged.way).uses});
+  }
+
+  using Columns = std::vector<std::vector<LinearProgram::Entry>>;  // of the legs
+
+  void add_groups(LinearProgram& program, Columns& columns) const {
+    for (auto const& group : groups_) {
+      auto const in = program.add_row({.at_least = group.in * 1e-6});
+      auto const out = program.add_row({.at_least = group.out * 1e-6});
+      for (std::size_t i = 0; i < legs_.size(); ++i) {
+        bool const into = has(group, legs_[i].to);
+        if (into == has(group, legs_[i].from)) continue;
+        columns[i].push_back({into ? in : out, 1});
+      }
+      // What reaches the group first out of host memory was written there by somebody outside, who had it before.
+      auto const from_outside = program.add_row({.at_least = group.in * 1e-6});
+      for (std::size_t i = 0; i < legs_.size(); ++i) {
+        auto const& leg = legs_[i];
+        if (!is_memory(leg.from) && !has(group, leg.from) && (has(group, leg.to) || is_memory(leg.to)))
+          columns[i].push_back({from_outside, 1});
+      }
+    }
+  }
+
+  // In megabytes and seconds: the least T in which all rows are kept.
+  std::optional<LowerBound> solved() {
+    LinearProgram program;
+    Columns columns(legs_.size());
+    add_groups(program, columns);
+    // What one reads of host memory is there, each byte written by somebody.
+    for (auto const& gpu : gpus_) {
+      auto const written = program.add_row({.at_least = 0});
+      for (std::size_t i = 0; i < legs_.size(); ++i) {
+        if (is_memory(legs_[i].to)) columns[i].push_back({written, 1});
+        if (legs_[i].to == gpu && is_memory(legs_[i].from)) columns[i].push_back({written, -1});
+      }
+    }
+    std::map<ResourceId, int> rows;
+    for (std::size_t i = 0; i < legs_.size(); ++i)
+      for (auto const& use : legs_[i].uses) {
+        auto const [row, fresh] = rows.try_emplace(use.resource);
+        if (fresh) {
+          row->second = program.add_row({.at_most = 0});
+          program.entries.push_back({row->second, -capacity(use.resource)});
+        }
+        columns[i].push_back({row->second, use.weight.ratio()});
+      }
+    program.end_column(1);  // T
+    for (auto const& column : columns) {
+      program.entries.insert(program.entries.end(), column.begin(), column.end());
+      program.end_column(0);
+    }
+    auto const solution = solve(program);
+    if (!solution) return std::nullopt;
+    LowerBound bound{Seconds(solution->x[0]), {}};
+    constexpr double kLeastShare = 1e-6;
+    for (auto const& [resource, row] : rows)
+      if (auto const share = -solution->duals[static_cast<std::size_t>(row)] * capacity(resource); share > kLeastShare)
+        bound.binding.push_back({model_.resources().at(resource).name, share});
+    sort_largest_first(bound.binding);
+    return bound;
+  }
+  static bool has(LeastTraffic const& group, Place const& place) {
+    return std::find(group.of.begin(), group.of.end(), place) != group.of.end();
+  }
+  static bool is_memory(Place const& place) { return std::holds_alternative<NumaId>(place); }
+  [[nodiscard]] double capacity(ResourceId resource) const { return model_.capacity(resource)->value() * 1e-6; }
+
+  std::vector<LeastTraffic> const& groups_;
+  Model const& model_;
+  Planner planner_;
+  std::vector<Place> gpus_, others_, memories_;
+  std::vector<IntakeLeg> legs_;
+};
+
+}  // namespace
+
+std::optional<LowerBound> ingress_bound(std::vector<LeastTraffic> const& groups, Model const& model) {
+  return Intake(groups, model).bound();
+}
+
+}  // namespace lanewise

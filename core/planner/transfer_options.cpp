@@ -1,0 +1,76 @@
+#include "core/planner/transfer_options.hpp"
+
+#include <algorithm>
+
+#include "core/model/figures.hpp"
+#include "core/model/overheads.hpp"
+
+namespace lanewise {
+// The latency that is left when b / rate is taken off, at its least over all pieces b: a pipeline fills with no more
+// than its piece, and a piece of one chunk has no gaps. Linear between these three.
+Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option const& option) {
+  auto least = option.demand.latency();
+  auto const cap_of_all = option.demand.cap;
+  auto const chunk = option.demand.chunk > Bytes(0) ? option.demand.chunk : transfer.bytes;
+  for (auto const piece : {Bytes(1), std::min(chunk, transfer.bytes)}) {
+    auto const demand = model.lower(transfer.from, transfer.to, piece, transfer.op, option.way);
+    auto time = demand.latency();
+    if (demand.cap < kUnlimited) time += piece / demand.cap;
+    if (cap_of_all < kUnlimited) time = time - piece / cap_of_all;
+    least = std::min(least, time);
+  }
+  return std::max(least, Seconds(0));
+}
+
+Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece,
+                     bool is_divided) {
+  if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
+  if (is_divided && option.way.mechanism == Mechanism::HostStaged) {
+    auto const* part = model.machine().part_of(std::get<PciId>(transfer.from));
+    auto const gap = (figures::chunk_gap(part) + overheads::kEngineBeside) * model.assumed()(Parameter::EngineStart);
+    // Larger ones than the whole transfer's would be faster than the bound knows.
+    return std::min(Model::best_chunk(piece, gap, option.rate), option.way.chunk);
+  }
+  auto way = option.way;
+  way.chunk = Bytes(0);
+  return model.lower(transfer.from, transfer.to, piece, transfer.op, way).chunk;
+}
+
+Option option_of(Model const& model, OpenTransfer const& transfer, Way const& way, std::size_t candidate) {
+  Option option{candidate, way, model.lower(transfer.from, transfer.to, transfer.bytes, transfer.op, way), {}};
+  auto const cost = model.cost(option.demand, transfer.bytes);
+  option.rate = cost ? cost->rate : BytesPerSecond(0);
+  return option;
+}
+
+std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
+  std::vector<OpenTransfer> transfers;
+  std::vector<std::optional<std::size_t>> owner(plan.steps.size());  // none: of a collective, or computing
+  for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
+    owner[index(plan.decisions[d].step)] = d;
+    for (auto const& piece : plan.decisions[d].others) owner[index(piece.step)] = d;
+  }
+  for (auto const& decision : plan.decisions) {
+    auto const& step = plan.steps[index(decision.step)];
+    OpenTransfer transfer{decision.transfer, step.from, step.to, step.bytes, step.op, {}, {}};
+    auto const add_order = [&](Step const& of) {
+      for (auto const before : of.after) {
+        auto const other = owner[index(before)];
+        if (other && plan.decisions[*other].transfer != decision.transfer) transfer.after.push_back(*other);
+      }
+    };
+    add_order(step);
+    for (auto const& piece : decision.others) {
+      transfer.bytes += plan.steps[index(piece.step)].bytes;
+      add_order(plan.steps[index(piece.step)]);
+    }
+    for (std::size_t c = 0; c < decision.candidates.size(); ++c) {
+      auto const& candidate = decision.candidates[c];
+      if (candidate.legal() && candidate.time) transfer.options.push_back(option_of(model, transfer, candidate.way, c));
+    }
+    transfers.push_back(std::move(transfer));
+  }
+  return transfers;
+}
+
+}  // namespace lanewise

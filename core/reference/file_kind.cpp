@@ -1,0 +1,44 @@
+#include "core/reference/file_kind.hpp"
+
+#include "core/calibration/calibration.hpp"
+#include "core/io/word.hpp"
+#include "core/machine/machine_file.hpp"
+#include "core/machine/part.hpp"
+#include "core/measurement/measurement.hpp"
+#include "core/scenario/scenario.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr std::array<std::string_view, 6> kFileKindNames{"machine",  "cluster",     "part",
+                                                         "scenario", "measurement", "calibration"};
+
+}  // namespace
+
+std::string_view to_string(FileKind kind) { return kFileKindNames.at(static_cast<std::size_t>(kind)); }
+
+Parsed<FileKind> parse_file_kind(std::string_view text) {
+  return parse_word<FileKind>(text, kFileKindNames, "a kind of file");
+}
+
+std::vector<MapSpec const*> part_specs() {
+  std::vector<MapSpec const*> specs;
+  for (auto const kind : {PartKind::Cpu, PartKind::Gpu, PartKind::Nic, PartKind::Switch, PartKind::Nvme,
+                          PartKind::Device, PartKind::Link, PartKind::NvSwitch, PartKind::NetworkSwitch})
+    specs.push_back(&part_spec(kind));
+  return specs;
+}
+
+std::vector<MapSpec const*> file_specs(FileKind kind) {
+  switch (kind) {
+    case FileKind::Machine: return {&machine_spec()};
+    case FileKind::Cluster: return {&cluster_spec()};
+    case FileKind::Part: return part_specs();
+    case FileKind::Scenario: return {&scenario_spec()};
+    case FileKind::Measurement: return {&measurement_spec()};
+    case FileKind::Calibration: return {&calibration_spec()};
+  }
+  return {};
+}
+
+}  // namespace lanewise

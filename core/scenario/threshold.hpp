@@ -1,0 +1,29 @@
+#pragma once
+// What an expectation says of a figure: ">= 40 GB/s", "24 GB/s .. 27 GB/s", "<= 2 %", ">= 1.8 x acs-off",
+// "= 50 GB/s +- 5 %".
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/units/text.hpp"
+
+namespace lanewise {
+
+// The kind of figure a bound speaks of, which decides the units it may use.
+enum class Figure : std::uint8_t { Rate, Time, Share };
+
+// A closed interval, absolute or as a multiple of another figure.
+struct Threshold {
+  std::string text;                // as written
+  std::optional<double> at_least;  // bytes per second, seconds, or a ratio
+  std::optional<double> at_most;
+  std::string relative_to;  // "VARIANT", "TRANSFER" or "VARIANT/TRANSFER"; empty: absolute
+  friend bool operator==(Threshold const&, Threshold const&) = default;
+
+  // Whether `value` holds; `reference` is the other figure of a relative bound.
+  [[nodiscard]] bool holds(double value, double reference = 1) const;
+};
+
+Parsed<Threshold> parse_threshold(std::string_view text, Figure figure);
+
+}  // namespace lanewise

@@ -1,0 +1,119 @@
+#pragma once
+// What all kernels are written with.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/kernels/kernels.hpp"
+
+namespace lanewise::hw {
+
+inline constexpr int kThreads = 512;
+
+using Vector = uint4;
+
+// As many blocks as there is work for, at most what the multiprocessors hold.
+inline unsigned blocks_for(std::uint64_t items, KernelShape shape) {
+  auto const wanted = std::max<std::uint64_t>((items + kThreads - 1) / kThreads, 1);
+  auto const held = static_cast<std::uint64_t>(shape.multiprocessors) * static_cast<std::uint64_t>(shape.blocks_each);
+  return static_cast<unsigned>(std::min(wanted, held));
+}
+
+inline void launched(char const* kernel) { check_cuda(cudaGetLastError(), kernel); }
+
+__device__ inline std::uint64_t thread_index() {
+  return blockIdx.x * static_cast<std::uint64_t>(blockDim.x) + threadIdx.x;
+}
+__device__ inline std::uint64_t thread_count() { return gridDim.x * static_cast<std::uint64_t>(blockDim.x); }
+
+__device__ inline std::uint64_t global_time() {
+  std::uint64_t time = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+// What another GPU may have written while this kernel ran: never an older value of a cache, never loaded ahead of the
+// flag that was waited for.
+__device__ inline Vector load_fresh(Vector const* from) {
+  Vector value;
+  asm volatile("ld.relaxed.sys.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(from)
+               : "memory");
+  return value;
+}
+
+// Which of the threads that share some work this one is.
+struct Share {
+  std::uint32_t index = 0, count = 1;
+};
+
+__device__ inline void copy_share(void* target, void const* source, std::uint64_t bytes, Share share) {
+  constexpr int kUnroll = 4;
+  auto* const to = static_cast<Vector*>(target);
+  auto const* const from = static_cast<Vector const*>(source);
+  auto const vectors = bytes / sizeof(Vector);
+  auto i = std::uint64_t{share.index};
+  for (; i + (kUnroll - 1) * share.count < vectors; i += kUnroll * share.count) {
+    Vector values[kUnroll];
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) values[k] = load_fresh(from + i + k * share.count);
+#pragma unroll
+    for (int k = 0; k < kUnroll; ++k) to[i + k * share.count] = values[k];
+  }
+  // At most kUnroll - 1 are left, also in flight together.
+  Vector values[kUnroll - 1];
+#pragma unroll
+  for (int k = 0; k < kUnroll - 1; ++k)
+    if (i + k * share.count < vectors) values[k] = load_fresh(from + i + k * share.count);
+#pragma unroll
+  for (int k = 0; k < kUnroll - 1; ++k)
+    if (i + k * share.count < vectors) to[i + k * share.count] = values[k];
+  auto const done = vectors * sizeof(Vector);
+  if (share.index < bytes - done)
+    static_cast<std::uint8_t*>(target)[done + share.index] =
+        static_cast<std::uint8_t const volatile*>(source)[done + share.index];
+}
+
+// target = the sum of all sources, in 32-bit elements; the target may be among them. Three sources and two vectors of
+// each are in flight at a time.
+__device__ inline void add_share(void* target, std::uint64_t const* sources, std::uint32_t count, std::uint64_t bytes,
+                                 Share share) {
+  constexpr std::uint32_t kSources = 3;
+  auto* const to = static_cast<Vector*>(target);
+  auto const vectors = bytes / sizeof(Vector);
+  for (auto i = std::uint64_t{share.index}; i < vectors; i += 2 * share.count) {
+    bool const two = i + share.count < vectors;
+    Vector sum[2] = {};
+    for (std::uint32_t s = 0; s < count; s += kSources) {
+      Vector values[kSources][2] = {};
+#pragma unroll
+      for (std::uint32_t k = 0; k < kSources; ++k) {
+        if (s + k >= count) continue;
+        auto const* const from = reinterpret_cast<Vector const*>(sources[s + k]) + i;
+        values[k][0] = load_fresh(from);
+        if (two) values[k][1] = load_fresh(from + share.count);
+      }
+#pragma unroll
+      for (std::uint32_t k = 0; k < kSources; ++k)
+        for (int v = 0; v < 2; ++v) {
+          sum[v].x += values[k][v].x;
+          sum[v].y += values[k][v].y;
+          sum[v].z += values[k][v].z;
+          sum[v].w += values[k][v].w;
+        }
+    }
+    to[i] = sum[0];
+    if (two) to[i + share.count] = sum[1];
+  }
+  auto const words = bytes / 4;
+  auto const word = vectors * 4 + share.index;
+  if (word >= words) return;
+  std::uint32_t sum = 0;
+  for (std::uint32_t s = 0; s < count; ++s) sum += reinterpret_cast<std::uint32_t const volatile*>(sources[s])[word];
+  static_cast<std::uint32_t*>(target)[word] = sum;
+}
+
+}  // namespace lanewise::hw

@@ -1,0 +1,125 @@
+// One GPU's line program: every thread takes its elements through the tasks of its block. All that it needs from others
+// comes with the number of the run in it, and only this thread reads it.
+#include "hw/cuda/kernels/device_code.cuh"
+#include "hw/cuda/kernels/ll_kernel.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+__device__ uint4 load_line(std::uint64_t at) {
+  uint4 line;
+  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(line.x), "=r"(line.y), "=r"(line.z), "=r"(line.w)
+               : "l"(at)
+               : "memory");
+  return line;
+}
+// Links carry 8 bytes as a whole, so each half of a line has a flag.
+__device__ void store_line(std::uint64_t at, uint2 value, std::uint32_t epoch) {
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};"
+               :
+               : "l"(at), "r"(value.x), "r"(epoch), "r"(value.y)
+               : "memory");
+}
+__device__ bool is_of(uint4 line, std::uint32_t epoch) { return line.y == epoch && line.w == epoch; }
+
+// The line once it is of this run, or one of another where it does not come in time. Not inlined: a kernel's code is
+// itself fetched as it runs.
+__device__ __noinline__ uint4 waited_for(std::uint64_t at, std::uint32_t epoch, std::uint64_t limit_ns) {
+  constexpr int kPollsBetweenClocks = 256;
+  std::uint64_t began = 0;
+  auto line = load_line(at);
+  for (int polls = 0; !is_of(line, epoch); ++polls) {
+    line = load_line(at);
+    if (polls % kPollsBetweenClocks != kPollsBetweenClocks - 1) continue;
+    auto const now = global_time();
+    if (began == 0) began = now;
+    if (now - began > limit_ns) break;
+  }
+  return line;
+}
+
+// Element i of all inputs, added; so many of them are asked for at a time.
+__device__ bool gather(PackedLineTask const& task, std::uint32_t i, LineArguments const& arguments, uint2& sum) {
+  constexpr std::uint32_t kAtOnce = 8;
+  auto const* const inputs = arguments.program.address + task.first_input;
+  sum = {};
+  for (std::uint32_t first = 0; first < task.inputs; first += kAtOnce) {
+    uint4 lines[kAtOnce] = {};
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      if (first + k >= task.inputs) continue;
+      auto const input = inputs[first + k];
+      if (input & kLines) {
+        lines[k] = load_line(input - kLines + i * sizeof(uint4));
+      } else {
+        auto const value = *reinterpret_cast<uint2 const*>(input + i * sizeof(uint2));
+        lines[k] = {value.x, arguments.epoch, value.y, arguments.epoch};
+      }
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      if (first + k >= task.inputs) continue;
+      if (!is_of(lines[k], arguments.epoch)) {
+        lines[k] =
+            waited_for(inputs[first + k] - kLines + i * sizeof(uint4), arguments.epoch, arguments.clock.limit_ns);
+        if (!is_of(lines[k], arguments.epoch)) return false;
+      }
+      sum.x += lines[k].x;
+      sum.y += lines[k].z;
+    }
+  }
+  return true;
+}
+
+__device__ void spread(PackedLineTask const& task, std::uint32_t i, LineArguments const& arguments, uint2 value) {
+  auto const* const outputs = arguments.program.address + task.first_output;
+  for (std::uint32_t k = 0; k < task.outputs; ++k) {
+    auto const output = outputs[k];
+    if (output & kLines)
+      store_line(output - kLines + i * sizeof(uint4), value, arguments.epoch);
+    else
+      *reinterpret_cast<uint2*>(output + i * sizeof(uint2)) = value;
+  }
+}
+
+__device__ void note(std::uint64_t& latest) {
+  atomicMax(reinterpret_cast<unsigned long long*>(&latest), static_cast<unsigned long long>(global_time()));
+}
+
+__global__ void __launch_bounds__(kThreads) line_kernel(__grid_constant__ LineArguments const arguments) {
+  auto const& clock = arguments.clock;
+  if (thread_index() == 0) clock.kernel[0] = global_time();
+  for (std::uint32_t t = 0; t < arguments.program.tasks; ++t) {
+    auto const& task = arguments.program.task[t];
+    if (blockIdx.x < task.first_block || blockIdx.x - task.first_block >= task.blocks) continue;
+    if (threadIdx.x == 0 && blockIdx.x == task.first_block) clock.tasks[task.id].begin = global_time();
+    auto const stride = static_cast<std::uint32_t>(task.blocks) * blockDim.x;
+    for (auto i = (blockIdx.x - task.first_block) * blockDim.x + threadIdx.x; i < task.count; i += stride) {
+      uint2 sum;
+      if (!gather(task, i, arguments, sum)) {
+        *clock.failed = 1;
+        return;
+      }
+      spread(task, i, arguments, sum);
+    }
+    if (threadIdx.x == 0) note(clock.tasks[task.id].end);
+  }
+  if (threadIdx.x == 0) note(clock.kernel[1]);
+}
+
+}  // namespace
+
+std::uint32_t most_blocks_of_lines(KernelShape shape) {
+  int resident = 0;
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, line_kernel, kThreads, 0),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<std::uint32_t>(resident * shape.multiprocessors);
+}
+
+void launch_lines(LineArguments const& arguments, std::uint32_t blocks, cudaStream_t stream) {
+  line_kernel<<<blocks, kThreads, 0, stream>>>(arguments);
+  launched("line kernel");
+}
+
+}  // namespace lanewise::hw

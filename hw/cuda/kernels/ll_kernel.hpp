@@ -1,0 +1,25 @@
+#pragma once
+// Starts a GPU's line program; what that is stands in hw/program.
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/timing/task_times.hpp"
+#include "hw/program/ll_layout.hpp"
+
+namespace lanewise::hw {
+
+struct LineArguments {
+  LineProgram program;
+  std::uint32_t epoch = 0;  // of this run; memory of lines holds those of earlier ones
+  KernelClock clock;
+};
+static_assert(sizeof(LineArguments) <= 4096);
+
+// Of the line kernel, that one GPU holds at a time.
+std::uint32_t most_blocks_of_lines(KernelShape shape);
+// At most that many blocks, or they may wait for ones that never start.
+void launch_lines(LineArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
+
+}  // namespace lanewise::hw

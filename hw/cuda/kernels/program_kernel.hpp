@@ -1,0 +1,29 @@
+#pragma once
+// Starts a GPU's program; what a program is stands in hw/program.
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/timing/task_times.hpp"
+#include "hw/program/program_layout.hpp"
+
+namespace lanewise::hw {
+
+struct ProgramArguments {
+  ulonglong2 const* image = nullptr;
+  std::uint32_t image_bytes = 0;
+  std::uint32_t epoch = 0;            // of this run; no two in a row have the same
+  std::uint32_t* flags = nullptr;     // this GPU's
+  std::uint32_t* counters = nullptr;  // one for each task, 0 between runs
+  KernelClock clock;
+  std::uint32_t arrivals = 0;
+  std::uint64_t arrival[kMaxGpusOfProgram] = {};
+};
+
+// Of the program kernel, that one GPU holds at a time.
+std::uint32_t most_blocks_of_program(KernelShape shape);
+// At most that many blocks, or they may wait for ones that never start.
+void launch_program(ProgramArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
+
+}  // namespace lanewise::hw

@@ -1,0 +1,48 @@
+#include "hw/cuda/moves/host_move.hpp"
+
+#include <utility>
+
+#include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/kernels/limits.hpp"
+
+namespace lanewise::hw {
+
+HostMove::HostMove(Device device, NumaIndex numa, std::function<void()> work)
+    : device_(device),
+      work_(std::move(work)),
+      thread_([this, numa](std::stop_token const& stop) { serve(stop, numa); }) {}
+
+HostMove::~HostMove() {
+  thread_.request_stop();
+  flags_.store(kDone, enqueued_);  // nothing waits for a thread that is gone
+}
+
+void HostMove::enqueue(cudaStream_t stream) {
+  DeviceGuard const guard(device_);
+  ++enqueued_;
+  launch_signal(flags_.word(kReached), enqueued_, stream);
+  launch_gate(flags_.word(kDone), enqueued_, kLongestWait.count(), stream);
+}
+
+void HostMove::serve(std::stop_token const& stop, NumaIndex numa) {
+  OnNumaNode const binding(numa);
+  std::uint32_t served = 0;
+  while (!stop.stop_requested()) {
+    if (flags_.load(kReached) == served) {
+      std::this_thread::yield();
+      continue;
+    }
+    try {
+      work_();
+    } catch (...) {
+      caught_ = std::current_exception();
+    }
+    flags_.store(kDone, ++served);
+  }
+}
+
+void HostMove::rethrow() {
+  if (auto const caught = std::exchange(caught_, nullptr)) std::rethrow_exception(caught);
+}
+
+}  // namespace lanewise::hw

@@ -1,0 +1,218 @@
+#include "hw/program/ll_program.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "core/plan/dag_runner.hpp"
+#include "core/plan/ll_protocol.hpp"
+#include "core/rules/conditions.hpp"
+#include "hw/program/assign_blocks.hpp"
+#include "hw/program/ll_layout.hpp"
+
+namespace lanewise::hw {
+namespace {
+
+constexpr auto kElement = kLLElement.value();
+constexpr std::int64_t kBytesOfLineBlock = 512 * kElement;  // one element a thread
+// One for each step that a GPU sends or gets, of at most an own cell, the lines of each step and a target.
+static_assert(kMaxLineTasks >= kMaxLineSteps && kMaxLineAddresses >= 4 * kMaxLineSteps);
+
+Cell source_of(Step const& step) { return {step.reads->buffer, step.reads->offset, step.bytes}; }
+Cell target_of(Step const& step) { return {step.writes->buffer, step.writes->offset, step.bytes}; }
+Region region_of(Cell const& cell) { return {cell.buffer, cell.offset}; }
+
+class LineLowering {
+ public:
+  LineLowering(Plan const& plan, Machine const& machine) : plan_(plan), machine_(machine) {}
+
+  std::optional<LinePrograms> lower(std::uint32_t most_blocks) {
+    if (!plan_.collective || !uses_ll_protocol(plan_.steps) || !are_on_gpus()) return std::nullopt;
+    lay_out_lines();
+    receiver_.resize(plan_.steps.size());
+    for (auto const id : in_order(plan_.steps))
+      if (!take(id)) return std::nullopt;
+    finish(most_blocks);
+    return std::move(programs_);
+  }
+
+ private:
+  [[nodiscard]] bool are_on_gpus() const {
+    return std::all_of(plan_.steps.begin(), plan_.steps.end(),
+                       [&](Step const& step) { return gpu_at(machine_, step.from) && gpu_at(machine_, step.to); });
+  }
+
+  void lay_out_lines() {
+    programs_.lines_at.resize(plan_.steps.size());
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      auto const& step = plan_.steps[i];
+      auto const to = gpu_of(step.to);
+      if (step.from == step.to) continue;
+      gpu_of(step.from);
+      programs_.lines_at[i] = programs_.lines[to];
+      programs_.lines[to] += step.bytes * 2;
+    }
+  }
+  std::size_t gpu_of(Place const& place) {
+    auto const found = std::find(programs_.gpus.begin(), programs_.gpus.end(), place);
+    auto const position = static_cast<std::size_t>(found - programs_.gpus.begin());
+    if (found == programs_.gpus.end()) {
+      programs_.gpus.push_back(place);
+      programs_.lines.emplace_back();
+    }
+    return position;
+  }
+
+  // What became of a cell so far.
+  struct Uses {
+    std::optional<std::size_t> producer;  // the task that wrote it last
+    std::optional<std::size_t> sender;    // the task that sends what was there at first
+    bool read_here = false;               // into another cell of its GPU, as it was at first
+  };
+
+  bool take(StepId id) {
+    auto const& step = plan_.steps[index(id)];
+    if (step.from == step.to) return take_local(id);
+    auto& source = uses_[source_of(step)];
+    if (!source.producer && !source.sender) {
+      source.sender = begin_task(step.from, step.bytes);
+      programs_.tasks[*source.sender].reads.push_back(region_of(source_of(step)));
+    }
+    programs_.tasks[source.producer.value_or(source.sender.value_or(0))].sends.push_back(id);
+    auto& target = uses_[target_of(step)];
+    if (step.reduces && target.producer && programs_.tasks[*target.producer].sends.empty()) {
+      receive(*target.producer, id);
+      return true;
+    }
+    // Whoever read the place before has done so, element by element, when this arrives: it was made of what they sent.
+    if (target.read_here || (step.reduces && target.producer)) return false;
+    if (target.producer && !comes_of_all(programs_.tasks[*target.producer].sends, id)) return false;
+    if (target.producer && programs_.tasks[*target.producer].sends.empty()) return false;
+    if (target.sender && !comes_of_all(programs_.tasks[*target.sender].sends, id)) return false;
+    auto const task = begin_task(step.to, step.bytes);
+    if (step.reduces) programs_.tasks[task].reads.push_back(region_of(target_of(step)));
+    programs_.tasks[task].writes = region_of(target_of(step));
+    receive(task, id);
+    // What the cell held before goes out as lines only: its store would race with this one.
+    if (target.producer) programs_.tasks[*target.producer].writes.reset();
+    target = {task, {}, false};
+    return true;
+  }
+
+  bool take_local(StepId id) {
+    auto const& step = plan_.steps[index(id)];
+    auto& source = uses_[source_of(step)];
+    auto& target = uses_[target_of(step)];
+    if (source.producer || target.sender || target.read_here) return false;
+    source.read_here = true;
+    bool const joins = step.reduces && target.producer && programs_.tasks[*target.producer].sends.empty();
+    if (target.producer && !joins) return false;
+    if (!joins) {
+      target.producer = begin_task(step.to, step.bytes);
+      auto& task = programs_.tasks[*target.producer];
+      task.writes = region_of(target_of(step));
+      if (step.reduces) task.reads.push_back(region_of(target_of(step)));
+    }
+    auto& task = programs_.tasks[*target.producer];
+    task.reads.push_back(region_of(source_of(step)));
+    task.steps.push_back(id);
+    return true;
+  }
+
+  std::size_t begin_task(Place const& place, Bytes bytes) {
+    auto& task = programs_.tasks.emplace_back();
+    task.gpu = gpu_of(place);
+    task.bytes = bytes;
+    return programs_.tasks.size() - 1;
+  }
+  void receive(std::size_t task, StepId id) {
+    programs_.tasks[task].receives.push_back(id);
+    programs_.tasks[task].steps.push_back(id);
+    receiver_[index(id)] = task;
+  }
+
+  // Whether what `last` carries was made of what each of these steps carried.
+  [[nodiscard]] bool comes_of_all(std::vector<StepId> const& steps, StepId last) const {
+    return std::all_of(steps.begin(), steps.end(), [&](StepId step) { return comes_of(step, last); });
+  }
+  [[nodiscard]] bool comes_of(StepId step, StepId last) const {
+    auto const task = receiver_[index(step)];
+    if (!task) return false;
+    auto const& sends = programs_.tasks[*task].sends;
+    return std::any_of(sends.begin(), sends.end(), [&](StepId next) { return next == last || comes_of(next, last); });
+  }
+
+  void finish(std::uint32_t most_blocks) {
+    auto& tasks = programs_.tasks;
+    std::vector<std::size_t> sender(plan_.steps.size());
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      for (auto const id : tasks[i].sends) sender[index(id)] = i;
+    std::vector<std::optional<std::size_t>> known(tasks.size());
+    std::function<std::size_t(std::size_t)> const level_of = [&](std::size_t i) {
+      if (known[i]) return *known[i];
+      std::size_t level = 0;
+      for (auto const id : tasks[i].receives) level = std::max(level, level_of(sender[index(id)]) + 1);
+      known[i] = level;
+      return level;
+    };
+    std::vector<std::size_t> order(tasks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return level_of(a) < level_of(b); });
+    std::vector<LineTask> sorted;
+    std::vector<std::size_t> levels;
+    for (auto const i : order) {
+      levels.push_back(level_of(i));
+      sorted.push_back(std::move(tasks[i]));
+    }
+    tasks = std::move(sorted);
+    assign_blocks(tasks, levels, most_blocks, kBytesOfLineBlock);
+  }
+
+  Plan const& plan_;
+  Machine const& machine_;
+  std::map<Cell, Uses> uses_;
+  std::vector<std::optional<std::size_t>> receiver_;  // of each step: the task that gets its lines
+  LinePrograms programs_;
+};
+
+}  // namespace
+
+LineProgram packed(LinePrograms const& programs, Plan const& plan, std::size_t gpu, LineAddresses const& addresses) {
+  LineProgram program;
+  std::uint16_t end = 0;
+  auto const add = [&](std::uint64_t address) { program.address[end++] = address; };
+  auto const memory = [&](Region const& region) {
+    add(addresses.buffers.at(index(region.buffer)) + static_cast<std::uint64_t>(region.offset.value()));
+  };
+  auto const lines = [&](StepId id) {
+    auto const to = std::find(programs.gpus.begin(), programs.gpus.end(), plan.steps[index(id)].to);
+    auto const first = addresses.lines.at(static_cast<std::size_t>(to - programs.gpus.begin()));
+    add((first + static_cast<std::uint64_t>(programs.lines_at[index(id)].value())) | kLines);
+  };
+  for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
+    auto const& task = programs.tasks[i];
+    if (task.gpu != gpu) continue;
+    auto& with = program.task[program.tasks++];
+    with.id = static_cast<std::uint32_t>(i);
+    with.count = static_cast<std::uint32_t>(task.bytes.value() / kElement);
+    with.first_block = static_cast<std::uint16_t>(task.first_block);
+    with.blocks = static_cast<std::uint16_t>(task.blocks);
+    with.first_input = end;
+    for (auto const& region : task.reads) memory(region);
+    for (auto const id : task.receives) lines(id);
+    with.inputs = static_cast<std::uint16_t>(end - with.first_input);
+    with.first_output = end;
+    if (task.writes) memory(*task.writes);
+    for (auto const id : task.sends) lines(id);
+    with.outputs = static_cast<std::uint16_t>(end - with.first_output);
+  }
+  return program;
+}
+
+std::optional<LinePrograms> line_programs(Plan const& plan, Machine const& machine, std::uint32_t most_blocks) {
+  if (plan.steps.empty()) return std::nullopt;
+  return LineLowering(plan, machine).lower(most_blocks);
+}
+
+}  // namespace lanewise::hw

@@ -1,0 +1,197 @@
+#include "hw/verbs/network_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/io/error.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise::hw {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireMemory, name, numa, gpu, bdf)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireNic, name, node, function, device_name, bdf, place, roce_v1, soft)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireStep, transfer, text, verb, bytes, from_node, to_node, from, to, nic_from,
+                                   nic_to, queue_pairs, staging, chunk, slots, ring_from, ring_to, after)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, nics, steps, warm_up, repeat, completion)
+
+namespace {
+
+// Chunks in flight of a ring: one is copied, one is on the wire, one is copied at the other end, one waits its turn.
+constexpr std::int64_t kSlots = 4;
+
+class Lowering {
+ public:
+  Lowering(Plan const& plan, Model const& model) : plan_(plan), model_(model), machine_(model.machine()) {}
+
+  NetworkPlan lower(Repetition repetition, Completion completion) {
+    for (auto const& host : machine_.hosts) lowered_.nodes.push_back(host.name);
+    for (auto const nic : machine_.all(PciKind::Nic)) add(nic);
+    for (auto const& step : plan_.steps) lowered_.steps.push_back(lower(step));
+    lowered_.warm_up = repetition.warm_up;
+    lowered_.repeat = repetition.repeat;
+    lowered_.completion = completion;
+    return std::move(lowered_);
+  }
+
+ private:
+  [[noreturn]] void refuse(Step const& step, std::string const& why) const {
+    throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine_), why));
+  }
+
+  void add(PciId nic) {
+    auto const& function = machine_.at(nic);
+    auto const node = index(machine_.host_of(nic));
+    auto const& host = machine_.hosts[node].name;
+    auto const prefix = host.empty() ? std::size_t{0} : host.size() + 1;
+    nics_[nic] = lowered_.nics.size();
+    auto const* part = machine_.part_of(nic);
+    lowered_.nics.push_back({function.name, node, function.name.substr(prefix), function.device_name, function.bdf,
+                             places_[node]++, part != nullptr && part->nic.transport == Transport::RoceV1,
+                             part != nullptr && part->nic.driver == "rxe"});
+  }
+
+  [[nodiscard]] WireMemory memory(Place const& place) const {
+    WireMemory memory;
+    memory.name = machine_.name_of(place);
+    if (auto const* numa = std::get_if<NumaId>(&place)) {
+      memory.numa = machine_.at(*numa).os_index;
+      return memory;
+    }
+    auto const gpu = std::get<PciId>(place);
+    memory.numa = machine_.at(machine_.numa_of(gpu)).os_index;
+    memory.bdf = machine_.at(gpu).bdf;
+    memory.gpu = 0;
+    for (auto const other : machine_.all(PciKind::Gpu))
+      if (other != gpu && machine_.host_of(other) == machine_.host_of(gpu) && other < gpu) ++memory.gpu;
+    return memory;
+  }
+
+  [[nodiscard]] WireStep lower(Step const& step) const {
+    refuse_what_is_not_ours(step);
+    WireStep wire;
+    wire.transfer = step.transfer;
+    wire.text = text_of(step.way, machine_);
+    wire.bytes = step.bytes.value();
+    wire.from_node = index(machine_.host_of(step.from));
+    wire.to_node = index(machine_.host_of(step.to));
+    wire.from = memory(step.from);
+    wire.to = memory(step.to);
+    for (auto const* list : {&step.after, &step.order_only})
+      for (auto const before : *list) wire.after.push_back(index(before));
+    if (wire.from_node == wire.to_node) {
+      wire.verb = Verb::Local;
+      return wire;
+    }
+    wire.verb = step.op == Op::Send ? Verb::Send : step.op == Op::Read ? Verb::Read : Verb::Write;
+    set_nics(step, wire);
+    set_staging(step, wire);
+    return wire;
+  }
+
+  void refuse_what_is_not_ours(Step const& step) const {
+    if (step.work > Seconds(0)) refuse(step, "compute steps are not run in plans of several nodes yet");
+    if (step.reads || step.writes || step.reduces)
+      refuse(step, "steps on shared buffers are not run in plans of several nodes yet");
+    if (step.bytes <= Bytes(0)) refuse(step, "there is nothing to move");
+    bool const within = machine_.host_of(step.from) == machine_.host_of(step.to);
+    auto const is_wire = [&](Place const& place) {
+      auto const* id = std::get_if<PciId>(&place);
+      return id != nullptr && machine_.at(*id).kind == PciKind::Nic;
+    };
+    if (is_wire(step.from) || is_wire(step.to))
+      refuse(step, "a wire has no other end here: name a place on another node");
+    bool const host_memory = std::holds_alternative<NumaId>(step.from) && std::holds_alternative<NumaId>(step.to);
+    if (within && !host_memory) refuse(step, "steps of one node's GPUs are not run in plans of several nodes yet");
+    if (within && step.way.cores > 1) refuse(step, "in plans of several nodes one core copies");
+    if (within) return;
+    if (!step.way.nic_from || !step.way.nic_to) refuse(step, "the way names no NICs");
+    if (step.op == Op::Atomic || step.op == Op::LoadStore) refuse(step, "a kernel reaches no other node");
+    refuse_async(step);
+  }
+
+  // The model lets a NIC go on after a kernel with no CPU in between where the file says that the platform can.
+  void refuse_async(Step const& step) const {
+    bool const by_nic = step.way.mechanism == Mechanism::Gdr || step.way.mechanism == Mechanism::GdrRelay;
+    auto const& host = machine_.at(machine_.host_of(step.from));
+    if (!by_nic || step.after.empty() || !host.software.gpudirect_async) return;
+    throw MissingError(
+        fmt::format("step '{}': {} is said to have GPUDirect Async (software.gpudirect_async), which needs libgdsync "
+                    "and a driver that maps the NIC's doorbells into the GPU; this build rings them from the CPU. Say "
+                    "`--set software.gpudirect_async=off` to plan and run it so",
+                    step.transfer, host.name));
+  }
+
+  // Beside the way's own pair the nearest other one on one rail, where both nodes have one.
+  void set_nics(Step const& step, WireStep& wire) const {
+    wire.nic_from = {nics_.at(*step.way.nic_from)};
+    wire.nic_to = {nics_.at(*step.way.nic_to)};
+    for (std::size_t i = 0; i < lowered_.nics.size() && wire.nic_from.size() == 1; ++i) {
+      auto const& nic = lowered_.nics[i];
+      if (nic.node != wire.from_node || i == wire.nic_from.front()) continue;
+      for (std::size_t k = 0; k < lowered_.nics.size(); ++k) {
+        auto const& peer = lowered_.nics[k];
+        if (peer.node != wire.to_node || peer.place != nic.place || k == wire.nic_to.front()) continue;
+        wire.nic_from.push_back(i);
+        wire.nic_to.push_back(k);
+        break;
+      }
+    }
+    wire.queue_pairs = step.way.queue_pairs > 0 ? step.way.queue_pairs : queue_pairs_of(*step.way.nic_from);
+  }
+
+  // As many as fill the port.
+  [[nodiscard]] int queue_pairs_of(PciId nic) const {
+    auto const* part = machine_.part_of(nic);
+    if (part == nullptr || !part->nic.queue_pair_bandwidth || !part->nic.rate) return 1;
+    return std::max(1, static_cast<int>(std::ceil(*part->nic.rate / *part->nic.queue_pair_bandwidth)));
+  }
+
+  void set_staging(Step const& step, WireStep& wire) const {
+    auto const& way = step.way;
+    bool const relayed = way.mechanism == Mechanism::GdrRelay;
+    bool const whole = way.mechanism == Mechanism::SharedHost;
+    if (!relayed && !whole && way.mechanism != Mechanism::NetStaged) return;
+    if (step.op == Op::Read || step.op == Op::Send) refuse(step, "a ring of chunks is written, not read or sent");
+    wire.staging = Staging::Chunks;
+    wire.queue_pairs = 1;
+    auto const chosen = model_.lower(step.from, step.to, step.bytes, step.op, way).chunk;
+    wire.chunk = whole || chosen <= Bytes(0) ? wire.bytes : std::min(chosen.value(), wire.bytes);
+    wire.slots = whole ? 1 : std::min(kSlots, (wire.bytes + wire.chunk - 1) / wire.chunk);
+    bool const from_gpu = wire.from.gpu >= 0;
+    bool const to_gpu = wire.to.gpu >= 0;
+    if (relayed) {
+      if (way.relay) wire.ring_from = {memory(*way.relay)};
+      if (way.relay_to) wire.ring_to = {memory(*way.relay_to)};
+      return;
+    }
+    if (from_gpu) wire.ring_from = {memory(*way.staging)};
+    if (to_gpu) wire.ring_to = {memory(way.staging_to ? *way.staging_to : *way.staging)};
+  }
+
+  Plan const& plan_;
+  Model const& model_;
+  Machine const& machine_;
+  NetworkPlan lowered_;
+  std::map<PciId, std::size_t> nics_;
+  std::map<std::size_t, int> places_;  // NICs seen of each node
+};
+
+}  // namespace
+
+NetworkPlan wire_plan(Plan const& plan, Model const& model, Repetition repetition, Completion completion) {
+  plan.verify(model.machine());
+  if (plan.fingerprint != fingerprint(model.machine()))
+    throw InputError(
+        fmt::format("the plan was made for another machine or other settings than '{}'", model.machine().name));
+  return Lowering(plan, model).lower(repetition, completion);
+}
+
+std::string to_text(NetworkPlan const& plan) { return nlohmann::json(plan).dump(); }
+
+NetworkPlan wire_plan_from_text(std::string const& text) { return nlohmann::json::parse(text).get<NetworkPlan>(); }
+
+}  // namespace lanewise::hw

@@ -1,0 +1,67 @@
+#pragma once
+// The seam between the protocol of a run and the NICs that carry it: verbs, and a fake in tests.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/verbs/layout.hpp"
+
+namespace lanewise::hw {
+
+// One request to a queue pair. Without a local address it carries nothing but its immediate.
+struct WorkRequest {
+  Verb verb = Verb::Write;
+  std::byte* local = nullptr;
+  std::uint32_t local_key = 0;
+  std::uint64_t remote = 0;
+  std::uint32_t remote_key = 0;
+  std::uint32_t bytes = 0;
+  std::optional<std::uint32_t> immediate;  // that the other end receives with the last byte
+  bool signalled = false;                  // it completes; the others before it are done then too
+  std::uint64_t number = 0;                // comes back with its completion
+};
+
+// Something that completed: a signalled request, or an arrival with an immediate (or a failure of either).
+struct Done {
+  LinkId link{};
+  int queue = 0;
+  bool arrival = false;
+  std::uint64_t number = 0;     // of the request
+  std::uint32_t immediate = 0;  // of the arrival
+  std::string problem;          // empty: it went well
+};
+
+// How many requests, and how many receives, a queue pair holds.
+struct QueueDepth {
+  int send = 128;
+  int receive = 512;
+};
+
+class MessageTransport {
+ public:
+  MessageTransport() = default;
+  MessageTransport(MessageTransport const&) = delete;
+  MessageTransport& operator=(MessageTransport const&) = delete;
+  virtual ~MessageTransport() = default;
+
+  // Queue pairs of a link; 0 where it is not of this process, or is not there at one of its ends.
+  [[nodiscard]] virtual int queues(LinkId link) const = 0;
+  [[nodiscard]] virtual QueueDepth depth(LinkId link) const = 0;
+  // Throw DeviceError.
+  virtual void post(LinkId link, int queue, WorkRequest const& request) = 0;
+  // A message will come: its bytes go there.
+  virtual void expect(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) = 0;
+  virtual void poll(std::vector<Done>& done) = 0;
+  // Nothing was done: sleeps until there is something, but not long; or not at all where completions are polled.
+  virtual void rest() = 0;
+  // Links that the NICs themselves report as lost, with what they say; each once.
+  virtual std::vector<std::pair<LinkId, std::string>> lost() = 0;
+  // Everything outstanding comes back as failed.
+  virtual void give_up(LinkId link) = 0;
+  // "node0/nic0 (mlx5_0), queue pair 17"
+  [[nodiscard]] virtual std::string text(LinkId link, int queue) const = 0;
+};
+
+}  // namespace lanewise::hw

@@ -1,0 +1,53 @@
+#pragma once
+// The links of a plan on real queue pairs.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hw/verbs/queue_pair.hpp"
+#include "hw/verbs/transport.hpp"
+
+namespace lanewise::hw {
+
+class VerbsWires : public MessageTransport {
+ public:
+  // `nics`: by their number in the plan, those of this process; nullptr: of others, or not there. Throws DeviceError.
+  VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
+             Patience patience = {});
+  // What the other processes must know, and what they say, by rank. Nothing can be posted before. Throws DeviceError.
+  [[nodiscard]] std::string addresses() const;
+  void connect(std::vector<std::string> const& addresses);
+
+  [[nodiscard]] int queues(LinkId link) const override;
+  [[nodiscard]] QueueDepth depth(LinkId link) const override;
+  void post(LinkId link, int queue, WorkRequest const& request) override;
+  void expect(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) override;
+  void poll(std::vector<Done>& done) override;
+  void rest() override;
+  std::vector<std::pair<LinkId, std::string>> lost() override;
+  void give_up(LinkId link) override;
+  [[nodiscard]] std::string text(LinkId link, int queue) const override;
+
+ private:
+  struct Link {
+    Nic* nic = nullptr;  // this process's end
+    std::vector<QueuePair> pairs;
+  };
+  struct Place {
+    LinkId link{};
+    int queue = 0;
+  };
+  [[nodiscard]] QueuePair const& pair(LinkId link, int queue) const {
+    return links_[index(link)].pairs[static_cast<std::size_t>(queue)];
+  }
+
+  Layout const& layout_;
+  int rank_;
+  std::vector<Link> links_;
+  std::vector<Nic*> in_use_;
+  std::map<std::pair<Nic const*, std::uint32_t>, Place> places_;  // of queue pairs by number
+  Completion completion_;
+  Patience patience_;
+};
+
+}  // namespace lanewise::hw

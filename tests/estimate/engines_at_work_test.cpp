@@ -1,0 +1,147 @@
+// Copy engines of a GPU that work side by side: what waits for another GPU's copy starts later meanwhile.
+#include "core/estimate/engines_at_work.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/estimate/demands.hpp"
+#include "core/estimate/estimate.hpp"
+#include "core/model/figures.hpp"
+#include "core/model/overheads.hpp"
+#include "core/planner/set_planner.hpp"
+#include "core/rules/conditions.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+Model const& two_gpus() {
+  static auto const machine = test::bundled().machine("h200x2-vm");
+  static Model const model(machine);
+  return model;
+}
+Place place_at(std::string const& name) { return two_gpus().machine().place(name); }
+
+Step step(std::string const& from, std::string const& to, Bytes bytes, std::optional<Mechanism> only = {},
+          std::vector<StepId> after = {}) {
+  Request request{.id = from + to, .from = place_at(from), .to = place_at(to), .bytes = bytes};
+  request.only = only;
+  auto found = Planner(two_gpus()).plan({request}).steps.front();
+  found.after = std::move(after);
+  return found;
+}
+// What each byte of a chunk takes on top, times the chunk.
+Seconds more_a_chunk(Demand const& beside, Demand const& alone) {
+  return beside.chunk / beside.cap - alone.chunk / alone.cap;
+}
+Seconds start(std::vector<Step> const& steps, std::size_t i) {
+  return demands_of(two_gpus(), steps)[i].start - demand_of(two_gpus(), steps[i]).start;
+}
+
+TEST(EnginesAtWork, LengthenTheGapsOfARing) {
+  auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
+  auto const alone = demands_of(two_gpus(), {ring})[0];
+  auto const more = [&](Step const& other) {
+    return more_a_chunk(demands_of(two_gpus(), {ring, other})[0], alone).value();
+  };
+  auto const gap = overheads::kEngineBeside.value();
+  EXPECT_NEAR(more(step("gpu0", "gpu1", 1_GiB)), gap, 1e-12);
+  EXPECT_NEAR(more(step("gpu1", "gpu0", 1_GiB)), gap, 1e-12);
+  EXPECT_NEAR(more(step("numa0", "gpu0", 1_GiB)), gap, 1e-12);
+  EXPECT_NEAR(more(step("gpu0", "gpu0", 1_GiB)), gap, 1e-12);
+  EXPECT_EQ(more(step("gpu0", "numa0", 1_GiB)), 0) << "the same engine, chunk by chunk";
+  auto kernel = step("gpu0", "gpu1", 1_GiB);
+  kernel.op = Op::Write;
+  EXPECT_EQ(more(kernel), 0);
+  EXPECT_EQ(more(step("gpu0", "gpu1", 1_GiB, {}, {StepId(0)})), 0) << "behind it";
+}
+
+TEST(EnginesAtWork, ChangeNothingOfWhatIsNoRing) {
+  auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
+  EXPECT_NEAR(more_a_chunk(demand_beside_others(two_gpus(), ring), demand_of(two_gpus(), ring)).value(),
+              overheads::kEngineBeside.value(), 1e-12);
+  auto const copy = step("gpu0", "gpu1", 64_MiB);
+  EXPECT_EQ(demand_beside_others(two_gpus(), copy).cap, demand_of(two_gpus(), copy).cap);
+}
+
+TEST(EnginesAtWork, CountWhatIsOrderedOverOthers) {
+  auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
+  auto const alone = demands_of(two_gpus(), {ring})[0];
+  std::vector<Step> steps{ring, step("gpu1", "gpu1", 1_MiB, {}, {StepId(0)}),
+                          step("gpu0", "gpu1", 1_GiB, {}, {StepId(1)})};
+  EXPECT_EQ(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+  steps[2].after.clear();
+  EXPECT_GT(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+}
+
+// Where one engine with slots stands for all of a GPU's, copies to peers have one of their own.
+TEST(EnginesAtWork, AreToldApartByWhatTheyAreFor) {
+  static auto const machine = test::bundled().machine("dgx-a100");
+  Model const model(machine);
+  auto const planned = [&](std::optional<Mechanism> only) {
+    Request request{.id = "t", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 64_MiB};
+    request.only = only;
+    return Planner(model).plan({request}).steps.front();
+  };
+  auto const ring = planned(Mechanism::HostStaged);
+  auto const alone = demands_of(model, {ring})[0];
+  EXPECT_GT(more_a_chunk(demands_of(model, {ring, planned({})})[0], alone), Seconds(0));
+  EXPECT_EQ(more_a_chunk(demands_of(model, {ring, ring})[0], alone), Seconds(0));
+}
+
+// Pulled, a copy is its target's engine's, and behind another of that engine nobody waits for an event.
+TEST(EnginesAtWork, BelongToWhoeverDrivesTheCopy) {
+  auto pulled = step("gpu0", "gpu1", 4_MiB, {}, {StepId(0)});
+  pulled.way.drive = Drive::Pull;
+  EXPECT_EQ(start({step("gpu1", "gpu0", 4_MiB), pulled}, 1), Seconds(0));
+  EXPECT_NEAR(start({step("gpu0", "gpu1", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
+}
+
+TEST(EnginesAtWork, DelayWhatWaitsForAnotherGpu) {
+  std::vector<Step> steps{step("gpu0", "numa0", 4_MiB), step("numa0", "gpu1", 4_MiB, {}, {StepId(0)}),
+                          step("gpu0", "numa0", 4_MiB, {}, {StepId(0)})};
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap);
+  EXPECT_EQ(start(steps, 2), Seconds(0)) << "behind another in its own engine";
+  steps.push_back(step("gpu0", "gpu1", 1_GiB));
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap) << "gpu1's engine is alone at work";
+  EXPECT_EQ(start(steps, 2), overheads::kEngineChange);
+  steps.push_back(step("gpu1", "gpu0", 1_GiB));
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap + overheads::kEngineBeside);
+}
+
+// Through one buffer as large as the transfer one link rests while the other works, and a ring needs both.
+TEST(EnginesAtWork, GainNothingFromASharedBufferBesideARing) {
+  std::vector<Step> const steps{step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged),
+                                step("gpu0", "gpu1", 64_MiB, Mechanism::SharedHost)};
+  auto const link = two_gpus().capacity(demand_of(two_gpus(), steps[0]).uses[0].resource).value();
+  EXPECT_GE(estimate(two_gpus(), steps).makespan, 3 * (64_MiB / link));
+}
+
+TEST(EnginesAtWork, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
+  auto const time = [](std::vector<Request> const& requests, Objective objective) {
+    return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, {objective}).steps).makespan;
+  };
+  std::vector<Request> requests{{.id = "there", .from = place_at("gpu0"), .to = place_at("gpu1"), .bytes = 1_GiB}};
+  EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
+  requests.push_back({.id = "back", .from = place_at("gpu1"), .to = place_at("gpu0"), .bytes = 1_GiB});
+  EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
+  for (auto& request : requests) request.bytes = 32_MiB;
+  for (auto const& each : SetPlanner(two_gpus()).plan(requests, {Objective::Makespan}).steps)
+    EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink) << "some microseconds are less than what is unsure";
+}
+
+TEST(KernelsAtHostMemory, WaitForAnotherGpusByAnEvent) {
+  auto write = step("gpu0", "numa0", 1_MiB);
+  auto read_there = step("numa0", "gpu1", 1_MiB, {}, {StepId(0)});
+  auto read_back = step("numa0", "gpu0", 1_MiB, {}, {StepId(0)});
+  write.op = Op::Write;
+  read_there.op = read_back.op = Op::Read;
+  std::vector<Step> const steps{write, read_there, read_back};
+  auto const gpu = *gpu_at(two_gpus().machine(), place_at("gpu1"));
+  EXPECT_EQ(start(steps, 1), figures::chunk_gap(two_gpus().machine().part_of(gpu)));
+  EXPECT_EQ(start(steps, 2), Seconds(0));
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,481 @@
+// Readers of what benchmarks print; every sample is our own, in the tools' formats.
+#include "core/interop/benchmarks/benchmark.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/measurement/measurement_writer.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Measurement read(Benchmark tool, std::string const& text, std::string const& machine, BenchmarkOptions options = {}) {
+  auto catalogue = bundled();
+  auto const made = read_benchmark(tool, SourceText::from_memory("out.txt", text), catalogue.machine(machine), options);
+  auto const written = write_measurement(made);
+  EXPECT_EQ(write_measurement(read_measurement(SourceText::from_memory("again.yaml", written))), written);
+  EXPECT_EQ(detect_benchmark(text), tool);
+  return made;
+}
+
+std::string problem_of(Benchmark tool, std::string const& text, std::string const& machine,
+                       BenchmarkOptions options = {}) {
+  auto catalogue = bundled();
+  try {
+    read_benchmark(tool, SourceText::from_memory("out.txt", text), catalogue.machine(machine), options);
+  } catch (InputError const& error) {
+    return error.what();
+  }
+  return "was read";
+}
+
+MeasuredSeries series_of(Measurement const& m, std::string const& name) {
+  for (auto const& series : m.series)
+    if (series.name == name) return series;
+  ADD_FAILURE() << "no series " << name;
+  return {};
+}
+
+// --------------------------------------------------------------------------------------------------------- nvbandwidth
+
+constexpr auto* kNvbandwidth = R"(nvbandwidth Version: v0.8
+Built from Git version: v0.8
+
+CUDA Runtime Version: 12080
+CUDA Driver Version: 12080
+Driver Version: 570.86.15
+
+Device 0: NVIDIA A100 80GB PCIe (00000000:17:00)
+Device 1: NVIDIA A100 80GB PCIe (00000000:65:00)
+
+Running host_to_device_memcpy_ce.
+memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0     25.11     12.60
+
+SUM host_to_device_memcpy_ce 37.71
+
+Running device_to_host_bidirectional_memcpy_ce.
+memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)
+           0         1
+ 0     19.50     18.90
+
+Running device_to_device_memcpy_read_ce.
+memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0       N/A     21.50
+ 1       N/A       N/A
+
+Running device_to_device_bidirectional_memcpy_write_ce.
+memcpy CE GPU(row) <-> GPU(column) Write1 bandwidth (GB/s)
+           0         1
+ 0       N/A     11.00
+ 1     11.00       N/A
+
+memcpy CE GPU(row) <-> GPU(column) Write2 bandwidth (GB/s)
+           0         1
+ 0       N/A     12.00
+ 1     12.00       N/A
+
+memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)
+           0         1
+ 0       N/A     23.00
+ 1     23.50       N/A
+
+Running all_to_host_memcpy_ce.
+memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)
+           0         1
+ 0     24.00     24.10
+
+Running all_to_one_write_ce.
+memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)
+           0         1
+ 0     24.20     24.30
+
+Running host_device_latency_sm.
+memory latency SM CPU(row) <-> GPU(column) (ns)
+           0         1
+ 0    772.58    780.10
+
+Running device_local_copy.
+memcpy local GPU(column) bandwidth (GB/s)
+           0         1
+ 0    830.00    831.00
+
+Running multinode_device_to_device_memcpy_read_ce.
+Waived:
+)";
+
+TEST(Nvbandwidth, TestsAreWhatTheirNamesSay) {
+  auto const m = read(Benchmark::Nvbandwidth, kNvbandwidth, "a100x8-pcie-4sw");
+  EXPECT_EQ(m.environment.at("driver"), "570.86.15");
+  EXPECT_EQ(m.environment.at("nvbandwidth"), "v0.8");
+  Bytes const size(512 << 20);
+
+  auto const down = series_of(m, "host_to_device_memcpy_ce");
+  ASSERT_EQ(down.points.size(), 2U);
+  EXPECT_THAT(down.points[1].flows, ElementsAre(MeasuredFlow{"numa0", "gpu1"}));
+  EXPECT_DOUBLE_EQ(down.points[1].value, 12.6e9);
+  EXPECT_EQ(down.points[1].bytes, size);
+  EXPECT_EQ(down.points[1].pos.line, 14);
+
+  // One direction is printed, while twice as much goes the other way.
+  auto const both = series_of(m, "device_to_host_bidirectional_memcpy_ce");
+  EXPECT_TRUE(both.of_first);
+  EXPECT_THAT(both.points[0].flows,
+              ElementsAre(MeasuredFlow{"gpu0", "numa0", size}, MeasuredFlow{"numa0", "gpu0", size * 2}));
+
+  // The row's GPU reads from the column's.
+  auto const reads = series_of(m, "device_to_device_memcpy_read_ce-pcie");
+  ASSERT_EQ(reads.points.size(), 1U);
+  EXPECT_THAT(reads.points[0].flows, ElementsAre(MeasuredFlow{"gpu1", "gpu0"}));
+  EXPECT_TRUE(reads.pulled);
+  EXPECT_EQ(reads.mechanism, Mechanism::PcieP2p);
+
+  auto const total = series_of(m, "device_to_device_bidirectional_memcpy_write_ce-pcie");
+  ASSERT_EQ(total.points.size(), 2U);
+  EXPECT_DOUBLE_EQ(total.points[0].value, 23e9);
+  EXPECT_THAT(total.points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}, MeasuredFlow{"gpu1", "gpu0"}));
+
+  auto const all = series_of(m, "all_to_host_memcpy_ce");
+  EXPECT_TRUE(all.of_first);
+  EXPECT_THAT(all.points[1].flows,
+              ElementsAre(MeasuredFlow{"gpu1", "numa0", size}, MeasuredFlow{"gpu0", "numa0", size * 2}));
+  EXPECT_THAT(series_of(m, "all_to_one_write_ce-pcie").points[0].flows, ElementsAre(MeasuredFlow{"gpu1", "gpu0"}));
+
+  auto const latency = series_of(m, "host_device_latency_sm");
+  EXPECT_EQ(latency.quantity, MeasuredQuantity::Latency);
+  EXPECT_EQ(latency.op, Op::Read);
+  EXPECT_NEAR(latency.points[0].value, 772.58e-9, 1e-15);
+  EXPECT_EQ(series_of(m, "device_local_copy").mechanism, Mechanism::Local);
+  EXPECT_THAT(m.notes, testing::Contains(HasSubstr("multinode_device_to_device_memcpy_read_ce has no figures")));
+}
+
+TEST(Nvbandwidth, WhatIsNotAccessibleIsAFact) {
+  auto const m = read(Benchmark::Nvbandwidth, kNvbandwidth, "a100x8-pcie-4sw");
+  auto const refused = std::count_if(m.facts.begin(), m.facts.end(), [](MeasuredFact const& f) { return !f.legal; });
+  EXPECT_EQ(refused, 1);
+  EXPECT_GE(m.facts.size(), 2U);
+}
+
+TEST(Nvbandwidth, JsonIsTheSame) {
+  auto const m =
+      read(Benchmark::Nvbandwidth, R"json({
+   "nvbandwidth" : {
+      "CUDA Runtime Version" : 12080, "Driver Version" : "570.86.15", "version" : "v0.8",
+      "GPU Device list" : ["0: NVIDIA H100 80GB HBM3 (00000000:1b:00)"],
+      "testcases" : [
+         {"name" : "device_to_host_memcpy_sm", "status" : "Passed", "sum" : 105.2,
+          "bandwidth_description" : "memcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)",
+          "bandwidth_matrix" : [["52.5", "52.7"]]},
+         {"name" : "device_to_device_memcpy_write_ce", "status" : "Passed",
+          "bandwidth_matrix" : [["N/A", "391.5"], ["392.5", "N/A"]]},
+         {"name" : "device_to_device_bidirectional_memcpy_read_ce", "status" : "Passed",
+          "bandwidth_matrix" : [["N/A", "1"], ["1", "N/A"], ["N/A", "2"], ["2", "N/A"], ["N/A", "780"], ["781", "N/A"]]},
+         {"name" : "host_to_device_memcpy_ce", "status" : "Waived"}
+      ]
+}
+})json",
+           "hgx-h100", {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0", .from = "", .to = "", .bytes = {}});
+  auto const up = series_of(m, "device_to_host_memcpy_sm");
+  EXPECT_EQ(up.op, Op::LoadStore);
+  EXPECT_THAT(up.points[1].flows, ElementsAre(MeasuredFlow{"gpu5", "numa0"}));
+  auto const writes = series_of(m, "device_to_device_memcpy_write_ce");
+  EXPECT_EQ(writes.mechanism, Mechanism::Nvlink);
+  EXPECT_THAT(writes.points[0].flows, ElementsAre(MeasuredFlow{"gpu4", "gpu5"}));
+  EXPECT_DOUBLE_EQ(series_of(m, "device_to_device_bidirectional_memcpy_read_ce").points[0].value, 780e9);
+  EXPECT_EQ(m.environment.at("nvbandwidth"), "v0.8");
+}
+
+TEST(Nvbandwidth, WhatIsWrongHasItsPlace) {
+  std::string const head = "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n";
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "   0  1\n0  25.1\n", "hgx-h100"),
+              HasSubstr("out.txt:4:1: error: expected a row of 2 figures"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "   0\n0  fast\n", "hgx-h100"),
+              HasSubstr("out.txt:4:4: error: 'fast': expected a number or N/A"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head, "hgx-h100"), HasSubstr("the numbers of the columns"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "  0 1\n0 1 2\n", "gh200"), HasSubstr("'gh200' has no gpu1"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, "nothing\n", "gh200"), HasSubstr("no figure of nvbandwidth"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "  0\n0 0.0\n", "gh200"), HasSubstr("more than nothing"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, "{\"nvbandwidth\": {}}", "gh200"), HasSubstr("testcases"));
+}
+
+// ------------------------------------------------------------------------------------------------------------ p2p-test
+
+constexpr auto* kP2p = R"([P2P (Peer-to-Peer) GPU Bandwidth Latency Test]
+Device: 0, NVIDIA A100 80GB PCIe, pciBusID: 17, pciDeviceID: 0, pciDomainID:0
+Device: 1, NVIDIA A100 80GB PCIe, pciBusID: 65, pciDeviceID: 0, pciDomainID:0
+Device=0 CAN Access Peer Device=1
+
+P2P Connectivity Matrix
+     D\D     0     1     2
+     0	     1     1     0
+     1	     1     1     1
+     2	     0     1     1
+Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)
+   D\D     0      1      2
+     0 1200.00  11.11  11.20
+     1  11.30 1210.00  11.40
+     2  11.50  11.60 1220.00
+Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)
+   D\D     0      1      2
+     0 1200.00  25.10  11.00
+     1  25.20 1210.00  20.00
+     2  11.10  20.10 1220.00
+Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)
+   D\D     0      1      2
+     0 1200.00  50.10  17.00
+     1  50.20 1210.00  20.00
+     2  17.10  20.10 1220.00
+P2P=Enabled Latency (P2P Writes) Matrix (us)
+   GPU     0      1      2
+     0   2.30   1.30  15.00
+     1   1.31   2.31   1.50
+     2  15.10   1.60   2.20
+
+   CPU     0      1      2
+     0   2.30   1.30  15.00
+     1   1.31   2.31   1.50
+     2  15.10   1.60   2.20
+
+NOTE: The CUDA Samples are not meant for performance measurements.
+)";
+
+TEST(P2pTest, TablesAreStagedOrPeerCopies) {
+  auto const m = read(Benchmark::P2pTest, kP2p, "a100x8-pcie-4sw");
+  auto const staged = series_of(m, "p2p-disabled-bandwidth");
+  EXPECT_EQ(staged.mechanism, Mechanism::HostStaged);
+  EXPECT_TRUE(staged.by_driver);
+  EXPECT_EQ(staged.points.size(), 6U);
+  EXPECT_EQ(staged.points[0].bytes, Bytes(160'000'000));
+
+  auto const peers = series_of(m, "p2p-enabled-bandwidth-pcie");
+  EXPECT_EQ(peers.points.size(), 4U);
+  EXPECT_THAT(peers.points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}));
+  EXPECT_DOUBLE_EQ(peers.points[0].value, 25.1e9);
+  EXPECT_EQ(series_of(m, "p2p-enabled-bandwidth-without-access").points.size(), 2U);
+  EXPECT_EQ(series_of(m, "p2p-enabled-both-ways-bandwidth-pcie").points[0].flows.size(), 2U);
+
+  auto const latency = series_of(m, "p2p-enabled-latency-pcie");
+  EXPECT_EQ(latency.quantity, MeasuredQuantity::Latency);
+  EXPECT_EQ(latency.points.size(), 4U);  // the CPU's table is left out
+  EXPECT_NEAR(latency.points[0].value, 1.3e-6, 1e-15);
+  EXPECT_EQ(latency.points[0].bytes, Bytes(16));
+
+  // The diagonal counts what is read and what is written.
+  EXPECT_DOUBLE_EQ(series_of(m, "local-bandwidth").points[0].value, 600e9);
+  EXPECT_EQ(std::count_if(m.facts.begin(), m.facts.end(), [](MeasuredFact const& f) { return !f.legal; }), 2);
+  EXPECT_EQ(m.environment.at("gpu"), "NVIDIA A100 80GB PCIe");
+}
+
+TEST(P2pTest, WhatIsWrongHasItsPlace) {
+  std::string const title = "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n";
+  EXPECT_THAT(problem_of(Benchmark::P2pTest, title + " D\\D 0 1\n 0 1 2\n", "a100x8-pcie-4sw"),
+              HasSubstr("out.txt:1:1: error: expected 2 rows, found 1"));
+  EXPECT_THAT(problem_of(Benchmark::P2pTest, title + " D\\D 0 1\n 0 1 2\n 1 x 1\n", "a100x8-pcie-4sw"),
+              HasSubstr("out.txt:4:4: error: 'x': expected a number"));
+  EXPECT_THAT(problem_of(Benchmark::P2pTest, title, "a100x8-pcie-4sw"), HasSubstr("numbers of the columns"));
+}
+
+// ------------------------------------------------------------------------------------------------------ bandwidth-test
+
+TEST(BandwidthTest, TablesAndLinesOfNumbers) {
+  auto const m = read(Benchmark::BandwidthTest, R"([CUDA Bandwidth Test] - Starting...
+Running on...
+
+ Device 1: NVIDIA A100-PCIE-40GB
+ Quick Mode
+
+ Host to Device Bandwidth, 1 Device(s)
+ PINNED Memory Transfers
+   Transfer Size (Bytes)	Bandwidth(GB/s)
+   32000000			24.6
+
+ Device to Host Bandwidth, 1 Device(s)
+ PAGEABLE Memory Transfers
+   Transfer Size (Bytes)	Bandwidth(MB/s)
+   33554432			1000.0
+
+ Device to Device Bandwidth, 1 Device(s)
+ PINNED Memory Transfers
+   Transfer Size (Bytes)	Bandwidth(GB/s)
+   32000000			1200.0
+
+Result = PASS
+bandwidthTest-H2D-Pinned, Bandwidth = 24.5 GB/s, Time = 0.00130 s, Size = 32000000 bytes, NumDevsUsed = 1
+)",
+                      "a100x8-pcie-4sw");
+  auto const down = series_of(m, "host-to-device-pinned");
+  ASSERT_EQ(down.points.size(), 2U);
+  EXPECT_THAT(down.points[0].flows, ElementsAre(MeasuredFlow{"numa0", "gpu1"}));
+  EXPECT_DOUBLE_EQ(down.points[0].value, 24.6e9);
+  EXPECT_DOUBLE_EQ(down.points[1].value, 24.5e9);
+  auto const up = series_of(m, "device-to-host-pageable");
+  EXPECT_TRUE(up.pageable);
+  EXPECT_DOUBLE_EQ(up.points[0].value, 1000.0 * 1048576);
+  EXPECT_DOUBLE_EQ(series_of(m, "device-to-device").points[0].value, 600e9);
+}
+
+TEST(BandwidthTest, SumsOverDevicesAreRefused) {
+  EXPECT_THAT(problem_of(Benchmark::BandwidthTest, "[CUDA Bandwidth Test]\n Host to Device Bandwidth, 8 Device(s)\n",
+                         "a100x8-pcie-4sw"),
+              HasSubstr("out.txt:2:1: error: the sum over several devices"));
+}
+
+// ---------------------------------------------------------------------------------------------------------- nccl-tests
+
+std::string const kRanks =
+    "# nThread 1 nGpus 2 minBytes 33554432 maxBytes 67108864 step: 2(factor)\n"
+    "#  Rank  0 Group  0 Pid    77 on      node device  0 [0000:17:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid    77 on      node device  1 [0000:65:00] NVIDIA H100 80GB HBM3\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+    "#wrong\n";
+
+TEST(NcclTests, SendAndReceiveIsAShiftOfAllRanks) {
+  auto const m =
+      read(Benchmark::NcclTests,
+           "# Collective test starting: sendrecv_perf\n" + kRanks +
+               "    33554432       8388608     float    none      -1    110.5  303.7  303.7      0    111.5  "
+               "300.9  300.9    N/A\n"
+               "        1024           256     float    none      -1     10.5    0.1    0.1      0     10.5    "
+               "0.1    0.1    N/A\n",
+           "hgx-h100");
+  auto const large = series_of(m, "sendrecv");
+  EXPECT_EQ(large.quantity, MeasuredQuantity::Makespan);
+  EXPECT_THAT(large.points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}, MeasuredFlow{"gpu1", "gpu0"}));
+  EXPECT_NEAR(large.points[0].value, 110.5e-6, 1e-12);
+  EXPECT_EQ(large.points[0].bytes, Bytes(33554432));
+  EXPECT_FALSE(series_of(m, "sendrecv-small").doubtful.empty());
+}
+
+TEST(NcclTests, CollectivesAreRefusedByName) {
+  auto const row =
+      "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0    111.5  300.9  300.9    "
+      "0\n";
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + row, "hgx-h100"),
+              HasSubstr("out.txt:5:42: error: a reduction (sum) is no sendrecv_perf"));
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "hgx-h100"),
+              HasSubstr("this is the collective all_reduce; a measurement holds transfers between places"));
+  auto const unnamed =
+      "    33554432       8388608     float    none      -1    110.5  303.7  303.7      0    111.5  300.9  300.9    "
+      "0\n";
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + unnamed, "hgx-h100"), HasSubstr("--sendrecv"));
+  BenchmarkOptions options;
+  options.sendrecv = true;
+  EXPECT_EQ(read(Benchmark::NcclTests, kRanks + unnamed, "hgx-h100", options).series.size(), 1U);
+}
+
+// ------------------------------------------------------------------------------------------------------------ perftest
+
+BenchmarkOptions between(std::string from, std::string to) {
+  BenchmarkOptions options;
+  options.from = std::move(from);
+  options.to = std::move(to);
+  return options;
+}
+
+constexpr auto* kWriteBw = R"(---------------------------------------------------------------------------------------
+                    RDMA_Write BW Test
+ Dual-port       : OFF		Device         : mlx5_0
+ Number of qps   : 2		Transport type : IB
+ Link type       : IB
+---------------------------------------------------------------------------------------
+ local address: LID 0x01 QPN 0x0127 PSN 0xb7f8
+---------------------------------------------------------------------------------------
+ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+ 65536      5000             23400.10            23300.00		   0.372800
+---------------------------------------------------------------------------------------
+)";
+
+TEST(Perftest, BandwidthsOfManyInFlight) {
+  auto const m = read(Benchmark::Perftest, kWriteBw, "hgx-h100-2", between("node0/gpu0", "node1/gpu0"));
+  auto const writes = series_of(m, "write-bandwidth");
+  EXPECT_EQ(writes.op, Op::Write);
+  EXPECT_TRUE(writes.pipelined);
+  EXPECT_EQ(writes.queue_pairs, 2);
+  EXPECT_EQ(writes.mechanism, Mechanism::Gdr);
+  EXPECT_DOUBLE_EQ(writes.points[0].value, 23300.0 * 1048576);
+  EXPECT_EQ(m.environment.at("device"), "mlx5_0");
+  EXPECT_EQ(
+      read(Benchmark::Perftest, kWriteBw, "hgx-h100-2", between("node0/numa0", "node1/numa0")).series[0].mechanism,
+      Mechanism::Rdma);
+}
+
+TEST(Perftest, LatencyIsTheMedian) {
+  auto const m =
+      read(Benchmark::Perftest,
+           "                    Send Latency Test\n"
+           " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   "
+           "99% percentile[usec]   99.9% percentile[usec]\n"
+           " 8       1000          1.50           6.50         1.75     \t       1.80        \t0.10\t\t1.90\t\t"
+           "6.50\n",
+           "hgx-h100-2", between("node0/numa0", "node1/numa0"));
+  EXPECT_EQ(m.series[0].quantity, MeasuredQuantity::Latency);
+  EXPECT_NEAR(m.series[0].points[0].value, 1.75e-6, 1e-15);
+}
+
+TEST(Perftest, BothWaysAndGigabitsAndJson) {
+  auto const both = read(Benchmark::Perftest,
+                         "          RDMA_Write Bidirectional BW Test\n"
+                         " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+                         " 1048576      5000             390.10            388.00		   0.046\n",
+                         "hgx-h100-2", between("node0/numa0", "node1/numa0"));
+  EXPECT_EQ(both.series[0].points[0].flows.size(), 2U);
+  EXPECT_FALSE(both.series[0].pipelined);
+  EXPECT_DOUBLE_EQ(both.series[0].points[0].value, 388e9 / 8);
+
+  auto const json =
+      read(Benchmark::Perftest,
+           "{\n\"test_info\": {\n\"test\": \"RDMA_Read BW Test\",\n\"Number_of_qps\": 1\n},\n\"results\": "
+           "{\n\"MsgSize\": 65536,\n\"BW_peak\": 1.0,\n\"BW_average\": 22000.5\n}\n}\n",
+           "hgx-h100-2", between("node0/numa0", "node1/numa0"));
+  EXPECT_EQ(json.series[0].op, Op::Read);
+  EXPECT_DOUBLE_EQ(json.series[0].points[0].value, 22000.5 * 1048576);
+}
+
+TEST(Perftest, NeedsToKnowItsEnds) {
+  EXPECT_THAT(problem_of(Benchmark::Perftest, kWriteBw, "hgx-h100-2"), HasSubstr("--from PLACE and --to PLACE"));
+  EXPECT_THAT(problem_of(Benchmark::Perftest, kWriteBw, "hgx-h100-2", between("node0/gpu9", "node1/gpu0")),
+              HasSubstr("node0/gpu"));
+  EXPECT_THAT(problem_of(Benchmark::Perftest, "   Atomic BW Test\n", "hgx-h100-2", between("node0/gpu0", "node1/gpu0")),
+              HasSubstr("out.txt:1:4: error: 'Atomic BW Test' cannot be imported"));
+}
+
+// ----------------------------------------------------------------------------------------------------------------- osu
+
+TEST(Osu, BandwidthAndLatency) {
+  auto const bandwidth = read(Benchmark::Osu,
+                              "\n# OSU MPI-CUDA Bandwidth Test v7.3\n# Send Buffer on DEVICE (D) and Receive Buffer on "
+                              "DEVICE (D)\n# Size      Bandwidth (MB/s)\n# Datatype: MPI_CHAR.\n1                2.34\n"
+                              "4194304      24000.10\n",
+                              "hgx-h100-2", between("node0/gpu0", "node1/gpu0"));
+  EXPECT_TRUE(bandwidth.series[0].pipelined);
+  EXPECT_DOUBLE_EQ(bandwidth.series[0].points[1].value, 24000.1e6);
+
+  auto const latency =
+      read(Benchmark::Osu,
+           "# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n0  1.1\n8                       1.20\n",
+           "hgx-h100-2", between("node0/numa0", "node1/numa0"));
+  ASSERT_EQ(latency.series[0].points.size(), 1U);  // an empty message moves nothing
+  EXPECT_NEAR(latency.series[0].points[0].value, 1.2e-6, 1e-15);
+}
+
+TEST(Osu, BuffersMustBeWhereTheEndsAre) {
+  EXPECT_THAT(problem_of(Benchmark::Osu,
+                         "# OSU MPI-CUDA Latency Test\n# Send Buffer on DEVICE (D) and Receive Buffer on "
+                         "HOST (H)\n",
+                         "hgx-h100-2", between("node0/numa0", "node1/numa0")),
+              HasSubstr("out.txt:2:1: error: this buffer is in a GPU's memory, but --from node0/numa0 is not"));
+  EXPECT_THAT(problem_of(Benchmark::Osu, "# OSU MPI Allreduce Latency Test\n", "hgx-h100-2",
+                         between("node0/numa0", "node1/numa0")),
+              HasSubstr("cannot be imported"));
+}
+
+TEST(Benchmarks, OtherTextIsNobodys) { EXPECT_EQ(detect_benchmark("GPU0 GPU1\nGPU0 X NV12\n"), std::nullopt); }
+
+}  // namespace
+}  // namespace lanewise::test

@@ -1,0 +1,227 @@
+#include "core/interop/machines/topo_m.hpp"
+
+#include <fmt/format.h>
+
+#include <random>
+
+#include "core/interop/machines/topo_matrix.hpp"
+#include "core/machine/path_class.hpp"
+#include "tests/interop/import_test_support.hpp"
+
+namespace lanewise {
+namespace {
+
+using testing::HasSubstr;
+
+Machine imported(std::string const& text, TopoOptions const& options = {}) {
+  auto catalogue = bundled();
+  auto const machine =
+      read_topo_m(SourceText::from_memory("topo.txt", without_terminal_codes(text)), options, catalogue);
+  expect_reads_back(machine, catalogue);
+  return machine;
+}
+
+std::string error_in(std::string const& text, TopoOptions const& options = {}) {
+  return error_of([&] { imported(text, options); });
+}
+
+PathClass path(Machine const& machine, std::string const& a, std::string const& b) {
+  return path_class(machine, id_of(machine, a), id_of(machine, b));
+}
+
+TEST(TopoM, GroupsBecomeSwitchesHostBridgesAndSockets) {
+  auto const machine = imported(
+      "\tGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+      "GPU0\t X \tPIX\tPXB\tPHB\tNODE\tSYS\t0-15,32-47\t0\t\tN/A\n"
+      "GPU1\tPIX\t X \tPXB\tPHB\tNODE\tSYS\t0-15,32-47\t0\t\tN/A\n"
+      "GPU2\tPXB\tPXB\t X \tPHB\tNODE\tSYS\t0-15,32-47\t0\t\tN/A\n"
+      "GPU3\tPHB\tPHB\tPHB\t X \tNODE\tSYS\t0-15,32-47\t0\t\tN/A\n"
+      "GPU4\tNODE\tNODE\tNODE\tNODE\t X \tSYS\t0-15,32-47\t0\t\tN/A\n"
+      "NIC0\tSYS\tSYS\tSYS\tSYS\tSYS\t X \t\t\t\t\n"
+      "\nLegend:\n\n  X    = Self\n\nNIC Legend:\n\n  NIC0: mlx5_4\n\n");
+  EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Pix);
+  EXPECT_EQ(path(machine, "gpu0", "gpu2"), PathClass::Pxb);
+  EXPECT_EQ(path(machine, "gpu2", "gpu3"), PathClass::Phb);
+  EXPECT_EQ(path(machine, "gpu3", "gpu4"), PathClass::Node);
+  EXPECT_EQ(path(machine, "gpu4", "nic0"), PathClass::Sys);
+  EXPECT_EQ(function(machine, "nic0").device_name, "mlx5_4");
+  EXPECT_EQ(machine.at(NumaId{0}).cores, "0-15,32-47");
+  EXPECT_EQ(machine.sockets.size(), 2U);
+  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
+}
+
+TEST(TopoM, TerminalCodesOldColumnsAndAPromptAreRead) {
+  auto const machine = imported(
+      "$ nvidia-smi topo -m\n"
+      "\x1b[4m\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\x1b[0m\n"
+      "GPU0\t X \tSOC\tPIX\t0-11\n"
+      "GPU1\tSOC\t X \tSOC\t12-23\n"
+      "mlx5_0\tPIX\tSOC\t X \t\n");
+  EXPECT_EQ(function(machine, "nic0").device_name, "mlx5_0");
+  EXPECT_EQ(path(machine, "gpu0", "nic0"), PathClass::Pix);
+  EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Sys);
+  EXPECT_EQ(machine.at(NumaId{1}).cores, "12-23");
+}
+
+TEST(TopoM, NicsPlaceGpusWhoseDistanceNvlinkHides) {
+  auto const machine = imported(
+      "      GPU0  GPU1  NIC0  NIC1  CPU Affinity  NUMA Affinity\n"
+      "GPU0   X    NV4   PIX   SYS   0-15          0\n"
+      "GPU1  NV4    X    PIX   SYS   0-15          0\n"
+      "NIC0  PIX   PIX    X    SYS\n"
+      "NIC1  SYS   SYS   SYS    X\n");
+  EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Pix);
+  EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu1")), 4);
+  EXPECT_EQ(machine.nvlinks.size(), 1U);
+  EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "nvlink-unknown");
+}
+
+TEST(TopoM, AffinityPlacesGpusThatNothingElsePlaces) {
+  auto const machine = imported(
+      "      GPU0  GPU1  GPU2  CPU Affinity  NUMA Affinity\n"
+      "GPU0   X    NV2   NV1   0-15          0\n"
+      "GPU1  NV2    X    NV1   16-31         1\n"
+      "GPU2  NV1   NV1    X    0-15          0\n");
+  EXPECT_EQ(path(machine, "gpu0", "gpu2"), PathClass::Node);
+  EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Sys);
+  EXPECT_EQ(machine.nvlinks.size(), 3U);
+  EXPECT_THAT(machine.notes, has_note("in place of the PCIe distance of gpu0, gpu1, gpu2"));
+}
+
+TEST(TopoM, AllPairsWithEveryLinkAreAnNvswitch) {
+  std::string const text =
+      "GPU0 GPU1 GPU2 CPU Affinity\n"
+      "GPU0 X NV12 NV12 0-15\nGPU1 NV12 X NV12 0-15\nGPU2 NV12 NV12 X 0-15\n";
+  auto const unnamed = imported(text);
+  ASSERT_EQ(unnamed.nvswitches.size(), 1U);
+  EXPECT_EQ(unnamed.at(unnamed.nvswitches[0].part).name, "nvswitch-unknown");
+  auto const named = imported(text, {.gpu = "a100-sxm4-80g", .cpu = "epyc-zen3", .nic = ""});
+  EXPECT_EQ(named.at(named.nvswitches.at(0).part).name, "nvswitch-2");
+  EXPECT_EQ(part_of(named, "gpu2"), "a100-sxm4-80g");
+  EXPECT_EQ(named.part_of(SocketId{0})->name, "epyc-zen3");
+  EXPECT_THAT(named.notes, has_note("inferred: NVSwitches"));
+}
+
+TEST(TopoM, BridgesBetweenPairsAreBundles) {
+  auto const machine = imported(
+      "GPU0 GPU1 GPU2 GPU3\n"
+      "GPU0 X NV12 NODE NODE\nGPU1 NV12 X NODE NODE\nGPU2 NODE NODE X NV12\nGPU3 NODE NODE NV12 X\n",
+      {.gpu = "a100-pcie-80g", .cpu = "", .nic = ""});
+  EXPECT_TRUE(machine.nvswitches.empty());
+  ASSERT_EQ(machine.nvlinks.size(), 2U);
+  EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "nvlink-3");
+}
+
+TEST(TopoM, FourLinksBetweenFourGpusAreDirect) {
+  auto const machine =
+      imported("GPU0 GPU1 GPU2 GPU3\nGPU0 X NV4 NV4 NV4\nGPU1 NV4 X NV4 NV4\nGPU2 NV4 NV4 X NV4\nGPU3 NV4 NV4 NV4 X\n");
+  EXPECT_TRUE(machine.nvswitches.empty());
+  EXPECT_EQ(machine.nvlinks.size(), 6U);
+}
+
+// -------------------------------------------------------------------------------------------------------------- errors
+
+TEST(TopoMErrors, Contradictions) {
+  EXPECT_THAT(
+      error_in("GPU0 GPU1 GPU2\nGPU0 X PIX SYS\nGPU1 PIX X PIX\nGPU2 SYS PIX X\n"),
+      HasSubstr("topo.txt:2:12: error: GPU0 and GPU2 cannot be SYS: GPU0 and GPU1 are PIX, GPU1 and GPU2 are PIX"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\nGPU1 PHB X\n"),
+              HasSubstr("3:6: error: GPU1 to GPU0 differs from GPU0 to GPU1 (line 2)"));
+}
+
+TEST(TopoMErrors, UnknownWordsRaggedAndMissingRows) {
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X NEAR\nGPU1 NEAR X\n"),
+              HasSubstr("2:8: error: 'NEAR' is not known; allowed: X, PIX"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X NV0\nGPU1 NV0 X\n"), HasSubstr("'NV0' is not known"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X\nGPU1 PIX X\n"), HasSubstr("2:7: error: the row 'GPU0' has 1 of 2 cells"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX PIX\nGPU1 PIX X\n"), HasSubstr("2:12: error: more cells than columns"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\n"), HasSubstr("1:6: error: the column 'GPU1' has no row"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\nGPU0 X PIX\nGPU1 PIX X\n"), HasSubstr("the row 'GPU0' stands twice"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\nGPU2 PIX X\nGPU1 PIX X\n"),
+              HasSubstr("a row of 'GPU2', which is not a column"));
+  EXPECT_THAT(error_in("GPU0 GPU0\nGPU0 X PIX\n"), HasSubstr("the column 'GPU0' stands twice"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 PIX X\nGPU1 X PIX\n"), HasSubstr("X stands where a device meets itself"));
+  EXPECT_THAT(error_in("GPU0 NIC0\nGPU0 X NV2\nNIC0 NV2 X\n"), HasSubstr("NVLink joins GPUs only"));
+  EXPECT_THAT(error_in("GPU0 CPU Affinity\nGPU0 X all\n"), HasSubstr("'all' is not a list of numbers"));
+  EXPECT_THAT(error_in("no GPU here\n"), HasSubstr("topo.txt: error: no table of 'nvidia-smi topo -m'"));
+}
+
+TEST(TopoMErrors, PartsThatCannotBe) {
+  std::string const text = "GPU0 GPU1\nGPU0 X NV14\nGPU1 NV14 X\n";
+  EXPECT_THAT(error_in(text, {.gpu = "a100-pcie-81g", .cpu = "", .nic = ""}),
+              HasSubstr("no part is called 'a100-pcie-81g'; did you mean 'a100-pcie-80g'?"));
+  EXPECT_THAT(error_in(text, {.gpu = "epyc-zen3", .cpu = "", .nic = ""}),
+              HasSubstr("the part 'epyc-zen3' is a cpu, but a gpu is needed"));
+  EXPECT_THAT(error_in(text, {.gpu = "a100-pcie-80g", .cpu = "", .nic = ""}),
+              HasSubstr("GPU0 has 14 NVLinks, but 'a100-pcie-80g' has 12 ports"));
+}
+
+// ---------------------------------------------------------------------------------------------------------- properties
+
+// Where a device sits: NUMA node, host bridge, root port, switch; each number counts within the one before.
+using Seat = std::array<int, 4>;
+
+std::string_view word_between(Seat const& a, Seat const& b) {
+  if (a[0] != b[0]) return "SYS";
+  if (a[1] != b[1]) return "NODE";
+  if (a[2] != b[2]) return "PHB";
+  return a[3] != b[3] ? "PXB" : "PIX";
+}
+
+struct Table {
+  std::vector<std::string> names;  // as the machine has them
+  std::vector<std::vector<std::string>> cells;
+  std::string text;
+};
+
+// The table of a random machine; some pairs of GPUs have NVLink, which hides how they are seated.
+Table random_table(std::mt19937& random) {
+  auto const below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  auto const gpus = 1 + below(8);
+  auto const all = gpus + below(5);
+  std::vector<Seat> seats;
+  for (int i = 0; i < all; ++i) seats.push_back({below(3), below(2), below(2), below(2)});
+  bool const affinity = below(2) == 0;
+  auto const nvlink_share = below(4);
+  Table table;
+  for (int i = 0; i < all; ++i)
+    table.names.push_back(i < gpus ? fmt::format("gpu{}", i) : fmt::format("nic{}", i - gpus));
+  table.cells.assign(static_cast<std::size_t>(all), std::vector<std::string>(static_cast<std::size_t>(all), "X"));
+  for (std::size_t a = 0; a < seats.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      bool const nvlink = static_cast<int>(a) < gpus && below(4) < nvlink_share;
+      table.cells[a][b] = table.cells[b][a] =
+          nvlink ? fmt::format("NV{}", 1 + below(4)) : std::string(word_between(seats[a], seats[b]));
+    }
+  for (int i = 0; i < all; ++i) table.text += i < gpus ? fmt::format("\tGPU{}", i) : fmt::format("\tNIC{}", i - gpus);
+  table.text += affinity ? "\tCPU Affinity\tNUMA Affinity\n" : "\n";
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    bool const gpu = static_cast<int>(i) < gpus;
+    table.text += gpu ? fmt::format("GPU{}", i) : fmt::format("NIC{}", static_cast<int>(i) - gpus);
+    for (auto const& cell : table.cells[i]) table.text += "\t" + cell;
+    table.text += affinity && gpu ? fmt::format("\t0-{}\t{}\n", seats[i][0], seats[i][0]) : "\n";
+  }
+  return table;
+}
+
+TEST(TopoMProperty, TheMachineHasTheTableItCameFrom) {
+  std::mt19937 random(20260711);
+  auto catalogue = bundled();
+  for (int round = 0; round < 500; ++round) {
+    auto const table = random_table(random);
+    SCOPED_TRACE(table.text);
+    auto const machine = read_topo_m(SourceText::from_memory("topo.txt", table.text), {}, catalogue);
+    expect_reads_back(machine, catalogue);
+    for (std::size_t a = 0; a < table.names.size(); ++a)
+      for (std::size_t b = 0; b < table.names.size(); ++b) {
+        auto const links = nvlink_count(machine, id_of(machine, table.names[a]), id_of(machine, table.names[b]));
+        auto const found = links > 0 && a != b ? fmt::format("NV{}", links)
+                                               : std::string(to_string(path(machine, table.names[a], table.names[b])));
+        ASSERT_EQ(found, table.cells[a][b]) << table.names[a] << " " << table.names[b] << "\n"
+                                            << write_machine(machine);
+      }
+  }
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,83 @@
+// What moves side by side can be worth no more: branch and bound against what can be counted by hand.
+#include "core/planner/bounds/configuration_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/solver/linear_program.hpp"
+#include "tests/support/server.hpp"
+
+namespace lanewise {
+namespace {
+
+// Lanes that hold one engine, of two slots, and share resource 0.
+class SharedEngine : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  }
+  void add(double rate, double price) {
+    PricedLane lane{uses_, {}, rate, price};
+    lane.engines.push_back(EngineId(0));
+    lanes_.push_back(lane);
+  }
+  double most(double capacity) {
+    std::vector<double> capacities(model_.resources().count(), 1000.0);
+    capacities[0] = capacity;
+    return most_worth(lanes_, model_, capacities, 0);
+  }
+
+  Model model_{test::machine_of({.more_gpu = "copy_engines: 2"})};
+  std::vector<Sharing::Use> uses_{{0, 1}};
+  std::vector<PricedLane> lanes_;
+};
+
+TEST_F(SharedEngine, TakesTheTwoWorthMost) {
+  ASSERT_EQ(model_.resources().at(EngineId(0)).slots, 2);
+  add(10, 1);
+  add(10, 3);
+  add(10, 2);
+  EXPECT_NEAR(most(100), 50, 1e-6);
+}
+
+// If engines were divisible, the dear ones would move 3.25 and the cheap one 3.75, worth 13.5. Two dear ones move 4,
+// worth 12; one of them beside the cheap one 2 and 5, worth 11.
+TEST_F(SharedEngine, KnowsThatEnginesAreWhole) {
+  add(10, 1);
+  for (int lane = 0; lane < 3; ++lane) add(2, 3);
+  EXPECT_NEAR(most(7), 12, 1e-6);
+}
+
+// Against all choices of two. Of these the dearer has what it can of the capacity.
+TEST_F(SharedEngine, IsTheMostOfAllChoices) {
+  std::mt19937 random(5);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same lanes every time
+  std::uniform_real_distribution<double> number(1, 10);
+  for (int round = 0; round < 40; ++round) {
+    lanes_.clear();
+    for (int lane = 0; lane < 7; ++lane) add(number(random), number(random));
+    auto const capacity = number(random);
+    double best = 0;
+    for (auto const& one : lanes_)
+      for (auto const& other : lanes_) {
+        if (&one == &other || one.price < other.price) continue;
+        auto const first = std::min(one.rate, capacity);
+        best = std::max(best, one.price * first + other.price * std::min(other.rate, capacity - first));
+      }
+    auto const found = most(capacity);
+    EXPECT_GE(found, best * (1 - 1e-9));
+    EXPECT_LE(found, best * 1.0021);
+  }
+}
+
+TEST_F(SharedEngine, IsWorthWhatIsKnownAtLeast) {
+  add(10, 1);
+  std::vector<double> const capacities(model_.resources().count(), 1000.0);
+  auto const found = most_worth(lanes_, model_, capacities, 20);
+  EXPECT_GE(found, 20);
+  EXPECT_LE(found, 20 * 1.0021);
+}
+
+}  // namespace
+}  // namespace lanewise

@@ -1,0 +1,198 @@
+// What moves when: the configuration program against closed forms, and the plans made from its schedules.
+#include "core/planner/schedules/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "core/machine/catalogue.hpp"
+#include "core/planner/planner.hpp"
+#include "core/planner/schedules/configurations.hpp"
+#include "core/planner/schedules/resizing.hpp"
+#include "core/planner/schedules/segments.hpp"
+#include "core/solver/linear_program.hpp"
+#include "tests/support/server.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+// gpu0 with two copy engines and a link of its own to each other GPU, to which it sends as much.
+class ThreeByTwoEngines : public testing::Test {
+ protected:
+  ThreeByTwoEngines() {
+    if (!linear_solver()) return;
+    std::vector<Request> requests;
+    for (auto const* to : {"gpu1", "gpu2", "gpu3"})
+      requests.push_back({.id = to,
+                          .from = model_.machine().place("gpu0"),
+                          .to = model_.machine().place(to),
+                          .bytes = 256_MiB,
+                          .only = Mechanism::Nvlink});
+    set_ = transfer_set(Planner(model_).plan(requests), model_);
+    alone_ = 256_MiB / set_.transfers[0].options[0].rate;
+  }
+  void SetUp() override {
+    if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  }
+
+  Model model_{test::machine_of({.more_gpu = "copy_engines: 2",
+                                 .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 1}, "
+                                            "{between: [gpu0, gpu2], part: nvlink, count: 1}, "
+                                            "{between: [gpu0, gpu3], part: nvlink, count: 1}"})};
+  TransferSet set_;
+  Seconds alone_{0};
+};
+
+// Whole, one of three waits for an engine: 2. Where each may stop and go on later (McNaughton, Management Science 6,
+// 1959), both engines work all the time: 3 / 2.
+TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
+  auto const schedules = ConfigurationProgram(set_, model_).solve();
+  ASSERT_FALSE(schedules.empty());
+  for (auto const& schedule : schedules) {
+    Seconds makespan{0};
+    std::vector<double> moved(3, 0.0);
+    for (auto const& slice : schedule.slices) {
+      makespan += slice.lasts;
+      EXPECT_LE(slice.moving.size(), 2U);
+      for (auto const& moving : slice.moving) moved[moving.transfer] += moving.bytes;
+    }
+    EXPECT_NEAR(makespan / alone_, 1.5, 1e-6);
+    for (auto const bytes : moved) EXPECT_NEAR(bytes, static_cast<double>((256_MiB).value()), 1);
+  }
+}
+
+// gpu0 sends four times as much to gpu1 as to the others: both engines would be through after 6 / 2, but what goes to
+// gpu1 has one of them: 4. The rest fits beside it.
+TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
+  set_.transfers[0].bytes = 1_GiB;
+  auto const trial = tried_on_time(set_, model_, Seconds(1)).trial;
+  ASSERT_TRUE(trial);
+  EXPECT_NEAR(trial->run.makespan / alone_, 4, 0.02);
+  std::vector<Bytes> sums(3);
+  for (std::size_t k = 0; k < trial->steps.size(); ++k) sums[trial->parts[k].transfer] += trial->steps[k].bytes;
+  EXPECT_EQ(sums, (std::vector<Bytes>{1_GiB, 256_MiB, 256_MiB}));
+}
+
+// The first slice has gpu1 beside gpu2, the second gpu1 beside gpu3, the third gpu2 beside gpu3: `part` of a half of
+// gpu2's bytes first.
+class SizesOfThree : public ThreeByTwoEngines {
+ protected:
+  std::vector<Segment> stays(double part) {
+    auto const half = static_cast<double>((128_MiB).value());
+    return {{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, part * half}, {2, 0, 1, 2, 2 * half}, {1, 0, 2, 2, (2 - part) * half}};
+  }
+  std::optional<std::vector<Segment>> resized_once(std::vector<Segment> const& stays, double other) {
+    Basis basis;
+    return resized(stays, on_time(stays, set_, model_), set_, model_, other, basis);
+  }
+};
+
+// An engine each for gpu1 and what is second of gpu2, and for what is first of gpu2 and gpu3: halves end together.
+TEST_F(SizesOfThree, EndTogetherWhereTheyMay) {
+  for (auto const part : {1.08, 0.93}) {
+    auto const before = stays(part);
+    EXPECT_NEAR(on_time(before, set_, model_).run.makespan / alone_, 1.5 + std::abs(part - 1) / 2, 0.005);
+    auto const after = resized_once(before, 0.1);
+    ASSERT_TRUE(after);
+    EXPECT_NEAR((*after)[1].bytes / (*after)[3].bytes, 1, 0.005);
+    EXPECT_NEAR((*after)[1].bytes + (*after)[3].bytes, static_cast<double>((256_MiB).value()), 1);
+    EXPECT_NEAR(on_time(*after, set_, model_).run.makespan / alone_, 1.5, 0.005);
+  }
+}
+
+// The smaller one of 1.4 and 0.6 halves may grow by a tenth of itself.
+TEST_F(SizesOfThree, ChangeByNoMoreThanTheyMay) {
+  auto const after = resized_once(stays(1.4), 0.1);
+  ASSERT_TRUE(after);
+  EXPECT_NEAR((*after)[3].bytes / static_cast<double>((128_MiB).value()), 0.66, 1e-4);
+}
+
+TEST_F(SizesOfThree, StayWhereNothingWouldBeGained) {
+  set_.transfers[0].bytes = 1_GiB;  // all the while, with an engine of its own
+  auto before = stays(1.04);
+  before[0].bytes *= 4;
+  before[0].last = 2;
+  auto const after = resized_once(before, 0.1);
+  ASSERT_TRUE(after);
+  for (std::size_t k = 0; k < before.size(); ++k)
+    EXPECT_NEAR((*after)[k].bytes, before[k].bytes, 1e-4 * before[k].bytes) << k;
+}
+
+// gpu3 waits for gpu2, which ended a slice earlier than gpu1 and shares no link with it, but an engine with both.
+TEST_F(SizesOfThree, WaitForAllThatEndedBeforeAndIsInTheirWay) {
+  auto const half = static_cast<double>((128_MiB).value());
+  auto const trial = on_time({{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
+  EXPECT_EQ(trial.steps[2].order_only, (std::vector<StepId>{StepId(0), StepId(1)}));
+  EXPECT_TRUE(trial.steps[1].order_only.empty());
+}
+// Of those that wait for one another the last will do.
+TEST_F(SizesOfThree, DoNotWaitTwice) {
+  auto const half = static_cast<double>((128_MiB).value());
+  auto const trial = on_time({{0, 0, 0, 0, 2 * half}, {1, 0, 1, 1, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
+  EXPECT_EQ(trial.steps[1].order_only, std::vector<StepId>{StepId(0)});
+  EXPECT_EQ(trial.steps[2].order_only, std::vector<StepId>{StepId(1)});
+}
+
+TEST_F(ThreeByTwoEngines, DividesTheBytesInOtherWaysToo) {
+  auto const shares = tried_on_time(set_, model_, Seconds(1)).shares;
+  ASSERT_FALSE(shares.empty());
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(std::accumulate(shares[k][i].begin(), shares[k][i].end(), 0.0),
+                  static_cast<double>(set_.transfers[i].bytes.value()), 1);
+    EXPECT_EQ(std::count(shares.begin(), shares.end(), shares[k]), 1);  // none twice
+  }
+}
+
+// Every GPU sends one and receives one at a time: if all may stop and go on later, the fullest port decides (Gonzalez
+// and Sahni, Journal of the ACM 23, 1976). Hundreds of configurations join before that is found.
+TEST(Timetables, OfOneEngineEachAreAsLongAsTheFullestPort) {
+  if (!linear_solver()) GTEST_SKIP() << "no linear solver";
+  Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h200"));
+  auto const gpus = model.machine().all(PciKind::Gpu);
+  std::minstd_rand random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same sizes every time
+  std::vector<Request> requests;
+  std::vector<Bytes> out(gpus.size());
+  std::vector<Bytes> in(gpus.size());
+  for (std::size_t from = 0; from < gpus.size(); ++from)
+    for (std::size_t to = 0; to < gpus.size(); ++to) {
+      if (from == to) continue;
+      auto const bytes = (16 + static_cast<int>(random() % 112)) * 1_MiB;
+      requests.push_back({.id = std::to_string(requests.size()),
+                          .from = gpus[from],
+                          .to = gpus[to],
+                          .bytes = bytes,
+                          .only = Mechanism::Nvlink});
+      out[from] += bytes;
+      in[to] += bytes;
+    }
+  auto const set = transfer_set(Planner(model).plan(requests), model);
+  auto const fullest = std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+  auto const least = fullest / set.transfers.front().options.front().rate;
+  auto const schedules = ConfigurationProgram(set, model).solve();
+  ASSERT_FALSE(schedules.empty());
+  Seconds makespan{0};
+  for (auto const& slice : schedules.front().slices) makespan += slice.lasts;
+  EXPECT_GE(makespan, least * (1 - 1e-6));
+  EXPECT_LE(makespan, least * 1.005);
+}
+
+TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {
+  Draft whole;
+  for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
+  EXPECT_NEAR(tried(set_, model_, whole).run.makespan / alone_, 2, 0.01);
+  auto const trial = tried_on_time(set_, model_, Seconds(1)).trial;
+  ASSERT_TRUE(trial);
+  EXPECT_NEAR(trial->run.makespan / alone_, 1.5, 0.01);
+  Bytes sum{0};
+  for (auto const& step : trial->steps) sum += step.bytes;
+  EXPECT_EQ(sum, 3 * 256_MiB);
+}
+
+}  // namespace
+}  // namespace lanewise

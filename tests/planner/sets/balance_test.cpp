@@ -1,0 +1,57 @@
+// The heuristic that divides bytes over ways.
+#include "core/planner/sets/balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/planner/planner.hpp"
+#include "core/planner/sets/draft.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/server.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+std::vector<Together> all_of(TransferSet const& set) {
+  std::vector<Together> together;
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) together.push_back({&set.transfers[i], set.usual[i]});
+  return together;
+}
+
+TransferSet to_and_fro(Model const& model, Bytes bytes) {
+  auto const& machine = model.machine();
+  return transfer_set(
+      Planner(model).plan({{.id = "there", .from = machine.place("gpu0"), .to = machine.place("gpu3"), .bytes = bytes},
+                           {.id = "back", .from = machine.place("gpu3"), .to = machine.place("gpu0"), .bytes = bytes},
+                           {.id = "near", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = bytes}}),
+      model);
+}
+
+// What says whether a time is enough stops early, when shares are found or none can be.
+TEST(Balance, IsWithinWhatItTakes) {
+  Model const model(test::machine_of({.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 1}"}));
+  for (auto const bytes : {1_MiB, 64_MiB, 1_GiB}) {
+    auto const set = to_and_fro(model, bytes);
+    auto const together = all_of(set);
+    auto const longest = balanced(together, model).longest;
+    EXPECT_TRUE(is_balanced_within(longest * 1.000001, together, model));
+    EXPECT_FALSE(is_balanced_within(longest * 0.5, together, model));
+  }
+}
+
+TEST(Balance, OfOneWayEachIsThatOfTheFullest) {
+  Model const model(test::machine_of({}));
+  auto set = to_and_fro(model, 64_MiB);
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
+    set.transfers[i].options = {set.transfers[i].options[set.usual[i]]};
+    set.usual[i] = 0;
+  }
+  auto const together = all_of(set);
+  auto const longest = balanced(together, model).longest;
+  EXPECT_TRUE(is_balanced_within(longest, together, model));
+  EXPECT_FALSE(is_balanced_within(longest * 0.999, together, model));
+}
+
+}  // namespace
+}  // namespace lanewise
