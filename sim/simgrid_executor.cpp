@@ -140,7 +140,7 @@ Trace SimGridExecutor::run(Plan const& plan) {
   EngineQueue engines(model_, demands);
   DagRunner runner(plan.steps);
   using Start = std::function<void(std::size_t)>;
-  Order const order{[&](Start const& start) { runner.begin([&](StepId step) { engines.ready(index(step), start); }); },
+  FlowScheduler const order{[&](Start const& start) { runner.begin([&](StepId step) { engines.ready(index(step), start); }); },
                     [&](std::size_t flow, Start const& start) {
                       engines.finished(flow, start);
                       runner.finished(StepId(flow), [&](StepId step) { engines.ready(index(step), start); });

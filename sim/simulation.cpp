@@ -23,7 +23,7 @@ constexpr double kNeverLimits = 1e18;
 
 class Simulation {
  public:
-  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order)
+  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& order)
       : flows_(flows), order_(order) {
     connect_once();
     zone_ = compat::star_zone(engine_, "fabric");
@@ -136,7 +136,7 @@ class Simulation {
   std::vector<s4u::Link*> links_;
   std::vector<s4u::Host*> sources_;
   std::vector<Flow> const& flows_;
-  Order const& order_;
+  FlowScheduler const& order_;
   double starting_latency_ = 0;
   double now_ = 0;  // SimGrid's clock is the process's and never rewinds: its digits depend on what ran before
   std::size_t finished_ = 0;
@@ -145,7 +145,7 @@ class Simulation {
 
 }  // namespace
 
-SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order) {
+SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& order) {
   static std::mutex one_at_a_time;
   std::scoped_lock const lock(one_at_a_time);
   if (flows.empty()) return {};

@@ -36,14 +36,14 @@ struct SimulationResult {
 };
 
 // Decides what runs when. `begin` and `finished` call `start(flow)` for every flow that may go now.
-struct Order {
+struct FlowScheduler {
   std::function<void(std::function<void(std::size_t)> const& start)> begin;
   std::function<void(std::size_t flow, std::function<void(std::size_t)> const& start)> finished;
 };
 
 // Runs all flows. One simulation at a time in a process; any number one after another. Throws std::invalid_argument
 // for a link without a positive rate, and PlanError when flows are left that nothing started.
-SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, Order const& order);
+SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& order);
 
 // "3.32.0"
 std::string simgrid_version();

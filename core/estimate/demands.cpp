@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "core/estimate/engines_at_work.hpp"
+#include "core/estimate/engine_concurrency.hpp"
 #include "core/io/error.hpp"
 #include "core/model/figures.hpp"
 #include "core/model/overheads.hpp"
 #include "core/model/path_builder.hpp"
 #include "core/plan/ll_protocol.hpp"
-#include "core/plan/one_kernel.hpp"
+#include "core/plan/fused_kernel.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -19,7 +19,7 @@ namespace {
 // What lies between steps, which none of them has alone: added to their demands.
 class Between {
  public:
-  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands, EnginesAtWork& engines,
+  Between(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands, EngineConcurrency& engines,
           bool in_lines)
       : model_(model),
         steps_(steps),
@@ -51,8 +51,8 @@ class Between {
  private:
   // What passes before the first of steps that are one kernel on each GPU.
   static Seconds form_start(Model const& model, std::vector<Step> const& steps, bool in_lines) {
-    if (!in_lines && !fit_one_kernel(steps, model.machine())) return Seconds(0);
-    return (in_lines ? overheads::kLinesStart : overheads::kProgramStart) * model.assumed()(Parameter::EngineStart);
+    if (!in_lines && !fits_fused_kernel(steps, model.machine())) return Seconds(0);
+    return (in_lines ? overheads::kLLStart : overheads::kProgramStart) * model.assumed()(Parameter::EngineStart);
   }
 
   // Who does a step: one of its GPU's copy engines or its multiprocessors; others do not wait by events.
@@ -129,7 +129,7 @@ class Between {
     bool const to_host = out && !gpu_at(model_.machine(), step.to);
     bool const finds_it_changed = to_host && goes_on && change == Seconds(0);
     if ((change < gap && !finds_it_changed) || !engines_.beside(i)) return change;
-    return finds_it_changed ? figures::engine_change(part) : std::max(change, gap + overheads::kEngineBeside);
+    return finds_it_changed ? figures::engine_change(part) : std::max(change, gap + overheads::kConcurrentEngine);
   }
 
   // Of a kernel that adds to what another step put in the same place: that one, as a kernel that does both reads all
@@ -156,7 +156,7 @@ class Between {
   Model const& model_;
   std::vector<Step> const& steps_;
   std::vector<Demand>& demands_;
-  EnginesAtWork& engines_;
+  EngineConcurrency& engines_;
   bool in_lines_;
   Seconds form_start_;
   bool additions_join_;
@@ -170,11 +170,11 @@ bool is_ring(Step const& step, Demand const& demand) {
 
 // What a ring moves while other engines of its GPUs are at work: each of its chunks waits for another GPU.
 BytesPerSecond cap_beside_others(Model const& model, Demand const& ring) {
-  return ring.chunk / (ring.chunk / ring.cap + overheads::kEngineBeside * model.assumed()(Parameter::EngineStart));
+  return ring.chunk / (ring.chunk / ring.cap + overheads::kConcurrentEngine * model.assumed()(Parameter::EngineStart));
 }
 
 // A step in lines is stored by its source, whoever would have asked for it, and seen by a poll.
-Demand line_demand(Model const& model, Step step) {
+Demand ll_demand(Model const& model, Step step) {
   if (step.from == step.to) return demand_of(model, step);
   step.op = Op::Write;
   step.way.drive = Drive::Push;
@@ -205,7 +205,7 @@ Demand demand_of(Model const& model, Step const& step) {
   return demand;
 }
 
-Demand demand_beside_others(Model const& model, Step const& step) {
+Demand demand_with_busy_engines(Model const& model, Step const& step) {
   auto demand = demand_of(model, step);
   if (is_ring(step, demand)) demand.cap = cap_beside_others(model, demand);
   return demand;
@@ -216,12 +216,12 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
   std::vector<Demand> demands;
   demands.reserve(steps.size());
   for (auto const& step : steps) {
-    demands.push_back(in_lines ? line_demand(model, step) : demand_of(model, step));
+    demands.push_back(in_lines ? ll_demand(model, step) : demand_of(model, step));
     if (demands.back().unknown)
       throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
                                   model.resources().at(*demands.back().unknown).missing));
   }
-  EnginesAtWork engines(model, steps, demands);
+  EngineConcurrency engines(model, steps, demands);
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (is_ring(steps[i], demands[i]) && engines.beside(i)) demands[i].cap = cap_beside_others(model, demands[i]);
   // Steps of shared buffers are a collective's.

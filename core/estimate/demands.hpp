@@ -11,7 +11,7 @@ namespace lanewise {
 Demand demand_of(Model const& model, Step const& step);
 
 // The same where other engines of its GPUs are at work meanwhile: a ring is slower then.
-Demand demand_beside_others(Model const& model, Step const& step);
+Demand demand_with_busy_engines(Model const& model, Step const& step);
 
 // Of all of them, with what passes between one step and the next. Throws PlanError naming a step for which a figure is
 // unknown.

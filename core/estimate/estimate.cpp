@@ -134,7 +134,7 @@ class EstimatedRun {
     forget_what_is_never_full();
   }
   void forget_what_is_never_full() {
-    auto const never = never_full(sharing_.capacities(), flows_);
+    auto const never = never_binding(sharing_.capacities(), flows_);
     auto kept = uses_.begin();
     for (auto& flow : flows_) {
       auto const first = kept;

@@ -69,7 +69,7 @@ void Sharing::share(std::span<Flow*> flows) {
   for (auto const resource : used_) weights_[resource] = 0;
 }
 
-std::vector<bool> never_full(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
+std::vector<bool> never_binding(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
   struct Known {
     bool is_used = false;
     std::vector<std::uint32_t> fuller;  // of which no flow so far takes a smaller part

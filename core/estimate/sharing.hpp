@@ -41,6 +41,6 @@ class Sharing {
 
 // By resource: whether it is never full, or never before another one, of which every flow takes as large a part or a
 // larger. Rates are the same without it. Of two that are alike one stays.
-std::vector<bool> never_full(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);
+std::vector<bool> never_binding(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);
 
 }  // namespace lanewise

@@ -23,7 +23,7 @@ inline constexpr Seconds kKernelStart = 2.0_us;
 // that they are through. Source: time between events less what the model says of the steps, two H200: 5.0 to 6.2 us of
 // 2 to 256 MiB; where data bring their own flags 1.7 to 2.6 us of 4 KiB to 1 MiB in one step.
 inline constexpr Seconds kProgramStart = 5.4_us;
-inline constexpr Seconds kLinesStart = 2.1_us;
+inline constexpr Seconds kLLStart = 2.1_us;
 // The host submitting one asynchronous copy. Source: OpenUCX cuda_copy overhead 4 us.
 inline constexpr Seconds kHostSubmit = 4.0_us;
 // The host seeing that one leg of a staged copy is done before it starts the next (polling an event).
@@ -79,7 +79,7 @@ inline constexpr Seconds kChunkGap = 4.8_us;
 // through host memory, 5.9 and 5.3 us beside a copy over NVLink, 5.9 and 4.2 us beside one from the host, 4.6 and 4.8
 // us beside one within the GPU, but 0.4 us beside stores of a kernel; copies that hand over to one another over
 // NVLink, 4.4 to 8.4 us beside copies to or from the host (2 x H200).
-inline constexpr Seconds kEngineBeside = 5.3_us;
+inline constexpr Seconds kConcurrentEngine = 5.3_us;
 // CUDA's own staged copy between GPUs without peer access: chunks of 1 MiB whose two legs overlap, and after each the
 // host waits, submits the next and an engine starts. Source: 37.84 GB/s of 40 MB, 40.73 GB/s of 512 MiB and 55 us for
 // 1 MiB (both legs one after the other) on 2 x H200 with peer access off, where one leg alone reaches 55.4 GB/s.

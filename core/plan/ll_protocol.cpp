@@ -24,7 +24,7 @@ bool may_travel(Step const& step) {
 
 // No step writes a part of what another reads or writes: they have the same place or none in common.
 bool are_apart(std::span<Step const> steps) {
-  std::map<Cell, bool> written;
+  std::map<ElementRange, bool> written;
   for (auto const& step : steps) {
     written[{step.reads->buffer, step.reads->offset, step.bytes}];
     written[{step.writes->buffer, step.writes->offset, step.bytes}] = true;
@@ -43,9 +43,9 @@ bool uses_ll_protocol(std::span<Step const> steps) {
   std::map<Place, Bytes> sent;
   std::map<Place, std::size_t> count;
   bool const few = std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
-    if (!may_travel(step) || ++count[step.from] > kMaxLineSteps) return false;
+    if (!may_travel(step) || ++count[step.from] > kMaxLLSteps) return false;
     if (step.from == step.to) return true;
-    return ++count[step.to] <= kMaxLineSteps && (sent[step.from] += step.bytes) <= kMaxSent;
+    return ++count[step.to] <= kMaxLLSteps && (sent[step.from] += step.bytes) <= kMaxSent;
   });
   return few && are_apart(steps);
 }

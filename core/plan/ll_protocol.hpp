@@ -9,13 +9,13 @@
 namespace lanewise {
 
 inline constexpr Bytes kLLElement{8};
-inline constexpr std::size_t kMaxLineSteps = 64;  // that one GPU sends and gets
+inline constexpr std::size_t kMaxLLSteps = 64;  // that one GPU sends and gets
 
 // A region that steps read and write as a whole.
-struct Cell {
+struct ElementRange {
   BufferId buffer{};
   Bytes offset, bytes;
-  friend auto operator<=>(Cell const&, Cell const&) = default;
+  friend auto operator<=>(ElementRange const&, ElementRange const&) = default;
 };
 
 // Whether these steps do: all are a kernel's accesses between shared buffers, of whole elements, few and of few bytes,

@@ -27,7 +27,7 @@ Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option co
   if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
   if (is_divided && option.way.mechanism == Mechanism::HostStaged) {
     auto const* part = model.machine().part_of(std::get<PciId>(transfer.from));
-    auto const gap = (figures::chunk_gap(part) + overheads::kEngineBeside) * model.assumed()(Parameter::EngineStart);
+    auto const gap = (figures::chunk_gap(part) + overheads::kConcurrentEngine) * model.assumed()(Parameter::EngineStart);
     // Larger ones than the whole transfer's would be faster than the bound knows.
     return std::min(Model::best_chunk(piece, gap, option.rate), option.way.chunk);
   }

@@ -4,14 +4,14 @@
 #include <map>
 
 #include "core/plan/dag_runner.hpp"
-#include "core/plan/one_kernel.hpp"
+#include "core/plan/fused_kernel.hpp"
 #include "hw/program/assign_blocks.hpp"
 #include "hw/program/program_image.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-static_assert(kMaxGpusOfProgram == kMaxGpusOfOneKernel);
+static_assert(kMaxGpusOfProgram == kMaxFusedKernelGpus);
 
 // A block's threads take this much at a time; fewer bytes do not feed it.
 constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
@@ -142,7 +142,7 @@ std::vector<std::size_t> DevicePrograms::reached_by(Task const& task,
 std::optional<std::string> why_streams(Plan const& plan, Machine const& machine) {
   if (!plan.collective) return "its steps share no buffers";
   for (auto const& step : plan.steps)
-    if (auto why = why_no_kernel(step, machine)) return why;
+    if (auto why = why_not_fusible(step, machine)) return why;
   if (plan.collective->among.size() > kMaxGpusOfProgram) return "so many GPUs are too many for flags";
   auto const programs = lower(plan, 1);
   Addresses const anywhere{std::vector<std::uint64_t>(plan.buffers.size()),

@@ -16,11 +16,11 @@ namespace {
 constexpr auto kElement = kLLElement.value();
 constexpr std::int64_t kBytesOfLineBlock = 512 * kElement;  // one element a thread
 // One for each step that a GPU sends or gets, of at most an own cell, the lines of each step and a target.
-static_assert(kMaxLineTasks >= kMaxLineSteps && kMaxLineAddresses >= 4 * kMaxLineSteps);
+static_assert(kMaxLineTasks >= kMaxLLSteps && kMaxLineAddresses >= 4 * kMaxLLSteps);
 
-Cell source_of(Step const& step) { return {step.reads->buffer, step.reads->offset, step.bytes}; }
-Cell target_of(Step const& step) { return {step.writes->buffer, step.writes->offset, step.bytes}; }
-Region region_of(Cell const& cell) { return {cell.buffer, cell.offset}; }
+ElementRange source_of(Step const& step) { return {step.reads->buffer, step.reads->offset, step.bytes}; }
+ElementRange target_of(Step const& step) { return {step.writes->buffer, step.writes->offset, step.bytes}; }
+Region region_of(ElementRange const& cell) { return {cell.buffer, cell.offset}; }
 
 class LineLowering {
  public:
@@ -171,7 +171,7 @@ class LineLowering {
 
   Plan const& plan_;
   Machine const& machine_;
-  std::map<Cell, Uses> uses_;
+  std::map<ElementRange, Uses> uses_;
   std::vector<std::optional<std::size_t>> receiver_;  // of each step: the task that gets its lines
   LinePrograms programs_;
 };

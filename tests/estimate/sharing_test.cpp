@@ -43,7 +43,7 @@ TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
       {{0, 1}, {1, 1}, {4, 1}}, {{1, 1}, {2, 1}, {3, 2}}, {{4, 1}, {2, 2}, {3, 4}}};
   std::vector<Sharing::Flow> flows;
   for (auto const& of_flow : uses) flows.push_back({of_flow, kNone});
-  auto const never = never_full(capacities, flows);
+  auto const never = never_binding(capacities, flows);
   EXPECT_EQ(never, (std::vector<bool>{true, false, true, false, false, true}));
   auto const rates = [&] {
     Sharing sharing(capacities);
@@ -67,8 +67,8 @@ TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
 TEST(Sharing, IsNeverHeldByWhatAllAtOnceDoNotFill) {
   std::vector<std::vector<Sharing::Use>> const uses{{{0, 1}, {1, 1}}, {{0, 1}, {2, 1}}};
   std::vector<Sharing::Flow> const flows{{uses[0], kNone}, {uses[1], kNone}};
-  EXPECT_EQ(never_full({60, 30, 20}, flows), (std::vector<bool>{true, false, false}));
-  EXPECT_EQ(never_full({50, 30, 20}, flows), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(never_binding({60, 30, 20}, flows), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(never_binding({50, 30, 20}, flows), (std::vector<bool>{false, false, false}));
 }
 
 }  // namespace

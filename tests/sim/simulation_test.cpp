@@ -19,7 +19,7 @@ constexpr double kInstant = 2e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Everything starts at once.
-Order at_once(std::size_t flows) {
+FlowScheduler at_once(std::size_t flows) {
   return {[flows](auto const& start) {
             for (std::size_t i = 0; i < flows; ++i) start(i);
           },
@@ -118,7 +118,7 @@ TEST(Simulation, AFlowStartsWhenTheOneBeforeItEnds) {
   auto second = over(0, 500'000'000);
   second.latency_seconds = 1e-6;
   std::vector<Flow> const flows{over(0, 1'000'000'000), second, over(0, 0)};
-  Order const chain{[](auto const& start) { start(0); },
+  FlowScheduler const chain{[](auto const& start) { start(0); },
                     [](std::size_t flow, auto const& start) {
                       if (flow + 1 < 3) start(flow + 1);
                     }};
@@ -138,9 +138,9 @@ TEST(Simulation, FiveHundredInOneProcessAreAlike) {
 }
 
 TEST(Simulation, AStalledRunThrowsAndTheNextIsRight) {
-  Order const only_first{[](auto const& start) { start(0); }, [](std::size_t, auto const&) {}};
+  FlowScheduler const only_first{[](auto const& start) { start(0); }, [](std::size_t, auto const&) {}};
   EXPECT_THROW(simulate({{10 * kGB}}, {over(0, 1'000'000), over(0, 1'000'000)}, only_first), PlanError);
-  Order const nothing{[](auto const&) {}, [](std::size_t, auto const&) {}};
+  FlowScheduler const nothing{[](auto const&) {}, [](std::size_t, auto const&) {}};
   EXPECT_THROW(simulate({{10 * kGB}}, {over(0, 1'000'000)}, nothing), PlanError);
   EXPECT_NEAR(run({{10 * kGB}}, {over(0, 1'000'000'000)}).makespan, 0.1, kInstant);
 }
@@ -163,7 +163,7 @@ TEST(Simulation, FlowsThatShareOnlyTheirFirstLinksStayWithinThem) {
 }
 
 // Flow 0 runs alone, then starts the flows of `later` all at once.
-Order in_two_waves(std::vector<bool> const& later) {
+FlowScheduler in_two_waves(std::vector<bool> const& later) {
   return {[&later](auto const& start) {
             for (std::size_t i = 0; i < later.size(); ++i)
               if (!later[i]) start(i);

@@ -46,7 +46,7 @@ void ConfigurationProgram::set_piece(std::uint32_t lane, Bytes bytes) {
   auto way = option.way;
   if (bytes < transfer.bytes) way.chunk = chunk_of_piece(model_, transfer, option, bytes, /*is_divided=*/true);
   Step const step{transfer.id, transfer.from, transfer.to, bytes, transfer.op, way, {}};
-  auto const demand = demand_beside_others(model_, step);
+  auto const demand = demand_with_busy_engines(model_, step);
   auto const cost = model_.cost(demand, bytes);
   search_.set_speed(lane, cost ? (bytes / cost->time).value() / kGigabyteASecond : 0,
                     demand.latency() / Seconds(kMillisecond));

@@ -46,7 +46,7 @@ PricingProblem::PricingProblem(TransferSet const& set, Model const& model, unsig
         uses.push_back({static_cast<std::uint32_t>(index(use.resource)), use.weight.ratio()});
     }
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) flows_.push_back({uses_[lane], lanes_[lane].rate, 0});
-  auto const never = never_full(sharing_.capacities(), flows_);
+  auto const never = never_binding(sharing_.capacities(), flows_);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     std::erase_if(uses_[lane], [&](Sharing::Use const& use) { return never[use.resource]; });
     flows_[lane].uses = uses_[lane];

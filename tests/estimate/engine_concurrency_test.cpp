@@ -1,5 +1,5 @@
 // Copy engines of a GPU that work side by side: what waits for another GPU's copy starts later meanwhile.
-#include "core/estimate/engines_at_work.hpp"
+#include "core/estimate/engine_concurrency.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,13 +39,13 @@ Seconds start(std::vector<Step> const& steps, std::size_t i) {
   return demands_of(two_gpus(), steps)[i].start - demand_of(two_gpus(), steps[i]).start;
 }
 
-TEST(EnginesAtWork, LengthenTheGapsOfARing) {
+TEST(EngineConcurrency, LengthenTheGapsOfARing) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
   auto const alone = demands_of(two_gpus(), {ring})[0];
   auto const more = [&](Step const& other) {
     return more_a_chunk(demands_of(two_gpus(), {ring, other})[0], alone).value();
   };
-  auto const gap = overheads::kEngineBeside.value();
+  auto const gap = overheads::kConcurrentEngine.value();
   EXPECT_NEAR(more(step("gpu0", "gpu1", 1_GiB)), gap, 1e-12);
   EXPECT_NEAR(more(step("gpu1", "gpu0", 1_GiB)), gap, 1e-12);
   EXPECT_NEAR(more(step("numa0", "gpu0", 1_GiB)), gap, 1e-12);
@@ -57,15 +57,15 @@ TEST(EnginesAtWork, LengthenTheGapsOfARing) {
   EXPECT_EQ(more(step("gpu0", "gpu1", 1_GiB, {}, {StepId(0)})), 0) << "behind it";
 }
 
-TEST(EnginesAtWork, ChangeNothingOfWhatIsNoRing) {
+TEST(EngineConcurrency, ChangeNothingOfWhatIsNoRing) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
-  EXPECT_NEAR(more_a_chunk(demand_beside_others(two_gpus(), ring), demand_of(two_gpus(), ring)).value(),
-              overheads::kEngineBeside.value(), 1e-12);
+  EXPECT_NEAR(more_a_chunk(demand_with_busy_engines(two_gpus(), ring), demand_of(two_gpus(), ring)).value(),
+              overheads::kConcurrentEngine.value(), 1e-12);
   auto const copy = step("gpu0", "gpu1", 64_MiB);
-  EXPECT_EQ(demand_beside_others(two_gpus(), copy).cap, demand_of(two_gpus(), copy).cap);
+  EXPECT_EQ(demand_with_busy_engines(two_gpus(), copy).cap, demand_of(two_gpus(), copy).cap);
 }
 
-TEST(EnginesAtWork, CountWhatIsOrderedOverOthers) {
+TEST(EngineConcurrency, CountWhatIsOrderedOverOthers) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
   auto const alone = demands_of(two_gpus(), {ring})[0];
   std::vector<Step> steps{ring, step("gpu1", "gpu1", 1_MiB, {}, {StepId(0)}),
@@ -76,7 +76,7 @@ TEST(EnginesAtWork, CountWhatIsOrderedOverOthers) {
 }
 
 // Where one engine with slots stands for all of a GPU's, copies to peers have one of their own.
-TEST(EnginesAtWork, AreToldApartByWhatTheyAreFor) {
+TEST(EngineConcurrency, AreToldApartByWhatTheyAreFor) {
   static auto const machine = test::bundled().machine("dgx-a100");
   Model const model(machine);
   auto const planned = [&](std::optional<Mechanism> only) {
@@ -91,14 +91,14 @@ TEST(EnginesAtWork, AreToldApartByWhatTheyAreFor) {
 }
 
 // Pulled, a copy is its target's engine's, and behind another of that engine nobody waits for an event.
-TEST(EnginesAtWork, BelongToWhoeverDrivesTheCopy) {
+TEST(EngineConcurrency, BelongToWhoeverDrivesTheCopy) {
   auto pulled = step("gpu0", "gpu1", 4_MiB, {}, {StepId(0)});
   pulled.way.drive = Drive::Pull;
   EXPECT_EQ(start({step("gpu1", "gpu0", 4_MiB), pulled}, 1), Seconds(0));
   EXPECT_NEAR(start({step("gpu0", "gpu1", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
 }
 
-TEST(EnginesAtWork, DelayWhatWaitsForAnotherGpu) {
+TEST(EngineConcurrency, DelayWhatWaitsForAnotherGpu) {
   std::vector<Step> steps{step("gpu0", "numa0", 4_MiB), step("numa0", "gpu1", 4_MiB, {}, {StepId(0)}),
                           step("gpu0", "numa0", 4_MiB, {}, {StepId(0)})};
   EXPECT_EQ(start(steps, 1), overheads::kChunkGap);
@@ -107,18 +107,18 @@ TEST(EnginesAtWork, DelayWhatWaitsForAnotherGpu) {
   EXPECT_EQ(start(steps, 1), overheads::kChunkGap) << "gpu1's engine is alone at work";
   EXPECT_EQ(start(steps, 2), overheads::kEngineChange);
   steps.push_back(step("gpu1", "gpu0", 1_GiB));
-  EXPECT_EQ(start(steps, 1), overheads::kChunkGap + overheads::kEngineBeside);
+  EXPECT_EQ(start(steps, 1), overheads::kChunkGap + overheads::kConcurrentEngine);
 }
 
 // Through one buffer as large as the transfer one link rests while the other works, and a ring needs both.
-TEST(EnginesAtWork, GainNothingFromASharedBufferBesideARing) {
+TEST(EngineConcurrency, GainNothingFromASharedBufferBesideARing) {
   std::vector<Step> const steps{step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged),
                                 step("gpu0", "gpu1", 64_MiB, Mechanism::SharedHost)};
   auto const link = two_gpus().capacity(demand_of(two_gpus(), steps[0]).uses[0].resource).value();
   EXPECT_GE(estimate(two_gpus(), steps).makespan, 3 * (64_MiB / link));
 }
 
-TEST(EnginesAtWork, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
+TEST(EngineConcurrency, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
   auto const time = [](std::vector<Request> const& requests, Objective objective) {
     return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, {objective}).steps).makespan;
   };

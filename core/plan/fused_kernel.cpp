@@ -1,4 +1,4 @@
-#include "core/plan/one_kernel.hpp"
+#include "core/plan/fused_kernel.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace lanewise {
 
-std::optional<std::string> why_no_kernel(Step const& step, Machine const& machine) {
+std::optional<std::string> why_not_fusible(Step const& step, Machine const& machine) {
   if (step.work > Seconds(0)) return "it computes";
   if (!step.reads || !step.writes) return "its steps share no buffers";
   if (!gpu_at(machine, step.from) || !gpu_at(machine, step.to)) return "it touches host memory";
@@ -25,12 +25,12 @@ std::optional<std::string> why_no_kernel(Step const& step, Machine const& machin
   return std::nullopt;
 }
 
-bool fit_one_kernel(std::span<Step const> steps, Machine const& machine) {
+bool fits_fused_kernel(std::span<Step const> steps, Machine const& machine) {
   std::set<Place> gpus;
   return std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
     gpus.insert(step.from);
     gpus.insert(step.to);
-    return gpus.size() <= kMaxGpusOfOneKernel && !why_no_kernel(step, machine);
+    return gpus.size() <= kMaxFusedKernelGpus && !why_not_fusible(step, machine);
   });
 }
 

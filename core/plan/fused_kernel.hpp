@@ -9,13 +9,13 @@
 namespace lanewise {
 
 // Beyond so many GPUs their flags are too many.
-inline constexpr std::size_t kMaxGpusOfOneKernel = 32;
+inline constexpr std::size_t kMaxFusedKernelGpus = 32;
 
 // Why a step cannot be part of such kernels; nullopt: it is a load, store or addition within a GPU or between GPUs that
 // reach one another.
-std::optional<std::string> why_no_kernel(Step const& step, Machine const& machine);
+std::optional<std::string> why_not_fusible(Step const& step, Machine const& machine);
 
 // Whether all of these steps, of one plan, are. What a kernel's shared memory holds is not looked at.
-bool fit_one_kernel(std::span<Step const> steps, Machine const& machine);
+bool fits_fused_kernel(std::span<Step const> steps, Machine const& machine);
 
 }  // namespace lanewise

@@ -1,4 +1,4 @@
-#include "core/estimate/engines_at_work.hpp"
+#include "core/estimate/engine_concurrency.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -13,7 +13,7 @@ constexpr std::size_t kMaxOrdered = 4096;
 
 }  // namespace
 
-EnginesAtWork::Gpus EnginesAtWork::gpus_of(Step const& step) const {
+EngineConcurrency::Gpus EngineConcurrency::gpus_of(Step const& step) const {
   Gpus gpus;
   for (auto const& place : {step.from, step.to})
     if (auto const gpu = gpu_at(model_.machine(), place);
@@ -24,7 +24,7 @@ EnginesAtWork::Gpus EnginesAtWork::gpus_of(Step const& step) const {
   return gpus;
 }
 
-EnginesAtWork::Purpose EnginesAtWork::purpose_of(Step const& step, PciId gpu, int slots) const {
+EngineConcurrency::Purpose EngineConcurrency::purpose_of(Step const& step, PciId gpu, int slots) const {
   if (slots < 2) return Purpose::Any;
   auto const from = gpu_at(model_.machine(), step.from);
   auto const to = gpu_at(model_.machine(), step.to);
@@ -38,7 +38,7 @@ EnginesAtWork::Purpose EnginesAtWork::purpose_of(Step const& step, PciId gpu, in
   return to == gpu && from != gpu ? Purpose::In : Purpose::Out;
 }
 
-EnginesAtWork::Works EnginesAtWork::works_of(std::size_t step, PciId gpu) const {
+EngineConcurrency::Works EngineConcurrency::works_of(std::size_t step, PciId gpu) const {
   auto const& resources = model_.resources();
   Works works;
   for (auto const engine : demands_[step].engines)
@@ -47,7 +47,7 @@ EnginesAtWork::Works EnginesAtWork::works_of(std::size_t step, PciId gpu) const 
   return works;
 }
 
-void EnginesAtWork::look() {
+void EngineConcurrency::look() {
   looked_ = true;
   of_gpu_.resize(model_.machine().functions.size());
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -59,7 +59,7 @@ void EnginesAtWork::look() {
     find_what_is_before();
 }
 
-void EnginesAtWork::find_what_is_before() {
+void EngineConcurrency::find_what_is_before() {
   auto const count = steps_.size();
   if (count > kMaxOrdered) return;
   before_.assign(count, Bits(words_for(count), 0));
@@ -83,12 +83,12 @@ void EnginesAtWork::find_what_is_before() {
   }
 }
 
-bool EnginesAtWork::ordered(std::size_t a, std::size_t b) const {
+bool EngineConcurrency::ordered(std::size_t a, std::size_t b) const {
   if (before_.empty()) return false;
   return has_bit(before_[b], a) || has_bit(before_[a], b);
 }
 
-bool EnginesAtWork::beside(std::size_t step) {
+bool EngineConcurrency::beside(std::size_t step) {
   if (!looked_) look();
   for (auto const gpu : gpus_of(steps_[step]))
     for (auto const& own : works_of(step, gpu))

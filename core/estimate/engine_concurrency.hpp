@@ -9,10 +9,10 @@
 
 namespace lanewise {
 
-class EnginesAtWork {
+class EngineConcurrency {
  public:
   // What it is made of must outlive it. Nothing is looked at before somebody asks.
-  EnginesAtWork(Model const& model, std::span<Step const> steps, std::span<Demand const> demands)
+  EngineConcurrency(Model const& model, std::span<Step const> steps, std::span<Demand const> demands)
       : model_(model), steps_(steps), demands_(demands) {}
 
   // Whether another engine of the GPUs whose engines a step holds may be at work meanwhile: on a step that neither must
