@@ -38,7 +38,7 @@ double fast_end(PointResult const& p) {
 }
 // The standard deviation of the logarithm, never below the spread between runs.
 double deviation(PointResult const& p) {
-  return std::max(kRunToRun, std::log(p.interval.high / p.interval.low) / 2 / kNinety);
+  return std::max(kRunToRunSpread, std::log(p.interval.high / p.interval.low) / 2 / kNinety);
 }
 
 JudgedPoint graded(PointResult result) {

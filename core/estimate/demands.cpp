@@ -9,8 +9,8 @@
 #include "core/model/figures.hpp"
 #include "core/model/overheads.hpp"
 #include "core/model/path_builder.hpp"
-#include "core/plan/ll_protocol.hpp"
 #include "core/plan/fused_kernel.hpp"
+#include "core/plan/ll_protocol.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -52,7 +52,7 @@ class Between {
   // What passes before the first of steps that are one kernel on each GPU.
   static Seconds form_start(Model const& model, std::vector<Step> const& steps, bool in_lines) {
     if (!in_lines && !fits_fused_kernel(steps, model.machine())) return Seconds(0);
-    return (in_lines ? overheads::kLLStart : overheads::kProgramStart) * model.assumed()(Parameter::EngineStart);
+    return (in_lines ? overheads::kLLStart : overheads::kFusedKernelStart) * model.assumed()(Parameter::EngineStart);
   }
 
   // Who does a step: one of its GPU's copy engines or its multiprocessors; others do not wait by events.

@@ -37,7 +37,7 @@ void refuse_at(SourcePos pos, std::string message) {
 }
 
 void Diagnostics::add(SourcePos pos, std::string message, std::string_view source_line) {
-  if (found_.size() == kMost) {
+  if (found_.size() == kMaxShown) {
     ++unshown_;
     return;
   }

@@ -80,7 +80,7 @@ class Diagnostics {
   void throw_if_any();
 
  private:
-  static constexpr std::size_t kMost = 50;  // further ones are counted, not shown
+  static constexpr std::size_t kMaxShown = 50;  // further ones are counted, not shown
   std::vector<Diagnostic> found_;
   std::size_t unshown_ = 0;
 };

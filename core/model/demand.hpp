@@ -60,11 +60,11 @@ struct Engine {
 class Weight {
  public:
   static constexpr int kBase = 20;
-  static constexpr int kMost = 2000;  // a hundred times the bytes; a lone flow that takes more is bound by its cap
+  static constexpr int kMaxUnits = 2000;  // a hundred times the bytes; a lone flow that takes more is bound by its cap
   constexpr Weight() = default;
   static constexpr Weight of(double ratio) {
     auto const units = ratio * kBase + 0.5;
-    return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > kMost ? kMost : units));
+    return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > kMaxUnits ? kMaxUnits : units));
   }
   // Never more than the ratio: for a flow that is known to go at least so fast.
   static constexpr Weight floor_of(double ratio) { return of(ratio + 1e-9 - 0.5 / kBase); }
@@ -96,7 +96,7 @@ enum class Cap : std::uint8_t {
   BarRead,           // loads through BAR1
   RdmaRead,          // RDMA read over one path
   MessageRate,       // messages per second of a NIC
-  TakingTurns,       // two legs, one after the other
+  SequentialLegs,    // two legs, one after the other
   PageWalks,         // an IOMMU walking for every piece of an access
   PageMigration,     // Unified Memory, block by block
   QueuePair,         // one queue pair of a NIC

@@ -10,7 +10,7 @@ Model const& Intervals::end(Parameter parameter, bool high) const {
   auto& model = ends_[2 * i + (high ? 1 : 0)];
   if (!model) {
     auto const& range = parameter_ranges()[i];
-    model = model_.under(Assumptions(parameter, high ? range.high : range.low));
+    model = model_.with_assumptions(Assumptions(parameter, high ? range.high : range.low));
   }
   return *model;
 }
@@ -27,7 +27,7 @@ Interval Intervals::of(Figure const& figure, std::span<Parameter const> paramete
 
 std::vector<Interval> Intervals::of_each(Figures const& figures, std::span<Parameter const> parameters) const {
   auto const middle = figures(model_);
-  double const spread = std::log1p(kRunToRun);
+  double const spread = std::log1p(kRunToRunSpread);
   std::vector<double> below(middle.size(), spread * spread);
   auto above = below;
   for (auto const parameter : parameters) {

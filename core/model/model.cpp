@@ -274,7 +274,7 @@ class Lowering {
       path_.scale(pauses);
     for (auto const gpu : {gpu_from(), gpu_to()})
       if (auto const both = resources_.driver_staging(gpu)) path_.use(*both);
-    path_.limit(overheads::kDriverChunk / (leg_time + gap), in_turn ? Cap::TakingTurns : Cap::ChunkOverhead);
+    path_.limit(overheads::kDriverChunk / (leg_time + gap), in_turn ? Cap::SequentialLegs : Cap::ChunkOverhead);
   }
   [[nodiscard]] bool legs_in_turn(PciId gpu) const {
     auto const* part = machine_.part_of(gpu);
@@ -282,10 +282,10 @@ class Lowering {
   }
 
   // The whole message is written, then read: the two legs take turns.
-  void schedule_with_admission(Leg const& out, Leg const& in) {
+  void limit_sequential_legs(Leg const& out, Leg const& in) {
     demand_.path += out.latency + in.latency;
     if (out.rate && in.rate)
-      path_.limit(BytesPerSecond(1 / (1 / out.rate->value() + 1 / in.rate->value())), Cap::TakingTurns);
+      path_.limit(BytesPerSecond(1 / (1 / out.rate->value() + 1 / in.rate->value())), Cap::SequentialLegs);
   }
 
   void shared_host() {
@@ -303,7 +303,7 @@ class Lowering {
     path_.append(out);
     path_.append(in);
     start_two_legs();
-    schedule_with_admission(out_leg, in_leg);
+    limit_sequential_legs(out_leg, in_leg);
   }
   // What one leg uses and the other does not is kept for all of the time from those who want both: nothing of theirs
   // fills it while it rests. `longer`: all of the time over that of the leg.
@@ -447,7 +447,7 @@ class Lowering {
     double seconds_per_byte = 1 / rate->value();
     for (auto const& stage : {front, back})
       if (stage.staged && stage.rate) seconds_per_byte += 1 / stage.rate->value();
-    path_.limit(BytesPerSecond(1 / seconds_per_byte), Cap::TakingTurns);
+    path_.limit(BytesPerSecond(1 / seconds_per_byte), Cap::SequentialLegs);
   }
 
   void limit_rdma_read() {

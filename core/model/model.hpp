@@ -20,7 +20,7 @@ class Model {
  public:
   explicit Model(Machine machine) : facts_(std::make_shared<Facts const>(std::move(machine))) {}
   // The same machine under other assumptions; the machine is not copied.
-  [[nodiscard]] Model under(Assumptions const& assumed) const {
+  [[nodiscard]] Model with_assumptions(Assumptions const& assumed) const {
     auto other = *this;
     other.assumed_ = assumed;
     return other;

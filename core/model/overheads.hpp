@@ -22,7 +22,7 @@ inline constexpr Seconds kKernelStart = 2.0_us;
 // What a collective that is one kernel on each GPU takes beyond its steps: the GPUs tell one another that they run and
 // that they are through. Source: time between events less what the model says of the steps, two H200: 5.0 to 6.2 us of
 // 2 to 256 MiB; where data bring their own flags 1.7 to 2.6 us of 4 KiB to 1 MiB in one step.
-inline constexpr Seconds kProgramStart = 5.4_us;
+inline constexpr Seconds kFusedKernelStart = 5.4_us;
 inline constexpr Seconds kLLStart = 2.1_us;
 // The host submitting one asynchronous copy. Source: OpenUCX cuda_copy overhead 4 us.
 inline constexpr Seconds kHostSubmit = 4.0_us;

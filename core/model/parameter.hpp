@@ -46,17 +46,17 @@ std::span<ParameterRange const, kParameterCount> parameter_ranges();
 
 // Run-to-run spread of one measurement against the median of many, either way.
 // Source: NVIDIA/cuda-samples issue 449: ten runs of p2pBandwidthLatencyTest spread over 5 to 8 % of their mean.
-inline constexpr double kRunToRun = 0.04;
+inline constexpr double kRunToRunSpread = 0.04;
 
 // The factor on every parameter; all 1 unless someone asks what would be if.
 class Assumptions {
  public:
   Assumptions() = default;
-  Assumptions(Parameter parameter, double factor) : usual_(false) {
+  Assumptions(Parameter parameter, double factor) : nominal_(false) {
     factors_.at(static_cast<std::size_t>(parameter)) = factor;
   }
   // Whether every factor is 1.
-  [[nodiscard]] bool usual() const { return usual_; }
+  [[nodiscard]] bool is_nominal() const { return nominal_; }
   [[nodiscard]] double operator()(Parameter parameter) const { return factors_[static_cast<std::size_t>(parameter)]; }
 
  private:
@@ -66,7 +66,7 @@ class Assumptions {
     return all;
   }
   std::array<double, kParameterCount> factors_ = ones();
-  bool usual_ = true;
+  bool nominal_ = true;
 };
 
 }  // namespace lanewise

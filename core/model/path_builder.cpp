@@ -115,13 +115,13 @@ Seconds PathBuilder::socket_hop(SocketId a, SocketId b) const {
 }
 
 // One way from endpoint to endpoint: both endpoints, every switch pass, the root complex where packets turn there.
-Seconds PathBuilder::peer_latency(PciId from, PciId to, Turn turn, PeerRoute const& route) const {
+Seconds PathBuilder::peer_latency(PciId from, PciId to, TurnPoint turn, PeerRoute const& route) const {
   auto total = endpoint(from) + endpoint(to);
-  if (turn == Turn::Switch) {
+  if (turn == TurnPoint::Switch) {
     total += switches(from, route.meeting) + switches(to, route.meeting) + pass(*route.meeting);
     return total * assumed_(Parameter::PathLatency);
   }
-  if (turn == Turn::Chip) {
+  if (turn == TurnPoint::Chip) {
     bool const with_initiator = hangs_below(from, *route.meeting);
     for (auto const& [end, last] : {std::pair(from, with_initiator ? *route.meeting : *route.far),
                                     std::pair(to, with_initiator ? *route.far : *route.meeting)})
@@ -266,13 +266,13 @@ void PathBuilder::walk_iommu(SocketId socket, bool data) {
   use_in_small_packets(*walker, walks * (page / access_.each), Cap::PageWalks);
 }
 
-void PathBuilder::packets(Packets const& flow, Turn turn, PeerRoute const& route) {
-  if (turn == Turn::Switch) {
+void PathBuilder::packets(Packets const& flow, TurnPoint turn, PeerRoute const& route) {
+  if (turn == TurnPoint::Switch) {
     climb(flow, route.meeting);
     descend(flow, route.meeting, std::nullopt);
     return;
   }
-  if (turn == Turn::Chip) {
+  if (turn == TurnPoint::Chip) {
     bool const with_initiator = hangs_below(flow.from, *route.meeting);
     auto const from = with_initiator ? *route.meeting : *route.far;
     auto const to = with_initiator ? *route.far : *route.meeting;
@@ -307,7 +307,7 @@ Seconds PathBuilder::peer(PciId source, PciId target, bool pulled) {
   auto latency = peer_latency(initiator, other, route.request, route);
   auto const socket = machine_.socket_of(other);
   auto const* cpu = machine_.part_of(socket);
-  if (route.request == Turn::RootComplex) latency += walk_latency(machine_.socket_of(initiator));
+  if (route.request == TurnPoint::RootComplex) latency += walk_latency(machine_.socket_of(initiator));
   if (!pulled) return latency;
   latency += peer_latency(other, initiator, route.completion, route);
   packets({initiator, other, pcie::read_request_share(request_of(initiator)), false}, route.request, route);

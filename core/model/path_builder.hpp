@@ -74,7 +74,7 @@ class PathBuilder {
     double weight = 1;
     bool data = true;  // false: read requests, which leave no hops and take no fabric
   };
-  void packets(Packets const& flow, Turn turn, PeerRoute const& route);
+  void packets(Packets const& flow, TurnPoint turn, PeerRoute const& route);
   void link(PciId id, bool upward, double weight, std::optional<Bytes> forced_payload);
   void climb(Packets const& flow, std::optional<PciId> stop, std::optional<Bytes> forced_payload = std::nullopt);
   void descend(Packets const& flow, std::optional<PciId> stop, std::optional<Bytes> forced_payload);
@@ -91,7 +91,7 @@ class PathBuilder {
   Seconds switches(PciId from, std::optional<PciId> stop) const;
   Seconds root_complex(SocketId socket) const;
   Seconds socket_hop(SocketId a, SocketId b) const;
-  Seconds peer_latency(PciId from, PciId to, Turn turn, PeerRoute const& route) const;
+  Seconds peer_latency(PciId from, PciId to, TurnPoint turn, PeerRoute const& route) const;
   Seconds device_over_c2c(PciId device, CpuLink const& link) const;
   Seconds memory_latency(PciId device, NumaId memory) const;
   Seconds walk_latency(SocketId socket) const;

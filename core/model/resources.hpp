@@ -27,8 +27,8 @@ class Resources {
   // The same under assumptions that differ from the figures in use.
   [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id, Assumptions const& assumed) const {
     auto const usual = capacities_[index(id)];
-    return usual && !assumed.usual() ? std::optional(*usual * assumed_share(resources_[index(id)].kind, assumed))
-                                     : usual;
+    return usual && !assumed.is_nominal() ? std::optional(*usual * assumed_share(resources_[index(id)].kind, assumed))
+                                          : usual;
   }
   void widen(ResourceId id, double times);
   void widen(EngineId id, int slots) { engines_[index(id)].slots += slots; }

@@ -28,8 +28,8 @@ bool share_chip(Machine const& machine, std::optional<PciId> a, std::optional<Pc
 PeerRoute over_chip(PeerRoute route, PciId near, PciId far) {
   route.meeting = near;
   route.far = far;
-  route.request = Turn::Chip;
-  route.completion = Turn::Chip;
+  route.request = TurnPoint::Chip;
+  route.completion = TurnPoint::Chip;
   return route;
 }
 
@@ -43,7 +43,7 @@ bool blocked_on_the_way_up(Machine const& machine, PciId initiator, std::optiona
 }
 
 // A blocked request goes nowhere; its route is drawn as if redirected.
-Turn turn_of(AcsEffect effect) { return effect == AcsEffect::Direct ? Turn::Switch : Turn::RootComplex; }
+TurnPoint turn_of(AcsEffect effect) { return effect == AcsEffect::Direct ? TurnPoint::Switch : TurnPoint::RootComplex; }
 
 }  // namespace
 
@@ -83,7 +83,7 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
     route.completion = turn_of(acs_on_completion(answered, relaxed));
     route.request_unknown = !asked.known;
     route.completion_unknown = !answered.known;
-    auto const last = route.request == Turn::Switch ? std::optional(initiator_port) : std::nullopt;
+    auto const last = route.request == TurnPoint::Switch ? std::optional(initiator_port) : std::nullopt;
     route.blocked = translated && blocked_on_the_way_up(machine, initiator, last);
     return route;
   }

@@ -8,7 +8,7 @@
 
 namespace lanewise {
 
-enum class Turn : std::uint8_t { Switch, Chip, RootComplex };
+enum class TurnPoint : std::uint8_t { Switch, Chip, RootComplex };
 
 // What the ACS control of one port does to one packet (PCIe Base Specification 6.12.3; as Linux p2pdma reads it).
 enum class AcsEffect : std::uint8_t { Direct, Redirect, Blocked };
@@ -20,8 +20,8 @@ AcsEffect acs_on_completion(AcsControl control, bool relaxed_ordering);
 
 // The way of requests from `initiator` to `target` and of what comes back.
 struct PeerRoute {
-  Turn request = Turn::RootComplex;
-  Turn completion = Turn::RootComplex;
+  TurnPoint request = TurnPoint::RootComplex;
+  TurnPoint completion = TurnPoint::RootComplex;
   bool blocked = false;             // ACS drops the request
   bool request_unknown = false;     // the initiator's port could not be read: requests are planned as redirected
   bool completion_unknown = false;  // nor could the target's: completions likewise
@@ -32,9 +32,9 @@ struct PeerRoute {
   bool same_socket = false;
 
   // Data of a write travels as the request does; data of a read as the completion.
-  [[nodiscard]] Turn data(bool read) const { return read ? completion : request; }
+  [[nodiscard]] TurnPoint data(bool read) const { return read ? completion : request; }
   [[nodiscard]] bool through_root_complex(bool read) const {
-    return request == Turn::RootComplex || (read && completion == Turn::RootComplex);
+    return request == TurnPoint::RootComplex || (read && completion == TurnPoint::RootComplex);
   }
   // ACS sends packets up although a switch joins the two.
   [[nodiscard]] bool redirected(bool read) const { return meeting && through_root_complex(read); }

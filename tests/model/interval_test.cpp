@@ -40,7 +40,7 @@ TEST(Intervals, OfALargeCopyAreThoseOfItsLink) {
   auto const model = two_gpus();
   auto const range = Intervals(model).of([](Model const& m) { return figure(m, 1_GB * 100); });
   auto const middle = figure(model, 1_GB * 100);
-  auto const spread = std::log1p(kRunToRun);
+  auto const spread = std::log1p(kRunToRunSpread);
   EXPECT_NEAR(std::log(range.high / middle), std::hypot(log_width(Parameter::LinkUtilisation, false), spread), 1e-4);
   EXPECT_NEAR(std::log(middle / range.low), std::hypot(log_width(Parameter::LinkUtilisation, true), spread), 1e-4);
 }
@@ -50,7 +50,7 @@ TEST(Intervals, OfASmallCopyAreThoseOfItsStart) {
   auto const model = two_gpus();
   Parameter const link[]{Parameter::LinkUtilisation};
   auto const of_link = Intervals(model).of([](Model const& m) { return figure(m, 4_B); }, link);
-  EXPECT_NEAR(of_link.high / figure(model, 4_B), 1 + kRunToRun, 1e-3);
+  EXPECT_NEAR(of_link.high / figure(model, 4_B), 1 + kRunToRunSpread, 1e-3);
   auto const all = Intervals(model).of([](Model const& m) { return figure(m, 4_B); });
   EXPECT_GT(all.high / figure(model, 4_B), 1.5);
   EXPECT_TRUE(all.holds(figure(model, 4_B)));
@@ -70,13 +70,13 @@ TEST(Intervals, OfSeveralFiguresAreOfEachItsOwn) {
 
 TEST(Assumptions, ChangeCapacitiesAndNotTheMachine) {
   auto const model = two_gpus();
-  auto const halved = model.under(Assumptions(Parameter::LinkUtilisation, 0.5));
+  auto const halved = model.with_assumptions(Assumptions(Parameter::LinkUtilisation, 0.5));
   EXPECT_EQ(&halved.machine(), &model.machine());
   for (std::size_t i = 0; i < model.resources().count(); ++i)
     if (model.resources().at(ResourceId(i)).kind == ResourceKind::PcieLink) {
       EXPECT_DOUBLE_EQ(halved.capacity(ResourceId(i))->value(), model.capacity(ResourceId(i))->value() / 2);
     }
-  EXPECT_TRUE(model.assumed().usual());
+  EXPECT_TRUE(model.assumed().is_nominal());
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ PeerRoute route(Machine const& machine, std::string const& from, std::string con
 TEST(PeerRoute, BelowOneSwitchTurnsThere) {
   auto const machine = bench();
   auto const found = route(machine, "gpu0", "gpu1");
-  EXPECT_EQ(found.request, Turn::Switch);
-  EXPECT_EQ(found.completion, Turn::Switch);
+  EXPECT_EQ(found.request, TurnPoint::Switch);
+  EXPECT_EQ(found.completion, TurnPoint::Switch);
   EXPECT_EQ(found.meeting, pci(machine, "sw0"));
   EXPECT_EQ(found.deciding, pci(machine, "gpu0"));
   EXPECT_TRUE(found.same_host_bridge);
@@ -111,19 +111,19 @@ TEST(PeerRoute, OfNestedSwitchesTheNearestCommonOneTurns) {
 TEST(PeerRoute, OnlyThePortWhereTheWaysPartRedirectsRequests) {
   auto machine = bench();
   machine.functions[index(pci(machine, "gpu5"))].acs = bits(RR);
-  EXPECT_EQ(route(machine, "gpu5", "gpu0").request, Turn::Switch);  // to the inner switch it is no peer request
-  EXPECT_EQ(route(machine, "gpu5", "gpu6").request, Turn::RootComplex);
+  EXPECT_EQ(route(machine, "gpu5", "gpu0").request, TurnPoint::Switch);  // to the inner switch it is no peer request
+  EXPECT_EQ(route(machine, "gpu5", "gpu6").request, TurnPoint::RootComplex);
   machine.functions[index(pci(machine, "sw0a"))].acs = bits(RR);
-  EXPECT_EQ(route(machine, "gpu5", "gpu0").request, Turn::RootComplex);
-  EXPECT_EQ(route(machine, "gpu0", "gpu5").request, Turn::Switch);  // that is gpu0's port
+  EXPECT_EQ(route(machine, "gpu5", "gpu0").request, TurnPoint::RootComplex);
+  EXPECT_EQ(route(machine, "gpu0", "gpu5").request, TurnPoint::Switch);  // that is gpu0's port
 }
 
 TEST(PeerRoute, RequestRedirectTurnsWritesAtTheRootComplex) {
   auto machine = bench();
   machine.functions[index(pci(machine, "gpu0"))].acs = bits(RR);
   auto const found = route(machine, "gpu0", "gpu1");
-  EXPECT_EQ(found.data(false), Turn::RootComplex);
-  EXPECT_EQ(found.data(true), Turn::Switch);  // read data are completions
+  EXPECT_EQ(found.data(false), TurnPoint::RootComplex);
+  EXPECT_EQ(found.data(true), TurnPoint::Switch);  // read data are completions
   EXPECT_TRUE(found.through_root_complex(false));
   EXPECT_TRUE(found.through_root_complex(true));
   EXPECT_TRUE(found.redirected(false));
@@ -134,8 +134,8 @@ TEST(PeerRoute, CompletionRedirectConcernsReadsOnly) {
   auto machine = bench();
   machine.functions[index(pci(machine, "gpu1"))].acs = bits(CR);
   auto const found = route(machine, "gpu0", "gpu1");
-  EXPECT_EQ(found.data(false), Turn::Switch);
-  EXPECT_EQ(found.data(true), Turn::RootComplex);
+  EXPECT_EQ(found.data(false), TurnPoint::Switch);
+  EXPECT_EQ(found.data(true), TurnPoint::RootComplex);
   EXPECT_FALSE(found.through_root_complex(false));
   EXPECT_TRUE(found.through_root_complex(true));
   EXPECT_FALSE(found.redirected(false));
@@ -148,11 +148,11 @@ TEST(PeerRoute, TranslatedRequestsPassRedirectWhereDirectTranslatedIsOn) {
   auto& settings = machine.hosts.front().settings;
   settings.acs = bits(RR | DT);
   settings.iommu = IommuMode::Vfio;
-  EXPECT_EQ(route(machine, "gpu0", "gpu1").request, Turn::RootComplex);  // no address translation services
+  EXPECT_EQ(route(machine, "gpu0", "gpu1").request, TurnPoint::RootComplex);  // no address translation services
   settings.virtualization.ats = true;
-  EXPECT_EQ(route(machine, "gpu0", "gpu1").request, Turn::Switch);
+  EXPECT_EQ(route(machine, "gpu0", "gpu1").request, TurnPoint::Switch);
   settings.iommu = IommuMode::Passthrough;  // nothing to translate
-  EXPECT_EQ(route(machine, "gpu0", "gpu1").request, Turn::RootComplex);
+  EXPECT_EQ(route(machine, "gpu0", "gpu1").request, TurnPoint::RootComplex);
 }
 
 TEST(PeerRoute, TranslationBlockingBlocksAtEveryPortOnTheWayUp) {
@@ -173,19 +173,19 @@ TEST(PeerRoute, UnknownControlIsRedirectedAndSaysSo) {
   auto machine = bench();
   machine.functions[index(pci(machine, "gpu0"))].acs = AcsControl::unknown();
   auto const asked = route(machine, "gpu0", "gpu1");
-  EXPECT_EQ(asked.request, Turn::RootComplex);
+  EXPECT_EQ(asked.request, TurnPoint::RootComplex);
   EXPECT_TRUE(asked.acs_unknown(false));
   EXPECT_TRUE(asked.acs_unknown(true));
   auto const answering = route(machine, "gpu1", "gpu0");  // gpu0's port sees the completions of reads
   EXPECT_FALSE(answering.acs_unknown(false));
   EXPECT_TRUE(answering.acs_unknown(true));
-  EXPECT_EQ(answering.completion, Turn::RootComplex);
+  EXPECT_EQ(answering.completion, TurnPoint::RootComplex);
 }
 
 TEST(PeerRoute, WithoutACommonSwitchTheRootComplexTurns) {
   auto const machine = bench();
   auto const near = route(machine, "gpu0", "gpu2");
-  EXPECT_EQ(near.request, Turn::RootComplex);
+  EXPECT_EQ(near.request, TurnPoint::RootComplex);
   EXPECT_FALSE(near.meeting);
   EXPECT_FALSE(near.same_host_bridge);
   EXPECT_TRUE(near.same_socket);
@@ -197,15 +197,15 @@ TEST(PeerRoute, VirtualSwitchesOfOneChipTurnInItsFabricWhateverAcsSays) {
   auto machine = bench();
   machine.hosts.front().settings.acs = AcsControl::on();
   for (auto const* name : {"sw0", "sw1"}) machine.functions[index(pci(machine, name))].chip = "chip0";
-  EXPECT_EQ(route(machine, "gpu0", "gpu2").request, Turn::RootComplex);  // this chip has no such fabric
+  EXPECT_EQ(route(machine, "gpu0", "gpu2").request, TurnPoint::RootComplex);  // this chip has no such fabric
   test::part(machine, "sw").pcie_switch.virtual_switch_fabric = BytesPerSecond(40e9);
   auto const found = route(machine, "gpu0", "gpu2");
-  EXPECT_EQ(found.request, Turn::Chip);
-  EXPECT_EQ(found.completion, Turn::Chip);
+  EXPECT_EQ(found.request, TurnPoint::Chip);
+  EXPECT_EQ(found.completion, TurnPoint::Chip);
   EXPECT_EQ(found.meeting, pci(machine, "sw0"));
   EXPECT_FALSE(found.redirected(true));
-  EXPECT_EQ(route(machine, "gpu5", "gpu2").meeting, pci(machine, "sw0"));  // from below a nested switch
-  EXPECT_EQ(route(machine, "gpu0", "gpu4").request, Turn::RootComplex);    // another chip
+  EXPECT_EQ(route(machine, "gpu5", "gpu2").meeting, pci(machine, "sw0"));     // from below a nested switch
+  EXPECT_EQ(route(machine, "gpu0", "gpu4").request, TurnPoint::RootComplex);  // another chip
 }
 
 // Two leaves on one chip below a root switch: packets cross in the chip and never see the root switch.
@@ -231,11 +231,11 @@ sockets:
           - {switch: leaf2, part: sw, chip: two, ports: [{gpu: gpu2, part: gpu}]}
 )");
   auto const route = peer_route(machine, test::pci(machine, "gpu0"), test::pci(machine, "gpu1"));
-  EXPECT_EQ(route.request, Turn::Chip);
+  EXPECT_EQ(route.request, TurnPoint::Chip);
   EXPECT_EQ(route.meeting, test::pci(machine, "leaf0"));
   EXPECT_EQ(route.far, test::pci(machine, "leaf1"));
   EXPECT_EQ(peer_route(machine, test::pci(machine, "gpu0"), test::pci(machine, "gpu2")).request,
-            Turn::RootComplex);  // ACS is on
+            TurnPoint::RootComplex);  // ACS is on
 }
 
 TEST(PeerRoute, RelaxedOrderedReadsComeBackStraight) {
@@ -250,9 +250,9 @@ sockets:
   auto const turn = [&] {
     return peer_route(machine, test::pci(machine, "gpu0"), test::pci(machine, "gpu1")).completion;
   };
-  EXPECT_EQ(turn(), Turn::RootComplex);
+  EXPECT_EQ(turn(), TurnPoint::RootComplex);
   test::part(machine, "gpu").pcie.relaxed_ordering = true;
-  EXPECT_EQ(turn(), Turn::Switch);
+  EXPECT_EQ(turn(), TurnPoint::Switch);
 }
 
 }  // namespace

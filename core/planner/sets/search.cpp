@@ -431,12 +431,12 @@ struct ThroughHost {
 ThroughHost through_host(TransferSet const& set, Model const& model, Objective objective) {
   if (objective != Objective::Makespan) return {model, kBetterThroughHost, {}};
   if (set.transfers.size() == 1) return {model, kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
-  bool all_by_nvlink = set.transfers.size() <= kSome && model.assumed().usual();
+  bool all_by_nvlink = set.transfers.size() <= kSome && model.assumed().is_nominal();
   for (std::size_t i = 0; i < set.transfers.size(); ++i)
     all_by_nvlink = all_by_nvlink && goes_by_nvlink(set.transfers[i].options[set.usual[i]]);
   if (!all_by_nvlink) return {model, kBetterThroughHost, {}};
   auto const& slow = parameter_ranges()[static_cast<std::size_t>(Parameter::LinkUtilisation)];
-  return {model.under({slow.parameter, slow.low}), kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
+  return {model.with_assumptions({slow.parameter, slow.low}), kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
 }
 
 // Whether the ways through host memory beside NVLink would be worth it if all were as full as they could be.
@@ -485,7 +485,7 @@ Plan best_found(Plan const& each, Model const& model, Aim aim) {
   auto const by_itself = search.value_of(usual);
   auto best = search.run(by_itself);
   auto const how = through_host(open, model, aim.objective);
-  if (!how.model.assumed().usual()) open = open_under(how.model);
+  if (!how.model.assumed().is_nominal()) open = open_under(how.model);
   bool const has_time = aim.effort == Effort::Full || apart.transfers.size() <= kSome;
   if (has_time && !uses_host_itself(apart) &&
       (aim.objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value))) {
