@@ -11,9 +11,11 @@
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/model/overheads.hpp"
+#include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/check.hpp"
+#include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
@@ -200,7 +202,7 @@ TEST(WorkloadBound, AddsTheGradientsThatNothingHides) {
       plan_of({{"back", computing(gpus({"gpu0", "gpu1", "gpu2", "gpu3"}), 500.0_us), {}}, {"sum", sum, {0}}});
   auto const bound = job_set_bound(plan, server()).value();
   Seconds widest{0};  // what stands in closed form alone
-  for (auto const& cut : cuts_of(sum, server())) widest = std::max(widest, cut.time);
+  for (auto const& cut : cut_bounds(sum, server())) widest = std::max(widest, cut.time);
   EXPECT_NEAR(bound.makespan.value(), 500e-6 + widest.value(), 1e-9);
   EXPECT_LE(bound.makespan, 500.0_us + collective_bound(sum, server())->makespan);
   EXPECT_GE(makespan(plan), bound.makespan);

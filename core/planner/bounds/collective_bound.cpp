@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 
+#include "core/planner/bounds/collective_bound.hpp"
+
 #include "core/planner/bounds/ingress_bound.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/collectives/trees/tree_packing.hpp"
 #include "core/planner/planner.hpp"
@@ -119,10 +121,10 @@ class Cuts {
     offer(traffic.out, ports.out, "out of " + name, participant);
     offer(traffic.in, ports.in, "into " + name, participant);
   }
-  [[nodiscard]] std::vector<CollectiveCut> take() { return std::move(list_); }
+  [[nodiscard]] std::vector<CutBound> take() { return std::move(list_); }
 
  private:
-  std::vector<CollectiveCut> list_;
+  std::vector<CutBound> list_;
 };
 
 // The participants by node.
@@ -275,7 +277,7 @@ std::optional<LowerBound> bound_of_node(Collective const& collective, Model cons
   constexpr std::size_t kMaxWeighed = 16;  // of more, the program takes longer than their plan
   auto const n = collective.among.size();
   if (n > kMaxWeighed || nodes_of(collective, model.machine()).size() > 1) return std::nullopt;
-  std::vector<LeastTraffic> traffic;
+  std::vector<RequiredTraffic> traffic;
   for (auto const& members : groups_of(collective, model.machine())) {
     auto const least = traffic_of(collective, members, static_cast<double>(n));
     auto& group = traffic.emplace_back();
@@ -293,7 +295,7 @@ std::optional<LowerBound> bound_of_node(Collective const& collective, Model cons
 
 }  // namespace
 
-std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& model) {
+std::vector<CutBound> cut_bounds(Collective const& collective, Model const& model) {
   auto const& machine = model.machine();
   auto const n = collective.among.size();
   Cuts cuts;
@@ -326,7 +328,7 @@ std::optional<LowerBound> collective_bound(Collective const& collective, Model c
   if (!on_gpus) return std::nullopt;
   auto best =
       only_transfers(collective, model.machine()) ? bound_of_two(collective, model) : bound_of_node(collective, model);
-  for (auto& cut : cuts_of(collective, model))
+  for (auto& cut : cut_bounds(collective, model))
     if (!best || cut.time > best->makespan) best = LowerBound{cut.time, {{std::move(cut.name), 1.0}}};
   return best;
 }

@@ -16,7 +16,7 @@ constexpr double kHardlyMore = 0.002;
 
 class BranchAndBound {
  public:
-  BranchAndBound(std::span<PricedLane const> lanes, Model const& model, std::vector<double> const& capacities,
+  BranchAndBound(std::span<PricedOption const> lanes, Model const& model, std::vector<double> const& capacities,
                  double known)
       : lanes_(lanes), model_(model), capacities_(capacities), known_(known) {
     for (auto const& lane : lanes) {
@@ -133,7 +133,7 @@ class BranchAndBound {
     return most;
   }
 
-  std::span<PricedLane const> lanes_;
+  std::span<PricedOption const> lanes_;
   Model const& model_;
   std::vector<double> const& capacities_;
   double known_ = 0;
@@ -143,8 +143,8 @@ class BranchAndBound {
 
 }  // namespace
 
-double most_worth(std::span<PricedLane const> lanes, Model const& model, std::vector<double> const& capacities,
-                  double known) {
+double max_reduced_value(std::span<PricedOption const> lanes, Model const& model, std::vector<double> const& capacities,
+                         double known) {
   if (!linear_solver()) return std::numeric_limits<double>::infinity();
   return BranchAndBound(lanes, model, capacities, known).run();
 }

@@ -10,7 +10,7 @@
 namespace lanewise {
 
 // A way of a transfer.
-struct PricedLane {
+struct PricedOption {
   std::span<Sharing::Use const> uses;
   InlineVector<EngineId, 4> engines;  // held as long as it moves
   double rate = 0;                    // at most, as that of a way alone is taken to be for all its pieces together
@@ -20,7 +20,7 @@ struct PricedLane {
 // No lanes whose engines suffice, at whatever rates within the capacities (of all the model's resources), are worth
 // more than this in a unit of time. Branch and bound over linear programs, given up after some hundred: then it can be
 // more than the most there is. `known`: lanes that are worth so much are known. Infinity where there is no solver.
-double most_worth(std::span<PricedLane const> lanes, Model const& model, std::vector<double> const& capacities,
-                  double known);
+double max_reduced_value(std::span<PricedOption const> lanes, Model const& model, std::vector<double> const& capacities,
+                         double known);
 
 }  // namespace lanewise

@@ -17,12 +17,12 @@ struct IntakeLeg {
 
 class Intake {
  public:
-  Intake(std::vector<LeastTraffic> const& groups, Model const& model)
+  Intake(std::vector<RequiredTraffic> const& groups, Model const& model)
       : groups_(groups), model_(model), planner_(model) {
     auto const& machine = model.machine();
     for (auto const gpu : machine.all(PciKind::Gpu)) {
-      bool const takes_part =
-          std::any_of(groups.begin(), groups.end(), [&](LeastTraffic const& group) { return has(group, Place(gpu)); });
+      bool const takes_part = std::any_of(groups.begin(), groups.end(),
+                                          [&](RequiredTraffic const& group) { return has(group, Place(gpu)); });
       (takes_part ? gpus_ : others_).emplace_back(gpu);
     }
     for (std::size_t m = 0; m < machine.numa_nodes.size(); ++m) memories_.emplace_back(NumaId(m));
@@ -105,13 +105,13 @@ class Intake {
     sort_largest_first(bound.binding);
     return bound;
   }
-  static bool has(LeastTraffic const& group, Place const& place) {
+  static bool has(RequiredTraffic const& group, Place const& place) {
     return std::find(group.of.begin(), group.of.end(), place) != group.of.end();
   }
   static bool is_memory(Place const& place) { return std::holds_alternative<NumaId>(place); }
   [[nodiscard]] double capacity(ResourceId resource) const { return model_.capacity(resource)->value() * 1e-6; }
 
-  std::vector<LeastTraffic> const& groups_;
+  std::vector<RequiredTraffic> const& groups_;
   Model const& model_;
   Planner planner_;
   std::vector<Place> gpus_, others_, memories_;
@@ -120,7 +120,7 @@ class Intake {
 
 }  // namespace
 
-std::optional<LowerBound> ingress_bound(std::vector<LeastTraffic> const& groups, Model const& model) {
+std::optional<LowerBound> ingress_bound(std::vector<RequiredTraffic> const& groups, Model const& model) {
   return Intake(groups, model).bound();
 }
 

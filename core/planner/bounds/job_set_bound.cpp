@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/collectives/cut_bounds.hpp"
 
 namespace lanewise {
 namespace {
@@ -93,10 +93,10 @@ class Bounding {
       ends.start[collective.among[i]] = start;
       ends.end[collective.among[i]] = end;
     }
-    for (auto const& cut : cuts_of(collective, model_)) add_cut(named, ends, cut);
+    for (auto const& cut : cut_bounds(collective, model_)) add_cut(named, ends, cut);
   }
 
-  void add_cut(NamedCollective const& named, Ends const& ends, CollectiveCut const& cut) {
+  void add_cut(NamedCollective const& named, Ends const& ends, CutBound const& cut) {
     auto const& among = named.collective.among;
     // Everything that a participant adds must leave it before anyone has the sum.
     if (named.collective.op == CollectiveOp::AllReduce && cut.participant && cut.name.starts_with("out of ")) {

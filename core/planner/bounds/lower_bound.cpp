@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/job_set.hpp"
 #include "core/planner/schedules/configurations.hpp"
 #include "core/solver/congestion.hpp"

@@ -73,7 +73,7 @@ class PairingSchedule {
 };
 
 // Rows of the sizes lie one behind the other at the senders, columns at the receivers.
-TransferSchedule direct_uneven(Collective const& collective, Layout const& layout) {
+TransferSchedule direct_uneven(Collective const& collective, ParticipantLayout const& layout) {
   auto const n = collective.among.size();
   auto const& sizes = collective.sizes;
   TransferSchedule moves(n, collective.bytes, 1);
@@ -94,15 +94,15 @@ TransferSchedule direct_uneven(Collective const& collective, Layout const& layou
   return moves;
 }
 
-std::optional<TransferSchedule> direct(Collective const& collective, Layout const& layout) {
+std::optional<TransferSchedule> direct(Collective const& collective, ParticipantLayout const& layout) {
   if (collective.op == CollectiveOp::Chain) return std::nullopt;
   if (collective.op == CollectiveOp::AllToAllV) return direct_uneven(collective, layout);
   auto const n = collective.among.size();
   auto const who = everyone(n);
   TransferSchedule moves(n, collective.bytes, n);
   auto const part = parts(who, 1, 0, 1);
-  if (reduces(collective.op)) direct_reduce_scatter(moves, who, part);
-  if (spreads(collective.op)) direct_all_gather(moves, who, part);
+  if (has_reduce_scatter(collective.op)) direct_reduce_scatter(moves, who, part);
+  if (has_all_gather(collective.op)) direct_all_gather(moves, who, part);
   PairingSchedule const shifts(n, layout.groups);
   for (std::size_t step = 0; step < n; ++step)
     for (std::size_t i = 0; i < n; ++i) {
@@ -115,12 +115,12 @@ std::optional<TransferSchedule> direct(Collective const& collective, Layout cons
       if (collective.op == CollectiveOp::Broadcast && i == collective.root)
         for (auto const& cells : part) moves.send(i, other, cells, false);
     }
-  bool const in_shifts = !reduces(collective.op) && !spreads(collective.op);
+  bool const in_shifts = !has_reduce_scatter(collective.op) && !has_all_gather(collective.op);
   if (n > kMaxAtOnce) moves.limit_outstanding(kWindow, in_shifts ? shifts.groups() : decltype(layout.groups){});
   return moves;
 }
 
-std::optional<TransferSchedule> ring(Collective const& collective, Layout const& layout) {
+std::optional<TransferSchedule> ring(Collective const& collective, ParticipantLayout const& layout) {
   auto const n = collective.among.size();
   if (collective.op == CollectiveOp::Chain) {
     TransferSchedule moves(n, collective.bytes, collective.pieces);
@@ -144,14 +144,14 @@ std::optional<TransferSchedule> ring(Collective const& collective, Layout const&
     moves.serialise_per_link();
     return moves;
   }
-  if (!reduces(collective.op) && !spreads(collective.op)) return std::nullopt;
+  if (!has_reduce_scatter(collective.op) && !has_all_gather(collective.op)) return std::nullopt;
   TransferSchedule moves(n, collective.bytes, n * rings);
   for (std::size_t r = 0; r < rings; ++r) {
     auto const& order = layout.rings[r];
     auto const part = parts(order, rings, r, rings);
     auto const first = moves.list().size();
-    if (reduces(collective.op)) ring_reduce_scatter(moves, order, part);
-    if (spreads(collective.op)) ring_all_gather(moves, order, part);
+    if (has_reduce_scatter(collective.op)) ring_reduce_scatter(moves, order, part);
+    if (has_all_gather(collective.op)) ring_all_gather(moves, order, part);
     moves.serialise_per_link(first);  // what shares a link with the one before it makes everyone behind wait
   }
   return moves;
@@ -159,7 +159,7 @@ std::optional<TransferSchedule> ring(Collective const& collective, Layout const&
 
 // Two trees, the second one place further: whoever is a leaf of the one mostly is none of the other (Sanders, Speck and
 // Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009).
-std::optional<TransferSchedule> tree(Collective const& collective, Layout const& layout) {
+std::optional<TransferSchedule> tree(Collective const& collective, ParticipantLayout const& layout) {
   auto const n = collective.among.size();
   bool const broadcast = collective.op == CollectiveOp::Broadcast;
   if (!broadcast && collective.op != CollectiveOp::AllReduce) return std::nullopt;
@@ -184,26 +184,27 @@ std::optional<TransferSchedule> tree(Collective const& collective, Layout const&
 
 std::optional<TransferSchedule> halving_doubling(Collective const& collective) {
   auto const n = collective.among.size();
-  if (!std::has_single_bit(n) || (!reduces(collective.op) && !spreads(collective.op))) return std::nullopt;
+  if (!std::has_single_bit(n) || (!has_reduce_scatter(collective.op) && !has_all_gather(collective.op)))
+    return std::nullopt;
   auto const who = everyone(n);
   auto const part = parts(who, 1, 0, 1);
   TransferSchedule moves(n, collective.bytes, n);
-  if (reduces(collective.op)) recursive_halving_reduce_scatter(moves, who, part);
-  if (spreads(collective.op)) recursive_doubling_all_gather(moves, who, part);
+  if (has_reduce_scatter(collective.op)) recursive_halving_reduce_scatter(moves, who, part);
+  if (has_all_gather(collective.op)) recursive_doubling_all_gather(moves, who, part);
   return moves;
 }
 
 // How data get to all through host memory.
-struct Hosting {
+struct HostMemoryVariant {
   std::size_t pieces = 1;        // of each part, one behind the other
   bool directly_nearby = false;  // to those near the same memory
 };
-constexpr Hosting kHostings[] = {{1, false}, {1, true}, {4, false}, {4, true}, {16, false}, {16, true}};
+constexpr HostMemoryVariant kHostings[] = {{1, false}, {1, true}, {4, false}, {4, true}, {16, false}, {16, true}};
 constexpr std::size_t kMaxSteps = 8192;
 
 class ThroughHostSteps {
  public:
-  ThroughHostSteps(Collective const& collective, Layout const& layout, Hosting const& hosting)
+  ThroughHostSteps(Collective const& collective, ParticipantLayout const& layout, HostMemoryVariant const& hosting)
       : layout_(layout),
         hosting_(hosting),
         n_(collective.among.size()),
@@ -211,7 +212,8 @@ class ThroughHostSteps {
         moves_(n_ + layout.near.size(), collective.bytes, n_ * hosting.pieces) {
     for (std::size_t g = 0; layout.groups.size() > 1 && g < layout.groups.size(); ++g)
       for (auto const p : layout.groups[g]) island_[p] = g;
-    if (reduces(collective.op)) direct_reduce_scatter(moves_, everyone(n_), parts(everyone(n_), hosting.pieces, 0, 1));
+    if (has_reduce_scatter(collective.op))
+      direct_reduce_scatter(moves_, everyone(n_), parts(everyone(n_), hosting.pieces, 0, 1));
     for (std::size_t k = 0; k < hosting.pieces; ++k)
       for (std::size_t part = 0; part < n_; ++part)
         for (std::size_t m = 0; m < layout.near.size(); ++m)
@@ -242,8 +244,8 @@ class ThroughHostSteps {
     }
   }
 
-  Layout const& layout_;
-  Hosting const& hosting_;
+  ParticipantLayout const& layout_;
+  HostMemoryVariant const& hosting_;
   std::size_t n_;
   std::vector<std::size_t> island_;  // whom NVLink joins
   TransferSchedule moves_;
@@ -251,10 +253,11 @@ class ThroughHostSteps {
 
 // What a participant has goes to each host memory once, however many there read it. Of those that NVLink joins one
 // reads it, and passes it on. An all_reduce adds up as the direct one.
-std::optional<TransferSchedule> through_host(Collective const& collective, Layout const& layout,
-                                             Hosting const& hosting) {
+std::optional<TransferSchedule> through_host(Collective const& collective, ParticipantLayout const& layout,
+                                             HostMemoryVariant const& hosting) {
   auto const n = collective.among.size();
-  if (layout.near.empty() || (collective.op != CollectiveOp::Broadcast && !spreads(collective.op))) return std::nullopt;
+  if (layout.near.empty() || (collective.op != CollectiveOp::Broadcast && !has_all_gather(collective.op)))
+    return std::nullopt;
   if (n == 2) return std::nullopt;  // with one reader this is a staged copy
   if ((hosting.directly_nearby && layout.near.size() < 2) || n * n * hosting.pieces > kMaxSteps) return std::nullopt;
   return ThroughHostSteps(collective, layout, hosting).take();
@@ -273,7 +276,8 @@ std::optional<TransferSchedule> in_one_step(Collective const& collective) {
 
 }  // namespace
 
-std::vector<TransferSchedule> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout) {
+std::vector<TransferSchedule> schedules_of(Collective const& collective, Algorithm algorithm,
+                                           ParticipantLayout const& layout) {
   std::vector<TransferSchedule> all;
   auto const add = [&](std::optional<TransferSchedule> moves) {
     if (moves) all.push_back(std::move(*moves));
@@ -286,12 +290,12 @@ std::vector<TransferSchedule> moves_of(Collective const& collective, Algorithm a
     case Algorithm::Ring: add(ring(collective, layout)); break;
     case Algorithm::Tree: add(tree(collective, layout)); break;
     case Algorithm::HalvingDoubling: add(halving_doubling(collective)); break;
-    case Algorithm::Hierarchical: all = hierarchical_moves(collective, layout); break;
+    case Algorithm::Hierarchical: all = hierarchical_schedules(collective, layout); break;
     case Algorithm::ThroughHost:
       for (auto const& hosting : kHostings) add(through_host(collective, layout, hosting));
       break;
     case Algorithm::PackedTrees:
-      if (layout.packing) add(packed_moves(collective, *layout.packing, layout.near.size(), layout.chunks));
+      if (layout.packing) add(packed_schedule(collective, *layout.packing, layout.near.size(), layout.chunks));
       break;
     case Algorithm::Auto: break;
   }

@@ -10,8 +10,10 @@
 
 namespace lanewise {
 
-inline bool reduces(CollectiveOp op) { return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce; }
-inline bool spreads(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
+inline bool has_reduce_scatter(CollectiveOp op) {
+  return op == CollectiveOp::ReduceScatter || op == CollectiveOp::AllReduce;
+}
+inline bool has_all_gather(CollectiveOp op) { return op == CollectiveOp::AllGather || op == CollectiveOp::AllReduce; }
 
 // The participants whose own host memory this is.
 struct NearMemory {
@@ -20,7 +22,7 @@ struct NearMemory {
 };
 
 // What an algorithm needs to know of where the participants are.
-struct Layout {
+struct ParticipantLayout {
   std::vector<std::vector<std::size_t>> rings;   // orders of all participants, over links that no other ring uses
   std::vector<std::vector<std::size_t>> groups;  // those of one node by node, or joined by NVLink
   std::size_t chunks = 1;                        // pieces of what goes down chains and trees one after another
@@ -31,6 +33,7 @@ struct Layout {
 
 // In every way that the algorithm does it; none where it does not: reductions among uneven groups, a number that is no
 // power of two.
-std::vector<TransferSchedule> moves_of(Collective const& collective, Algorithm algorithm, Layout const& layout);
+std::vector<TransferSchedule> schedules_of(Collective const& collective, Algorithm algorithm,
+                                           ParticipantLayout const& layout);
 
 }  // namespace lanewise

@@ -34,7 +34,7 @@ enum class Between : std::uint8_t {
 
 class Hierarchy {
  public:
-  Hierarchy(Collective const& collective, Layout const& layout, Between between, std::size_t slices)
+  Hierarchy(Collective const& collective, ParticipantLayout const& layout, Between between, std::size_t slices)
       : collective_(collective),
         groups_(layout.groups),
         between_(between),
@@ -50,7 +50,7 @@ class Hierarchy {
   }
 
   // A broadcast's data has a part for each member of a group, that of all others one for each participant.
-  static std::size_t cells_of_slice(Collective const& collective, Layout const& layout) {
+  static std::size_t cells_of_slice(Collective const& collective, ParticipantLayout const& layout) {
     return collective.op == CollectiveOp::Broadcast ? layout.groups.front().size() : collective.among.size();
   }
 
@@ -94,19 +94,19 @@ class Hierarchy {
   }
 
   void exchange() {
-    if (reduces(collective_.op)) {
+    if (has_reduce_scatter(collective_.op)) {
       within(direct_reduce_scatter);
       if (slices_ > 1) order_phase();  // else parts of one slice, which end together
     }
     std::vector<std::size_t> begins;  // of slices
     for (std::size_t slice = 0; slice < slices_; ++slice) {
       begins.push_back(moves_.list().size());
-      if (reduces(collective_.op)) between(slice, recursive_halving_reduce_scatter, ring_reduce_scatter);
-      if (spreads(collective_.op)) between(slice, recursive_doubling_all_gather, ring_all_gather);
+      if (has_reduce_scatter(collective_.op)) between(slice, recursive_halving_reduce_scatter, ring_reduce_scatter);
+      if (has_all_gather(collective_.op)) between(slice, recursive_doubling_all_gather, ring_all_gather);
       if (slice >= kSlicesBetween)
         moves_.chain_after(begins[slice], begins[slice - kSlicesBetween], begins[slice - kSlicesBetween + 1]);
     }
-    if (spreads(collective_.op)) within(direct_all_gather);  // in the order in which it comes
+    if (has_all_gather(collective_.op)) within(direct_all_gather);  // in the order in which it comes
   }
   void within(auto by) {
     for (std::size_t slice = 0; slice < slices_; ++slice)
@@ -149,7 +149,7 @@ class Hierarchy {
   // A run of a group goes to another, or is added up for it, by one member of each, in turns: a few long moves where
   // each member's cell by itself would be many short ones. Each does one at a time, or all would be through late.
   void exchange_blocks() {
-    bool const adds = reduces(collective_.op);
+    bool const adds = has_reduce_scatter(collective_.op);
     std::vector<std::vector<Chunks>> runs;
     for (std::size_t g = 0; g < groups_.size(); ++g) runs.push_back(runs_of(g));
     for (std::size_t g = 0; !adds && g < groups_.size(); ++g) direct_all_gather(moves_, groups_[g], own_cells(g));
@@ -276,7 +276,7 @@ std::optional<std::size_t> runs_of_blocks(Collective const& collective, std::siz
 
 }  // namespace
 
-std::vector<TransferSchedule> hierarchical_moves(Collective const& collective, Layout const& layout) {
+std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& layout) {
   if (collective.op == CollectiveOp::AllToAll || collective.op == CollectiveOp::AllToAllV ||
       collective.op == CollectiveOp::Chain || layout.groups.size() < 2)
     return {};
@@ -285,7 +285,7 @@ std::vector<TransferSchedule> hierarchical_moves(Collective const& collective, L
   for (auto const& group : layout.groups)
     if (group.size() != size || size < 2) return {};
   bool const many = count > kMaxWeighed;
-  bool const exchanging = reduces(collective.op) || spreads(collective.op);
+  bool const exchanging = has_reduce_scatter(collective.op) || has_all_gather(collective.op);
   auto const cells = static_cast<std::int64_t>(Hierarchy::cells_of_slice(collective, layout));
   std::vector<TransferSchedule> all;
   if (auto const runs = runs_of_blocks(collective, layout.groups.size(), size)) {

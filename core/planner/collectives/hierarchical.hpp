@@ -13,6 +13,6 @@ namespace lanewise {
 // them; or whole groups' parts each by one member, where there are groups enough to keep all members at work. Of many
 // participants some of these forms.
 // None where the groups are not all as large, or the collective is none of theirs.
-std::vector<TransferSchedule> hierarchical_moves(Collective const& collective, Layout const& layout);
+std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& layout);
 
 }  // namespace lanewise

@@ -13,6 +13,7 @@
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/model/figures.hpp"
+#include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/sets/search.hpp"
@@ -49,7 +50,7 @@ class Lanes {
     Way way;
     Op op = Op::Copy;
   };
-  Lane const& of(TransferSchedule::Move const& move) {
+  Lane const& of(TransferSchedule::Transfer const& move) {
     if (move.leg) return settled_[*move.leg];
     auto const [entry, fresh] = lanes_.try_emplace({move.from, move.to, move.bytes.value(), move.reduces});
     if (fresh) entry->second = chosen(move);
@@ -59,7 +60,7 @@ class Lanes {
  private:
   // What is added is added by a kernel: where it can, it reads the other's memory itself, else it works behind the
   // copy, which is one more start and one more pass.
-  Lane chosen(TransferSchedule::Move const& move) {
+  Lane chosen(TransferSchedule::Transfer const& move) {
     Request request{.id = std::string(to_string(collective_.op)),
                     .from = places_[move.from],
                     .to = places_[move.to],
@@ -143,14 +144,14 @@ Plan laid(Model const& model, Collective const& collective, std::vector<Place> c
   auto const list = moves.take();
   std::map<std::uint32_t, BufferId> of_memory;  // those that something passes
   for (auto m = static_cast<std::uint32_t>(n); m < moves.participants(); ++m) {
-    if (std::none_of(list.begin(), list.end(), [&](TransferSchedule::Move const& move) { return move.to == m; }))
+    if (std::none_of(list.begin(), list.end(), [&](TransferSchedule::Transfer const& move) { return move.to == m; }))
       continue;
     of_memory.emplace(m, BufferId(plan.buffers.size()));
     plan.buffers.push_back({machine.name_of(places[m]) + ".data", places[m], collective.bytes});
   }
-  auto const buffer = [&](std::uint32_t who, TransferSchedule::Store store) {
+  auto const buffer = [&](std::uint32_t who, TransferSchedule::BufferRole store) {
     if (who >= n) return of_memory.at(who);
-    return BufferId(store == TransferSchedule::Store::Data ? who : who + n);
+    return BufferId(store == TransferSchedule::BufferRole::Data ? who : who + n);
   };
   plan.steps.reserve(list.size());
   std::string const name(to_string(collective.op));
@@ -256,7 +257,7 @@ class Weighing {
                                  Algorithm::Hierarchical, Algorithm::ThroughHost})
       if (is_wanted(algorithm))
         for (auto const& one : settled(collective_))
-          for (auto const& moves : moves_of(one, algorithm, layout_)) weigh(one, algorithm, moves);
+          for (auto const& moves : schedules_of(one, algorithm, layout_)) weigh(one, algorithm, moves);
   }
 
   // Whether packed trees may help: data flow for longer than they take to start, and no algorithm so far is close to
@@ -266,7 +267,7 @@ class Weighing {
     constexpr double kClose = 1.03;
     if (collective_.bytes < kLeastBytes || plans_.empty() || !can_be_packed(collective_, participants())) return false;
     Seconds least{0};
-    for (auto const& cut : cuts_of(collective_, model_)) least = std::max(least, cut.time);
+    for (auto const& cut : cut_bounds(collective_, model_)) least = std::max(least, cut.time);
     return best_time() > kClose * least;
   }
   // Over the participants alone, and over host memory, which must be worth it where NVLink joins them all.
@@ -323,7 +324,7 @@ class Weighing {
         lanes_.front().settle(layout.packing->legs);
         for (auto const pieces : {std::size_t{8}, std::size_t{16}, std::size_t{32}}) {
           layout.chunks = pieces;
-          for (auto const& moves : moves_of(collective_, Algorithm::PackedTrees, layout))
+          for (auto const& moves : schedules_of(collective_, Algorithm::PackedTrees, layout))
             weigh(collective_, Algorithm::PackedTrees, moves, enough);
         }
       }
@@ -351,7 +352,7 @@ class Weighing {
 
   Model const& model_;
   Collective const& collective_;
-  Layout layout_;
+  ParticipantLayout layout_;
   std::vector<Place> places_;
   std::vector<Lanes> lanes_;
   std::vector<WeighedAlgorithm> plans_;
@@ -379,9 +380,9 @@ std::vector<WeighedAlgorithm> weighed(Model const& model, Collective const& coll
 
 }  // namespace
 
-Layout layout_of(Model const& model, Collective const& collective) {
+ParticipantLayout layout_of(Model const& model, Collective const& collective) {
   auto const& machine = model.machine();
-  Layout layout;
+  ParticipantLayout layout;
   if (collective.among.size() <= kMaxForRings)
     layout.rings = disjoint_rings(machine, collective.among);
   else

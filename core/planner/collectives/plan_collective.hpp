@@ -1,29 +1,21 @@
 #pragma once
-// A collective on a machine: algorithm by estimated time, every move with its best way, buffers, and the bound.
+// Plans a collective on a machine: tries every suitable algorithm, gives each of its transfers the best way, and takes
+// the plan with the shortest estimated time.
+#include <vector>
+
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/algorithms.hpp"
 
 namespace lanewise {
 
-Layout layout_of(Model const& model, Collective const& collective);
+ParticipantLayout layout_of(Model const& model, Collective const& collective);
 
-// The plan by the collective's algorithm; of Auto the fastest by estimate. Throws PlanError when the algorithm does not
-// do this collective here, or two participants have no way between them.
+// The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. Throws PlanError if
+// the request is malformed, if the algorithm cannot do this collective here, or if two participants have no way
+// between them.
 Plan plan_collective(Model const& model, Collective const& collective);
-// By every algorithm that does it, fastest estimate first.
+// One plan or more by every algorithm that can do it, shortest estimate first. Throws as plan_collective() does.
 std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective);
-
-// Something that all algorithms press so many bytes through that it takes at least this long.
-struct CollectiveCut {
-  std::string name;  // "out of gpu0", "all NICs"
-  Seconds time{0};
-  std::optional<std::size_t> participant = {};  // whose ports they are; absent: of several together
-};
-// Empty where a participant is no GPU or a figure is unknown.
-std::vector<CollectiveCut> cuts_of(Collective const& collective, Model const& model);
-// The longest of them: what must at least leave and reach each participant, and each node, over all that it has.
-std::optional<LowerBound> collective_bound(Collective const& collective, Model const& model);
 
 }  // namespace lanewise

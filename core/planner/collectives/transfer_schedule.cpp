@@ -42,25 +42,25 @@ Bytes TransferSchedule::begin_of(std::size_t cell) const {
   return whole_elements(static_cast<double>(bytes_.value()) * static_cast<double>(cell) / static_cast<double>(cells_));
 }
 
-void TransferSchedule::reads(Use& use, Move& move, std::uint32_t id) const {
+void TransferSchedule::reads(Use& use, Transfer& move, std::uint32_t id) const {
   if (use.written != kNone) move.after.push_back(use.written);
   use.readers.push_back(id);
 }
 
-void TransferSchedule::writes(Use& use, Move& move, std::uint32_t id) {
+void TransferSchedule::writes(Use& use, Transfer& move, std::uint32_t id) {
   if (use.written != kNone) move.after.push_back(use.written);
   move.after.insert(move.after.end(), use.readers.begin(), use.readers.end());
   use.readers.clear();
   use.written = id;
 }
 
-void TransferSchedule::finish(Move move) {
+void TransferSchedule::finish(Transfer move) {
   std::sort(move.after.begin(), move.after.end());
   move.after.erase(std::unique(move.after.begin(), move.after.end()), move.after.end());
   list_.push_back(std::move(move));
 }
 
-void TransferSchedule::wait_for(Move& move, std::uint32_t before) {
+void TransferSchedule::wait_for(Transfer& move, std::uint32_t before) {
   auto const place = std::lower_bound(move.after.begin(), move.after.end(), before);
   if (place == move.after.end() || *place != before) move.after.insert(place, before);
 }
@@ -70,7 +70,7 @@ void TransferSchedule::send(std::size_t from, std::size_t to, Chunks const& cell
   for (std::size_t i = 0; i < cells.size();) {
     auto end = i + 1;
     while (end < cells.size() && cells[end] == cells[end - 1] + 1) ++end;
-    Move move;
+    Transfer move;
     move.from = static_cast<std::uint32_t>(from);
     move.to = static_cast<std::uint32_t>(to);
     move.read_at = move.write_at = begin_of(cells[i]);
@@ -92,10 +92,10 @@ void TransferSchedule::send(std::size_t from, std::size_t to, Chunks const& cell
 void TransferSchedule::send_to_output(std::size_t from, std::size_t to, std::uint32_t cell, std::uint32_t as,
                                       bool reduces) {
   if (output_.empty()) output_.resize(participants_ * cells_);
-  Move move;
+  Transfer move;
   move.from = static_cast<std::uint32_t>(from);
   move.to = static_cast<std::uint32_t>(to);
-  move.writes = Store::Output;
+  move.writes = BufferRole::Output;
   move.read_at = begin_of(cell);
   move.write_at = begin_of(as);
   move.bytes = std::min(begin_of(cell + 1) - move.read_at, begin_of(as + 1) - move.write_at);
@@ -110,10 +110,10 @@ void TransferSchedule::send_to_output(std::size_t from, std::size_t to, std::uin
 void TransferSchedule::send_block_to_output(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at,
                                             Bytes bytes) {
   if (bytes == Bytes(0)) return;
-  Move move;
+  Transfer move;
   move.from = static_cast<std::uint32_t>(from);
   move.to = static_cast<std::uint32_t>(to);
-  move.writes = Store::Output;
+  move.writes = BufferRole::Output;
   move.read_at = read_at;
   move.write_at = write_at;
   move.bytes = bytes;

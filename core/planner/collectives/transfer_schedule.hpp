@@ -15,10 +15,13 @@ using Chunks = std::vector<std::uint32_t>;  // ascending
 
 class TransferSchedule {
  public:
-  enum class Store : std::uint8_t { Data, Output };  // a participant's own buffer, and where it is not there the result
-  struct Move {
+  enum class BufferRole : std::uint8_t {
+    Data,
+    Output
+  };  // a participant's own buffer, and where it is not there the result
+  struct Transfer {
     std::uint32_t from = 0, to = 0;  // participants
-    Store reads = Store::Data, writes = Store::Data;
+    BufferRole reads = BufferRole::Data, writes = BufferRole::Data;
     Bytes read_at{0}, write_at{0}, bytes{0};
     bool reduces = false;
     std::vector<std::uint32_t> after;    // earlier moves
@@ -56,8 +59,8 @@ class TransferSchedule {
   // Lets each participant's moves from `first` on wait for what it sends last in the list of [begin, end).
   void chain_after(std::size_t first, std::size_t begin, std::size_t end);
 
-  [[nodiscard]] std::vector<Move> const& list() const { return list_; }
-  [[nodiscard]] std::vector<Move> take() { return std::move(list_); }
+  [[nodiscard]] std::vector<Transfer> const& list() const { return list_; }
+  [[nodiscard]] std::vector<Transfer> take() { return std::move(list_); }
   [[nodiscard]] std::size_t participants() const { return participants_; }
   [[nodiscard]] bool has_output() const { return !output_.empty(); }
   // The whole elements, of up to 16 bytes, below a place in a buffer: where cells begin.
@@ -71,10 +74,10 @@ class TransferSchedule {
     std::uint32_t written = kNone;       // the last move that wrote it
     std::vector<std::uint32_t> readers;  // since then
   };
-  void reads(Use& use, Move& move, std::uint32_t id) const;
-  static void writes(Use& use, Move& move, std::uint32_t id);
-  void finish(Move move);
-  static void wait_for(Move& move, std::uint32_t before);  // of a move in the list
+  void reads(Use& use, Transfer& move, std::uint32_t id) const;
+  static void writes(Use& use, Transfer& move, std::uint32_t id);
+  void finish(Transfer move);
+  static void wait_for(Transfer& move, std::uint32_t before);  // of a move in the list
 
   Bytes bytes_;
   std::size_t cells_;
@@ -82,7 +85,7 @@ class TransferSchedule {
   std::vector<Use> data_;
   std::vector<Use> output_;
   std::size_t participants_;
-  std::vector<Move> list_;
+  std::vector<Transfer> list_;
 };
 
 // ---------------------------------------------------------------------------------------------------- building blocks

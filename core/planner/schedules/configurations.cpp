@@ -119,10 +119,10 @@ std::vector<Schedule> ConfigurationProgram::solve() {
 Seconds ConfigurationProgram::least() {
   auto const answer = generate();
   if (!answer || answer->prices.empty()) return Seconds(0);
-  std::vector<PricedLane> lanes;
+  std::vector<PricedOption> lanes;
   for (std::size_t lane = 0; lane < count(); ++lane)
     lanes.push_back({search_.uses(lane), at(lane).engines, at(lane).rate, answer->prices[at(lane).transfer]});
-  auto const most = most_worth(lanes, model_, search_.capacities(), answer->most);
+  auto const most = max_reduced_value(lanes, model_, search_.capacities(), answer->most);
   return most > 0 ? Seconds(worth_of_all(answer->prices) / most * kMillisecond) : Seconds(0);
 }
 

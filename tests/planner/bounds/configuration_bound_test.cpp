@@ -19,19 +19,19 @@ class SharedEngine : public testing::Test {
     if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   }
   void add(double rate, double price) {
-    PricedLane lane{uses_, {}, rate, price};
+    PricedOption lane{uses_, {}, rate, price};
     lane.engines.push_back(EngineId(0));
     lanes_.push_back(lane);
   }
   double most(double capacity) {
     std::vector<double> capacities(model_.resources().count(), 1000.0);
     capacities[0] = capacity;
-    return most_worth(lanes_, model_, capacities, 0);
+    return max_reduced_value(lanes_, model_, capacities, 0);
   }
 
   Model model_{test::machine_of({.more_gpu = "copy_engines: 2"})};
   std::vector<Sharing::Use> uses_{{0, 1}};
-  std::vector<PricedLane> lanes_;
+  std::vector<PricedOption> lanes_;
 };
 
 TEST_F(SharedEngine, TakesTheTwoWorthMost) {
@@ -74,7 +74,7 @@ TEST_F(SharedEngine, IsTheMostOfAllChoices) {
 TEST_F(SharedEngine, IsWorthWhatIsKnownAtLeast) {
   add(10, 1);
   std::vector<double> const capacities(model_.resources().count(), 1000.0);
-  auto const found = most_worth(lanes_, model_, capacities, 20);
+  auto const found = max_reduced_value(lanes_, model_, capacities, 20);
   EXPECT_GE(found, 20);
   EXPECT_LE(found, 20 * 1.0021);
 }

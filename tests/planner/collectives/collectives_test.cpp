@@ -11,6 +11,7 @@
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
+#include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/hierarchical.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
@@ -179,7 +180,7 @@ TEST(FaultOf, FindsStepsInNoOrder) {
 }
 
 // Six links a GPU of a V100 cube mesh are three rings in two directions, four of a P100's two; on NVSwitch it is one.
-TEST(Layout, FindsAllDisjointRings) {
+TEST(ParticipantLayout, FindsAllDisjointRings) {
   auto const rings = [](std::string const& name) {
     Model const model(bundled(name));
     return layout_of(model, among(model.machine(), CollectiveOp::AllReduce, 8, 1_MiB)).rings.size();
@@ -189,7 +190,7 @@ TEST(Layout, FindsAllDisjointRings) {
   EXPECT_EQ(rings("hgx-h200"), 1U);
 }
 
-TEST(Layout, GroupsWhatNvlinkJoins) {
+TEST(ParticipantLayout, GroupsWhatNvlinkJoins) {
   Model const pairs(bundled("ncv4"));
   auto const layout = layout_of(pairs, among(pairs.machine(), CollectiveOp::AllGather, 4, 1_MiB));
   EXPECT_THAT(layout.groups, testing::ElementsAre(testing::ElementsAre(0, 1), testing::ElementsAre(2, 3)));
@@ -247,7 +248,7 @@ TEST(Hierarchical, BringsEveryContributionToItsPlaceOnce) {
     for (auto const op : kHierarchicalOps)
       for (auto const bytes : {Bytes(16 * 840), Bytes(static_cast<std::int64_t>(nodes * each) << 18)}) {
         auto collective = among_nodes(model.machine(), op, nodes, each, bytes);
-        bool const from_root = !reduces(op) && !spreads(op);
+        bool const from_root = !has_reduce_scatter(op) && !has_all_gather(op);
         for (auto const root : {std::size_t{0}, nodes * each / 2, nodes * each - 1}) {
           collective.root = root;
           if (from_root || root == 0) expect_whole(model, collective);
@@ -268,7 +269,7 @@ TEST(Hierarchical, KeepsToItsLimits) {
   for (auto const op : {CollectiveOp::AllGather, CollectiveOp::AllReduce, CollectiveOp::Broadcast}) {
     auto collective = among_nodes(model.machine(), op, 9, 8, 72_MiB);
     auto const layout = layout_of(model, collective);
-    for (auto const& moves : hierarchical_moves(collective, layout)) {
+    for (auto const& moves : hierarchical_schedules(collective, layout)) {
       EXPECT_GT(moves.list().size(), 0U);
       EXPECT_LE(moves.list().size(), 65536U) << to_string(op);
     }
@@ -384,7 +385,7 @@ TEST(PlanCollective, AllToAllGoesInShifts) {
     uneven.sizes.assign(n, std::vector<Bytes>(n, 1_KiB));
     EXPECT_FALSE(fault_of(plan_collective(model, uneven)));
     EXPECT_FALSE(fault_of(plan_collective(model, collective)));
-    auto const moves = moves_of(collective, Algorithm::Direct, layout_of(model, collective)).front();
+    auto const moves = schedules_of(collective, Algorithm::Direct, layout_of(model, collective)).front();
     ASSERT_EQ(moves.list().size(), n * n);
     for (std::size_t step = 0; step < n; ++step) {
       std::set<std::uint32_t> from, to;

@@ -10,6 +10,7 @@
 
 #include "core/estimate/estimate.hpp"
 #include "core/machine/catalogue.hpp"
+#include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/collectives/trees/arborescence.hpp"
@@ -113,7 +114,7 @@ TEST(PackedMoves, WhatHasFarToGoGoesFirst) {
                         {{0, 1 << 20, {0, 2}}, {0, 1 << 20, {0, 1}}, {0, 1 << 20, {2, 0}}}};
   Collective const broadcast{
       CollectiveOp::Broadcast, {Place(PciId(0)), Place(PciId(1)), Place(PciId(2))}, 3_MiB, Algorithm::PackedTrees, 0};
-  auto const moves = packed_moves(broadcast, packing, 0, 12);
+  auto const moves = packed_schedule(broadcast, packing, 0, 12);
   std::vector<std::uint32_t> legs(3, 0);
   std::optional<Bytes> first;
   for (auto const& move : moves.list()) {
@@ -134,7 +135,7 @@ TEST(PackedMoves, WhatGoesOnNowhereGoesAsOneWithWhatIsThere) {
       CollectiveOp::Broadcast, {Place(PciId(0)), Place(PciId(1)), Place(PciId(2))}, 1_MiB, Algorithm::PackedTrees, 0};
   std::vector<std::vector<Bytes>> sent(2);
   Bytes end{0};
-  auto const moves = packed_moves(broadcast, packing, 0, 8);
+  auto const moves = packed_schedule(broadcast, packing, 0, 8);
   for (auto const& move : moves.list()) {
     sent[*move.leg].push_back(move.bytes);
     if (*move.leg == 0) continue;
@@ -146,17 +147,17 @@ TEST(PackedMoves, WhatGoesOnNowhereGoesAsOneWithWhatIsThere) {
 }
 
 // In seconds: hops of a gigabyte on legs of 1 GB/s.
-std::vector<double> starts_of(Packing const& packing, std::vector<SentHop> hops) {
+std::vector<double> starts_of(Packing const& packing, std::vector<ScheduledHop> hops) {
   for (auto& hop : hops) hop.bytes = 1e9;
   std::vector<double> starts(hops.size());
-  for (auto const& hop : in_order(packing, hops)) starts[hop.cell] = hop.start.value();
+  for (auto const& hop : list_schedule(packing, hops)) starts[hop.cell] = hop.start.value();
   return starts;
 }
 
 // What 0 sends to 1 goes on to 3, while 0 sends something else to 2.
 TEST(SentHops, ShareWhatTheirLegsShare) {
   Packing packing{{capped_leg(0, 1), capped_leg(0, 2), capped_leg(1, 3)}, {}, {1e9}};
-  std::vector<SentHop> const hops{
+  std::vector<ScheduledHop> const hops{
       {.cell = 0, .leg = 0, .ahead = 1}, {.cell = 1, .leg = 1}, {.cell = 2, .leg = 2, .brought = 0}};
   EXPECT_EQ(starts_of(packing, hops), (std::vector<double>{0, 0, 1}));
   for (std::size_t leg = 0; leg < 2; ++leg) packing.legs[leg].uses = {{0, 1}};
@@ -170,7 +171,7 @@ TEST(SentHops, ShareWhatTheirLegsShare) {
 TEST(SentHops, WaitForTheirEngines) {
   Packing packing{{capped_leg(0, 1), capped_leg(0, 2), capped_leg(0, 3)}, {}, {2}};
   for (auto& leg : packing.legs) leg.engines = {0};
-  std::vector<SentHop> const hops{{.cell = 0, .leg = 0}, {.cell = 1, .leg = 1}, {.cell = 2, .leg = 2}};
+  std::vector<ScheduledHop> const hops{{.cell = 0, .leg = 0}, {.cell = 1, .leg = 1}, {.cell = 2, .leg = 2}};
   EXPECT_EQ(starts_of(packing, hops), (std::vector<double>{0, 0, 1}));
 }
 
@@ -198,7 +199,7 @@ class PackedTrees : public testing::Test {
 
 TEST_F(PackedTrees, CarryEverythingToEveryone) {
   auto const packings = packed_trees(collective_, gpus_and_memories(), model_,
-                                     {.by_kernels = true, .setup_cost_weights = {0.5}, .enough = Seconds(1)});
+                                     {.by_kernels = true, .setup_cost_weights = {0.5}, .time_limit = Seconds(1)});
   ASSERT_EQ(packings.size(), 1U);
   auto const* packing = &packings.front();
   std::vector<double> carried(8);
@@ -219,7 +220,7 @@ TEST_F(PackedTrees, GoThroughHostMemoryByWhatTheirStyleSays) {
   for (bool const by_kernels : {false, true}) {
     auto const packings = packed_trees(
         collective_, gpus_and_memories(), model_,
-        {.by_kernels = true, .host_by_kernels = by_kernels, .setup_cost_weights = {0.5}, .enough = Seconds(1)});
+        {.by_kernels = true, .host_by_kernels = by_kernels, .setup_cost_weights = {0.5}, .time_limit = Seconds(1)});
     ASSERT_EQ(packings.size(), 1U);
     auto const& packing = packings.front();
     std::size_t through_host = 0;
@@ -238,7 +239,7 @@ TEST_F(PackedTrees, GoThroughHostMemoryByWhatTheirStyleSays) {
 TEST_F(PackedTrees, AreNoneThatTakeTooLong) {
   auto const bound = packing_bound(collective_, gpus_and_memories(), model_);
   ASSERT_TRUE(bound);
-  PackingStyle const style{.by_kernels = false, .setup_cost_weights = {0.5}, .enough = bound->makespan * 0.99};
+  PackingStyle const style{.by_kernels = false, .setup_cost_weights = {0.5}, .time_limit = bound->makespan * 0.99};
   EXPECT_TRUE(packed_trees(collective_, gpus_and_memories(), model_, style).empty());
 }
 
@@ -342,7 +343,7 @@ TEST(PackedMoves, PartsBeginWhereTheirRootsHaveThem) {
     packing.trees.push_back(tree);
   }
   auto const bytes = static_cast<double>(gathered.bytes.value());
-  auto const moves = packed_moves(gathered, packing, 0, 8);
+  auto const moves = packed_schedule(gathered, packing, 0, 8);
   ASSERT_EQ(moves.list().size(), kCount * (kCount - 1));
   for (auto const& move : moves.list())
     EXPECT_EQ(move.read_at, TransferSchedule::whole_elements(bytes * move.from / kCount)) << move.from;
@@ -380,8 +381,9 @@ TEST_F(PackedTrees, DoBroadcastsAndNoReductions) {
   auto const plan = plan_collective(model_, broadcast);
   EXPECT_FALSE(fault_of(plan));
   broadcast.op = CollectiveOp::AllReduce;
-  EXPECT_TRUE(packed_trees(broadcast, gpus_and_memories(), model_, {.setup_cost_weights = {0.5}, .enough = Seconds(1)})
-                  .empty());
+  EXPECT_TRUE(
+      packed_trees(broadcast, gpus_and_memories(), model_, {.setup_cost_weights = {0.5}, .time_limit = Seconds(1)})
+          .empty());
 }
 
 }  // namespace

@@ -90,12 +90,12 @@ TEST_F(SearchOnMesh, ComesToTheMostThereIs) {
   PricingProblem search(set_, model_);
   std::vector<Configuration> others;
   auto const worth = search.worth_of(search.solve(prices_, others), prices_);
-  std::vector<PricedLane> lanes;
+  std::vector<PricedOption> lanes;
   for (std::size_t lane = 0; lane < search.lanes().size(); ++lane) {
     auto const& of_search = search.lanes()[lane];
     lanes.push_back({search.uses(lane), of_search.engines, of_search.rate, prices_[of_search.transfer]});
   }
-  auto const most = most_worth(lanes, model_, search.capacities(), /*known=*/0);
+  auto const most = max_reduced_value(lanes, model_, search.capacities(), /*known=*/0);
   EXPECT_LE(worth, most * (1 + 1e-6));
   EXPECT_GE(worth, most * 0.97);  // which may share otherwise than fairly
 }

@@ -7,9 +7,9 @@
 namespace lanewise {
 namespace {
 
-class Dispatch {
+class ListScheduler {
  public:
-  Dispatch(Packing const& packing, std::vector<SentHop>& hops)
+  ListScheduler(Packing const& packing, std::vector<ScheduledHop>& hops)
       : packing_(packing),
         hops_(hops),
         next_(hops.size()),
@@ -132,7 +132,7 @@ class Dispatch {
   }
 
   Packing const& packing_;
-  std::vector<SentHop>& hops_;
+  std::vector<ScheduledHop>& hops_;
   std::vector<std::vector<std::size_t>> next_;  // hops that a hop brings pieces to
   std::vector<double> free_;                    // slots of engines
   std::vector<Lane> lanes_;                     // of legs
@@ -146,10 +146,11 @@ class Dispatch {
 
 }  // namespace
 
-std::vector<SentHop> in_order(Packing const& packing, std::vector<SentHop> hops) {
-  Dispatch(packing, hops).run();
-  std::erase_if(hops, [](SentHop const& hop) { return hop.cells == 0; });
-  std::stable_sort(hops.begin(), hops.end(), [](SentHop const& a, SentHop const& b) { return a.start < b.start; });
+std::vector<ScheduledHop> list_schedule(Packing const& packing, std::vector<ScheduledHop> hops) {
+  ListScheduler(packing, hops).run();
+  std::erase_if(hops, [](ScheduledHop const& hop) { return hop.cells == 0; });
+  std::stable_sort(hops.begin(), hops.end(),
+                   [](ScheduledHop const& a, ScheduledHop const& b) { return a.start < b.start; });
   return hops;
 }
 

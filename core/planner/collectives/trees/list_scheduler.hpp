@@ -9,13 +9,13 @@
 namespace lanewise {
 
 // A piece on one leg of its tree, or several that lie behind one another.
-struct SentHop {
+struct ScheduledHop {
   std::uint32_t cell = 0;
   std::uint32_t cells = 1;
   std::uint32_t leg = 0;
   double bytes = 0;
   double paced = 0;                    // when it would go if nobody waited: in pieces
-  std::optional<std::size_t> brought;  // by this hop of those that in_order() gets
+  std::optional<std::size_t> brought;  // by this hop of those that list_schedule() gets
   double ahead = 0;                    // hops that the piece has to go after this one
   Seconds start{0};
 };
@@ -27,6 +27,6 @@ struct SentHop {
 // Flows share what they have in common: in an order made from how fast legs are alone, legs wait for pieces that are
 // not there yet, and all takes up to half as long again on PCIe (with the turns alone, 10 to 20 % longer on a mesh of
 // NVLink).
-std::vector<SentHop> in_order(Packing const& packing, std::vector<SentHop> hops);
+std::vector<ScheduledHop> list_schedule(Packing const& packing, std::vector<ScheduledHop> hops);
 
 }  // namespace lanewise

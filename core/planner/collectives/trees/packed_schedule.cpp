@@ -50,7 +50,7 @@ std::vector<SentPiece> pieces_of(Packing const& packing, std::size_t root, std::
 }
 
 // Adds the hops of a piece of so many bytes; `pieces` of its root.
-void add_hops(std::vector<SentHop>& hops, Packing const& packing, SentPiece const& piece, std::uint32_t cell,
+void add_hops(std::vector<ScheduledHop>& hops, Packing const& packing, SentPiece const& piece, std::uint32_t cell,
               double bytes, double pieces) {
   struct Reached {
     double turn = 0;  // hops to here, and those that have gone on from here since
@@ -73,14 +73,14 @@ void add_hops(std::vector<SentHop>& hops, Packing const& packing, SentPiece cons
 
 }  // namespace
 
-TransferSchedule packed_moves(Collective const& collective, Packing const& packing, std::size_t memories,
-                              std::size_t pieces) {
+TransferSchedule packed_schedule(Collective const& collective, Packing const& packing, std::size_t memories,
+                                 std::size_t pieces) {
   auto const n = collective.among.size();
   bool const broadcast = collective.op == CollectiveOp::Broadcast;
   auto const bytes = static_cast<double>(collective.bytes.value());
   auto const parts = broadcast ? 1.0 : static_cast<double>(n);
   std::vector<Bytes> begins;
-  std::vector<SentHop> hops;
+  std::vector<ScheduledHop> hops;
   for (std::size_t root = 0; root < n; ++root) {
     if (broadcast && root != collective.root) continue;
     for (auto const& piece : pieces_of(packing, root, pieces)) {
@@ -92,7 +92,7 @@ TransferSchedule packed_moves(Collective const& collective, Packing const& packi
     }
   }
   TransferSchedule moves(n + memories, collective.bytes, std::move(begins));
-  for (auto const& hop : in_order(packing, std::move(hops))) {
+  for (auto const& hop : list_schedule(packing, std::move(hops))) {
     auto const& leg = packing.legs[hop.leg];
     Chunks cells(hop.cells);
     std::iota(cells.begin(), cells.end(), hop.cell);

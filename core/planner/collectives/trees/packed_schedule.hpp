@@ -10,7 +10,7 @@ namespace lanewise {
 
 // Of a broadcast or all_gather over its participants and so many host memories; each root's part goes in about as many
 // pieces.
-TransferSchedule packed_moves(Collective const& collective, Packing const& packing, std::size_t memories,
-                              std::size_t pieces);
+TransferSchedule packed_schedule(Collective const& collective, Packing const& packing, std::size_t memories,
+                                 std::size_t pieces);
 
 }  // namespace lanewise

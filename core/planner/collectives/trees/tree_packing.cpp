@@ -449,7 +449,7 @@ std::vector<Packing> packed_trees(Collective const& collective, Sites const& sit
   std::vector<Packing> packings;
   if (!can_be_packed(collective, sites)) return packings;
   TreePacking earliest(collective, sites, model, &style);
-  if (!earliest.pack(style.enough)) return packings;
+  if (!earliest.pack(style.time_limit)) return packings;
   for (auto const setup_cost_weight : style.setup_cost_weights) {
     auto with_room = earliest;
     with_room.make_room(setup_cost_weight);

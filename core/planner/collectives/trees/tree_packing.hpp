@@ -49,10 +49,10 @@ struct Sites {
 
 // How the trees of a plan are to be.
 struct PackingStyle {
-  bool by_kernels = false;                                  // between GPUs no copy engine moves them
-  bool host_by_kernels = false;                             // through host memory kernels do, else copy engines
-  std::vector<double> setup_cost_weights;                   // what all that is taken counts beside what is crowded
-  Seconds enough{std::numeric_limits<double>::infinity()};  // trees that take so long are of no use
+  bool by_kernels = false;                                      // between GPUs no copy engine moves them
+  bool host_by_kernels = false;                                 // through host memory kernels do, else copy engines
+  std::vector<double> setup_cost_weights;                       // what all that is taken counts beside what is crowded
+  Seconds time_limit{std::numeric_limits<double>::infinity()};  // trees that take so long are of no use
 };
 
 // Whether packed_trees() does it: a broadcast or all_gather, with a solver, and so few that may or may not pass data on
