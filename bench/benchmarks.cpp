@@ -83,7 +83,7 @@ void choose(benchmark::State& state, Pair const& pair) {
   Request const request{
       .from = model.machine().place(pair.from), .to = model.machine().place(pair.to), .bytes = 256_MiB};
   auto const choice = planner.choose(request);
-  if (!choice.chosen || choice.judged[*choice.chosen].way.mechanism != pair.expected)
+  if (!choice.chosen || choice.evaluated[*choice.chosen].way.mechanism != pair.expected)
     return state.SkipWithError("another mechanism was chosen than this benchmark is about");
   measure(state, [&] { benchmark::DoNotOptimize(planner.choose(request)); });
 }

@@ -9,14 +9,14 @@
 
 namespace {
 
-using lanewise::Stand;
+using lanewise::BasisStatus;
 
 constexpr unsigned char kStatusBits = 7;                  // of Clp's entry; the others are its own
 constexpr std::array<unsigned char, 3> kStatus{1, 3, 2};  // as Clp calls the stands (ClpSimplex::Status)
 
-Stand stand_of(unsigned char status) {
+BasisStatus status_of(unsigned char status) {
   auto const found = std::find(kStatus.begin(), kStatus.end(), status & kStatusBits);
-  return found == kStatus.end() ? Stand::AtLeast : static_cast<Stand>(found - kStatus.begin());
+  return found == kStatus.end() ? BasisStatus::AtLower : static_cast<BasisStatus>(found - kStatus.begin());
 }
 
 void begin_at(Clp_Simplex* model, lanewise::Basis const& basis) {
@@ -43,11 +43,11 @@ bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis c
   std::vector<double> least;
   std::vector<double> most;
   for (auto const& row : program->rows) {
-    least.push_back(row.at_least);
-    most.push_back(row.at_most);
+    least.push_back(row.lower);
+    most.push_back(row.upper);
   }
   Clp_loadProblem(model.get(), static_cast<int>(columns), static_cast<int>(count), program->starts.data(), rows.data(),
-                  values.data(), nullptr, program->most.data(), program->cost.data(), least.data(), most.data());
+                  values.data(), nullptr, program->upper.data(), program->cost.data(), least.data(), most.data());
   if (from->columns.size() == columns && from->rows.size() == count) begin_at(model.get(), *from);
   Clp_dual(model.get(), 0);
   if (Clp_status(model.get()) != 0) return false;
@@ -59,7 +59,7 @@ bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis c
   auto& [of_columns, of_rows] = solution->basis;
   of_columns.resize(columns);
   of_rows.resize(count);
-  std::transform(status, status + columns, of_columns.begin(), stand_of);
-  std::transform(status + columns, status + columns + count, of_rows.begin(), stand_of);
+  std::transform(status, status + columns, of_columns.begin(), status_of);
+  std::transform(status + columns, status + columns + count, of_rows.begin(), status_of);
   return true;
 }

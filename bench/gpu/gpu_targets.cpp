@@ -75,7 +75,7 @@ class Targets {
     request.by_driver = by_driver;
     auto const choice = planner_.choose(request);
     if (!choice.chosen) throw PlanError("no legal way for a target");
-    return {request.id, from, to, bytes, op, choice.judged[*choice.chosen].way, {}};
+    return {request.id, from, to, bytes, op, choice.evaluated[*choice.chosen].way, {}};
   }
   [[nodiscard]] double executed(std::vector<Step> steps) const {
     Plan const plan{model_.machine().name, fingerprint(model_.machine()), std::move(steps), {}};

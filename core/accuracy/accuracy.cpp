@@ -135,13 +135,13 @@ class PointJudge {
       try {
         auto const choice = stand_.planner.choose(request);
         auto const best = choice.chosen.value_or(0);
-        if (&request == &requests.front()) describe(request, choice.judged[best].way);
+        if (&request == &requests.front()) describe(request, choice.evaluated[best].way);
         if (!choice.chosen) {
           result_.legal = false;
-          result_.binding = fmt::format("refused by {}", choice.judged.front().refused_by->id);
+          result_.binding = fmt::format("refused by {}", choice.evaluated.front().refused_by->id);
           return false;
         }
-        ways_.push_back(choice.judged[best].way);
+        ways_.push_back(choice.evaluated[best].way);
       } catch (PlanError const& error) {
         result_.legal = false;
         result_.binding = error.what();
@@ -252,7 +252,7 @@ class FactJudge {
     } else if (fact_.chosen) {
       result_.what = fmt::format("{}{} is taken", pair, to_string(*fact_.chosen));
       auto const choice = stand_.planner.choose(request_);
-      result_.found = choice.chosen ? to_string(choice.judged[*choice.chosen].way.mechanism) : "no legal way";
+      result_.found = choice.chosen ? to_string(choice.evaluated[*choice.chosen].way.mechanism) : "no legal way";
       result_.agrees = result_.found == to_string(*fact_.chosen);
     } else {
       result_.what = fmt::format("{}{} is faster than {}", pair, to_string(*fact_.faster), to_string(*fact_.slower));
@@ -275,7 +275,7 @@ class FactJudge {
   std::string refusal_of(Mechanism mechanism) {
     try {
       auto const choice = choice_of(mechanism);
-      return choice.chosen ? "" : std::string(choice.judged.front().refused_by->id);
+      return choice.chosen ? "" : std::string(choice.evaluated.front().refused_by->id);
     } catch (PlanError const& error) {
       return error.what();
     }
@@ -283,8 +283,8 @@ class FactJudge {
 
   std::optional<double> time_of(Mechanism mechanism) {
     auto const choice = choice_of(mechanism);
-    if (!choice.chosen || !choice.judged[*choice.chosen].cost) return std::nullopt;
-    return choice.judged[*choice.chosen].cost->time.value();
+    if (!choice.chosen || !choice.evaluated[*choice.chosen].cost) return std::nullopt;
+    return choice.evaluated[*choice.chosen].cost->time.value();
   }
 
   Bench::Stand& stand_;

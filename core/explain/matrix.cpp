@@ -30,7 +30,7 @@ class MatrixMaker {
     if (possible_ways(model_.machine(), request).empty()) return cell;
     auto const choice = planner_.choose(request);
     if (!choice.chosen) return cell;
-    auto const& chosen = choice.judged[*choice.chosen];
+    auto const& chosen = choice.evaluated[*choice.chosen];
     cell.mechanism = to_string(chosen.way.mechanism);
     if (!chosen.cost || question_.metric == Metric::Mechanism || question_.metric == Metric::Class) return cell;
     if (question_.metric == Metric::Latency && by_kernel(question_.op)) {

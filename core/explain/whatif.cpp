@@ -41,7 +41,7 @@ class Side {
     auto const request = request_of(from, to, bytes, op);
     if (possible_ways(model_.machine(), request).empty()) return result;
     auto const choice = planner_.choose(request);
-    for (auto const& judged : choice.judged) result.candidates.push_back(planner_.described(request, judged));
+    for (auto const& judged : choice.evaluated) result.candidates.push_back(planner_.describe(request, judged));
     result.chosen = choice.chosen;
     if (!choice.chosen) return result;
     auto const& best = result.candidates[*choice.chosen];
@@ -51,7 +51,7 @@ class Side {
     if (figure == WhatIfFigure::BothWays)
       both_ways(request, request_of(to, from, bytes, op), result);
     else
-      result.value = figure == WhatIfFigure::Latency ? latency(request, choice.judged[*choice.chosen])
+      result.value = figure == WhatIfFigure::Latency ? latency(request, choice.evaluated[*choice.chosen])
                                                      : (bytes / *best.time).value();
     return result;
   }

@@ -75,8 +75,8 @@ Explanation explain(Model const& model, Request const& request) {
   auto const choice = planner.choose(request);
   Explanation explanation{request, {}, choice.chosen};
   Intervals const intervals(model);
-  for (auto const& judged : choice.judged) {
-    explanation.candidates.push_back(planner.described(request, judged));
+  for (auto const& judged : choice.evaluated) {
+    explanation.candidates.push_back(planner.describe(request, judged));
     auto& candidate = explanation.candidates.back();
     if (candidate.time) candidate.range = time_range(intervals, request, judged.way);
   }

@@ -14,15 +14,15 @@ namespace {
 std::set<Place> places_of(Step const& step) { return {step.from, step.to}; }
 
 // The steps of one job, and how they touch places.
-struct Laid {
+struct JobSteps {
   std::vector<StepId> steps;
   std::map<Place, std::vector<StepId>> last;  // that touch a place behind all others of the job
   std::vector<StepId> ends;                   // that nothing of the job waits for
 };
 
-class Laying {
+class JobSetAssembler {
  public:
-  Laying(Model const& model, JobSet const& job_set) : model_(model), workload_(job_set) {
+  JobSetAssembler(Model const& model, JobSet const& job_set) : model_(model), workload_(job_set) {
     for (auto const& job : job_set.jobs)
       if (auto const* collective = std::get_if<Collective>(&job.what))
         collectives_.push_back(plan_collective(model, *collective));
@@ -85,7 +85,7 @@ class Laying {
   [[nodiscard]] Step& at(StepId id) { return plan_.steps[index(id)]; }
 
   // So far a step waits for steps of its own job only.
-  void find_ends(Laid& laid) {
+  void find_ends(JobSteps& laid) {
     std::set<StepId> passed;                          // some other of the job waits for it
     std::set<std::pair<Place, StepId>> passed_there;  // and touches this place too
     for (auto const id : laid.steps)
@@ -103,7 +103,7 @@ class Laying {
   }
 
   // Only the first of a job's steps need to wait: the others do so behind them.
-  void connect(Laid const& before, Laid const& behind) {
+  void connect(JobSteps const& before, JobSteps const& behind) {
     std::set<StepId> const own(behind.steps.begin(), behind.steps.end());
     auto const shared = [&](StepId id) {
       std::set<Place> places;
@@ -135,7 +135,7 @@ class Laying {
   JobSet const& workload_;
   std::vector<Plan> collectives_;  // in the order of the jobs
   Plan plan_;
-  std::vector<Laid> laid_;
+  std::vector<JobSteps> laid_;
 };
 
 // The transfers with what they wait for among themselves, be it through other jobs.
@@ -163,7 +163,7 @@ bool is_job_set(Plan const& plan) {
 }
 
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim) {
-  Laying laying(model, job_set);
+  JobSetAssembler laying(model, job_set);
   auto const requests = requests_in(job_set);
   std::optional<Plan> best;
   Seconds least{0};

@@ -16,7 +16,7 @@ namespace {
 // A later candidate must be clearly faster than an earlier, simpler one.
 constexpr double kClearlyFaster = 1e-3;
 
-Attempt attempt_of(Model const& model, Request const& request, Way const& way, PeersInUse peers) {
+Attempt attempt_of(Model const& model, Request const& request, Way const& way, MappedPeers peers) {
   return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
 }
 
@@ -26,60 +26,60 @@ std::string described_places(Machine const& machine, Request const& request) {
 
 }  // namespace
 
-Choice Planner::choose(Request const& request, PeersInUse peers) const {
+Choice Planner::choose(Request const& request, MappedPeers peers) const {
   Choice choice;
   auto const ways = possible_ways(model_.machine(), request);
   if (ways.empty())
     throw PlanError(fmt::format("nothing moves data {}{}", described_places(model_.machine(), request),
                                 request.only ? fmt::format(" by {}", to_string(*request.only)) : std::string()));
-  choice.judged.reserve(ways.size());
+  choice.evaluated.reserve(ways.size());
   std::optional<std::size_t> uncosted;
   bool pull_is_legal = false;
   for (auto const& way : ways) {
-    auto& judged = choice.judged.emplace_back(EvaluatedWay{way, nullptr, std::nullopt});
-    judged.refused_by = refusal(attempt_of(model_, request, way, peers));
-    if (judged.refused_by != nullptr) continue;
+    auto& evaluated = choice.evaluated.emplace_back(EvaluatedWay{way, nullptr, std::nullopt});
+    evaluated.refused_by = refusal(attempt_of(model_, request, way, peers));
+    if (evaluated.refused_by != nullptr) continue;
     if (way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Pull) pull_is_legal = true;
     // Asked to read, the owner pushes only where reading is not possible.
     bool const swapped = request.op == Op::Read && way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Push;
-    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
-    judged.way.chunk = demand.chunk;  // so that a plan says it and every executor uses the same
-    judged.cost = model_.cost(demand, request.bytes);
-    auto const here = choice.judged.size() - 1;
+    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, evaluated.way);
+    evaluated.way.chunk = demand.chunk;  // so that a plan says it and every executor uses the same
+    evaluated.cost = model_.cost(demand, request.bytes);
+    auto const here = choice.evaluated.size() - 1;
     if (swapped && pull_is_legal) continue;
-    if (!judged.cost) {
+    if (!evaluated.cost) {
       if (!uncosted) uncosted = here;
       continue;
     }
     if (!choice.chosen ||
-        judged.cost->time.value() < choice.judged[*choice.chosen].cost->time.value() * (1 - kClearlyFaster))
+        evaluated.cost->time.value() < choice.evaluated[*choice.chosen].cost->time.value() * (1 - kClearlyFaster))
       choice.chosen = here;
   }
   if (!choice.chosen) choice.chosen = uncosted;  // legal, though nobody knows how fast
   return choice;
 }
 
-Candidate Planner::described(Request const& request, EvaluatedWay const& judged) const {
+Candidate Planner::describe(Request const& request, EvaluatedWay const& evaluated) const {
   Candidate candidate;
-  candidate.way = judged.way;
-  if (judged.refused_by != nullptr) {
-    candidate.refused_by = judged.refused_by->id;
-    candidate.reason = judged.refused_by->sentence;
+  candidate.way = evaluated.way;
+  if (evaluated.refused_by != nullptr) {
+    candidate.refused_by = evaluated.refused_by->id;
+    candidate.reason = evaluated.refused_by->sentence;
     return candidate;
   }
-  for (auto const* rule : remarks(attempt_of(model_, request, judged.way, {})))
+  for (auto const* rule : remarks(attempt_of(model_, request, evaluated.way, {})))
     candidate.remarks.emplace_back(rule->id);
-  auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
+  auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, evaluated.way);
   candidate.route.reserve(demand.route.size());
   for (auto const& hop : demand.route) candidate.route.push_back(model_.name_of(hop));
   if (demand.unknown) candidate.reason = fmt::format("nobody says {}", model_.resources().at(*demand.unknown).missing);
-  if (!judged.cost) return candidate;
-  candidate.time = through_json(judged.cost->time);
-  candidate.rendezvous = model_.rendezvous_from(request.from, request.to, demand, judged.way);
+  if (!evaluated.cost) return candidate;
+  candidate.time = through_json(evaluated.cost->time);
+  candidate.rendezvous = model_.rendezvous_from(request.from, request.to, demand, evaluated.way);
   if (demand.once > Seconds(0)) candidate.once = through_json(demand.once);
   candidate.latency = through_json(demand.latency());
-  candidate.rate = through_json(judged.cost->rate);
-  candidate.binding = model_.text_of_binding(*judged.cost);
+  candidate.rate = through_json(evaluated.cost->rate);
+  candidate.binding = model_.text_of_binding(*evaluated.cost);
   return candidate;
 }
 
@@ -101,12 +101,12 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
     };
     auto const choice = choose(request, {in_use(from, to), in_use(to, from)});
     if (!choice.chosen) {
-      auto const& last = choice.judged.front();
+      auto const& last = choice.evaluated.front();
       throw PlanError(fmt::format("transfer '{}' {} has no legal way: {} ({})", request.id,
                                   described_places(model_.machine(), request), last.refused_by->id,
                                   last.refused_by->sentence));
     }
-    auto const& chosen = choice.judged[*choice.chosen];
+    auto const& chosen = choice.evaluated[*choice.chosen];
     if (chosen.way.mechanism == Mechanism::PcieP2p) {
       peers[*from].insert(*to);
       peers[*to].insert(*from);
@@ -114,8 +114,8 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
     Step step{request.id, request.from, request.to, request.bytes, request.op, chosen.way, {}};
     for (auto const before : request.after) step.after.push_back(StepId(before));
     Decision decision{request.id, StepId(i), {}, *choice.chosen};
-    decision.candidates.reserve(choice.judged.size());
-    for (auto const& judged : choice.judged) decision.candidates.push_back(described(request, judged));
+    decision.candidates.reserve(choice.evaluated.size());
+    for (auto const& evaluated : choice.evaluated) decision.candidates.push_back(describe(request, evaluated));
     plan.steps.push_back(std::move(step));
     plan.decisions.push_back(std::move(decision));
   }

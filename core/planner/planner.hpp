@@ -31,7 +31,7 @@ struct Request {
 };
 
 // PCIe peers already mapped at the two ends.
-struct PeersInUse {
+struct MappedPeers {
   int source = 0;
   int target = 0;
 };
@@ -44,8 +44,8 @@ struct EvaluatedWay {
 };
 
 struct Choice {
-  std::vector<EvaluatedWay> judged;   // in order of preference where times are equal
-  std::optional<std::size_t> chosen;  // absent: nothing is legal
+  std::vector<EvaluatedWay> evaluated;  // in order of preference where times are equal
+  std::optional<std::size_t> chosen;    // absent: nothing is legal
 };
 
 class Planner {
@@ -53,11 +53,11 @@ class Planner {
   explicit Planner(Model const& model) : model_(model), fingerprint_(fingerprint(model.machine())) {}
 
   // Every way with its verdict, and the best. Throws PlanError when nothing moves data between such places at all.
-  [[nodiscard]] Choice choose(Request const& request, PeersInUse peers = {}) const;
+  [[nodiscard]] Choice choose(Request const& request, MappedPeers peers = {}) const;
   // The plan of all requests, each decided alone. Throws PlanError naming the request that has no legal way.
   [[nodiscard]] Plan plan(std::vector<Request> const& requests) const;
   // A judged way with names and reasons, for people and files.
-  [[nodiscard]] Candidate described(Request const& request, EvaluatedWay const& judged) const;
+  [[nodiscard]] Candidate describe(Request const& request, EvaluatedWay const& evaluated) const;
 
  private:
   Model const& model_;

@@ -30,7 +30,7 @@ Parsed<Effort> parse_effort(std::string_view text) { return parse_word<Effort>(t
 Plan SetPlanner::plan(std::vector<Request> const& requests, Aim aim) const {
   auto base = planner_.plan(requests);
   if (aim.objective == Objective::Each || requests.empty() || !all_costs_known(base)) return base;
-  auto plan = best_found(base, model_, aim);
+  auto plan = find_best_plan(base, model_, aim);
   plan.verify(model_.machine());
   return plan;
 }

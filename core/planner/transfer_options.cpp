@@ -8,7 +8,7 @@
 namespace lanewise {
 // The latency that is left when b / rate is taken off, at its least over all pieces b: a pipeline fills with no more
 // than its piece, and a piece of one chunk has no gaps. Linear between these three.
-Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option const& option) {
+Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOption const& option) {
   auto least = option.demand.latency();
   auto const cap_of_all = option.demand.cap;
   auto const chunk = option.demand.chunk > Bytes(0) ? option.demand.chunk : transfer.bytes;
@@ -22,7 +22,7 @@ Seconds least_latency(Model const& model, OpenTransfer const& transfer, Option c
   return std::max(least, Seconds(0));
 }
 
-Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option const& option, Bytes piece,
+Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferOption const& option, Bytes piece,
                      bool is_divided) {
   if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
   if (is_divided && option.way.mechanism == Mechanism::HostStaged) {
@@ -36,8 +36,9 @@ Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, Option co
   return model.lower(transfer.from, transfer.to, piece, transfer.op, way).chunk;
 }
 
-Option option_of(Model const& model, OpenTransfer const& transfer, Way const& way, std::size_t candidate) {
-  Option option{candidate, way, model.lower(transfer.from, transfer.to, transfer.bytes, transfer.op, way), {}};
+TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way,
+                                  std::size_t candidate) {
+  TransferOption option{candidate, way, model.lower(transfer.from, transfer.to, transfer.bytes, transfer.op, way), {}};
   auto const cost = model.cost(option.demand, transfer.bytes);
   option.rate = cost ? cost->rate : BytesPerSecond(0);
   return option;
@@ -66,7 +67,8 @@ std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
     }
     for (std::size_t c = 0; c < decision.candidates.size(); ++c) {
       auto const& candidate = decision.candidates[c];
-      if (candidate.legal() && candidate.time) transfer.options.push_back(option_of(model, transfer, candidate.way, c));
+      if (candidate.legal() && candidate.time)
+        transfer.options.push_back(transfer_option_of(model, transfer, candidate.way, c));
     }
     transfers.push_back(std::move(transfer));
   }

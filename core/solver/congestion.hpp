@@ -7,21 +7,22 @@
 namespace lanewise {
 
 // By how much such an answer may take longer than the earliest, as a fraction.
-constexpr double kLongerForRoom = 0.05;
+constexpr double kCongestionSlack = 0.05;
 // Up to which part of the time something may be busy at no cost.
-constexpr double kBusyForFree = 0.6;
+constexpr double kUncongestedUtilisation = 0.6;
 
-// Lets what a row limits be busy for longer than that, up to all of `makespan` and kLongerForRoom, each further part at
-// a higher cost. `width`: what the row's thing moves in a unit of time.
+// Lets what a row limits be busy for longer than that, up to all of `makespan` and kCongestionSlack, each further part
+// at a higher cost. `width`: what the row's thing moves in a unit of time.
 inline void add_congestion_cost(LinearProgram& program, int row, double width, double makespan) {
   struct Further {
     double of_time = 0;
     double cost = 0;
   };
-  constexpr Further kParts[] = {{0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kLongerForRoom - kBusyForFree - 0.3, 8}};
+  constexpr Further kParts[] = {
+      {0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kCongestionSlack - kUncongestedUtilisation - 0.3, 8}};
   for (auto const& part : kParts) {
     program.entries.push_back({row, -width});
-    program.entries.push_back({program.add_row({.at_most = part.of_time * makespan}), 1});
+    program.entries.push_back({program.add_row({.upper = part.of_time * makespan}), 1});
     program.end_column(part.cost);
   }
 }

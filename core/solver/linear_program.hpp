@@ -22,33 +22,33 @@ struct LinearProgram {
     int row = 0;
     double value = 0;
   };
-  struct Limits {
-    double at_least = -std::numeric_limits<double>::infinity();
-    double at_most = std::numeric_limits<double>::infinity();
+  struct Bounds {
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
   };
-  std::vector<Limits> rows;
+  std::vector<Bounds> rows;
   std::vector<double> cost;
-  std::vector<double> most;    // that each column may be
+  std::vector<double> upper;   // that each column may be
   std::vector<int> starts{0};  // where a column's entries begin, and behind the last where they end
   std::vector<Entry> entries;
 
-  int add_row(Limits limits) {
-    rows.push_back(limits);
+  int add_row(Bounds bounds) {
+    rows.push_back(bounds);
     return static_cast<int>(rows.size()) - 1;
   }
   // The next column; its entries were pushed before.
-  void end_column(double cost_of_it, double at_most = std::numeric_limits<double>::infinity()) {
-    cost.push_back(cost_of_it);
-    most.push_back(at_most);
+  void end_column(double objective, double upper_bound = std::numeric_limits<double>::infinity()) {
+    cost.push_back(objective);
+    upper.push_back(upper_bound);
     starts.push_back(static_cast<int>(entries.size()));
   }
 };
 
 // Where a column or row is in a solution: at a limit, or anywhere between, as many as there are rows.
-enum class Stand : std::uint8_t { Between, AtLeast, AtMost };
+enum class BasisStatus : std::uint8_t { Basic, AtLower, AtUpper };
 struct Basis {
-  std::vector<Stand> columns;
-  std::vector<Stand> rows;
+  std::vector<BasisStatus> columns;
+  std::vector<BasisStatus> rows;
 };
 
 struct LinearSolution {

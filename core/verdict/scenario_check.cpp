@@ -85,7 +85,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
     for (auto const& request : requests) {
       auto const choice = planner.choose(request);
       auto& weighed = run.weighed.emplace_back(Weighed{{}, choice.chosen});
-      for (auto const& judged : choice.judged) weighed.candidates.push_back(planner.described(request, judged));
+      for (auto const& judged : choice.evaluated) weighed.candidates.push_back(planner.describe(request, judged));
     }
     run.plan = plan_of(scenario, model, aim);
     if (world.real && !(scenario.settings.empty() && variant.settings.empty())) {

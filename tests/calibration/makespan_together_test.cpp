@@ -11,7 +11,7 @@ namespace {
 Released released(Model const& model, std::string const& from, std::string const& to, Bytes bytes) {
   Request const request{.from = model.machine().place(from), .to = model.machine().place(to), .bytes = bytes};
   auto const choice = Planner(model).choose(request);
-  auto const way = choice.judged[choice.chosen.value()].way;
+  auto const way = choice.evaluated[choice.chosen.value()].way;
   return {model.lower(request.from, request.to, bytes, request.op, way), bytes};
 }
 

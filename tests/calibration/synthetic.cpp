@@ -81,7 +81,7 @@ class Bench {
   std::optional<Way> way_of(Request const& request) const {
     try {
       auto const choice = planner_.choose(request);
-      return choice.chosen ? std::optional(choice.judged[*choice.chosen].way) : std::nullopt;
+      return choice.chosen ? std::optional(choice.evaluated[*choice.chosen].way) : std::nullopt;
     } catch (PlanError const&) {
       return std::nullopt;
     }

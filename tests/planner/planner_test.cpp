@@ -46,34 +46,35 @@ bool pipelined(Mechanism mechanism) {
 }
 
 // Asked to read, a push counts only where no pull is legal.
-bool second_choice(Request const& request, Choice const& choice, EvaluatedWay const& judged) {
+bool second_choice(Request const& request, Choice const& choice, EvaluatedWay const& evaluated) {
   auto const is_p2p = [](EvaluatedWay const& one, Drive drive) {
     return one.way.mechanism == Mechanism::PcieP2p && one.way.drive == drive;
   };
-  return request.op == Op::Read && is_p2p(judged, Drive::Push) &&
-         std::any_of(choice.judged.begin(), choice.judged.end(),
+  return request.op == Op::Read && is_p2p(evaluated, Drive::Push) &&
+         std::any_of(choice.evaluated.begin(), choice.evaluated.end(),
                      [&](EvaluatedWay const& one) { return is_p2p(one, Drive::Pull) && one.refused_by == nullptr; });
 }
 
 void expect_good_choice(Request const& request, Choice const& choice) {
   std::optional<Seconds> best;
   bool any_legal = false;
-  for (auto const& judged : choice.judged) {
-    EXPECT_FALSE(judged.refused_by != nullptr && judged.cost);
-    if (judged.refused_by != nullptr) continue;
+  for (auto const& evaluated : choice.evaluated) {
+    EXPECT_FALSE(evaluated.refused_by != nullptr && evaluated.cost);
+    if (evaluated.refused_by != nullptr) continue;
     any_legal = true;
-    if (pipelined(judged.way.mechanism) && request.bytes > 8_MiB) {
-      auto const chunk = judged.way.chunk.value();
+    if (pipelined(evaluated.way.mechanism) && request.bytes > 8_MiB) {
+      auto const chunk = evaluated.way.chunk.value();
       EXPECT_TRUE((chunk & (chunk - 1)) == 0 && chunk >= 64 << 10 && chunk <= 16 << 20) << chunk;
     }
-    if (!judged.cost) continue;
-    EXPECT_TRUE(std::isfinite(judged.cost->time.value()) && judged.cost->time > Seconds(0));
-    EXPECT_GT(judged.cost->rate, BytesPerSecond(0));
-    if (!second_choice(request, choice, judged)) best = best ? std::min(*best, judged.cost->time) : judged.cost->time;
+    if (!evaluated.cost) continue;
+    EXPECT_TRUE(std::isfinite(evaluated.cost->time.value()) && evaluated.cost->time > Seconds(0));
+    EXPECT_GT(evaluated.cost->rate, BytesPerSecond(0));
+    if (!second_choice(request, choice, evaluated))
+      best = best ? std::min(*best, evaluated.cost->time) : evaluated.cost->time;
   }
   EXPECT_EQ(choice.chosen.has_value(), any_legal);
   if (!choice.chosen) return;
-  auto const& chosen = choice.judged.at(*choice.chosen);
+  auto const& chosen = choice.evaluated.at(*choice.chosen);
   EXPECT_EQ(chosen.refused_by, nullptr);
   EXPECT_FALSE(second_choice(request, choice, chosen));
   if (!best) return;
@@ -152,8 +153,8 @@ TEST(Choose, KeepsToTheMechanismAskedFor) {
   auto const& machine = model.machine();
   Request request{
       .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 64_MiB, .only = Mechanism::HostStaged};
-  for (auto const& judged : Planner(model).choose(request).judged)
-    EXPECT_EQ(judged.way.mechanism, Mechanism::HostStaged);
+  for (auto const& evaluated : Planner(model).choose(request).evaluated)
+    EXPECT_EQ(evaluated.way.mechanism, Mechanism::HostStaged);
   request.only = Mechanism::Gdr;
   EXPECT_THROW(static_cast<void>(Planner(model).choose(request)), PlanError);
 }
@@ -222,7 +223,7 @@ TEST(ReadOverPcie, LetsTheOwnerPushWhereReadingIsNotPossible) {
     auto request = between(on, "gpu0", "gpu1");
     request.op = Op::Read;
     auto const choice = Planner(model).choose(request);
-    return choice.judged.at(*choice.chosen).way;
+    return choice.evaluated.at(*choice.chosen).way;
   };
   EXPECT_EQ(chosen(machine).drive, Drive::Pull);
   test::part(machine, "cpu").cpu.read_forwarding = Forwarding::None;
@@ -235,7 +236,7 @@ TEST(ReadOverPcie, LetsTheOwnerPushWhereReadingIsNotPossible) {
 
 Way chosen_way(Model const& model, std::string const& from, std::string const& to) {
   auto const choice = Planner(model).choose(between(model.machine(), from, to));
-  return choice.judged.at(choice.chosen.value()).way;
+  return choice.evaluated.at(choice.chosen.value()).way;
 }
 
 // Each switch of a node has two GPUs and two NICs; one crossbar of network ports joins all NICs.
@@ -270,9 +271,9 @@ TEST(ClusterOfTwo, KeepsToOneRailWhereCablesJoinTheNodes) {
   auto const from = machine.find_place("node0/numa0").value();
   auto const to = machine.find_place("node1/numa1").value();  // near unlike NICs
   auto const choice = Planner(model).choose({"a", from, to, 64_KiB});
-  ASSERT_EQ(choice.judged.size(), 2U);
-  for (auto const& judged : choice.judged)
-    EXPECT_EQ(machine.at(*judged.way.nic_from).rail, machine.at(*judged.way.nic_to).rail);
+  ASSERT_EQ(choice.evaluated.size(), 2U);
+  for (auto const& evaluated : choice.evaluated)
+    EXPECT_EQ(machine.at(*evaluated.way.nic_from).rail, machine.at(*evaluated.way.nic_to).rail);
 }
 
 TEST(ClusterOfTwo, StagesWhereGpuMemoryCannotBeRegistered) {
@@ -425,7 +426,7 @@ TEST(Rendezvous, BeginsWhereTwoCopiesTakeARoundTrip) {
   Request const request{.from = machine.place("node0/numa0"), .to = machine.place("node1/numa0"), .bytes = Bytes(8)};
   Planner const planner(model);
   auto const choice = planner.choose(request);
-  auto const candidate = planner.described(request, choice.judged[choice.chosen.value()]);
+  auto const candidate = planner.describe(request, choice.evaluated[choice.chosen.value()]);
   ASSERT_TRUE(candidate.rendezvous.has_value());
   EXPECT_NEAR(static_cast<double>(candidate.rendezvous->value()), 2 * candidate.latency->value() / (2 / 10e9), 2);
   EXPECT_GT(candidate.rendezvous->value(), 8 << 10);  // MPI libraries switch between 8 and 64 KiB

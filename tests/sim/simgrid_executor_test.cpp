@@ -221,7 +221,7 @@ TEST_P(BundledMachine, EverySingleTransferTakesItsEstimate) {
   int runs = 0;
   for (auto const& from : places)
     for (auto const& to : places)
-      for (auto const& judged : planner.choose({.id = "alone", .from = from, .to = to, .bytes = 64_MiB}).judged) {
+      for (auto const& judged : planner.choose({.id = "alone", .from = from, .to = to, .bytes = 64_MiB}).evaluated) {
         if (!judged.cost || judged.refused_by != nullptr) continue;
         auto const trace = executor.run(plan_of(machine, {{"alone", from, to, 64_MiB, Op::Copy, judged.way, {}}}));
         auto const expected = judged.cost->time.value();

@@ -20,8 +20,8 @@ class Solver : public testing::Test {
 // At least `wanted` of everything from mixtures that cost 1 each and hold so much of two things.
 LinearProgram mixing(std::vector<std::pair<double, double>> const& mixtures, double wanted) {
   LinearProgram program;
-  program.add_row({.at_least = wanted});
-  program.add_row({.at_least = wanted});
+  program.add_row({.lower = wanted});
+  program.add_row({.lower = wanted});
   for (auto const& [one, other] : mixtures) {
     program.entries.push_back({0, one});
     program.entries.push_back({1, other});
@@ -37,8 +37,9 @@ TEST_F(Solver, SaysWhereColumnsAndRowsStand) {
   EXPECT_NEAR(solution->x[1], 2, 1e-9);
   EXPECT_NEAR(solution->duals[0], 0.5, 1e-9);
   EXPECT_NEAR(solution->duals[1], 0.25, 1e-9);
-  EXPECT_EQ(solution->basis.columns, (std::vector<Stand>{Stand::Between, Stand::Between, Stand::AtLeast}));
-  EXPECT_EQ(solution->basis.rows, (std::vector<Stand>{Stand::AtLeast, Stand::AtLeast}));
+  EXPECT_EQ(solution->basis.columns,
+            (std::vector<BasisStatus>{BasisStatus::Basic, BasisStatus::Basic, BasisStatus::AtLower}));
+  EXPECT_EQ(solution->basis.rows, (std::vector<BasisStatus>{BasisStatus::AtLower, BasisStatus::AtLower}));
 }
 
 // A better column joins, and what is wanted changes: the old basis is no longer best, or not even allowed.
@@ -53,7 +54,7 @@ TEST_F(Solver, EndsAtTheSameOptimumWhereverItBegins) {
     mixtures.emplace_back(number(random), number(random));
     mixtures.front().first = number(random);
     auto from = first->basis;
-    from.columns.push_back(Stand::AtLeast);
+    from.columns.push_back(BasisStatus::AtLower);
     auto const program = mixing(mixtures, 5);
     auto const afresh = solve(program);
     auto const further = solve(program, from);
@@ -67,8 +68,8 @@ TEST_F(Solver, EndsAtTheSameOptimumWhereverItBegins) {
 
 TEST_F(Solver, MakesUpWhatABasisLacks) {
   auto const program = mixing({{2, 0}, {0, 4}, {1, 1}}, 8);
-  for (auto const stand : {Stand::AtLeast, Stand::Between}) {  // too few between, and too many
-    auto const solution = solve(program, {std::vector<Stand>(3, stand), std::vector<Stand>(2, stand)});
+  for (auto const stand : {BasisStatus::AtLower, BasisStatus::Basic}) {  // too few between, and too many
+    auto const solution = solve(program, {std::vector<BasisStatus>(3, stand), std::vector<BasisStatus>(2, stand)});
     ASSERT_TRUE(solution);
     EXPECT_NEAR(solution->x[0] + solution->x[1] + solution->x[2], 6, 1e-9);
   }
@@ -84,12 +85,12 @@ TEST_F(Solver, BeginsAfreshFromABasisOfOtherSizes) {
 
 TEST_F(Solver, KeepsColumnsBelowTheirMost) {
   auto program = mixing({{2, 0}, {0, 4}, {1, 1}}, 8);
-  program.most[0] = 1;
+  program.upper[0] = 1;
   auto const solution = solve(program);
   ASSERT_TRUE(solution);
   EXPECT_NEAR(solution->x[0], 1, 1e-9);
   EXPECT_NEAR(solution->x[2], 6, 1e-9);
-  EXPECT_EQ(solution->basis.columns[0], Stand::AtMost);
+  EXPECT_EQ(solution->basis.columns[0], BasisStatus::AtUpper);
 }
 
 TEST_F(Solver, HasNoAnswerWhereThereIsNone) {

@@ -195,9 +195,9 @@ std::optional<LowerBound> bound_of_two(Collective const& collective, Model const
       transfer.op = op;
       auto const choice =
           planner.choose({.id = transfer.id, .from = from, .to = to, .bytes = transfer.bytes, .op = op});
-      for (auto const& judged : choice.judged)
+      for (auto const& judged : choice.evaluated)
         if (judged.refused_by == nullptr && judged.cost)
-          transfer.options.push_back(option_of(model, transfer, judged.way, transfer.options.size()));
+          transfer.options.push_back(transfer_option_of(model, transfer, judged.way, transfer.options.size()));
     }
     transfers.push_back(std::move(transfer));
   }

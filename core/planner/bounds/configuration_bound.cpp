@@ -63,14 +63,14 @@ class BranchAndBound {
   // full rate. Sets what the branch is worth at most.
   std::optional<std::vector<double>> relaxed(Branch& branch) {
     LinearProgram program;
-    for (auto& [resource, row] : resources_) row = program.add_row({.at_most = capacities_[resource]});
+    for (auto& [resource, row] : resources_) row = program.add_row({.upper = capacities_[resource]});
     for (auto& [engine, row] : engines_) {
       auto left = static_cast<double>(model_.resources().at(engine).slots);
       for (std::size_t l = 0; l < lanes_.size(); ++l)
         if (branch.choices[l] == Choice::In)
           left -= static_cast<double>(std::count(lanes_[l].engines.begin(), lanes_[l].engines.end(), engine));
       if (left < 0) return std::nullopt;
-      row = program.add_row({.at_most = left});
+      row = program.add_row({.upper = left});
     }
     for (std::size_t l = 0; l < lanes_.size(); ++l) {
       auto const& lane = lanes_[l];
@@ -81,7 +81,7 @@ class BranchAndBound {
           for (auto const engine : lane.engines) held[engines_.at(engine)] += 1 / lane.rate;
           for (auto const& [row, of_rate] : held) program.entries.push_back({row, of_rate});
         }
-        program.entries.push_back({program.add_row({.at_most = lane.rate}), 1});
+        program.entries.push_back({program.add_row({.upper = lane.rate}), 1});
       }
       program.end_column(branch.choices[l] == Choice::Out ? 0 : -lane.price);
     }
@@ -98,7 +98,7 @@ class BranchAndBound {
     double worth = 0;
     for (auto const& [resource, row] : resources_) worth += cost_of(row) * capacities_[resource];
     for (auto const& [engine, row] : engines_)
-      worth += cost_of(row) * program.rows[static_cast<std::size_t>(row)].at_most;
+      worth += cost_of(row) * program.rows[static_cast<std::size_t>(row)].upper;
     for (std::size_t l = 0; l < lanes_.size(); ++l) {
       if (branch.choices[l] == Choice::Out) continue;
       auto gain = lanes_[l].price;

@@ -50,15 +50,15 @@ class Intake {
 
   void add_groups(LinearProgram& program, Columns& columns) const {
     for (auto const& group : groups_) {
-      auto const in = program.add_row({.at_least = group.in * 1e-6});
-      auto const out = program.add_row({.at_least = group.out * 1e-6});
+      auto const in = program.add_row({.lower = group.in * 1e-6});
+      auto const out = program.add_row({.lower = group.out * 1e-6});
       for (std::size_t i = 0; i < legs_.size(); ++i) {
         bool const into = has(group, legs_[i].to);
         if (into == has(group, legs_[i].from)) continue;
         columns[i].push_back({into ? in : out, 1});
       }
       // What reaches the group first out of host memory was written there by somebody outside, who had it before.
-      auto const from_outside = program.add_row({.at_least = group.in * 1e-6});
+      auto const from_outside = program.add_row({.lower = group.in * 1e-6});
       for (std::size_t i = 0; i < legs_.size(); ++i) {
         auto const& leg = legs_[i];
         if (!is_memory(leg.from) && !has(group, leg.from) && (has(group, leg.to) || is_memory(leg.to)))
@@ -74,7 +74,7 @@ class Intake {
     add_groups(program, columns);
     // What one reads of host memory is there, each byte written by somebody.
     for (auto const& gpu : gpus_) {
-      auto const written = program.add_row({.at_least = 0});
+      auto const written = program.add_row({.lower = 0});
       for (std::size_t i = 0; i < legs_.size(); ++i) {
         if (is_memory(legs_[i].to)) columns[i].push_back({written, 1});
         if (legs_[i].to == gpu && is_memory(legs_[i].from)) columns[i].push_back({written, -1});
@@ -85,7 +85,7 @@ class Intake {
       for (auto const& use : legs_[i].uses) {
         auto const [row, fresh] = rows.try_emplace(use.resource);
         if (fresh) {
-          row->second = program.add_row({.at_most = 0});
+          row->second = program.add_row({.upper = 0});
           program.entries.push_back({row->second, -capacity(use.resource)});
         }
         columns[i].push_back({row->second, use.weight.ratio()});

@@ -10,7 +10,7 @@
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"
 #include "core/planner/job_set.hpp"
-#include "core/planner/schedules/configurations.hpp"
+#include "core/planner/schedules/configuration_program.hpp"
 #include "core/solver/congestion.hpp"
 #include "core/solver/linear_program.hpp"
 
@@ -147,7 +147,7 @@ class Program {
   void add_transfer(std::size_t i) {
     auto const& transfer = transfers_[i];
     auto& least = least_.emplace_back();
-    for (auto const& option : transfer.options) least.push_back(milliseconds(least_latency(model_, transfer, option)));
+    for (auto const& option : transfer.options) least.push_back(milliseconds(min_latency(model_, transfer, option)));
     auto const first = first_byte(i);
     for (std::size_t o = 0; o < transfer.options.size(); ++o) {
       auto const& option = transfer.options[o];
@@ -341,7 +341,7 @@ class Program {
     limits_.push_back(limit);
     return true;
   }
-  [[nodiscard]] Option const& option_of(Column const& column) const {
+  [[nodiscard]] TransferOption const& option_of(Column const& column) const {
     return transfers_[column.transfer].options[column.option];
   }
 
@@ -368,7 +368,7 @@ class Program {
     std::vector<int> row_of(limits_.size(), -1);
     for (std::size_t l = 0; l < limits_.size(); ++l)
       if (limits_[l].kind != Limit::Kind::Way || caps(limits_[l]))
-        row_of[l] = program.add_row({.at_most = limits_[l].width * (time - limits_[l].waits())});
+        row_of[l] = program.add_row({.upper = limits_[l].width * (time - limits_[l].waits())});
     return row_of;
   }
   // The ways as columns.
@@ -388,7 +388,7 @@ class Program {
   // Bytes of the columns: with most room, where it takes hardly longer than this.
   [[nodiscard]] std::optional<std::vector<double>> least_congested(double makespan) const {
     auto program = rows_of_transfers();
-    auto const row_of = add_limits(program, kBusyForFree * makespan);
+    auto const row_of = add_limits(program, kUncongestedUtilisation * makespan);
     for (std::size_t l = 0; l < limits_.size(); ++l)
       if (row_of[l] >= 0) add_congestion_cost(program, row_of[l], limits_[l].width, makespan);
     auto const first = program.cost.size();
@@ -574,10 +574,11 @@ double bound_of_configurations(std::vector<OpenTransfer> const& transfers, Model
   TransferSet set;
   set.transfers = transfers;
   for (auto const& transfer : transfers) {
-    auto const fastest = std::max_element(transfer.options.begin(), transfer.options.end(),
-                                          [](Option const& a, Option const& b) { return a.rate < b.rate; });
+    auto const fastest =
+        std::max_element(transfer.options.begin(), transfer.options.end(),
+                         [](TransferOption const& a, TransferOption const& b) { return a.rate < b.rate; });
     if (fastest->rate <= BytesPerSecond(0)) return 0;
-    set.usual.push_back(static_cast<std::size_t>(fastest - transfer.options.begin()));
+    set.default_option.push_back(static_cast<std::size_t>(fastest - transfer.options.begin()));
   }
   return milliseconds(ConfigurationProgram(set, model).least());
 }

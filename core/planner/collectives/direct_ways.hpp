@@ -13,7 +13,7 @@ inline bool is_direct(Way const& way) {
 
 // Those that are legal and of known cost.
 inline std::vector<EvaluatedWay> direct_ways(Planner const& planner, Request const& request) {
-  auto ways = planner.choose(request).judged;
+  auto ways = planner.choose(request).evaluated;
   std::erase_if(ways, [](EvaluatedWay const& judged) {
     return !is_direct(judged.way) || judged.refused_by != nullptr || !judged.cost;
   });

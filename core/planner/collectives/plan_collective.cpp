@@ -76,10 +76,10 @@ class Lanes {
       request.op = op;
       auto const choice = choice_of(request);
       if (!choice.chosen) {
-        if (choice.judged.front().refused_by != nullptr) refusal = choice.judged.front().refused_by->id;
+        if (choice.evaluated.front().refused_by != nullptr) refusal = choice.evaluated.front().refused_by->id;
         continue;
       }
-      auto const& judged = choice.judged[*choice.chosen];
+      auto const& judged = choice.evaluated[*choice.chosen];
       if (!judged.cost || (best && judged.cost->time >= fastest)) continue;
       best = Lane{judged.way, op};
       fastest = judged.cost->time;
@@ -97,9 +97,9 @@ class Lanes {
     auto choice = planner_.choose(request);
     if (!choice.chosen) return choice;
     // No core copies within a collective: GPUs do not wait for one.
-    if (choice.judged[*choice.chosen].way.mechanism == Mechanism::BarCopy) choice.chosen = fastest_by_gpu(choice);
+    if (choice.evaluated[*choice.chosen].way.mechanism == Mechanism::BarCopy) choice.chosen = fastest_by_gpu(choice);
     if (!choice.chosen) return choice;
-    auto const& way = choice.judged[*choice.chosen].way;
+    auto const& way = choice.evaluated[*choice.chosen].way;
     auto const& among = collective_.among;
     if (way.mechanism != Mechanism::NvlinkRelay ||
         std::find(among.begin(), among.end(), Place(*way.relay)) == among.end())
@@ -111,10 +111,10 @@ class Lanes {
 
   static std::optional<std::size_t> fastest_by_gpu(Choice const& choice) {
     std::optional<std::size_t> fastest;
-    for (std::size_t i = 0; i < choice.judged.size(); ++i) {
-      auto const& judged = choice.judged[i];
+    for (std::size_t i = 0; i < choice.evaluated.size(); ++i) {
+      auto const& judged = choice.evaluated[i];
       if (judged.refused_by != nullptr || !judged.cost || judged.way.mechanism == Mechanism::BarCopy) continue;
-      if (!fastest || judged.cost->time < choice.judged[*fastest].cost->time) fastest = i;
+      if (!fastest || judged.cost->time < choice.evaluated[*fastest].cost->time) fastest = i;
     }
     return fastest;
   }
@@ -398,8 +398,8 @@ ParticipantLayout layout_of(Model const& model, Collective const& collective) {
   auto const& order = layout.rings.front();
   auto const choice = Planner(model).choose(
       {.from = collective.among[order[0]], .to = collective.among[order[1]], .bytes = collective.bytes});
-  if (choice.chosen && choice.judged[*choice.chosen].cost) {
-    auto const& cost = *choice.judged[*choice.chosen].cost;
+  if (choice.chosen && choice.evaluated[*choice.chosen].cost) {
+    auto const& cost = *choice.evaluated[*choice.chosen].cost;
     auto const flowing = collective.bytes / cost.rate;
     auto const latency = std::max(cost.time - flowing, Seconds(1e-9));
     auto const depth = static_cast<double>(collective.among.size()) - 1;

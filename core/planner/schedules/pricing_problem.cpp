@@ -28,7 +28,7 @@ std::vector<double> capacities_of(Model const& model) {
   return capacities;
 }
 
-int held_by(Lane const& lane, EngineId engine) {
+int held_by(CandidateFlow const& lane, EngineId engine) {
   return static_cast<int>(std::count(lane.engines.begin(), lane.engines.end(), engine));
 }
 
@@ -88,17 +88,17 @@ double PricingProblem::worth_of(Configuration const& configuration, std::vector<
   return worth;
 }
 
-PricingProblem::Mix PricingProblem::nothing() const {
+PricingProblem::Selection PricingProblem::nothing() const {
   return {{}, std::vector<double>(lanes_.size(), 0), std::vector<int>(model_.resources().engine_count(), 0), 0};
 }
 
-Configuration PricingProblem::configuration_of(Mix const& mix) const {
+Configuration PricingProblem::configuration_of(Selection const& mix) const {
   Configuration configuration{mix.lanes, {}};
   for (auto const lane : mix.lanes) configuration.rates.push_back(mix.rates[lane]);
   return configuration;
 }
 
-bool PricingProblem::fits(Mix const& mix, std::uint32_t lane) const {
+bool PricingProblem::fits(Selection const& mix, std::uint32_t lane) const {
   auto const& engines = lanes_[lane].engines;
   return std::all_of(engines.begin(), engines.end(), [&](EngineId engine) {
     return mix.held[index(engine)] + held_by(lanes_[lane], engine) <= model_.resources().at(engine).slots;
@@ -125,7 +125,7 @@ PricingProblem::Lanes PricingProblem::order_of(Vary vary) {
 
 // Notes which lanes a lane would take the place of: those least worth that hold its engines. False: there is no room,
 // or these are worth more than it and there are many lanes.
-bool PricingProblem::make_room(Mix const& mix, std::uint32_t lane) {
+bool PricingProblem::make_room(Selection const& mix, std::uint32_t lane) {
   removed_.clear();
   auto gain = price_of(lane) * lanes_[lane].rate;
   for (auto const engine : lanes_[lane].engines) {
@@ -166,7 +166,7 @@ void PricingProblem::reach(std::uint32_t lane) {
 
 // Takes out what was noted, and a lane in, where the mix is worth more than `least` then. Rates change only of what
 // those that come and go have, over others or not, something in common with.
-bool PricingProblem::replace(Mix& mix, std::optional<std::uint32_t> added, double least) {
+bool PricingProblem::replace(Selection& mix, std::optional<std::uint32_t> added, double least) {
   next_.clear();
   std::set_difference(mix.lanes.begin(), mix.lanes.end(), removed_.begin(), removed_.end(), std::back_inserter(next_));
   if (added) next_.insert(std::lower_bound(next_.begin(), next_.end(), *added), *added);
@@ -209,7 +209,7 @@ bool PricingProblem::replace(Mix& mix, std::optional<std::uint32_t> added, doubl
 }
 
 // Tries to do without a lane, or with it.
-bool PricingProblem::change(Mix& mix, std::uint32_t lane) {
+bool PricingProblem::change(Selection& mix, std::uint32_t lane) {
   constexpr double kMore = 1 + 1e-9;
   if (std::binary_search(mix.lanes.begin(), mix.lanes.end(), lane)) {
     removed_.assign(1, lane);
@@ -219,7 +219,7 @@ bool PricingProblem::change(Mix& mix, std::uint32_t lane) {
 }
 
 // By small changes for as long as one helps.
-void PricingProblem::climb(Mix& from, Lanes const& order) {
+void PricingProblem::local_search(Selection& from, Lanes const& order) {
   for (bool better = true; better;) {
     better = false;
     for (auto const lane : order) better = change(from, lane) || better;
@@ -234,9 +234,9 @@ Configuration PricingProblem::solve(std::vector<double> const& prices, std::vect
   auto best = nothing();
   for (auto const lane : order)
     if (fits(best, lane)) change(best, lane);
-  climb(best, order);
+  local_search(best, order);
   if (best.lanes.empty()) return {};
-  for (int kick = 0; kick < kKicks; ++kick) {
+  for (int perturbation = 0; perturbation < kKicks; ++perturbation) {
     auto next = best;
     removed_.clear();
     auto left = best.lanes;
@@ -247,7 +247,7 @@ Configuration PricingProblem::solve(std::vector<double> const& prices, std::vect
     }
     std::sort(removed_.begin(), removed_.end());
     replace(next, std::nullopt, 0);
-    climb(next, order_of(kick % 2 == 0 ? Vary::ForEachEngine : Vary::ByItself));
+    local_search(next, order_of(perturbation % 2 == 0 ? Vary::ForEachEngine : Vary::ByItself));
     if (next.worth < kWorthKeeping * best.worth) continue;
     if (next.worth >= best.worth) best = next;
     others.push_back(configuration_of(next));

@@ -17,7 +17,7 @@
 namespace lanewise {
 
 // A way of a transfer of the set.
-struct Lane {
+struct CandidateFlow {
   std::size_t transfer = 0;
   std::size_t option = 0;
   double rate = 0;     // alone, gigabytes a second
@@ -39,7 +39,7 @@ class PricingProblem {
   PricingProblem& operator=(PricingProblem const&) = delete;
   ~PricingProblem() = default;
 
-  [[nodiscard]] std::vector<Lane> const& lanes() const { return lanes_; }
+  [[nodiscard]] std::vector<CandidateFlow> const& lanes() const { return lanes_; }
   [[nodiscard]] std::span<Sharing::Use const> uses(std::size_t lane) const { return uses_[lane]; }
   [[nodiscard]] std::vector<double> const& capacities() const { return sharing_.capacities(); }
   // What a lane has alone from now on. Configurations made before must be shared anew.
@@ -57,7 +57,7 @@ class PricingProblem {
   using Lanes = std::vector<std::uint32_t>;
   enum class Vary : std::uint8_t { No, ByItself, ForEachEngine };
   // A configuration that is being changed.
-  struct Mix {
+  struct Selection {
     Lanes lanes;                // ascending
     std::vector<double> rates;  // by lane, 0 of those not in it
     std::vector<int> held;      // slots, by engine
@@ -65,19 +65,19 @@ class PricingProblem {
   };
 
   [[nodiscard]] bool are_near(std::uint32_t lane, std::uint32_t other) const;
-  [[nodiscard]] Mix nothing() const;
-  [[nodiscard]] Configuration configuration_of(Mix const& mix) const;
+  [[nodiscard]] Selection nothing() const;
+  [[nodiscard]] Configuration configuration_of(Selection const& mix) const;
   [[nodiscard]] double price_of(std::uint32_t lane) const { return (*prices_)[lanes_[lane].transfer]; }
-  [[nodiscard]] bool fits(Mix const& mix, std::uint32_t lane) const;
+  [[nodiscard]] bool fits(Selection const& mix, std::uint32_t lane) const;
   Lanes order_of(Vary vary);
-  bool make_room(Mix const& mix, std::uint32_t lane);
+  bool make_room(Selection const& mix, std::uint32_t lane);
   void reach(std::uint32_t lane);
-  bool change(Mix& mix, std::uint32_t lane);
-  bool replace(Mix& mix, std::optional<std::uint32_t> added, double least);
-  void climb(Mix& from, Lanes const& order);
+  bool change(Selection& mix, std::uint32_t lane);
+  bool replace(Selection& mix, std::optional<std::uint32_t> added, double least);
+  void local_search(Selection& from, Lanes const& order);
 
   Model const& model_;
-  std::vector<Lane> lanes_;
+  std::vector<CandidateFlow> lanes_;
   std::vector<std::vector<Sharing::Use>> uses_;   // of the lanes
   std::vector<Sharing::Flow> flows_;              // of the lanes
   std::size_t words_ = 0;                         // of a bit for each lane

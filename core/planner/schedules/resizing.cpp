@@ -10,25 +10,25 @@ namespace {
 // earliest, in the same turns and at the rates that they had. Milliseconds and megabytes.
 class Resizing {
  public:
-  Resizing(std::vector<Segment> const& stays, Evaluation const& trial, TransferSet const& set, Model const& model,
-           double other)
-      : stays_(stays), other_(other), before_(stays.size()), behind_(stays.size()) {
+  Resizing(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,
+           Model const& model, double other)
+      : stays_(segments), other_(other), before_(segments.size()), behind_(segments.size()) {
     for (std::size_t i = 0; i < set.transfers.size(); ++i) program_.add_row({0, 0});  // no byte more or less
-    auto const demands = demands_of(model, trial.steps);
-    for (std::size_t k = 0; k < stays.size(); ++k) {
-      auto const& ran = trial.run.steps[k];
-      bytes_.push_back(static_cast<double>(trial.steps[k].bytes.value()) / kMegabyte);
+    auto const demands = demands_of(model, evaluation.steps);
+    for (std::size_t k = 0; k < segments.size(); ++k) {
+      auto const& ran = evaluation.run.steps[k];
+      bytes_.push_back(static_cast<double>(evaluation.steps[k].bytes.value()) / kMegabyte);
       took_.push_back((ran.end - ran.start) / Seconds(kMillisecond));
       auto const flowed = took_[k] - demands[k].latency() / Seconds(kMillisecond);
       paces_.push_back(bytes_[k] > 0 ? flowed / bytes_[k] : 0);
     }
-    for (std::size_t k = 0; k < stays.size(); ++k) {
-      for (auto const id : trial.steps[k].order_only) {
-        auto const row = program_.add_row({.at_least = took_[index(id)]});
+    for (std::size_t k = 0; k < segments.size(); ++k) {
+      for (auto const id : evaluation.steps[k].order_only) {
+        auto const row = program_.add_row({.lower = took_[index(id)]});
         before_[k].push_back(row);
         behind_[index(id)].push_back(row);
       }
-      ends_.push_back(program_.add_row({.at_least = took_[k]}));
+      ends_.push_back(program_.add_row({.lower = took_[k]}));
       behind_[k].push_back(ends_[k]);
     }
   }
@@ -47,10 +47,10 @@ class Resizing {
     auto const answer = solve(program_, basis);
     if (!answer) return std::nullopt;
     basis = answer->basis;
-    auto stays = stays_;
-    for (std::size_t k = 0; k < stays.size(); ++k)
-      stays[k].bytes = (bytes_[k] + answer->x[3 * k + 2] - answer->x[3 * k + 3]) * kMegabyte;
-    return stays;
+    auto segments = stays_;
+    for (std::size_t k = 0; k < segments.size(); ++k)
+      segments[k].bytes = (bytes_[k] + answer->x[3 * k + 2] - answer->x[3 * k + 3]) * kMegabyte;
+    return segments;
   }
 
  private:
@@ -74,9 +74,9 @@ class Resizing {
 
 }  // namespace
 
-std::optional<std::vector<Segment>> resized(std::vector<Segment> const& stays, Evaluation const& trial,
-                                            TransferSet const& set, Model const& model, double other, Basis& basis) {
-  return Resizing(stays, trial, set, model, other).run(basis);
+std::optional<std::vector<Segment>> resize(std::vector<Segment> const& segments, Evaluation const& evaluation,
+                                           TransferSet const& set, Model const& model, double other, Basis& basis) {
+  return Resizing(segments, evaluation, set, model, other).run(basis);
 }
 
 }  // namespace lanewise

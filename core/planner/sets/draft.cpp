@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
-#include "core/planner/sets/rounds.hpp"
+#include "core/planner/sets/start_order.hpp"
 
 namespace lanewise {
 namespace {
@@ -60,34 +60,35 @@ class DraftLayout {
   Evaluation lay() {
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) cut(i);
     order();
-    auto trial = laid_out(set_, model_, pieces_);
-    add_order(trial);
+    auto evaluation = steps_of_portions(set_, model_, pieces_);
+    add_order(evaluation);
     // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
     std::vector<std::size_t> first_way;  // of a transfer, among those of all
     std::size_t ways = 0;
     for (auto const& transfer : set_.transfers)
       first_way.push_back(std::exchange(ways, ways + transfer.options.size()));
     std::vector<std::optional<StepId>> last(ways);  // piece of a way
-    for (std::size_t k = 0; k < trial.steps.size(); ++k) {
-      auto& step = trial.steps[k];
+    for (std::size_t k = 0; k < evaluation.steps.size(); ++k) {
+      auto& step = evaluation.steps[k];
       auto const before = std::exchange(last[first_way[pieces_[k].transfer] + pieces_[k].option], StepId(k));
       if (before) step.order_only = {*before};
     }
-    auto const demands = demands_of(model_, trial.steps);
-    trial.run = draft_.fill > 0 ? schedule_with_admission(model_, trial.steps, demands, draft_.fill, draft_.first)
-                                : estimate(model_, trial.steps, demands);
-    return trial;
+    auto const demands = demands_of(model_, evaluation.steps);
+    evaluation.run = draft_.max_utilisation > 0 ? schedule_with_admission(model_, evaluation.steps, demands,
+                                                                          draft_.max_utilisation, draft_.priority)
+                                                : estimate(model_, evaluation.steps, demands);
+    return evaluation;
   }
 
  private:
   // Every piece waits for all of what its transfer waits for.
-  void add_order(Evaluation& trial) const {
+  void add_order(Evaluation& evaluation) const {
     if (std::all_of(set_.depth.begin(), set_.depth.end(), [](std::size_t depth) { return depth == 0; })) return;
     std::vector<std::vector<StepId>> steps_of(set_.transfers.size());
     for (std::size_t k = 0; k < pieces_.size(); ++k) steps_of[pieces_[k].transfer].push_back(StepId(k));
     for (std::size_t k = 0; k < pieces_.size(); ++k)
       for (auto const before : set_.transfers[pieces_[k].transfer].after) {
-        auto& after = trial.steps[k].after;
+        auto& after = evaluation.steps[k].after;
         after.insert(after.end(), steps_of[before].begin(), steps_of[before].end());
       }
   }
@@ -99,9 +100,9 @@ class DraftLayout {
     auto const first = pieces_.size();
     Bytes done{0};
     for (std::size_t o = 0; o < shares.size(); ++o) {
-      if (transfer.bytes > Bytes(0) ? shares[o] <= 0 : o != set_.usual[i]) continue;
-      auto const count = set_.whole[i] ? 1 : cuts_of(transfer.options[o], shares[o]);
-      auto const each = aligned(shares[o] / static_cast<double>(count));
+      if (transfer.bytes > Bytes(0) ? shares[o] <= 0 : o != set_.default_option[i]) continue;
+      auto const count = set_.is_indivisible[i] ? 1 : cuts_of(transfer.options[o], shares[o]);
+      auto const each = round_to_alignment(shares[o] / static_cast<double>(count));
       for (std::size_t k = 0; k < count; ++k) {
         pieces_.push_back({i, o, done, std::min(each, transfer.bytes - done)});
         done += pieces_.back().bytes;
@@ -113,9 +114,10 @@ class DraftLayout {
                                    [](Portion const& piece) { return piece.bytes == Bytes(0); }),
                     pieces_.end());
   }
-  [[nodiscard]] std::size_t cuts_of(Option const& option, double bytes) const {
+  [[nodiscard]] std::size_t cuts_of(TransferOption const& option, double bytes) const {
     auto const worth = bytes / option.rate.value() / (kFlowsOverStart * option.demand.latency().value());
-    return std::max<std::size_t>(1, static_cast<std::size_t>(std::min(worth, static_cast<double>(draft_.cuts))));
+    return std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::min(worth, static_cast<double>(draft_.pieces_per_share))));
   }
 
   // The order in which they should ask for engines and links.
@@ -126,13 +128,13 @@ class DraftLayout {
     std::vector<Portion> result;
     for (std::size_t begin = 0; begin < pieces_.size();) {
       auto end = begin;
-      std::vector<Ordered> together;
+      std::vector<ReadyPiece> together;
       for (; end < pieces_.size() && set_.depth[pieces_[end].transfer] == set_.depth[pieces_[begin].transfer]; ++end) {
         auto const& option = set_.transfers[pieces_[end].transfer].options[pieces_[end].option];
         together.push_back({&option.demand, option.rate, static_cast<double>(pieces_[end].bytes.value()),
-                            set_.turn[pieces_[end].transfer]});
+                            set_.tie_break[pieces_[end].transfer]});
       }
-      auto order = in_rounds(together, model_);
+      auto order = start_order(together, model_);
       if (draft_.shortest_first)
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
           return alone(pieces_[begin + a].transfer) < alone(pieces_[begin + b].transfer);
@@ -144,7 +146,7 @@ class DraftLayout {
   }
   [[nodiscard]] Seconds alone(std::size_t i) const {
     auto const& transfer = set_.transfers[i];
-    return model_.cost(transfer.options[set_.usual[i]].demand, transfer.bytes)->time;
+    return model_.cost(transfer.options[set_.default_option[i]].demand, transfer.bytes)->time;
   }
 
   TransferSet const& set_;
@@ -160,25 +162,26 @@ TransferSet transfer_set(Plan const& plan, Model const& model) {
   set.transfers = open_transfers(plan, model);
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
     auto& transfer = set.transfers[i];
-    auto const found = std::find_if(transfer.options.begin(), transfer.options.end(),
-                                    [&](Option const& option) { return option.candidate == plan.decisions[i].chosen; });
-    set.usual.push_back(static_cast<std::size_t>(found - transfer.options.begin()));
-    set.whole.push_back(is_whole(transfer, found->way));
-    if (!set.whole.back()) continue;
+    auto const found =
+        std::find_if(transfer.options.begin(), transfer.options.end(),
+                     [&](TransferOption const& option) { return option.candidate == plan.decisions[i].chosen; });
+    set.default_option.push_back(static_cast<std::size_t>(found - transfer.options.begin()));
+    set.is_indivisible.push_back(is_whole(transfer, found->way));
+    if (!set.is_indivisible.back()) continue;
     transfer.options = {*found};
-    set.usual.back() = 0;
+    set.default_option.back() = 0;
   }
   set.depth = depths_of(set.transfers);
-  set.turn = turns_of(set.transfers);
+  set.tie_break = turns_of(set.transfers);
   return set;
 }
 
-Bytes aligned(double bytes) {
+Bytes round_to_alignment(double bytes) {
   constexpr double kAlignment = 4096;
   return Bytes(static_cast<std::int64_t>(std::round(bytes / kAlignment) * kAlignment));
 }
 
-Evaluation laid_out(TransferSet const& set, Model const& model, std::vector<Portion> const& portions) {
+Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::vector<Portion> const& portions) {
   constexpr auto kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> only(set.transfers.size(), kNone);  // way of a transfer
   std::vector<bool> is_divided(set.transfers.size(), false);
@@ -187,32 +190,32 @@ Evaluation laid_out(TransferSet const& set, Model const& model, std::vector<Port
     is_divided[portion.transfer] = is_divided[portion.transfer] || (way != kNone && way != portion.option);
     way = portion.option;
   }
-  Evaluation trial;
-  trial.steps.reserve(portions.size());
-  trial.parts.reserve(portions.size());
+  Evaluation evaluation;
+  evaluation.steps.reserve(portions.size());
+  evaluation.origins.reserve(portions.size());
   for (auto const& portion : portions) {
     auto const& transfer = set.transfers[portion.transfer];
     auto const& option = transfer.options[portion.option];
-    trial.parts.push_back({portion.transfer, portion.option});
-    auto& step = trial.steps.emplace_back(
+    evaluation.origins.push_back({portion.transfer, portion.option});
+    auto& step = evaluation.steps.emplace_back(
         Step{transfer.id, transfer.from, transfer.to, portion.bytes, transfer.op, option.way, {}});
     step.offset = portion.offset;
     if (portion.bytes < transfer.bytes)
       step.way.chunk = chunk_of_piece(model, transfer, option, portion.bytes, is_divided[portion.transfer]);
   }
-  return trial;
+  return evaluation;
 }
 
-Evaluation tried(TransferSet const& set, Model const& model, Draft const& draft) {
+Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft) {
   return DraftLayout(set, model, draft).lay();
 }
 
-Plan plan_of(TransferSet const& set, Plan const& each, Evaluation trial) {
-  Plan plan{each.machine, each.fingerprint, std::move(trial.steps), each.decisions};
+Plan plan_of(TransferSet const& set, Plan const& each, Evaluation evaluation) {
+  Plan plan{each.machine, each.fingerprint, std::move(evaluation.steps), each.decisions};
   std::vector<std::vector<Piece>> pieces(set.transfers.size());
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
-    auto const& part = trial.parts[s];
-    pieces[part.transfer].push_back({StepId(s), set.transfers[part.transfer].options[part.option].candidate});
+    auto const& origin = evaluation.origins[s];
+    pieces[origin.transfer].push_back({StepId(s), set.transfers[origin.transfer].options[origin.option].candidate});
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     auto& decision = plan.decisions[i];

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/planner/bounds/lower_bound.hpp"
-#include "core/planner/schedules/schedule.hpp"
+#include "core/planner/schedules/scheduled_trials.hpp"
 #include "core/planner/sets/draft.hpp"
-#include "core/planner/sets/rounds.hpp"
+#include "core/planner/sets/start_order.hpp"
 
 namespace lanewise {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr double kClearlyBetter = 0.01;
 // So close to what no plan beats, nothing more is tried.
 constexpr double kCloseEnough = 0.02;
-// Of larger sets only the first drafts are tried, and turns in the order listed: every trial takes long.
+// Of larger sets only the first drafts are tried, and turns in the order listed: every evaluation takes long.
 constexpr std::size_t kMaxSearched = 300;
 // Of sets up to this size the bytes are moved between pieces until these end together.
 constexpr std::size_t kMaxEvened = 8;
@@ -46,28 +46,29 @@ constexpr std::size_t kSome = 16;
 constexpr double kGainOnTime = 0.15;
 
 // How full things may get before steps take turns, and who goes first.
-struct Turns {
-  double fill = 0;
-  Priority first = Priority::StepOrder;
+struct AdmissionPolicy {
+  double max_utilisation = 0;
+  Priority priority = Priority::StepOrder;
 };
 // Of those tried on the bundled machines these stayed: everything at once; hardly any sharing; one each way of what
 // shares both directions; two or three at a time; only engines hold steps back.
 constexpr double kBothWays = 1.45;
 constexpr double kFew = 2.2;
 constexpr double kEngines = 100;
-constexpr Turns kTurns[] = {{0, Priority::StepOrder},
-                            {kHardlyShared, Priority::StepOrder},
-                            {kBothWays, Priority::StepOrder},
-                            {kHardlyShared, Priority::BottleneckFirst},
-                            {kBothWays, Priority::BottleneckFirst},
-                            {kFew, Priority::BottleneckFirst},
-                            {kEngines, Priority::BottleneckFirst}};
+constexpr AdmissionPolicy kAdmissionPolicies[] = {{0, Priority::StepOrder},
+                                                  {kUncontendedUtilisation, Priority::StepOrder},
+                                                  {kBothWays, Priority::StepOrder},
+                                                  {kUncontendedUtilisation, Priority::BottleneckFirst},
+                                                  {kBothWays, Priority::BottleneckFirst},
+                                                  {kFew, Priority::BottleneckFirst},
+                                                  {kEngines, Priority::BottleneckFirst}};
 // Of the balanced shares of large sets the last two did best.
-constexpr Turns kQuickTurns[] = {
+constexpr AdmissionPolicy kQuickAdmissionPolicies[] = {
     {0, Priority::StepOrder}, {kBothWays, Priority::StepOrder}, {kFew, Priority::BottleneckFirst}};
 
 // Ways that the candidates list but that the request does not mean.
-bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer const& transfer, Machine const& machine) {
+bool is_not_asked_for(TransferOption const& option, TransferOption const& usual, OpenTransfer const& transfer,
+                      Machine const& machine) {
   if (option.way.mechanism == Mechanism::BarCopy) return true;  // a core at 0.44 GB/s is no second way
   // Over the links and engines of the staged way, of which it lets one rest.
   if (option.way.mechanism == Mechanism::SharedHost && usual.way.mechanism != Mechanism::SharedHost) return true;
@@ -77,23 +78,23 @@ bool is_not_asked_for(Option const& option, Option const& usual, OpenTransfer co
   return usual.way.mechanism != Mechanism::PcieP2p && machine.all(PciKind::Gpu).size() > kMaxPeers + 1;
 }
 
-bool goes_through_host(Option const& option) {
+bool goes_through_host(TransferOption const& option) {
   return option.way.mechanism == Mechanism::HostStaged || option.way.mechanism == Mechanism::SharedHost;
 }
-bool goes_by_nvlink(Option const& option) { return option.way.mechanism == Mechanism::Nvlink; }
+bool goes_by_nvlink(TransferOption const& option) { return option.way.mechanism == Mechanism::Nvlink; }
 
 // Takes options out of a set; each transfer keeps its usual one.
 template <class Closed>
 TransferSet without(TransferSet set, Closed const& closed) {
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
     auto& options = set.transfers[i].options;
-    auto const usual = options[set.usual[i]];
-    std::erase_if(options, [&](Option const& option) {
+    auto const usual = options[set.default_option[i]];
+    std::erase_if(options, [&](TransferOption const& option) {
       return option.candidate != usual.candidate && closed(option, usual, set.transfers[i]);
     });
     auto const at = std::find_if(options.begin(), options.end(),
-                                 [&](Option const& option) { return option.candidate == usual.candidate; });
-    set.usual[i] = static_cast<std::size_t>(at - options.begin());
+                                 [&](TransferOption const& option) { return option.candidate == usual.candidate; });
+    set.default_option[i] = static_cast<std::size_t>(at - options.begin());
   }
   return set;
 }
@@ -102,7 +103,7 @@ std::vector<Shares> usual_shares(TransferSet const& set) {
   std::vector<Shares> shares;
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
     shares.emplace_back(set.transfers[i].options.size(), 0.0);
-    shares[i][set.usual[i]] = static_cast<double>(set.transfers[i].bytes.value());
+    shares[i][set.default_option[i]] = static_cast<double>(set.transfers[i].bytes.value());
   }
   return shares;
 }
@@ -118,26 +119,26 @@ std::vector<Shares> undivided(std::vector<Shares> shares) {
 }
 
 // Moves bytes from the piece of a transfer that ended last to the one that ended first. False: nothing is split.
-bool even_out(TransferSet const& set, Model const& model, Draft& draft, Evaluation const& trial) {
+bool equalise_finish_times(TransferSet const& set, Model const& model, Draft& draft, Evaluation const& evaluation) {
   bool moves = false;
   std::vector<std::vector<std::size_t>> steps_of(set.transfers.size());
-  for (std::size_t s = 0; s < trial.steps.size(); ++s) steps_of[trial.parts[s].transfer].push_back(s);
+  for (std::size_t s = 0; s < evaluation.steps.size(); ++s) steps_of[evaluation.origins[s].transfer].push_back(s);
   for (std::size_t i = 0; i < steps_of.size(); ++i) {
     if (steps_of[i].size() < 2) continue;
     auto const ends_before = [&](std::size_t a, std::size_t b) {
-      return trial.run.steps[a].end < trial.run.steps[b].end;
+      return evaluation.run.steps[a].end < evaluation.run.steps[b].end;
     };
     auto const [first, last] = std::minmax_element(steps_of[i].begin(), steps_of[i].end(), ends_before);
-    auto const from = trial.parts[*last].option;
-    auto const to = trial.parts[*first].option;
+    auto const from = evaluation.origins[*last].option;
+    auto const to = evaluation.origins[*first].option;
     if (from == to) continue;
     auto const rate = [&](std::size_t step) {
-      auto const& times = trial.run.steps[step];
-      return (trial.steps[step].bytes / (times.end - times.start)).value();
+      auto const& times = evaluation.run.steps[step];
+      return (evaluation.steps[step].bytes / (times.end - times.start)).value();
     };
     auto const fast = rate(*first);
     auto const slow = rate(*last);
-    auto const late = trial.run.steps[*last].end - trial.run.steps[*first].end;
+    auto const late = evaluation.run.steps[*last].end - evaluation.run.steps[*first].end;
     auto& shares = draft.shares[i];
     auto const moved = std::min(late.value() * fast * slow / (fast + slow), shares[from]);
     shares[from] -= moved;
@@ -150,7 +151,7 @@ bool even_out(TransferSet const& set, Model const& model, Draft& draft, Evaluati
 
 struct Found {
   Draft draft;
-  Evaluation trial;
+  Evaluation evaluation;
   double value = std::numeric_limits<double>::infinity();  // seconds, or the worst slowdown
 };
 
@@ -161,19 +162,20 @@ class Search {
     if (aim_.objective != Objective::Slowdown) return;
     for (std::size_t i = 0; i < set_.transfers.size(); ++i) {
       auto const& transfer = set_.transfers[i];
-      alone_.push_back(model_.cost(transfer.options[set_.usual[i]].demand, transfer.bytes)->time);
+      alone_.push_back(model_.cost(transfer.options[set_.default_option[i]].demand, transfer.bytes)->time);
     }
   }
 
   // What is to be small: seconds, or the worst slowdown.
-  [[nodiscard]] double value_of(Evaluation const& trial) const {
-    if (aim_.objective != Objective::Slowdown) return trial.run.makespan.value();
+  [[nodiscard]] double value_of(Evaluation const& evaluation) const {
+    if (aim_.objective != Objective::Slowdown) return evaluation.run.makespan.value();
     std::vector<Seconds> ready(set_.transfers.size(), Seconds(0));
     std::vector<Seconds> end(set_.transfers.size(), Seconds(0));
-    for (std::size_t s = 0; s < trial.steps.size(); ++s) {
-      auto const i = trial.parts[s].transfer;
-      end[i] = std::max(end[i], trial.run.steps[s].end);
-      for (auto const before : trial.steps[s].after) ready[i] = std::max(ready[i], trial.run.steps[index(before)].end);
+    for (std::size_t s = 0; s < evaluation.steps.size(); ++s) {
+      auto const i = evaluation.origins[s].transfer;
+      end[i] = std::max(end[i], evaluation.run.steps[s].end);
+      for (auto const before : evaluation.steps[s].after)
+        ready[i] = std::max(ready[i], evaluation.run.steps[index(before)].end);
     }
     double worst = 0;
     for (std::size_t i = 0; i < end.size(); ++i) worst = std::max(worst, (end[i] - ready[i]) / alone_[i]);
@@ -198,8 +200,10 @@ class Search {
   void search_quickly(double usual) {
     best_.value = usual;
     auto const heuristic = balanced_shares();
-    if (count() > kSmall) return static_cast<void>(offer(heuristic, 1, std::span(kQuickTurns).last(2)));
-    for (auto const& shares : {usual_shares(set_), heuristic, undivided(heuristic)}) offer(shares, 1, kQuickTurns);
+    if (count() > kSmall)
+      return static_cast<void>(try_shares(heuristic, 1, std::span(kQuickAdmissionPolicies).last(2)));
+    for (auto const& shares : {usual_shares(set_), heuristic, undivided(heuristic)})
+      try_shares(shares, 1, kQuickAdmissionPolicies);
   }
 
   void search(double usual) {
@@ -211,7 +215,7 @@ class Search {
     auto const offer_whole = [&](std::vector<Shares> shares) {
       for (auto const& [value, other] : offered)
         if (other == shares) return;
-      auto const value = offer(shares, 1);
+      auto const value = try_shares(shares, 1);
       offered.emplace_back(value, std::move(shares));
     };
     offer_whole(as_usual);
@@ -226,8 +230,8 @@ class Search {
     if (count() > kMaxSearched || close_enough()) return;
     std::stable_sort(offered.begin(), offered.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
     offered.resize(std::min(offered.size(), kMaxCut));
-    for (std::size_t const cuts : {2, 4})
-      for (auto const& [value, shares] : offered) offer(shares, cuts);
+    for (std::size_t const pieces_per_share : {2, 4})
+      for (auto const& [value, shares] : offered) try_shares(shares, pieces_per_share);
     climb_often();
   }
 
@@ -236,34 +240,34 @@ class Search {
   Found with_timetable() {
     auto const off = count() <= kSmall ? kOffOfSmall : kOffOfLarge;
     if (count() > kMaxTimed || least_ <= 0 || best_.value <= least_ * (1 + off)) return {};
-    if (std::find(set_.whole.begin(), set_.whole.end(), true) != set_.whole.end()) return {};
+    if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
     Found timed;
     auto before = std::exchange(best_, {});
-    auto [trial, all_shares] = tried_on_time(set_, model_, Seconds(before.value));
+    auto [evaluation, all_shares] = evaluate_schedules(set_, model_, Seconds(before.value));
     for (auto const& shares : all_shares)
-      for (std::size_t const cuts : {1, 2, 4}) offer(shares, cuts);
+      for (std::size_t const pieces_per_share : {1, 2, 4}) try_shares(shares, pieces_per_share);
     if (!all_shares.empty() && best_.value > least_ * (1 + kFarOff)) climb_often();
     if (best_.value * (1 + kClearlyBetter) > before.value) best_ = std::move(before);
-    if (trial) timed = {{}, std::move(*trial), value_of(*trial)};
+    if (evaluation) timed = {{}, std::move(*evaluation), value_of(*evaluation)};
     return timed;
   }
 
   // Transfers that are divided for next to nothing go one way: their usual one, or that of most of their bytes.
   void simplify(double usual) {
-    if (best_.trial.steps.empty() || count() > kMaxSearched) return;
+    if (best_.evaluation.steps.empty() || count() > kMaxSearched) return;
     constexpr double kNothing = 0.003;
     auto const most = std::min(best_.value * (1 + kNothing), usual / (1 + kClearlyBetter));
     for (std::size_t i = 0; i < count(); ++i) {
       auto const& shares = best_.draft.shares[i];
       if (std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) < 2) continue;
       auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
-      for (auto const only : {set_.usual[i], largest}) {
+      for (auto const only : {set_.default_option[i], largest}) {
         Found next;
         next.draft = best_.draft;
         std::fill(next.draft.shares[i].begin(), next.draft.shares[i].end(), 0.0);
         next.draft.shares[i][only] = static_cast<double>(set_.transfers[i].bytes.value());
-        next.trial = tried(set_, model_, next.draft);
-        next.value = value_of(next.trial);
+        next.evaluation = evaluate(set_, model_, next.draft);
+        next.value = value_of(next.evaluation);
         if (next.value > most) continue;
         best_ = std::move(next);
         break;
@@ -275,26 +279,29 @@ class Search {
   [[nodiscard]] bool close_enough() const { return best_.value <= least_ * (1 + kCloseEnough); }
 
   // Tries shares with everything at once and in turns; the best that they come to.
-  double offer(std::vector<Shares> const& shares, std::size_t cuts, std::span<Turns const> all_turns = kTurns) {
+  double try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,
+                    std::span<AdmissionPolicy const> policies = kAdmissionPolicies) {
     auto best_of_all = std::numeric_limits<double>::infinity();
-    for (auto const& turns : all_turns) {
-      if (turns.fill > 0 && count() == 1) continue;
+    for (auto const& policy : policies) {
+      if (policy.max_utilisation > 0 && count() == 1) continue;
       if (close_enough()) return best_of_all;
-      if (count() > kMaxSearched && turns.first == Priority::BottleneckFirst) continue;
-      Draft draft{shares, turns.fill, turns.first, cuts, aim_.objective == Objective::Slowdown};
+      if (count() > kMaxSearched && policy.priority == Priority::BottleneckFirst) continue;
+      Draft draft{shares, policy.max_utilisation, policy.priority, pieces_per_share,
+                  aim_.objective == Objective::Slowdown};
       auto its_best = std::numeric_limits<double>::infinity();
       int const rounds = count() <= kMaxEvened ? kEvenings : 1;
       bool moves = true;
       for (int round = 1; round <= rounds && moves; ++round) {
-        auto trial = tried(set_, model_, draft);
-        auto const its_value = value_of(trial);
+        auto evaluation = evaluate(set_, model_, draft);
+        auto const its_value = value_of(evaluation);
         constexpr double kStillMoving = 1e-3;
         if (its_value > its_best * (1 - kStillMoving)) break;
         its_best = its_value;
         best_of_all = std::min(best_of_all, its_value);
         auto next = draft;
-        moves = round < rounds && even_out(set_, model_, next, trial);
-        if (its_value * (1 + kClearlyBetter) <= best_.value) best_ = {std::move(draft), std::move(trial), its_value};
+        moves = round < rounds && equalise_finish_times(set_, model_, next, evaluation);
+        if (its_value * (1 + kClearlyBetter) <= best_.value)
+          best_ = {std::move(draft), std::move(evaluation), its_value};
         draft = std::move(next);
       }
     }
@@ -304,62 +311,62 @@ class Search {
   // From the best draft on: bytes of one transfer, rather one that ends late, go over to another of its ways, or
   // everything takes other turns, and what helps stays. Where several end last together moving one of them does not end
   // the set earlier, hence other late ends count too. The same numbers are drawn every time.
-  void climb(unsigned seed) {
+  void local_search(unsigned seed) {
     auto at = best_;
-    if (at.trial.steps.empty()) {
-      at.trial = tried(set_, model_, at.draft);
-      at.value = value_of(at.trial);
+    if (at.evaluation.steps.empty()) {
+      at.evaluation = evaluate(set_, model_, at.draft);
+      at.value = value_of(at.evaluation);
     }
     auto best = at;
     constexpr double kLateEnds = 4;  // the higher, the more only the latest count
     auto const height = [](Found const& found) {
-      auto const makespan = found.trial.run.makespan.value();
+      auto const makespan = found.evaluation.run.makespan.value();
       double sum = 0;
       double bytes = 0;
-      for (std::size_t k = 0; k < found.trial.steps.size(); ++k) {
-        auto const of_step = static_cast<double>(found.trial.steps[k].bytes.value());
-        sum += of_step * std::pow(found.trial.run.steps[k].end.value() / makespan, kLateEnds);
+      for (std::size_t k = 0; k < found.evaluation.steps.size(); ++k) {
+        auto const of_step = static_cast<double>(found.evaluation.steps[k].bytes.value());
+        sum += of_step * std::pow(found.evaluation.run.steps[k].end.value() / makespan, kLateEnds);
         bytes += of_step;
       }
       return found.value * (1 + sum / bytes);
     };
     std::minstd_rand random(seed);
-    auto const tries = std::min(kMaxClimbs, kClimbedSteps / at.trial.steps.size());
+    auto const tries = std::min(kMaxClimbs, kClimbedSteps / at.evaluation.steps.size());
     for (std::size_t n = 0; n < tries && best.value > least_ * (1 + kCloseEnough); ++n) {
       Found next;
       next.draft = at.draft;
-      if (!change(next.draft, at.trial, random)) continue;
-      next.trial = tried(set_, model_, next.draft);
-      next.value = value_of(next.trial);
+      if (!change(next.draft, at.evaluation, random)) continue;
+      next.evaluation = evaluate(set_, model_, next.draft);
+      next.value = value_of(next.evaluation);
       if (next.value < best.value) best = next;
       if (height(next) < height(at)) at = std::move(next);
     }
     if (best.value * (1 + kClearlyBetter) <= best_.value) best_ = std::move(best);
   }
   void climb_often() {
-    climb(1);
+    local_search(1);
     for (unsigned seed = 2; seed <= kMaxClimbers && least_ > 0 && best_.value > least_ * (1 + kFarOff); ++seed)
-      climb(seed);
+      local_search(seed);
   }
   bool change(Draft& draft, Evaluation const& from, std::minstd_rand& random) const {
-    auto const part = from.parts[late_step(from.run, random)];
-    auto const options = set_.transfers[part.transfer].options.size();
+    auto const origin = from.origins[late_step(from.run, random)];
+    auto const options = set_.transfers[origin.transfer].options.size();
     constexpr int kOtherTurns = 16;  // one in so many changes
     if (options < 2 || random() % kOtherTurns == 0) {
-      auto const& turns = kTurns[random() % std::size(kTurns)];
-      draft.fill = turns.fill;
-      draft.first = turns.first;
-      draft.cuts = std::size_t{1} << (random() % 3);
+      auto const& policy = kAdmissionPolicies[random() % std::size(kAdmissionPolicies)];
+      draft.max_utilisation = policy.max_utilisation;
+      draft.priority = policy.priority;
+      draft.pieces_per_share = std::size_t{1} << (random() % 3);
       return true;
     }
     auto to = random() % (options - 1);
-    if (to >= part.option) ++to;
-    auto& shares = draft.shares[part.transfer];
+    if (to >= origin.option) ++to;
+    auto& shares = draft.shares[origin.transfer];
     auto const before = shares;
-    auto const moved = shares[part.option] / static_cast<double>(1 << (random() % 4));
-    shares[part.option] -= moved;
+    auto const moved = shares[origin.option] / static_cast<double>(1 << (random() % 4));
+    shares[origin.option] -= moved;
     shares[to] += moved;
-    drop_small_pieces(model_, set_.transfers[part.transfer], shares);
+    drop_small_pieces(model_, set_.transfers[origin.transfer], shares);
     return shares != before;
   }
   // Half of the time one that ends near the end of all, else any.
@@ -377,16 +384,17 @@ class Search {
     auto shares = usual_shares(set_);
     auto const deepest = *std::max_element(set_.depth.begin(), set_.depth.end());
     for (std::size_t depth = 0; depth <= deepest; ++depth) {
-      std::vector<Together> together;
+      std::vector<SetMember> together;
       std::vector<std::size_t> members;
       for (std::size_t i = 0; i < count(); ++i) {
         if (set_.depth[i] != depth || set_.transfers[i].bytes == Bytes(0)) continue;
         members.push_back(i);
-        together.push_back({&set_.transfers[i], set_.usual[i]});
+        together.push_back({&set_.transfers[i], set_.default_option[i]});
       }
       if (together.empty()) continue;
       auto found =
-          (aim_.effort == Effort::Quick ? roughly_balanced(together, model_) : balanced(together, model_)).shares;
+          (aim_.effort == Effort::Quick ? balance_load_quickly(together, model_) : balance_load(together, model_))
+              .shares;
       for (std::size_t k = 0; k < members.size(); ++k) {
         drop_small_pieces(model_, set_.transfers[members[k]], found[k]);
         shares[members[k]] = std::move(found[k]);
@@ -433,7 +441,7 @@ ThroughHost through_host(TransferSet const& set, Model const& model, Objective o
   if (set.transfers.size() == 1) return {model, kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
   bool all_by_nvlink = set.transfers.size() <= kSome && model.assumed().is_nominal();
   for (std::size_t i = 0; i < set.transfers.size(); ++i)
-    all_by_nvlink = all_by_nvlink && goes_by_nvlink(set.transfers[i].options[set.usual[i]]);
+    all_by_nvlink = all_by_nvlink && goes_by_nvlink(set.transfers[i].options[set.default_option[i]]);
   if (!all_by_nvlink) return {model, kBetterThroughHost, {}};
   auto const& slow = parameter_ranges()[static_cast<std::size_t>(Parameter::LinkUtilisation)];
   return {model.with_assumptions({slow.parameter, slow.low}), kSurelyBetterThroughHost, kSurelyEarlierThroughHost};
@@ -442,14 +450,15 @@ ThroughHost through_host(TransferSet const& set, Model const& model, Objective o
 // Whether the ways through host memory beside NVLink would be worth it if all were as full as they could be.
 bool may_gain_through_host(TransferSet const& apart, TransferSet const& open, ThroughHost const& how, double value) {
   bool any = false;
-  std::vector<Together> all;
+  std::vector<SetMember> all;
   for (std::size_t i = 0; i < open.transfers.size(); ++i) {
     any = any || open.transfers[i].options.size() > apart.transfers[i].options.size();
-    if (open.depth[i] == 0 && open.transfers[i].bytes > Bytes(0)) all.push_back({&open.transfers[i], open.usual[i]});
+    if (open.depth[i] == 0 && open.transfers[i].bytes > Bytes(0))
+      all.push_back({&open.transfers[i], open.default_option[i]});
   }
   if (!any) return false;
   if (all.size() < open.transfers.size()) return true;
-  return is_balanced_within(how.at_most(value), all, how.model);
+  return can_balance_within(how.at_most(value), all, how.model);
 }
 
 // Whether a transfer goes to, from or through host memory by itself: then nothing else should go there beside NVLink.
@@ -459,7 +468,8 @@ bool uses_host_itself(TransferSet const& set) {
   auto const is_memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
     auto const& transfer = set.transfers[i];
-    if (is_memory(transfer.from) || is_memory(transfer.to) || goes_through_host(transfer.options[set.usual[i]]))
+    if (is_memory(transfer.from) || is_memory(transfer.to) ||
+        goes_through_host(transfer.options[set.default_option[i]]))
       return true;
   }
   return false;
@@ -467,7 +477,7 @@ bool uses_host_itself(TransferSet const& set) {
 
 }  // namespace
 
-Plan best_found(Plan const& each, Model const& model, Aim aim) {
+Plan find_best_plan(Plan const& each, Model const& model, Aim aim) {
   auto const open_under = [&](Model const& with) {
     return without(transfer_set(each, with), [&](auto const& option, auto const& usual, auto const& transfer) {
       return is_not_asked_for(option, usual, transfer, with.machine());
@@ -479,7 +489,7 @@ Plan best_found(Plan const& each, Model const& model, Aim aim) {
   });
   Evaluation usual;
   usual.steps = each.steps;
-  for (std::size_t i = 0; i < each.steps.size(); ++i) usual.parts.push_back({i, apart.usual[i]});
+  for (std::size_t i = 0; i < each.steps.size(); ++i) usual.origins.push_back({i, apart.default_option[i]});
   usual.run = estimate(model, usual.steps);
   Search search(apart, model, aim);
   auto const by_itself = search.value_of(usual);
@@ -491,9 +501,9 @@ Plan best_found(Plan const& each, Model const& model, Aim aim) {
       (aim.objective == Objective::Slowdown || may_gain_through_host(apart, open, how, best.value))) {
     auto const wanted = how.at_most(best.value).value();
     auto with_host = Search(open, how.model, aim).run(by_itself, wanted);
-    if (with_host.value <= wanted) return plan_of(open, each, std::move(with_host.trial));
+    if (with_host.value <= wanted) return plan_of(open, each, std::move(with_host.evaluation));
   }
-  return best.trial.steps.empty() ? each : plan_of(apart, each, std::move(best.trial));
+  return best.evaluation.steps.empty() ? each : plan_of(apart, each, std::move(best.evaluation));
 }
 
 }  // namespace lanewise

@@ -29,7 +29,7 @@ constexpr double kBetterThroughHost = 1.0 / 8;
 // Of one transfer, and of some that all go by NVLink, where those are planned as if PCIe carried what it does on the
 // slowest machine of ten: whoever gets less than was planned would be the last.
 constexpr double kSurelyBetterThroughHost = 0.04;
-// And by this, for staged parts end some microseconds later than predicted whatever their size: exchanges of 32 MiB 8
+// And by this, for staged origins end some microseconds later than predicted whatever their size: exchanges of 32 MiB 8
 // to 10 us, of 64 MiB 4 to 6 us, single transfers up to 8 us.
 constexpr Seconds kSurelyEarlierThroughHost{4e-6};
 
@@ -39,6 +39,6 @@ constexpr Seconds kSurelyEarlierThroughHost{4e-6};
 // Cheap drafts are tried first, and with full effort costly ones while the best so far is clearly above what no plan
 // could beat: a set of 56 transfers is planned in some milliseconds on NVSwitch, in a tenth of a second on PCIe
 // switches, and in some seconds on a mesh of NVLink.
-Plan best_found(Plan const& each, Model const& model, Aim aim);
+Plan find_best_plan(Plan const& each, Model const& model, Aim aim);
 
 }  // namespace lanewise

@@ -146,8 +146,8 @@ TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTra
 TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
   LinearProgram program;  // 3 x + 2 y at its least, x + y >= 4, x <= 1
-  program.add_row({.at_least = 4});
-  program.add_row({.at_most = 1});
+  program.add_row({.lower = 4});
+  program.add_row({.upper = 1});
   program.entries = {{0, 1}, {1, 1}};
   program.end_column(3);
   program.entries.push_back({0, 1});
@@ -161,7 +161,7 @@ TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
 TEST(LinearProgram, KeepsColumnsBelowTheirMost) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   LinearProgram program;
-  auto const row = program.add_row({.at_most = 10});
+  auto const row = program.add_row({.upper = 10});
   program.entries.push_back({row, 1});
   program.end_column(-1);
   program.entries.push_back({row, 1});

@@ -225,7 +225,7 @@ class TreePacking {
       for (auto const& to : waypoints_.places) {
         if (from == to || !gpu_at(model_.machine(), from) || !gpu_at(model_.machine(), to)) continue;
         for (auto const op : {Op::Copy, Op::Write, Op::Read})
-          for (auto const& judged : planner_.choose({.from = from, .to = to, .bytes = kLarge, .op = op}).judged)
+          for (auto const& judged : planner_.choose({.from = from, .to = to, .bytes = kLarge, .op = op}).evaluated)
             if (judged.refused_by == nullptr && judged.cost && !is_direct(judged.way) &&
                 judged.way.mechanism != Mechanism::BarCopy)
               soonest_other_ =
@@ -365,7 +365,7 @@ class TreePacking {
   // A row for each root, all of whose bytes are carried.
   [[nodiscard]] LinearProgram rows_of_roots() const {
     LinearProgram program;
-    for (auto const& root : roots_) program.add_row({.at_least = root.bytes});
+    for (auto const& root : roots_) program.add_row({.lower = root.bytes});
     return program;
   }
   // Behind them stand those of what is taken.
@@ -389,7 +389,7 @@ class TreePacking {
   // The least T in which the trees known so far carry everything.
   [[nodiscard]] LinearProgram shortest() const {
     auto program = rows_of_roots();
-    for (std::size_t i = 0; i < capacities_.size(); ++i) program.add_row({.at_most = -capacities_[i] * idle_[i]});
+    for (std::size_t i = 0; i < capacities_.size(); ++i) program.add_row({.upper = -capacities_[i] * idle_[i]});
     for (std::size_t i = 0; i < capacities_.size(); ++i) program.entries.push_back({row(i), -capacities_[i]});
     program.end_column(1);
     add_columns(program, 0);
@@ -398,7 +398,7 @@ class TreePacking {
   // The least crowding, where that time is given.
   [[nodiscard]] LinearProgram least_congested(double setup_cost_weight) const {
     auto program = rows_of_roots();
-    for (auto const capacity : capacities_) program.add_row({.at_most = kBusyForFree * makespan_ * capacity});
+    for (auto const capacity : capacities_) program.add_row({.upper = kUncongestedUtilisation * makespan_ * capacity});
     for (std::size_t i = 0; i < capacities_.size(); ++i)
       add_congestion_cost(program, row(i), capacities_[i], makespan_);
     add_columns(program, setup_cost_weight);

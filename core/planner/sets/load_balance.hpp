@@ -11,24 +11,24 @@ namespace lanewise {
 // Bytes of one transfer over each of its options.
 using Shares = std::vector<double>;
 
-struct Together {
+struct SetMember {
   OpenTransfer const* transfer = nullptr;
   std::size_t usual = 0;  // the option it takes alone
 };
 
-struct Balanced {
+struct LoadBalance {
   std::vector<Shares> shares;  // of each transfer
   Seconds longest{0};          // what is fullest, or the slowest way by itself
 };
 // Of transfers that run at the same time. Every transfer has at least one option.
-Balanced balanced(std::span<Together const> set, Model const& model);
+LoadBalance balance_load(std::span<SetMember const> set, Model const& model);
 // The same in a third of the time, some a little fuller.
-Balanced roughly_balanced(std::span<Together const> set, Model const& model);
+LoadBalance balance_load_quickly(std::span<SetMember const> set, Model const& model);
 // Whether shares are found whose longest is at most `time`: known sooner than the best of them.
-bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model);
+bool can_balance_within(Seconds time, std::span<SetMember const> set, Model const& model);
 
 // Whether a piece is large enough to go a way of its own: a share of its transfer, and longer than it takes to start.
-bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, Option const& option, double bytes);
+bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, TransferOption const& option, double bytes);
 // Pieces too small to be worth their own start go to the largest piece of their transfer.
 void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares);
 

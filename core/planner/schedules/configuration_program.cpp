@@ -1,4 +1,4 @@
-#include "core/planner/schedules/configurations.hpp"
+#include "core/planner/schedules/configuration_program.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -30,7 +30,7 @@ ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& 
     : set_(set), model_(model), search_(set, model, seed) {
   for (auto const& transfer : set.transfers) bytes_.push_back(static_cast<double>(transfer.bytes.value()) / kMegabyte);
   for (std::uint32_t lane = 0; lane < count(); ++lane)
-    if (at(lane).option == set.usual[at(lane).transfer]) add({{lane}, {at(lane).rate}});
+    if (at(lane).option == set.default_option[at(lane).transfer]) add({{lane}, {at(lane).rate}});
 }
 
 void ConfigurationProgram::set_pieces(std::vector<Shares> const& bytes) {
@@ -161,7 +161,7 @@ std::vector<std::size_t> ConfigurationProgram::likely(std::vector<double> const&
 std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<std::size_t> const& some,
                                                              std::vector<double> const& costs) {
   LinearProgram program;
-  for (auto const bytes : bytes_) program.add_row({.at_least = bytes});
+  for (auto const bytes : bytes_) program.add_row({.lower = bytes});
   for (auto const c : some) {
     auto const& [lanes, rates] = configurations_[c];
     std::map<std::size_t, double> moved;
@@ -169,12 +169,12 @@ std::optional<LinearSolution> ConfigurationProgram::shortest(std::vector<std::si
     for (auto const& [transfer, rate] : moved) program.entries.push_back({static_cast<int>(transfer), rate});
     program.end_column(costs.empty() ? 1 : costs[c]);
   }
-  basis_.columns.resize(configurations_.size(), Stand::AtLeast);
+  basis_.columns.resize(configurations_.size(), BasisStatus::AtLower);
   Basis from{{}, basis_.rows};
   for (auto const c : some) from.columns.push_back(basis_.columns[c]);
   auto answer = lanewise::solve(program, from);
   if (!answer) return answer;
-  basis_ = {std::vector<Stand>(configurations_.size(), Stand::AtLeast), answer->basis.rows};
+  basis_ = {std::vector<BasisStatus>(configurations_.size(), BasisStatus::AtLower), answer->basis.rows};
   for (std::size_t k = 0; k < some.size(); ++k) basis_.columns[some[k]] = answer->basis.columns[k];
   std::vector<double> lasts(configurations_.size(), 0);
   for (std::size_t k = 0; k < some.size(); ++k) lasts[some[k]] = answer->x[k];

@@ -57,7 +57,7 @@ class ConfigurationProgram {
 
   void set_piece(std::uint32_t lane, Bytes bytes);
   [[nodiscard]] std::size_t count() const { return search_.lanes().size(); }
-  [[nodiscard]] Lane const& at(std::size_t lane) const { return search_.lanes()[lane]; }
+  [[nodiscard]] CandidateFlow const& at(std::size_t lane) const { return search_.lanes()[lane]; }
   void add(Configuration configuration);
   [[nodiscard]] double worth_of_all(std::vector<double> const& prices) const;
   [[nodiscard]] double most_known(std::vector<double> const& prices) const;

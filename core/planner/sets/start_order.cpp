@@ -1,4 +1,4 @@
-#include "core/planner/sets/rounds.hpp"
+#include "core/planner/sets/start_order.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -15,7 +15,7 @@ struct Take {
 
 }  // namespace
 
-std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const& model) {
+std::vector<std::size_t> start_order(std::span<ReadyPiece const> pieces, Model const& model) {
   auto const resources = model.resources().count();
   std::vector<double> capacities(resources, 0);  // of what pieces pass
   std::vector<Take> takes;
@@ -57,7 +57,7 @@ std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const&
       auto const of_piece = takes_of(i);
       bool const fits = std::all_of(of_piece.begin(), of_piece.end(), [&](Take const& take) {
         auto const before = taken[take.resource];
-        return before == 0 || before + take.part <= kHardlyShared;
+        return before == 0 || before + take.part <= kUncontendedUtilisation;
       });
       if (!fits) return false;
       for (auto const& take : of_piece) taken[take.resource] += take.part;

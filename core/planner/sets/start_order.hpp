@@ -10,9 +10,9 @@ namespace lanewise {
 
 // Steps hardly share while together they ask for no more than this of a capacity: weights are rounded to a twentieth,
 // and a link's two directions together carry less than twice one.
-inline constexpr double kHardlyShared = 1.1;
+inline constexpr double kUncontendedUtilisation = 1.1;
 
-struct Ordered {
+struct ReadyPiece {
   Demand const* demand = nullptr;
   BytesPerSecond rate;  // alone
   double bytes = 0;
@@ -20,6 +20,6 @@ struct Ordered {
 };
 
 // Positions of the pieces in the order to start them.
-std::vector<std::size_t> in_rounds(std::span<Ordered const> pieces, Model const& model);
+std::vector<std::size_t> start_order(std::span<ReadyPiece const> pieces, Model const& model);
 
 }  // namespace lanewise

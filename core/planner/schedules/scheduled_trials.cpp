@@ -1,8 +1,8 @@
-#include "core/planner/schedules/schedule.hpp"
+#include "core/planner/schedules/scheduled_trials.hpp"
 
 #include <algorithm>
 
-#include "core/planner/schedules/configurations.hpp"
+#include "core/planner/schedules/configuration_program.hpp"
 #include "core/planner/schedules/resizing.hpp"
 #include "core/planner/schedules/segments.hpp"
 
@@ -30,19 +30,21 @@ constexpr double kHardlyOther = 0.01;  // no less is tried
 constexpr double kWorthResizing = 1.1;
 
 struct Timed {
-  std::vector<Segment> stays;
-  Evaluation trial;
+  std::vector<Segment> segments;
+  Evaluation evaluation;
 };
-bool is_earlier(Timed const& one, Timed const& other) { return one.trial.run.makespan < other.trial.run.makespan; }
+bool is_earlier(Timed const& one, Timed const& other) {
+  return one.evaluation.run.makespan < other.evaluation.run.makespan;
+}
 
 // What schedules come to, the best first.
 std::vector<Timed> best_on_time(std::vector<Schedule> const& schedules, TransferSet const& set, Model const& model) {
   std::vector<Timed> all;
   for (auto const& schedule : schedules) {
-    auto stays = segments_of(schedule, set, model);
-    if (!all_move(stays, set)) continue;  // what is too small for a slice
-    auto trial = on_time(stays, set, model);
-    all.push_back({std::move(stays), std::move(trial)});
+    auto segments = segments_of(schedule, set, model);
+    if (!all_move(segments, set)) continue;  // what is too small for a slice
+    auto evaluation = evaluate_segments(segments, set, model);
+    all.push_back({std::move(segments), std::move(evaluation)});
   }
   std::stable_sort(all.begin(), all.end(), is_earlier);
   all.resize(std::min(all.size(), kMaxResized));
@@ -55,29 +57,29 @@ Timed in_other_sizes(Timed best, TransferSet const& set, Model const& model, int
   auto other = kOtherSize;
   Basis basis;
   for (int time = 0; time < times && other >= kHardlyOther; ++time) {
-    auto stays = resized(best.stays, best.trial, set, model, other, basis);
-    if (!stays) break;
-    drop_small(*stays, set, model);
-    std::optional<Evaluation> trial;
-    if (all_move(*stays, set)) trial = on_time(*stays, set, model);
-    if (trial && trial->run.makespan < best.trial.run.makespan)
-      best = {std::move(*stays), std::move(*trial)};
+    auto segments = resize(best.segments, best.evaluation, set, model, other, basis);
+    if (!segments) break;
+    drop_small(*segments, set, model);
+    std::optional<Evaluation> evaluation;
+    if (all_move(*segments, set)) evaluation = evaluate_segments(*segments, set, model);
+    if (evaluation && evaluation->run.makespan < best.evaluation.run.makespan)
+      best = {std::move(*segments), std::move(*evaluation)};
     else
       other /= 2;
   }
   return best;
 }
 
-std::vector<Shares> shares_of(std::vector<Segment> const& stays, TransferSet const& set, Model const& model) {
+std::vector<Shares> shares_of(std::vector<Segment> const& segments, TransferSet const& set, Model const& model) {
   std::vector<Shares> shares;
   for (auto const& transfer : set.transfers) shares.emplace_back(transfer.options.size(), 0.0);
-  for (auto const& stay : stays) shares[stay.transfer][stay.option] += stay.bytes;
+  for (auto const& segment : segments) shares[segment.transfer][segment.option] += segment.bytes;
   for (std::size_t i = 0; i < shares.size(); ++i) drop_small_pieces(model, set.transfers[i], shares[i]);
   return shares;
 }
 
 // How long the pieces of every option are in the mean; of those not in use what they could be.
-std::vector<Shares> mean_pieces(std::vector<Segment> const& stays, TransferSet const& set) {
+std::vector<Shares> mean_pieces(std::vector<Segment> const& segments, TransferSet const& set) {
   constexpr double kCouldBe = 0.25;
   std::vector<Shares> bytes;
   std::vector<Shares> counts;
@@ -85,9 +87,9 @@ std::vector<Shares> mean_pieces(std::vector<Segment> const& stays, TransferSet c
     bytes.emplace_back(transfer.options.size(), 0.0);
     counts.emplace_back(transfer.options.size(), 0.0);
   }
-  for (auto const& stay : stays) {
-    bytes[stay.transfer][stay.option] += stay.bytes;
-    counts[stay.transfer][stay.option] += 1;
+  for (auto const& segment : segments) {
+    bytes[segment.transfer][segment.option] += segment.bytes;
+    counts[segment.transfer][segment.option] += 1;
   }
   for (std::size_t i = 0; i < bytes.size(); ++i)
     for (std::size_t o = 0; o < bytes[i].size(); ++o)
@@ -107,32 +109,33 @@ std::vector<Shares> likely_pieces(TransferSet const& set) {
 }
 
 // Adds what the schedules of one search come to.
-void try_on_time(OnTime& result, TransferSet const& set, Model const& model, Seconds known, unsigned seed) {
+void try_on_time(ScheduledTrials& result, TransferSet const& set, Model const& model, Seconds known, unsigned seed) {
   ConfigurationProgram program(set, model, seed);
   program.set_pieces(likely_pieces(set));
   for (int time = 0; time < kTimes; ++time) {
     auto timed = best_on_time(program.solve(), set, model);
     if (timed.empty()) break;
     for (auto& one : timed) {
-      if (auto shares = shares_of(one.stays, set, model);
+      if (auto shares = shares_of(one.segments, set, model);
           std::find(result.shares.begin(), result.shares.end(), shares) == result.shares.end())
         result.shares.push_back(std::move(shares));
-      if (one.trial.run.makespan <= known * kWorthResizing)
+      if (one.evaluation.run.makespan <= known * kWorthResizing)
         one = in_other_sizes(std::move(one), set, model, kResizings);
     }
     auto best = std::move(*std::min_element(timed.begin(), timed.end(), is_earlier));
-    bool const is_hopeless = best.trial.run.makespan > known * kHopeless;
+    bool const is_hopeless = best.evaluation.run.makespan > known * kHopeless;
     if (!is_hopeless) best = in_other_sizes(std::move(best), set, model, kMoreResizings);
-    if (!result.trial || best.trial.run.makespan < result.trial->run.makespan) result.trial = std::move(best.trial);
+    if (!result.best || best.evaluation.run.makespan < result.best->run.makespan)
+      result.best = std::move(best.evaluation);
     if (is_hopeless) break;
-    program.set_pieces(mean_pieces(best.stays, set));
+    program.set_pieces(mean_pieces(best.segments, set));
   }
 }
 
 }  // namespace
 
-OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known) {
-  OnTime result;
+ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, Seconds known) {
+  ScheduledTrials result;
   auto const searches = set.transfers.size() <= kSmallSet ? kSearchesOfSmall : 1;
   for (unsigned seed = 1; seed <= searches; ++seed) try_on_time(result, set, model, known, seed);
   return result;

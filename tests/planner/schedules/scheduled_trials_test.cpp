@@ -1,5 +1,5 @@
 // What moves when: the configuration program against closed forms, and the plans made from its schedules.
-#include "core/planner/schedules/schedule.hpp"
+#include "core/planner/schedules/scheduled_trials.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/schedules/configurations.hpp"
+#include "core/planner/schedules/configuration_program.hpp"
 #include "core/planner/schedules/resizing.hpp"
 #include "core/planner/schedules/segments.hpp"
 #include "core/solver/linear_program.hpp"
@@ -70,11 +70,11 @@ TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
 // gpu1 has one of them: 4. The rest fits beside it.
 TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
   set_.transfers[0].bytes = 1_GiB;
-  auto const trial = tried_on_time(set_, model_, Seconds(1)).trial;
+  auto const trial = evaluate_schedules(set_, model_, Seconds(1)).best;
   ASSERT_TRUE(trial);
   EXPECT_NEAR(trial->run.makespan / alone_, 4, 0.02);
   std::vector<Bytes> sums(3);
-  for (std::size_t k = 0; k < trial->steps.size(); ++k) sums[trial->parts[k].transfer] += trial->steps[k].bytes;
+  for (std::size_t k = 0; k < trial->steps.size(); ++k) sums[trial->origins[k].transfer] += trial->steps[k].bytes;
   EXPECT_EQ(sums, (std::vector<Bytes>{1_GiB, 256_MiB, 256_MiB}));
 }
 
@@ -82,39 +82,39 @@ TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
 // gpu2's bytes first.
 class SizesOfThree : public ThreeByTwoEngines {
  protected:
-  std::vector<Segment> stays(double part) {
+  std::vector<Segment> segments(double part) {
     auto const half = static_cast<double>((128_MiB).value());
     return {{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, part * half}, {2, 0, 1, 2, 2 * half}, {1, 0, 2, 2, (2 - part) * half}};
   }
-  std::optional<std::vector<Segment>> resized_once(std::vector<Segment> const& stays, double other) {
+  std::optional<std::vector<Segment>> resized_once(std::vector<Segment> const& segments, double other) {
     Basis basis;
-    return resized(stays, on_time(stays, set_, model_), set_, model_, other, basis);
+    return resize(segments, evaluate_segments(segments, set_, model_), set_, model_, other, basis);
   }
 };
 
 // An engine each for gpu1 and what is second of gpu2, and for what is first of gpu2 and gpu3: halves end together.
 TEST_F(SizesOfThree, EndTogetherWhereTheyMay) {
   for (auto const part : {1.08, 0.93}) {
-    auto const before = stays(part);
-    EXPECT_NEAR(on_time(before, set_, model_).run.makespan / alone_, 1.5 + std::abs(part - 1) / 2, 0.005);
+    auto const before = segments(part);
+    EXPECT_NEAR(evaluate_segments(before, set_, model_).run.makespan / alone_, 1.5 + std::abs(part - 1) / 2, 0.005);
     auto const after = resized_once(before, 0.1);
     ASSERT_TRUE(after);
     EXPECT_NEAR((*after)[1].bytes / (*after)[3].bytes, 1, 0.005);
     EXPECT_NEAR((*after)[1].bytes + (*after)[3].bytes, static_cast<double>((256_MiB).value()), 1);
-    EXPECT_NEAR(on_time(*after, set_, model_).run.makespan / alone_, 1.5, 0.005);
+    EXPECT_NEAR(evaluate_segments(*after, set_, model_).run.makespan / alone_, 1.5, 0.005);
   }
 }
 
 // The smaller one of 1.4 and 0.6 halves may grow by a tenth of itself.
 TEST_F(SizesOfThree, ChangeByNoMoreThanTheyMay) {
-  auto const after = resized_once(stays(1.4), 0.1);
+  auto const after = resized_once(segments(1.4), 0.1);
   ASSERT_TRUE(after);
   EXPECT_NEAR((*after)[3].bytes / static_cast<double>((128_MiB).value()), 0.66, 1e-4);
 }
 
 TEST_F(SizesOfThree, StayWhereNothingWouldBeGained) {
   set_.transfers[0].bytes = 1_GiB;  // all the while, with an engine of its own
-  auto before = stays(1.04);
+  auto before = segments(1.04);
   before[0].bytes *= 4;
   before[0].last = 2;
   auto const after = resized_once(before, 0.1);
@@ -126,20 +126,22 @@ TEST_F(SizesOfThree, StayWhereNothingWouldBeGained) {
 // gpu3 waits for gpu2, which ended a slice earlier than gpu1 and shares no link with it, but an engine with both.
 TEST_F(SizesOfThree, WaitForAllThatEndedBeforeAndIsInTheirWay) {
   auto const half = static_cast<double>((128_MiB).value());
-  auto const trial = on_time({{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
+  auto const trial =
+      evaluate_segments({{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
   EXPECT_EQ(trial.steps[2].order_only, (std::vector<StepId>{StepId(0), StepId(1)}));
   EXPECT_TRUE(trial.steps[1].order_only.empty());
 }
 // Of those that wait for one another the last will do.
 TEST_F(SizesOfThree, DoNotWaitTwice) {
   auto const half = static_cast<double>((128_MiB).value());
-  auto const trial = on_time({{0, 0, 0, 0, 2 * half}, {1, 0, 1, 1, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
+  auto const trial =
+      evaluate_segments({{0, 0, 0, 0, 2 * half}, {1, 0, 1, 1, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
   EXPECT_EQ(trial.steps[1].order_only, std::vector<StepId>{StepId(0)});
   EXPECT_EQ(trial.steps[2].order_only, std::vector<StepId>{StepId(1)});
 }
 
 TEST_F(ThreeByTwoEngines, DividesTheBytesInOtherWaysToo) {
-  auto const shares = tried_on_time(set_, model_, Seconds(1)).shares;
+  auto const shares = evaluate_schedules(set_, model_, Seconds(1)).shares;
   ASSERT_FALSE(shares.empty());
   for (std::size_t k = 0; k < shares.size(); ++k) {
     for (std::size_t i = 0; i < 3; ++i)
@@ -185,8 +187,8 @@ TEST(Timetables, OfOneEngineEachAreAsLongAsTheFullestPort) {
 TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {
   Draft whole;
   for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
-  EXPECT_NEAR(tried(set_, model_, whole).run.makespan / alone_, 2, 0.01);
-  auto const trial = tried_on_time(set_, model_, Seconds(1)).trial;
+  EXPECT_NEAR(evaluate(set_, model_, whole).run.makespan / alone_, 2, 0.01);
+  auto const trial = evaluate_schedules(set_, model_, Seconds(1)).best;
   ASSERT_TRUE(trial);
   EXPECT_NEAR(trial->run.makespan / alone_, 1.5, 0.01);
   Bytes sum{0};

@@ -1,4 +1,4 @@
-#include "core/planner/sets/balance.hpp"
+#include "core/planner/sets/load_balance.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,15 +15,15 @@ constexpr int kPowers[] = {3, 4, 5, 6};  // of two: 8, 16, 32, 64
 constexpr int kRoughPower = 5;
 constexpr int kSweeps = 6;
 
-class Balance {
+class LoadBalancer {
  public:
-  Balance(std::span<Together const> set, Model const& model) : set_(set) {
+  LoadBalancer(std::span<SetMember const> set, Model const& model) : set_(set) {
     place_of_resource_.assign(model.resources().count(), kNone);
     place_of_engine_.assign(model.resources().engine_count(), kNone);
     for (auto const& member : set) add(*member.transfer, member.usual, model);
   }
 
-  Balanced run(std::span<int const> powers) {
+  LoadBalance run(std::span<int const> powers) {
     for (auto const power : powers) sweep(power);
     return {std::move(shares_), Seconds(longest_)};
   }
@@ -184,7 +184,7 @@ class Balance {
     return false;
   }
 
-  std::span<Together const> set_;
+  std::span<SetMember const> set_;
   std::vector<std::uint32_t> place_of_resource_;
   std::vector<std::uint32_t> place_of_engine_;
   std::vector<double> load_;    // seconds
@@ -197,15 +197,17 @@ class Balance {
 
 }  // namespace
 
-Balanced balanced(std::span<Together const> set, Model const& model) { return Balance(set, model).run(kPowers); }
-Balanced roughly_balanced(std::span<Together const> set, Model const& model) {
-  return Balance(set, model).run({&kRoughPower, 1});
+LoadBalance balance_load(std::span<SetMember const> set, Model const& model) {
+  return LoadBalancer(set, model).run(kPowers);
 }
-bool is_balanced_within(Seconds time, std::span<Together const> set, Model const& model) {
-  return Balance(set, model).within(time.value());
+LoadBalance balance_load_quickly(std::span<SetMember const> set, Model const& model) {
+  return LoadBalancer(set, model).run({&kRoughPower, 1});
+}
+bool can_balance_within(Seconds time, std::span<SetMember const> set, Model const& model) {
+  return LoadBalancer(set, model).within(time.value());
 }
 
-bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, Option const& option, double bytes) {
+bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, TransferOption const& option, double bytes) {
   if (bytes < kSmallestShare * static_cast<double>(transfer.bytes.value())) return false;
   auto way = option.way;
   way.chunk = Bytes(0);

@@ -1,5 +1,5 @@
 // The heuristic that divides bytes over ways.
-#include "core/planner/sets/balance.hpp"
+#include "core/planner/sets/load_balance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ namespace {
 
 using namespace literals;
 
-std::vector<Together> all_of(TransferSet const& set) {
-  std::vector<Together> together;
-  for (std::size_t i = 0; i < set.transfers.size(); ++i) together.push_back({&set.transfers[i], set.usual[i]});
+std::vector<SetMember> all_of(TransferSet const& set) {
+  std::vector<SetMember> together;
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) together.push_back({&set.transfers[i], set.default_option[i]});
   return together;
 }
 
@@ -34,9 +34,9 @@ TEST(Balance, IsWithinWhatItTakes) {
   for (auto const bytes : {1_MiB, 64_MiB, 1_GiB}) {
     auto const set = to_and_fro(model, bytes);
     auto const together = all_of(set);
-    auto const longest = balanced(together, model).longest;
-    EXPECT_TRUE(is_balanced_within(longest * 1.000001, together, model));
-    EXPECT_FALSE(is_balanced_within(longest * 0.5, together, model));
+    auto const longest = balance_load(together, model).longest;
+    EXPECT_TRUE(can_balance_within(longest * 1.000001, together, model));
+    EXPECT_FALSE(can_balance_within(longest * 0.5, together, model));
   }
 }
 
@@ -44,13 +44,13 @@ TEST(Balance, OfOneWayEachIsThatOfTheFullest) {
   Model const model(test::machine_of({}));
   auto set = to_and_fro(model, 64_MiB);
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
-    set.transfers[i].options = {set.transfers[i].options[set.usual[i]]};
-    set.usual[i] = 0;
+    set.transfers[i].options = {set.transfers[i].options[set.default_option[i]]};
+    set.default_option[i] = 0;
   }
   auto const together = all_of(set);
-  auto const longest = balanced(together, model).longest;
-  EXPECT_TRUE(is_balanced_within(longest, together, model));
-  EXPECT_FALSE(is_balanced_within(longest * 0.999, together, model));
+  auto const longest = balance_load(together, model).longest;
+  EXPECT_TRUE(can_balance_within(longest, together, model));
+  EXPECT_FALSE(can_balance_within(longest * 0.999, together, model));
 }
 
 }  // namespace

@@ -6,13 +6,14 @@
 
 namespace lanewise {
 
-struct OnTime {
-  std::optional<Evaluation> trial;  // the best found; none without a solver, or where no schedule has all transfers
+struct ScheduledTrials {
+  std::optional<Evaluation>
+      evaluation;  // the best found; none without a solver, or where no schedule has all transfers
   std::vector<std::vector<Shares>> shares;  // how the best of them divide the bytes: drafts of plans that keep to none
 };
 
 // Of transfers that may all begin at once; every transfer may go in pieces. `known`: what the best plan so far takes.
 // Milliseconds for some transfers, seconds for 56.
-OnTime tried_on_time(TransferSet const& set, Model const& model, Seconds known);
+ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, Seconds known);
 
 }  // namespace lanewise
