@@ -7,8 +7,8 @@
 namespace lanewise {
 
 struct ScheduledTrials {
-  std::optional<Evaluation>
-      evaluation;  // the best found; none without a solver, or where no schedule has all transfers
+  // The best found. Absent without a solver, or where no schedule moves all transfers.
+  std::optional<Evaluation> best;
   std::vector<std::vector<Shares>> shares;  // how the best of them divide the bytes: drafts of plans that keep to none
 };
 
