@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/accuracy/accuracy.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
+#include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -33,7 +33,7 @@ void run(Session& session, Options const& options) {
     AccuracyWorld const world{
         .machine = machine,
         .override_machine = [&](Machine& m) { session.apply_settings(m); },
-        .executor = simulator,
+        .executor = sim::make_executor_if_available,
         .catalogue = session.catalogue,
         .calibration = calibration,
         .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text())};

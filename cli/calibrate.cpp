@@ -3,11 +3,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/calibration/calibrate.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
+#include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -25,7 +25,7 @@ void run(Session& session, CalibrateOptions const& options) {
   auto const source = SourceText::load(options.file);
   CalibrationRequest request{read_measurement(source), digest_of(source.text()), options.patterns, {}};
   for (auto const& text : session.settings) request.measurement.settings.push_back(parse_setting(text));
-  if (!options.patterns.empty()) request.executor = make_sim_executor;
+  if (!options.patterns.empty()) request.executor = sim::make_executor;
   auto const outcome = calibrate(request, machine, session.catalogue);
   if (!options.output.empty()) write_file(options.output, write_calibration(outcome.overlay));
   if (session.json)

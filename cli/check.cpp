@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "cli/executors.hpp"
-#include "cli/planned_input.hpp"
+#include "cli/executor_options.hpp"
+#include "cli/planning_options.hpp"
 #include "cli/session.hpp"
 #include "core/interop/exports/junit.hpp"
 #include "core/io/interrupt.hpp"
@@ -34,7 +34,7 @@ struct CheckOptions {
   std::string hw_runs;    // runs on hardware recorded elsewhere
   std::string runs_file;  // where to record those made here
   std::string nodes = launch::kNodesAuto;
-  OnHardware hardware;
+  HardwareOptions hardware;
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {

@@ -4,11 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
-#include "cli/machine_output.hpp"
 #include "cli/session.hpp"
+#include "core/interop/machines/machine_output.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
-#include "hw/hardware.hpp"
+#include "core/view/summary.hpp"
+#include "hw/hw_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -21,21 +21,6 @@ struct DiscoverOptions {
   std::string against;
   bool no_wake = false;
 };
-
-std::string counted(std::size_t count, std::string_view one, std::string const& many = {}) {
-  return fmt::format("{} {}", count, count == 1 ? std::string(one) : many.empty() ? fmt::format("{}s", one) : many);
-}
-
-std::string summary(Machine const& machine) {
-  auto const& virtualization = machine.hosts.front().settings.virtualization;
-  auto const where = virtualization.hypervisor.empty() ? std::string(virtualization.passthrough ? ", virtual" : "")
-                                                       : fmt::format(", virtual ({})", virtualization.hypervisor);
-  return fmt::format("{}: {}, {}, {}, {}, {}, {}{}\n", machine.name, counted(machine.sockets.size(), "socket"),
-                     counted(machine.numa_nodes.size(), "NUMA node"),
-                     counted(machine.all(PciKind::Switch).size(), "PCIe switch", "PCIe switches"),
-                     counted(machine.all(PciKind::Gpu).size(), "GPU"), counted(machine.all(PciKind::Nic).size(), "NIC"),
-                     counted(machine.all(PciKind::Nvme).size(), "NVMe drive"), where);
-}
 
 std::string finding_text(hw::Finding const& finding) {
   auto const more = finding.subjects.size() - 1;
@@ -53,14 +38,14 @@ void run(DiscoverOptions const& options, Session& session) {
   if (!options.against.empty())
     asked.against =
         read_topo_matrix(SourceText::from_memory(options.against, without_terminal_codes(read_file(options.against))));
-  auto const found = hardware().discover(asked, session.catalogue);
+  auto const found = hw::hardware().discover(asked, session.catalogue);
   auto const yaml = checked_yaml(found.machine, session.catalogue, "what was discovered");
-  auto const text = session.json ? hardware().discovery_json(found).dump(2) + "\n" : yaml;
+  auto const text = session.json ? hw::hardware().discovery_json(found).dump(2) + "\n" : yaml;
   if (options.output.empty())
     fmt::print("{}", text);
   else
     write_file(options.output, text);
-  fmt::print(stderr, "{}", summary(found.machine));
+  fmt::print(stderr, "{}", machine_summary(found.machine));
   for (auto const& note : found.machine.notes) fmt::print(stderr, "note: {}\n", note);
   for (auto const& finding : found.findings) fmt::print(stderr, "{}", finding_text(finding));
   if (asked.against && found.findings.empty()) fmt::print(stderr, "as '{}' says\n", options.against);

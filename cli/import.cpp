@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmark_options.hpp"
-#include "cli/machine_output.hpp"
 #include "cli/session.hpp"
-#include "core/interop/machines/nccl.hpp"
+#include "core/interop/machines/machine_output.hpp"
+#include "core/interop/machines/nccl/topology.hpp"
 #include "core/interop/machines/topo_m.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/measurement/measurement_writer.hpp"

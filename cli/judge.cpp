@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmark_options.hpp"
-#include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/diagnosis/judgement.hpp"
-#include "core/io/error.hpp"
+#include "core/interop/benchmarks/measured_input.hpp"
+#include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -17,28 +17,17 @@ struct JudgeOptions {
   BenchmarkArguments benchmark;
 };
 
-// A measurement file, or what a benchmark printed.
-Measurement measurement_in(SourceText const& source, JudgeOptions const& options, Session& session) {
-  if (auto const tool = detect_benchmark(source.text());
-      tool && source.text().find("measurement/1") == std::string::npos)
-    return read_benchmark(*tool, source, session.machine(), options.benchmark.parsed());
-  if (source.text().find("lanewise") != std::string::npos) return read_measurement(source);
-  std::string tools;
-  for (auto const tool : kBenchmarks) tools += fmt::format("\n  {}", describe(tool));
-  throw InputError(
-      fmt::format("{}: neither a measurement file nor the output of a known benchmark:{}", source.name(), tools));
-}
-
 void run(Session& session, JudgeOptions const& options) {
   auto const standard_input = options.file == "-";
   auto const source =
       SourceText::from_memory(standard_input ? "stdin" : options.file,
                               without_terminal_codes(read_file(standard_input ? "/dev/stdin" : options.file)));
-  auto const measurement = measurement_in(source, options, session);
+  auto const measurement = read_measured_input(
+      source, [&] { return session.machine(); }, options.benchmark.parsed());
   auto const described = session.catalogue.machine(session.machine_name);
   AccuracyWorld const world{.machine = [&](Measurement const&) { return described; },
                             .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
-                            .executor = simulator,
+                            .executor = sim::make_executor_if_available,
                             .catalogue = session.catalogue};
   auto const judgement = diagnose(measurement, world);
   if (session.json)

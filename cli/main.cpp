@@ -5,10 +5,11 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/executors.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
+#include "hw/hw_library.hpp"
+#include "sim/sim_library.hpp"
 
 namespace {
 
@@ -26,15 +27,19 @@ void refuse_unknown_command(CLI::App const& app, int argc, char** argv) {
                                          fmt::join(names, ", ")));
 }
 
+// The version, and a line an executor: what is built in, or why it is not.
+std::string version_text() {
+  return fmt::format("lanewise {}\nsim: {}\nhw:  {}\n", LANEWISE_VERSION, lanewise::sim::about(),
+                     lanewise::hw::hardware().about());
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Plans GPU data transfers, and proves the plan right in simulation and on hardware.\nRates are decimal (GB/s = "
       "1e9 bytes/s), sizes binary (MiB, GiB).",
       "lanewise"};
   app.require_subcommand(1);
-  app.set_version_flag(
-      "--version", [] { return fmt::format("lanewise {}\n{}", LANEWISE_VERSION, lanewise::cli::executors_text()); },
-      "version, and which executors this build has");
+  app.set_version_flag("--version", version_text, "version, and which executors this build has");
   lanewise::cli::Session session;
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);

@@ -2,9 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
+#include "cli/executor_options.hpp"
 #include "cli/session.hpp"
 #include "core/explain/matrix.hpp"
+#include "core/explain/places.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -18,15 +19,6 @@ struct MatrixOptions {
   bool bidirectional = false;
 };
 
-std::vector<Place> places_of(Machine const& machine, std::vector<std::string> const& texts) {
-  std::vector<Place> places;
-  for (auto const& text : texts)
-    for (auto const& name : expand_range(text)) places.push_back(machine.place(name));
-  if (!texts.empty()) return places;
-  for (auto const gpu : machine.all(PciKind::Gpu)) places.emplace_back(gpu);
-  return places;
-}
-
 void run(Session& session, MatrixOptions const& options) {
   Model const model(session.machine());
   MatrixQuestion question;
@@ -35,12 +27,14 @@ void run(Session& session, MatrixOptions const& options) {
   question.bytes = argument(parse_bytes(options.bytes.empty() ? usual : options.bytes));
   question.op = argument(parse_op(options.op));
   question.bidirectional = options.bidirectional;
-  question.places = places_of(model.machine(), options.places);
+  auto const& machine = model.machine();
+  for (auto const& name : options.places.empty() ? all_gpus(machine) : places_named(machine, options.places))
+    question.places.push_back(machine.place(name));
   auto const mode = options.mode.empty() ? (options.bidirectional ? "sim" : "model") : options.mode;
   auto const executor = mode == "model" ? nullptr : make_executor(mode, model, {});
   auto const matrix = make_matrix(model, question, executor.get());
   if (session.json)
-    fmt::print("{}\n", matrix_json(matrix, model.machine().name).dump(2));
+    fmt::print("{}\n", matrix_json(matrix, machine.name).dump(2));
   else
     fmt::print("{}", matrix_text(matrix));
 }

@@ -7,13 +7,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
+#include "cli/executor_options.hpp"
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/measuring.hpp"
+#include "core/measurement/new_measurement.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
+#include "hw/hw_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -47,34 +49,19 @@ std::string machine_beside(std::string const& machine, fs::path const& output) {
   return fs::proximate(fs::absolute(machine), fs::absolute(output).parent_path()).string();
 }
 
-// What a new measurement says of itself, or the one to go on with.
-Measurement beginning(Session const& session, MeasureOptions const& options, Machine const& machine) {
+// A new measurement, or with --resume the one in the file.
+Measurement first_state(Session const& session, MeasureOptions const& options, Machine const& machine) {
   std::error_code error;
-  auto const print = fingerprint(machine);
   if (fs::exists(options.output, error)) {
     if (!options.resume && !options.force)
       throw InputError(options.output + " is there already: --resume goes on with it, --force measures anew");
-    if (options.resume) {
-      auto so_far = read_measurement(SourceText::load(options.output));
-      if (auto const of = so_far.environment.find("machine_fingerprint");
-          of == so_far.environment.end() || of->second != print)
-        throw InputError(options.output + " is of another machine or other settings; it cannot be gone on with");
-      return so_far;
-    }
+    if (options.resume) return resumed_measurement(SourceText::load(options.output), machine);
   }
-  Measurement measurement;
-  measurement.name = fs::path(options.output).stem().string();
-  measurement.title = fmt::format("{} measured by lanewise", machine.title.empty() ? machine.name : machine.title);
-  measurement.machine = machine_beside(session.machine_name, options.output);
-  measurement.source = "lanewise measure " LANEWISE_VERSION;
-  measurement.date = today();
-  measurement.method = fmt::format(
-      "medians of {}; single transfers back to back in one stream between two events, behind a gate; patterns released "
-      "together by a gate on every GPU; every byte checked on the device",
-      options.repetition.repeat);
-  measurement.grade = "A";
-  measurement.environment["machine_fingerprint"] = print;
-  return measurement;
+  return new_measurement(machine, {.name = fs::path(options.output).stem().string(),
+                                   .machine = machine_beside(session.machine_name, options.output),
+                                   .version = LANEWISE_VERSION,
+                                   .date = today(),
+                                   .repeat = options.repetition.repeat});
 }
 
 // On a terminal one line that is written over, elsewhere nothing but what was left out.
@@ -112,8 +99,8 @@ void run(Session& session, MeasureOptions const& options) {
   auto const series = series_to_measure(model, wanted(options));
   if (options.dry) return list(series);
   if (options.output.empty()) throw InputError("say with -o which file to write");
-  auto measurement = beginning(session, options, model.machine());
-  auto const meter = hardware().make_meter(model, options.repetition);
+  auto measurement = first_state(session, options, model.machine());
+  auto const meter = hw::hardware().make_meter(model, options.repetition);
   measurement.environment.merge(meter->environment());
   InterruptScope const interruptible;
   Progress progress;

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
-#include "cli/planned_input.hpp"
+#include "cli/planning_options.hpp"
 #include "cli/session.hpp"
 #include "core/explain/set_report.hpp"
 #include "core/io/error.hpp"
+#include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -22,7 +22,7 @@ void run(Session& session, ReportOptions const& options) {
   auto const effort = argument(parse_effort(options.effort));
   std::vector<SetResult> results;
   auto const add = [&](Machine const& machine) {
-    auto of_machine = judge_sets(Model(machine), bytes, effort, make_sim_executor);
+    auto of_machine = judge_sets(Model(machine), bytes, effort, sim::make_executor);
     results.insert(results.end(), of_machine.begin(), of_machine.end());
   };
   bool const one = !session.machine_name.empty();

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/io/error.hpp"
+#include "core/io/file.hpp"
 #include "core/machine/setting.hpp"
 
 namespace lanewise::cli {
@@ -103,6 +105,15 @@ std::vector<fs::path> yaml_files(std::vector<std::string> const& arguments) {
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;
+}
+
+void put_result(Session const& session, std::string const& output, nlohmann::ordered_json const& json,
+                std::string const& text) {
+  if (!output.empty()) write_file(output, json.dump(2) + "\n");
+  if (session.json)
+    fmt::print("{}\n", json.dump(2));
+  else
+    fmt::print("{}", text);
 }
 
 }  // namespace lanewise::cli

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,10 @@ struct Session {
 
 // Files as given; folders as all the YAML files below them, in order of name. Throws InputError for an empty folder.
 std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& arguments);
+
+// Prints JSON with --json, else the text; and writes the JSON to the file `output` where that is not empty.
+void put_result(Session const& session, std::string const& output, nlohmann::ordered_json const& json,
+                std::string const& text);
 
 // The value of a parsed argument; throws InputError with the parser's reason when there is none.
 template <class T>

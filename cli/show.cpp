@@ -3,7 +3,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/graphviz.hpp"
 #include "cli/session.hpp"
 #include "core/io/file.hpp"
 #include "core/machine/machine_file.hpp"
@@ -11,6 +10,7 @@
 #include "core/view/machine_json.hpp"
 #include "core/view/topo.hpp"
 #include "core/view/tree.hpp"
+#include "process/graphviz.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -3,17 +3,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/executors.hpp"
-#include "cli/planned_input.hpp"
+#include "cli/planning_options.hpp"
 #include "cli/session.hpp"
 #include "core/explain/why.hpp"
 #include "core/explain/why_run.hpp"
+#include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
 namespace {
 
 struct WhyOptions {
-  PlannedInput input;
+  PlanningOptions input;
   std::string from, to;
   std::string bytes = "256 MiB";
   std::string op = "copy";
@@ -39,9 +39,9 @@ void explain_transfer(Session& session, WhyOptions const& options) {
 }
 
 void explain_run(Session& session, WhyOptions const& options) {
-  auto const [model, plan, again] = prepare(session, options.input);
-  auto const trace = make_sim_executor(model)->run(plan);
-  auto const explanation = explain(plan, trace, model, Replanning{again, make_sim_executor});
+  auto const [model, plan, replan] = prepare(session, options.input);
+  auto const trace = sim::make_executor(model)->run(plan);
+  auto const explanation = explain(plan, trace, model, Replanning{replan, sim::make_executor});
   if (session.json)
     fmt::print("{}\n", why_run_json(explanation, model.machine()).dump(2));
   else

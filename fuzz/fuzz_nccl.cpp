@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/interop/machines/nccl.hpp"
+#include "core/interop/machines/nccl/topology.hpp"
 #include "fuzz/reads_back.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

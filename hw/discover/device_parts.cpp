@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/interop/machines/nccl_parts.hpp"
+#include "core/interop/machines/nccl/parts.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/interop/machines/nccl_parts.hpp"
+#include "core/interop/machines/nccl/parts.hpp"
 
 namespace lanewise::hw {
 namespace {

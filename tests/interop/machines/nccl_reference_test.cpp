@@ -1,7 +1,7 @@
 // Topology files of real machines, where a folder of them lies beside the source tree.
 #include <filesystem>
 
-#include "core/interop/machines/nccl.hpp"
+#include "core/interop/machines/nccl/topology.hpp"
 #include "tests/interop/import_test_support.hpp"
 
 namespace lanewise {

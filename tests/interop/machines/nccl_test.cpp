@@ -1,8 +1,8 @@
-#include "core/interop/machines/nccl.hpp"
+#include "core/interop/machines/nccl/topology.hpp"
 
 #include <fmt/format.h>
 
-#include "core/interop/machines/nccl_document.hpp"
+#include "core/interop/machines/nccl/document.hpp"
 #include "core/machine/path_class.hpp"
 #include "tests/interop/import_test_support.hpp"
 

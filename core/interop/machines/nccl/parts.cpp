@@ -1,4 +1,4 @@
-#include "core/interop/machines/nccl_parts.hpp"
+#include "core/interop/machines/nccl/parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/interop/machines/nccl_links.hpp"
+#include "core/interop/machines/nccl/links.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/interop/machines/nccl_document.hpp"
+#include "core/interop/machines/nccl/document.hpp"
 
 #include <fmt/format.h>
 

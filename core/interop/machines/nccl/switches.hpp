@@ -1,5 +1,5 @@
 #pragma once
-#include "core/interop/machines/nccl_document.hpp"
+#include "core/interop/machines/nccl/document.hpp"
 
 namespace lanewise {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/interop/machines/machine_builder.hpp"
-#include "core/interop/machines/nccl_document.hpp"
+#include "core/interop/machines/nccl/document.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/interop/machines/nccl.hpp"
+#include "core/interop/machines/nccl/topology.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <set>
 
 #include "core/interop/machines/machine_builder.hpp"
-#include "core/interop/machines/nccl_document.hpp"
-#include "core/interop/machines/nccl_links.hpp"
-#include "core/interop/machines/nccl_parts.hpp"
-#include "core/interop/machines/nccl_switches.hpp"
+#include "core/interop/machines/nccl/document.hpp"
+#include "core/interop/machines/nccl/links.hpp"
+#include "core/interop/machines/nccl/parts.hpp"
+#include "core/interop/machines/nccl/switches.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/interop/machines/nccl_switches.hpp"
+#include "core/interop/machines/nccl/switches.hpp"
 
 #include <fmt/format.h>
 

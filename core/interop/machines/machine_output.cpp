@@ -1,4 +1,4 @@
-#include "cli/machine_output.hpp"
+#include "core/interop/machines/machine_output.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "core/io/error.hpp"
 #include "core/machine/machine_file.hpp"
 
-namespace lanewise::cli {
+namespace lanewise {
 
 void check_name(std::string const& name) {
   constexpr auto* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -23,4 +23,4 @@ std::string checked_yaml(Machine const& machine, Catalogue& catalogue, std::stri
   return yaml;
 }
 
-}  // namespace lanewise::cli
+}  // namespace lanewise

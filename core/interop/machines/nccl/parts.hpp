@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/interop/machines/machine_builder.hpp"
-#include "core/interop/machines/nccl_document.hpp"
+#include "core/interop/machines/nccl/document.hpp"
 
 namespace lanewise {
 

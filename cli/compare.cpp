@@ -1,0 +1,40 @@
+// lanewise compare: two traces of one plan, step by step.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/session.hpp"
+#include "core/io/json.hpp"
+#include "core/verdict/comparison.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct CompareOptions {
+  std::string predicted;
+  std::string measured;
+};
+
+Trace read_trace(std::string const& file) { return trace_from_json(parse_json(SourceText::load(file), "trace/1")); }
+
+void run(Session& session, CompareOptions const& options) {
+  auto const comparison = compare(read_trace(options.predicted), read_trace(options.measured));
+  if (session.json)
+    fmt::print("{}\n", comparison_json(comparison).dump(2));
+  else
+    fmt::print("{}", comparison_text(comparison));
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("compare", "Compare two traces of one plan, step by step");
+  auto options = std::make_shared<CompareOptions>();
+  command->add_option("first", options->predicted, "a trace made by `lanewise run -o` (predicted)")->required();
+  command->add_option("second", options->measured, "another trace of the same plan (measured)")->required();
+  session.add_json(*command);
+  command->callback([&session, options] { run(session, *options); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,30 @@
+#pragma once
+// The options of commands that run plans, and the executor they ask for.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "core/model/model.hpp"
+#include "core/plan/executor.hpp"
+#include "hw/hardware.hpp"
+
+namespace lanewise::cli {
+
+struct HardwareOptions {
+  hw::Repetition repetition;
+  std::string completion = "polling";
+  std::shared_ptr<hw::Nodes> nodes;  // set by join()
+
+  // Joins the processes that a launcher started (mpirun, srun). True in the first process, which goes on; false in the
+  // others once they have served it, and then the command is done.
+  bool join();
+};
+
+// The executor of a mode: "sim", or "hw" after join(). Throws MissingError saying what is not here.
+std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, HardwareOptions const& options);
+// Adds --repeat and --completion.
+void add_hardware_options(CLI::App& command, HardwareOptions& options);
+// Adds --repeat.
+void add_repeat(CLI::App& command, hw::Repetition& repetition);
+
+}  // namespace lanewise::cli

@@ -1,0 +1,49 @@
+// lanewise plan: a scenario as a plan, with every decision.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/planning_options.hpp"
+#include "cli/session.hpp"
+#include "core/estimate/estimate.hpp"
+#include "core/io/json.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
+#include "core/verdict/run_ranges.hpp"
+#include "core/view/optimality.hpp"
+#include "core/view/plan_text.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct PlanOptions {
+  PlanningOptions planning;
+  std::string output;
+};
+
+void run(Session& session, PlanOptions const& options) {
+  auto prepared = prepare(session, options.planning);
+  auto const& model = prepared.model;
+  auto& plan = prepared.plan;
+  add_ranges(plan, model);
+  auto const bound = lower_bound(plan, model);
+  auto const makespan = through_json(estimate(model, plan.steps).makespan);
+  auto json = to_json(plan, model.machine());
+  add_optimality(json, makespan, bound);
+  add_collective(json, plan, makespan);
+  put_result(
+      session, options.output, json,
+      plan_text(plan, model.machine()) + collective_text(plan, makespan) + optimality_text(makespan, bound) + "\n");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("plan", "Plan a scenario, and show every decision");
+  auto options = std::make_shared<PlanOptions>();
+  command->add_option("input", options->planning.file, "a scenario file")->required();
+  session.add_machine(*command, "--on", false);
+  add_planning(*command, options->planning);
+  command->add_option("-o,--output", options->output, "also write the plan as JSON to this file");
+  command->callback([&session, options] { run(session, *options); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,35 @@
+#include "cli/planning_options.hpp"
+
+namespace lanewise::cli {
+
+PreparedPlan prepare(Session& session, PlanningOptions const& options) {
+  PlanningRequest request{.file = options.file,
+                          .machine = session.machine_name,
+                          .variant = options.variant,
+                          .objective = {},
+                          .effort = argument(parse_effort(options.effort))};
+  if (!options.objective.empty()) request.objective = argument(parse_objective(options.objective));
+  return prepare_plan(
+      request, session.catalogue,
+      [&](std::filesystem::path const& folder, std::string const& name) {
+        return session.machine_named_in(folder, name);
+      },
+      [&](Machine& machine) { session.apply_settings(machine); });
+}
+
+void add_effort(CLI::App& command, std::string& effort) {
+  command
+      .add_option("--effort", effort,
+                  "full, or quick: plan sets of transfers in milliseconds; such plans take a few percent longer")
+      ->type_name("EFFORT")
+      ->capture_default_str();
+}
+
+void add_planning(CLI::App& command, PlanningOptions& options) {
+  command.add_option("--variant", options.variant, "take this variant of the scenario");
+  command.add_option("--objective", options.objective,
+                     "plan for each, makespan or slowdown, instead of what the scenario says");
+  add_effort(command, options.effort);
+}
+
+}  // namespace lanewise::cli

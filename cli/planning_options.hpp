@@ -1,0 +1,27 @@
+#pragma once
+// The options of commands that take a scenario or a plan.
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/session.hpp"
+#include "core/scenario/prepared_plan.hpp"
+
+namespace lanewise::cli {
+
+inline constexpr char kFullEffort[] = "full";
+
+struct PlanningOptions {
+  std::string file;       // a scenario, or a plan made by `lanewise plan -o`
+  std::string variant;    // empty: the only one
+  std::string objective;  // empty: the scenario's
+  std::string effort = kFullEffort;
+};
+
+// Reads the file and plans it on the machine of the command line, or on the one it names.
+PreparedPlan prepare(Session& session, PlanningOptions const& options);
+// Adds --effort.
+void add_effort(CLI::App& command, std::string& effort);
+// Adds --variant, --objective and --effort.
+void add_planning(CLI::App& command, PlanningOptions& options);
+
+}  // namespace lanewise::cli

@@ -1,0 +1,62 @@
+#include "core/scenario/prepared_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/io/json.hpp"
+#include "core/scenario/scenario.hpp"
+
+namespace lanewise {
+namespace {
+
+// The scenario's settings and those of the wanted variant after them.
+std::vector<Setting> settings_of(Scenario const& scenario, std::string const& wanted) {
+  auto settings = scenario.settings;
+  if (wanted.empty() && scenario.variants.size() > 1) {
+    std::string names;
+    for (auto const& variant : scenario.variants) names += (names.empty() ? "" : ", ") + variant.name;
+    throw InputError(fmt::format("scenario '{}' has variants; choose one with --variant: {}", scenario.name, names));
+  }
+  for (auto const& variant : scenario.variants) {
+    if (!wanted.empty() && variant.name != wanted) continue;
+    settings.insert(settings.end(), variant.settings.begin(), variant.settings.end());
+    return settings;
+  }
+  throw InputError(fmt::format("scenario '{}' has no variant '{}'", scenario.name, wanted));
+}
+
+std::string const& machine_of(PlanningRequest const& request, Scenario const& scenario) {
+  if (!request.machine.empty()) return request.machine;
+  if (scenario.machines.size() == 1) return scenario.machines.front();
+  throw InputError(fmt::format("scenario '{}' is for several machines; choose one with --on", scenario.name));
+}
+
+bool is_json(SourceText const& source) {
+  auto const first = source.text().find_first_not_of(" \t\r\n");
+  return first != std::string::npos && source.text()[first] == '{';
+}
+
+}  // namespace
+
+PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, MachineFinder const& find_machine,
+                          std::function<void(Machine&)> const& override_machine) {
+  auto const source = SourceText::load(request.file);
+  if (is_json(source)) {
+    auto const json = parse_json(source, "plan/1");
+    Model model(find_machine({}, request.machine.empty() ? json.value("machine", std::string()) : request.machine));
+    auto plan = plan_from_json(json, model.machine());
+    return {std::move(model), plan, [plan](Model const&) { return plan; }};
+  }
+  auto scenario = read_scenario(source);
+  auto machine = find_machine(std::filesystem::path(request.file).parent_path(), machine_of(request, scenario));
+  for (auto const& setting : settings_of(scenario, request.variant)) apply_setting(machine, setting, catalogue);
+  override_machine(machine);
+  Model model(std::move(machine));
+  Aim const aim{request.objective.value_or(scenario.objective), request.effort};
+  auto plan = plan_of(scenario, model, aim);
+  return {std::move(model), std::move(plan),
+          [scenario = std::move(scenario), aim](Model const& other) { return plan_of(scenario, other, aim); }};
+}
+
+}  // namespace lanewise
