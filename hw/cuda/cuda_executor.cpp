@@ -23,8 +23,8 @@ Laid laid_out(Plan const& plan, Model const& model, Devices& devices) {
   auto const& machine = model.machine();
   if (auto const why = why_streams(plan, machine))
     return {std::make_unique<PlanRun>(plan, model, devices), "streams: " + *why};
-  if (auto const lines = line_programs(plan, machine, most_blocks(plan, devices, most_blocks_of_lines)))
-    return {std::make_unique<LineRun>(plan, devices, *lines), "one kernel a GPU: data with flags"};
+  if (auto const lines = ll_programs(plan, machine, max_blocks(plan, devices, max_resident_ll_blocks)))
+    return {std::make_unique<LLRun>(plan, devices, *lines), "one kernel a GPU: data with flags"};
   return {std::make_unique<ProgramRun>(plan, devices), "one kernel a GPU"};
 }
 

@@ -51,7 +51,7 @@ class MpiGroup : public Group {
     hosts_.resize(counts_.size());
     std::array<char, 256> name{};
     gethostname(name.data(), name.size() - 1);
-    hosts_ = all(name.data());
+    hosts_ = all_gather(name.data());
   }
   MpiGroup(MpiGroup const&) = delete;
   MpiGroup& operator=(MpiGroup const&) = delete;
@@ -69,7 +69,7 @@ class MpiGroup : public Group {
     return whole.substr(0, whole.find(','));
   }
 
-  std::string from_first(std::string text) override {
+  std::string broadcast(std::string text) override {
     throw_if_broken();
     said_ = std::move(text);
     count_ = rank_ == 0 ? count_of(said_) : 0;
@@ -82,7 +82,7 @@ class MpiGroup : public Group {
     return std::move(said_);
   }
 
-  std::vector<std::string> all(std::string text) override {
+  std::vector<std::string> all_gather(std::string text) override {
     throw_if_broken();
     said_ = std::move(text);
     count_ = count_of(said_);
@@ -103,7 +103,7 @@ class MpiGroup : public Group {
     return parts;
   }
 
-  Seconds ahead_of_first() override {
+  Seconds clock_offset() override {
     double ahead = 0;
     for (int other = 1; other < size(); ++other) {
       if (rank_ == 0) answer_clock(other);
@@ -112,7 +112,7 @@ class MpiGroup : public Group {
     return Seconds(ahead);
   }
 
-  void tell_failure() override {
+  void announce_failure() override {
     told_.push_back(round_);
     for (int other = 0; other < size(); ++other) {
       if (other == rank_) continue;
@@ -192,7 +192,7 @@ class MpiGroup : public Group {
   std::vector<int> begins_;
   std::vector<int> counts_;
   std::vector<std::string> hosts_;
-  int round_ = 0;        // of all()
+  int round_ = 0;        // of all_gather()
   std::list<int> told_;  // rounds that were lost here: what MPI sends must stay where it is
 };
 

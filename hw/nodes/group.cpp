@@ -21,10 +21,10 @@ class Alone : public Group {
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
   [[nodiscard]] std::string about() const override { return "this process alone"; }
-  std::string from_first(std::string text) override { return text; }
-  std::vector<std::string> all(std::string text) override { return {std::move(text)}; }
-  Seconds ahead_of_first() override { return Seconds(0); }
-  void tell_failure() override {}
+  std::string broadcast(std::string text) override { return text; }
+  std::vector<std::string> all_gather(std::string text) override { return {std::move(text)}; }
+  Seconds clock_offset() override { return Seconds(0); }
+  void announce_failure() override {}
   bool failed_elsewhere() override { return false; }
 
  private:

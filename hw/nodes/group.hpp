@@ -3,8 +3,8 @@
 // a run nothing passes here but the news that one of them failed.
 //
 //   auto const group = make_group();               // MPI's where a launcher started us, else this process alone
-//   auto const plan = group->from_first(text);     // what the first has, at all
-//   auto const said = group->all("ready");         // what each says, by rank: also a barrier
+//   auto const plan = group->broadcast(text);     // what the first has, at all
+//   auto const said = group->all_gather("ready");         // what each says, by rank: also a barrier
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,14 +30,15 @@ class Group {
   // These are called by all processes together, and wait for all: after Ctrl-C too, so that all hear the same and can
   // tell one another, but no longer than some seconds. Then they throw Interrupted, and whoever is left is on his own:
   // the group says and hears nothing any more.
-  virtual std::string from_first(std::string text) = 0;
-  virtual std::vector<std::string> all(std::string text) = 0;
+  virtual std::string broadcast(std::string text) = 0;
+  virtual std::vector<std::string> all_gather(std::string text) = 0;
   // Called by all together as well; it does not look for Ctrl-C. How far this process's monotonic clock is ahead of the
   // first's: half of the shortest of many round trips is how wrong that can be.
-  virtual Seconds ahead_of_first() = 0;
+  virtual Seconds clock_offset() = 0;
 
-  // Tells the others that this run is lost, without waiting; and whether one of them has said so. all() forgets it.
-  virtual void tell_failure() = 0;
+  // Tells the others that this run is lost, without waiting; and whether one of them has said so. all_gather() forgets
+  // it.
+  virtual void announce_failure() = 0;
   virtual bool failed_elsewhere() = 0;
 };
 

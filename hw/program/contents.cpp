@@ -105,7 +105,7 @@ std::vector<Content> held(Collective const& collective, std::size_t who) {
 
 }  // namespace
 
-Contents contents_at_first(Plan const& plan) {
+Contents initial_contents(Plan const& plan) {
   Contents contents(plan.buffers.size());
   for (auto const& of : collectives_of(plan))
     for (std::size_t who = 0; who < of.collective.among.size(); ++who)
@@ -113,7 +113,7 @@ Contents contents_at_first(Plan const& plan) {
   return contents;
 }
 
-Contents contents_in_the_end(Plan const& plan) {
+Contents expected_contents(Plan const& plan) {
   Contents contents(plan.buffers.size());
   for (auto const& of : collectives_of(plan))
     for (std::size_t who = 0; who < of.collective.among.size(); ++who)

@@ -17,7 +17,7 @@ struct Content {
 using Contents = std::vector<std::vector<Content>>;  // of each of the plan's buffers
 
 // What is named nowhere may hold anything. Both throw PlanError for a plan without a collective.
-Contents contents_at_first(Plan const& plan);
-Contents contents_in_the_end(Plan const& plan);
+Contents initial_contents(Plan const& plan);
+Contents expected_contents(Plan const& plan);
 
 }  // namespace lanewise::hw

@@ -11,10 +11,10 @@
 namespace lanewise::hw {
 namespace {
 
-static_assert(kMaxGpusOfProgram == kMaxFusedKernelGpus);
+static_assert(kMaxProgramGpus == kMaxFusedKernelGpus);
 
 // A block's threads take this much at a time; fewer bytes do not feed it.
-constexpr std::int64_t kBytesOfBlock = std::int64_t{512} * 16;
+constexpr std::int64_t kBytesPerBlock = std::int64_t{512} * 16;
 
 // Additions are loads of the GPU that keeps the sum.
 bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
@@ -28,12 +28,12 @@ class ProgramLowering {
         level_[index(id)] = std::max(level_[index(id)], level_[index(before)] + 1);
   }
 
-  DevicePrograms lower(std::uint32_t most_blocks) {
+  DevicePrograms lower(std::uint32_t max_blocks) {
     for (auto const id : order_)
       if (!joins(id)) begin_task(id);
     find_waits();
     sort_by_level();
-    assign_blocks(programs_.tasks, level_of_task_, most_blocks, kBytesOfBlock);
+    assign_blocks(programs_.tasks, level_of_task_, max_blocks, kBytesPerBlock);
     return std::move(programs_);
   }
 
@@ -126,8 +126,7 @@ class ProgramLowering {
 
 }  // namespace
 
-std::vector<std::size_t> DevicePrograms::reached_by(Task const& task,
-                                                    std::vector<lanewise::Buffer> const& buffers) const {
+std::vector<std::size_t> DevicePrograms::reached_by(Task const& task, std::vector<Buffer> const& buffers) const {
   std::vector<std::size_t> reached;
   auto const reach = [&](Region const& region) {
     auto const found = std::find(gpus.begin(), gpus.end(), buffers[index(region.buffer)].at);
@@ -143,16 +142,16 @@ std::optional<std::string> why_streams(Plan const& plan, Machine const& machine)
   if (!plan.collective) return "its steps share no buffers";
   for (auto const& step : plan.steps)
     if (auto why = why_not_fusible(step, machine)) return why;
-  if (plan.collective->among.size() > kMaxGpusOfProgram) return "so many GPUs are too many for flags";
+  if (plan.collective->among.size() > kMaxProgramGpus) return "so many GPUs are too many for flags";
   auto const programs = lower(plan, 1);
   Addresses const anywhere{std::vector<std::uint64_t>(plan.buffers.size()),
                            std::vector<std::uint64_t>(programs.gpus.size())};
   for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu)
-    if (image_of(programs, plan.buffers, gpu, anywhere).bytes.size() > kMaxBytesOfProgram)
+    if (image_of(programs, plan.buffers, gpu, anywhere).bytes.size() > kMaxProgramBytes)
       return "its programs would not fit a multiprocessor's shared memory";
   return std::nullopt;
 }
 
-DevicePrograms lower(Plan const& plan, std::uint32_t most_blocks) { return ProgramLowering(plan).lower(most_blocks); }
+DevicePrograms lower(Plan const& plan, std::uint32_t max_blocks) { return ProgramLowering(plan).lower(max_blocks); }
 
 }  // namespace lanewise::hw

@@ -30,15 +30,14 @@ struct DevicePrograms {
   std::vector<Task> tasks;
 
   // GPUs other than the task's own whose memory it touches.
-  [[nodiscard]] std::vector<std::size_t> reached_by(Task const& task,
-                                                    std::vector<lanewise::Buffer> const& buffers) const;
+  [[nodiscard]] std::vector<std::size_t> reached_by(Task const& task, std::vector<Buffer> const& buffers) const;
 };
 
 // Why this plan is better done, or can only be done, by streams and events; nullopt: by programs. Programs are for
 // plans whose every step is a load, store or addition within a GPU or between GPUs that reach one another.
 std::optional<std::string> why_streams(Plan const& plan, Machine const& machine);
 
-// `most_blocks`: that one GPU holds at a time. The plan must be one that why_streams() does not refuse.
-DevicePrograms lower(Plan const& plan, std::uint32_t most_blocks);
+// `max_blocks`: that one GPU holds at a time. The plan must be one that why_streams() does not refuse.
+DevicePrograms lower(Plan const& plan, std::uint32_t max_blocks);
 
 }  // namespace lanewise::hw

@@ -14,25 +14,25 @@ namespace lanewise::hw {
 namespace {
 
 constexpr auto kElement = kLLElement.value();
-constexpr std::int64_t kBytesOfLineBlock = 512 * kElement;  // one element a thread
+constexpr std::int64_t kBytesPerLLBlock = 512 * kElement;  // one element a thread
 // One for each step that a GPU sends or gets, of at most an own cell, the lines of each step and a target.
-static_assert(kMaxLineTasks >= kMaxLLSteps && kMaxLineAddresses >= 4 * kMaxLLSteps);
+static_assert(kMaxLLTasks >= kMaxLLSteps && kMaxLLAddresses >= 4 * kMaxLLSteps);
 
 ElementRange source_of(Step const& step) { return {step.reads->buffer, step.reads->offset, step.bytes}; }
 ElementRange target_of(Step const& step) { return {step.writes->buffer, step.writes->offset, step.bytes}; }
 Region region_of(ElementRange const& cell) { return {cell.buffer, cell.offset}; }
 
-class LineLowering {
+class LLLowering {
  public:
-  LineLowering(Plan const& plan, Machine const& machine) : plan_(plan), machine_(machine) {}
+  LLLowering(Plan const& plan, Machine const& machine) : plan_(plan), machine_(machine) {}
 
-  std::optional<LinePrograms> lower(std::uint32_t most_blocks) {
+  std::optional<LLPrograms> lower(std::uint32_t max_blocks) {
     if (!plan_.collective || !uses_ll_protocol(plan_.steps) || !are_on_gpus()) return std::nullopt;
-    lay_out_lines();
+    assign_ll_memory();
     receiver_.resize(plan_.steps.size());
     for (auto const id : in_order(plan_.steps))
       if (!take(id)) return std::nullopt;
-    finish(most_blocks);
+    finish(max_blocks);
     return std::move(programs_);
   }
 
@@ -42,14 +42,14 @@ class LineLowering {
                        [&](Step const& step) { return gpu_at(machine_, step.from) && gpu_at(machine_, step.to); });
   }
 
-  void lay_out_lines() {
-    programs_.lines_at.resize(plan_.steps.size());
+  void assign_ll_memory() {
+    programs_.ll_offsets.resize(plan_.steps.size());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       auto const& step = plan_.steps[i];
       auto const to = gpu_of(step.to);
       if (step.from == step.to) continue;
       gpu_of(step.from);
-      programs_.lines_at[i] = programs_.lines[to];
+      programs_.ll_offsets[i] = programs_.lines[to];
       programs_.lines[to] += step.bytes * 2;
     }
   }
@@ -142,7 +142,7 @@ class LineLowering {
     return std::any_of(sends.begin(), sends.end(), [&](StepId next) { return next == last || comes_of(next, last); });
   }
 
-  void finish(std::uint32_t most_blocks) {
+  void finish(std::uint32_t max_blocks) {
     auto& tasks = programs_.tasks;
     std::vector<std::size_t> sender(plan_.steps.size());
     for (std::size_t i = 0; i < tasks.size(); ++i)
@@ -159,27 +159,27 @@ class LineLowering {
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return level_of(a) < level_of(b); });
-    std::vector<LineTask> sorted;
+    std::vector<LLTask> sorted;
     std::vector<std::size_t> levels;
     for (auto const i : order) {
       levels.push_back(level_of(i));
       sorted.push_back(std::move(tasks[i]));
     }
     tasks = std::move(sorted);
-    assign_blocks(tasks, levels, most_blocks, kBytesOfLineBlock);
+    assign_blocks(tasks, levels, max_blocks, kBytesPerLLBlock);
   }
 
   Plan const& plan_;
   Machine const& machine_;
   std::map<ElementRange, Uses> uses_;
   std::vector<std::optional<std::size_t>> receiver_;  // of each step: the task that gets its lines
-  LinePrograms programs_;
+  LLPrograms programs_;
 };
 
 }  // namespace
 
-LineProgram packed(LinePrograms const& programs, Plan const& plan, std::size_t gpu, LineAddresses const& addresses) {
-  LineProgram program;
+LLProgram packed(LLPrograms const& programs, Plan const& plan, std::size_t gpu, LLAddresses const& addresses) {
+  LLProgram program;
   std::uint16_t end = 0;
   auto const add = [&](std::uint64_t address) { program.address[end++] = address; };
   auto const memory = [&](Region const& region) {
@@ -188,7 +188,7 @@ LineProgram packed(LinePrograms const& programs, Plan const& plan, std::size_t g
   auto const lines = [&](StepId id) {
     auto const to = std::find(programs.gpus.begin(), programs.gpus.end(), plan.steps[index(id)].to);
     auto const first = addresses.lines.at(static_cast<std::size_t>(to - programs.gpus.begin()));
-    add((first + static_cast<std::uint64_t>(programs.lines_at[index(id)].value())) | kLines);
+    add((first + static_cast<std::uint64_t>(programs.ll_offsets[index(id)].value())) | kLLAddress);
   };
   for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
     auto const& task = programs.tasks[i];
@@ -210,9 +210,9 @@ LineProgram packed(LinePrograms const& programs, Plan const& plan, std::size_t g
   return program;
 }
 
-std::optional<LinePrograms> line_programs(Plan const& plan, Machine const& machine, std::uint32_t most_blocks) {
+std::optional<LLPrograms> ll_programs(Plan const& plan, Machine const& machine, std::uint32_t max_blocks) {
   if (plan.steps.empty()) return std::nullopt;
-  return LineLowering(plan, machine).lower(most_blocks);
+  return LLLowering(plan, machine).lower(max_blocks);
 }
 
 }  // namespace lanewise::hw

@@ -7,10 +7,10 @@
 namespace lanewise::hw {
 namespace {
 
-class Packing {
+class ImageBuilder {
  public:
-  Packing(DevicePrograms const& programs, std::vector<lanewise::Buffer> const& buffers, std::size_t gpu,
-          Addresses const& addresses)
+  ImageBuilder(DevicePrograms const& programs, std::vector<Buffer> const& buffers, std::size_t gpu,
+               Addresses const& addresses)
       : programs_(programs), buffers_(buffers), gpu_(gpu), where_(addresses), consumers_(programs.tasks.size()) {
     for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
       auto const& task = programs.tasks[i];
@@ -25,9 +25,9 @@ class Packing {
       if (programs_.tasks[i].gpu == gpu_)
         add_task(i, reached);
       else if (std::find(reached.begin(), reached.end(), gpu_) != reached.end())
-        visited_by(i);
+        add_visitor(i);
     }
-    ProgramHeader header{stretch_of(leaves_, flags_), static_cast<std::uint32_t>(tasks_.size()),
+    ProgramHeader header{append_range(leaves_, flags_), static_cast<std::uint32_t>(tasks_.size()),
                          static_cast<std::uint32_t>(addresses_.size())};
     ProgramImage image;
     auto const size = sizeof header + tasks_.size() * sizeof(PackedTask) + addresses_.size() * sizeof(std::uint64_t) +
@@ -50,7 +50,7 @@ class Packing {
     return where_.buffers.at(index(region.buffer)) + static_cast<std::uint64_t>(region.offset.value());
   }
   template <class Value>
-  static Range stretch_of(std::vector<Value> const& more, std::vector<Value>& list) {
+  static Range append_range(std::vector<Value> const& more, std::vector<Value>& list) {
     Range const stretch{static_cast<std::uint32_t>(list.size()), static_cast<std::uint32_t>(more.size())};
     list.insert(list.end(), more.begin(), more.end());
     return stretch;
@@ -71,9 +71,9 @@ class Packing {
     PackedTask packed;
     packed.target = address(task.target);
     packed.bytes = static_cast<std::uint64_t>(task.bytes.value());
-    packed.sources = stretch_of(sources, addresses_);
-    packed.signals = stretch_of(signals, addresses_);
-    packed.waits = stretch_of(waits, flags_);
+    packed.sources = append_range(sources, addresses_);
+    packed.signals = append_range(signals, addresses_);
+    packed.waits = append_range(waits, flags_);
     packed.first_block = task.first_block;
     packed.blocks = task.blocks;
     packed.id = static_cast<std::uint32_t>(id);
@@ -81,13 +81,13 @@ class Packing {
   }
 
   // Another GPU's task in this one's memory: it may begin when this one's kernel has, and this one ends after it.
-  void visited_by(std::size_t id) {
+  void add_visitor(std::size_t id) {
     leaves_.push_back(static_cast<std::uint32_t>(id));
     visitors_.insert(programs_.tasks[id].gpu);
   }
 
   DevicePrograms const& programs_;
-  std::vector<lanewise::Buffer> const& buffers_;
+  std::vector<Buffer> const& buffers_;
   std::size_t gpu_;
   Addresses const& where_;
   std::vector<std::set<std::size_t>> consumers_;  // GPUs on which a task's flag is waited for
@@ -100,11 +100,11 @@ class Packing {
 
 }  // namespace
 
-std::size_t flags_of(DevicePrograms const& programs) { return programs.tasks.size() + programs.gpus.size(); }
+std::size_t flag_count(DevicePrograms const& programs) { return programs.tasks.size() + programs.gpus.size(); }
 
-ProgramImage image_of(DevicePrograms const& programs, std::vector<lanewise::Buffer> const& buffers, std::size_t gpu,
+ProgramImage image_of(DevicePrograms const& programs, std::vector<Buffer> const& buffers, std::size_t gpu,
                       Addresses const& addresses) {
-  return Packing(programs, buffers, gpu, addresses).pack();
+  return ImageBuilder(programs, buffers, gpu, addresses).pack();
 }
 
 }  // namespace lanewise::hw

@@ -21,8 +21,8 @@ struct ProgramImage {
   std::vector<std::uint64_t> arrivals;  // flags on other GPUs that this one sets when it begins
 };
 
-std::size_t flags_of(DevicePrograms const& programs);
-ProgramImage image_of(DevicePrograms const& programs, std::vector<lanewise::Buffer> const& buffers, std::size_t gpu,
+std::size_t flag_count(DevicePrograms const& programs);
+ProgramImage image_of(DevicePrograms const& programs, std::vector<Buffer> const& buffers, std::size_t gpu,
                       Addresses const& addresses);
 
 }  // namespace lanewise::hw

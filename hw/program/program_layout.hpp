@@ -7,9 +7,9 @@
 namespace lanewise::hw {
 
 // How many GPUs can signal their arrival by addresses among the kernel's arguments.
-inline constexpr std::size_t kMaxGpusOfProgram = 32;
+inline constexpr std::size_t kMaxProgramGpus = 32;
 // Every block keeps the program in its multiprocessor's shared memory: the 48 KiB that need not be asked for.
-inline constexpr std::size_t kMaxBytesOfProgram = std::size_t{48} << 10;
+inline constexpr std::size_t kMaxProgramBytes = std::size_t{48} << 10;
 
 // Where a list begins, and how long it is.
 struct Range {

@@ -57,9 +57,9 @@ Said said_by(std::function<std::string()> const& part) {
 
 std::vector<std::string> exchange(Group& group, std::function<std::string()> const& part) {
   auto const mine = said_by(part);
-  if (mine.kind != Kind::Fine && mine.code != ECANCELED) group.tell_failure();
+  if (mine.kind != Kind::Fine && mine.code != ECANCELED) group.announce_failure();
   std::vector<Said> all;
-  for (auto const& text : group.all(nlohmann::json(mine).dump()))
+  for (auto const& text : group.all_gather(nlohmann::json(mine).dump()))
     all.push_back(nlohmann::json::parse(text).get<Said>());
   // Who stopped because of another is not the cause.
   for (auto const because : {false, true})

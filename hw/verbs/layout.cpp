@@ -6,21 +6,21 @@
 namespace lanewise::hw {
 namespace {
 
-class LayingOut {
+class LayoutBuilder {
  public:
-  LayingOut(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks) : plan_(plan), ranks_(ranks) {}
+  LayoutBuilder(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks) : plan_(plan), ranks_(ranks) {}
 
   Layout layout() {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) add(plan_.steps[i], i);
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-      for (auto const before : plan_.steps[i].after) let_hear(layout_.steps[before], layout_.steps[i].driver);
+      for (auto const before : plan_.steps[i].after) add_listener(layout_.steps[before], layout_.steps[i].driver);
     for (auto const& step : layout_.steps)
       for (auto const listener : step.listeners) join(step.driver, listener);
     return std::move(layout_);
   }
 
  private:
-  void add(WireStep const& step, std::size_t number) {
+  void add(NetworkStep const& step, std::size_t number) {
     auto const rank_at = [&](std::size_t node) { return ranks_[node][number % ranks_[node].size()]; };
     StepLayout laid;
     laid.source = rank_at(step.from_node);
@@ -54,12 +54,12 @@ class LayingOut {
     return append(link);
   }
 
-  static bool hears_anyway(StepLayout const& step, int rank) {
+  static bool is_notified_anyway(StepLayout const& step, int rank) {
     if (rank == step.driver) return true;
     return step.driver == step.source && rank == step.target;  // what is written or sent announces itself
   }
-  static void let_hear(StepLayout& step, int rank) {
-    if (hears_anyway(step, rank)) return;
+  static void add_listener(StepLayout& step, int rank) {
+    if (is_notified_anyway(step, rank)) return;
     if (std::find(step.listeners.begin(), step.listeners.end(), rank) == step.listeners.end())
       step.listeners.push_back(rank);
   }
@@ -100,14 +100,14 @@ class LayingOut {
 
 }  // namespace
 
-Messages messages_of(WireStep const& step) {
+Messages messages_of(NetworkStep const& step) {
   if (step.staging == Staging::Chunks) return {(step.bytes + step.chunk - 1) / step.chunk, 1};
-  auto const count = (step.bytes + kLargestMessage - 1) / kLargestMessage;
+  auto const count = (step.bytes + kMaxMessageBytes - 1) / kMaxMessageBytes;
   return {count, static_cast<int>(std::min<std::int64_t>(count, step.queue_pairs))};
 }
 
 Layout layout_of(NetworkPlan const& plan, std::vector<std::vector<int>> const& ranks) {
-  return LayingOut(plan, ranks).layout();
+  return LayoutBuilder(plan, ranks).layout();
 }
 
 }  // namespace lanewise::hw

@@ -40,7 +40,7 @@ struct Messages {
   std::int64_t count = 0;
   int queues = 1;
 };
-inline constexpr std::int64_t kLargestMessage = 1 << 20;
-Messages messages_of(WireStep const& step);
+inline constexpr std::int64_t kMaxMessageBytes = 1 << 20;
+Messages messages_of(NetworkStep const& step);
 
 }  // namespace lanewise::hw

@@ -12,9 +12,9 @@
 
 namespace lanewise::hw {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireMemory, name, numa, gpu, bdf)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireNic, name, node, function, device_name, bdf, place, roce_v1, soft)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WireStep, transfer, text, verb, bytes, from_node, to_node, from, to, nic_from,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkMemory, name, numa, gpu, bdf)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkNic, name, node, function, device_name, bdf, place, roce_v1, soft)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkStep, transfer, text, verb, bytes, from_node, to_node, from, to, nic_from,
                                    nic_to, queue_pairs, staging, chunk, slots, ring_from, ring_to, after)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, nics, steps, warm_up, repeat, completion)
 
@@ -54,8 +54,8 @@ class Lowering {
                              part != nullptr && part->nic.driver == "rxe"});
   }
 
-  [[nodiscard]] WireMemory memory(Place const& place) const {
-    WireMemory memory;
+  [[nodiscard]] NetworkMemory memory(Place const& place) const {
+    NetworkMemory memory;
     memory.name = machine_.name_of(place);
     if (auto const* numa = std::get_if<NumaId>(&place)) {
       memory.numa = machine_.at(*numa).os_index;
@@ -70,9 +70,9 @@ class Lowering {
     return memory;
   }
 
-  [[nodiscard]] WireStep lower(Step const& step) const {
+  [[nodiscard]] NetworkStep lower(Step const& step) const {
     refuse_what_is_not_ours(step);
-    WireStep wire;
+    NetworkStep wire;
     wire.transfer = step.transfer;
     wire.text = text_of(step.way, machine_);
     wire.bytes = step.bytes.value();
@@ -126,7 +126,7 @@ class Lowering {
   }
 
   // Beside the way's own pair the nearest other one on one rail, where both nodes have one.
-  void set_nics(Step const& step, WireStep& wire) const {
+  void set_nics(Step const& step, NetworkStep& wire) const {
     wire.nic_from = {nics_.at(*step.way.nic_from)};
     wire.nic_to = {nics_.at(*step.way.nic_to)};
     for (std::size_t i = 0; i < lowered_.nics.size() && wire.nic_from.size() == 1; ++i) {
@@ -150,7 +150,7 @@ class Lowering {
     return std::max(1, static_cast<int>(std::ceil(*part->nic.rate / *part->nic.queue_pair_bandwidth)));
   }
 
-  void set_staging(Step const& step, WireStep& wire) const {
+  void set_staging(Step const& step, NetworkStep& wire) const {
     auto const& way = step.way;
     bool const relayed = way.mechanism == Mechanism::GdrRelay;
     bool const whole = way.mechanism == Mechanism::SharedHost;
@@ -182,7 +182,7 @@ class Lowering {
 
 }  // namespace
 
-NetworkPlan wire_plan(Plan const& plan, Model const& model, Repetition repetition, Completion completion) {
+NetworkPlan make_network_plan(Plan const& plan, Model const& model, Repetition repetition, Completion completion) {
   plan.verify(model.machine());
   if (plan.fingerprint != fingerprint(model.machine()))
     throw InputError(
@@ -192,6 +192,6 @@ NetworkPlan wire_plan(Plan const& plan, Model const& model, Repetition repetitio
 
 std::string to_text(NetworkPlan const& plan) { return nlohmann::json(plan).dump(); }
 
-NetworkPlan wire_plan_from_text(std::string const& text) { return nlohmann::json::parse(text).get<NetworkPlan>(); }
+NetworkPlan network_plan_from_text(std::string const& text) { return nlohmann::json::parse(text).get<NetworkPlan>(); }
 
 }  // namespace lanewise::hw

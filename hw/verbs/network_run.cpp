@@ -26,14 +26,14 @@ constexpr std::uint32_t kStepMask = (1U << kNewsShift) - 1;
 }  // namespace
 
 NetworkRun::NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vector<StepPart> parts,
-                       MessageTransport& wires, Group& group, Seconds longest_silence)
+                       MessageTransport& transport, Group& group, Seconds stall_limit)
     : plan_(plan),
       layout_(layout),
       parts_(std::move(parts)),
-      wires_(wires),
+      transport_(transport),
       group_(group),
       rank_(group.rank()),
-      longest_silence_(longest_silence) {
+      stall_limit_(stall_limit) {
   if (plan.steps.size() > kStepMask) throw PlanError("the plan has more steps than an immediate can number");
   for (auto const& step : plan.steps) {
     auto& ordered = order_.emplace_back();
@@ -41,7 +41,7 @@ NetworkRun::NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vecto
   }
   queues_.resize(layout.links.size());
   for (std::size_t link = 0; link < queues_.size(); ++link)
-    queues_[link].resize(static_cast<std::size_t>(wires.queues(LinkId(link))));
+    queues_[link].resize(static_cast<std::size_t>(transport.queues(LinkId(link))));
 }
 
 void NetworkRun::prepare() {
@@ -70,7 +70,7 @@ std::vector<StepSpan> NetworkRun::once(Seconds release) {
     moved |= turn_rings();
     start_ready();
     check_patience(moved);
-    if (!moved) wires_.rest();
+    if (!moved) transport_.wait_briefly();
   }
   std::vector<StepSpan> spans;
   for (auto const& progress : progress_) spans.push_back(progress.span);
@@ -82,18 +82,18 @@ void NetworkRun::expect_arrivals() {
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     if (layout_.links[i].for_messages || dead_.contains(LinkId(i))) continue;
     for (std::size_t queue = 0; queue < queues_[i].size(); ++queue)
-      for (auto& given = queues_[i][queue].expected; given < wires_.depth(LinkId(i)).receive; ++given)
-        wires_.expect(LinkId(i), static_cast<int>(queue), nullptr, 0, 0);
+      for (auto& given = queues_[i][queue].expected; given < transport_.depth(LinkId(i)).receive; ++given)
+        transport_.post_receive(LinkId(i), static_cast<int>(queue), nullptr, 0, 0);
   }
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     auto const& step = plan_.steps[i];
     if (step.verb != Verb::Send || !receives(i) || dead_.contains(layout_.steps[i].links[0])) continue;
     auto const messages = messages_of(step);
     for (std::int64_t m = 0; m < messages.count; ++m) {
-      auto const offset = m * kLargestMessage;
-      wires_.expect(layout_.steps[i].links[0], static_cast<int>(m % messages.queues),
-                    parts_[i].tracks[0].local + offset, parts_[i].tracks[0].local_key,
-                    static_cast<std::uint32_t>(std::min(kLargestMessage, step.bytes - offset)));
+      auto const offset = m * kMaxMessageBytes;
+      transport_.post_receive(layout_.steps[i].links[0], static_cast<int>(m % messages.queues),
+                              parts_[i].tracks[0].local + offset, parts_[i].tracks[0].local_key,
+                              static_cast<std::uint32_t>(std::min(kMaxMessageBytes, step.bytes - offset)));
     }
   }
 }
@@ -151,8 +151,8 @@ void NetworkRun::order_messages(std::size_t number, int queues, Notification new
   auto const first = layout_.links[index(link)].for_messages ? 0 : next_queue_++;
   progress_[number].lasts = queues;
   for (std::int64_t m = 0; m < count; ++m) {
-    auto const offset = m * kLargestMessage;
-    Order order;
+    auto const offset = m * kMaxMessageBytes;
+    PendingRequest order;
     order.step = number;
     order.last = m + queues >= count;
     order.request = {step.verb,
@@ -160,7 +160,7 @@ void NetworkRun::order_messages(std::size_t number, int queues, Notification new
                      ends.local_key,
                      ends.remote + static_cast<std::uint64_t>(offset),
                      ends.remote_key,
-                     static_cast<std::uint32_t>(std::min(kLargestMessage, step.bytes - offset)),
+                     static_cast<std::uint32_t>(std::min(kMaxMessageBytes, step.bytes - offset)),
                      {},
                      order.last,
                      0};
@@ -176,7 +176,7 @@ void NetworkRun::tell(std::size_t step, int listener) {
     bool const joins =
         (link.ranks[0] == rank_ && link.ranks[1] == listener) || (link.ranks[1] == rank_ && link.ranks[0] == listener);
     if (!joins || link.for_messages || dead_.contains(LinkId(i)) || queues_[i].empty()) continue;
-    Order order{step, Notification::Over, false, listener, {}};
+    PendingRequest order{step, Notification::Over, false, listener, {}};
     order.request.signalled = true;
     ++told_;
     return put(LinkId(i), 0, order);
@@ -185,7 +185,7 @@ void NetworkRun::tell(std::size_t step, int listener) {
                     fmt::format("no link is left to tell process {} that it is done", listener));
 }
 
-void NetworkRun::put(LinkId link, int queue, Order order) {
+void NetworkRun::put(LinkId link, int queue, PendingRequest order) {
   if (order.news != Notification::None)
     order.request.immediate =
         (static_cast<std::uint32_t>(order.news) << kNewsShift) | static_cast<std::uint32_t>(order.step);
@@ -195,11 +195,11 @@ void NetworkRun::put(LinkId link, int queue, Order order) {
 
 void NetworkRun::pump(LinkId link, int number) {
   auto& queue = at(link, number);
-  while (!queue.waiting.empty() && static_cast<int>(queue.posted.size()) < wires_.depth(link).send) {
+  while (!queue.waiting.empty() && static_cast<int>(queue.posted.size()) < transport_.depth(link).send) {
     auto& order = queue.waiting.front();
     order.request.number = ++queue.numbers;
     order.request.signalled |= order.request.number % kSignalEvery == 0;
-    wires_.post(link, number, order.request);
+    transport_.post(link, number, order.request);
     queue.posted.push_back(order);
     queue.waiting.pop_front();
   }
@@ -209,11 +209,11 @@ void NetworkRun::pump(LinkId link, int number) {
 
 bool NetworkRun::poll() {
   done_.clear();
-  wires_.poll(done_);
+  transport_.poll(done_);
   for (auto const& done : done_) {
     if (dead_.contains(done.link)) continue;
     if (!done.problem.empty())
-      failed(done.link, fmt::format("{}: {}", wires_.text(done.link, done.queue), done.problem));
+      failed(done.link, fmt::format("{}: {}", transport_.text(done.link, done.queue), done.problem));
     else if (done.arrival)
       arrived(done);
     else
@@ -222,7 +222,7 @@ bool NetworkRun::poll() {
   return !done_.empty();
 }
 
-void NetworkRun::acknowledged(Done const& done) {
+void NetworkRun::acknowledged(WorkCompletion const& done) {
   auto& queue = at(done.link, done.queue);
   while (!queue.posted.empty() && queue.posted.front().request.number <= done.number) {
     auto const order = queue.posted.front();
@@ -232,18 +232,19 @@ void NetworkRun::acknowledged(Done const& done) {
   pump(done.link, done.queue);
 }
 
-void NetworkRun::completed(Order const& order) {
+void NetworkRun::completed(PendingRequest const& order) {
   auto& progress = progress_[order.step];
   if (order.news == Notification::Over) --told_;
   if (order.news == Notification::Chunk) ++progress.acknowledged;
   if (order.last && --progress.lasts == 0) over(order.step);
 }
 
-void NetworkRun::arrived(Done const& done) {
+void NetworkRun::arrived(WorkCompletion const& done) {
   auto const step = static_cast<std::size_t>(done.immediate & kStepMask);
   auto const news = static_cast<Notification>(done.immediate >> kNewsShift);
-  if (step >= plan_.steps.size()) throw DeviceError(wires_.text(done.link, done.queue), EPROTO, "an unknown message");
-  if (!layout_.links[index(done.link)].for_messages) wires_.expect(done.link, done.queue, nullptr, 0, 0);
+  if (step >= plan_.steps.size())
+    throw DeviceError(transport_.text(done.link, done.queue), EPROTO, "an unknown message");
+  if (!layout_.links[index(done.link)].for_messages) transport_.post_receive(done.link, done.queue, nullptr, 0, 0);
   auto& progress = progress_[step];
   switch (news) {
     case Notification::None: break;
@@ -308,7 +309,7 @@ bool NetworkRun::fill_ring(std::size_t number) {
     auto const chunk = progress.written++;
     auto const& track = part.tracks[0];
     auto const place = [&](bool in_ring) { return (in_ring ? chunk % step.slots : chunk) * step.chunk; };
-    Order order{number, Notification::Chunk, false, -1, {}};
+    PendingRequest order{number, Notification::Chunk, false, -1, {}};
     order.request = {Verb::Write,
                      track.local + place(copies),
                      track.local_key,
@@ -331,7 +332,7 @@ bool NetworkRun::drain_ring(std::size_t number) {
   auto const& part = parts_[number];
   auto const take = [&] {
     ++progress.taken;
-    Order order{number, Notification::Taken, false, -1, {}};
+    PendingRequest order{number, Notification::Taken, false, -1, {}};
     order.request.signalled = true;
     put(layout_.steps[number].links[0], 0, order);
     if (progress.taken == messages_of(step).count) over(number);
@@ -359,7 +360,7 @@ bool NetworkRun::drain_ring(std::size_t number) {
 
 void NetworkRun::failed(LinkId link, std::string const& problem) {
   if (!dead_.insert(link).second) return;
-  wires_.give_up(link);
+  transport_.abort(link);
   std::set<std::size_t> under_way;
   std::vector<std::pair<std::size_t, int>> untold;
   for (auto& queue : queues_[index(link)]) {
@@ -387,7 +388,7 @@ void NetworkRun::send_again(std::size_t number, std::string const& problem) {
   if (!track || step.staging == Staging::Chunks)
     throw DeviceError(fmt::format("step '{}' ({})", step.transfer, step.text), ENETDOWN, problem);
   faults_.push_back(fmt::format("{}; step '{}' went over {} instead", problem, step.transfer,
-                                wires_.text(layout_.steps[number].links[*track], 0)));
+                                transport_.text(layout_.steps[number].links[*track], 0)));
   send(number);
 }
 
@@ -408,9 +409,10 @@ void NetworkRun::check_patience(bool moved) {
   if (std::exchange(has_moved_, false)) moved_ = now;
   throw_if_interrupted();
   if (group_.failed_elsewhere()) throw DeviceError("the run", ECANCELED, "another process failed");
-  for (auto const& [link, problem] : wires_.lost()) failed(link, fmt::format("{}: {}", wires_.text(link, 0), problem));
-  if (now - moved_ > longest_silence_)
-    throw DeviceError(what_is_missing(), ETIMEDOUT, fmt::format("nothing moved for {:g} s", longest_silence_.value()));
+  for (auto const& [link, problem] : transport_.lost_links())
+    failed(link, fmt::format("{}: {}", transport_.text(link, 0), problem));
+  if (now - moved_ > stall_limit_)
+    throw DeviceError(what_is_missing(), ETIMEDOUT, fmt::format("nothing moved for {:g} s", stall_limit_.value()));
 }
 
 std::string NetworkRun::what_is_missing() const {
@@ -418,7 +420,7 @@ std::string NetworkRun::what_is_missing() const {
     if ((drives(i) || receives(i)) && !progress_[i].over) {
       auto const& links = layout_.steps[i].links;
       return fmt::format("step '{}' ({}){}", plan_.steps[i].transfer, plan_.steps[i].text,
-                         links.empty() ? "" : " over " + wires_.text(links[progress_[i].track], 0));
+                         links.empty() ? "" : " over " + transport_.text(links[progress_[i].track], 0));
     }
   return "the run";
 }

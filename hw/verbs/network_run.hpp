@@ -16,7 +16,7 @@
 namespace lanewise::hw {
 
 // The two ends of a step over one of its links, as its driver addresses them.
-struct Track {
+struct LinkEndpoints {
   std::byte* local = nullptr;
   std::uint32_t local_key = 0;
   std::uint64_t remote = 0;
@@ -25,8 +25,8 @@ struct Track {
 
 // What this process has of a step.
 struct StepPart {
-  std::vector<Track> tracks;  // of its driver: one a link. Of who receives messages: one, without a remote end
-  Memory* source = nullptr;   // where it is of this process
+  std::vector<LinkEndpoints> tracks;  // of its driver: one a link. Of who receives messages: one, without a remote end
+  Memory* source = nullptr;           // where it is of this process
   Memory* target = nullptr;
   std::byte* ring = nullptr;  // where this end has one
 };
@@ -37,12 +37,12 @@ struct StepSpan {
 };
 
 // A run in which nothing at all moves for so long is lost: longer than any retries of a NIC take.
-inline constexpr Seconds kLongestSilence{20};
+inline constexpr Seconds kStallLimit{20};
 
 class NetworkRun {
  public:
-  NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vector<StepPart> parts, MessageTransport& wires,
-             Group& group, Seconds longest_silence = kLongestSilence);
+  NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vector<StepPart> parts, MessageTransport& transport,
+             Group& group, Seconds stall_limit = kStallLimit);
 
   // Before every run: what may arrive is expected. The others are ready when all have done this.
   void prepare();
@@ -55,7 +55,7 @@ class NetworkRun {
  private:
   // What an immediate says of its step.
   enum class Notification : std::uint32_t { None, Arrived, ArrivedWhole, Over, Chunk, Taken };
-  struct Order {
+  struct PendingRequest {
     std::size_t step = 0;
     Notification news = Notification::None;
     bool last = false;  // of its step on its queue pair
@@ -63,8 +63,8 @@ class NetworkRun {
     WorkRequest request;
   };
   struct Queue {
-    std::deque<Order> waiting;
-    std::deque<Order> posted;
+    std::deque<PendingRequest> waiting;
+    std::deque<PendingRequest> posted;
     std::uint64_t numbers = 0;
     int expected = 0;  // receives given to it so far
   };
@@ -89,12 +89,12 @@ class NetworkRun {
   void order_messages(std::size_t number, int queues, Notification news);
   [[nodiscard]] std::optional<std::size_t> living_track(std::size_t step) const;
   void tell(std::size_t step, int listener);
-  void put(LinkId link, int queue, Order order);
+  void put(LinkId link, int queue, PendingRequest order);
   void pump(LinkId link, int number);
   bool poll();
-  void acknowledged(Done const& done);
-  void completed(Order const& order);
-  void arrived(Done const& done);
+  void acknowledged(WorkCompletion const& done);
+  void completed(PendingRequest const& order);
+  void arrived(WorkCompletion const& done);
   void landed(std::size_t step);
   void over(std::size_t step);
   bool turn_rings();
@@ -115,10 +115,10 @@ class NetworkRun {
   NetworkPlan const& plan_;
   Layout const& layout_;
   std::vector<StepPart> parts_;
-  MessageTransport& wires_;
+  MessageTransport& transport_;
   Group& group_;
   int rank_;
-  Seconds longest_silence_;
+  Seconds stall_limit_;
   std::vector<Step> order_;  // the steps as the order of the plan sees them
   std::optional<DagRunner> runner_;
   std::deque<std::size_t> ready_;
@@ -127,7 +127,7 @@ class NetworkRun {
   std::vector<std::size_t> rings_;          // steps whose chunks this process moves now
   std::set<LinkId> dead_;
   std::vector<std::string> faults_;
-  std::vector<Done> done_;
+  std::vector<WorkCompletion> done_;
   Seconds release_{0};
   Seconds moved_{0};        // when something last did, as far as was looked
   Seconds looked_{0};       // when the others and the user were last asked whether it goes on

@@ -49,7 +49,7 @@ std::vector<std::string> interfaces(fs::path const& folder) {
   return names;
 }
 
-ibv_device* find(Devices const& devices, WireNic const& wanted) {
+ibv_device* find(Devices const& devices, NetworkNic const& wanted) {
   auto const first = [&](auto&& is_it) -> ibv_device* {
     for (int i = 0; i < devices.count; ++i)
       if (is_it(devices.list[i])) return devices.list[i];
@@ -73,7 +73,7 @@ ibv_device* find(Devices const& devices, WireNic const& wanted) {
 }
 
 // Source: linux include/uapi/rdma/ib_user_ioctl_verbs.h (GID types), through libibverbs' ibv_query_gid_ex.
-std::optional<std::uint32_t> wanted_type(bool ethernet, WireNic const& wanted) {
+std::optional<std::uint32_t> wanted_type(bool ethernet, NetworkNic const& wanted) {
   if (!ethernet) return IBV_GID_TYPE_IB;
   return wanted.roce_v1 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2;
 }
@@ -90,7 +90,7 @@ void verbs_failed(std::string const& where, char const* call, int code) {
   throw DeviceError(fmt::format("{}: {}", where, call), code, std::strerror(code));
 }
 
-Nic::Nic(WireNic const& wanted, int entries, Completion completion) {
+Nic::Nic(NetworkNic const& wanted, int entries, Completion completion) {
   Devices const devices;
   auto* const device = devices.list != nullptr ? find(devices, wanted) : nullptr;
   if (device == nullptr)
@@ -118,7 +118,7 @@ Nic::Nic(WireNic const& wanted, int entries, Completion completion) {
   if (completions() == nullptr) verbs_failed(text_, "ibv_create_cq", errno);
 }
 
-void Nic::choose_port(WireNic const& wanted) {
+void Nic::choose_port(NetworkNic const& wanted) {
   for (std::uint8_t port = 1; port <= limits_.phys_port_cnt; ++port) {
     ibv_port_attr attributes{};
     if (ibv_query_port(context(), port, &attributes) != 0 || attributes.state != IBV_PORT_ACTIVE) continue;
@@ -132,7 +132,7 @@ void Nic::choose_port(WireNic const& wanted) {
                                  limits_.phys_port_cnt, wanted.function));
 }
 
-void Nic::choose_gid(WireNic const& wanted) {
+void Nic::choose_gid(NetworkNic const& wanted) {
   ibv_port_attr attributes{};
   ibv_query_port(context(), port_, &attributes);
   std::optional<ibv_gid> chosen;
@@ -152,8 +152,8 @@ void Nic::choose_gid(WireNic const& wanted) {
   for (auto const byte : chosen->raw) address_.gid += fmt::format("{:02x}", byte);
 }
 
-std::vector<BadNews> Nic::bad_news() const {
-  std::vector<BadNews> news;
+std::vector<AsyncEvent> Nic::async_events() const {
+  std::vector<AsyncEvent> news;
   ibv_async_event event{};
   while (ibv_get_async_event(context(), &event) == 0) {
     switch (event.event_type) {

@@ -20,7 +20,7 @@ struct PortAddress {
 };
 
 // What a device says of itself: of one queue pair, or of all of it.
-struct BadNews {
+struct AsyncEvent {
   std::string text;  // "port error"
   std::optional<std::uint32_t> queue_pair;
 };
@@ -30,7 +30,7 @@ class Nic {
   // Opens the device that the plan means: by PCI address, by name, by the name of its interface, and where the file
   // says none of these, the node's how manieth; Soft-RoCE devices serve again where they are too few. Throws
   // MissingError when there is none, or no port of it is up.
-  Nic(WireNic const& wanted, int entries, Completion completion);
+  Nic(NetworkNic const& wanted, int entries, Completion completion);
 
   [[nodiscard]] std::string const& text() const { return text_; }  // "node0/nic0 (rxe_nic0)"
   [[nodiscard]] std::string const& device() const { return device_; }
@@ -43,7 +43,7 @@ class Nic {
   [[nodiscard]] std::uint8_t gid_index() const { return gid_index_; }
 
   // What came since it was last asked. Never waits.
-  [[nodiscard]] std::vector<BadNews> bad_news() const;
+  [[nodiscard]] std::vector<AsyncEvent> async_events() const;
   // Arms the interrupt of the next completion.
   void arm();
   // Of the interrupt; negative with Completion::Polling.
@@ -52,8 +52,8 @@ class Nic {
   void take_interrupt();
 
  private:
-  void choose_port(WireNic const& wanted);
-  void choose_gid(WireNic const& wanted);
+  void choose_port(NetworkNic const& wanted);
+  void choose_gid(NetworkNic const& wanted);
 
   std::string text_, device_;
   Context context_;

@@ -78,7 +78,7 @@ QueuePairAddress QueuePair::address() const {
   return {nic_->address(), number(), kFirstPacket, std::max(1, nic_->limits().max_qp_rd_atom)};
 }
 
-void QueuePair::connect(QueuePairAddress const& peer, Patience patience) {
+void QueuePair::connect(QueuePairAddress const& peer, RetryPolicy patience) {
   if (peer.port.ethernet != nic_->address().ethernet)
     throw DeviceError(text(), EINVAL, "one end is InfiniBand and the other is Ethernet");
   ibv_qp_attr ready{};
@@ -114,7 +114,7 @@ void QueuePair::connect(QueuePairAddress const& peer, Patience patience) {
          "ibv_modify_qp to RTS");
 }
 
-void QueuePair::give_up() const {
+void QueuePair::abort() const {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
   ibv_modify_qp(get(), &attributes, IBV_QP_STATE);  // it may be there already, or its device gone

@@ -10,7 +10,7 @@
 namespace lanewise::hw {
 
 // How long a sender goes on without an answer.
-struct Patience {
+struct RetryPolicy {
   // 4.096 us x 2^timeout between attempts, which the NIC may stretch fourfold; InfiniBand Architecture Specification
   // volume 1, 9.7.6.1.3. 15: 0.13 s, so a link that is gone is known after one to four seconds.
   std::uint8_t timeout = 15;
@@ -36,9 +36,9 @@ class QueuePair {
 
   [[nodiscard]] QueuePairAddress address() const;
   // INIT to RTR to RTS.
-  void connect(QueuePairAddress const& peer, Patience patience);
+  void connect(QueuePairAddress const& peer, RetryPolicy patience);
   // To the state ERR: everything outstanding comes back flushed.
-  void give_up() const;
+  void abort() const;
 
   [[nodiscard]] std::uint32_t number() const { return handle_.get()->qp_num; }
   [[nodiscard]] std::uint32_t inline_bytes() const { return inline_bytes_; }

@@ -26,7 +26,7 @@ std::string refusal(Bytes bytes, int code) {
 
 }  // namespace
 
-Memory& MemoryPool::take(WireMemory const& where, Bytes bytes) {
+Memory& MemoryPool::take(NetworkMemory const& where, Bytes bytes) {
   auto const is_taken = [&](Piece const& piece) {
     return std::find(taken_.begin(), taken_.end(), piece.memory.get()) != taken_.end();
   };

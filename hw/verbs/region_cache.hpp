@@ -15,12 +15,12 @@ class MemoryPool {
   explicit MemoryPool(MakeGpuMemory make_gpu_memory) : make_gpu_memory_(make_gpu_memory) {}
 
   // Memory there of at least that many bytes that nobody has taken since give_all_back().
-  Memory& take(WireMemory const& where, Bytes bytes);
+  Memory& take(NetworkMemory const& where, Bytes bytes);
   void give_all_back() { taken_.clear(); }
 
  private:
   struct Piece {
-    WireMemory where;
+    NetworkMemory where;
     Bytes bytes;
     std::unique_ptr<Memory> memory;
   };

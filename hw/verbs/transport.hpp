@@ -24,7 +24,7 @@ struct WorkRequest {
 };
 
 // Something that completed: a signalled request, or an arrival with an immediate (or a failure of either).
-struct Done {
+struct WorkCompletion {
   LinkId link{};
   int queue = 0;
   bool arrival = false;
@@ -52,14 +52,14 @@ class MessageTransport {
   // Throw DeviceError.
   virtual void post(LinkId link, int queue, WorkRequest const& request) = 0;
   // A message will come: its bytes go there.
-  virtual void expect(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) = 0;
-  virtual void poll(std::vector<Done>& done) = 0;
+  virtual void post_receive(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) = 0;
+  virtual void poll(std::vector<WorkCompletion>& done) = 0;
   // Nothing was done: sleeps until there is something, but not long; or not at all where completions are polled.
-  virtual void rest() = 0;
+  virtual void wait_briefly() = 0;
   // Links that the NICs themselves report as lost, with what they say; each once.
-  virtual std::vector<std::pair<LinkId, std::string>> lost() = 0;
+  virtual std::vector<std::pair<LinkId, std::string>> lost_links() = 0;
   // Everything outstanding comes back as failed.
-  virtual void give_up(LinkId link) = 0;
+  virtual void abort(LinkId link) = 0;
   // "node0/nic0 (mlx5_0), queue pair 17"
   [[nodiscard]] virtual std::string text(LinkId link, int queue) const = 0;
 };

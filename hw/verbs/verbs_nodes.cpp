@@ -9,7 +9,7 @@
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/plan/step_samples.hpp"
-#include "hw/verbs/network_side.hpp"
+#include "hw/verbs/network_process.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -21,12 +21,12 @@ std::string joined(std::vector<std::string> const& texts) { return fmt::format("
 
 class VerbsExecutor : public Executor {
  public:
-  VerbsExecutor(Model const& model, Repetition repetition, Completion completion, Group& group, NetworkSide& side)
+  VerbsExecutor(Model const& model, Repetition repetition, Completion completion, Group& group, NetworkProcess& side)
       : model_(model), repetition_(repetition), completion_(completion), group_(group), side_(side) {}
 
   Trace run(Plan const& plan) override {
-    auto const wire = wire_plan(plan, model_, repetition_, completion_);
-    group_.from_first(to_text(wire));
+    auto const wire = make_network_plan(plan, model_, repetition_, completion_);
+    group_.broadcast(to_text(wire));
     auto const result = side_.run(wire);
     Trace trace;
     trace.mode = "hw";
@@ -69,7 +69,7 @@ class VerbsExecutor : public Executor {
   Repetition repetition_;
   Completion completion_;
   Group& group_;
-  NetworkSide& side_;
+  NetworkProcess& side_;
 };
 
 class VerbsNodes : public Nodes {
@@ -80,7 +80,7 @@ class VerbsNodes : public Nodes {
   VerbsNodes& operator=(VerbsNodes const&) = delete;
   ~VerbsNodes() override {
     try {
-      if (is_first()) group_->from_first(kEnd);
+      if (is_first()) group_->broadcast(kEnd);
     } catch (std::exception const&) {  // the launcher ends the others
     }
   }
@@ -91,10 +91,10 @@ class VerbsNodes : public Nodes {
   void serve() override {
     InterruptScope const interruptible;
     for (;;) {
-      auto const text = group_->from_first({});
+      auto const text = group_->broadcast({});
       if (text == kEnd) return;
       try {
-        side_.run(wire_plan_from_text(text));
+        side_.run(network_plan_from_text(text));
       } catch (Interrupted const&) {
         throw;
       } catch (Error const&) {  // the first has heard of it too, and says it
@@ -109,7 +109,7 @@ class VerbsNodes : public Nodes {
 
  private:
   std::unique_ptr<Group> group_;
-  NetworkSide side_;
+  NetworkProcess side_;
   Completion completion_;
 };
 

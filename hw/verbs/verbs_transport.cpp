@@ -33,8 +33,8 @@ std::string hint_of(ibv_wc_status status) {
 
 }  // namespace
 
-VerbsWires::VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
-                       Patience patience)
+VerbsTransport::VerbsTransport(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
+                               RetryPolicy patience)
     : layout_(layout), rank_(rank), completion_(completion), patience_(patience) {
   std::set<Nic*> in_use;
   for (auto const& spec : layout.links) {
@@ -50,7 +50,7 @@ VerbsWires::VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& 
   }
   in_use_.assign(in_use.begin(), in_use.end());
   for (auto* nic : in_use_) nic->arm();
-  std::vector<Done> stale;  // of queue pairs of an earlier run
+  std::vector<WorkCompletion> stale;  // of queue pairs of an earlier run
   do {
     stale.clear();
     poll(stale);
@@ -58,7 +58,7 @@ VerbsWires::VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& 
 }
 
 // By link the addresses of its queue pairs; none where this process has no end of it.
-std::string VerbsWires::addresses() const {
+std::string VerbsTransport::addresses() const {
   auto json = nlohmann::json::array();
   for (auto const& link : links_) {
     auto& of_link = json.emplace_back(nlohmann::json::array());
@@ -67,7 +67,7 @@ std::string VerbsWires::addresses() const {
   return json.dump();
 }
 
-void VerbsWires::connect(std::vector<std::string> const& addresses) {
+void VerbsTransport::connect(std::vector<std::string> const& addresses) {
   std::vector<nlohmann::json> of_ranks;
   for (auto const& text : addresses) of_ranks.push_back(nlohmann::json::parse(text));
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -85,11 +85,11 @@ void VerbsWires::connect(std::vector<std::string> const& addresses) {
   }
 }
 
-int VerbsWires::queues(LinkId link) const { return static_cast<int>(links_[index(link)].pairs.size()); }
+int VerbsTransport::queues(LinkId link) const { return static_cast<int>(links_[index(link)].pairs.size()); }
 
-QueueDepth VerbsWires::depth(LinkId link) const { return links_[index(link)].pairs.front().depth(); }
+QueueDepth VerbsTransport::depth(LinkId link) const { return links_[index(link)].pairs.front().depth(); }
 
-void VerbsWires::post(LinkId link, int queue, WorkRequest const& request) {
+void VerbsTransport::post(LinkId link, int queue, WorkRequest const& request) {
   auto const& pair = this->pair(link, queue);
   ibv_sge piece{reinterpret_cast<std::uint64_t>(request.local), request.bytes, request.local_key};
   ibv_send_wr work{};
@@ -113,7 +113,7 @@ void VerbsWires::post(LinkId link, int queue, WorkRequest const& request) {
     verbs_failed(pair.text(), "ibv_post_send", code);
 }
 
-void VerbsWires::expect(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) {
+void VerbsTransport::post_receive(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) {
   auto const& pair = this->pair(link, queue);
   ibv_sge piece{reinterpret_cast<std::uint64_t>(local), bytes, key};
   ibv_recv_wr work{};
@@ -124,7 +124,7 @@ void VerbsWires::expect(LinkId link, int queue, std::byte* local, std::uint32_t 
     verbs_failed(pair.text(), "ibv_post_recv", code);
 }
 
-void VerbsWires::poll(std::vector<Done>& done) {
+void VerbsTransport::poll(std::vector<WorkCompletion>& done) {
   std::array<ibv_wc, kBatch> completions{};
   for (auto* nic : in_use_) {
     auto const count = ibv_poll_cq(nic->completions(), kBatch, completions.data());
@@ -133,7 +133,7 @@ void VerbsWires::poll(std::vector<Done>& done) {
       auto const& completion = completions[static_cast<std::size_t>(i)];
       auto const place = places_.find({nic, completion.qp_num});
       if (place == places_.end()) continue;
-      Done one;
+      WorkCompletion one;
       one.link = place->second.link;
       one.queue = place->second.queue;
       one.number = completion.wr_id;
@@ -150,7 +150,7 @@ void VerbsWires::poll(std::vector<Done>& done) {
   }
 }
 
-void VerbsWires::rest() {
+void VerbsTransport::wait_briefly() {
   if (completion_ == Completion::Polling) return;
   std::vector<pollfd> interrupts;
   for (auto* nic : in_use_) interrupts.push_back({nic->descriptor(), POLLIN, 0});
@@ -162,20 +162,20 @@ void VerbsWires::rest() {
   }
 }
 
-std::vector<std::pair<LinkId, std::string>> VerbsWires::lost() {
+std::vector<std::pair<LinkId, std::string>> VerbsTransport::lost_links() {
   std::vector<std::pair<LinkId, std::string>> lost;
   for (auto* nic : in_use_)
-    for (auto const& news : nic->bad_news())
+    for (auto const& news : nic->async_events())
       for (auto const& [pair, place] : places_)
         if (pair.first == nic && (news.queue_pair ? *news.queue_pair == pair.second : place.queue == 0))
           lost.emplace_back(place.link, news.text);
   return lost;
 }
 
-void VerbsWires::give_up(LinkId link) {
-  for (auto& pair : links_[index(link)].pairs) pair.give_up();
+void VerbsTransport::abort(LinkId link) {
+  for (auto& pair : links_[index(link)].pairs) pair.abort();
 }
 
-std::string VerbsWires::text(LinkId link, int queue) const { return pair(link, queue).text(); }
+std::string VerbsTransport::text(LinkId link, int queue) const { return pair(link, queue).text(); }
 
 }  // namespace lanewise::hw

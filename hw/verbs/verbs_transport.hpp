@@ -9,11 +9,11 @@
 
 namespace lanewise::hw {
 
-class VerbsWires : public MessageTransport {
+class VerbsTransport : public MessageTransport {
  public:
   // `nics`: by their number in the plan, those of this process; nullptr: of others, or not there. Throws DeviceError.
-  VerbsWires(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
-             Patience patience = {});
+  VerbsTransport(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
+                 RetryPolicy patience = {});
   // What the other processes must know, and what they say, by rank. Nothing can be posted before. Throws DeviceError.
   [[nodiscard]] std::string addresses() const;
   void connect(std::vector<std::string> const& addresses);
@@ -21,11 +21,11 @@ class VerbsWires : public MessageTransport {
   [[nodiscard]] int queues(LinkId link) const override;
   [[nodiscard]] QueueDepth depth(LinkId link) const override;
   void post(LinkId link, int queue, WorkRequest const& request) override;
-  void expect(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) override;
-  void poll(std::vector<Done>& done) override;
-  void rest() override;
-  std::vector<std::pair<LinkId, std::string>> lost() override;
-  void give_up(LinkId link) override;
+  void post_receive(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) override;
+  void poll(std::vector<WorkCompletion>& done) override;
+  void wait_briefly() override;
+  std::vector<std::pair<LinkId, std::string>> lost_links() override;
+  void abort(LinkId link) override;
   [[nodiscard]] std::string text(LinkId link, int queue) const override;
 
  private:
@@ -47,7 +47,7 @@ class VerbsWires : public MessageTransport {
   std::vector<Nic*> in_use_;
   std::map<std::pair<Nic const*, std::uint32_t>, Place> places_;  // of queue pairs by number
   Completion completion_;
-  Patience patience_;
+  RetryPolicy patience_;
 };
 
 }  // namespace lanewise::hw

@@ -40,12 +40,12 @@ class FakeNetwork {
     if (request.signalled) done_[rank].push_back({link, queue, false, request.number, 0, ""});
   }
 
-  void expect(LinkId link, int queue, int rank, std::byte* local) {
+  void post_receive(LinkId link, int queue, int rank, std::byte* local) {
     std::lock_guard const lock(mutex_);
     expected_[{link, queue, rank}].push_back(local);
   }
 
-  void take(int rank, std::vector<Done>& done) {
+  void take(int rank, std::vector<WorkCompletion>& done) {
     std::lock_guard const lock(mutex_);
     auto& mine = done_[rank];
     done.insert(done.end(), mine.begin(), mine.end());
@@ -73,26 +73,26 @@ class FakeNetwork {
 
   Layout const& layout_;
   std::mutex mutex_;
-  std::map<int, std::vector<Done>> done_;
+  std::map<int, std::vector<WorkCompletion>> done_;
   std::map<std::tuple<LinkId, int, int>, std::deque<std::byte*>> expected_;
   std::map<LinkId, int> breaks_, requests_;
   std::optional<LinkId> swallowed_;
 };
 
 // One process's end of it.
-class FakeWires : public MessageTransport {
+class FakeTransport : public MessageTransport {
  public:
-  FakeWires(FakeNetwork& network, int rank, QueueDepth depth) : network_(network), rank_(rank), depth_(depth) {}
+  FakeTransport(FakeNetwork& network, int rank, QueueDepth depth) : network_(network), rank_(rank), depth_(depth) {}
   [[nodiscard]] int queues(LinkId link) const override { return network_.queues(link, rank_); }
   [[nodiscard]] QueueDepth depth(LinkId /*link*/) const override { return depth_; }
   void post(LinkId link, int queue, WorkRequest const& request) override { network_.post(link, queue, rank_, request); }
-  void expect(LinkId link, int queue, std::byte* local, std::uint32_t /*key*/, std::uint32_t /*bytes*/) override {
-    network_.expect(link, queue, rank_, local);
+  void post_receive(LinkId link, int queue, std::byte* local, std::uint32_t /*key*/, std::uint32_t /*bytes*/) override {
+    network_.post_receive(link, queue, rank_, local);
   }
-  void poll(std::vector<Done>& done) override { network_.take(rank_, done); }
-  void rest() override { std::this_thread::yield(); }
-  std::vector<std::pair<LinkId, std::string>> lost() override { return {}; }
-  void give_up(LinkId /*link*/) override {}
+  void poll(std::vector<WorkCompletion>& done) override { network_.take(rank_, done); }
+  void wait_briefly() override { std::this_thread::yield(); }
+  std::vector<std::pair<LinkId, std::string>> lost_links() override { return {}; }
+  void abort(LinkId /*link*/) override {}
   [[nodiscard]] std::string text(LinkId link, int queue) const override {
     return "link " + std::to_string(index(link)) + ", queue pair " + std::to_string(queue);
   }
@@ -111,10 +111,10 @@ class FakeGroup : public Group {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
   [[nodiscard]] std::string about() const override { return "fake"; }
-  std::string from_first(std::string text) override { return text; }
-  std::vector<std::string> all(std::string text) override { return {std::move(text)}; }
-  Seconds ahead_of_first() override { return Seconds(0); }
-  void tell_failure() override { failed_ = true; }
+  std::string broadcast(std::string text) override { return text; }
+  std::vector<std::string> all_gather(std::string text) override { return {std::move(text)}; }
+  Seconds clock_offset() override { return Seconds(0); }
+  void announce_failure() override { failed_ = true; }
   bool failed_elsewhere() override { return failed_; }
 
  private:

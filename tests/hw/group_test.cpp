@@ -41,8 +41,8 @@ TEST(Groups, AloneOneIsFirstAndHearsItself) {
   auto const group = make_group();
   EXPECT_EQ(group->rank(), 0);
   EXPECT_EQ(group->size(), 1);
-  EXPECT_EQ(group->from_first("plan"), "plan");
-  EXPECT_THAT(group->all("here"), ElementsAre("here"));
+  EXPECT_EQ(group->broadcast("plan"), "plan");
+  EXPECT_THAT(group->all_gather("here"), ElementsAre("here"));
 }
 
 // Started by mpirun (tests/CMakeLists.txt); alone it has nobody to talk to.
@@ -51,23 +51,23 @@ TEST(Groups, ProcessesHearOneAnother) {
   auto const group = make_group();
   ASSERT_GT(group->size(), 1);
   std::string const large(3'000'000, 'x');
-  EXPECT_EQ(group->from_first(group->rank() == 0 ? large : "nothing"), large);
-  auto const said = group->all(std::string(static_cast<std::size_t>(group->rank()), 'r'));
+  EXPECT_EQ(group->broadcast(group->rank() == 0 ? large : "nothing"), large);
+  auto const said = group->all_gather(std::string(static_cast<std::size_t>(group->rank()), 'r'));
   for (std::size_t rank = 0; rank < said.size(); ++rank) EXPECT_EQ(said[rank].size(), rank);
   // One host has one clock: what is found is how wrong the finding can be.
-  EXPECT_LT(std::abs(group->ahead_of_first().value()), 0.1);
+  EXPECT_LT(std::abs(group->clock_offset().value()), 0.1);
   EXPECT_FALSE(group->failed_elsewhere());
-  group->all("");
-  if (group->rank() == 1) group->tell_failure();
+  group->all_gather("");
+  if (group->rank() == 1) group->announce_failure();
   while (group->rank() != 1 && !group->failed_elsewhere()) {
   }
-  group->all("");
+  group->all_gather("");
   EXPECT_FALSE(group->failed_elsewhere()) << "that run is over";
   // Who is asked to stop while it waits still hears what the others say, and says so itself where all can hear it.
   InterruptScope const interruptible;
   if (group->rank() == 1) std::raise(SIGINT);
   if (group->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  auto const after = group->all(interrupted() ? "stopped" : "on");
+  auto const after = group->all_gather(interrupted() ? "stopped" : "on");
   for (std::size_t rank = 0; rank < after.size(); ++rank) EXPECT_EQ(after[rank], rank == 1 ? "stopped" : "on");
 }
 

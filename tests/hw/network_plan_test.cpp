@@ -30,7 +30,7 @@ class WirePlans : public testing::Test {
     auto const scenario = read_scenario(SourceText::from_memory(
         "s.yaml", "lanewise: scenario/1\nscenario: s\nmachines: [" + machine + "]\ntransfers:\n" + transfers));
     auto const plan = plan_of(scenario, model, {Objective::Each});
-    return wire_plan(plan, model, {2, 5}, Completion::Events);
+    return make_network_plan(plan, model, {2, 5}, Completion::Events);
   }
   std::string refusal(std::string const& machine, std::string const& transfers,
                       std::vector<Setting> const& settings = {}) {
@@ -119,7 +119,7 @@ TEST_F(WirePlans, SurviveTheirText) {
   auto const plan = lowered("a30-2",
                             "  - {id: t, from: node0/gpu0, to: node1/gpu0, bytes: 64 MiB, mechanism: net_staged}\n"
                             "  - {id: u, from: node1/numa0, to: node0/numa0, bytes: 3 B, op: send, after: [t]}\n");
-  EXPECT_EQ(wire_plan_from_text(to_text(plan)), plan);
+  EXPECT_EQ(network_plan_from_text(to_text(plan)), plan);
 }
 
 // -------------------------------------------------------------------------------------------------------------- layout

@@ -23,7 +23,7 @@ NetworkPlan nodes(int count) {
   for (int node = 0; node < count; ++node) {
     plan.nodes.push_back("node" + std::to_string(node));
     for (int nic = 0; nic < 2; ++nic) {
-      WireNic wire;
+      NetworkNic wire;
       wire.name = plan.nodes.back() + "/nic" + std::to_string(nic);
       wire.node = static_cast<std::size_t>(node);
       wire.place = nic;
@@ -34,8 +34,8 @@ NetworkPlan nodes(int count) {
 }
 
 // From a node's memory to another's over NIC 0 of both.
-WireStep step(std::size_t from, std::size_t to, std::int64_t bytes, Verb verb = Verb::Write) {
-  WireStep step;
+NetworkStep step(std::size_t from, std::size_t to, std::int64_t bytes, Verb verb = Verb::Write) {
+  NetworkStep step;
   step.transfer = "t";
   step.verb = from == to ? Verb::Local : verb;
   step.bytes = bytes;
@@ -47,13 +47,13 @@ WireStep step(std::size_t from, std::size_t to, std::int64_t bytes, Verb verb = 
   return step;
 }
 
-WireStep with_spare(WireStep step) {
+NetworkStep with_spare(NetworkStep step) {
   step.nic_from.push_back(step.nic_from.front() + 1);
   step.nic_to.push_back(step.nic_to.front() + 1);
   return step;
 }
 
-WireStep after(WireStep step, std::vector<std::size_t> before) {
+NetworkStep after(NetworkStep step, std::vector<std::size_t> before) {
   step.after = std::move(before);
   return step;
 }
@@ -103,13 +103,13 @@ class Rig {
     faults_.clear();
     spans_.assign(plan_.steps.size(), {});
     std::vector<std::unique_ptr<test::FakeGroup>> groups;
-    std::vector<std::unique_ptr<test::FakeWires>> wires;
+    std::vector<std::unique_ptr<test::FakeTransport>> transport;
     std::vector<std::unique_ptr<NetworkRun>> runs;
     for (int rank = 0; rank < processes_; ++rank) {
       groups.push_back(std::make_unique<test::FakeGroup>(rank, processes_, failed_));
-      wires.push_back(std::make_unique<test::FakeWires>(network_, rank, depth_));
+      transport.push_back(std::make_unique<test::FakeTransport>(network_, rank, depth_));
       runs.push_back(
-          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *wires.back(), *groups.back(), kSilence));
+          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *transport.back(), *groups.back(), kSilence));
     }
     for (int i = 0; i < times; ++i) {
       for (auto const& target : targets_) target->clear();
@@ -124,7 +124,7 @@ class Rig {
               if (layout_.steps[step].driver == static_cast<int>(rank)) spans_[step] = spans[step];
           } catch (Error const& error) {
             errors_[rank] = error.what();
-            groups[rank]->tell_failure();
+            groups[rank]->announce_failure();
           }
         });
     }

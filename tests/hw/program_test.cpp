@@ -110,7 +110,7 @@ class HostMemory {
     return all;
   }
   void fill() {
-    auto const contents = contents_at_first(plan_);
+    auto const contents = initial_contents(plan_);
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       std::fill(memory_[i].begin(), memory_[i].end(), 0xdeadbeefU);
       auto* const bytes = reinterpret_cast<std::uint8_t*>(memory_[i].data());
@@ -120,7 +120,7 @@ class HostMemory {
     }
   }
   [[nodiscard]] std::string mismatch() const {
-    auto const contents = contents_in_the_end(plan_);
+    auto const contents = expected_contents(plan_);
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       auto const* const bytes = reinterpret_cast<std::uint8_t const*>(memory_[i].data());
       for (auto const& content : contents[i])
@@ -141,7 +141,7 @@ class HostRun {
   explicit HostRun(Plan const& plan) : memory_(plan), programs_(lower(plan, kMaxBlocks)) {
     Addresses where;
     where.buffers = memory_.addresses();
-    flags_.assign(programs_.gpus.size(), std::vector<std::uint32_t>(flags_of(programs_)));
+    flags_.assign(programs_.gpus.size(), std::vector<std::uint32_t>(flag_count(programs_)));
     for (auto& flags : flags_) where.flags.push_back(reinterpret_cast<std::uint64_t>(flags.data()));
     for (std::size_t gpu = 0; gpu < programs_.gpus.size(); ++gpu)
       kernels_.emplace_back(image_of(programs_, plan.buffers, gpu, where), flags_[gpu]);
@@ -175,8 +175,8 @@ class HostRun {
 // Line programs, thread by thread: whichever goes on first.
 class HostLines {
  public:
-  HostLines(Plan const& plan, LinePrograms const& programs) : memory_(plan) {
-    LineAddresses where{memory_.addresses(), {}};
+  HostLines(Plan const& plan, LLPrograms const& programs) : memory_(plan) {
+    LLAddresses where{memory_.addresses(), {}};
     for (auto const bytes : programs.lines) {
       lines_.emplace_back(static_cast<std::size_t>(bytes.value()) / 4);
       where.lines.push_back(reinterpret_cast<std::uint64_t>(lines_.back().data()));
@@ -208,7 +208,7 @@ class HostLines {
  private:
   static constexpr std::uint32_t kThreads = 32;  // a block, here
   struct Thread {
-    LineProgram const* program;
+    LLProgram const* program;
     std::uint32_t block, index, task = 0, done = 0;
   };
   // Its next element, or on to its next task; false: nothing can be done now.
@@ -224,16 +224,16 @@ class HostLines {
     std::uint32_t sum[2] = {};
     for (std::uint32_t k = 0; k < task.inputs; ++k) {
       auto const at = thread.program->address[task.first_input + k];
-      bool const line = (at & kLines) != 0;
-      auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~kLines) + i * (line ? 4 : 2);
+      bool const line = (at & kLLAddress) != 0;
+      auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~kLLAddress) + i * (line ? 4 : 2);
       if (line && words[1] != epoch) return false;
       sum[0] += words[0];
       sum[1] += words[line ? 2 : 1];
     }
     for (std::uint32_t k = 0; k < task.outputs; ++k) {
       auto const at = thread.program->address[task.first_output + k];
-      bool const line = (at & kLines) != 0;
-      auto* const words = reinterpret_cast<std::uint32_t*>(at & ~kLines) + i * (line ? 4 : 2);
+      bool const line = (at & kLLAddress) != 0;
+      auto* const words = reinterpret_cast<std::uint32_t*>(at & ~kLLAddress) + i * (line ? 4 : 2);
       words[0] = sum[0];
       words[line ? 2 : 1] = sum[1];
       if (line) words[1] = epoch;
@@ -244,7 +244,7 @@ class HostLines {
 
   HostMemory memory_;
   std::vector<std::vector<std::uint32_t>> lines_;
-  std::vector<LineProgram> programs_;
+  std::vector<LLProgram> programs_;
 };
 
 class Programs : public testing::TestWithParam<CollectiveOp> {};
@@ -274,7 +274,7 @@ TEST_P(Programs, OfLinesGiveItToo) {
     for (auto const bytes :
          {Bytes(16 * static_cast<std::int64_t>(count)), Bytes(48 * 16 * static_cast<std::int64_t>(count))})
       for (auto const& plan : plans_of_collective(model, among(model.machine(), GetParam(), count, bytes))) {
-        auto const programs = line_programs(plan, model.machine(), kMaxBlocks);
+        auto const programs = ll_programs(plan, model.machine(), kMaxBlocks);
         if (!programs) continue;
         ++found;
         HostLines run(plan, *programs);
@@ -343,7 +343,7 @@ TEST(Lines, AreForFewBytesThatNobodyElseTouches) {
   Model const model(bundled("hgx-h200"));
   auto const& machine = model.machine();
   auto const exists = [&](Collective const& wanted) {
-    return line_programs(plan_collective(model, wanted), machine, kMaxBlocks).has_value();
+    return ll_programs(plan_collective(model, wanted), machine, kMaxBlocks).has_value();
   };
   EXPECT_TRUE(exists(among(machine, CollectiveOp::AllReduce, 8, 256_KiB)));
   EXPECT_TRUE(exists(among(machine, CollectiveOp::AllReduce, 4, 64_KiB, Algorithm::Ring)));
@@ -378,8 +378,8 @@ TEST(Contents, AreThoseOfEachCollectiveOfAPlan) {
   plan.buffers.resize(2 + 4);
   plan.collectives = {{"first", among(machine, CollectiveOp::AllGather, 2, Bytes(64)), BufferId(0)},
                       {"second", among(machine, CollectiveOp::AllReduce, 2, Bytes(32)), BufferId(2)}};
-  auto const begin = contents_at_first(plan);
-  auto const end = contents_in_the_end(plan);
+  auto const begin = initial_contents(plan);
+  auto const end = expected_contents(plan);
   EXPECT_EQ(begin[1], (std::vector<Content>{{Bytes(32), Bytes(32), Bytes(32), 1, 1}}));
   EXPECT_EQ(end[0].size(), 2U);
   EXPECT_EQ(begin[3], (std::vector<Content>{{Bytes(0), Bytes(32), Bytes(0), 1, 1}}));
@@ -391,11 +391,11 @@ TEST(Contents, AreTheSumsOfAll) {
   auto const machine = bundled("hgx-h200");
   Plan plan{machine.name, "", {}, {}, {}, among(machine, CollectiveOp::ReduceScatter, 3, Bytes(16 * 10))};
   plan.buffers.resize(3);
-  auto const end = contents_in_the_end(plan);
+  auto const end = expected_contents(plan);
   // Cuts at whole 16 bytes: 3, 3 and 4 of them.
   EXPECT_EQ(end[0], (std::vector<Content>{{Bytes(0), Bytes(48), Bytes(0), 0, 3}}));
   EXPECT_EQ(end[2], (std::vector<Content>{{Bytes(96), Bytes(64), Bytes(96), 0, 3}}));
-  EXPECT_EQ(contents_at_first(plan)[1], (std::vector<Content>{{Bytes(0), Bytes(160), Bytes(0), 1, 1}}));
+  EXPECT_EQ(initial_contents(plan)[1], (std::vector<Content>{{Bytes(0), Bytes(160), Bytes(0), 1, 1}}));
   // Each half of a word is summed by itself.
   auto const one = contributed_word({0, 0, 1}, 5);
   auto const two = contributed_word({0, 1, 1}, 5);

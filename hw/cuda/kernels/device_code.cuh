@@ -46,11 +46,11 @@ __device__ inline Vector load_fresh(Vector const* from) {
 }
 
 // Which of the threads that share some work this one is.
-struct Share {
+struct WorkSlice {
   std::uint32_t index = 0, count = 1;
 };
 
-__device__ inline void copy_share(void* target, void const* source, std::uint64_t bytes, Share share) {
+__device__ inline void copy_slice(void* target, void const* source, std::uint64_t bytes, WorkSlice share) {
   constexpr int kUnroll = 4;
   auto* const to = static_cast<Vector*>(target);
   auto const* const from = static_cast<Vector const*>(source);
@@ -79,8 +79,8 @@ __device__ inline void copy_share(void* target, void const* source, std::uint64_
 
 // target = the sum of all sources, in 32-bit elements; the target may be among them. Three sources and two vectors of
 // each are in flight at a time.
-__device__ inline void add_share(void* target, std::uint64_t const* sources, std::uint32_t count, std::uint64_t bytes,
-                                 Share share) {
+__device__ inline void add_slice(void* target, std::uint64_t const* sources, std::uint32_t count, std::uint64_t bytes,
+                                 WorkSlice share) {
   constexpr std::uint32_t kSources = 3;
   auto* const to = static_cast<Vector*>(target);
   auto const vectors = bytes / sizeof(Vector);

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads) add_kernel(void* target, void const*
     sources[1] = reinterpret_cast<std::uint64_t>(source);
   }
   __syncthreads();
-  add_share(target, sources, 2, bytes, {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x});
+  add_slice(target, sources, 2, bytes, {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x});
 }
 
 __global__ void __launch_bounds__(kThreads) occupy_kernel(std::uint64_t nanoseconds) {

@@ -6,7 +6,7 @@
 namespace lanewise::hw {
 namespace {
 
-__device__ uint4 load_line(std::uint64_t at) {
+__device__ uint4 ll_load(std::uint64_t at) {
   uint4 line;
   asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(line.x), "=r"(line.y), "=r"(line.z), "=r"(line.w)
@@ -15,7 +15,7 @@ __device__ uint4 load_line(std::uint64_t at) {
   return line;
 }
 // Links carry 8 bytes as a whole, so each half of a line has a flag.
-__device__ void store_line(std::uint64_t at, uint2 value, std::uint32_t epoch) {
+__device__ void ll_store(std::uint64_t at, uint2 value, std::uint32_t epoch) {
   asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};"
                :
                : "l"(at), "r"(value.x), "r"(epoch), "r"(value.y)
@@ -25,12 +25,12 @@ __device__ bool is_of(uint4 line, std::uint32_t epoch) { return line.y == epoch 
 
 // The line once it is of this run, or one of another where it does not come in time. Not inlined: a kernel's code is
 // itself fetched as it runs.
-__device__ __noinline__ uint4 waited_for(std::uint64_t at, std::uint32_t epoch, std::uint64_t limit_ns) {
+__device__ __noinline__ uint4 ll_wait(std::uint64_t at, std::uint32_t epoch, std::uint64_t limit_ns) {
   constexpr int kPollsBetweenClocks = 256;
   std::uint64_t began = 0;
-  auto line = load_line(at);
+  auto line = ll_load(at);
   for (int polls = 0; !is_of(line, epoch); ++polls) {
-    line = load_line(at);
+    line = ll_load(at);
     if (polls % kPollsBetweenClocks != kPollsBetweenClocks - 1) continue;
     auto const now = global_time();
     if (began == 0) began = now;
@@ -40,7 +40,7 @@ __device__ __noinline__ uint4 waited_for(std::uint64_t at, std::uint32_t epoch, 
 }
 
 // Element i of all inputs, added; so many of them are asked for at a time.
-__device__ bool gather(PackedLineTask const& task, std::uint32_t i, LineArguments const& arguments, uint2& sum) {
+__device__ bool gather(PackedLLTask const& task, std::uint32_t i, LLArguments const& arguments, uint2& sum) {
   constexpr std::uint32_t kAtOnce = 8;
   auto const* const inputs = arguments.program.address + task.first_input;
   sum = {};
@@ -50,8 +50,8 @@ __device__ bool gather(PackedLineTask const& task, std::uint32_t i, LineArgument
     for (std::uint32_t k = 0; k < kAtOnce; ++k) {
       if (first + k >= task.inputs) continue;
       auto const input = inputs[first + k];
-      if (input & kLines) {
-        lines[k] = load_line(input - kLines + i * sizeof(uint4));
+      if (input & kLLAddress) {
+        lines[k] = ll_load(input - kLLAddress + i * sizeof(uint4));
       } else {
         auto const value = *reinterpret_cast<uint2 const*>(input + i * sizeof(uint2));
         lines[k] = {value.x, arguments.epoch, value.y, arguments.epoch};
@@ -62,7 +62,7 @@ __device__ bool gather(PackedLineTask const& task, std::uint32_t i, LineArgument
       if (first + k >= task.inputs) continue;
       if (!is_of(lines[k], arguments.epoch)) {
         lines[k] =
-            waited_for(inputs[first + k] - kLines + i * sizeof(uint4), arguments.epoch, arguments.clock.limit_ns);
+            ll_wait(inputs[first + k] - kLLAddress + i * sizeof(uint4), arguments.epoch, arguments.clock.limit_ns);
         if (!is_of(lines[k], arguments.epoch)) return false;
       }
       sum.x += lines[k].x;
@@ -72,12 +72,12 @@ __device__ bool gather(PackedLineTask const& task, std::uint32_t i, LineArgument
   return true;
 }
 
-__device__ void spread(PackedLineTask const& task, std::uint32_t i, LineArguments const& arguments, uint2 value) {
+__device__ void spread(PackedLLTask const& task, std::uint32_t i, LLArguments const& arguments, uint2 value) {
   auto const* const outputs = arguments.program.address + task.first_output;
   for (std::uint32_t k = 0; k < task.outputs; ++k) {
     auto const output = outputs[k];
-    if (output & kLines)
-      store_line(output - kLines + i * sizeof(uint4), value, arguments.epoch);
+    if (output & kLLAddress)
+      ll_store(output - kLLAddress + i * sizeof(uint4), value, arguments.epoch);
     else
       *reinterpret_cast<uint2*>(output + i * sizeof(uint2)) = value;
   }
@@ -87,7 +87,7 @@ __device__ void note(std::uint64_t& latest) {
   atomicMax(reinterpret_cast<unsigned long long*>(&latest), static_cast<unsigned long long>(global_time()));
 }
 
-__global__ void __launch_bounds__(kThreads) line_kernel(__grid_constant__ LineArguments const arguments) {
+__global__ void __launch_bounds__(kThreads) ll_kernel(__grid_constant__ LLArguments const arguments) {
   auto const& clock = arguments.clock;
   if (thread_index() == 0) clock.kernel[0] = global_time();
   for (std::uint32_t t = 0; t < arguments.program.tasks; ++t) {
@@ -110,15 +110,15 @@ __global__ void __launch_bounds__(kThreads) line_kernel(__grid_constant__ LineAr
 
 }  // namespace
 
-std::uint32_t most_blocks_of_lines(KernelShape shape) {
+std::uint32_t max_resident_ll_blocks(KernelShape shape) {
   int resident = 0;
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, line_kernel, kThreads, 0),
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, ll_kernel, kThreads, 0),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return static_cast<std::uint32_t>(resident * shape.multiprocessors);
 }
 
-void launch_lines(LineArguments const& arguments, std::uint32_t blocks, cudaStream_t stream) {
-  line_kernel<<<blocks, kThreads, 0, stream>>>(arguments);
+void launch_ll(LLArguments const& arguments, std::uint32_t blocks, cudaStream_t stream) {
+  ll_kernel<<<blocks, kThreads, 0, stream>>>(arguments);
   launched("line kernel");
 }
 

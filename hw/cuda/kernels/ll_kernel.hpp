@@ -10,16 +10,16 @@
 
 namespace lanewise::hw {
 
-struct LineArguments {
-  LineProgram program;
+struct LLArguments {
+  LLProgram program;
   std::uint32_t epoch = 0;  // of this run; memory of lines holds those of earlier ones
   KernelClock clock;
 };
-static_assert(sizeof(LineArguments) <= 4096);
+static_assert(sizeof(LLArguments) <= 4096);
 
 // Of the line kernel, that one GPU holds at a time.
-std::uint32_t most_blocks_of_lines(KernelShape shape);
+std::uint32_t max_resident_ll_blocks(KernelShape shape);
 // At most that many blocks, or they may wait for ones that never start.
-void launch_lines(LineArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
+void launch_ll(LLArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
 
 }  // namespace lanewise::hw

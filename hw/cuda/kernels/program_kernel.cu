@@ -54,13 +54,13 @@ __device__ bool wait_for(std::uint32_t const* numbers, std::uint32_t count, Prog
   return __syncthreads_and(in_time) != 0;
 }
 
-__device__ void do_share(PackedTask const& task, std::uint64_t const* sources) {
-  Share const share{(blockIdx.x - task.first_block) * blockDim.x + threadIdx.x, task.blocks * blockDim.x};
+__device__ void do_slice(PackedTask const& task, std::uint64_t const* sources) {
+  WorkSlice const share{(blockIdx.x - task.first_block) * blockDim.x + threadIdx.x, task.blocks * blockDim.x};
   auto* const target = reinterpret_cast<void*>(task.target);
   if (task.sources.count == 1)
-    copy_share(target, reinterpret_cast<void const*>(sources[0]), task.bytes, share);
+    copy_slice(target, reinterpret_cast<void const*>(sources[0]), task.bytes, share);
   else
-    add_share(target, sources, task.sources.count, task.bytes, share);
+    add_slice(target, sources, task.sources.count, task.bytes, share);
 }
 
 // The last block of a task to get here tells all who wait for it.
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
       return;
     }
     if (threadIdx.x == 0 && blockIdx.x == task.first_block) arguments.clock.tasks[task.id].begin = global_time();
-    do_share(task, program.addresses + task.sources.first);
+    do_slice(task, program.addresses + task.sources.first);
     end_task(task, program.addresses + task.signals.first, arguments);
   }
   // Others are still in this GPU's memory until they say so.
@@ -109,9 +109,9 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
 
 }  // namespace
 
-std::uint32_t most_blocks_of_program(KernelShape shape) {
+std::uint32_t max_resident_program_blocks(KernelShape shape) {
   int resident = 0;
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, program_kernel, kThreads, kMaxBytesOfProgram),
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, program_kernel, kThreads, kMaxProgramBytes),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return static_cast<std::uint32_t>(resident * shape.multiprocessors);
 }

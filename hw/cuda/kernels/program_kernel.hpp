@@ -18,11 +18,11 @@ struct ProgramArguments {
   std::uint32_t* counters = nullptr;  // one for each task, 0 between runs
   KernelClock clock;
   std::uint32_t arrivals = 0;
-  std::uint64_t arrival[kMaxGpusOfProgram] = {};
+  std::uint64_t arrival[kMaxProgramGpus] = {};
 };
 
 // Of the program kernel, that one GPU holds at a time.
-std::uint32_t most_blocks_of_program(KernelShape shape);
+std::uint32_t max_resident_program_blocks(KernelShape shape);
 // At most that many blocks, or they may wait for ones that never start.
 void launch_program(ProgramArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
 

@@ -27,24 +27,24 @@ std::variant<DeviceMemory, HostMemory, void*> allocate(Devices const& devices, P
 
 }  // namespace
 
-Buffer::Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near)
+DeviceBuffer::Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near)
     : bytes_(bytes),
       pages_(pages),
       device_(std::holds_alternative<PciId>(place) ? devices.of(place) : near),
       shape_(devices.shape(device_)),
       memory_(allocate(devices, place, bytes, pages, device_)) {}
 
-Buffer Buffer::window(Bytes offset, Bytes bytes) const {
+DeviceBuffer DeviceBuffer::window(Bytes offset, Bytes bytes) const {
   return {*this, bytes, static_cast<std::uint8_t*>(data()) + offset.value()};
 }
 
-void* Buffer::data() const {
+void* DeviceBuffer::data() const {
   if (auto const* window = std::get_if<Window>(&memory_)) return *window;
   auto const* device = std::get_if<DeviceMemory>(&memory_);
   return device != nullptr ? device->get() : std::get<HostMemory>(memory_).data();
 }
 
-void Buffer::fill(std::uint64_t seed) {
+void DeviceBuffer::fill(std::uint64_t seed) {
   if (by_host()) {
     auto* const bytes = static_cast<std::uint8_t*>(data());
     for (std::uint64_t i = 0; i * 8 < length(bytes_); ++i) {
@@ -58,7 +58,7 @@ void Buffer::fill(std::uint64_t seed) {
   LANEWISE_CUDA(cudaStreamSynchronize(nullptr));
 }
 
-void Buffer::clear() {
+void DeviceBuffer::clear() {
   if (by_host()) {
     std::memset(data(), 0, length(bytes_));
     return;
@@ -68,12 +68,12 @@ void Buffer::clear() {
   LANEWISE_CUDA(cudaStreamSynchronize(nullptr));
 }
 
-std::uint64_t Buffer::first_wrong(std::uint64_t seed) const {
+std::uint64_t DeviceBuffer::first_wrong(std::uint64_t seed) const {
   if (by_host()) {
     auto const* const bytes = static_cast<std::uint8_t const*>(data());
     for (std::uint64_t i = 0; i < length(bytes_); ++i)
       if (bytes[i] != pattern_byte(seed, i)) return i;
-    return kAllRight;
+    return kNoMismatch;
   }
   DeviceGuard const guard(device_);
   auto const found = allocate_on(device_, Bytes(8));
@@ -84,9 +84,9 @@ std::uint64_t Buffer::first_wrong(std::uint64_t seed) const {
   return first;
 }
 
-std::optional<Mismatch> Buffer::mismatch(std::uint64_t seed) const {
+std::optional<Mismatch> DeviceBuffer::mismatch(std::uint64_t seed) const {
   auto const offset = first_wrong(seed);
-  if (offset == kAllRight) return std::nullopt;
+  if (offset == kNoMismatch) return std::nullopt;
   std::uint8_t got = 0;
   DeviceGuard const guard(device_);
   check_cuda(cudaMemcpy(&got, static_cast<std::uint8_t const*>(data()) + offset, 1, cudaMemcpyDefault), "cudaMemcpy");

@@ -12,21 +12,21 @@
 
 namespace lanewise::hw {
 
-inline constexpr auto kAllRight = ~std::uint64_t{0};  // the first wrong byte where there is none
+inline constexpr auto kNoMismatch = ~std::uint64_t{0};  // the first wrong byte where there is none
 inline std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.value()); }
 
 enum class Pages : std::uint8_t { Device, Pinned, Pageable, Managed };
 
-class Buffer {
+class DeviceBuffer {
   using Window = void*;
   using Memory = std::variant<DeviceMemory, HostMemory, Window>;
 
  public:
   // Of `bytes` at `place`; `near` is the device that fills and checks host memory.
-  Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near);
+  DeviceBuffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near);
 
   // A part of a buffer that outlives it; it gives nothing back.
-  [[nodiscard]] Buffer window(Bytes offset, Bytes bytes) const;
+  [[nodiscard]] DeviceBuffer window(Bytes offset, Bytes bytes) const;
 
   [[nodiscard]] void* data() const;
   [[nodiscard]] Bytes bytes() const { return bytes_; }
@@ -42,7 +42,7 @@ class Buffer {
   [[nodiscard]] std::optional<Mismatch> mismatch(std::uint64_t seed) const;
 
  private:
-  Buffer(Buffer const& like, Bytes bytes, Memory memory)
+  DeviceBuffer(DeviceBuffer const& like, Bytes bytes, Memory memory)
       : bytes_(bytes), pages_(like.pages_), device_(like.device_), shape_(like.shape_), memory_(std::move(memory)) {}
   [[nodiscard]] bool by_host() const { return pages_ == Pages::Pageable; }
   [[nodiscard]] std::uint64_t first_wrong(std::uint64_t seed) const;

@@ -17,10 +17,7 @@ Contribution contribution(Content const& content) { return {length(content.from)
 }  // namespace
 
 SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
-    : steps_(plan.steps),
-      plan_(plan.buffers),
-      at_first_(contents_at_first(plan)),
-      in_the_end_(contents_in_the_end(plan)) {
+    : steps_(plan.steps), plan_(plan.buffers), at_first_(initial_contents(plan)), in_the_end_(expected_contents(plan)) {
   for (auto const& step : plan.steps) {
     if (step.reduces && step.bytes.value() % kAddedElement != 0)
       throw PlanError(fmt::format("step '{}': additions are of {} bytes each; {} bytes are not whole ones",
@@ -37,7 +34,7 @@ SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
   }
 }
 
-Buffer SharedBuffers::window(Region const& region, Bytes bytes) const {
+DeviceBuffer SharedBuffers::window(Region const& region, Bytes bytes) const {
   return buffers_[index(region.buffer)].window(region.offset, bytes);
 }
 
@@ -64,7 +61,7 @@ std::optional<Mismatch> SharedBuffers::mismatch(std::size_t i) const {
                        static_cast<unsigned long long*>(found.get()), buffer.shape(), nullptr);
   std::uint64_t first = 0;
   check_cuda(cudaMemcpy(&first, found.get(), 8, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  if (first == kAllRight) return std::nullopt;
+  if (first == kNoMismatch) return std::nullopt;
   Mismatch wrong{first, 0, 0};
   check_cuda(cudaMemcpy(&wrong.got, memory + first, 1, cudaMemcpyDeviceToHost), "cudaMemcpy");
   for (auto const& content : in_the_end_[i])

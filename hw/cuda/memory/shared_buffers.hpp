@@ -15,7 +15,7 @@ class SharedBuffers {
   SharedBuffers(Plan const& plan, Devices const& devices);
 
   // What a step reads or writes.
-  [[nodiscard]] Buffer window(Region const& region, Bytes bytes) const;
+  [[nodiscard]] DeviceBuffer window(Region const& region, Bytes bytes) const;
   [[nodiscard]] void* data(BufferId buffer) const { return buffers_[index(buffer)].data(); }
   // As the participants have them at first; elsewhere what nobody wants.
   void fill();
@@ -28,9 +28,9 @@ class SharedBuffers {
   [[nodiscard]] std::size_t last_writer(std::size_t buffer, std::uint64_t offset) const;
 
   std::vector<Step> const& steps_;
-  std::vector<lanewise::Buffer> const& plan_;
+  std::vector<Buffer> const& plan_;
   Contents at_first_, in_the_end_;
-  std::vector<Buffer> buffers_;
+  std::vector<DeviceBuffer> buffers_;
 };
 
 }  // namespace lanewise::hw

@@ -62,7 +62,7 @@ void check(int result, char const* call) {
 // A device buffer as the CPU sees it.
 class Window {
  public:
-  explicit Window(Buffer const& buffer) : session_(api_.open()) {
+  explicit Window(DeviceBuffer const& buffer) : session_(api_.open()) {
     if (session_ == nullptr) throw MissingError("bar_copy needs gdrcopy's kernel module: 'modprobe gdrdrv'");
     // GPU memory is mapped in pages of 64 KiB; what shares a page with the buffer is mapped too, and not touched.
     auto const address = reinterpret_cast<unsigned long>(buffer.data());
@@ -109,7 +109,7 @@ class Window {
 
 }  // namespace
 
-std::function<void()> bar_copy(Buffer const& source, Buffer const& target) {
+std::function<void()> bar_copy(DeviceBuffer const& source, DeviceBuffer const& target) {
   auto const size = static_cast<std::size_t>(source.bytes().value());
   if (source.pages() != Pages::Device) {
     auto const window = std::make_shared<Window const>(target);

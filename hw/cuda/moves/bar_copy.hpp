@@ -9,6 +9,6 @@ namespace lanewise::hw {
 
 // What copies by the calling thread where GPU memory, mapped, is at one end or at both. Throws
 // MissingError when gdrcopy or its kernel module is not here, DeviceError when it refuses the mapping.
-std::function<void()> bar_copy(Buffer const& source, Buffer const& target);
+std::function<void()> bar_copy(DeviceBuffer const& source, DeviceBuffer const& target);
 
 }  // namespace lanewise::hw

@@ -9,7 +9,7 @@
 namespace lanewise::hw {
 namespace {
 
-void enqueue_prefetch(Buffer const& pages, PagePlace where, cudaStream_t stream) {
+void enqueue_prefetch(DeviceBuffer const& pages, PagePlace where, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
   cudaMemLocation location{};
   location.type = where.on_device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHostNuma;
@@ -55,7 +55,8 @@ void AddingMove::enqueue(cudaStream_t stream) {
   launch_add(target_.data(), source_.data(), length(target_.bytes()), target_.shape(), stream);
 }
 
-ArrivalAndAddition::ArrivalAndAddition(std::unique_ptr<Move> arrival, Buffer const& arrived, Buffer const& target)
+ArrivalAndAddition::ArrivalAndAddition(std::unique_ptr<Move> arrival, DeviceBuffer const& arrived,
+                                       DeviceBuffer const& target)
     : arrival_(std::move(arrival)),
       addition_(arrived, target),
       arriving_(make_stream(arrival_->device())),
@@ -76,7 +77,7 @@ void ArrivalAndAddition::enqueue(cudaStream_t stream) {
   addition_.enqueue(stream);
 }
 
-PageMove::PageMove(Buffer& pages, PagePlace from, PagePlace to, Device driver, KernelShape shape, Op op)
+PageMove::PageMove(DeviceBuffer& pages, PagePlace from, PagePlace to, Device driver, KernelShape shape, Op op)
     : pages_(pages),
       from_(from),
       to_(to),
@@ -96,7 +97,7 @@ void PageMove::enqueue(cudaStream_t stream) {
 
 void PageMove::prepare() { place_pages(pages_, from_, driver_); }
 
-void place_pages(Buffer const& pages, PagePlace where, Device driver) {
+void place_pages(DeviceBuffer const& pages, PagePlace where, Device driver) {
   auto const stream = make_stream(driver);
   DeviceGuard const guard(driver);
   enqueue_prefetch(pages, where, stream.get());

@@ -7,9 +7,9 @@ namespace lanewise::hw {
 // `bytes` from the start of `source` + from_offset to `target` + to_offset, by a copy engine behind what `stream`
 // holds.
 struct Piece {
-  Buffer const& target;
+  DeviceBuffer const& target;
   Bytes to_offset{0};
-  Buffer const& source;
+  DeviceBuffer const& source;
   Bytes from_offset{0};
   Bytes bytes{0};
 };
@@ -18,29 +18,29 @@ void enqueue_copy(Piece const& piece, cudaStream_t stream);
 // A copy engine of the device that drives.
 class EngineCopy : public Move {
  public:
-  EngineCopy(Buffer const& source, Buffer const& target, Device driver)
+  EngineCopy(DeviceBuffer const& source, DeviceBuffer const& target, Device driver)
       : source_(source), target_(target), driver_(driver) {}
   [[nodiscard]] Device device() const override { return driver_; }
   [[nodiscard]] bool begins_with_copy() const override { return true; }
   void enqueue(cudaStream_t stream) override;
 
  private:
-  Buffer const& source_;
-  Buffer const& target_;
+  DeviceBuffer const& source_;
+  DeviceBuffer const& target_;
   Device driver_;
 };
 
 // Loads and stores, or atomics, by a kernel of the device that drives.
 class KernelMove : public Move {
  public:
-  KernelMove(Buffer& source, Buffer& target, Device driver, KernelShape shape, Op op)
+  KernelMove(DeviceBuffer& source, DeviceBuffer& target, Device driver, KernelShape shape, Op op)
       : source_(source), target_(target), driver_(driver), shape_(shape), op_(op) {}
   [[nodiscard]] Device device() const override { return driver_; }
   void enqueue(cudaStream_t stream) override;
 
  private:
-  Buffer& source_;
-  Buffer& target_;
+  DeviceBuffer& source_;
+  DeviceBuffer& target_;
   Device driver_;
   KernelShape shape_;
   Op op_;
@@ -62,19 +62,19 @@ class Occupation : public Move {
 // Adds the source to the target, by a kernel of the target's device that reads the source where it is.
 class AddingMove : public Move {
  public:
-  AddingMove(Buffer const& source, Buffer const& target) : source_(source), target_(target) {}
+  AddingMove(DeviceBuffer const& source, DeviceBuffer const& target) : source_(source), target_(target) {}
   [[nodiscard]] Device device() const override { return target_.device(); }
   void enqueue(cudaStream_t stream) override;
 
  private:
-  Buffer const& source_;
-  Buffer const& target_;
+  DeviceBuffer const& source_;
+  DeviceBuffer const& target_;
 };
 
 // Lets bytes arrive by another move, then adds them to the target.
 class ArrivalAndAddition : public Move {
  public:
-  ArrivalAndAddition(std::unique_ptr<Move> arrival, Buffer const& arrived, Buffer const& target);
+  ArrivalAndAddition(std::unique_ptr<Move> arrival, DeviceBuffer const& arrived, DeviceBuffer const& target);
   [[nodiscard]] Device device() const override { return addition_.device(); }
   void enqueue(cudaStream_t stream) override;
   void prepare() override { arrival_->prepare(); }
@@ -96,13 +96,13 @@ struct PagePlace {
 // Pages asked for ahead, or fetched by the faults of a kernel that reads them.
 class PageMove : public Move {
  public:
-  PageMove(Buffer& pages, PagePlace from, PagePlace to, Device driver, KernelShape shape, Op op);
+  PageMove(DeviceBuffer& pages, PagePlace from, PagePlace to, Device driver, KernelShape shape, Op op);
   [[nodiscard]] Device device() const override { return driver_; }
   void enqueue(cudaStream_t stream) override;
   void prepare() override;
 
  private:
-  Buffer& pages_;
+  DeviceBuffer& pages_;
   PagePlace from_, to_;
   Device driver_;
   KernelShape shape_;
@@ -110,6 +110,6 @@ class PageMove : public Move {
   DeviceMemory sink_;
 };
 // Moves the pages and waits for them.
-void place_pages(Buffer const& pages, PagePlace where, Device driver);
+void place_pages(DeviceBuffer const& pages, PagePlace where, Device driver);
 
 }  // namespace lanewise::hw

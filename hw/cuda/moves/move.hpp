@@ -34,11 +34,11 @@ class Move {
 
 // A step with its two buffers (the same one where the step moves pages, none where it computes) and its move.
 struct PreparedStep {
-  std::unique_ptr<Buffer> source;
-  std::unique_ptr<Buffer> target;   // empty: the source itself, whose pages move
-  std::unique_ptr<Buffer> scratch;  // where bytes arrive that a kernel then adds to the target
+  std::unique_ptr<DeviceBuffer> source;
+  std::unique_ptr<DeviceBuffer> target;   // empty: the source itself, whose pages move
+  std::unique_ptr<DeviceBuffer> scratch;  // where bytes arrive that a kernel then adds to the target
   std::unique_ptr<Move> move;
-  [[nodiscard]] Buffer& arrived() const { return target ? *target : *source; }
+  [[nodiscard]] DeviceBuffer& arrived() const { return target ? *target : *source; }
 };
 
 // Which pairs of devices must reach one another for a step, or must not.

@@ -47,7 +47,8 @@ class Capture {
 
 }  // namespace
 
-RingMove::RingMove(Buffer const& source, Buffer const& target, std::vector<Buffer> slots, Device first, Device second)
+RingMove::RingMove(DeviceBuffer const& source, DeviceBuffer const& target, std::vector<DeviceBuffer> slots,
+                   Device first, Device second)
     : source_(source), target_(target), slots_(std::move(slots)), first_(first), second_(second), graph_(record()) {}
 
 Graph RingMove::record() {

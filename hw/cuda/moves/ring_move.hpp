@@ -10,7 +10,8 @@ class RingMove : public Move {
  public:
   // `slots`: the memory in between, at least one; a chunk is a slot's size. The first leg is driven by `first`, the
   // second by `second`.
-  RingMove(Buffer const& source, Buffer const& target, std::vector<Buffer> slots, Device first, Device second);
+  RingMove(DeviceBuffer const& source, DeviceBuffer const& target, std::vector<DeviceBuffer> slots, Device first,
+           Device second);
   [[nodiscard]] Device device() const override { return first_; }
   [[nodiscard]] bool begins_with_copy() const override { return true; }
   // One launch of a graph: the order of all chunks is known to the devices beforehand.
@@ -21,9 +22,9 @@ class RingMove : public Move {
  private:
   [[nodiscard]] Graph record();
 
-  Buffer const& source_;
-  Buffer const& target_;
-  std::vector<Buffer> slots_;
+  DeviceBuffer const& source_;
+  DeviceBuffer const& target_;
+  std::vector<DeviceBuffer> slots_;
   Device first_, second_;
   Graph graph_;
 };

@@ -38,7 +38,7 @@ DeviceMemory zeros_on(Device device, std::size_t bytes) {
   return memory;
 }
 
-std::uint32_t most_blocks(Plan const& plan, Devices const& devices, std::uint32_t (*of_kernel)(KernelShape)) {
+std::uint32_t max_blocks(Plan const& plan, Devices const& devices, std::uint32_t (*of_kernel)(KernelShape)) {
   std::map<Device, std::uint32_t> programs;
   for (auto const& place : plan.collective->among) ++programs[devices.of(place)];
   auto most = std::numeric_limits<std::uint32_t>::max();

@@ -65,7 +65,7 @@ class KernelRun : public Run {
 
 // Of a kernel: as many as every GPU holds at a time, so that all blocks of a plan are resident; GPUs that are one
 // device share what it holds.
-std::uint32_t most_blocks(Plan const& plan, Devices const& devices, std::uint32_t (*of_kernel)(KernelShape));
+std::uint32_t max_blocks(Plan const& plan, Devices const& devices, std::uint32_t (*of_kernel)(KernelShape));
 
 // Memory of a device, all zeros.
 DeviceMemory zeros_on(Device device, std::size_t bytes);

@@ -6,9 +6,9 @@
 
 namespace lanewise::hw {
 
-LineRun::LineRun(Plan const& plan, Devices& devices, LinePrograms const& programs)
+LLRun::LLRun(Plan const& plan, Devices& devices, LLPrograms const& programs)
     : KernelRun(plan, devices, programs.gpus, timed(programs.tasks)) {
-  LineAddresses where;
+  LLAddresses where;
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) where.buffers.push_back(address_of(BufferId(i)));
   for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu) {
     auto const bytes = std::max<std::int64_t>(programs.lines[gpu].value(), 1);
@@ -21,10 +21,10 @@ LineRun::LineRun(Plan const& plan, Devices& devices, LinePrograms const& program
     launches_[gpu].arguments.program = packed(programs, plan, gpu, where);
 }
 
-void LineRun::launch(std::size_t gpu, std::uint32_t epoch) {
+void LLRun::launch(std::size_t gpu, std::uint32_t epoch) {
   auto& launch = launches_[gpu];
   launch.arguments.epoch = epoch;
-  launch_lines(launch.arguments, launch.blocks, lane(gpu).stream.get());
+  launch_ll(launch.arguments, launch.blocks, lane(gpu).stream.get());
 }
 
 }  // namespace lanewise::hw

@@ -7,14 +7,14 @@
 
 namespace lanewise::hw {
 
-class LineRun : public KernelRun {
+class LLRun : public KernelRun {
  public:
-  LineRun(Plan const& plan, Devices& devices, LinePrograms const& programs);
+  LLRun(Plan const& plan, Devices& devices, LLPrograms const& programs);
 
  private:
   struct Launch {
     DeviceMemory lines;
-    LineArguments arguments;
+    LLArguments arguments;
     std::uint32_t blocks = 1;
   };
   void launch(std::size_t gpu, std::uint32_t epoch) override;

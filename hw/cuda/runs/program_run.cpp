@@ -8,18 +8,18 @@
 namespace lanewise::hw {
 
 ProgramRun::ProgramRun(Plan const& plan, Devices& devices)
-    : ProgramRun(plan, devices, lower(plan, most_blocks(plan, devices, most_blocks_of_program))) {}
+    : ProgramRun(plan, devices, lower(plan, max_blocks(plan, devices, max_resident_program_blocks))) {}
 
 ProgramRun::ProgramRun(Plan const& plan, Devices& devices, DevicePrograms const& programs)
     : KernelRun(plan, devices, programs.gpus, timed(programs.tasks)) {
   load(programs, plan.buffers);
 }
 
-void ProgramRun::load(DevicePrograms const& programs, std::vector<lanewise::Buffer> const& buffers) {
+void ProgramRun::load(DevicePrograms const& programs, std::vector<Buffer> const& buffers) {
   for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu) {
     auto const device = lane(gpu).device;
     auto& launch = launches_.emplace_back();
-    launch.flags = zeros_on(device, flags_of(programs) * sizeof(std::uint32_t));
+    launch.flags = zeros_on(device, flag_count(programs) * sizeof(std::uint32_t));
     launch.counters = zeros_on(device, programs.tasks.size() * sizeof(std::uint32_t));
   }
   Addresses where;

@@ -24,7 +24,7 @@ class ProgramRun : public KernelRun {
 
   ProgramRun(Plan const& plan, Devices& devices, DevicePrograms const& programs);
   void launch(std::size_t gpu, std::uint32_t epoch) override;
-  void load(DevicePrograms const& programs, std::vector<lanewise::Buffer> const& buffers);
+  void load(DevicePrograms const& programs, std::vector<Buffer> const& buffers);
 
   std::vector<Launch> launches_;
 };

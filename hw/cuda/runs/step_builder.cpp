@@ -89,15 +89,15 @@ class Laying {
     return step_.way.staging ? numa_of(*step_.way.staging) : std::nullopt;
   }
 
-  [[nodiscard]] std::unique_ptr<Buffer> buffer(Place const& place, std::optional<Region> const& region) const {
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> buffer(Place const& place, std::optional<Region> const& region) const {
     if (region) {
       if (shared_ == nullptr) refuse("the plan has no buffers to share");
-      return std::make_unique<Buffer>(shared_->window(*region, step_.bytes));
+      return std::make_unique<DeviceBuffer>(shared_->window(*region, step_.bytes));
     }
     auto const pages = std::holds_alternative<PciId>(place) ? Pages::Device
                        : step_.way.pageable                 ? Pages::Pageable
                                                             : Pages::Pinned;
-    return std::make_unique<Buffer>(devices_, place, step_.bytes, pages, near());
+    return std::make_unique<DeviceBuffer>(devices_, place, step_.bytes, pages, near());
   }
 
   [[nodiscard]] PreparedStep computing() {
@@ -112,7 +112,8 @@ class Laying {
       laid_.move = std::make_unique<AddingMove>(*laid_.source, *laid_.target);
       return;
     }
-    laid_.scratch = std::make_unique<Buffer>(devices_, step_.to, step_.bytes, Pages::Device, devices_.of(step_.to));
+    laid_.scratch =
+        std::make_unique<DeviceBuffer>(devices_, step_.to, step_.bytes, Pages::Device, devices_.of(step_.to));
     laid_.move = std::make_unique<ArrivalAndAddition>(move(*laid_.scratch), *laid_.scratch, *laid_.target);
   }
   [[nodiscard]] bool direct_access() const {
@@ -120,7 +121,7 @@ class Laying {
            step_.way.mechanism == Mechanism::PcieP2p;
   }
 
-  [[nodiscard]] std::unique_ptr<Move> move(Buffer& target) {
+  [[nodiscard]] std::unique_ptr<Move> move(DeviceBuffer& target) {
     switch (step_.way.mechanism) {
       case Mechanism::NvlinkRelay: return through_relay(target);
       case Mechanism::HostStaged:
@@ -132,7 +133,7 @@ class Laying {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<Move> direct(Buffer& target) const {
+  [[nodiscard]] std::unique_ptr<Move> direct(DeviceBuffer& target) const {
     if (!from_gpu() && !to_gpu()) return host_copy(target);
     if (step_.way.pageable) return pageable_copy(target);
     if (by_kernel(step_.op)) return std::make_unique<KernelMove>(*laid_.source, target, driver(), shape(), step_.op);
@@ -153,7 +154,7 @@ class Laying {
     return {std::min(is_pulled() ? kReading : kWriting, whole.multiprocessors), 1};
   }
 
-  [[nodiscard]] std::unique_ptr<Move> host_copy(Buffer& target) const {
+  [[nodiscard]] std::unique_ptr<Move> host_copy(DeviceBuffer& target) const {
     auto const cores = std::make_shared<CopyingCores>(step_.way.cores, host_node());
     return std::make_unique<HostMove>(near(), host_node(), [cores, &from = *laid_.source, &to = target] {
       cores->copy(to.data(), from.data(), from.bytes());
@@ -161,7 +162,7 @@ class Laying {
   }
 
   // The driver copies memory that is not pinned with the calling core, so a thread of its own calls it.
-  [[nodiscard]] std::unique_ptr<Move> pageable_copy(Buffer& target) const {
+  [[nodiscard]] std::unique_ptr<Move> pageable_copy(DeviceBuffer& target) const {
     auto const stream = std::make_shared<Stream>(make_stream(driver()));
     return std::make_unique<HostMove>(driver(), host_node(), [stream, &from = *laid_.source, &to = target] {
       enqueue_copy({to, Bytes(0), from, Bytes(0), from.bytes()}, stream->get());
@@ -175,18 +176,18 @@ class Laying {
     return chosen > Bytes(0) ? std::min(chosen, step_.bytes) : step_.bytes;
   }
 
-  [[nodiscard]] std::unique_ptr<Move> through(Buffer& target, Place const& memory, Bytes chunk, Pages pages,
+  [[nodiscard]] std::unique_ptr<Move> through(DeviceBuffer& target, Place const& memory, Bytes chunk, Pages pages,
                                               Device second) const {
-    std::vector<Buffer> slots;
+    std::vector<DeviceBuffer> slots;
     auto const chunks = static_cast<std::size_t>((step_.bytes.value() + chunk.value() - 1) / chunk.value());
     for (std::size_t i = 0; i < std::min(kSlots, chunks); ++i)
       slots.emplace_back(devices_, memory, chunk, pages, near());
     return std::make_unique<RingMove>(*laid_.source, target, std::move(slots), devices_.of(step_.from), second);
   }
-  [[nodiscard]] std::unique_ptr<Move> through_host(Buffer& target, Bytes chunk) const {
+  [[nodiscard]] std::unique_ptr<Move> through_host(DeviceBuffer& target, Bytes chunk) const {
     return through(target, *step_.way.staging, chunk, Pages::Pinned, devices_.of(step_.to));
   }
-  [[nodiscard]] std::unique_ptr<Move> through_relay(Buffer& target) const {
+  [[nodiscard]] std::unique_ptr<Move> through_relay(DeviceBuffer& target) const {
     if (!step_.way.relay) refuse("the way names no relay");
     return through(target, *step_.way.relay, chunk(), Pages::Device, devices_.of(*step_.way.relay));
   }
@@ -203,8 +204,8 @@ class Laying {
     check_cuda(cudaDeviceGetAttribute(&managed, cudaDevAttrConcurrentManagedAccess, ordinal(near())),
                "cudaDeviceGetAttribute");
     if (managed == 0) throw MissingError("Unified Memory does not migrate by faults on this system");
-    laid_.source = std::make_unique<Buffer>(devices_, Place(*(from_gpu() ? from_gpu() : to_gpu())), step_.bytes,
-                                            Pages::Managed, near());
+    laid_.source = std::make_unique<DeviceBuffer>(devices_, Place(*(from_gpu() ? from_gpu() : to_gpu())), step_.bytes,
+                                                  Pages::Managed, near());
     auto const to_host = !to_gpu();
     auto const device = to_host ? near() : devices_.of(step_.to);
     if (to_host && step_.op == Op::Fault) {
@@ -220,18 +221,18 @@ class Laying {
   [[nodiscard]] std::unique_ptr<Move> host_faults(Device device) const {
     class HostFaults : public HostMove {
      public:
-      HostFaults(Device driver, NumaIndex numa, Buffer const& pages, PagePlace from)
+      HostFaults(Device driver, NumaIndex numa, DeviceBuffer const& pages, PagePlace from)
           : HostMove(driver, numa, [&pages] { read_pages(pages); }), driver_(driver), pages_(pages), from_(from) {}
       void prepare() override { place_pages(pages_, from_, driver_); }
 
      private:
-      static void read_pages(Buffer const& pages) {
+      static void read_pages(DeviceBuffer const& pages) {
         constexpr std::int64_t kPage = 4096;
         auto const* const bytes = static_cast<std::uint8_t const volatile*>(pages.data());
         for (std::int64_t i = 0; i < pages.bytes().value(); i += kPage) static_cast<void>(bytes[i]);
       }
       Device driver_;
-      Buffer const& pages_;
+      DeviceBuffer const& pages_;
       PagePlace from_;
     };
     return std::make_unique<HostFaults>(device, numa_of(step_.to), *laid_.source, page_place(step_.from));

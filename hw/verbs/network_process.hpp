@@ -24,9 +24,9 @@ struct NetworkResult {
   std::vector<std::string> devices;     // "node0/nic0 (mlx5_0)"
 };
 
-class NetworkSide {
+class NetworkProcess {
  public:
-  NetworkSide(Group& group, MakeGpuMemory make_gpu_memory) : group_(group), memory_(make_gpu_memory) {}
+  NetworkProcess(Group& group, MakeGpuMemory make_gpu_memory) : group_(group), memory_(make_gpu_memory) {}
 
   // All processes call this together with the same plan, and all get the result. Throws the same error at all.
   NetworkResult run(NetworkPlan const& plan);

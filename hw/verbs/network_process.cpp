@@ -1,4 +1,4 @@
-#include "hw/verbs/network_side.hpp"
+#include "hw/verbs/network_process.hpp"
 
 #include <fmt/format.h>
 
@@ -27,8 +27,8 @@ struct RemoteMemory {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RemoteMemory, address, keys)
 
 // A host that plays a Soft-RoCE node may have fewer NUMA nodes: then its memory is anywhere.
-WireMemory here(WireMemory where, NetworkPlan const& plan) {
-  bool const soft = std::all_of(plan.nics.begin(), plan.nics.end(), [](WireNic const& nic) { return nic.soft; });
+NetworkMemory here(NetworkMemory where, NetworkPlan const& plan) {
+  bool const soft = std::all_of(plan.nics.begin(), plan.nics.end(), [](NetworkNic const& nic) { return nic.soft; });
   if (soft && !std::filesystem::exists(fmt::format("/sys/devices/system/node/node{}", where.numa))) where.numa = -1;
   return where;
 }
@@ -37,7 +37,7 @@ std::uint64_t address_of(std::byte const* data) { return reinterpret_cast<std::u
 
 }  // namespace
 
-struct NetworkSide::Laid {
+struct NetworkProcess::Laid {
   // The memory whose bytes the NIC touches at this end of a step: its own, or its ring.
   struct End {
     Memory* memory = nullptr;
@@ -49,26 +49,26 @@ struct NetworkSide::Laid {
   std::vector<std::string> devices;
 };
 
-NetworkResult NetworkSide::run(NetworkPlan const& plan) {
+NetworkResult NetworkProcess::run(NetworkPlan const& plan) {
   auto const layout = layout_of(plan, ranks_of_nodes(group_.hosts(), plan.nodes.size()));
   Laid laid;
   auto const keys = exchange(group_, [&] {
     open(plan, layout, laid);
     return lay(plan, layout, laid);
   });
-  std::optional<VerbsWires> wires;
+  std::optional<VerbsTransport> transport;
   auto const addresses = exchange(group_, [&] {
     address(layout, keys, laid);
-    wires.emplace(layout, group_.rank(), laid.nics, plan.completion);
-    return wires->addresses();
+    transport.emplace(layout, group_.rank(), laid.nics, plan.completion);
+    return transport->addresses();
   });
   std::optional<NetworkRun> run;
   auto const devices = exchange(group_, [&] {
-    wires->connect(addresses);
-    run.emplace(plan, layout, laid.parts, *wires, group_);
+    transport->connect(addresses);
+    run.emplace(plan, layout, laid.parts, *transport, group_);
     return nlohmann::json(laid.devices).dump();
   });
-  auto const ahead = group_.ahead_of_first();
+  auto const ahead = group_.clock_offset();
   NetworkResult result;
   result.mismatches.resize(plan.steps.size());
   for (int i = -plan.warm_up; i < plan.repeat; ++i) {
@@ -78,7 +78,7 @@ NetworkResult NetworkSide::run(NetworkPlan const& plan) {
       return std::string();
     });
     auto const release =
-        Seconds(std::stod(group_.from_first(fmt::format("{:.9f}", (monotonic_now() + kNotice).value()))));
+        Seconds(std::stod(group_.broadcast(fmt::format("{:.9f}", (monotonic_now() + kNotice).value()))));
     auto const said = exchange(group_, [&] { return checked(plan, layout, laid, run->once(release + ahead)); });
     NetworkSample sample;
     sample.spans.resize(plan.steps.size());
@@ -104,7 +104,7 @@ NetworkResult NetworkSide::run(NetworkPlan const& plan) {
 }
 
 // The NICs that this process's links use. Those that only spare links would use may be missing.
-void NetworkSide::open(NetworkPlan const& plan, Layout const& layout, Laid& laid) {
+void NetworkProcess::open(NetworkPlan const& plan, Layout const& layout, Laid& laid) {
   std::set<std::size_t> needed;
   std::set<std::size_t> wanted;
   for (auto const& link : layout.links)
@@ -132,7 +132,7 @@ void NetworkSide::open(NetworkPlan const& plan, Layout const& layout, Laid& laid
 }
 
 // Takes and registers this process's ends of all steps; what their drivers elsewhere must know of them.
-std::string NetworkSide::lay(NetworkPlan const& plan, Layout const& layout, Laid& laid) {
+std::string NetworkProcess::lay(NetworkPlan const& plan, Layout const& layout, Laid& laid) {
   memory_.give_all_back();
   laid.parts.resize(plan.steps.size());
   laid.ends.resize(plan.steps.size());
@@ -142,7 +142,7 @@ std::string NetworkSide::lay(NetworkPlan const& plan, Layout const& layout, Laid
     auto const& links = layout.steps[i];
     auto& part = laid.parts[i];
     bool const local = step.verb == Verb::Local;
-    auto const take = [&](WireMemory const& where, std::vector<WireMemory> const& ring) {
+    auto const take = [&](NetworkMemory const& where, std::vector<NetworkMemory> const& ring) {
       auto& memory = memory_.take(here(where, plan), Bytes(step.bytes));
       laid.ends[i] = Laid::End{&memory, Bytes(step.bytes)};
       if (ring.empty()) return &memory;
@@ -161,7 +161,7 @@ std::string NetworkSide::lay(NetworkPlan const& plan, Layout const& layout, Laid
     for (auto const link : links.links) {
       auto const& spec = layout.links[index(link)];
       auto const* nic = laid.nics[spec.nics[spec.ranks[0] == group_.rank() ? 0 : 1]];
-      Track track;
+      LinkEndpoints track;
       track.local = laid.ends[i]->memory->data();
       if (nic != nullptr) {
         auto const& region = regions_.region(*nic, *laid.ends[i]->memory, laid.ends[i]->bytes);
@@ -177,7 +177,7 @@ std::string NetworkSide::lay(NetworkPlan const& plan, Layout const& layout, Laid
   return told.dump();
 }
 
-void NetworkSide::address(Layout const& layout, std::vector<std::string> const& keys, Laid& laid) const {
+void NetworkProcess::address(Layout const& layout, std::vector<std::string> const& keys, Laid& laid) const {
   std::vector<nlohmann::json> of_ranks;
   for (auto const& text : keys) of_ranks.push_back(nlohmann::json::parse(text));
   for (std::size_t i = 0; i < layout.steps.size(); ++i) {
@@ -192,14 +192,14 @@ void NetworkSide::address(Layout const& layout, std::vector<std::string> const& 
   }
 }
 
-void NetworkSide::prepare(NetworkPlan const& plan, Laid& laid) const {
+void NetworkProcess::prepare(NetworkPlan const& plan, Laid& laid) const {
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     if (laid.parts[i].target != nullptr) laid.parts[i].target->clear();
 }
 
 // What this process saw of a run: the spans of the steps that it drives, and what arrived wrong here.
-std::string NetworkSide::checked(NetworkPlan const& plan, Layout const& layout, Laid const& laid,
-                                 std::vector<StepSpan> const& spans) const {
+std::string NetworkProcess::checked(NetworkPlan const& plan, Layout const& layout, Laid const& laid,
+                                    std::vector<StepSpan> const& spans) const {
   auto json = nlohmann::json{{"spans", nlohmann::json::array()}, {"wrong", nlohmann::json::array()}};
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (layout.steps[i].driver == group_.rank())
