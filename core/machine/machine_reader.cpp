@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/machine_fields.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/machine/settings_reader.hpp"
 
@@ -122,16 +123,20 @@ class MachineReader {
     machine_.sockets.push_back({*name, HostId{0}, part_of(reader, PartKind::Cpu)});
     auto const first_numa = machine_.numa_nodes.size();
     for (auto& numa : reader.maps("numa")) {
-      auto const number = numa.count("node");
-      if (number) add_numa(numa, socket, *number, numa.text("cores").value_or(""));
+      NumaNode node;
+      node.socket = socket;
+      node.os_index = -1;
+      for (auto const& field : numa_fields()) field.read(node, numa);
+      if (node.os_index >= 0) add_numa(numa, std::move(node));
     }
-    if (machine_.numa_nodes.size() == first_numa) add_numa(reader, socket, static_cast<int>(index(socket)), "");
+    if (machine_.numa_nodes.size() == first_numa)
+      add_numa(reader, {.name = {}, .socket = socket, .os_index = static_cast<int>(index(socket)), .cores = {}});
     for (auto& port : reader.maps("pcie")) read_top_port(port, socket, NumaId(first_numa));
   }
 
-  void add_numa(MapReader const& reader, SocketId socket, int number, std::string cores) {
-    auto const name = fmt::format("numa{}", number);
-    if (claim(reader, reader.self(), name)) machine_.numa_nodes.push_back({name, socket, number, std::move(cores)});
+  void add_numa(MapReader const& reader, NumaNode node) {
+    node.name = fmt::format("numa{}", node.os_index);
+    if (claim(reader, reader.self(), node.name)) machine_.numa_nodes.push_back(std::move(node));
   }
 
   void read_top_port(MapReader& reader, SocketId socket, NumaId first_numa) {
@@ -223,34 +228,14 @@ class MachineReader {
     open_.pop_back();
   }
 
-  void read_details(MapReader& reader, PciFunction& function) {
-    function.link = read_link(reader, "link");
-    function.max_link = read_link(reader, "max");
-    function.acs = read_acs(reader, "acs");
-    function.bdf = reader.text("bdf").value_or("");
-    function.device_name = reader.text("device_name").value_or("");
-    function.chip = reader.text("chip").value_or("");
-    function.mig = reader.flag("mig").value_or(false);
-    function.rate = reader.rate("rate");
-    if (auto const rail = reader.count("rail")) function.rail = *rail;
-    auto const only = [&](std::string_view key, PciKind kind) {
-      if (reader.has(key) && function.kind != kind)
-        reader.fail_at_key(key, fmt::format("'{}' belongs to a {}, but '{}' is a {}", key, to_string(kind),
-                                            function.name, to_string(function.kind)));
-    };
-    only("chip", PciKind::Switch);
-    only("mig", PciKind::Gpu);
-    only("device_name", PciKind::Nic);
-    only("rate", PciKind::Nic);
-    only("rail", PciKind::Nic);
-  }
-
-  static std::optional<PcieLink> read_link(MapReader& reader, std::string_view key) {
-    auto const text = reader.text(key);
-    if (!text) return std::nullopt;
-    auto const link = parse_pcie_link(*text);
-    if (!link.value) reader.fail(*reader.node(key), fmt::format("'{}': {}", key, link.problem));
-    return link.value;
+  static void read_details(MapReader& reader, PciFunction& function) {
+    for (auto const& field : function_fields()) {
+      field.read(function, reader);
+      if (field.only && reader.has(field.spec.name) && function.kind != *field.only)
+        reader.fail_at_key(field.spec.name,
+                           fmt::format("'{}' belongs to a {}, but '{}' is a {}", field.spec.name,
+                                       to_string(*field.only), function.name, to_string(function.kind)));
+    }
   }
 
   // Neither the device nor the port above it can run wider or faster than its datasheet says.
@@ -421,10 +406,7 @@ class MachineReader {
         dangling(reader, key, *name, "GPU, NIC, drive, socket or NUMA node");
       good = good && place;
     }
-    if (auto const op = reader.text("op")) entry.op = parse_op(*op).value;
-    entry.bandwidth = reader.rate("bandwidth");
-    entry.latency = reader.time("latency");
-    entry.source = reader.text("source").value_or("");
+    for (auto const& field : override_fields()) field.read(entry, reader);
     if (!reader.has("bandwidth") && !reader.has("latency"))
       reader.fail(reader.self(), "an override gives 'bandwidth', 'latency' or both");
     if (good) machine_.overrides.push_back(std::move(entry));

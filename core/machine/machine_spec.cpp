@@ -1,4 +1,8 @@
 // Every key of a machine file and a cluster file, with its meaning.
+#include <iterator>
+#include <utility>
+
+#include "core/machine/machine_fields.hpp"
 #include "core/machine/machine_file.hpp"
 
 namespace lanewise {
@@ -16,13 +20,6 @@ FieldSpec count(std::string name, std::string doc, bool required = false) {
 FieldSpec rate(std::string name, std::string doc) {
   return {.name = std::move(name), .type = ValueType::Rate, .doc = std::move(doc)};
 }
-FieldSpec link(std::string name, std::string doc) {
-  return {.name = std::move(name),
-          .type = ValueType::Custom,
-          .doc = std::move(doc),
-          .unknown_allowed = true,
-          .pattern = kLinkPattern};
-}
 FieldSpec list_of(std::string name, std::string doc, MapSpec const* map) {
   return {.name = std::move(name), .type = ValueType::List, .doc = std::move(doc), .map = map, .item = ValueType::Map};
 }
@@ -33,47 +30,34 @@ FieldSpec names(std::string name, std::string doc, bool required = false) {
           .required = required,
           .item = ValueType::Text};
 }
-FieldSpec acs(std::string doc) {
-  return {.name = "acs",
-          .type = ValueType::Custom,
-          .doc = std::move(doc),
-          .item = ValueType::Custom,
-          .pattern = "^(on|off|unknown|(SV|TB|RR|CR|UF|EC|DT)([,+ ]+(SV|TB|RR|CR|UF|EC|DT))*)$"};
+// The specs of a table's fields.
+template <class Fields>
+std::vector<FieldSpec> specs_of(Fields const& fields) {
+  std::vector<FieldSpec> specs;
+  for (auto const& field : fields) specs.push_back(field.spec);
+  return specs;
 }
 
 MapSpec const& settings_spec() {
-  static MapSpec const spec{
-      "settings",
-      {acs("ACS control of every port: off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT"),
-       {.name = "iommu",
-        .type = ValueType::Custom,
-        .doc = "off, pt, lazy, strict, vfio, unknown; on and translated mean lazy, passthrough means pt",
-        .pattern = "^(off|pt|passthrough|lazy|strict|vfio|unknown|on|translated)$"},
-       {.name = "iommu_page", .type = ValueType::Size, .doc = "page size of the IOMMU's mappings"},
-       {.name = "virtualization",
-        .type = ValueType::Custom,
-        .doc = "none, passthrough, or a mapping",
-        .map = &virtualization_spec(),
-        .pattern = "^(none|passthrough)$"}}};
+  static auto const spec = [] {
+    MapSpec made{"settings", specs_of(settings_fields())};
+    made.fields.push_back({.name = "virtualization",
+                           .type = ValueType::Custom,
+                           .doc = "none, passthrough, or a mapping",
+                           .map = &virtualization_spec(),
+                           .pattern = "^(none|passthrough)$"});
+    return made;
+  }();
   return spec;
 }
 
 MapSpec const& software_spec() {
-  static MapSpec const spec{
-      "software",
-      {flag_field("cuda", "a GPU runtime (CUDA, HIP)"), flag_field("peermem", "nvidia-peermem is loaded"),
-       flag_field("dma_buf", "verbs registers GPU memory by dma-buf"), flag_field("gdrcopy", "the CPU can map BAR1"),
-       flag_field("gpudirect_storage", "GPUDirect Storage is set up"),
-       flag_field("fabric_manager", "the NVSwitch fabric manager is running"),
-       flag_field("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)"),
-       flag_field("geforce_peer", "a modified driver lifts the product's refusal of PCIe peer access")}};
+  static MapSpec const spec{"software", specs_of(software_fields())};
   return spec;
 }
 
 MapSpec const& numa_spec() {
-  static MapSpec const spec{"NUMA node",
-                            {count("node", "its number in the operating system", true),
-                             text_field("cores", "its cores, as the kernel lists them: 0-27,56-83")}};
+  static MapSpec const spec{"NUMA node", specs_of(numa_fields())};
   return spec;
 }
 
@@ -105,55 +89,45 @@ MapSpec const& nvlink_spec() {
 }
 
 MapSpec const& override_spec() {
-  static MapSpec const spec{
-      "override",
-      {id("from", "where the data is", true),
-       id("to", "where it goes", true),
-       {.name = "op", .type = ValueType::Word, .doc = "which op; default: every one", .words = op_names()},
-       rate("bandwidth", "measured for one large transfer"),
-       {.name = "latency", .type = ValueType::Time, .doc = "measured for a tiny transfer"},
-       {.name = "source", .type = ValueType::Text, .doc = "who measured it, how and when", .required = true}}};
+  static auto const spec = [] {
+    MapSpec made{"override", {id("from", "where the data is", true), id("to", "where it goes", true)}};
+    for (auto& field : specs_of(override_fields())) made.fields.push_back(std::move(field));
+    return made;
+  }();
   return spec;
 }
 
 }  // namespace
 
 MapSpec const& virtualization_spec() {
-  static MapSpec const spec{
-      "virtualization",
-      {{.name = "kind",
-        .type = ValueType::Word,
-        .doc = "none, or passthrough: a virtual machine with passed-through devices",
-        .words = {"none", "passthrough"}},
-       text_field("hypervisor", "kvm, firecracker, xen, vmware, hyperv"),
-       flag_field("approval", "the hypervisor announces peer-to-peer as approved for all GPUs"),
-       names("clique", "GPUs announced as peers by the approval capability (x-nv-gpudirect-clique)"),
-       {.name = "cliques",
-        .type = ValueType::List,
-        .doc = "several such groups, each a list of GPUs",
-        .item = ValueType::Custom},
-       flag_field("ats", "address translation services work end to end")}};
+  static auto const spec = [] {
+    MapSpec made{"virtualization", specs_of(virtualization_fields())};
+    std::vector<FieldSpec> const cliques{
+        names("clique", "GPUs announced as peers by the approval capability (x-nv-gpudirect-clique)"),
+        {.name = "cliques",
+         .type = ValueType::List,
+         .doc = "several such groups, each a list of GPUs",
+         .item = ValueType::Custom}};
+    auto const ats = std::prev(made.fields.end());
+    made.fields.insert(ats, cliques.begin(), cliques.end());
+    return made;
+  }();
   return spec;
 }
 
 MapSpec const& port_spec() {
   static MapSpec const* const spec = [] {
+    auto const function = [](std::string_view name) { return field_named(function_fields(), name).spec; };
     auto* made = new MapSpec{
         "port",
-        {id("root_port", "name of the root port; only directly under a socket"),
-         link("link", "negotiated with what hangs from the port"),
-         link("max", "what it could negotiate, where that differs"),
-         acs("ACS control of this port, where it differs from settings.acs"),
-         id("switch", "a PCIe switch of this name"), id("gpu", "a GPU of this name"), id("nic", "a NIC of this name"),
-         id("nvme", "an NVMe drive of this name"), id("device", "another endpoint of this name"),
-         id("part", "what it is; unknown when not known"), text_field("bdf", "its PCI address, 0000:3b:00.0"),
-         id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"),
-         count("numa", "of a root port: its NUMA node, where the socket has several"),
-         id("chip", "of a switch: virtual switches with the same one share silicon"),
-         flag_field("mig", "of a GPU: MIG is on"),
-         text_field("device_name", "of a NIC: its name in the operating system (mlx5_0)"),
-         rate("rate", "of a NIC: where its port runs slower than the part's"),
-         count("rail", "of a NIC in a cluster: its rail")}};
+        {id("root_port", "name of the root port; only directly under a socket"), function("link"), function("max"),
+         function("acs"), id("switch", "a PCIe switch of this name"), id("gpu", "a GPU of this name"),
+         id("nic", "a NIC of this name"), id("nvme", "an NVMe drive of this name"),
+         id("device", "another endpoint of this name"), id("part", "what it is; unknown when not known"),
+         function("bdf"), id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"),
+         count("numa", "of a root port: its NUMA node, where the socket has several")}};
+    for (auto& field : specs_of(function_fields()))
+      if (made->find(field.name) == nullptr) made->fields.push_back(std::move(field));
     made->fields.push_back(list_of("ports", "of a switch: its downstream ports", made));
     return made;
   }();

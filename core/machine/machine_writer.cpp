@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "core/io/yaml_writer.hpp"
+#include "core/machine/machine_fields.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/machine/part_fields.hpp"
-#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -46,32 +47,41 @@ class MachineWriter {
   }
 
  private:
-  static Tree settings(Settings const& s) {
-    Tree tree{{"acs", to_string(s.acs)}, {"iommu", to_string(s.iommu)}};
-    if (s.iommu_page != Settings{}.iommu_page) tree["iommu_page"] = exact_text(s.iommu_page);
-    auto const& v = s.virtualization;
-    if (v == Virtualization{}) {
+  // Adds what the fields say of the object: flags and counts as such, everything else as text.
+  template <class Fields, class Object>
+  static void write_fields(Fields const& fields, Object const& object, Tree& tree) {
+    for (auto const& field : fields) {
+      auto const texts = field.write(object);
+      if (texts.empty()) continue;
+      auto& value = tree[field.spec.name];
+      if (field.spec.type == ValueType::Flag)
+        value = texts.front() == "true";
+      else if (field.spec.type == ValueType::Count)
+        value = std::stoi(texts.front());
+      else
+        value = texts.front();
+    }
+  }
+
+  static Tree settings(Settings const& settings) {
+    Tree tree;
+    write_fields(settings_fields(), settings, tree);
+    auto const& virtualization = settings.virtualization;
+    if (virtualization == Virtualization{}) {
       tree["virtualization"] = "none";
     } else {
-      Tree inner{{"kind", v.passthrough ? "passthrough" : "none"}};
-      if (!v.hypervisor.empty()) inner["hypervisor"] = v.hypervisor;
-      if (v.approval) inner["approval"] = true;
-      if (v.ats) inner["ats"] = true;
-      for (auto const& clique : v.cliques) inner["cliques"].push_back(clique);
-      tree["virtualization"] = std::move(inner);
+      auto& inner = tree["virtualization"];
+      write_fields(virtualization_fields(), virtualization, inner);
+      for (auto const& clique : virtualization.cliques) inner["cliques"].push_back(clique);
     }
     return tree;
   }
 
-  static Tree software(Software const& s) {
-    return {{"cuda", s.cuda},
-            {"peermem", s.peermem},
-            {"dma_buf", s.dma_buf},
-            {"gdrcopy", s.gdrcopy},
-            {"gpudirect_storage", s.gpudirect_storage},
-            {"fabric_manager", s.fabric_manager},
-            {"gpudirect_async", s.gpudirect_async},
-            {"geforce_peer", s.geforce_peer}};
+  // Every flag, also those at their default: what is not there is worth reading.
+  static Tree software(Software const& software) {
+    Tree tree;
+    for (auto const& field : software_fields()) tree[field.spec.name] = software.*field.flag;
+    return tree;
   }
 
   static Tree written(Part const& part) {
@@ -92,8 +102,8 @@ class MachineWriter {
     Tree tree{{"socket", socket.name}, {"part", socket.part ? machine_.at(*socket.part).name : "unknown"}};
     for (auto const& numa : machine_.numa_nodes) {
       if (numa.socket != id) continue;
-      Tree item{{"node", numa.os_index}};
-      if (!numa.cores.empty()) item["cores"] = numa.cores;
+      Tree item;
+      write_fields(numa_fields(), numa, item);
       tree["numa"].push_back(std::move(item));
     }
     for (std::size_t i = 0; i < machine_.functions.size(); ++i)
@@ -120,15 +130,7 @@ class MachineWriter {
     auto const& f = machine_.at(id);
     tree[std::string(to_string(f.kind))] = f.name;
     tree["part"] = f.part ? machine_.at(*f.part).name : "unknown";
-    if (!f.bdf.empty()) tree["bdf"] = f.bdf;
-    if (f.link) tree["link"] = to_string(*f.link);
-    if (f.max_link) tree["max"] = to_string(*f.max_link);
-    if (f.acs) tree["acs"] = to_string(*f.acs);
-    if (!f.chip.empty()) tree["chip"] = f.chip;
-    if (f.mig) tree["mig"] = true;
-    if (!f.device_name.empty()) tree["device_name"] = f.device_name;
-    if (f.rate) tree["rate"] = exact_text(*f.rate);
-    if (f.rail) tree["rail"] = *f.rail;
+    write_fields(function_fields(), f, tree);
     for (auto const child : children(id)) {
       Tree port;
       write_function(child, port);
@@ -170,10 +172,7 @@ class MachineWriter {
 
   Tree written(Override const& entry) const {
     Tree tree{{"from", machine_.name_of(entry.from)}, {"to", machine_.name_of(entry.to)}};
-    if (entry.op) tree["op"] = to_string(*entry.op);
-    if (entry.bandwidth) tree["bandwidth"] = exact_text(*entry.bandwidth);
-    if (entry.latency) tree["latency"] = exact_text(*entry.latency);
-    tree["source"] = entry.source;
+    write_fields(override_fields(), entry, tree);
     return tree;
   }
 

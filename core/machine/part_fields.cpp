@@ -1,221 +1,73 @@
 #include "core/machine/part_fields.hpp"
 
-#include <algorithm>
 #include <array>
-
-#include "core/units/text.hpp"
+#include <utility>
 
 namespace lanewise {
 namespace {
 
-using Texts = std::vector<std::string>;
 using Names = std::vector<std::string>;
+using Key = FieldsOf<Part>;
 
-Part const kNothingSaid;  // every member at its default
-
-template <class T>
-struct Scalar;  // how one member type is read and written
-template <>
-struct Scalar<Bytes> {
-  static constexpr auto kType = ValueType::Size;
-  static auto read(MapReader& r, std::string_view key) { return r.size(key); }
-  static std::string text(Bytes v) { return exact_text(v); }
-};
-template <>
-struct Scalar<BytesPerSecond> {
-  static constexpr auto kType = ValueType::Rate;
-  static auto read(MapReader& r, std::string_view key) { return r.rate(key); }
-  static std::string text(BytesPerSecond v) { return exact_text(v); }
-};
-template <>
-struct Scalar<Seconds> {
-  static constexpr auto kType = ValueType::Time;
-  static auto read(MapReader& r, std::string_view key) { return r.time(key); }
-  static std::string text(Seconds v) { return exact_text(v); }
-};
-template <>
-struct Scalar<PerSecond> {
-  static constexpr auto kType = ValueType::Frequency;
-  static auto read(MapReader& r, std::string_view key) { return r.frequency(key); }
-  static std::string text(PerSecond v) { return exact_text(v); }
-};
-template <>
-struct Scalar<FlopPerSecond> {
-  static constexpr auto kType = ValueType::WorkRate;
-  static auto read(MapReader& r, std::string_view key) { return r.work_rate(key); }
-  static std::string text(FlopPerSecond v) { return exact_text(v); }
-};
-template <>
-struct Scalar<double> {
-  static constexpr auto kType = ValueType::Ratio;
-  static auto read(MapReader& r, std::string_view key) { return r.ratio(key); }
-  static std::string text(double v) { return shortest_text(v); }
-};
-template <>
-struct Scalar<int> {
-  static constexpr auto kType = ValueType::Count;
-  static auto read(MapReader& r, std::string_view key) { return r.count(key); }
-  static std::string text(int v) { return std::to_string(v); }
-};
-template <>
-struct Scalar<bool> {
-  static constexpr auto kType = ValueType::Flag;
-  static auto read(MapReader& r, std::string_view key) { return r.flag(key); }
-  static std::string text(bool v) { return v ? "true" : "false"; }
-};
-template <>
-struct Scalar<std::string> {
-  static constexpr auto kType = ValueType::Text;
-  static auto read(MapReader& r, std::string_view key) { return r.text(key); }
-  static std::string text(std::string const& v) { return v; }
-};
-
-template <class T>
-struct Held {
-  using type = T;
-};
-template <class T>
-struct Held<std::optional<T>> {
-  using type = T;
-};
-
-// Figures of which nothing works without any: no tags, no payload, no efficiency.
-bool zero_is_refused(std::string_view key) {
-  static std::vector<std::string_view> const keys{"tags",
-                                                  "max_payload",
-                                                  "max_read_request",
-                                                  "mtu",
-                                                  "iotlb_entries",
-                                                  "copy_efficiency",
-                                                  "duplex",
-                                                  "cores",
-                                                  "host_duplex",
-                                                  "load_store_efficiency",
-                                                  "copy_engines",
-                                                  "peer_copy_engines",
-                                                  "copy_efficiency_to_cpu",
-                                                  "staged_duplex",
-                                                  "memory_efficiency",
-                                                  "load_efficiency",
-                                                  "link_utilisation_up",
-                                                  "link_utilisation_down"};
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-// `member` returns a reference to what the key fills, of a const or a mutable Part.
+// Every figure of a part may be `unknown`: someone looked, and nobody says.
 template <class Member>
-PartField scalar(std::string const& name, std::string const& doc, Member member) {
-  using Stored = std::remove_cvref_t<decltype(member(std::declval<Part&>()))>;
-  using Value = typename Held<Stored>::type;
-  PartField field;
-  field.spec = {.name = name, .type = Scalar<Value>::kType, .doc = doc, .unknown_allowed = true};
-  field.read = [name, member](Part& part, MapReader& reader) {
-    auto value = Scalar<Value>::read(reader, name);
-    if (value && *value == Value{} && zero_is_refused(name))
-      reader.fail(*reader.node(name), "'" + name + "': more than 0 is needed; leave it out where nobody says");
-    if (value) member(part) = std::move(*value);
-  };
-  field.clear = [member](Part& part) { member(part) = member(kNothingSaid); };
-  field.write = [member](Part const& part) {
-    auto const& value = member(part);
-    if (value == member(kNothingSaid)) return Texts{};
-    if constexpr (std::is_same_v<Stored, std::optional<Value>>)
-      return Texts{Scalar<Value>::text(*value)};
-    else
-      return Texts{Scalar<Value>::text(value)};
-  };
+PartField scalar(std::string const& name, std::string doc, Member member) {
+  auto field = Key::scalar(name, std::move(doc), member);
+  field.spec.unknown_allowed = true;
   return field;
 }
-
+template <class Member>
+PartField positive(std::string const& name, std::string doc, Member member) {
+  auto field = Key::positive(name, std::move(doc), member);
+  field.spec.unknown_allowed = true;
+  return field;
+}
 template <class Member>
 PartField word(std::string const& name, std::string doc, Names const& words, Member member) {
-  using Enum = std::remove_cvref_t<decltype(member(std::declval<Part&>()))>;
-  PartField field;
-  field.spec = {.name = name, .type = ValueType::Word, .doc = std::move(doc), .unknown_allowed = true, .words = words};
-  field.read = [name, words, member](Part& part, MapReader& reader) {
-    if (auto const text = reader.text(name))
-      member(part) = static_cast<Enum>(std::find(words.begin(), words.end(), *text) - words.begin());
-  };
-  field.clear = [member](Part& part) { member(part) = member(kNothingSaid); };
-  field.write = [words, member](Part const& part) {
-    if (member(part) == member(kNothingSaid)) return Texts{};
-    return Texts{words.at(static_cast<std::size_t>(member(part)))};
-  };
+  auto field = Key::word(name, std::move(doc), words, member);
+  field.spec.unknown_allowed = true;
   return field;
 }
-
-template <class Member>
-PartField link_field(std::string const& name, std::string doc, Member member) {
-  PartField field;
-  field.spec = {
-      .name = name, .type = ValueType::Custom, .doc = std::move(doc), .unknown_allowed = true, .pattern = kLinkPattern};
-  field.read = [name, member](Part& part, MapReader& reader) {
-    auto const text = reader.text(name);
-    if (!text) return;
-    auto const link = parse_pcie_link(*text);
-    if (link.value)
-      member(part) = link.value;
-    else
-      reader.fail(*reader.node(name), "'" + name + "': " + link.problem);
-  };
-  field.clear = [member](Part& part) { member(part).reset(); };
-  field.write = [member](Part const& part) {
-    auto const& value = member(part);
-    return value ? Texts{to_string(*value)} : Texts{};
-  };
-  return field;
-}
-
-template <class Member>
-PartField texts(std::string const& name, std::string doc, Member member) {
-  PartField field;
-  field.spec = {.name = name, .type = ValueType::List, .doc = std::move(doc), .item = ValueType::Text};
-  field.read = [name, member](Part& part, MapReader& reader) { member(part) = reader.texts(name); };
-  field.clear = [member](Part& part) { member(part).clear(); };
-  field.write = [member](Part const& part) { return member(part); };
-  return field;
-}
-
-// A member of a Part, const or not.
-#define LANEWISE_MEMBER(path) \
-  [](auto& part) -> auto& { return part.path; }  // NOLINT(bugprone-macro-parentheses)
 
 void add_common(std::vector<PartField>& fields) {
-  fields.push_back(scalar("title", "the product's name, for people", LANEWISE_MEMBER(title)));
+  fields.push_back(not_in_fingerprint(scalar("title", "the product's name, for people", LANEWISE_MEMBER(title)),
+                                      "it is for people"));
 }
 
 void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {
-  fields.push_back(texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
-  fields.push_back(link_field("link", "the most its PCIe link can negotiate", LANEWISE_MEMBER(pcie.link)));
-  fields.push_back(scalar("max_payload", "PCIe MPS in use", LANEWISE_MEMBER(pcie.max_payload)));
-  fields.push_back(scalar("max_read_request", "PCIe MRRS in use", LANEWISE_MEMBER(pcie.max_read_request)));
-  fields.push_back(scalar("tags", "outstanding PCIe read requests", LANEWISE_MEMBER(pcie.tags)));
+  fields.push_back(
+      Key::texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
+  fields.push_back(Key::link("link", "the most its PCIe link can negotiate", LANEWISE_MEMBER(pcie.link)));
+  fields.push_back(positive("max_payload", "PCIe MPS in use", LANEWISE_MEMBER(pcie.max_payload)));
+  fields.push_back(positive("max_read_request", "PCIe MRRS in use", LANEWISE_MEMBER(pcie.max_read_request)));
+  fields.push_back(positive("tags", "outstanding PCIe read requests", LANEWISE_MEMBER(pcie.tags)));
   fields.push_back(scalar("relaxed_ordering", "its reads are relaxed-ordered: ACS does not redirect their completions",
                           LANEWISE_MEMBER(pcie.relaxed_ordering)));
   fields.push_back(scalar("latency", latency_doc, LANEWISE_MEMBER(pcie.latency)));
-  fields.push_back(scalar("link_utilisation_up",
-                          "what large packets reach, towards the root, of what the link above it could carry; absent: "
-                          "by generation",
-                          LANEWISE_MEMBER(pcie.link_utilisation_up)));
-  fields.push_back(scalar("link_utilisation_down", "the same from the root towards it",
-                          LANEWISE_MEMBER(pcie.link_utilisation_down)));
+  fields.push_back(
+      positive("link_utilisation_up",
+               "what large packets reach, towards the root, of what the link above it could carry; absent: "
+               "by generation",
+               LANEWISE_MEMBER(pcie.link_utilisation_up)));
+  fields.push_back(positive("link_utilisation_down", "the same from the root towards it",
+                            LANEWISE_MEMBER(pcie.link_utilisation_down)));
 }
 
 std::vector<PartField> cpu_fields() {
   std::vector<PartField> f;
   add_common(f);
   f.push_back(scalar("vendor", "intel, amd, arm, ibm or nvidia", LANEWISE_MEMBER(cpu.vendor)));
-  f.push_back(
-      texts("cpuid", "vendor/family/model, as CPUID says (GenuineIntel/6/85), for import", LANEWISE_MEMBER(cpu.cpuid)));
-  f.push_back(scalar("cores", "cores of one socket", LANEWISE_MEMBER(cpu.cores)));
+  f.push_back(Key::texts("cpuid", "vendor/family/model, as CPUID says (GenuineIntel/6/85), for import",
+                         LANEWISE_MEMBER(cpu.cpuid)));
+  f.push_back(positive("cores", "cores of one socket", LANEWISE_MEMBER(cpu.cores)));
   f.push_back(scalar("root_port_generation", "newest PCIe generation of its root ports",
                      LANEWISE_MEMBER(cpu.root_port_generation)));
-  f.push_back(scalar("max_payload", "PCIe MPS of its root ports", LANEWISE_MEMBER(pcie.max_payload)));
+  f.push_back(positive("max_payload", "PCIe MPS of its root ports", LANEWISE_MEMBER(pcie.max_payload)));
   f.push_back(word("host_bridges", "root ports share one host bridge of the socket, or each has its own",
                    {"per_socket", "per_root_port"}, LANEWISE_MEMBER(cpu.host_bridges)));
   f.push_back(scalar("memory_bandwidth", "DRAM of one socket, theoretical", LANEWISE_MEMBER(cpu.memory_bandwidth)));
-  f.push_back(scalar("memory_efficiency", "what long mixed streams reach of the memory bandwidth",
-                     LANEWISE_MEMBER(cpu.memory_efficiency)));
+  f.push_back(positive("memory_efficiency", "what long mixed streams reach of the memory bandwidth",
+                       LANEWISE_MEMBER(cpu.memory_efficiency)));
   f.push_back(
       scalar("memory_latency", "what DRAM adds to a device's read, one way", LANEWISE_MEMBER(cpu.memory_latency)));
   f.push_back(scalar("core_copy_bandwidth", "memory copy by one core", LANEWISE_MEMBER(cpu.core_copy_bandwidth)));
@@ -239,16 +91,19 @@ std::vector<PartField> cpu_fields() {
   f.push_back(scalar("socket_peer_bandwidth_both", "peer traffic between two sockets, sum of both directions",
                      LANEWISE_MEMBER(cpu.socket_peer_bandwidth_both)));
   f.push_back(
-      scalar("host_duplex",
-             "a device reading and writing host memory at once, against twice one of them; absent: by generation",
-             LANEWISE_MEMBER(cpu.host_duplex)));
+      positive("host_duplex",
+               "a device reading and writing host memory at once, against twice one of them; absent: by generation",
+               LANEWISE_MEMBER(cpu.host_duplex)));
   f.push_back(word("p2pdma", "Linux p2pdma accepts this host bridge", {"no", "same_host_bridge", "yes"},
                    LANEWISE_MEMBER(cpu.p2pdma)));
   f.push_back(scalar("iommu_walks", "page-table walks per second of one IOMMU", LANEWISE_MEMBER(cpu.iommu_walks)));
   f.push_back(scalar("iommu_walk_latency", "one page-table walk", LANEWISE_MEMBER(cpu.iommu_walk_latency)));
-  f.push_back(scalar("iotlb_entries", "translations that the IOMMU remembers", LANEWISE_MEMBER(cpu.iotlb_entries)));
+  f.push_back(positive("iotlb_entries", "translations that the IOMMU remembers", LANEWISE_MEMBER(cpu.iotlb_entries)));
   return f;
 }
+
+// Why rates of computing are not in fingerprints.
+constexpr auto kTimeIsInSteps = "steps carry the time that computing takes";
 
 std::vector<PartField> gpu_fields() {
   std::vector<PartField> f;
@@ -259,21 +114,23 @@ std::vector<PartField> gpu_fields() {
   f.push_back(
       scalar("compute_capability", "CUDA compute capability, as '8.0'", LANEWISE_MEMBER(gpu.compute_capability)));
   f.push_back(scalar("multiprocessors", "SMs or compute units", LANEWISE_MEMBER(gpu.multiprocessors)));
-  f.push_back(scalar("fp32_rate", "32-bit floating-point operations at peak, without matrix units",
-                     LANEWISE_MEMBER(gpu.fp32_rate)));
-  f.push_back(scalar("fp16_rate",
-                     "16-bit floating-point operations at peak: of dense matrices, where it has units for them",
-                     LANEWISE_MEMBER(gpu.fp16_rate)));
+  f.push_back(not_in_fingerprint(scalar("fp32_rate", "32-bit floating-point operations at peak, without matrix units",
+                                        LANEWISE_MEMBER(gpu.fp32_rate)),
+                                 kTimeIsInSteps));
+  f.push_back(not_in_fingerprint(
+      scalar("fp16_rate", "16-bit floating-point operations at peak: of dense matrices, where it has units for them",
+             LANEWISE_MEMBER(gpu.fp16_rate)),
+      kTimeIsInSteps));
   f.push_back(scalar("memory", "device memory", LANEWISE_MEMBER(gpu.memory)));
   f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together",
                      LANEWISE_MEMBER(gpu.memory_bandwidth)));
-  f.push_back(scalar("memory_efficiency", "what a copy within it reaches of the memory bandwidth",
-                     LANEWISE_MEMBER(gpu.memory_efficiency)));
+  f.push_back(positive("memory_efficiency", "what a copy within it reaches of the memory bandwidth",
+                       LANEWISE_MEMBER(gpu.memory_efficiency)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
-  f.push_back(scalar("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
-  f.push_back(scalar("peer_copy_engines",
-                     "copy engines for copies to other GPUs over NVLink, beside the others; absent: all do them",
-                     LANEWISE_MEMBER(gpu.peer_copy_engines)));
+  f.push_back(positive("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
+  f.push_back(positive("peer_copy_engines",
+                       "copy engines for copies to other GPUs over NVLink, beside the others; absent: all do them",
+                       LANEWISE_MEMBER(gpu.peer_copy_engines)));
   f.push_back(scalar("copy_start", "a copy engine from ready to its first byte, back to back in a stream",
                      LANEWISE_MEMBER(gpu.copy_start)));
   f.push_back(scalar("host_copy_start", "the same to or from host memory, where it differs",
@@ -295,8 +152,8 @@ std::vector<PartField> gpu_fields() {
   f.push_back(
       scalar("staged_start", "what passes before such a copy moves its first byte", LANEWISE_MEMBER(gpu.staged_start)));
   f.push_back(scalar("staged_gap", "what passes between its chunks", LANEWISE_MEMBER(gpu.staged_gap)));
-  f.push_back(scalar("staged_duplex", "two such copies, one each way, together against twice one",
-                     LANEWISE_MEMBER(gpu.staged_duplex)));
+  f.push_back(positive("staged_duplex", "two such copies, one each way, together against twice one",
+                       LANEWISE_MEMBER(gpu.staged_duplex)));
   f.push_back(scalar("max_peers", "peer mappings without NVSwitch", LANEWISE_MEMBER(gpu.max_peers)));
   f.push_back(scalar("pcie_peer", "the driver allows PCIe peer access", LANEWISE_MEMBER(gpu.pcie_peer)));
   f.push_back(scalar("pcie_atomics", "native atomics over PCIe peer mappings", LANEWISE_MEMBER(gpu.pcie_atomics)));
@@ -319,7 +176,7 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("verbs", "can do RDMA verbs", LANEWISE_MEMBER(nic.rdma)));
   f.push_back(scalar("gpudirect", "its driver can register GPU memory", LANEWISE_MEMBER(nic.gpudirect)));
   f.push_back(scalar("rate", "one port on the wire, one direction", LANEWISE_MEMBER(nic.rate)));
-  f.push_back(scalar("mtu", "RDMA path MTU", LANEWISE_MEMBER(nic.mtu)));
+  f.push_back(positive("mtu", "RDMA path MTU", LANEWISE_MEMBER(nic.mtu)));
   f.push_back(scalar("wire_latency", "one way, port to port, without switches", LANEWISE_MEMBER(nic.wire_latency)));
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
   f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",
@@ -367,16 +224,16 @@ std::vector<PartField> link_fields() {
                    LANEWISE_MEMBER(link.family)));
   f.push_back(scalar("generation", "NVLink generation", LANEWISE_MEMBER(link.generation)));
   f.push_back(scalar("rate", "one link, one direction, raw", LANEWISE_MEMBER(link.rate)));
-  f.push_back(scalar("copy_efficiency", "payload share of the raw rate for copy engines and DMA",
-                     LANEWISE_MEMBER(link.copy_efficiency)));
-  f.push_back(scalar("copy_efficiency_to_cpu",
-                     "payload share from a GPU into its CPU's memory, where it differs from the other direction",
-                     LANEWISE_MEMBER(link.copy_efficiency_to_cpu)));
-  f.push_back(scalar("load_store_efficiency", "payload share of the raw rate for SM loads and stores",
-                     LANEWISE_MEMBER(link.load_store_efficiency)));
-  f.push_back(scalar("load_efficiency", "the same of SM loads, where it differs from that of stores",
-                     LANEWISE_MEMBER(link.load_efficiency)));
-  f.push_back(scalar("duplex", "both directions together against twice one direction", LANEWISE_MEMBER(link.duplex)));
+  f.push_back(positive("copy_efficiency", "payload share of the raw rate for copy engines and DMA",
+                       LANEWISE_MEMBER(link.copy_efficiency)));
+  f.push_back(positive("copy_efficiency_to_cpu",
+                       "payload share from a GPU into its CPU's memory, where it differs from the other direction",
+                       LANEWISE_MEMBER(link.copy_efficiency_to_cpu)));
+  f.push_back(positive("load_store_efficiency", "payload share of the raw rate for SM loads and stores",
+                       LANEWISE_MEMBER(link.load_store_efficiency)));
+  f.push_back(positive("load_efficiency", "the same of SM loads, where it differs from that of stores",
+                       LANEWISE_MEMBER(link.load_efficiency)));
+  f.push_back(positive("duplex", "both directions together against twice one direction", LANEWISE_MEMBER(link.duplex)));
   f.push_back(scalar("latency", "one way", LANEWISE_MEMBER(link.latency)));
   return f;
 }
@@ -384,13 +241,11 @@ std::vector<PartField> link_fields() {
 std::vector<PartField> hop_fields() {
   std::vector<PartField> f;
   add_common(f);
-  f.push_back(texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
+  f.push_back(Key::texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
   f.push_back(scalar("latency", "one pass through the switch", LANEWISE_MEMBER(hop.latency)));
   f.push_back(scalar("rate", "one port, one direction", LANEWISE_MEMBER(hop.rate)));
   return f;
 }
-
-#undef LANEWISE_MEMBER
 
 }  // namespace
 

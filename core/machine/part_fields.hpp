@@ -1,23 +1,15 @@
 #pragma once
-// Every key of a part, once: its name, meaning, type, and the member it fills. The reader, the writer and the JSON
-// Schema all walk this table.
-#include <functional>
-#include <optional>
-#include <string>
+// Every key of a part of each kind, once.
 #include <vector>
 
+#include "core/machine/field.hpp"
 #include "core/machine/part.hpp"
 
 namespace lanewise {
 
-struct PartField {
-  FieldSpec spec;
-  std::function<void(Part&, MapReader&)> read;
-  // The values as YAML texts: none when absent or at its default, one for a scalar, more for a list.
-  std::function<std::vector<std::string>(Part const&)> write;
-  std::function<void(Part&)> clear;  // back to "nobody says"
-};
+using PartField = Field<Part>;
 
+// In the order in which files are written.
 std::vector<PartField> const& part_fields(PartKind kind);
 
 }  // namespace lanewise

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/machine_fields.hpp"
 
 namespace lanewise {
 namespace {
@@ -113,26 +113,14 @@ void set_virtualization(Machine& machine, Setting const& setting, std::string_vi
 }
 
 void set_software(Machine& machine, Setting const& setting, std::string_view name) {
-  struct Entry {
-    std::string_view name;
-    bool Software::*member;
-  };
-  constexpr std::array<Entry, 8> kEntries{{{"cuda", &Software::cuda},
-                                           {"peermem", &Software::peermem},
-                                           {"dma_buf", &Software::dma_buf},
-                                           {"gdrcopy", &Software::gdrcopy},
-                                           {"gpudirect_storage", &Software::gpudirect_storage},
-                                           {"fabric_manager", &Software::fabric_manager},
-                                           {"gpudirect_async", &Software::gpudirect_async},
-                                           {"geforce_peer", &Software::geforce_peer}}};
-  for (auto const& entry : kEntries) {
-    if (entry.name != name) continue;
-    for (auto& host : machine.hosts) host.software.*entry.member = flag_of(setting);
+  std::string allowed;
+  for (auto const& field : software_fields()) {
+    allowed += (allowed.empty() ? "software." : ", .") + field.spec.name;
+    if (field.spec.name != name) continue;
+    for (auto& host : machine.hosts) host.software.*field.flag = flag_of(setting);
     return;
   }
-  refuse(setting,
-         "allowed: software.cuda, .peermem, .dma_buf, .gdrcopy, .gpudirect_storage, .fabric_manager, .gpudirect_async, "
-         ".geforce_peer");
+  refuse(setting, "allowed: " + allowed);
 }
 
 void set_nvlink(Machine& machine, Setting const& setting) {

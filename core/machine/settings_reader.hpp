@@ -1,13 +1,11 @@
 #pragma once
-// Settings as files and command lines write them.
+// The mappings `settings` and `software` of machine and cluster files.
 #include "core/io/yaml.hpp"
 #include "core/machine/machine.hpp"
 
 namespace lanewise {
 
-// An ACS control from a scalar ("off") or a list of bits; nullopt after reporting what is wrong.
-std::optional<AcsControl> read_acs(MapReader& reader, std::string_view key);
-// Overwrites in `settings` what the mapping says.
+// Overwrites what the mapping says and leaves the rest as it is. Problems go to the reader's diagnostics.
 void read_settings(MapReader& reader, Settings& settings);
 void read_software(MapReader& reader, Software& software);
 

@@ -1,0 +1,200 @@
+#include "core/machine/fingerprint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "core/io/digest.hpp"
+#include "core/machine/machine_fields.hpp"
+#include "core/machine/part_fields.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+// Recorded plans and runs hold fingerprints, so the texts below stay as they are and in this order. A key that is added
+// to one of the tables enters by its name, and only where a machine sets it: other machines keep their fingerprint.
+class MachineDigest {
+ public:
+  explicit MachineDigest(Machine const& machine) : machine_(machine) {}
+
+  std::string text() {
+    add(machine_.name);
+    for (auto const& host : machine_.hosts) add_host(host);
+    for (auto const& part : machine_.parts) {
+      add(part.name);
+      add_set_fields(part_fields(part.kind), part, {});
+    }
+    add_places();
+    for (auto const& function : machine_.functions) add_function(function);
+    add_links();
+    add_fabric();
+    for (auto const& entry : machine_.overrides) add_override(entry);
+    return digest_.text();
+  }
+
+ private:
+  using Names = std::span<std::string_view const>;
+
+  void add(std::string_view text) { digest_.add(text); }
+  void add_number(std::int64_t number) { add(std::to_string(number)); }
+  template <class Quantity>
+  void add_quantity(std::optional<Quantity> const& quantity) {
+    add(quantity ? exact_text(*quantity) : std::string("-"));
+  }
+  template <class Id>
+  void add_id(Id id) {
+    add_number(static_cast<std::int64_t>(index(id)));
+  }
+  template <class Id>
+  void add_id(std::optional<Id> id) {
+    add_number(id ? static_cast<std::int64_t>(index(*id)) : -1);
+  }
+
+  static bool contains(Names names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  // Name and value of every field that is set, but for those that have a place of their own.
+  template <class Fields, class Object>
+  void add_set_fields(Fields const& fields, Object const& object, Names with_own_place) {
+    for (auto const& field : fields) {
+      if (!field.not_in_fingerprint.empty() || contains(with_own_place, field.spec.name)) continue;
+      auto const texts = field.write(object);
+      if (texts.empty()) continue;
+      add(field.spec.name);
+      for (auto const& text : texts) add(text);
+    }
+  }
+
+  void add_host(Host const& host) {
+    constexpr std::array<std::string_view, 3> kSettings{"acs", "iommu", "iommu_page"};
+    constexpr std::array<std::string_view, 3> kVirtualization{"kind", "approval", "ats"};
+    auto const& settings = host.settings;
+    auto const& v = settings.virtualization;
+    add(to_string(settings.acs));
+    add(to_string(settings.iommu));
+    add_number(settings.iommu_page.value());
+    add_set_fields(settings_fields(), settings, kSettings);
+    add_number(v.passthrough + 2 * v.approval + 4 * v.ats);
+    add_set_fields(virtualization_fields(), v, kVirtualization);
+    for (auto const& clique : v.cliques)
+      for (auto const& name : clique) add(name);
+    if (v.cliques.size() > 1)  // where one clique ends and the next begins
+      for (auto const& clique : v.cliques) add(fmt::format("clique of {}", clique.size()));
+    add_software(host.software);
+  }
+
+  // The first eight flags are the bits of one number, in the order in which they came to be.
+  void add_software(Software const& software) {
+    constexpr std::array<std::string_view, 8> kBits{"cuda",         "peermem",           "dma_buf",
+                                                    "gdrcopy",      "gpudirect_storage", "fabric_manager",
+                                                    "geforce_peer", "gpudirect_async"};
+    std::int64_t bits = 0;
+    for (auto const& field : software_fields()) {
+      auto const* const found = std::find(kBits.begin(), kBits.end(), field.spec.name);
+      if (found != kBits.end() && software.*field.flag) bits |= std::int64_t{1} << (found - kBits.begin());
+    }
+    add_number(bits);
+    add_set_fields(software_fields(), software, kBits);
+  }
+
+  void add_places() {
+    for (auto const& socket : machine_.sockets) {
+      add(socket.name);
+      add_id(socket.host);
+      add_id(socket.part);
+    }
+    for (auto const& numa : machine_.numa_nodes) {
+      add(numa.name);
+      add_id(numa.socket);
+      add_set_fields(numa_fields(), numa, {});
+    }
+    for (auto const& bridge : machine_.host_bridges) {
+      add_id(bridge.socket);
+      add_id(bridge.numa);
+    }
+  }
+
+  void add_function(PciFunction const& function) {
+    constexpr std::array<std::string_view, 7> kFields{"link", "max", "acs", "chip", "mig", "rate", "rail"};
+    add(function.name);
+    add(to_string(function.kind));
+    add_id(function.parent);
+    add_id(function.host_bridge);
+    add_id(function.part);
+    for (auto const& link : {function.link, function.max_link}) add(link ? to_string(*link) : std::string("-"));
+    add(function.acs ? to_string(*function.acs) : std::string("-"));
+    add(function.chip);
+    add_number(function.mig ? 1 : 0);
+    add_quantity(function.rate);
+    add_number(function.rail.value_or(-1));
+    add_set_fields(function_fields(), function, kFields);
+  }
+
+  void add_links() {
+    for (auto const& link : machine_.socket_links) {
+      add_id(link.a);
+      add_id(link.b);
+      add_id(link.part);
+      add_number(link.count);
+    }
+    for (auto const& bundle : machine_.nvlinks) {
+      for (auto const& end : {bundle.a, bundle.b}) {
+        add_number(static_cast<std::int64_t>(end.index()));
+        std::visit([&](auto id) { add_id(id); }, end);
+      }
+      add_id(bundle.part);
+      add_number(bundle.count);
+    }
+    for (auto const& domain : machine_.nvswitches) {
+      add_id(domain.part);
+      add_id(domain.link_part);
+      for (auto const& port : domain.ports) {
+        add_id(port.gpu);
+        add_number(port.count);
+      }
+    }
+  }
+
+  void add_fabric() {
+    if (!machine_.fabric) return add("no fabric");
+    auto const& fabric = *machine_.fabric;
+    add(fabric.kind);
+    add_id(fabric.switch_part);
+    for (auto const& leaf : fabric.leaves) {
+      add(leaf.name);
+      add_quantity(leaf.uplink);
+    }
+    for (auto const& attachment : fabric.attachments) {
+      add_id(attachment.nic);
+      add_number(attachment.leaf);
+      add_quantity(attachment.rate);
+    }
+  }
+
+  void add_override(Override const& entry) {
+    constexpr std::array<std::string_view, 3> kFields{"op", "bandwidth", "latency"};
+    add(machine_.name_of(entry.from));
+    add(machine_.name_of(entry.to));
+    add(entry.op ? to_string(*entry.op) : "-");
+    add_quantity(entry.bandwidth);
+    add_quantity(entry.latency);
+    add_set_fields(override_fields(), entry, kFields);
+  }
+
+  Machine const& machine_;
+  Digest digest_;
+};
+
+}  // namespace
+
+std::string fingerprint(Machine const& machine) { return MachineDigest(machine).text(); }
+
+}  // namespace lanewise
