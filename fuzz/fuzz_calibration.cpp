@@ -7,6 +7,7 @@
 
 #include "core/calibration/calibration.hpp"
 #include "core/machine/catalogue.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 

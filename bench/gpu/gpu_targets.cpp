@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/machine/catalogue.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/planner/planner.hpp"
 #include "core/text/table.hpp"
 #include "core/units/statistics.hpp"

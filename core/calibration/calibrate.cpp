@@ -8,6 +8,7 @@
 
 #include "core/calibration/robust_fit.hpp"
 #include "core/io/error.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/plan/plan.hpp"
 #include "core/units/statistics.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/io/yaml_writer.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/plan/plan.hpp"
 #include "core/units/text.hpp"
 

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "core/io/digest.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/part_fields.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/plan/dag_runner.hpp"
 #include "core/units/text.hpp"
 
@@ -84,121 +83,6 @@ void verify_way(Machine const& machine, Step const& step) {
       require((one_each(PciKind::Gpu, PciKind::Nvme) || one_each(PciKind::Gpu, PciKind::Device)) && way.staging, step,
               "storage_staged is between a drive or another device and a GPU through host memory");
       break;
-  }
-}
-
-// FNV-1a: short, stable over platforms; a collision only costs a missed warning.
-class Hash {
- public:
-  void add(std::string_view text) { digest_.add(text); }
-  void add(std::int64_t number) { add(std::to_string(number)); }
-  template <class Quantity>
-  void add(std::optional<Quantity> const& quantity) {
-    add(quantity ? exact_text(*quantity) : std::string("-"));
-  }
-  [[nodiscard]] std::string text() const { return digest_.text(); }
-
- private:
-  Digest digest_;
-};
-
-void add_settings(Hash& hash, Host const& host) {
-  auto const& s = host.settings;
-  hash.add(to_string(s.acs));
-  hash.add(to_string(s.iommu));
-  hash.add(s.iommu_page.value());
-  hash.add(s.virtualization.passthrough + 2 * s.virtualization.approval + 4 * s.virtualization.ats);
-  for (auto const& clique : s.virtualization.cliques)
-    for (auto const& name : clique) hash.add(name);
-  auto const& w = host.software;
-  hash.add(w.cuda + 2 * w.peermem + 4 * w.dma_buf + 8 * w.gdrcopy + 16 * w.gpudirect_storage + 32 * w.fabric_manager +
-           64 * w.geforce_peer + 128 * w.gpudirect_async);
-}
-
-// Every figure of every part, as a file would say it.
-void add_parts(Hash& hash, Machine const& machine) {
-  for (auto const& part : machine.parts) {
-    hash.add(part.name);
-    for (auto const& field : part_fields(part.kind)) {
-      auto const texts = field.write(part);
-      if (texts.empty() || field.spec.name == "title") continue;                       // nobody says; for people
-      if (field.spec.name == "fp32_rate" || field.spec.name == "fp16_rate") continue;  // steps carry the time they give
-      hash.add(field.spec.name);
-      for (auto const& text : texts) hash.add(text);
-    }
-  }
-}
-
-template <class Id>
-std::int64_t ordinal(std::optional<Id> id) {
-  return id ? static_cast<std::int64_t>(index(*id)) : -1;
-}
-template <class Id>
-std::int64_t ordinal(Id id) {
-  return static_cast<std::int64_t>(index(id));
-}
-
-void add_functions(Hash& hash, Machine const& machine) {
-  for (auto const& socket : machine.sockets) {
-    hash.add(socket.name);
-    hash.add(ordinal(socket.host));
-    hash.add(ordinal(socket.part));
-  }
-  for (auto const& numa : machine.numa_nodes) {
-    hash.add(numa.name);
-    hash.add(ordinal(numa.socket));
-  }
-  for (auto const& bridge : machine.host_bridges) {
-    hash.add(ordinal(bridge.socket));
-    hash.add(ordinal(bridge.numa));
-  }
-  for (auto const& function : machine.functions) {
-    hash.add(function.name);
-    hash.add(to_string(function.kind));
-    hash.add(ordinal(function.parent));
-    hash.add(ordinal(function.host_bridge));
-    hash.add(ordinal(function.part));
-    for (auto const& link : {function.link, function.max_link}) hash.add(link ? to_string(*link) : std::string("-"));
-    hash.add(function.acs ? to_string(*function.acs) : std::string("-"));
-    hash.add(function.chip);
-    hash.add(std::int64_t{function.mig});
-    hash.add(function.rate);
-    hash.add(std::int64_t{function.rail.value_or(-1)});
-  }
-}
-
-void add_links(Hash& hash, Machine const& machine) {
-  for (auto const& link : machine.socket_links)
-    for (auto const value : {ordinal(link.a), ordinal(link.b), ordinal(link.part), std::int64_t{link.count}})
-      hash.add(value);
-  for (auto const& bundle : machine.nvlinks) {
-    for (auto const& end : {bundle.a, bundle.b}) {
-      hash.add(static_cast<std::int64_t>(end.index()));
-      hash.add(std::visit([](auto id) { return ordinal(id); }, end));
-    }
-    hash.add(ordinal(bundle.part));
-    hash.add(std::int64_t{bundle.count});
-  }
-  for (auto const& domain : machine.nvswitches) {
-    hash.add(ordinal(domain.part));
-    hash.add(ordinal(domain.link_part));
-    for (auto const& port : domain.ports)
-      for (auto const value : {ordinal(port.gpu), std::int64_t{port.count}}) hash.add(value);
-  }
-}
-
-void add_fabric(Hash& hash, Machine const& machine) {
-  if (!machine.fabric) return hash.add("no fabric");
-  hash.add(machine.fabric->kind);
-  hash.add(ordinal(machine.fabric->switch_part));
-  for (auto const& leaf : machine.fabric->leaves) {
-    hash.add(leaf.name);
-    hash.add(leaf.uplink);
-  }
-  for (auto const& attachment : machine.fabric->attachments) {
-    hash.add(ordinal(attachment.nic));
-    hash.add(std::int64_t{attachment.leaf});
-    hash.add(attachment.rate);
   }
 }
 
@@ -482,24 +366,6 @@ Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
     for (auto& piece : each.others) piece.step = now[index(piece.step)];
   }
   return other;
-}
-
-std::string fingerprint(Machine const& machine) {
-  Hash hash;
-  hash.add(machine.name);
-  for (auto const& host : machine.hosts) add_settings(hash, host);
-  add_parts(hash, machine);
-  add_functions(hash, machine);
-  add_links(hash, machine);
-  add_fabric(hash, machine);
-  for (auto const& entry : machine.overrides) {
-    hash.add(machine.name_of(entry.from));
-    hash.add(machine.name_of(entry.to));
-    hash.add(entry.op ? to_string(*entry.op) : "-");
-    hash.add(entry.bandwidth);
-    hash.add(entry.latency);
-  }
-  return hash.text();
 }
 
 nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machine) {

@@ -122,9 +122,6 @@ std::size_t first_result(std::span<Buffer const> buffers, Collective const& coll
 // The plan with one transfer undivided and on another of its candidates.
 Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate);
 
-// A short text that changes whenever anything in the machine does.
-std::string fingerprint(Machine const& machine);
-
 // `lanewise: plan/1`. Places are written by name, so the machine is needed both ways.
 nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine);
 nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machine);

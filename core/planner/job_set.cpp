@@ -6,6 +6,7 @@
 
 #include "core/estimate/estimate.hpp"
 #include "core/io/json.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 
 namespace lanewise {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/machine/fingerprint.hpp"
 #include "core/model/interval.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"

@@ -6,6 +6,7 @@
 
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/plan/step_samples.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"

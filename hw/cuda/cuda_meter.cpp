@@ -6,6 +6,7 @@
 
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/runs/plan_run.hpp"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/error.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise::hw {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/machine/fingerprint.hpp"
 #include "core/plan/plan.hpp"
 #include "tests/support/machines.hpp"
 

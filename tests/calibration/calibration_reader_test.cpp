@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/calibration/calibration.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/plan/plan.hpp"
 #include "tests/calibration/synthetic.hpp"

@@ -10,6 +10,7 @@
 
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/set_planner.hpp"
 #include "core/units/statistics.hpp"

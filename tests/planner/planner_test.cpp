@@ -1,3 +1,4 @@
+#include "core/machine/fingerprint.hpp"
 #include "core/planner/planner.hpp"
 
 #include <fmt/format.h>

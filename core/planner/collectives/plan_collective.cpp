@@ -12,6 +12,7 @@
 #include "core/estimate/demands.hpp"
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
+#include "core/machine/fingerprint.hpp"
 #include "core/model/figures.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/rings.hpp"
