@@ -48,11 +48,12 @@ void run(Session& session, Options const& options) {
 }  // namespace
 
 void add_accuracy(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("accuracy", "hold the model against measurements: errors, ranges, worst points");
+  auto* command =
+      app.add_subcommand("accuracy", "Compare predictions with measurements: errors, 90 % ranges, worst points");
   auto options = std::make_shared<Options>();
-  command->add_option("files", options->files, "measurement files, or folders of them; the published ones when absent");
+  command->add_option("files", options->files, "Measurement files, or folders of them; default: the published ones");
   session.add_machine(*command, "--on", false);
-  command->add_flag("--markdown", options->markdown, "print docs/accuracy.md");
+  command->add_flag("--markdown", options->markdown, "Print the Markdown of docs/accuracy.md");
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -7,14 +7,14 @@
 namespace lanewise::cli {
 
 void BenchmarkArguments::add_to(CLI::App& command) {
-  command.add_option("--gpus", gpus, "the tool's GPUs 0, 1, ... as the machine names them; default: gpu0, gpu1, ...")
+  command.add_option("--gpus", gpus, "Names in the machine of the tool's GPUs 0, 1, ...; default: gpu0, gpu1, ...")
       ->type_name("GPU,GPU..GPU");
-  command.add_option("--numa", numa, "its host memory; default: the NUMA node nearest each GPU")->type_name("PLACE");
-  command.add_option("--from", from, "perftest, osu: where the data was")->type_name("PLACE");
-  command.add_option("--to", to, "perftest, osu: where it went")->type_name("PLACE");
-  command.add_option("--bytes", bytes, "how much each transfer moved, where the tool does not print it")
-      ->type_name("SIZE");
-  command.add_flag("--sendrecv", sendrecv, "nccl-tests: it was sendrecv_perf");
+  command.add_option("--numa", numa, "Host memory of the benchmark; default: the NUMA node nearest each GPU")
+      ->type_name("PLACE");
+  command.add_option("--from", from, "perftest, osu: the place the data came from")->type_name("PLACE");
+  command.add_option("--to", to, "perftest, osu: the place the data went to")->type_name("PLACE");
+  command.add_option("--bytes", bytes, "Size of each transfer, where the tool does not print it")->type_name("SIZE");
+  command.add_flag("--sendrecv", sendrecv, "nccl-tests: the output is that of sendrecv_perf");
 }
 
 BenchmarkOptions BenchmarkArguments::parsed() const {

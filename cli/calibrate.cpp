@@ -37,16 +37,16 @@ void run(Session& session, CalibrateOptions const& options) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("calibrate", "fit a machine's figures to measured single transfers");
+  auto* command = app.add_subcommand("calibrate", "Fit a machine's figures to measured single transfers");
   auto options = std::make_shared<CalibrateOptions>();
   session.add_machine(*command);
-  command->add_option("measurement", options->file, "a measurement file, such as `lanewise measure` writes")
+  command->add_option("measurement", options->file, "A measurement file, such as `lanewise measure` writes")
       ->required()
       ->type_name("FILE");
-  command->add_option("-o,--output", options->output, "write the calibration to this file, for --calibration");
+  command->add_option("-o,--output", options->output, "Write the calibration to this file, for --calibration");
   command
       ->add_option("--patterns", options->patterns,
-                   "also fit limits that transfers share (host memory, I/O dies) to these series of the file")
+                   "Also fit limits that transfers share (host memory, I/O dies), to these series of the file")
       ->delimiter(',')
       ->type_name("SERIES");
   command->callback([&session, options] { run(session, *options); });

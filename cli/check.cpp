@@ -177,28 +177,32 @@ void run(Session& session, CheckOptions& options) {
 }  // namespace
 
 void add_check(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("check", "run scenarios and hold them to their expectations");
+  auto* command =
+      app.add_subcommand("check", "Run scenarios and check their expectations; the exit code is 1 when one fails");
   auto options = std::make_shared<CheckOptions>();
-  command->add_option("scenarios", options->scenarios, "scenario files, or folders of them")->required();
+  command->add_option("scenarios", options->scenarios, "Scenario files, or folders of them")->required();
   session.add_machine(*command, "--on", false);
-  command->add_option("--mode", options->mode, "sim, hw or both")
+  command->add_option("--mode", options->mode, "sim: simulate; hw: run on hardware; both: compare the two")
       ->check(CLI::IsMember({"sim", "hw", "both"}))
       ->capture_default_str();
   command->add_option("--objective", options->objective,
-                      "each, makespan or slowdown, instead of what the scenarios say");
+                      "Plan for each, makespan or slowdown, instead of what the scenarios say");
   add_effort(*command, options->effort);
-  command->add_option("--hw-trace", options->hw_runs, "take the runs on hardware from this file (--record, elsewhere)")
-      ->type_name("FILE");
-  command->add_option("--record", options->runs_file, "also write the runs on hardware to this file")
-      ->type_name("FILE");
   command
-      ->add_option("--nodes", options->nodes,
-                   "where the nodes of Soft-RoCE clusters are: here (on this host's RDMA devices), emulator, or auto")
+      ->add_option("--hw-trace", options->hw_runs,
+                   "Take the hardware runs from this file, which --record wrote elsewhere")
+      ->type_name("FILE");
+  command->add_option("--record", options->runs_file, "Also write the hardware runs to this file")->type_name("FILE");
+  command
+      ->add_option(
+          "--nodes", options->nodes,
+          "Where nodes of Soft-RoCE clusters run. here: on this host's RDMA devices; emulator: in virtual machines; "
+          "auto: here if that works")
       ->check(CLI::IsMember({launch::kNodesAuto, launch::kNodesHere, launch::kNodesEmulated}))
       ->type_name("WHERE")
       ->capture_default_str();
   add_hardware_options(*command, options->hardware);
-  command->add_option("--junit", options->junit, "also write JUnit XML to this file");
+  command->add_option("--junit", options->junit, "Also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -55,21 +55,22 @@ void run(DiscoverOptions const& options, Session& session) {
 
 void add_discover(CLI::App& app, Session& session) {
   auto* command =
-      app.add_subcommand("discover", "make a machine file of this machine, and say where its sources disagree");
+      app.add_subcommand("discover", "Write a machine file of this machine, and report where its sources disagree");
   auto const options = std::make_shared<DiscoverOptions>();
-  command->add_option("-o,--output", options->output, "write the machine here instead of to standard output")
+  command->add_option("-o,--output", options->output, "Write the machine to this file instead of standard output")
       ->type_name("FILE");
-  command->add_option("--name", options->discover.name, "the machine's name; default: the host's")->type_name("NAME");
+  command->add_option("--name", options->discover.name, "Name of the machine; default: the host's")->type_name("NAME");
   command
       ->add_option("--sysfs", options->sysfs,
-                   "read this root (and the folder proc beside it) instead of /sys; no driver is asked then")
+                   "Read this folder, and the folder proc beside it, instead of /sys; asks no driver")
       ->type_name("DIR");
   command
-      ->add_option("--roles", options->roles, "of an emulated machine: which functions stand for its devices (roles/1)")
+      ->add_option("--roles", options->roles,
+                   "Roles file (roles/1) of an emulated machine: which PCI function stands for which device")
       ->type_name("FILE");
-  command->add_option("--against", options->against, "compare with what 'nvidia-smi topo -m' printed here")
+  command->add_option("--against", options->against, "Compare with what 'nvidia-smi topo -m' printed on this machine")
       ->type_name("FILE");
-  command->add_flag("--no-wake", options->no_wake, "do not wake idle GPUs before their links are read");
+  command->add_flag("--no-wake", options->no_wake, "Do not wake idle GPUs before reading their links");
   session.add_json(*command);
   command->callback([options, &session] { run(*options, session); });
 }

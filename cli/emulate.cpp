@@ -170,32 +170,34 @@ void emulate(Session& session, EmulateOptions const& given) {
 }  // namespace
 
 void add_emulate(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("emulate", "boot a machine's PCI tree in QEMU and run a command there");
+  auto* command = app.add_subcommand("emulate", "Boot a machine's PCI tree in QEMU and run a command there");
   session.add_machine(*command);
   auto const options = std::make_shared<EmulateOptions>();
-  command->add_option("command", options->command, "what to run in the guest, after --")->type_name("COMMAND");
-  command->add_option("--nodes", options->nodes, "how many: the first of a cluster, or copies of a single machine")
+  command->add_option("command", options->command, "What to run in the guest, after --")->type_name("COMMAND");
+  command
+      ->add_option("--nodes", options->nodes,
+                   "Number of nodes: the first N of a cluster, or N copies of a single machine")
       ->type_name("N");
-  command->add_option("--on", options->on, "where the command runs: a node, or all")
+  command->add_option("--on", options->on, "Run the command on this node, or on all")
       ->type_name("NODE")
       ->capture_default_str();
-  command->add_option("--accel", options->accelerator, "auto: KVM where it really runs, else plain emulation")
+  command->add_option("--accel", options->accelerator, "kvm, tcg (plain emulation), or auto: KVM where it works")
       ->check(CLI::IsMember({"auto", "kvm", "tcg"}))
       ->type_name("WHICH")
       ->capture_default_str();
-  command->add_option("--memory", options->memory, "of each guest")->type_name("SIZE")->capture_default_str();
-  command->add_option("--writable", options->writable, "a folder of this system that the guests may write to")
+  command->add_option("--memory", options->memory, "Memory of each guest")->type_name("SIZE")->capture_default_str();
+  command->add_option("--writable", options->writable, "Let the guests write to this folder of the host")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
-  command->add_option("--boot-timeout", options->boot_limit, "seconds until every guest must be ready")
+  command->add_option("--boot-timeout", options->boot_limit, "Give up when a guest is not ready after so many seconds")
       ->check(CLI::Range(1, 86400))
       ->type_name("SECONDS")
       ->capture_default_str();
-  command->add_option("--timeout", options->limit, "seconds until the command must have ended")
+  command->add_option("--timeout", options->limit, "Stop the command after so many seconds")
       ->check(CLI::Range(1, 86400))
       ->type_name("SECONDS")
       ->capture_default_str();
-  command->add_flag("--print", options->print, "print QEMU's command lines and run nothing");
+  command->add_flag("--print", options->print, "Print QEMU's command lines and run nothing");
   command->callback([&session, options] { emulate(session, *options); });
 }
 

@@ -21,13 +21,13 @@ void add_hardware_options(CLI::App& command, HardwareOptions& options) {
   add_repeat(command, options.repetition);
   command
       .add_option("--completion", options.completion,
-                  "how network completions are noticed: NICs are polled, or wake us")
+                  "Notice network completions by polling NICs, or sleep until their events")
       ->check(CLI::IsMember({"polling", "events"}))
       ->capture_default_str();
 }
 
 void add_repeat(CLI::App& command, hw::Repetition& repetition) {
-  command.add_option("--repeat", repetition.repeat, "run this often on hardware; times are medians")
+  command.add_option("--repeat", repetition.repeat, "Run this often on hardware; times are medians")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }

@@ -41,19 +41,18 @@ void export_trace(Timeline const& timeline) {
 }  // namespace
 
 void add_export(CLI::App& app, Session&) {
-  auto* command =
-      app.add_subcommand("export", "write what others read: timelines, JSON Schema, the keys of files, the rules");
+  auto* command = app.add_subcommand("export", "Write timelines, JSON Schema, and the reference of keys and rules");
   command->require_subcommand(1);
-  add_of_kind(*command, "schema", "JSON Schema of a kind of file, for editors",
+  add_of_kind(*command, "schema", "Print the JSON Schema of a kind of file, for editors",
               [](FileKind kind) { fmt::print("{}\n", json_schema(kind).dump(2)); });
-  add_of_kind(*command, "keys", "every key of a kind of file, as Markdown",
+  add_of_kind(*command, "keys", "Print every key of a kind of file, as Markdown",
               [](FileKind kind) { fmt::print("{}", keys_text(kind)); });
-  auto* trace = command->add_subcommand("trace", "traces as a timeline for Perfetto or Chrome, a process each");
+  auto* trace = command->add_subcommand("trace", "Write traces as a timeline for Perfetto or Chrome, one process each");
   auto timeline = std::make_shared<Timeline>();
-  trace->add_option("traces", timeline->traces, "traces made by `lanewise run -o`: predicted, measured")->required();
-  trace->add_option("-o,--output", timeline->output, "the file to write; stdout when absent");
+  trace->add_option("traces", timeline->traces, "Traces made by `lanewise run -o`: predicted, measured")->required();
+  trace->add_option("-o,--output", timeline->output, "Write to this file instead of standard output");
   trace->callback([timeline] { export_trace(*timeline); });
-  command->add_subcommand("rules", "every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
+  command->add_subcommand("rules", "Print every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
 }
 
 }  // namespace lanewise::cli

@@ -59,9 +59,11 @@ void import_benchmark(Benchmark tool, ImportOptions const& options, Session& ses
 CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& options, std::string const& name,
                        std::string const& about) {
   auto* command = import.add_subcommand(name, about);
-  command->add_option("file", options.file, "the file; - reads standard input")->required()->type_name("FILE");
-  command->add_option("-o,--output", options.output, "write it here instead of to standard output")->type_name("FILE");
-  command->add_option("--name", options.name, "its name; default: the file's, or the tool's")->type_name("NAME");
+  command->add_option("file", options.file, "The file to read; - reads standard input")->required()->type_name("FILE");
+  command->add_option("-o,--output", options.output, "Write to this file instead of standard output")
+      ->type_name("FILE");
+  command->add_option("--name", options.name, "Name of the result; default: from the file's name, or the tool's")
+      ->type_name("NAME");
   session.add_json(*command);
   return command;
 }
@@ -69,21 +71,22 @@ CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& option
 }  // namespace
 
 void add_import(CLI::App& app, Session& session) {
-  auto* import = app.add_subcommand("import", "make a machine file, or a measurement, of what other tools write");
+  auto* import = app.add_subcommand("import", "Make a machine file or a measurement from what other tools print");
   import->require_subcommand(1);
   auto const options = std::make_shared<ImportOptions>();
 
-  auto* nccl =
-      add_importer(*import, session, *options, "nccl", "a topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE)");
+  auto* nccl = add_importer(*import, session, *options, "nccl",
+                            "A machine from a topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE)");
   nccl->callback([options, &session] {
     auto const source = SourceText::from_memory(name_of(options->file), text_of(options->file));
     write(read_nccl_topology(source, session.catalogue), *options, session);
   });
 
-  auto* topo = add_importer(*import, session, *options, "topo-m", "the table that 'nvidia-smi topo -m' prints");
-  topo->add_option("--gpu", options->topo.gpu, "the part that its GPUs are")->type_name("PART");
-  topo->add_option("--cpu", options->topo.cpu, "the part that its CPUs are")->type_name("PART");
-  topo->add_option("--nic", options->topo.nic, "the part that its NICs are")->type_name("PART");
+  auto* topo =
+      add_importer(*import, session, *options, "topo-m", "A machine from the table that 'nvidia-smi topo -m' prints");
+  topo->add_option("--gpu", options->topo.gpu, "Part name of the GPUs; the table does not say it")->type_name("PART");
+  topo->add_option("--cpu", options->topo.cpu, "Part name of the CPUs")->type_name("PART");
+  topo->add_option("--nic", options->topo.nic, "Part name of the NICs")->type_name("PART");
   topo->callback([options, &session] {
     auto const source = SourceText::from_memory(name_of(options->file), without_terminal_codes(text_of(options->file)));
     write(read_topo_m(source, options->topo, session.catalogue), *options, session);
@@ -91,7 +94,7 @@ void add_import(CLI::App& app, Session& session) {
 
   for (auto const tool : kBenchmarks) {
     auto* command = add_importer(*import, session, *options, std::string(to_string(tool)), std::string(describe(tool)));
-    command->add_option("--machine", options->benchmark.machine, "the machine or cluster it ran on")
+    command->add_option("--machine", options->benchmark.machine, "The machine or cluster that the benchmark ran on")
         ->required()
         ->type_name("MACHINE");
     options->benchmark.add_to(*command);

@@ -41,10 +41,11 @@ void run(Session& session, JudgeOptions const& options) {
 }  // namespace
 
 void add_judge(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("judge", "measured figures, each pass, warn or fail, and what is the matter");
+  auto* command = app.add_subcommand(
+      "judge", "Grade measured figures pass, warn or fail, and name the likely cause; the exit code is 1 on fail");
   auto options = std::make_shared<JudgeOptions>();
   session.add_machine(*command);
-  command->add_option("file", options->file, "a measurement, or what a benchmark printed; - reads standard input")
+  command->add_option("file", options->file, "A measurement file, or what a benchmark printed; - reads standard input")
       ->required()
       ->type_name("FILE");
   options->benchmark.add_to(*command);

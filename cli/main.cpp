@@ -35,11 +35,11 @@ std::string version_text() {
 
 int run(int argc, char** argv) {
   CLI::App app{
-      "Plans GPU data transfers, and proves the plan right in simulation and on hardware.\nRates are decimal (GB/s = "
+      "Plan GPU data transfers, and check the plans in simulation and on hardware.\nRates are decimal (GB/s = "
       "1e9 bytes/s), sizes binary (MiB, GiB).",
       "lanewise"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", version_text, "version, and which executors this build has");
+  app.set_version_flag("--version", version_text, "Print the version, and which executors this build has");
   lanewise::cli::Session session;
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);

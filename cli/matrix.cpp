@@ -42,19 +42,22 @@ void run(Session& session, MatrixOptions const& options) {
 }  // namespace
 
 void add_matrix(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("matrix", "one figure for every pair of GPUs");
+  auto* command = app.add_subcommand("matrix", "Show one figure for every pair of GPUs");
   auto options = std::make_shared<MatrixOptions>();
   session.add_machine(*command);
-  command->add_option("--metric", options->metric, "bandwidth, latency, mechanism or class")->capture_default_str();
-  command->add_option("--bytes", options->bytes, "size of each transfer (256 MiB; for latency 16 B)");
-  command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
-      ->capture_default_str();
   command
-      ->add_option("--mode", options->mode, "model (each pair alone on an idle machine) or sim (run by the simulator)")
+      ->add_option("--metric", options->metric,
+                   "Figure to show: bandwidth, latency, mechanism or class (PIX, PXB, ...)")
+      ->capture_default_str();
+  command->add_option("--bytes", options->bytes, "Size of each transfer; default: 256 MiB, for latency 16 B");
+  command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
+      ->capture_default_str();
+  command->add_option("--mode", options->mode, "model: compute each pair alone on an idle machine; sim: simulate it")
       ->check(CLI::IsMember({"model", "sim"}));
-  command->add_option("--places", options->places, "other places than all GPUs: gpu0..gpu3,cpu0,nic0")->delimiter(',');
+  command->add_option("--places", options->places, "Ask for these places instead of all GPUs: gpu0..gpu3,cpu0,nic0")
+      ->delimiter(',');
   command->add_flag("--bidirectional", options->bidirectional,
-                    "both directions of each pair at once, summed (runs in sim)");
+                    "Run both directions of each pair at once and show their sum (simulates)");
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -125,19 +125,20 @@ void run(Session& session, MeasureOptions const& options) {
 }  // namespace
 
 void add_measure(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("measure", "measure single transfers and patterns of many on this machine's GPUs");
+  auto* command =
+      app.add_subcommand("measure", "Measure single transfers, and patterns of many, on this machine's GPUs");
   auto options = std::make_shared<MeasureOptions>();
   session.add_machine(*command);
-  command->add_option("-o,--output", options->output, "the measurement file to write")->type_name("FILE");
-  command->add_option("--only", options->only, "singles or patterns; default: both")
+  command->add_option("-o,--output", options->output, "The measurement file to write")->type_name("FILE");
+  command->add_option("--only", options->only, "Measure only singles or only patterns; default: both")
       ->check(CLI::IsMember({"singles", "patterns"}));
-  command->add_option("--most", options->most, "no transfer larger than this")
+  command->add_option("--most", options->most, "Measure no transfer larger than this")
       ->capture_default_str()
       ->type_name("SIZE");
   add_repeat(*command, options->repetition);
-  command->add_flag("--resume", options->resume, "go on with the file that is there");
-  command->add_flag("--force", options->force, "measure anew although the file is there");
-  command->add_flag("--list", options->dry, "only say what would be measured");
+  command->add_flag("--resume", options->resume, "Go on with the existing file");
+  command->add_flag("--force", options->force, "Measure anew and replace the existing file");
+  command->add_flag("--list", options->dry, "List what would be measured, and measure nothing");
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -8,7 +8,7 @@
 namespace lanewise::cli {
 
 void add_emulate(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("emulate", "boot a machine's PCI tree in QEMU (not in this build)");
+  auto* command = app.add_subcommand("emulate", "Boot a machine's PCI tree in QEMU (not in this build)");
   session.add_machine(*command);
   command->allow_extras();
   command->callback([] {

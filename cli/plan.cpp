@@ -39,10 +39,10 @@ void run(Session& session, PlanOptions const& options) {
 void add_plan(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("plan", "Plan a scenario, and show every decision");
   auto options = std::make_shared<PlanOptions>();
-  command->add_option("input", options->planning.file, "a scenario file")->required();
+  command->add_option("input", options->planning.file, "A scenario file")->required();
   session.add_machine(*command, "--on", false);
   add_planning(*command, options->planning);
-  command->add_option("-o,--output", options->output, "also write the plan as JSON to this file");
+  command->add_option("-o,--output", options->output, "Also write the plan as JSON to this file");
   command->callback([&session, options] { run(session, *options); });
 }
 

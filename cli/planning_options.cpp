@@ -26,9 +26,9 @@ void add_effort(CLI::App& command, std::string& effort) {
 }
 
 void add_planning(CLI::App& command, PlanningOptions& options) {
-  command.add_option("--variant", options.variant, "take this variant of the scenario");
+  command.add_option("--variant", options.variant, "Take this variant of the scenario");
   command.add_option("--objective", options.objective,
-                     "plan for each, makespan or slowdown, instead of what the scenario says");
+                     "Plan for each, makespan or slowdown, instead of what the scenario says");
   add_effort(command, options.effort);
 }
 

@@ -42,15 +42,15 @@ void run(Session& session, ReportOptions const& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand(
-      "report",
-      "many transfers at once on a machine: all-to-all, all-gather, incast, shifts, a permutation; each planned and "
-      "simulated, beside the bound, all at once and simple algorithms");
+  auto* command = app.add_subcommand("report",
+                                     "Plan and simulate many transfers at once: all-to-all, all-gather, incast, "
+                                     "shifts, a permutation; beside the lower "
+                                     "bound, an unplanned start of all at once, and simple algorithms");
   auto options = std::make_shared<ReportOptions>();
   session.add_machine(*command, "machine", false);
-  command->add_option("--bytes", options->bytes, "of each transfer")->capture_default_str();
+  command->add_option("--bytes", options->bytes, "Size of each transfer")->capture_default_str();
   add_effort(*command, options->effort);
-  command->add_flag("--markdown", options->markdown, "print docs/set-report.md: a row a machine");
+  command->add_flag("--markdown", options->markdown, "Print the Markdown of docs/set-report.md: one row a machine");
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -71,11 +71,11 @@ void run(Session& session, RunOptions& options) {
 void add_run(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("run", "Run a scenario or a plan, and show when each step ran");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("input", options->planning.file, "a scenario file, or a plan made by `lanewise plan -o`")
+  command->add_option("input", options->planning.file, "A scenario file, or a plan made by `lanewise plan -o`")
       ->required();
   session.add_machine(*command, "--on", false);
   add_planning(*command, options->planning);
-  command->add_option("-o,--output", options->output, "also write the trace as JSON to this file");
+  command->add_option("-o,--output", options->output, "Also write the result as JSON to this file");
   command->add_option("--mode", options->mode, "sim: simulate; hw: run on hardware; both: compare the two")
       ->check(CLI::IsMember({"sim", "hw", "both"}))
       ->capture_default_str();

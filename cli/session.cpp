@@ -39,22 +39,23 @@ std::vector<fs::path> data_folders() {
 Session::Session() : catalogue(data_folders()) {}
 
 void Session::add_machine(CLI::App& command, std::string const& option, bool required) {
-  auto* argument = command.add_option(option, machine_name, "a machine or cluster file, or the name of a bundled one");
+  auto* argument = command.add_option(option, machine_name, "A machine or cluster file, or the name of a bundled one");
   argument->required(required);
   argument->type_name("MACHINE");
   command
-      .add_option("--calibration", calibration_file,
-                  "figures measured on this machine, as `lanewise calibrate` writes them; applied before --set")
+      .add_option(
+          "--calibration", calibration_file,
+          "Apply figures fitted to measurements of this machine, as `lanewise calibrate` writes them; before --set")
       ->type_name("FILE");
   command
       .add_option("--set", settings,
-                  "change a setting: acs=on, acs@sw0=RR,CR, iommu=translated, link@gpu3=\"gen3 x8\", ...")
+                  "Change a setting: acs=on, acs@sw0=RR,CR, iommu=translated, link@gpu3=\"gen3 x8\", ...")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_json(command);
 }
 
-void Session::add_json(CLI::App& command) { command.add_flag("--json", json, "print JSON instead of text"); }
+void Session::add_json(CLI::App& command) { command.add_flag("--json", json, "Print JSON instead of text"); }
 
 Calibration const* Session::calibration() {
   if (!calibration_ && !calibration_file.empty()) calibration_ = read_calibration(SourceText::load(calibration_file));

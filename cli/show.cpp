@@ -32,7 +32,7 @@ std::string shown(Machine const& machine, std::string const& as) {
 }  // namespace
 
 void add_show(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("show", "show a machine as a tree, a matrix or a picture");
+  auto* command = app.add_subcommand("show", "Show a machine as a tree, a matrix, a picture or data");
   session.add_machine(*command);
   auto const options = std::make_shared<ShowOptions>();
   command
@@ -42,7 +42,8 @@ void add_show(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"tree", "topo", "dot", "svg", "json", "yaml"}))
       ->type_name("VIEW")
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "write to a file instead of standard output")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "Write to this file instead of standard output")
+      ->type_name("FILE");
   command->callback([&session, options] {
     auto const text = shown(session.machine(), session.json ? "json" : options->as);
     if (options->output.empty())

@@ -37,14 +37,15 @@ void run(Session& session, WhatifOptions const& options) {
 }  // namespace
 
 void add_whatif(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("whatif", "what a change of settings does to every pair, worst first, and why");
+  auto* command =
+      app.add_subcommand("whatif", "Show what a change of settings does to every pair, worst first, and why");
   auto options = std::make_shared<WhatifOptions>();
   session.add_machine(*command);
-  command->add_option("--bytes", options->bytes, "size of each transfer; latency is that of 16 B")
+  command->add_option("--bytes", options->bytes, "Size of each transfer; latency is that of 16 B")
       ->capture_default_str();
-  command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
+  command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
       ->capture_default_str();
-  command->add_option("--places", options->places, "only these: gpu0..gpu3,nic0,cpu0")->delimiter(',');
+  command->add_option("--places", options->places, "Ask only for these places: gpu0..gpu3,nic0,cpu0")->delimiter(',');
   command->callback([&session, options] { run(session, *options); });
 }
 

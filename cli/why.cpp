@@ -60,21 +60,22 @@ void run(Session& session, WhyOptions const& options) {
 }  // namespace
 
 void add_why(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("why",
-                                     "MACHINE FROM TO: which way a transfer takes, and why not the others\n"
-                                     "SCENARIO [--on MACHINE]: why a scenario takes as long as it does: critical path, "
-                                     "what is busiest when, what would "
-                                     "help");
+  auto* command =
+      app.add_subcommand("why",
+                         "Explain a transfer or a scenario\n"
+                         "MACHINE FROM TO: which way a transfer takes, and what refuses or slows the others\n"
+                         "SCENARIO [--on MACHINE]: why it takes so long: critical path, what is busiest "
+                         "when, what would help");
   auto options = std::make_shared<WhyOptions>();
-  command->add_option("input", options->input.file, "a machine or cluster, or a scenario file or plan")
+  command->add_option("input", options->input.file, "A machine or cluster, or a scenario file or plan")
       ->required()
       ->type_name("MACHINE|SCENARIO");
   command->add_option("from", options->from,
-                      "where the data is: gpu0, nic0, nvme0, cpu0 or numa0 (host memory), node1/gpu0");
-  command->add_option("to", options->to, "where it goes");
+                      "Place the data comes from: gpu0, nic0, nvme0, cpu0 or numa0 (host memory), node1/gpu0");
+  command->add_option("to", options->to, "Place the data goes to");
   session.add_machine(*command, "--on", false);
-  command->add_option("--bytes", options->bytes, "size of the transfer")->capture_default_str();
-  command->add_option("--op", options->op, "copy, write, read, load_store, atomic, prefetch or fault")
+  command->add_option("--bytes", options->bytes, "Size of the transfer")->capture_default_str();
+  command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
       ->capture_default_str();
   add_planning(*command, options->input);
   command->callback([&session, options] { run(session, *options); });
