@@ -10,7 +10,6 @@
 #include "cli/executor_options.hpp"
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
-#include "core/machine/fingerprint.hpp"
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/measuring.hpp"
 #include "core/measurement/new_measurement.hpp"

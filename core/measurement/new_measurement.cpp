@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/io/error.hpp"
+#include "core/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {
