@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # include_direction.sh ROOT: every #include of ours points the way the house is built.
-# Prints each that does not as FILE:LINE: why, and fails.
+# Prints each that does not as FILE:LINE: why, and each circle of folders; fails if there is any.
 set -euo pipefail
 cd -- "$1"
 
@@ -9,19 +9,36 @@ order=(units io machine rules model plan planner view scenario measurement calib
 declare -A rank
 for i in "${!order[@]}"; do rank[${order[i]}]=$i; done
 
+# What each folder at the top may include. What is loaded at run time (lp, sim, hw) includes core and is included by nobody
+# but the program, which knows what it loads.
+declare -A may=(
+  [core]="core"
+  [sim]="core sim"
+  [lp]="core lp"
+  [hw]="core hw"
+  [process]="core process"
+  [emulator]="core process emulator"
+  [launch]="core process emulator launch"
+  [cli]="core sim hw process emulator launch cli"
+  [bench]="core sim hw bench"
+)
+
 # why_not FILE INCLUDED: prints why the one may not include the other; nothing if it may.
 why_not() {
   local file=$1 included=$2
   local top=${file%%/*} target=${included%%/*} from to
   case $included in
-    yaml-cpp/*) [[ $file == core/io/yaml.cpp ]] || echo "only core/io/yaml.cpp uses yaml-cpp" ;;
+    yaml-cpp/*) [[ $file == core/io/yaml* ]] || echo "only core/io uses yaml-cpp" ;;
     pugixml*) [[ $file == core/interop/* ]] || echo "only core/interop uses pugixml" ;;
     simgrid/* | xbt/*) [[ $top == sim ]] || echo "only sim uses SimGrid" ;;
     CLI/*) [[ $top == cli ]] || echo "only cli parses command lines" ;;
+    Clp* | Coin*) [[ $top == lp ]] || echo "only lp uses Clp" ;;
+    benchmark/*) [[ $top == bench ]] || echo "only bench uses Google Benchmark" ;;
     rdma/rdma_netlink.h) [[ $top == hw || $top == emulator ]] || echo "only hw and emulator touch devices" ;;
-    cuda* | nvml* | nccl* | infiniband/* | rdma/*) [[ $top == hw ]] || echo "only hw touches devices" ;;
-    core/*)
-      [[ $top == core ]] || return 0
+    cuda* | nvml* | nccl* | infiniband/* | rdma/*) [[ $top == hw || $file == bench/gpu/* ]] || echo "only hw touches devices" ;;
+    core/* | sim/* | lp/* | hw/* | process/* | emulator/* | launch/* | cli/* | bench/*)
+      [[ " ${may[$top]} " == *" $target "* ]] || { echo "$top knows nothing of $target" && return; }
+      [[ $top == core && $target == core ]] || return 0
       from=${file#core/} from=${from%%/*} to=${included#core/} to=${to%%/*}
       if [[ -z ${rank[$from]-} || -z ${rank[$to]-} ]]; then
         echo "the order of the folders in $0 lacks core/$from or core/$to"
@@ -29,19 +46,26 @@ why_not() {
         echo "core/$to comes after core/$from"
       fi
       ;;
-    sim/* | hw/* | emulator/* | cli/*) [[ $top == "$target" || $top == cli ]] || echo "$top knows nothing of $target" ;;
+    tests/* | fuzz/*) echo "the product knows nothing of its tests" ;;
   esac
 }
 
 found=0
+folders=$(mktemp)
+trap 'rm -f -- "$folders"' EXIT
 while IFS=: read -r file line text; do
   included=${text#*[<\"]} included=${included%%[>\"]*}
   why=$(why_not "$file" "$included")
   if [[ -z $why && $text == *\"* && $included != */* ]]; then why="write the path from the root of the tree"; fi
+  if [[ $text == *\"* && -f $included ]]; then printf '%s %s\n' "${file%/*}" "${included%/*}" >>"$folders"; fi
   [[ -n $why ]] || continue
   printf '%s:%s: includes %s: %s\n' "$file" "$line" "$included" "$why"
   found=1
-done < <(for top in core sim hw emulator cli; do
-  [[ ! -d $top ]] || grep -rnE '^\s*#\s*include\s*["<]' --include='*.hpp' --include='*.cpp' --include='*.cu' "$top" || true
+done < <(for top in "${!may[@]}"; do
+  [[ ! -d $top ]] || grep -rnE '^\s*#\s*include\s*["<]' --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh' "$top" || true
 done)
-exit "$found"
+
+# Folders, also those within one room, include one another in one direction.
+if circles=$(tsort "$folders" 2>&1 >/dev/null) && [[ -z $circles ]]; then exit "$found"; fi
+printf 'folders that include one another in a circle:\n%s\n' "$(sort -u <<<"${circles//tsort: /}")"
+exit 1
