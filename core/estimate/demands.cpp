@@ -128,7 +128,7 @@ class Between {
     }
     bool const to_host = out && !gpu_at(model_.machine(), step.to);
     bool const finds_it_changed = to_host && goes_on && change == Seconds(0);
-    if ((change < gap && !finds_it_changed) || !engines_.beside(i)) return change;
+    if ((change < gap && !finds_it_changed) || !engines_.has_concurrent_engine(i)) return change;
     return finds_it_changed ? figures::engine_change(part) : std::max(change, gap + overheads::kConcurrentEngine);
   }
 
@@ -223,7 +223,7 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
   }
   EngineConcurrency engines(model, steps, demands);
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (is_ring(steps[i], demands[i]) && engines.beside(i)) demands[i].cap = cap_beside_others(model, demands[i]);
+    if (is_ring(steps[i], demands[i]) && engines.has_concurrent_engine(i)) demands[i].cap = cap_beside_others(model, demands[i]);
   // Steps of shared buffers are a collective's.
   bool const alone = std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); });
   if (alone && (steps.empty() || !steps.front().reads)) return demands;

@@ -6,7 +6,7 @@
 
 #include "core/io/json.hpp"
 #include "core/machine/fingerprint.hpp"
-#include "core/plan/dag_runner.hpp"
+#include "core/plan/dag.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -310,7 +310,7 @@ void Plan::verify(Machine const& of) const {
     verify_cores(of, step);
     verify_way(of, step);
   }
-  DagRunner const refuses_bad_order(steps);
+  require_acyclic(dag_of(steps));
   for (auto const& named : collectives)
     if (buffers_of(*this, named).empty())
       throw PlanError(fmt::format("the buffers of '{}' are not in the plan", named.id));

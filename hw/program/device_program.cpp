@@ -21,12 +21,8 @@ bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
 
 class ProgramLowering {
  public:
-  explicit ProgramLowering(Plan const& plan) : plan_(plan), order_(in_order(plan.steps)) {
-    level_.resize(plan.steps.size());
-    for (auto const id : order_)
-      for (auto const before : plan.steps[index(id)].after)
-        level_[index(id)] = std::max(level_[index(id)], level_[index(before)] + 1);
-  }
+  explicit ProgramLowering(Plan const& plan)
+      : plan_(plan), order_(topological_order(plan.steps)), level_(levels(dag_of_after(plan.steps))) {}
 
   DevicePrograms lower(std::uint32_t max_blocks) {
     for (auto const id : order_)
@@ -100,9 +96,10 @@ class ProgramLowering {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return level_[index(tasks[a].steps.front())] < level_[index(tasks[b].steps.front())];
     });
-    std::vector<std::size_t> level(tasks.size());
-    for (auto const i : order)
-      for (auto const before : tasks[i].waits) level[i] = std::max(level[i], level[before] + 1);
+    auto const level = levels(Dag(tasks.size(), [&](auto const& add) {
+      for (std::size_t i = 0; i < tasks.size(); ++i)
+        for (auto const before : tasks[i].waits) add(before, i);
+    }));
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return level[a] < level[b]; });
     std::vector<std::size_t> position(tasks.size());
     for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;

@@ -30,7 +30,7 @@ class LLLowering {
     if (!plan_.collective || !uses_ll_protocol(plan_.steps) || !are_on_gpus()) return std::nullopt;
     assign_ll_memory();
     receiver_.resize(plan_.steps.size());
-    for (auto const id : in_order(plan_.steps))
+    for (auto const id : topological_order(plan_.steps))
       if (!take(id)) return std::nullopt;
     finish(max_blocks);
     return std::move(programs_);

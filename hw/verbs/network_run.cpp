@@ -35,17 +35,15 @@ NetworkRun::NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vecto
       rank_(group.rank()),
       stall_limit_(stall_limit) {
   if (plan.steps.size() > kStepMask) throw PlanError("the plan has more steps than an immediate can number");
-  for (auto const& step : plan.steps) {
-    auto& ordered = order_.emplace_back();
-    for (auto const before : step.after) ordered.after.push_back(StepId(before));
-  }
   queues_.resize(layout.links.size());
   for (std::size_t link = 0; link < queues_.size(); ++link)
     queues_[link].resize(static_cast<std::size_t>(transport.queues(LinkId(link))));
 }
 
 void NetworkRun::prepare() {
-  runner_.emplace(order_);
+  auto dag = dag_of_after(plan_.steps);
+  require_acyclic(dag);
+  runner_.emplace(std::move(dag));
   ready_.clear();
   rings_.clear();
   progress_.assign(plan_.steps.size(), {});

@@ -119,7 +119,6 @@ class NetworkRun {
   Group& group_;
   int rank_;
   Seconds stall_limit_;
-  std::vector<Step> order_;  // the steps as the order of the plan sees them
   std::optional<DagRunner> runner_;
   std::deque<std::size_t> ready_;
   std::vector<Progress> progress_;

@@ -6,12 +6,13 @@
 #include <map>
 #include <set>
 
+#include "core/plan/dag.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr auto kNone = static_cast<std::size_t>(-1);
+constexpr auto kNone = LongestPaths::kNone;
 
 // What takes at least `least`, whatever the plan; a collective is a node at each participant when it begins there, one
 // where all have had their say, and one at each when it has ended there.
@@ -151,30 +152,21 @@ class Bounding {
       }
   }
 
-  // The longest ways to and from each node. A plan's steps wait for one another in no circle, and so do these.
+  // The longest paths to and from each node. A plan's steps wait for one another in no circle, and so do these.
   void find_ways() {
-    std::vector<std::size_t> missing(nodes_.size(), 0);
-    for (auto const& node : nodes_)
-      for (auto const next : node.next) ++missing[next];
-    std::vector<std::size_t> order;
-    for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (missing[n] == 0) order.push_back(n);
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      auto const& node = nodes_[order[k]];
-      for (auto const next : node.next) {
-        if (node.head + node.least >= nodes_[next].head) {
-          nodes_[next].head = node.head + node.least;
-          nodes_[next].before = order[k];
-        }
-        if (--missing[next] == 0) order.push_back(next);
-      }
+    std::vector<double> least;
+    for (auto const& node : nodes_) least.push_back(node.least);
+    Dag const dag(nodes_.size(), [&](auto const& add) {
+      for (std::size_t n = 0; n < nodes_.size(); ++n)
+        for (auto const next : nodes_[n].next) add(n, next);
+    });
+    auto const paths = longest_paths(dag, least);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      nodes_[n].head = paths.head[n];
+      nodes_[n].tail = paths.tail[n];
+      nodes_[n].before = paths.before[n];
+      nodes_[n].behind = paths.behind[n];
     }
-    for (auto it = order.rbegin(); it != order.rend(); ++it)
-      for (auto const next : nodes_[*it].next)
-        if (nodes_[next].least + nodes_[next].tail >= nodes_[*it].tail) {
-          nodes_[*it].tail = nodes_[next].least + nodes_[next].tail;
-          nodes_[*it].behind = next;
-        }
   }
 
   void consider(Load& load, std::vector<std::size_t> const& first, std::vector<std::size_t> const& last) const {

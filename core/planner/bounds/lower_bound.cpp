@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "core/plan/dag.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"
 #include "core/planner/job_set.hpp"
@@ -504,29 +505,9 @@ ChainOrder order_of(std::vector<OpenTransfer> const& transfers, Model const& mod
   ChainOrder order{std::vector<double>(count, 0), std::vector<double>(count, 0), 0, {}};
   if (std::all_of(transfers.begin(), transfers.end(), [](auto const& t) { return t.after.empty(); })) return order;
   auto const time = alone(transfers, model);
-  // As often as the longest chain is long; a transfer stands behind those it waits for in nearly every plan.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < count; ++i)
-      for (auto const before : transfers[i].after) {
-        auto const least = order.head[before] + time[before];
-        if (least > order.head[i]) {
-          order.head[i] = least;
-          changed = true;
-        }
-      }
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = count; i-- > 0;)
-      for (auto const before : transfers[i].after) {
-        auto const least = order.tail[i] + time[i];
-        if (least > order.tail[before]) {
-          order.tail[before] = least;
-          changed = true;
-        }
-      }
-  }
+  auto paths = longest_paths(dag_of_after(transfers), time);
+  order.head = std::move(paths.head);
+  order.tail = std::move(paths.tail);
   std::size_t last = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (order.head[i] + time[i] > order.head[last] + time[last]) last = i;
@@ -547,16 +528,13 @@ ChainOrder order_of(std::vector<OpenTransfer> const& transfers, Model const& mod
 // One behind the last ends the list.
 std::vector<std::size_t> stages(std::vector<OpenTransfer> const& transfers) {
   auto const count = transfers.size();
-  std::vector<std::vector<bool>> before(count, std::vector<bool>(count, false));
-  std::vector<std::size_t> complete(count, 0);  // how many of the first are all waited for
-  for (std::size_t i = 0; i < count; ++i) {
-    for (auto const other : transfers[i].after) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (auto const other : transfers[i].after)
       if (other >= i) return {0, count};  // listed in another order: one stage
-      before[i][other] = true;
-      for (std::size_t k = 0; k < other; ++k) before[i][k] = before[i][k] || before[other][k];
-    }
-    while (complete[i] < i && before[i][complete[i]]) ++complete[i];
-  }
+  Ancestors const ancestors(dag_of_after(transfers));
+  std::vector<std::size_t> complete(count, 0);  // how many of the first are all waited for
+  for (std::size_t i = 0; i < count; ++i)
+    while (complete[i] < i && ancestors.has(i, complete[i])) ++complete[i];
   std::vector<std::size_t> starts{count};
   auto least = count;
   for (auto i = count; i-- > 1;) {

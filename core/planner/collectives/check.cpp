@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/plan/dag.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -14,7 +16,8 @@ using Content = std::map<std::pair<std::size_t, std::int64_t>, int>;
 
 class Checker {
  public:
-  explicit Checker(Plan const& plan) : plan_(plan), collective_(*plan.collective) {
+  explicit Checker(Plan const& plan)
+      : plan_(plan), collective_(*plan.collective), ancestors_(earlier_steps(plan.steps)) {
     cut();
     fill();
   }
@@ -29,6 +32,15 @@ class Checker {
 
  private:
   using Cuts = std::set<std::int64_t>;
+
+  // Without waiting for later steps, which is a fault.
+  static Dag earlier_steps(std::vector<Step> const& steps) {
+    return Dag(steps.size(), [&](auto const& add) {
+      for (std::size_t i = 0; i < steps.size(); ++i)
+        for (auto const before : steps[i].after)
+          if (index(before) < i) add(index(before), i);
+    });
+  }
 
   // Every buffer is cut wherever a step begins or ends there or where it cuts what it moves, so that each piece is
   // moved whole or not at all.
@@ -116,18 +128,14 @@ class Checker {
   // Two steps that touch the same piece, one of them writing, must be ordered by their dependencies.
   std::optional<std::string> order_fault(std::size_t i) {
     auto const& step = plan_.steps[i];
-    auto& before = before_.emplace_back(plan_.steps.size(), false);
-    for (auto const id : step.after) {
+    for (auto const id : step.after)
       if (index(id) >= i) return fmt::format("step {} waits for a later one", i);
-      before[index(id)] = true;
-      for (std::size_t k = 0; k < i; ++k) before[k] = before[k] || before_[index(id)][k];
-    }
     std::optional<std::string> fault;
     for (auto const& [region, writes] : {std::pair(*step.reads, false), std::pair(*step.writes, true)})
       pieces(region, step.bytes, [&, &region = region, writes = writes](std::size_t k) {
         auto& accesses = accesses_[index(region.buffer)][k];
         for (auto const& [other, wrote] : accesses)
-          if ((writes || wrote) && other != i && !before[other] && !fault)
+          if ((writes || wrote) && other != i && !ancestors_.has(i, other) && !fault)
             fault = fmt::format("steps {} and {} touch {} of {} in no order", other, i, cuts_[index(region.buffer)][k],
                                 plan_.buffers[index(region.buffer)].name);
         accesses.emplace_back(i, writes);
@@ -200,7 +208,7 @@ class Checker {
   std::vector<std::vector<std::int64_t>> cuts_;                                   // of each buffer
   std::vector<std::vector<Content>> memory_;                                      // of each buffer, piece by piece
   std::vector<std::vector<std::vector<std::pair<std::size_t, bool>>>> accesses_;  // steps, and whether they wrote
-  std::vector<std::vector<bool>> before_;                                         // each step's ancestors
+  Ancestors ancestors_;                                                           // of each step
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
+#include "core/plan/dag.hpp"
 #include "core/planner/sets/start_order.hpp"
 
 namespace lanewise {
@@ -14,20 +15,6 @@ namespace {
 
 // Pieces are not cut below what takes ten times as long to flow as to start.
 constexpr double kFlowsOverStart = 10;
-
-std::vector<std::size_t> depths_of(std::vector<OpenTransfer> const& transfers) {
-  std::vector<std::size_t> depth(transfers.size(), 0);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < transfers.size(); ++i)
-      for (auto const before : transfers[i].after)
-        if (depth[i] <= depth[before]) {
-          depth[i] = depth[before] + 1;
-          changed = true;
-        }
-  }
-  return depth;
-}
 
 // Among equals, every source begins with another target: the next place first, then the one behind it.
 std::vector<std::size_t> turns_of(std::vector<OpenTransfer> const& transfers) {
@@ -171,7 +158,7 @@ TransferSet transfer_set(Plan const& plan, Model const& model) {
     transfer.options = {*found};
     set.default_option.back() = 0;
   }
-  set.depth = depths_of(set.transfers);
+  set.depth = levels(dag_of_after(set.transfers));
   set.tie_break = turns_of(set.transfers);
   return set;
 }

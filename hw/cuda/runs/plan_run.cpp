@@ -42,7 +42,7 @@ std::optional<EngineId> peer_engine(Step const& step, Model const& model) {
 }  // namespace
 
 PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
-    : steps_(plan.steps), links_(plan.steps, devices), order_(in_order(plan.steps)) {
+    : steps_(plan.steps), links_(plan.steps, devices), order_(topological_order(plan.steps)) {
   if (!plan.buffers.empty()) shared_.emplace(plan, devices);
   auto const& machine = model.machine();
   for (auto const& step : steps_) {
