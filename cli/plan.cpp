@@ -6,6 +6,7 @@
 #include "cli/session.hpp"
 #include "core/estimate/estimate.hpp"
 #include "core/io/json.hpp"
+#include "core/plan/plan_json.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/verdict/run_ranges.hpp"
 #include "core/view/optimality.hpp"

@@ -7,6 +7,7 @@
 #include "core/io/json.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/plan_json.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "core/view/plan_text.hpp"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lanewise {
@@ -25,6 +26,10 @@ double gigabytes_per_second(BytesPerSecond rate) { return rate.value() * 1e-9; }
 BytesPerSecond from_gigabytes_per_second(double value) { return BytesPerSecond(unscaled(value, 1e-9)); }
 
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema) {
+  return parse_json(source, std::span(&schema, 1));
+}
+
+nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::string_view const> schemas) {
   nlohmann::ordered_json json;
   try {
     auto const shallow = [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) {
@@ -44,12 +49,12 @@ nlohmann::ordered_json parse_json(SourceText const& source, std::string_view sch
   auto const word = json.is_object() && json.contains("lanewise") && json["lanewise"].is_string()
                         ? json["lanewise"].get<std::string>()
                         : std::string();
-  if (word != schema)
-    throw InputError(
-        std::vector<Diagnostic>{{{source.name(), 1, 1},
-                                 fmt::format("this is {}, but '{}' is needed here",
-                                             word.empty() ? "not a lanewise JSON file" : "'" + word + "'", schema),
-                                 {}}});
+  if (std::find(schemas.begin(), schemas.end(), word) == schemas.end())
+    throw InputError(std::vector<Diagnostic>{
+        {{source.name(), 1, 1},
+         fmt::format("this is {}, but '{}' is needed here",
+                     word.empty() ? "not a lanewise JSON file" : "'" + word + "'", schemas.front()),
+         {}}});
   return json;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // JSON files with places in their errors, and numbers that read back to the same value.
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "core/io/error.hpp"
 #include "core/io/file.hpp"
@@ -11,6 +13,8 @@ namespace lanewise {
 
 // Throws InputError with line and column when the text is not JSON, or its "lanewise" word is another.
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema);
+// The same where files of several versions are read; an error asks for the first of them.
+nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::string_view const> schemas);
 
 // JSON carries times in microseconds and rates in GB/s. from_x(x(v)) is v for every v that came out of from_x: what is
 // read back from a file writes the same file again, and compares equal.

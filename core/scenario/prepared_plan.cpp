@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.hpp"
+#include "core/plan/plan_json.hpp"
 #include "core/scenario/scenario.hpp"
 
 namespace lanewise {
@@ -43,7 +44,7 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
                           std::function<void(Machine&)> const& override_machine) {
   auto const source = SourceText::load(request.file);
   if (is_json(source)) {
-    auto const json = parse_json(source, "plan/1");
+    auto const json = parse_json(source, kPlanSchemas);
     Model model(find_machine({}, request.machine.empty() ? json.value("machine", std::string()) : request.machine));
     auto plan = plan_from_json(json, model.machine());
     return {std::move(model), plan, [plan](Model const&) { return plan; }};

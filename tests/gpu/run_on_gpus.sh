@@ -99,7 +99,7 @@ form_of() {
 cat >"$work/compute.json" <<PLAN
 {
   $(grep -m 2 -E '"(machine|fingerprint)"' "$work/plan.json")
-  "lanewise": "plan/1",
+  "lanewise": "plan/2",
   "decisions": [],
   "steps": [
     {"transfer": "there", "from": "gpu0", "to": "gpu1", "bytes": 1048576, "op": "copy",

@@ -12,6 +12,7 @@
 
 #include "core/machine/path_class.hpp"
 #include "core/machine/setting.hpp"
+#include "core/plan/plan_json.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise {

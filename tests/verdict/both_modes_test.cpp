@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/recorded_run.hpp"
@@ -130,6 +132,19 @@ TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
   EXPECT_TRUE(here.passed());
   EXPECT_EQ(here.runs[0].trace, there.runs[0].trace);
   EXPECT_EQ(recorded_runs_json({here}), json);
+}
+
+TEST(RecordedRuns, OfVersion1AreRead) {
+  auto const file = std::filesystem::path(LANEWISE_SOURCE_DIR) / "tests/verdict/fixtures/runs-1.json";
+  auto const runs = recorded_runs_from_json(parse_json(SourceText::load(file), "runs/1"));
+  ASSERT_EQ(runs.size(), 1);
+  EXPECT_EQ(runs[0].scenario, "host-both-ways");
+  EXPECT_EQ(runs[0].trace.mode, "hw");
+  ASSERT_EQ(runs[0].trace.steps.size(), 2);
+  EXPECT_EQ(runs[0].trace.steps[1].transfer, "out");
+  EXPECT_EQ(runs[0].trace.steps[1].verified, true);
+  ASSERT_EQ(runs[0].regrets.size(), 2);
+  EXPECT_EQ(runs[0].regrets[0].best, "host_dma");
 }
 
 TEST(RecordedRuns, OfOtherScenariosAndMachinesAreRefused) {

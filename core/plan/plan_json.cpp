@@ -1,0 +1,280 @@
+#include "core/plan/plan_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/json.hpp"
+#include "core/machine/fingerprint.hpp"
+
+namespace lanewise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json way_json(Way const& way, Machine const& machine) {
+  Json json{{"mechanism", to_string(way.mechanism)}, {"drive", way.drive == Drive::Push ? "push" : "pull"}};
+  auto const add_function = [&](char const* key, std::optional<PciId> id) {
+    if (id) json[key] = machine.at(*id).name;
+  };
+  add_function("relay", way.relay);
+  add_function("relay_to", way.relay_to);
+  add_function("nic_from", way.nic_from);
+  add_function("nic_to", way.nic_to);
+  if (way.staging) json["staging"] = machine.at(*way.staging).name;
+  if (way.staging_to) json["staging_to"] = machine.at(*way.staging_to).name;
+  if (way.chunk > Bytes(0)) json["chunk_bytes"] = way.chunk.value();
+  if (way.by_driver) json["by_driver"] = true;
+  if (way.pageable) json["pageable"] = true;
+  if (way.queue_pairs > 0) json["queue_pairs"] = way.queue_pairs;
+  if (way.cores > 0) json["cores"] = way.cores;
+  if (way.access.each > Bytes(0))
+    json["access"] = {{"each_bytes", way.access.each.value()},
+                      {"window_bytes", way.access.window.value()},
+                      {"random", way.access.random}};
+  return json;
+}
+
+// --------------------------------------------------------------------------------------------------------- and back
+
+template <class T>
+T parsed(Parsed<T> const& result) {
+  if (!result.value) throw InputError("not a plan: " + result.problem);
+  return *result.value;
+}
+
+std::optional<PciId> function_at(Json const& json, char const* key, Machine const& machine) {
+  if (!json.contains(key)) return std::nullopt;
+  auto const name = json.at(key).get<std::string>();
+  auto const id = machine.find_function(name);
+  if (!id) throw InputError(fmt::format("not a plan for '{}': it has no '{}'", machine.name, name));
+  return id;
+}
+std::optional<NumaId> memory_at(Json const& json, char const* key, Machine const& machine) {
+  if (!json.contains(key)) return std::nullopt;
+  auto const place = machine.place(json.at(key).get<std::string>());
+  auto const* numa = std::get_if<NumaId>(&place);
+  if (numa == nullptr)
+    throw InputError(fmt::format("not a plan: '{}' is not host memory", json.at(key).get<std::string>()));
+  return *numa;
+}
+
+Way way_from(Json const& json, Machine const& machine) {
+  Way way;
+  way.mechanism = parsed(parse_mechanism(json.at("mechanism").get<std::string>()));
+  way.drive = json.at("drive").get<std::string>() == "pull" ? Drive::Pull : Drive::Push;
+  way.relay = function_at(json, "relay", machine);
+  way.relay_to = function_at(json, "relay_to", machine);
+  way.nic_from = function_at(json, "nic_from", machine);
+  way.nic_to = function_at(json, "nic_to", machine);
+  way.staging = memory_at(json, "staging", machine);
+  way.staging_to = memory_at(json, "staging_to", machine);
+  way.chunk = Bytes(json.value("chunk_bytes", std::int64_t{0}));
+  way.by_driver = json.value("by_driver", false);
+  way.pageable = json.value("pageable", false);
+  way.queue_pairs = json.value("queue_pairs", 0);
+  way.cores = json.value("cores", 0);
+  if (json.contains("access")) {
+    auto const& access = json.at("access");
+    way.access = {Bytes(access.at("each_bytes").get<std::int64_t>()),
+                  Bytes(access.at("window_bytes").get<std::int64_t>()), access.at("random").get<bool>()};
+  }
+  return way;
+}
+
+Json collective_json(Collective const& collective, Machine const& machine) {
+  Json json{{"op", to_string(collective.op)},
+            {"algorithm", to_string(collective.algorithm)},
+            {"bytes", collective.bytes.value()},
+            {"root", machine.name_of(collective.among.at(collective.root))}};
+  for (auto const& place : collective.among) json["among"].push_back(machine.name_of(place));
+  for (auto const& row : collective.sizes) {
+    auto& written = json["sizes"].emplace_back(Json::array());
+    for (auto const bytes : row) written.push_back(bytes.value());
+  }
+  if (collective.pieces > 0) json["pieces"] = collective.pieces;
+  return json;
+}
+
+Json region_json(Region const& region, std::vector<Buffer> const& buffers) {
+  return {{"buffer", buffers.at(index(region.buffer)).name}, {"offset", region.offset.value()}};
+}
+
+// What only some steps have: a place within buffers, a reduction, work.
+void add_extras(Json& item, Step const& step, std::vector<Buffer> const& buffers) {
+  if (step.offset > Bytes(0)) item["offset"] = step.offset.value();
+  for (auto const before : step.order_only) item["order_only"].push_back(index(before));
+  if (step.reads) item["reads"] = region_json(*step.reads, buffers);
+  if (step.writes) item["writes"] = region_json(*step.writes, buffers);
+  if (step.reduces) item["reduces"] = true;
+  if (step.work > Seconds(0)) item["work_us"] = microseconds(step.work);
+}
+
+void verify_sizes(Collective const& collective) {
+  auto const n = collective.op == CollectiveOp::AllToAllV ? collective.among.size() : 0;
+  bool const square = collective.sizes.size() == n && std::all_of(collective.sizes.begin(), collective.sizes.end(),
+                                                                  [&](auto const& row) { return row.size() == n; });
+  if (!square)
+    throw InputError("not a plan: an all_to_all_v has a row of sizes for each participant, others have none");
+}
+
+Collective collective_from(Json const& json, Machine const& machine) {
+  Collective collective;
+  collective.op = parsed(parse_collective_op(json.at("op").get<std::string>()));
+  collective.algorithm = parsed(parse_algorithm(json.at("algorithm").get<std::string>()));
+  collective.bytes = Bytes(json.at("bytes").get<std::int64_t>());
+  for (auto const& name : json.at("among")) collective.among.push_back(machine.place(name.get<std::string>()));
+  auto const root = machine.place(json.at("root").get<std::string>());
+  auto const found = std::find(collective.among.begin(), collective.among.end(), root);
+  if (found == collective.among.end()) throw InputError("not a plan: the root takes no part in the collective");
+  collective.root = static_cast<std::size_t>(found - collective.among.begin());
+  for (auto const& row : json.value("sizes", Json::array())) {
+    auto& read = collective.sizes.emplace_back();
+    for (auto const& bytes : row) read.push_back(Bytes(bytes.get<std::int64_t>()));
+  }
+  collective.pieces = json.value("pieces", std::size_t{0});
+  verify_sizes(collective);
+  return collective;
+}
+
+std::optional<Region> region_from(Json const& json, char const* key, std::vector<Buffer> const& buffers) {
+  if (!json.contains(key)) return std::nullopt;
+  auto const name = json.at(key).at("buffer").get<std::string>();
+  auto const found = std::find_if(buffers.begin(), buffers.end(), [&](Buffer const& b) { return b.name == name; });
+  if (found == buffers.end()) throw InputError(fmt::format("not a plan: it has no buffer '{}'", name));
+  return Region{BufferId(found - buffers.begin()), Bytes(json.at(key).at("offset").get<std::int64_t>())};
+}
+
+void read_extras(Step& step, Json const& item, std::vector<Buffer> const& buffers) {
+  step.offset = Bytes(item.value("offset", std::int64_t{0}));
+  for (auto const* key : {"order_only", "turns"})
+    for (auto const& before : item.value(key, Json::array()))
+      step.order_only.push_back(StepId(before.get<std::uint32_t>()));
+  step.reads = region_from(item, "reads", buffers);
+  step.writes = region_from(item, "writes", buffers);
+  step.reduces = item.value("reduces", false);
+  if (item.contains("work_us")) step.work = from_microseconds(item.at("work_us"));
+}
+
+Candidate candidate_from(Json const& json, Machine const& machine) {
+  Candidate candidate;
+  candidate.way = way_from(json, machine);
+  candidate.refused_by = json.value("rule", std::string());
+  candidate.reason = json.value("reason", std::string());
+  candidate.remarks = json.value("remarks", std::vector<std::string>());
+  candidate.route = json.value("route", std::vector<std::string>());
+  if (json.contains("time_us")) candidate.time = from_microseconds(json.at("time_us"));
+  if (json.contains("time_interval_us"))
+    candidate.range = TimeRange{from_microseconds(json.at("time_interval_us").at(0)),
+                                from_microseconds(json.at("time_interval_us").at(1))};
+  if (json.contains("rendezvous_from_bytes"))
+    candidate.rendezvous = Bytes(json.at("rendezvous_from_bytes").get<std::int64_t>());
+  if (json.contains("once_us")) candidate.once = from_microseconds(json.at("once_us"));
+  if (json.contains("latency_us")) candidate.latency = from_microseconds(json.at("latency_us"));
+  if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
+  candidate.binding = json.value("binding", std::string());
+  return candidate;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machine) {
+  auto json = way_json(candidate.way, machine);
+  json["legal"] = candidate.legal();
+  if (!candidate.legal()) json["rule"] = candidate.refused_by;
+  if (!candidate.reason.empty()) json["reason"] = candidate.reason;
+  if (!candidate.remarks.empty()) json["remarks"] = candidate.remarks;
+  if (!candidate.route.empty()) json["route"] = candidate.route;
+  if (candidate.time) json["time_us"] = microseconds(*candidate.time);
+  if (candidate.range)
+    json["time_interval_us"] = {microseconds(candidate.range->low), microseconds(candidate.range->high)};
+  if (candidate.rendezvous) json["rendezvous_from_bytes"] = candidate.rendezvous->value();
+  if (candidate.once) json["once_us"] = microseconds(*candidate.once);
+  if (candidate.latency) json["latency_us"] = microseconds(*candidate.latency);
+  if (candidate.rate) json["bandwidth_GBps"] = gigabytes_per_second(*candidate.rate);
+  if (!candidate.binding.empty()) json["binding"] = candidate.binding;
+  return json;
+}
+
+nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
+  Json json{{"lanewise", kPlanSchemas.front()}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
+  if (plan.collective) json["collective"] = collective_json(*plan.collective, machine);
+  for (auto const& buffer : plan.buffers)
+    json["buffers"].push_back(
+        {{"name", buffer.name}, {"at", machine.name_of(buffer.at)}, {"bytes", buffer.bytes.value()}});
+  for (auto const& named : plan.collectives) {
+    auto item = collective_json(named.collective, machine);
+    item["id"] = named.id;
+    item["first_buffer"] = plan.buffers.at(index(named.first)).name;
+    json["collectives"].push_back(std::move(item));
+  }
+  json["steps"] = Json::array();
+  for (auto const& step : plan.steps) {
+    Json item{{"transfer", step.transfer},
+              {"from", machine.name_of(step.from)},
+              {"to", machine.name_of(step.to)},
+              {"bytes", step.bytes.value()},
+              {"op", to_string(step.op)}};
+    item["way"] = way_json(step.way, machine);
+    item["after"] = Json::array();
+    for (auto const before : step.after) item["after"].push_back(index(before));
+    add_extras(item, step, plan.buffers);
+    json["steps"].push_back(std::move(item));
+  }
+  json["decisions"] = Json::array();
+  for (auto const& decision : plan.decisions) {
+    Json item{{"transfer", decision.transfer}, {"step", index(decision.step)}, {"chosen", decision.chosen}};
+    for (auto const& piece : decision.others)
+      item["others"].push_back({{"step", index(piece.step)}, {"candidate", piece.candidate}});
+    for (auto const& candidate : decision.candidates) item["candidates"].push_back(to_json(candidate, machine));
+    json["decisions"].push_back(std::move(item));
+  }
+  return json;
+}
+
+Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) {
+  try {
+    Plan plan;
+    plan.machine = json.at("machine");
+    plan.fingerprint = json.at("fingerprint");
+    if (plan.fingerprint != fingerprint(machine))
+      throw InputError(
+          fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings",
+                      plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
+    if (json.contains("collective")) plan.collective = collective_from(json.at("collective"), machine);
+    for (auto const& item : json.value("buffers", Json::array()))
+      plan.buffers.push_back({item.at("name"), machine.place(item.at("at").get<std::string>()),
+                              Bytes(item.at("bytes").get<std::int64_t>())});
+    for (auto const& item : json.value("collectives", Json::array())) {
+      auto const first =
+          region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);
+      plan.collectives.push_back({item.at("id"), collective_from(item, machine), first->buffer});
+    }
+    for (auto const& item : json.at("steps")) {
+      Step step;
+      step.transfer = item.at("transfer");
+      step.from = machine.place(item.at("from").get<std::string>());
+      step.to = machine.place(item.at("to").get<std::string>());
+      step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
+      step.op = parsed(parse_op(item.at("op").get<std::string>()));
+      step.way = way_from(item.at("way"), machine);
+      for (auto const& before : item.at("after")) step.after.push_back(StepId(before.get<std::uint32_t>()));
+      read_extras(step, item, plan.buffers);
+      plan.steps.push_back(std::move(step));
+    }
+    for (auto const& item : json.at("decisions")) {
+      Decision decision{item.at("transfer"), StepId(item.at("step").get<std::uint32_t>()), {}, item.at("chosen"), {}};
+      for (auto const& piece : item.value("others", Json::array()))
+        decision.others.push_back({StepId(piece.at("step").get<std::uint32_t>()), piece.at("candidate")});
+      for (auto const& candidate : item.at("candidates"))
+        decision.candidates.push_back(candidate_from(candidate, machine));
+      plan.decisions.push_back(std::move(decision));
+    }
+    plan.verify(machine);
+    return plan;
+  } catch (Json::exception const& error) {
+    throw InputError(std::string("not a plan: ") + error.what());
+  }
+}
+
+}  // namespace lanewise

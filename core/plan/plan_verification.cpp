@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include "core/io/error.hpp"
+#include "core/plan/dag.hpp"
+#include "core/plan/plan.hpp"
+
+namespace lanewise {
+namespace {
+
+void require(bool holds, Step const& step, std::string_view what) {
+  if (!holds) throw PlanError(fmt::format("step of transfer '{}': {}", step.transfer, what));
+}
+
+bool is_kind(Machine const& machine, Place const& place, PciKind kind) {
+  auto const* id = std::get_if<PciId>(&place);
+  return id != nullptr && machine.at(*id).kind == kind;
+}
+
+// The way must have what its mechanism needs, and its places must be of the kinds that the mechanism serves.
+void verify_way(Machine const& machine, Step const& step) {
+  auto const& way = step.way;
+  auto const is = [&](Place const& place, PciKind kind) { return is_kind(machine, place, kind); };
+  auto const memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
+  auto const one_each = [&](PciKind one, PciKind other) {
+    return (is(step.from, one) && is(step.to, other)) || (is(step.from, other) && is(step.to, one));
+  };
+  auto const with_memory = [&](PciKind kind) {
+    return (is(step.from, kind) && memory(step.to)) || (memory(step.from) && is(step.to, kind));
+  };
+  bool const gpus = is(step.from, PciKind::Gpu) && is(step.to, PciKind::Gpu);
+  bool const memories = memory(step.from) && memory(step.to);
+  bool const has_nic = way.nic_from || way.nic_to;
+  for (auto const& relay : {way.relay, way.relay_to})
+    require(!relay || is(*relay, PciKind::Gpu), step, "a relay is a GPU");
+  for (auto const& nic : {way.nic_from, way.nic_to})
+    require(!nic || is(*nic, PciKind::Nic), step, "only a NIC sends to the network");
+  auto const sends = [&](Place const& place) { return is(place, PciKind::Gpu) || memory(place); };
+  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step,
+          "a NIC sends from and receives into the memory of a GPU or the host");
+  switch (way.mechanism) {
+    case Mechanism::Local:
+      require((gpus && step.from == step.to) || memories, step, "local is within one GPU's memory or the host's");
+      break;
+    case Mechanism::Nvlink:
+      require(gpus || with_memory(PciKind::Gpu), step, "nvlink is between two GPUs, or a GPU and host memory");
+      break;
+    case Mechanism::PcieP2p: require(gpus, step, "pcie_p2p is between two GPUs"); break;
+    case Mechanism::NvlinkRelay:
+      require(gpus && way.relay, step, "nvlink_relay is between two GPUs through a third");
+      break;
+    case Mechanism::HostDma:
+      require(with_memory(PciKind::Gpu) || with_memory(PciKind::Nvme) || with_memory(PciKind::Nic) ||
+                  with_memory(PciKind::Device),
+              step, "host_dma is between a device and host memory");
+      break;
+    case Mechanism::HostStaged:
+      require(gpus && way.staging, step, "host_staged is between two GPUs through host memory");
+      break;
+    case Mechanism::SharedHost:
+      require(way.staging && (gpus || has_nic), step, "shared_host needs a host memory and two devices");
+      break;
+    case Mechanism::BarCopy:
+      require(gpus || with_memory(PciKind::Gpu), step, "bar_copy is between two GPUs, or a GPU and host memory");
+      break;
+    case Mechanism::GdrRelay:
+      require(has_nic && (way.relay || way.relay_to), step, "gdr_relay needs a NIC and a GPU beside it");
+      break;
+    case Mechanism::NetStaged: require(has_nic && way.staging, step, "net_staged needs a NIC and a host memory"); break;
+    case Mechanism::Gdr:
+    case Mechanism::Rdma: require(has_nic, step, fmt::format("{} needs a NIC", to_string(way.mechanism))); break;
+    case Mechanism::StorageDirect:
+      require(one_each(PciKind::Gpu, PciKind::Nvme) || one_each(PciKind::Gpu, PciKind::Device), step,
+              "storage_direct is between a drive or another device and a GPU");
+      break;
+    case Mechanism::StorageStaged:
+      require((one_each(PciKind::Gpu, PciKind::Nvme) || one_each(PciKind::Gpu, PciKind::Device)) && way.staging, step,
+              "storage_staged is between a drive or another device and a GPU through host memory");
+      break;
+  }
+}
+
+void verify_regions(Plan const& plan, Step const& step) {
+  require(step.work == Seconds(0) || (step.work > Seconds(0) && step.bytes == Bytes(0)), step,
+          "work moves nothing and takes no negative time");
+  for (auto const& [region, place] : {std::pair(step.reads, step.from), std::pair(step.writes, step.to)}) {
+    if (!region) continue;
+    require(index(region->buffer) < plan.buffers.size(), step, "it names a buffer that is not in the plan");
+    auto const& buffer = plan.buffers[index(region->buffer)];
+    require(buffer.at == place, step, "it reads at its source and writes at its target");
+    require(region->offset >= Bytes(0) && region->offset + step.bytes <= buffer.bytes, step,
+            "it goes beyond the end of a buffer");
+  }
+}
+
+void verify_cores(Machine const& machine, Step const& step) {
+  if (step.way.cores == 0) return;
+  auto const* numa = std::get_if<NumaId>(&step.from);
+  require(numa != nullptr && std::holds_alternative<NumaId>(step.to) && step.way.mechanism == Mechanism::Local, step,
+          "only copies between host memories are by several cores");
+  auto const there = numbers_of_list(machine.at(*numa).cores).size();
+  require(there == 0 || static_cast<std::size_t>(step.way.cores) <= there, step,
+          fmt::format("'{}' has {} cores, not {}", machine.name_of(step.from), there, step.way.cores));
+}
+
+}  // namespace
+
+void Plan::verify(Machine const& of) const {
+  for (auto const& step : steps) {
+    require(step.bytes >= Bytes(0) && step.offset >= Bytes(0), step, "its size is negative");
+    verify_regions(*this, step);
+    if (step.work > Seconds(0)) continue;
+    require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.access.each >= Bytes(0) &&
+                step.way.access.window >= Bytes(0),
+            step, "queue pairs, cores and pieces of an access are not negative");
+    verify_cores(of, step);
+    verify_way(of, step);
+  }
+  require_acyclic(dag_of(steps));
+  for (auto const& named : collectives)
+    if (buffers_of(*this, named).empty())
+      throw PlanError(fmt::format("the buffers of '{}' are not in the plan", named.id));
+  for (auto const& decision : decisions) {
+    if (index(decision.step) >= steps.size() || decision.chosen >= decision.candidates.size())
+      throw PlanError(fmt::format("the decision on '{}' points outside the plan", decision.transfer));
+    for (auto const& piece : decision.others)
+      if (index(piece.step) >= steps.size() || piece.candidate >= decision.candidates.size() ||
+          !decision.candidates[piece.candidate].legal())
+        throw PlanError(
+            fmt::format("a piece of '{}' points outside the plan or goes an illegal way", decision.transfer));
+    require(decision.candidates[decision.chosen].legal(), steps[index(decision.step)], "an illegal way was chosen");
+  }
+}
+
+}  // namespace lanewise

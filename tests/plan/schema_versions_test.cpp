@@ -1,0 +1,75 @@
+// Files that earlier versions wrote are still read.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/io/error.hpp"
+#include "core/io/json.hpp"
+#include "core/machine/fingerprint.hpp"
+#include "core/plan/plan_json.hpp"
+#include "core/plan/trace.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Json = nlohmann::ordered_json;
+
+SourceText fixture(std::string const& name) {
+  return SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "tests/plan/fixtures" / name);
+}
+
+// The machine that the fixtures were made for. Its file may gain figures, which are not what is tested here.
+Machine machine() { return test::bundled().machine("dgx-h100"); }
+Json as_of_now(Json json) {
+  json["fingerprint"] = fingerprint(machine());
+  return json;
+}
+
+Plan plan_of_version_1() {
+  return plan_from_json(as_of_now(parse_json(fixture("plan-1.json"), kPlanSchemas)), machine());
+}
+
+TEST(SchemaVersions, TurnsOfAPlan1AreOrderOnly) {
+  auto const plan = plan_of_version_1();
+  ASSERT_EQ(plan.steps.size(), 3);
+  EXPECT_THAT(plan.steps[0].order_only, IsEmpty());
+  EXPECT_THAT(plan.steps[1].order_only, ElementsAre(StepId(0)));
+  EXPECT_THAT(plan.steps[2].order_only, ElementsAre(StepId(0)));
+  EXPECT_THAT(plan.steps[2].after, IsEmpty());
+}
+
+TEST(SchemaVersions, APlan1IsWrittenAsPlan2) {
+  auto const written = to_json(plan_of_version_1(), machine());
+  EXPECT_EQ(written.at("lanewise"), "plan/2");
+  EXPECT_EQ(written.at("steps").at(1).at("order_only"), Json::array({0}));
+  EXPECT_FALSE(written.at("steps").at(1).contains("turns"));
+  EXPECT_EQ(plan_from_json(written, machine()), plan_of_version_1());
+}
+
+TEST(SchemaVersions, OtherPlansAreRefusedByName) {
+  auto const other = SourceText::from_memory("f", R"({"lanewise": "plan/3"})");
+  try {
+    parse_json(other, kPlanSchemas);
+    FAIL();
+  } catch (InputError const& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("this is 'plan/3', but 'plan/2' is needed here"));
+  }
+}
+
+TEST(SchemaVersions, ATrace1IsReadAndWrittenAgain) {
+  auto const json = parse_json(fixture("trace-1.json"), "trace/1");
+  auto const trace = trace_from_json(json);
+  ASSERT_EQ(trace.steps.size(), 3);
+  EXPECT_EQ(trace.mode, "sim");
+  EXPECT_EQ(trace.steps[1].transfer, "b");
+  EXPECT_EQ(trace.steps[1].bytes, Bytes(std::int64_t{48} << 20));
+  auto const written = to_json(trace);
+  for (auto const& [key, value] : written.items()) EXPECT_EQ(json.at(key), value) << key;
+}
+
+}  // namespace
+}  // namespace lanewise
