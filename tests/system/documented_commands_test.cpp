@@ -1,5 +1,5 @@
-// What the documents show is what the program prints: every "$ lanewise ..." in a console block is run and its output
-// compared. LANEWISE_UPDATE_GOLDEN=1 writes the output into the document instead.
+// The documents show what the program prints: this runs every "$ lanewise ..." of a console block and compares the
+// output. LANEWISE_UPDATE_GOLDEN=1 writes the output into the document instead.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -21,7 +21,7 @@ std::string read(std::string const& path) {
   return all.str();
 }
 
-// stdout of the command, run in the project's folder.
+// Runs the command in the project's folder and returns its standard output.
 std::string output_of(std::string const& command, int& exit_code) {
   auto const line = "cd '" + kRoot + "' && '" + LANEWISE_PROGRAM + "'" + command.substr(std::string("lanewise").size());
   auto* pipe = popen(line.c_str(), "r");
@@ -32,7 +32,7 @@ std::string output_of(std::string const& command, int& exit_code) {
   return out;
 }
 
-// The document with the output of every shown command put in its place; counts the commands.
+// The document with every shown command's output replaced by what it prints now; counts the commands.
 std::string refreshed(std::string const& document, int& commands) {
   std::istringstream in(document);
   std::string out;
@@ -50,9 +50,9 @@ std::string refreshed(std::string const& document, int& commands) {
     ++commands;
     int exit_code = 0;
     out += output_of(line.substr(2), exit_code);
-    // Judging a slow machine ends with exit code 1, which is what is shown.
-    bool const fails = line.starts_with("$ lanewise judge");
-    EXPECT_EQ(WEXITSTATUS(exit_code), fails ? 1 : 0) << line;
+    // The examples of `judge` are of slow machines, for which the exit code is 1.
+    bool const expected_to_fail = line.starts_with("$ lanewise judge");
+    EXPECT_EQ(WEXITSTATUS(exit_code), expected_to_fail ? 1 : 0) << line;
     skipping = true;
   }
   return out;
@@ -74,6 +74,7 @@ TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands,
-                         testing::Values("README.md", "docs/judge.md", "docs/scenarios.md", "docs/sets.md"));
+                         testing::Values("README.md", "docs/cli.md", "docs/judge.md", "docs/scenarios.md",
+                                         "docs/sets.md"));
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 namespace {
@@ -101,8 +102,7 @@ class Program : public testing::Test {
   fs::path folder_;
 };
 
-// ------------------------------------------------------------------------------------------------------------ exit
-// codes
+// ---- exit codes
 
 TEST_F(Program, ExitsWithZeroWhenAllIsFine) {
   auto const s = scenario();
@@ -183,8 +183,7 @@ TEST_F(Program, AFailingScenarioExitsWithOneAndSaysWhereAndWhy) {
       << "one of two fails";
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// JSON
+// ---- JSON
 
 TEST_F(Program, JsonParsesAndSaysWhatItIs) {
   auto const s = scenario();
@@ -228,25 +227,53 @@ TEST_F(Program, APlanRunsAsItsScenarioDoes) {
   EXPECT_THAT(run("compare " + at("t.json") + " " + at("t.json")).output, HasSubstr("median error 0.0 %"));
 }
 
-// ------------------------------------------------------------------------------------------------------- help, README
+// ---- help, docs/cli.md
 
-TEST_F(Program, EveryCommandHasHelpAndStandsInTheReadme) {
+// The long options in a command's help but --help, and those of its own subcommands.
+std::set<std::string> options_in(std::string const& command) {
+  auto const help = run_both(command + " --help").output;
+  std::set<std::string> options;
+  std::istringstream in(help);
+  bool lists_subcommands = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("Subcommands:")) lists_subcommands = true;
+    if (!line.starts_with("  ") || line.size() < 3 || line[2] == ' ') continue;
+    if (lists_subcommands)
+      options.merge(options_in(command + " " + line.substr(2, line.find(' ', 2) - 2)));
+    else if (auto const at = line.find("--"); at != std::string::npos && at < line.find(' ', 2))
+      options.insert(line.substr(at, line.find(' ', at) - at));
+  }
+  options.erase("--help");
+  return options;
+}
+
+// The part of a document under a heading, up to the next of the same level.
+std::string section(std::string const& document, std::string const& heading) {
+  auto const start = document.find(heading + "\n");
+  if (start == std::string::npos) return {};
+  auto const level = heading.substr(0, heading.find(' ') + 1);
+  return document.substr(start, document.find("\n" + level, start) - start);
+}
+
+TEST_F(Program, EveryCommandAndOptionIsDocumented) {
   auto const names = commands();
   EXPECT_THAT(names, testing::IsSupersetOf({"show", "why", "matrix", "plan", "run", "check", "compare", "import"}));
-  auto const readme = read(kRoot + "/README.md");
-  auto const start = readme.find("## Commands");
-  ASSERT_NE(start, std::string::npos);
-  auto const table = readme.substr(start, readme.find("\n## ", start + 1) - start);
+  auto const document = read(kRoot + "/docs/cli.md");
+  auto const table = section(document, "## Commands");
+  auto const shared = section(document, "## Options that commands share");
   for (auto const& name : names) {
     auto const help = run_both(name + " --help");
     EXPECT_EQ(help.code, kFine) << name;
     EXPECT_THAT(help.output, HasSubstr("--help")) << name;
-    EXPECT_THAT(table, HasSubstr("| `" + name + " ")) << name;
+    EXPECT_THAT(table, AnyOf(HasSubstr("| `" + name + " "), HasSubstr("| `" + name + "`"))) << name;
+    auto const own = section(document, "### " + name);
+    EXPECT_NE(own, "") << name;
+    for (auto const& option : options_in(name))
+      EXPECT_TRUE((shared + own).find(option) != std::string::npos) << name << " " << option;
   }
 }
 
-// --------------------------------------------------------------------------------------------------------- what it
-// loads
+// ---- what it loads
 
 TEST_F(Program, OnlyWhatSimulatesLoadsTheSimulator) {
   auto const loaded = [](std::string const& arguments) {
@@ -259,8 +286,7 @@ TEST_F(Program, OnlyWhatSimulatesLoadsTheSimulator) {
   EXPECT_THAT(loaded("matrix a100x4-pcie-dual-socket --mode sim"), HasSubstr("libsimgrid"));
 }
 
-// ----------------------------------------------------------------------------------------------------------- broken
-// files
+// ---- broken files
 
 // Ends with 2, says which file, and leaves nothing behind.
 void expect_refused(std::string const& arguments, std::string const& file, std::string const& output = "") {
@@ -331,8 +357,7 @@ TEST_F(Program, AnUnwritableOutputIsSaid) {
   if (kSim) expect_refused("check " + scenario() + " --junit " + target, target);
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// bundled
+// ---- bundled
 
 TEST_F(Program, AllBundledScenariosPass) {
   if (!kSim) GTEST_SKIP() << "needs the simulator";
