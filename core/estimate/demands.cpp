@@ -8,7 +8,7 @@
 #include "core/io/error.hpp"
 #include "core/model/figures.hpp"
 #include "core/model/overheads.hpp"
-#include "core/model/path_builder.hpp"
+#include "core/model/lowering/path_builder.hpp"
 #include "core/plan/fused_kernel.hpp"
 #include "core/plan/ll_protocol.hpp"
 #include "core/rules/conditions.hpp"
@@ -180,7 +180,7 @@ Demand ll_demand(Model const& model, Step step) {
   step.way.drive = Drive::Push;
   auto demand = demand_of(model, step);
   constexpr double kOfLines = 2;
-  PathBuilder(model, demand).scale(kOfLines);
+  PathBuilder(model, demand).scale_uses(kOfLines);
   demand.cap = demand.cap * (1 / kOfLines);
   demand.path = demand.path * 2.0;
   return demand;
@@ -200,7 +200,7 @@ Demand demand_of(Model const& model, Step const& step) {
   auto demand = model.lower(step.from, step.to, step.bytes, step.op, step.way);
   if (step.reduces) {
     PathBuilder path(model, demand);
-    if (auto const gpu = gpu_at(model.machine(), step.to)) path.device_memory(*gpu, 2);
+    if (auto const gpu = gpu_at(model.machine(), step.to)) path.use_device_memory(*gpu, 2);
   }
   return demand;
 }

@@ -1,0 +1,199 @@
+// Host memory: DMA of devices through the I/O die and the IOMMU, links between sockets, cores that copy, and the pages
+// of Unified Memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/io/error.hpp"
+#include "core/model/lowering/lowering.hpp"
+#include "core/model/pcie.hpp"
+
+namespace lanewise {
+
+using namespace literals;
+
+namespace {
+
+// Packets of generation 3 and later have headers of one size, so any of these generations will do.
+constexpr int kHeaderGeneration = 3;
+
+}  // namespace
+
+void PathBuilder::use_io_die(SocketId socket, bool inward, double weight) {
+  if (auto const die = resources_.io_die(socket)) use(inward ? die->up : die->down, weight);
+}
+
+void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double weight, bool data) {
+  if (from == to) return;
+  auto const* pair = resources_.socket_pair(from, to);
+  if (pair == nullptr)
+    throw PlanError(
+        fmt::format("'{}' and '{}' have no socket link between them", machine_.at(from).name, machine_.at(to).name));
+  bool const forward = pair->a == from;
+  use(forward ? pair->link.up : pair->link.down, weight);
+  if (peer) {
+    // Requests cut to 64 B take more of the socket link too: NCCL divides its inter-socket figures by 6/5 for them.
+    auto const* cpu = machine_.part_of(to);
+    double const cut = data && cpu != nullptr && cpu->cpu.peer_payload
+                           ? pcie::packet_penalty(kHeaderGeneration, *cpu->cpu.peer_payload, overheads::kDefaultPayload)
+                           : 1;
+    use_in_small_packets(forward ? pair->peer.up : pair->peer.down, weight * cut);
+    if (pair->peer_both) use_in_small_packets(*pair->peer_both, weight * cut);
+  }
+  if (data) hop(HopKind::SocketLink, static_cast<std::uint32_t>(index(to)));
+}
+
+void PathBuilder::use_host_duplex(PciId device) {
+  auto below_root = device;
+  for (auto up = machine_.at(device).parent; up; up = machine_.at(*up).parent)
+    if (machine_.at(*up).kind == PciKind::Switch) below_root = *up;
+  if (auto const both = resources_.host_duplex(below_root)) use(*both);
+}
+
+// Requests of a socket's devices pass its IOMMU's page-table walker where they are translated, unless the device
+// translates its addresses itself (ATS).
+void PathBuilder::use_iommu(SocketId socket, bool data) {
+  auto const& settings = machine_.at(machine_.at(socket).host).settings;
+  auto const walker = resources_.iommu(socket);
+  if (!data || !walker || settings.virtualization.ats) return;
+  if (access_.each <= Bytes(0)) return use(*walker);
+  // The resource is sized for one walk a page; this is the ratio of walks per byte to that.
+  auto const page = settings.iommu_page;
+  auto const walks = iotlb_miss_ratio(socket) * std::max(1.0, access_.each / page);
+  use_in_small_packets(*walker, walks * (page / access_.each), Cap::PageWalks);
+}
+
+// The share of translations that miss the IOTLB. A bulk transfer misses once a page, at its first touch. Random
+// accesses miss in proportion to the part of the window that the IOTLB cannot hold; sequential ones miss once a page
+// when it cannot hold the whole window. Source: Neugebauer et al., SIGCOMM 2018, section 6.5, and the knee just above
+// 64 x 4 KiB in pcie-bench/data.
+double PathBuilder::iotlb_miss_ratio(SocketId socket) const {
+  auto const* cpu = machine_.part_of(socket);
+  if (access_.each <= Bytes(0) || cpu == nullptr) return 1;
+  auto const page = machine_.at(machine_.at(socket).host).settings.iommu_page;
+  auto const reach = page * cpu->cpu.iotlb_entries.value_or(overheads::kIotlbEntries);
+  if (access_.window <= reach) return 0;
+  return access_.random ? 1 - reach / access_.window : std::min(1.0, access_.each / page);
+}
+
+// One page-table walk where requests of the socket's devices are translated, else 0.
+Seconds PathBuilder::iommu_walk_latency(SocketId socket) const {
+  auto const& settings = machine_.at(machine_.at(socket).host).settings;
+  auto const* cpu = machine_.part_of(socket);
+  if (!translates(settings.iommu) || settings.virtualization.ats || cpu == nullptr) return Seconds(0);
+  return cpu->cpu.iommu_walk_latency.value_or(overheads::kIommuWalk) *
+         (iotlb_miss_ratio(socket) * assumed_(Parameter::PathLatency));
+}
+
+// One way between a device and host memory. The memory side is half a root complex away: its latency is port to port.
+Seconds PathBuilder::memory_latency(PciId device, NumaId memory) const {
+  auto const socket = machine_.socket_of(device);
+  return (endpoint_latency(device) + switch_latencies(device, std::nullopt) + root_complex_latency(socket) * 0.5 +
+          socket_latency(socket, machine_.at(memory).socket)) *
+         assumed_(Parameter::PathLatency);
+}
+
+Seconds PathBuilder::device_to_memory(PciId device, NumaId memory) {
+  auto const socket = machine_.socket_of(device);
+  add_upstream({device, device, 1, true}, std::nullopt, mean_payload(device));
+  use_host_duplex(device);
+  use_io_die(socket, true, 1);
+  use_iommu(socket, true);
+  hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
+  cross_sockets(socket, machine_.at(memory).socket, false, 1, true);
+  use(resources_.memory(memory));
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
+  return memory_latency(device, memory) + iommu_walk_latency(socket);
+}
+
+Seconds PathBuilder::memory_to_device(NumaId memory, PciId device) {
+  auto const socket = machine_.socket_of(device);
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
+  use(resources_.memory(memory));
+  cross_sockets(machine_.at(memory).socket, socket, false, 1, true);
+  hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
+  use_iommu(socket, true);
+  use_io_die(socket, false, 1);
+  use_host_duplex(device);
+  add_downstream({device, device, 1, true}, std::nullopt, mean_payload(device));
+  add_upstream({device, device, pcie::read_request_share(read_request_size(device)), false}, std::nullopt);
+  auto const round_trip = memory_latency(device, memory) * 2.0 + iommu_walk_latency(socket) +
+                          figures::memory_latency(machine_.part_of(machine_.at(memory).socket));
+  limit_outstanding_reads(device, round_trip);
+  return round_trip;
+}
+
+void PathBuilder::cpu_copy(NumaId from, NumaId to, int cores) {
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(from)));
+  use(resources_.memory(from));
+  cross_sockets(machine_.at(from).socket, machine_.at(to).socket, false, 1, true);
+  use(resources_.memory(to));
+  hop(HopKind::Memory, static_cast<std::uint32_t>(index(to)));
+  limit(core_copy(machine_, from) * (assumed_(Parameter::CoreCopy) * cores), Cap::CpuCopy);
+}
+
+BytesPerSecond core_copy(Machine const& machine, NumaId memory) {
+  return figures::core_copy(machine.part_of(machine.at(memory).socket));
+}
+
+void Lowering::local() {
+  if (auto const g = gpu(from_)) {
+    path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
+    path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
+    add_busy_start(figures::local_copy_start(machine_.part_of(*g)) * model_.assumed()(Parameter::EngineStart));
+    hold_engine(*g);
+    return;
+  }
+  path_.cpu_copy(std::get<NumaId>(from_), std::get<NumaId>(to_), std::max(1, way_.cores));
+}
+
+// A device's DMA, to or from host memory: a GPU's copy engine, a drive, or any other with the access it is asked for.
+void Lowering::host_dma() {
+  path_.set_access(way_.access);
+  if (way_.access.each > 0_B) return device_dma();
+  if (auto const g = gpu(from_)) {
+    demand_.path = path_.gpu_to_memory(*g, std::get<NumaId>(to_));
+    start_on(*g);
+  } else if (auto const target = gpu(to_)) {
+    demand_.path = path_.memory_to_gpu(std::get<NumaId>(from_), *target);
+    start_on(*target);
+  } else {
+    use_drive();
+    demand_.path += from_drive() ? path_.device_to_memory(drive(), std::get<NumaId>(to_))
+                                 : path_.memory_to_device(std::get<NumaId>(from_), drive());
+  }
+}
+
+void Lowering::device_dma() {
+  auto const* source = std::get_if<PciId>(&from_);
+  auto const device = source != nullptr ? *source : gpu_to();
+  demand_.path = source != nullptr ? path_.device_to_memory(device, std::get<NumaId>(to_))
+                                   : path_.memory_to_device(std::get<NumaId>(from_), device);
+  auto const* part = machine_.part_of(device);
+  if (source != nullptr && part != nullptr && part->nic.message_rate)  // posted; reads have their tags
+    path_.limit(way_.access.each / (1.0 / *part->nic.message_rate) * model_.assumed()(Parameter::NetworkRate),
+                Cap::MessageRate);
+}
+
+// Pageable host memory: one core copies every byte to or from a pinned chunk, beside the engine's work on another.
+void Lowering::add_pageable_copies() {
+  for (auto const& end : {from_, to_}) {
+    auto const* memory = std::get_if<NumaId>(&end);
+    if (memory == nullptr || (gpu(from_) == gpu(to_))) continue;
+    path_.cpu_copy(*memory, *memory);
+    demand_.start += host_time(overheads::kHostSubmit + overheads::kHostSync);
+  }
+}
+
+// Unified Memory: 2 MiB blocks, each with its bytes and its share of the driver's work.
+void Lowering::limit_page_migration() {
+  auto const factor = 1 / model_.assumed()(Parameter::PageMigration);
+  bool const faults = op_ == Op::Fault;
+  demand_.start += faults ? overheads::kFirstFault * factor : host_time(overheads::kHostSubmit);
+  auto const rate = path_.rate();
+  if (!rate) return;
+  auto const work = (faults ? overheads::kFaultBlock : overheads::kPrefetchBlock) * factor;
+  path_.limit(overheads::kMigrationBlock / (overheads::kMigrationBlock / *rate + work), Cap::PageMigration);
+}
+
+}  // namespace lanewise

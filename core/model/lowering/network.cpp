@@ -1,0 +1,144 @@
+// Network transfers: RDMA, GPUDirect RDMA, and copies through host memory at either end.
+#include "core/model/lowering/lowering.hpp"
+
+namespace lanewise {
+
+using namespace literals;
+
+void Lowering::limit_message_rate(PciId nic) {
+  auto const* part = machine_.part_of(nic);
+  if (part != nullptr && part->nic.message_rate && bytes_ > 0_B)
+    path_.limit(bytes_ / (1.0 / *part->nic.message_rate) * model_.assumed()(Parameter::NetworkRate), Cap::MessageRate);
+}
+
+Lowering::NetworkEnd Lowering::source_end() {
+  NetworkEnd end;
+  if (!way_.nic_from) return end;
+  auto const nic = *way_.nic_from;
+  if (auto const g = gpu(from_)) {
+    if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
+      auto holder = *g;
+      if (way_.relay) {
+        auto const hop = add_leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, nvlink_use()); });
+        end = {hop.latency, hop.rate, true};
+        add_busy_start(engine_start(*g));
+        hold_peer_engine(*g);
+        holder = *way_.relay;
+      }
+      end.latency += path_.gpu_to_device(holder, nic);
+      add_bar1_remaps(holder, holder, true);
+      return end;
+    }
+    auto const copied = add_leg([&](PathBuilder& p) { return p.gpu_to_memory(*g, staging_at_source()); });
+    end = {copied.latency, copied.rate, true};
+    add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
+    hold_engine(*g);
+    end.latency += path_.memory_to_device(staging_at_source(), nic);
+    return end;
+  }
+  end.latency = path_.memory_to_device(std::get<NumaId>(from_), nic);
+  return end;
+}
+
+Lowering::NetworkEnd Lowering::target_end() {
+  NetworkEnd end;
+  if (!way_.nic_to) return end;
+  auto const nic = *way_.nic_to;
+  if (auto const g = gpu(to_)) {
+    if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
+      auto const holder = way_.relay_to.value_or(*g);
+      auto const received = add_leg([&](PathBuilder& p) { return p.device_to_gpu(nic, holder); });
+      end.latency = received.latency + flush_latency(nic, holder);
+      add_bar1_remaps(holder, holder, false);
+      if (way_.relay_to) {
+        end = {end.latency + path_.nvlink(holder, *g, nvlink_use()), received.rate, true};
+        add_busy_start(engine_start(holder));
+        hold_peer_engine(holder);
+      }
+      return end;
+    }
+    auto const received = add_leg([&](PathBuilder& p) { return p.device_to_memory(nic, staging_at_target()); });
+    end = {received.latency + path_.memory_to_gpu(staging_at_target(), *g), received.rate, true};
+    add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
+    hold_engine(*g);
+    return end;
+  }
+  end.latency = path_.device_to_memory(nic, std::get<NumaId>(to_));
+  return end;
+}
+
+// GPUs before Hopper order a received write only after one read over the same path (NCCL, ncclTopoNeedFlush).
+Seconds Lowering::flush_latency(PciId nic, PciId gpu) const {
+  auto const* part = machine_.part_of(gpu);
+  bool const orders_itself = part == nullptr || compute_capability(*part).value_or(9.0) >= 9.0;
+  if (orders_itself) return Seconds(0);
+  Demand unused;
+  return PathBuilder(model_, unused).peer(gpu, nic, true);
+}
+
+void Lowering::network() {
+  demand_.start += host_time(overheads::kDoorbell);
+  demand_.busy = host_time(overheads::kPostWork);
+  auto const source = source_end();
+  demand_.path += source.latency;
+  if (way_.nic_from && way_.nic_to)
+    demand_.path += path_.wire(*way_.nic_from, *way_.nic_to);
+  else if (way_.nic_from)
+    path_.wire_out(*way_.nic_from);
+  else
+    path_.wire_in(*way_.nic_to);
+  auto const target = target_end();
+  demand_.path += target.latency;
+  for (auto const& nic : {way_.nic_from, way_.nic_to})
+    if (nic) limit_message_rate(*nic);
+  if (op_ == Op::Read) limit_rdma_reads();
+  limit_queue_pairs();
+  limit_soft_nics();
+  auto const stages = (source.staged ? 1 : 0) + (target.staged ? 1 : 0);
+  if (stages == 0) return;
+  if (way_.mechanism == Mechanism::SharedHost) return limit_unpipelined(source, target);
+  auto fill_rate = source.staged ? source.rate : target.rate;
+  if (source.staged && target.staged && source.rate && target.rate)  // two stages fill, one after the other
+    fill_rate = BytesPerSecond(1 / (1 / source.rate->value() + 1 / target.rate->value()));
+  pipeline(0.0_s, fill_rate, event_start());
+}
+
+// Without a pipeline the copies and the wire follow one another.
+void Lowering::limit_unpipelined(NetworkEnd const& source, NetworkEnd const& target) {
+  auto const rate = path_.rate();
+  if (!rate) return;
+  double seconds_per_byte = 1 / rate->value();
+  for (auto const& stage : {source, target})
+    if (stage.staged && stage.rate) seconds_per_byte += 1 / stage.rate->value();
+  path_.limit(BytesPerSecond(1 / seconds_per_byte), Cap::SequentialLegs);
+}
+
+void Lowering::limit_rdma_reads() {
+  for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+    auto const* part = nic ? machine_.part_of(*nic) : nullptr;
+    if (part != nullptr && part->nic.read_bandwidth)
+      path_.limit(*part->nic.read_bandwidth * model_.assumed()(Parameter::NetworkRate), Cap::RdmaRead);
+  }
+}
+
+void Lowering::limit_queue_pairs() {
+  if (way_.queue_pairs == 0) return;
+  for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+    auto const* part = nic ? machine_.part_of(*nic) : nullptr;
+    if (part == nullptr || !part->nic.queue_pair_bandwidth) continue;
+    path_.limit(*part->nic.queue_pair_bandwidth * (way_.queue_pairs * model_.assumed()(Parameter::NetworkRate)),
+                Cap::QueuePair);
+  }
+}
+
+// Soft-RoCE has no DMA engine of its own: a core copies every packet (Linux drivers/infiniband/sw/rxe).
+void Lowering::limit_soft_nics() {
+  for (auto const& nic : {way_.nic_from, way_.nic_to}) {
+    auto const* part = nic ? machine_.part_of(*nic) : nullptr;
+    if (part == nullptr || part->nic.driver != "rxe") continue;
+    auto const memory = machine_.numa_of(*nic);
+    path_.cpu_copy(memory, memory);
+  }
+}
+
+}  // namespace lanewise

@@ -1,0 +1,81 @@
+#include "core/model/lowering/path_builder.hpp"
+
+#include <algorithm>
+
+#include "core/model/figures.hpp"
+#include "core/model/model.hpp"
+#include "core/model/overheads.hpp"
+
+namespace lanewise {
+
+PathBuilder::PathBuilder(Model const& model, Demand& demand)
+    : machine_(model.machine()), resources_(model.resources()), assumed_(model.assumed()), demand_(demand) {}
+
+void PathBuilder::scale_uses(double factor) {
+  for (auto& use : demand_.uses) use.weight = Weight::floor_of(use.weight.ratio() * factor);
+}
+
+void PathBuilder::scale_sequential_uses(double factor) {
+  decltype(demand_.uses) kept;
+  for (auto use : demand_.uses) {
+    auto const kind = resources_.at(use.resource).kind;
+    if (kind == ResourceKind::HostDuplex) continue;  // reads and writes never meet: one leg runs at a time
+    // A resource of both legs is in use all the time. One of a single leg is in use half of the time; the rest of its
+    // weight is the other leg's read requests.
+    bool const both_legs = use.weight.ratio() > 1.5;
+    auto const own = both_legs || use.weight.ratio() < 1 ? use.weight.ratio() : 1.0;
+    use.weight = Weight::floor_of(own * factor * (both_legs ? 1.0 : 2.0));
+    kept.push_back(use);
+  }
+  demand_.uses = kept;
+}
+
+void PathBuilder::append(Demand const& leg) {
+  for (auto const& use : leg.uses) add(use);
+  for (auto const& passed : leg.route) hop(passed.kind, passed.id);
+  limit(leg.cap, leg.cap_reason);
+}
+
+void PathBuilder::use_in_small_packets(ResourceId id, double weight, Cap reason) {
+  if (weight <= 1) return use(id, weight);
+  use(id, Weight::floor_of(weight).ratio());
+  if (auto const capacity = resources_.capacity(id, assumed_)) limit(*capacity / weight, reason);
+}
+
+std::optional<BytesPerSecond> PathBuilder::rate() const {
+  if (demand_.unknown) return std::nullopt;
+  auto rate = demand_.cap;
+  for (auto const& use : demand_.uses)
+    rate = std::min(rate, *resources_.capacity(use.resource, assumed_) / use.weight.ratio());
+  return rate;
+}
+
+Seconds PathBuilder::endpoint_latency(PciId id) const { return figures::endpoint_latency(machine_.part_of(id)); }
+
+Seconds PathBuilder::switch_latency(PciId pcie_switch) const {
+  return figures::switch_latency(machine_.part_of(pcie_switch));
+}
+
+// Passes through the switches above `from` up to and including `last`, or through all of them.
+Seconds PathBuilder::switch_latencies(PciId from, std::optional<PciId> last) const {
+  Seconds total{0};
+  if (last == from) return total;
+  for (auto up = machine_.at(from).parent; up; up = machine_.at(*up).parent) {
+    if (machine_.at(*up).kind != PciKind::Switch) break;
+    if (up != last) total += switch_latency(*up);
+    if (up == last) break;
+  }
+  return total;
+}
+
+Seconds PathBuilder::root_complex_latency(SocketId socket) const {
+  return figures::root_complex_latency(machine_.part_of(socket));
+}
+
+Seconds PathBuilder::socket_latency(SocketId a, SocketId b) const {
+  if (a == b) return Seconds(0);
+  auto const* pair = resources_.socket_pair(a, b);
+  return pair != nullptr ? pair->latency : overheads::kSocketHop;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,136 @@
+#pragma once
+// Routes one flow over a machine, piece by piece: PCIe links, root complexes, host memory, NVLink, network. Every piece
+// adds to one Demand: the resources it uses, its hops, its caps. Each family of hardware has a file of its own.
+#include <cstdint>
+#include <optional>
+
+#include "core/machine/machine.hpp"
+#include "core/model/demand.hpp"
+#include "core/model/resources.hpp"
+#include "core/rules/mechanism.hpp"
+#include "core/rules/peer_route.hpp"
+
+namespace lanewise {
+
+class Model;
+struct CpuLink;
+
+// What one core of the memory's CPU copies, in bytes per second, from this memory.
+BytesPerSecond core_copy(Machine const& machine, NumaId memory);
+
+// What moves the bytes over NVLink, in packets of its own size: a copy engine, or SMs that store or load.
+enum class NvlinkUse : std::uint8_t { Copy, Store, Load };
+
+// All members that add a piece throw PlanError where the machine has no such piece (no NVLink, no socket link, no
+// fabric between the ends), and when a route gets longer than a Demand can hold.
+class PathBuilder {
+ public:
+  PathBuilder(Model const& model, Demand& demand);
+  // SMs read in cache lines, whatever the device's read request size.
+  void read_in_cache_lines() { by_cache_line_ = true; }
+  // How the device's DMA to host memory, added next, is divided into pieces.
+  void set_access(Access const& access) { access_ = access; }
+
+  // Peer access over PCIe: data from `source` to `target`, pushed by the source or pulled by the target. Adds links,
+  // fabrics, root complexes, read requests, caps; returns the time from the first request to the first byte.
+  Seconds peer(PciId source, PciId target, bool pulled);
+  // A device's DMA into host memory, and out of it (a read by the device). Each returns the time to the first byte.
+  Seconds device_to_memory(PciId device, NumaId memory);
+  Seconds memory_to_device(NumaId memory, PciId device);
+  // A NIC or drive writing a GPU's memory, and reading it: peer access, or through the CPU where that owns the memory.
+  Seconds device_to_gpu(PciId device, PciId gpu);
+  Seconds gpu_to_device(PciId gpu, PciId device);
+  // A GPU to host memory and back: over NVLink to a CPU where it has one, else over PCIe.
+  Seconds gpu_to_memory(PciId gpu, NumaId memory);
+  Seconds memory_to_gpu(NumaId memory, PciId gpu);
+  // NVLink between two GPUs: a bundle, or both GPUs' ports of an NVSwitch crossbar. Returns the time one way.
+  Seconds nvlink(PciId from, PciId to, NvlinkUse by);
+  // From one NIC's port to another's over the fabric. Returns the time one way.
+  Seconds wire(PciId from, PciId to);
+  void wire_out(PciId nic);
+  void wire_in(PciId nic);
+  // `cores` cores that copy between (or within) memories of one host.
+  void cpu_copy(NumaId from, NumaId to, int cores = 1);
+  // A GPU's own memory, where its bandwidth is known; `weight` 2 for bytes that are both read and written.
+  void use_device_memory(PciId gpu, double weight);
+
+  void use(ResourceId id, double weight = 1) {
+    if (weight * Weight::kBase < 0.5) return;  // below the resolution of weights: requests of large reads
+    add({id, Weight::of(weight)});
+  }
+  // Adds what was routed by itself: its uses, hops and cap, but not its times.
+  void append(Demand const& leg);
+  // Every use so far takes `factor` times as much of its resource.
+  void scale_uses(double factor);
+  // The same for two legs of which one runs at a time: a resource of one leg is used half of the time only, and neither
+  // leg disturbs the other.
+  void scale_sequential_uses(double factor);
+  // Packets with less payload than the resource was sized for take `weight` times as much of it. The cap keeps what the
+  // flow reaches alone exact, whatever the rounding of the weight.
+  void use_in_small_packets(ResourceId id, double weight, Cap reason = Cap::PacketPayload);
+  void hop(HopKind kind, std::uint32_t id) {
+    Hop const next{kind, id};
+    if (demand_.route.empty() || !(demand_.route.back() == next)) demand_.route.push_back(next);
+  }
+  void limit(BytesPerSecond cap, Cap reason) {
+    if (cap >= demand_.cap) return;
+    demand_.cap = cap;
+    demand_.cap_reason = reason;
+  }
+  // The rate that the uses and caps so far allow alone; nullopt when a figure is unknown.
+  [[nodiscard]] std::optional<BytesPerSecond> rate() const;
+
+ private:
+  void add(Use use) {
+    if (!demand_.unknown && !resources_.capacity(use.resource)) demand_.unknown = use.resource;
+    for (auto& known : demand_.uses)
+      if (known.resource == use.resource) return known.weight.add(use.weight);
+    demand_.uses.push_back(use);
+  }
+
+  // path_builder.cpp: latencies that several families share
+  Seconds endpoint_latency(PciId id) const;
+  Seconds switch_latency(PciId pcie_switch) const;
+  Seconds switch_latencies(PciId from, std::optional<PciId> last) const;
+  Seconds root_complex_latency(SocketId socket) const;
+  Seconds socket_latency(SocketId a, SocketId b) const;
+
+  // pcie.cpp
+  struct PacketFlow {
+    PciId from{};
+    PciId to{};
+    double weight = 1;
+    bool data = true;  // false: read requests, which leave no hops and take no fabric
+  };
+  void add_packets(PacketFlow const& flow, TurnPoint turn, PeerRoute const& route);
+  void use_link(PciId id, bool upstream, double weight, std::optional<Bytes> forced_payload);
+  void add_upstream(PacketFlow const& flow, std::optional<PciId> last,
+                    std::optional<Bytes> forced_payload = std::nullopt);
+  void add_downstream(PacketFlow const& flow, std::optional<PciId> first, std::optional<Bytes> forced_payload);
+  [[nodiscard]] bool is_below(PciId id, PciId above) const;
+  [[nodiscard]] std::optional<Bytes> mean_payload(PciId device) const;
+  [[nodiscard]] Bytes read_request_size(PciId device) const;
+  Seconds peer_latency(PciId from, PciId to, TurnPoint turn, PeerRoute const& route) const;
+  void limit_outstanding_reads(PciId initiator, Seconds round_trip);
+
+  // host_memory.cpp
+  void cross_sockets(SocketId from, SocketId to, bool peer, double weight, bool data);
+  void use_host_duplex(PciId device);
+  void use_io_die(SocketId socket, bool inward, double weight);
+  void use_iommu(SocketId socket, bool data);
+  [[nodiscard]] double iotlb_miss_ratio(SocketId socket) const;
+  Seconds iommu_walk_latency(SocketId socket) const;
+  Seconds memory_latency(PciId device, NumaId memory) const;
+
+  // nvlink.cpp
+  Seconds device_over_c2c(PciId device, CpuLink const& link) const;
+
+  Machine const& machine_;
+  Resources const& resources_;
+  Assumptions const& assumed_;
+  Demand& demand_;
+  Access access_;
+  bool by_cache_line_ = false;
+};
+
+}  // namespace lanewise

@@ -1,0 +1,40 @@
+// Drives and other PCIe devices.
+#include "core/model/lowering/lowering.hpp"
+
+namespace lanewise {
+
+bool Lowering::from_drive() const {
+  auto const* id = std::get_if<PciId>(&from_);
+  return id != nullptr && machine_.at(*id).kind != PciKind::Gpu;
+}
+
+void Lowering::use_drive() {
+  if (machine_.at(drive()).kind != PciKind::Nvme) return;  // a capture card or an accelerator: only its link bounds it
+  auto const duplex = resources_.drive(drive());
+  path_.use(from_drive() ? duplex.up : duplex.down);
+  auto const* part = machine_.part_of(drive());
+  if (from_drive() && part != nullptr) demand_.path += part->nvme.read_latency.value_or(Seconds(0));
+  demand_.start += host_time(overheads::kHostSubmit);
+}
+
+void Lowering::storage_direct() {
+  use_drive();
+  demand_.path += from_drive() ? path_.device_to_gpu(gpu_from(), gpu_to()) : path_.gpu_to_device(gpu_from(), gpu_to());
+}
+
+void Lowering::storage_staged() {
+  use_drive();
+  auto const other = from_drive() ? gpu_to() : gpu_from();
+  auto const memory = *way_.staging;
+  auto const out = add_leg([&](PathBuilder& p) {
+    return from_drive() ? p.device_to_memory(drive(), memory) : p.gpu_to_memory(other, memory);
+  });
+  auto const in = add_leg([&](PathBuilder& p) {
+    return from_drive() ? p.memory_to_gpu(memory, other) : p.memory_to_device(memory, drive());
+  });
+  add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
+  hold_engine(other);
+  pipeline(out.latency + in.latency, out.rate, event_start());
+}
+
+}  // namespace lanewise
