@@ -89,10 +89,10 @@ void Observations::add(MeasuredSeries const& series, MeasuredPoint const& point)
     try {
       auto const choice = planner.choose(request);
       if (!choice.chosen) {
-        ++left_out_[fmt::format("refused by {}", choice.judged.front().refused_by->id)];
+        ++left_out_[fmt::format("refused by {}", choice.evaluated.front().refused_by->id)];
         return;
       }
-      observation.ways.push_back(choice.judged[*choice.chosen].way);
+      observation.ways.push_back(choice.evaluated[*choice.chosen].way);
     } catch (PlanError const& error) {
       ++left_out_[error.what()];
       return;
