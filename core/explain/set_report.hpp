@@ -7,7 +7,7 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
-#include "core/planner/sets/search.hpp"
+#include "core/planner/aim.hpp"
 
 namespace lanewise {
 

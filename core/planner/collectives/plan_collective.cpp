@@ -17,7 +17,7 @@
 #include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/sets/search.hpp"
+#include "core/planner/sets/search_limits.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/solver/linear_program.hpp"
 
@@ -275,7 +275,7 @@ class Weighing {
   void weigh_packed_trees() {
     bool const joined = nvlink_islands(model_.machine(), collective_.among).size() < 2;
     if (joined) weigh_trees_over(participants(), best_time());
-    auto const enough = joined ? best_time() * (1 / (1 + kBetterThroughHost)) : best_time();
+    auto const enough = joined ? best_time() * (1 / (1 + kSearchLimits.min_host_path_gain)) : best_time();
     if (places_.size() > collective_.among.size())
       weigh_trees_over({places_, collective_.among.size()},
                        collective_.algorithm == Algorithm::Auto ? enough : kForever);

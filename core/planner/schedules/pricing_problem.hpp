@@ -1,97 +1,66 @@
 #pragma once
-// Which ways of a set of transfers are worth most side by side, for given prices of what they move: the column that
-// joins the configuration program next. Found by small changes, so there may be a better one still.
+// The pricing problem of the configuration program (column generation, Gilmore and Gomory 1961): which flows are worth
+// most side by side, for given prices of the bytes that they move. A heuristic, so there may be a better configuration.
 //
-//   PricingProblem search(set, model);
+//   CandidateFlows flows(set, model);
+//   PricingProblem pricing(flows);
 //   std::vector<Configuration> others;
-//   auto const best = search.solve(prices, others);
+//   auto const best = pricing.solve(prices, others);
 #include <cstdint>
 #include <optional>
 #include <random>
-#include <span>
 #include <vector>
 
-#include "core/estimate/sharing.hpp"
-#include "core/planner/sets/draft.hpp"
+#include "core/planner/schedules/candidate_flows.hpp"
 
 namespace lanewise {
 
-// A way of a transfer of the set.
-struct CandidateFlow {
-  std::size_t transfer = 0;
-  std::size_t option = 0;
-  double rate = 0;     // alone, gigabytes a second
-  double latency = 0;  // milliseconds
-  InlineVector<EngineId, 4> engines;
-};
-
-// Lanes whose engines suffice, at the rates at which they share what they pass.
-struct Configuration {
-  std::vector<std::uint32_t> lanes;  // ascending
-  std::vector<double> rates;
-};
-
 class PricingProblem {
  public:
-  // `model` must outlive it. `seed`: of the random numbers that it goes by.
-  PricingProblem(TransferSet const& set, Model const& model, unsigned seed = 1);
-  PricingProblem(PricingProblem const&) = delete;  // what flows refers to its own lists
-  PricingProblem& operator=(PricingProblem const&) = delete;
-  ~PricingProblem() = default;
+  // `flows` must outlive it. The same `seed` gives the same results.
+  explicit PricingProblem(CandidateFlows& flows, unsigned seed = 1);
 
-  [[nodiscard]] std::vector<CandidateFlow> const& lanes() const { return lanes_; }
-  [[nodiscard]] std::span<Sharing::Use const> uses(std::size_t lane) const { return uses_[lane]; }
-  [[nodiscard]] std::vector<double> const& capacities() const { return sharing_.capacities(); }
-  // What a lane has alone from now on. Configurations made before must be shared anew.
-  void set_speed(std::uint32_t lane, double rate, double latency);
-
-  // Sets the rates of a configuration.
-  void share(Configuration& configuration);
-  // What it moves in a millisecond. `prices`: of a megabyte of each transfer.
-  [[nodiscard]] double worth_of(Configuration const& configuration, std::vector<double> const& prices) const;
-  // The best found, or no lanes where nothing is worth anything. Adds what is found on the way and is worth about as
-  // much as the best until then to `others`.
+  // The best configuration found; empty where nothing has a positive value. `prices`: of a megabyte of each transfer.
+  // Adds good configurations found on the way to `others` (ScheduleLimits::min_kept_value).
+  //
+  // Iterated local search (Lourenço, Martin and Stützle, 2003): a greedy start, then moves that add or remove one flow
+  // while any helps, then the same again from perturbations of the best.
   Configuration solve(std::vector<double> const& prices, std::vector<Configuration>& others);
 
  private:
-  using Lanes = std::vector<std::uint32_t>;
+  using Flows = std::vector<std::uint32_t>;
   enum class Vary : std::uint8_t { No, ByItself, ForEachEngine };
-  // A configuration that is being changed.
+  // A configuration under change.
   struct Selection {
-    Lanes lanes;                // ascending
-    std::vector<double> rates;  // by lane, 0 of those not in it
-    std::vector<int> held;      // slots, by engine
-    double worth = 0;
+    Flows flows;                  // ascending
+    std::vector<double> rates;    // by flow; 0 if not selected
+    std::vector<int> used_slots;  // by engine
+    double value = 0;
   };
 
-  [[nodiscard]] bool are_near(std::uint32_t lane, std::uint32_t other) const;
   [[nodiscard]] Selection nothing() const;
-  [[nodiscard]] Configuration configuration_of(Selection const& mix) const;
-  [[nodiscard]] double price_of(std::uint32_t lane) const { return (*prices_)[lanes_[lane].transfer]; }
-  [[nodiscard]] bool fits(Selection const& mix, std::uint32_t lane) const;
-  Lanes order_of(Vary vary);
-  bool make_room(Selection const& mix, std::uint32_t lane);
-  void reach(std::uint32_t lane);
-  bool change(Selection& mix, std::uint32_t lane);
-  bool replace(Selection& mix, std::optional<std::uint32_t> added, double least);
-  void local_search(Selection& from, Lanes const& order);
+  [[nodiscard]] Configuration configuration_of(Selection const& selection) const;
+  [[nodiscard]] double price_of(std::uint32_t flow) const { return (*prices_)[flows_[flow].transfer]; }
+  [[nodiscard]] bool fits(Selection const& selection, std::uint32_t flow) const;
+  Flows order_of(Vary vary);
+  bool make_room(Selection const& selection, std::uint32_t flow);
+  [[nodiscard]] std::optional<std::uint32_t> least_valuable(Selection const& selection, EngineId engine) const;
+  void reach_neighbours(std::uint32_t flow);
+  void find_affected(std::optional<std::uint32_t> added);
+  bool toggle(Selection& selection, std::uint32_t flow);
+  bool replace(Selection& selection, std::optional<std::uint32_t> added, double min_value);
+  void local_search(Selection& selection, Flows const& order);
+  void perturb(Selection& selection);
 
-  Model const& model_;
-  std::vector<CandidateFlow> lanes_;
-  std::vector<std::vector<Sharing::Use>> uses_;   // of the lanes
-  std::vector<Sharing::Flow> flows_;              // of the lanes
-  std::size_t words_ = 0;                         // of a bit for each lane
-  std::vector<std::vector<std::uint64_t>> near_;  // by lane: bits of those with which it has something in common
-  Sharing sharing_;
+  CandidateFlows& flows_;
   std::mt19937 random_;
 
-  // Of the change in hand.
+  // Scratch of the change under way.
   std::vector<double> const* prices_ = nullptr;
-  Lanes removed_;
-  Lanes next_;
-  std::vector<std::uint64_t> apart_;  // bits of the next lanes not reached yet
-  Lanes reached_;                     // those whose rates may become others
-  std::vector<Sharing::Flow*> flowing_;
+  Flows removed_;
+  Flows next_;
+  std::vector<std::uint64_t> unreached_;  // bits of the next flows that are not affected as far as known
+  Flows affected_;                        // next flows whose rates may change
 };
 
 }  // namespace lanewise

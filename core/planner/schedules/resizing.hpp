@@ -1,5 +1,5 @@
 #pragma once
-// Pieces of a schedule in the sizes with which all end earliest.
+// Sizes of a schedule's segments with which all end earliest.
 #include <optional>
 #include <vector>
 
@@ -8,10 +8,10 @@
 
 namespace lanewise {
 
-// The stays of a run with other bytes each, by a part `other` of them at most, so that all would end earliest in the
-// same turns and at the rates that they had: a linear program. None where there is no solver. `basis`: of the last such
-// program, if any, and then of this one.
+// The segments of a run with other bytes each, so that all would end earliest in the same order and at the rates that
+// they had: a linear program. A segment grows or shrinks by at most the fraction `max_change`. Nullopt without a
+// solver. `basis`: of the last such program, to start from (may be empty); set to that of this one.
 std::optional<std::vector<Segment>> resize(std::vector<Segment> const& segments, Evaluation const& evaluation,
-                                           TransferSet const& set, Model const& model, double other, Basis& basis);
+                                           TransferSet const& set, Model const& model, double max_change, Basis& basis);
 
 }  // namespace lanewise

@@ -1,63 +1,45 @@
 #include "core/planner/schedules/scheduled_trials.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/planner/schedules/configuration_program.hpp"
 #include "core/planner/schedules/resizing.hpp"
+#include "core/planner/schedules/schedule_limits.hpp"
 #include "core/planner/schedules/segments.hpp"
 
 namespace lanewise {
 namespace {
 
-// What few pieces come to depends on luck: up to 4 % of makespan for four GPUs. A search of theirs takes milliseconds.
-constexpr std::size_t kSmallSet = 16;
-constexpr unsigned kSearchesOfSmall = 3;
-
-// How often a schedule is made once more, with what its pieces really take to start.
-constexpr int kTimes = 3;
-
-// So far behind what is known already, it is not made again: the second is some percent shorter than the first.
-constexpr double kHopeless = 1.05;
-
-// Of what all schedules come to, so many of the best get pieces of other sizes so often, and then the best again: so
-// much larger or smaller at most.
-constexpr std::size_t kMaxResized = 3;
-constexpr int kResizings = 2;
-constexpr int kMoreResizings = 6;
-constexpr double kOtherSize = 0.1;
-constexpr double kHardlyOther = 0.01;  // no less is tried
-// How far behind what is known they may be for that: it makes them some percent shorter.
-constexpr double kWorthResizing = 1.1;
-
-struct Timed {
+struct Trial {
   std::vector<Segment> segments;
   Evaluation evaluation;
 };
-bool is_earlier(Timed const& one, Timed const& other) {
+bool is_earlier(Trial const& one, Trial const& other) {
   return one.evaluation.run.makespan < other.evaluation.run.makespan;
 }
 
-// What schedules come to, the best first.
-std::vector<Timed> best_on_time(std::vector<Schedule> const& schedules, TransferSet const& set, Model const& model) {
-  std::vector<Timed> all;
+// The ScheduleLimits::max_resized best, the best first.
+std::vector<Trial> best_trials(std::vector<Schedule> const& schedules, TransferSet const& set, Model const& model) {
+  std::vector<Trial> all;
   for (auto const& schedule : schedules) {
     auto segments = segments_of(schedule, set, model);
-    if (!all_move(segments, set)) continue;  // what is too small for a slice
+    if (!all_move(segments, set)) continue;  // a transfer too small for a slice
     auto evaluation = evaluate_segments(segments, set, model);
     all.push_back({std::move(segments), std::move(evaluation)});
   }
   std::stable_sort(all.begin(), all.end(), is_earlier);
-  all.resize(std::min(all.size(), kMaxResized));
+  all.resize(std::min(all.size(), kScheduleLimits.max_resized));
   return all;
 }
 
-// The best of what pieces of several sizes come to, from the best so far on: by half as much after sizes that were no
-// better, since at other sizes other rates hold.
-Timed in_other_sizes(Timed best, TransferSet const& set, Model const& model, int times) {
-  auto other = kOtherSize;
+// The best trial after some rounds of resizing. At other sizes other rates hold, so a round may get worse: then the
+// permitted change is halved.
+Trial after_resizing(Trial best, TransferSet const& set, Model const& model, int rounds) {
+  auto change = kScheduleLimits.max_size_change;
   Basis basis;
-  for (int time = 0; time < times && other >= kHardlyOther; ++time) {
-    auto segments = resize(best.segments, best.evaluation, set, model, other, basis);
+  for (int round = 0; round < rounds && change >= kScheduleLimits.min_size_change; ++round) {
+    auto segments = resize(best.segments, best.evaluation, set, model, change, basis);
     if (!segments) break;
     drop_small(*segments, set, model);
     std::optional<Evaluation> evaluation;
@@ -65,7 +47,7 @@ Timed in_other_sizes(Timed best, TransferSet const& set, Model const& model, int
     if (evaluation && evaluation->run.makespan < best.evaluation.run.makespan)
       best = {std::move(*segments), std::move(*evaluation)};
     else
-      other /= 2;
+      change /= 2;
   }
   return best;
 }
@@ -78,9 +60,8 @@ std::vector<Shares> shares_of(std::vector<Segment> const& segments, TransferSet 
   return shares;
 }
 
-// How long the pieces of every option are in the mean; of those not in use what they could be.
+// The mean bytes of the segments of every option; a guess for options not in use.
 std::vector<Shares> mean_pieces(std::vector<Segment> const& segments, TransferSet const& set) {
-  constexpr double kCouldBe = 0.25;
   std::vector<Shares> bytes;
   std::vector<Shares> counts;
   for (auto const& transfer : set.transfers) {
@@ -93,41 +74,42 @@ std::vector<Shares> mean_pieces(std::vector<Segment> const& segments, TransferSe
   }
   for (std::size_t i = 0; i < bytes.size(); ++i)
     for (std::size_t o = 0; o < bytes[i].size(); ++o)
-      bytes[i][o] = counts[i][o] > 0 ? bytes[i][o] / counts[i][o]
-                                     : kCouldBe * static_cast<double>(set.transfers[i].bytes.value());
+      bytes[i][o] = counts[i][o] > 0
+                        ? bytes[i][o] / counts[i][o]
+                        : kScheduleLimits.unused_piece_share * static_cast<double>(set.transfers[i].bytes.value());
   return bytes;
 }
 
-// Before anything is known: who has several ways mostly uses two.
+// The guess before any schedule is known: a transfer with several options mostly uses two.
 std::vector<Shares> likely_pieces(TransferSet const& set) {
   std::vector<Shares> pieces;
   for (auto const& transfer : set.transfers) {
-    auto const ways = transfer.options.size();
-    pieces.emplace_back(ways, static_cast<double>(transfer.bytes.value()) / (ways > 1 ? 2 : 1));
+    auto const options = transfer.options.size();
+    pieces.emplace_back(options, static_cast<double>(transfer.bytes.value()) / (options > 1 ? 2 : 1));
   }
   return pieces;
 }
 
-// Adds what the schedules of one search come to.
-void try_on_time(ScheduledTrials& result, TransferSet const& set, Model const& model, Seconds known, unsigned seed) {
+// Adds the results of one column generation and its iterations.
+void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& model, Seconds known, unsigned seed) {
   ConfigurationProgram program(set, model, seed);
   program.set_pieces(likely_pieces(set));
-  for (int time = 0; time < kTimes; ++time) {
-    auto timed = best_on_time(program.solve(), set, model);
-    if (timed.empty()) break;
-    for (auto& one : timed) {
-      if (auto shares = shares_of(one.segments, set, model);
+  for (int iteration = 0; iteration < kScheduleLimits.max_iterations; ++iteration) {
+    auto trials = best_trials(program.solve(), set, model);
+    if (trials.empty()) break;
+    for (auto& trial : trials) {
+      if (auto shares = shares_of(trial.segments, set, model);
           std::find(result.shares.begin(), result.shares.end(), shares) == result.shares.end())
         result.shares.push_back(std::move(shares));
-      if (one.evaluation.run.makespan <= known * kWorthResizing)
-        one = in_other_sizes(std::move(one), set, model, kResizings);
+      if (trial.evaluation.run.makespan <= known * kScheduleLimits.max_ratio_to_resize)
+        trial = after_resizing(std::move(trial), set, model, kScheduleLimits.resizing_rounds);
     }
-    auto best = std::move(*std::min_element(timed.begin(), timed.end(), is_earlier));
-    bool const is_hopeless = best.evaluation.run.makespan > known * kHopeless;
-    if (!is_hopeless) best = in_other_sizes(std::move(best), set, model, kMoreResizings);
+    auto best = std::move(*std::min_element(trials.begin(), trials.end(), is_earlier));
+    bool const is_last = best.evaluation.run.makespan > known * kScheduleLimits.max_ratio_to_iterate;
+    if (!is_last) best = after_resizing(std::move(best), set, model, kScheduleLimits.more_resizing_rounds);
     if (!result.best || best.evaluation.run.makespan < result.best->run.makespan)
       result.best = std::move(best.evaluation);
-    if (is_hopeless) break;
+    if (is_last) break;
     program.set_pieces(mean_pieces(best.segments, set));
   }
 }
@@ -136,8 +118,9 @@ void try_on_time(ScheduledTrials& result, TransferSet const& set, Model const& m
 
 ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, Seconds known) {
   ScheduledTrials result;
-  auto const searches = set.transfers.size() <= kSmallSet ? kSearchesOfSmall : 1;
-  for (unsigned seed = 1; seed <= searches; ++seed) try_on_time(result, set, model, known, seed);
+  auto const generations =
+      set.transfers.size() <= kScheduleLimits.small_set ? kScheduleLimits.generations_of_small_set : 1;
+  for (unsigned seed = 1; seed <= generations; ++seed) add_trials(result, set, model, known, seed);
   return result;
 }
 

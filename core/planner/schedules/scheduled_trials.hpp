@@ -1,5 +1,5 @@
 #pragma once
-// A plan of a set made from a schedule: pieces that move when the schedule has them move, in turns that keep to it.
+// Plans of a transfer set made from schedules: segments that move when the schedule says, in an order that keeps to it.
 #include <optional>
 
 #include "core/planner/sets/draft.hpp"
@@ -9,11 +9,12 @@ namespace lanewise {
 struct ScheduledTrials {
   // The best found. Absent without a solver, or where no schedule moves all transfers.
   std::optional<Evaluation> best;
-  std::vector<std::vector<Shares>> shares;  // how the best of them divide the bytes: drafts of plans that keep to none
+  // How the best schedules divide the bytes: for drafts that keep to no schedule.
+  std::vector<std::vector<Shares>> shares;
 };
 
-// Of transfers that may all begin at once; every transfer may go in pieces. `known`: what the best plan so far takes.
-// Milliseconds for some transfers, seconds for 56.
+// For transfers that may all begin at once and that may all be divided. `known`: the makespan of the best plan so far.
+// Takes milliseconds for sets up to ScheduleLimits::small_set, seconds for 56 transfers.
 ScheduledTrials evaluate_schedules(TransferSet const& set, Model const& model, Seconds known);
 
 }  // namespace lanewise

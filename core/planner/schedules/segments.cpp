@@ -7,38 +7,59 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
-#include "core/planner/sets/start_order.hpp"
+#include "core/planner/sets/search_limits.hpp"
 
 namespace lanewise {
 namespace {
 
-// One for each stay.
+// One for each segment. The last of a transfer gets what rounding leaves over.
 std::vector<Portion> portions_of(std::vector<Segment> const& segments, TransferSet const& set) {
   std::vector<Portion> portions;
   std::vector<Bytes> done(set.transfers.size(), Bytes(0));
   std::vector<std::size_t> last(set.transfers.size());
   for (std::size_t k = 0; k < segments.size(); ++k) {
-    auto const& [transfer, option, first, end, bytes] = segments[k];
-    auto& before = done[transfer];
-    auto const some = std::min(round_to_alignment(bytes), set.transfers[transfer].bytes - before);
-    portions.push_back({transfer, option, before, some});
-    before += some;
-    last[transfer] = k;
+    auto const& segment = segments[k];
+    auto& offset = done[segment.transfer];
+    auto const bytes = std::min(round_to_alignment(segment.bytes), set.transfers[segment.transfer].bytes - offset);
+    portions.push_back({segment.transfer, segment.option, offset, bytes});
+    offset += bytes;
+    last[segment.transfer] = k;
   }
   for (std::size_t i = 0; i < done.size(); ++i) portions[last[i]].bytes += set.transfers[i].bytes - done[i];
   return portions;
 }
 
-// Whether two steps want the same engine, or more than there is of something at the rates that they have alone.
-bool get_in_the_way(Demand const& one, double its_rate, Demand const& other, double others_rate, Model const& model) {
-  auto const is_too_much = [&](Use const& use) {
+// Whether two steps use the same engine, or together exceed a capacity at the rates that they have alone.
+bool contend(Demand const& one, double rate, Demand const& other, double other_rate, Model const& model) {
+  auto const is_exceeded = [&](Use const& use) {
     return std::any_of(other.uses.begin(), other.uses.end(), [&](Use const& of_other) {
-      auto const wanted = use.weight.ratio() * its_rate + of_other.weight.ratio() * others_rate;
+      auto const wanted = use.weight.ratio() * rate + of_other.weight.ratio() * other_rate;
       return of_other.resource == use.resource &&
-             wanted > kUncontendedUtilisation * model.capacity(use.resource)->value();
+             wanted > kSearchLimits.uncontended_utilisation * model.capacity(use.resource)->value();
     });
   };
-  return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), is_too_much);
+  return share_an_engine(one, other) || std::any_of(one.uses.begin(), one.uses.end(), is_exceeded);
+}
+
+// Adds the order-only dependencies of a schedule, without those that follow from others. Steps are looked at latest
+// first, so that one that others wait for already needs no dependency of its own.
+template <class MustWait>
+void add_schedule_order(std::vector<Step>& steps, std::vector<Segment> const& segments, MustWait const& must_wait) {
+  std::vector<std::size_t> latest_first(segments.size());
+  std::iota(latest_first.begin(), latest_first.end(), std::size_t{0});
+  std::stable_sort(latest_first.begin(), latest_first.end(),
+                   [&](std::size_t one, std::size_t other) { return segments[one].last > segments[other].last; });
+  std::vector<std::vector<bool>> predecessors(segments.size());  // of each step, direct and indirect
+  for (std::size_t k = 0; k < segments.size(); ++k) {
+    predecessors[k].assign(segments.size(), false);
+    for (auto const other : latest_first) {
+      if (segments[other].last >= segments[k].first || predecessors[k][other] || !must_wait(k, other)) continue;
+      steps[k].order_only.push_back(StepId(other));
+      std::transform(predecessors[k].begin(), predecessors[k].end(), predecessors[other].begin(),
+                     predecessors[k].begin(), std::logical_or<>());
+      predecessors[k][other] = true;
+    }
+  }
 }
 
 }  // namespace
@@ -88,25 +109,11 @@ Evaluation evaluate_segments(std::vector<Segment> const& segments, TransferSet c
   std::vector<double> rates;  // alone
   for (auto const& segment : segments)
     rates.push_back(set.transfers[segment.transfer].options[segment.option].rate.value());
-  auto const must_wait = [&](std::size_t one, std::size_t other) {
+  add_schedule_order(evaluation.steps, segments, [&](std::size_t one, std::size_t other) {
+    // Segments of one transfer on one option together have the rate of one.
     return (segments[one].transfer == segments[other].transfer && segments[one].option == segments[other].option) ||
-           get_in_the_way(demands[one], rates[one], demands[other], rates[other], model);
-  };
-  std::vector<std::size_t> latest_first(segments.size());
-  std::iota(latest_first.begin(), latest_first.end(), std::size_t{0});
-  std::stable_sort(latest_first.begin(), latest_first.end(),
-                   [&](std::size_t one, std::size_t other) { return segments[one].last > segments[other].last; });
-  std::vector<std::vector<bool>> is_through(segments.size());  // of each, who is when it begins
-  for (std::size_t k = 0; k < segments.size(); ++k) {
-    is_through[k].assign(segments.size(), false);
-    for (auto const other : latest_first) {
-      if (segments[other].last >= segments[k].first || is_through[k][other] || !must_wait(k, other)) continue;
-      evaluation.steps[k].order_only.push_back(StepId(other));
-      std::transform(is_through[k].begin(), is_through[k].end(), is_through[other].begin(), is_through[k].begin(),
-                     std::logical_or<>());
-      is_through[k][other] = true;
-    }
-  }
+           contend(demands[one], rates[one], demands[other], rates[other], model);
+  });
   evaluation.run = estimate(model, evaluation.steps, demands);
   return evaluation;
 }

@@ -1,32 +1,32 @@
 #pragma once
-// The pieces of a schedule: each way's stays at work, and the run in which all keep to what the schedule says.
+// The segments of a schedule: an option of a transfer at work without a pause (as in preemptive scheduling), and the
+// run in which all segments keep to the order of the schedule.
 #include <vector>
 
-#include "core/planner/schedules/configuration_program.hpp"
+#include "core/planner/schedules/schedule.hpp"
 #include "core/planner/sets/draft.hpp"
 
 namespace lanewise {
 
-// A way of a transfer at work without a pause: from one slice to the end of another.
 struct Segment {
   std::size_t transfer = 0;
   std::size_t option = 0;
-  std::size_t first = 0;
-  std::size_t last = 0;
+  std::size_t first = 0;  // slice
+  std::size_t last = 0;   // slice, included
   double bytes = 0;
 };
 
-// In the order in which they begin; none that is not worth its start.
+// In the order in which they begin, without those that are not worth their start.
 std::vector<Segment> segments_of(Schedule const& schedule, TransferSet const& set, Model const& model);
-// Those of a transfer that are not worth their start go to its largest.
+// Moves the bytes of segments that are not worth their start to the largest segment of their transfer.
 void drop_small(std::vector<Segment>& segments, TransferSet const& set, Model const& model);
 
-// Whether every transfer has one.
+// Whether every transfer has a segment.
 bool all_move(std::vector<Segment> const& segments, TransferSet const& set);
 
-// A step for each, and how they run. Stays are in the order in which they begin, and every transfer has some. Every
-// step waits for all that end before its slice and get in its way, if only by one that waits for them: what runs side
-// by side is what the schedule says. Pieces of a transfer on one way have the rate of one.
+// One step for each segment, and how they run. The segments must be in the order in which they begin, at least one for
+// each transfer. A step waits (order-only) for every step that ends in an earlier slice and contends with it, directly
+// or through one that it already waits for. So only steps that share a slice run side by side.
 Evaluation evaluate_segments(std::vector<Segment> const& segments, TransferSet const& set, Model const& model);
 
 }  // namespace lanewise

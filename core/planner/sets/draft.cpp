@@ -2,64 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "core/estimate/demands.hpp"
-#include "core/plan/dag.hpp"
+#include "core/planner/sets/search_limits.hpp"
 #include "core/planner/sets/start_order.hpp"
 
 namespace lanewise {
 namespace {
 
-// Pieces are not cut below what takes ten times as long to flow as to start.
-constexpr double kFlowsOverStart = 10;
-
-// Among equals, every source begins with another target: the next place first, then the one behind it.
-std::vector<std::size_t> turns_of(std::vector<OpenTransfer> const& transfers) {
-  std::map<Place, std::size_t> rank;
-  for (auto const& transfer : transfers) {
-    rank.emplace(transfer.from, 0);
-    rank.emplace(transfer.to, 0);
-  }
-  std::size_t next = 0;
-  for (auto& [place, number] : rank) number = next++;
-  auto const count = rank.size();
-  std::vector<std::size_t> turn;
-  for (auto const& transfer : transfers) {
-    auto const from = rank.at(transfer.from);
-    turn.push_back((rank.at(transfer.to) + count - from) % count * count + from);
-  }
-  return turn;
-}
-
-bool is_whole(OpenTransfer const& transfer, Way const& way) {
-  return way.by_driver || way.pageable || way.access.each > Bytes(0) || transfer.op == Op::Atomic ||
-         migrates(transfer.op) || transfer.bytes == Bytes(0);
-}
-
-class DraftLayout {
+class DraftEvaluator {
  public:
-  DraftLayout(TransferSet const& set, Model const& model, Draft const& draft)
+  DraftEvaluator(TransferSet const& set, Model const& model, Draft const& draft)
       : set_(set), model_(model), draft_(draft) {}
 
-  Evaluation lay() {
-    for (std::size_t i = 0; i < set_.transfers.size(); ++i) cut(i);
-    order();
+  Evaluation evaluate() {
+    for (std::size_t i = 0; i < set_.transfers.size(); ++i) divide(i);
+    sort_pieces();
     auto evaluation = steps_of_portions(set_, model_, pieces_);
-    add_order(evaluation);
-    // Pieces of one transfer on one way go one behind the other: it has the engines and the rate of one flow.
-    std::vector<std::size_t> first_way;  // of a transfer, among those of all
-    std::size_t ways = 0;
-    for (auto const& transfer : set_.transfers)
-      first_way.push_back(std::exchange(ways, ways + transfer.options.size()));
-    std::vector<std::optional<StepId>> last(ways);  // piece of a way
-    for (std::size_t k = 0; k < evaluation.steps.size(); ++k) {
-      auto& step = evaluation.steps[k];
-      auto const before = std::exchange(last[first_way[pieces_[k].transfer] + pieces_[k].option], StepId(k));
-      if (before) step.order_only = {*before};
-    }
+    add_dependencies(evaluation);
+    serialise_options(evaluation);
     auto const demands = demands_of(model_, evaluation.steps);
     evaluation.run = draft_.max_utilisation > 0 ? schedule_with_admission(model_, evaluation.steps, demands,
                                                                           draft_.max_utilisation, draft_.priority)
@@ -68,8 +31,8 @@ class DraftLayout {
   }
 
  private:
-  // Every piece waits for all of what its transfer waits for.
-  void add_order(Evaluation& evaluation) const {
+  // Every piece waits for all pieces of the transfers that its own transfer waits for.
+  void add_dependencies(Evaluation& evaluation) const {
     if (std::all_of(set_.depth.begin(), set_.depth.end(), [](std::size_t depth) { return depth == 0; })) return;
     std::vector<std::vector<StepId>> steps_of(set_.transfers.size());
     for (std::size_t k = 0; k < pieces_.size(); ++k) steps_of[pieces_[k].transfer].push_back(StepId(k));
@@ -80,58 +43,74 @@ class DraftLayout {
       }
   }
 
-  // The pieces of one transfer, one behind the other.
-  void cut(std::size_t i) {
+  // Pieces of one transfer on one option run one after another: together they have the engines and the rate of one
+  // flow.
+  void serialise_options(Evaluation& evaluation) const {
+    std::vector<std::size_t> first_option;  // of each transfer, among the options of all
+    std::size_t options = 0;
+    for (auto const& transfer : set_.transfers)
+      first_option.push_back(std::exchange(options, options + transfer.options.size()));
+    std::vector<std::optional<StepId>> last(options);  // piece on each option
+    for (std::size_t k = 0; k < evaluation.steps.size(); ++k) {
+      auto& step = evaluation.steps[k];
+      auto const before = std::exchange(last[first_option[pieces_[k].transfer] + pieces_[k].option], StepId(k));
+      if (before) step.order_only = {*before};
+    }
+  }
+
+  // Appends the pieces of one transfer.
+  void divide(std::size_t i) {
     auto const& transfer = set_.transfers[i];
     auto const& shares = draft_.shares[i];
     auto const first = pieces_.size();
     Bytes done{0};
     for (std::size_t o = 0; o < shares.size(); ++o) {
       if (transfer.bytes > Bytes(0) ? shares[o] <= 0 : o != set_.default_option[i]) continue;
-      auto const count = set_.is_indivisible[i] ? 1 : cuts_of(transfer.options[o], shares[o]);
-      auto const each = round_to_alignment(shares[o] / static_cast<double>(count));
+      auto const count = set_.is_indivisible[i] ? 1 : piece_count(transfer.options[o], shares[o]);
+      auto const size = round_to_alignment(shares[o] / static_cast<double>(count));
       for (std::size_t k = 0; k < count; ++k) {
-        pieces_.push_back({i, o, done, std::min(each, transfer.bytes - done)});
+        pieces_.push_back({i, o, done, std::min(size, transfer.bytes - done)});
         done += pieces_.back().bytes;
       }
     }
-    pieces_.back().bytes += transfer.bytes - done;  // the rest of rounding
+    pieces_.back().bytes += transfer.bytes - done;  // what rounding left over
     if (pieces_.size() - first > 1)
       pieces_.erase(std::remove_if(pieces_.begin() + static_cast<std::ptrdiff_t>(first), pieces_.end(),
                                    [](Portion const& piece) { return piece.bytes == Bytes(0); }),
                     pieces_.end());
   }
-  [[nodiscard]] std::size_t cuts_of(TransferOption const& option, double bytes) const {
-    auto const worth = bytes / option.rate.value() / (kFlowsOverStart * option.demand.latency().value());
+  [[nodiscard]] std::size_t piece_count(TransferOption const& option, double bytes) const {
+    auto const most =
+        bytes / option.rate.value() / (kSearchLimits.min_flow_to_latency_ratio * option.demand.latency().value());
     return std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::min(worth, static_cast<double>(draft_.pieces_per_share))));
+        1, static_cast<std::size_t>(std::min(most, static_cast<double>(draft_.pieces_per_share))));
   }
 
-  // The order in which they should ask for engines and links.
-  void order() {
+  // The order in which pieces ask for engines and links: by depth, and those of equal depth in their start order.
+  void sort_pieces() {
     std::stable_sort(pieces_.begin(), pieces_.end(), [&](Portion const& a, Portion const& b) {
       return set_.depth[a.transfer] < set_.depth[b.transfer];
     });
     std::vector<Portion> result;
     for (std::size_t begin = 0; begin < pieces_.size();) {
       auto end = begin;
-      std::vector<ReadyPiece> together;
+      std::vector<ReadyPiece> ready;
       for (; end < pieces_.size() && set_.depth[pieces_[end].transfer] == set_.depth[pieces_[begin].transfer]; ++end) {
         auto const& option = set_.transfers[pieces_[end].transfer].options[pieces_[end].option];
-        together.push_back({&option.demand, option.rate, static_cast<double>(pieces_[end].bytes.value()),
-                            set_.tie_break[pieces_[end].transfer]});
+        ready.push_back({&option.demand, option.rate, static_cast<double>(pieces_[end].bytes.value()),
+                         set_.tie_break[pieces_[end].transfer]});
       }
-      auto order = start_order(together, model_);
+      auto order = start_order(ready, model_);
       if (draft_.shortest_first)
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-          return alone(pieces_[begin + a].transfer) < alone(pieces_[begin + b].transfer);
+          return time_alone(pieces_[begin + a].transfer) < time_alone(pieces_[begin + b].transfer);
         });
       for (auto const k : order) result.push_back(pieces_[begin + k]);
       begin = end;
     }
     pieces_ = std::move(result);
   }
-  [[nodiscard]] Seconds alone(std::size_t i) const {
+  [[nodiscard]] Seconds time_alone(std::size_t i) const {
     auto const& transfer = set_.transfers[i];
     return model_.cost(transfer.options[set_.default_option[i]].demand, transfer.bytes)->time;
   }
@@ -144,25 +123,6 @@ class DraftLayout {
 
 }  // namespace
 
-TransferSet transfer_set(Plan const& plan, Model const& model) {
-  TransferSet set;
-  set.transfers = open_transfers(plan, model);
-  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
-    auto& transfer = set.transfers[i];
-    auto const found =
-        std::find_if(transfer.options.begin(), transfer.options.end(),
-                     [&](TransferOption const& option) { return option.candidate == plan.decisions[i].chosen; });
-    set.default_option.push_back(static_cast<std::size_t>(found - transfer.options.begin()));
-    set.is_indivisible.push_back(is_whole(transfer, found->way));
-    if (!set.is_indivisible.back()) continue;
-    transfer.options = {*found};
-    set.default_option.back() = 0;
-  }
-  set.depth = levels(dag_of_after(set.transfers));
-  set.tie_break = turns_of(set.transfers);
-  return set;
-}
-
 Bytes round_to_alignment(double bytes) {
   constexpr double kAlignment = 4096;
   return Bytes(static_cast<std::int64_t>(std::round(bytes / kAlignment) * kAlignment));
@@ -170,12 +130,12 @@ Bytes round_to_alignment(double bytes) {
 
 Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::vector<Portion> const& portions) {
   constexpr auto kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> only(set.transfers.size(), kNone);  // way of a transfer
+  std::vector<std::size_t> last_option(set.transfers.size(), kNone);
   std::vector<bool> is_divided(set.transfers.size(), false);
   for (auto const& portion : portions) {
-    auto& way = only[portion.transfer];
-    is_divided[portion.transfer] = is_divided[portion.transfer] || (way != kNone && way != portion.option);
-    way = portion.option;
+    auto& option = last_option[portion.transfer];
+    is_divided[portion.transfer] = is_divided[portion.transfer] || (option != kNone && option != portion.option);
+    option = portion.option;
   }
   Evaluation evaluation;
   evaluation.steps.reserve(portions.size());
@@ -194,11 +154,11 @@ Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::ve
 }
 
 Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft) {
-  return DraftLayout(set, model, draft).lay();
+  return DraftEvaluator(set, model, draft).evaluate();
 }
 
-Plan plan_of(TransferSet const& set, Plan const& each, Evaluation evaluation) {
-  Plan plan{each.machine, each.fingerprint, std::move(evaluation.steps), each.decisions};
+Plan plan_of(TransferSet const& set, Plan const& base, Evaluation evaluation) {
+  Plan plan{base.machine, base.fingerprint, std::move(evaluation.steps), base.decisions};
   std::vector<std::vector<Piece>> pieces(set.transfers.size());
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     auto const& origin = evaluation.origins[s];

@@ -1,35 +1,27 @@
 #pragma once
-// What a plan of a set of transfers could be - how much of each goes over which of its ways, in how many pieces, and
-// who goes first - and when everything would end. Cheap to try: only of the best is a plan made.
+// A draft of a plan: how many bytes of each transfer go over each option, in how many pieces, and in which order. An
+// evaluation says when its steps would run. Cheap: only the best draft becomes a plan.
 //
 //   Draft const draft{.shares = shares, .max_utilisation = 1.1};
-//   auto const evaluation = tried(set, model, draft);
+//   auto const evaluation = evaluate(set, model, draft);
 //   evaluation.run.makespan;
 #include <vector>
 
 #include "core/estimate/estimate.hpp"
-#include "core/planner/sets/load_balance.hpp"
+#include "core/planner/sets/shares.hpp"
 
 namespace lanewise {
 
-// The transfers that a plan is sought for, and what is known of them beforehand.
-struct TransferSet {
-  std::vector<OpenTransfer> transfers;      // with the options that may be used
-  std::vector<std::size_t> default_option;  // of each, the option it takes alone
-  std::vector<bool> is_indivisible;    // of each, whether it goes its usual way undivided and nothing else is asked for
-  std::vector<std::size_t> depth;      // of each, how many of a chain come before it
-  std::vector<std::size_t> tie_break;  // of each, who goes first among equals
-};
-
 struct Draft {
   std::vector<Shares> shares;  // of each transfer
-  double max_utilisation = 0;  // how full things may get before steps take turns; 0: none do
-  Priority priority = Priority::StepOrder;
-  std::size_t pieces_per_share = 1;  // pieces of each share, where they stay large
-  bool shortest_first = false;       // else as they get least in one another's way
+  // Admission control: a step starts only if every resource on its route then stays at or below this. 0: none.
+  double max_utilisation = 0;
+  Priority priority = Priority::StepOrder;  // of steps that wait for admission
+  std::size_t pieces_per_share = 1;         // at most; see SearchLimits::min_flow_to_latency_ratio
+  bool shortest_first = false;              // start order: shortest transfer first, instead of least contention
 };
 
-// A draft laid out as steps, and how they would run.
+// The steps of a draft, and their estimated times.
 struct Evaluation {
   struct Origin {
     std::size_t transfer = 0;
@@ -40,7 +32,7 @@ struct Evaluation {
   Estimate run;
 };
 
-// So much of a transfer, by one of its ways.
+// Some bytes of a transfer, over one of its options.
 struct Portion {
   std::size_t transfer = 0;
   std::size_t option = 0;
@@ -48,20 +40,16 @@ struct Portion {
   Bytes bytes{0};
 };
 
-// The transfers of a plan in which each goes its best way by itself. The driver's own copies, pageable memory, atomics,
-// Unified Memory and nothing at all are whole.
-TransferSet transfer_set(Plan const& plan, Model const& model);
-
-// A step for each portion, in their order, waiting for no other; not run yet. Together the portions are all bytes of
-// every transfer.
+// One step for each portion, in their order, without dependencies and without times. The portions must cover all bytes
+// of every transfer.
 Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::vector<Portion> const& portions);
 
-// Bytes to where a portion may end: at a multiple of what keeps copies aligned.
+// Rounds to a multiple of 4 KiB, so that every portion starts aligned.
 Bytes round_to_alignment(double bytes);
 
 Evaluation evaluate(TransferSet const& set, Model const& model, Draft const& draft);
 
-// The plan that `each` becomes when its steps are those of the evaluation.
-Plan plan_of(TransferSet const& set, Plan const& each, Evaluation evaluation);
+// `base` with the steps of the evaluation. `base`: the plan that the set was made of.
+Plan plan_of(TransferSet const& set, Plan const& base, Evaluation evaluation);
 
 }  // namespace lanewise

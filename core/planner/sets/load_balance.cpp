@@ -7,88 +7,90 @@
 namespace lanewise {
 namespace {
 
-// A piece below this share of its transfer, or one that takes longer to start than to flow, is not worth its start.
-constexpr double kSmallestShare = 0.02;
-// What a byte costs on something: (its time / the longest of all) to these powers, one after another. The higher, the
-// more only the fullest count; beginning high would get stuck.
-constexpr int kPowers[] = {3, 4, 5, 6};  // of two: 8, 16, 32, 64
-constexpr int kRoughPower = 5;
-constexpr int kSweeps = 6;
+// The marginal cost of a byte on a resource: (time of the resource / longest time of all)^(2^k), for these k one after
+// another: powers 8, 16, 32, 64. The higher the power, the more only the busiest count; beginning high gets stuck.
+constexpr int kPowerExponents[] = {3, 4, 5, 6};
+constexpr int kQuickPowerExponent = 5;
+constexpr int kMaxSweeps = 6;  // over all transfers, at each power
+// Bytes move only if the option in use costs more than the cheapest by this factor.
+constexpr double kMinCostRatio = 1.02;
+// The least that moves, as a fraction of the transfer.
+constexpr double kMinMove = 1.0 / 256;
 
 class LoadBalancer {
  public:
   LoadBalancer(std::span<SetMember const> set, Model const& model) : set_(set) {
-    place_of_resource_.assign(model.resources().count(), kNone);
-    place_of_engine_.assign(model.resources().engine_count(), kNone);
-    for (auto const& member : set) add(*member.transfer, member.usual, model);
+    slot_of_resource_.assign(model.resources().count(), kNone);
+    slot_of_engine_.assign(model.resources().engine_count(), kNone);
+    for (auto const& member : set) add(*member.transfer, member.default_option, model);
   }
 
-  LoadBalance run(std::span<int const> powers) {
-    for (auto const power : powers) sweep(power);
+  LoadBalance run(std::span<int const> exponents) {
+    for (auto const exponent : exponents) sweep(exponent);
     return {std::move(shares_), Seconds(longest_)};
   }
-  bool within(double time) {
-    for (auto const power : kPowers) {
-      sweep(power);
+  bool is_within(double time) {
+    for (auto const exponent : kPowerExponents) {
+      sweep(exponent);
       if (longest_ <= time) return true;
-      if (least() > time) return false;
+      if (lower_bound() > time) return false;
     }
     return false;
   }
 
  private:
   static constexpr auto kNone = static_cast<std::uint32_t>(-1);
-  static constexpr double kUnpriced = -1;
+  static constexpr double kNotKnown = -1;
   static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  struct Take {
-    std::uint32_t place = 0;
+  struct Use {
+    std::uint32_t slot = 0;  // of a resource or engine in load_ and costs_
     double seconds_per_byte = 0;
   };
-  struct Lane {  // an option
-    std::vector<Take> takes;
+  struct Option {
+    std::vector<Use> uses;
     double seconds_per_byte = 0;  // alone
     double latency = 0;
   };
 
-  std::uint32_t place(std::uint32_t& known) {
+  std::uint32_t slot(std::uint32_t& known) {
     if (known == kNone) {
       known = static_cast<std::uint32_t>(load_.size());
       load_.push_back(0);
-      prices_.push_back(kUnpriced);
+      costs_.push_back(kNotKnown);
     }
     return known;
   }
 
-  void add(OpenTransfer const& transfer, std::size_t usual, Model const& model) {
-    auto& lanes = lanes_.emplace_back();
+  void add(OpenTransfer const& transfer, std::size_t default_option, Model const& model) {
+    auto& options = options_.emplace_back();
     auto const bytes = static_cast<double>(transfer.bytes.value());
-    for (auto const& option : transfer.options) {
-      auto& lane = lanes.emplace_back();
-      lane.seconds_per_byte = 1 / option.rate.value();
-      lane.latency = option.demand.latency().value();
-      for (auto const& use : option.demand.uses)
+    for (auto const& of_transfer : transfer.options) {
+      auto& option = options.emplace_back();
+      option.seconds_per_byte = 1 / of_transfer.rate.value();
+      option.latency = of_transfer.demand.latency().value();
+      for (auto const& use : of_transfer.demand.uses)
         if (auto const capacity = model.capacity(use.resource))
-          lane.takes.push_back(
-              {place(place_of_resource_[index(use.resource)]), use.weight.ratio() / capacity->value()});
-      for (auto const engine : option.demand.engines)
-        lane.takes.push_back({place(place_of_engine_[index(engine)]),
-                              (lane.seconds_per_byte + lane.latency / bytes) / model.resources().at(engine).slots});
+          option.uses.push_back({slot(slot_of_resource_[index(use.resource)]), use.weight.ratio() / capacity->value()});
+      for (auto const engine : of_transfer.demand.engines)
+        option.uses.push_back(
+            {slot(slot_of_engine_[index(engine)]),
+             (option.seconds_per_byte + option.latency / bytes) / model.resources().at(engine).slots});
     }
     auto& shares = shares_.emplace_back(transfer.options.size(), 0.0);
-    shares[usual] = bytes;
-    put(lanes[usual], bytes);
+    shares[default_option] = bytes;
+    add_load(options[default_option], bytes);
   }
 
-  void put(Lane const& lane, double bytes) {
-    for (auto const& take : lane.takes) {
-      load_[take.place] += take.seconds_per_byte * bytes;
-      prices_[take.place] = kUnpriced;
+  void add_load(Option const& option, double bytes) {
+    for (auto const& use : option.uses) {
+      load_[use.slot] += use.seconds_per_byte * bytes;
+      costs_[use.slot] = kNotKnown;
     }
   }
 
-  void sweep(int power) {
-    power_ = power;
-    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+  void sweep(int exponent) {
+    exponent_ = exponent;
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       find_longest();
       bool moved = false;
       for (std::size_t i = 0; i < set_.size(); ++i) moved = improve(i) || moved;
@@ -97,133 +99,122 @@ class LoadBalancer {
     find_longest();
   }
 
-  // What no shares are through in: at these prices, or any, every byte pays at least its cheapest option, and in a
-  // second everything together takes no more than its price.
-  [[nodiscard]] double least() {
-    double in_a_second = 0;
-    for (std::uint32_t place = 0; place < load_.size(); ++place) in_a_second += price_of(place);
+  // A time that no shares can beat, by linear programming duality with the current marginal costs as prices: every byte
+  // pays at least the price of its cheapest option, and all resources together earn at most the sum of their prices in
+  // a second.
+  [[nodiscard]] double lower_bound() {
+    double earned_per_second = 0;
+    for (std::uint32_t slot = 0; slot < load_.size(); ++slot) earned_per_second += cost_of(slot);
     double owed = 0;
     for (std::size_t i = 0; i < set_.size(); ++i) {
       auto cheapest = kNoLimit;
-      for (auto const& lane : lanes_[i]) cheapest = std::min(cheapest, price_of(lane, 0, cheapest));
+      for (auto const& option : options_[i]) cheapest = std::min(cheapest, cost_of(option, 0, cheapest));
       owed += cheapest * static_cast<double>(set_[i].transfer->bytes.value());
     }
-    return owed / in_a_second;
+    return owed / earned_per_second;
   }
 
   void find_longest() {
-    std::fill(prices_.begin(), prices_.end(), kUnpriced);
+    std::fill(costs_.begin(), costs_.end(), kNotKnown);
     longest_ = *std::max_element(load_.begin(), load_.end());
     for (std::size_t i = 0; i < set_.size(); ++i)
-      for (std::size_t o = 0; o < lanes_[i].size(); ++o)
-        if (shares_[i][o] > 0) longest_ = std::max(longest_, own_time(i, o, shares_[i][o]));
+      for (std::size_t o = 0; o < options_[i].size(); ++o)
+        if (shares_[i][o] > 0) longest_ = std::max(longest_, time_alone(i, o, shares_[i][o]));
   }
-  [[nodiscard]] double own_time(std::size_t i, std::size_t o, double bytes) const {
-    return lanes_[i][o].latency + bytes * lanes_[i][o].seconds_per_byte;
+  [[nodiscard]] double time_alone(std::size_t i, std::size_t o, double bytes) const {
+    return options_[i][o].latency + bytes * options_[i][o].seconds_per_byte;
   }
 
-  [[nodiscard]] double price(double time) const {
+  [[nodiscard]] double marginal_cost(double time) const {
     auto value = time / longest_;
-    for (int k = 0; k < power_; ++k) value *= value;
+    for (int k = 0; k < exponent_; ++k) value *= value;
     return value;
   }
-  [[nodiscard]] double price_of(std::uint32_t place) {
-    auto& known = prices_[place];
-    if (known == kUnpriced) known = price(load_[place]);
+  [[nodiscard]] double cost_of(std::uint32_t slot) {
+    auto& known = costs_[slot];
+    if (known == kNotKnown) known = marginal_cost(load_[slot]);
     return known;
   }
-  // What one more byte over this option costs; where that is `enough` or more, at least as much.
+  // The marginal cost of a byte over this option. Stops adding at `enough`; the result is then at least that.
   [[nodiscard]] double cost(std::size_t i, std::size_t o, double bytes, double enough = kNoLimit) {
-    auto const& lane = lanes_[i][o];
-    return price_of(lane, price(own_time(i, o, bytes)) * lane.seconds_per_byte, enough);
+    auto const& option = options_[i][o];
+    return cost_of(option, marginal_cost(time_alone(i, o, bytes)) * option.seconds_per_byte, enough);
   }
-  // `already` and what a byte pays for all that the option takes of others; where that is `enough` or more, at least as
-  // much.
-  [[nodiscard]] double price_of(Lane const& lane, double already, double enough) {
-    for (auto take = lane.takes.begin(); take != lane.takes.end() && already < enough; ++take)
-      already += price_of(take->place) * take->seconds_per_byte;
+  // `already` plus what a byte costs on all that the option uses. Stops adding at `enough`.
+  [[nodiscard]] double cost_of(Option const& option, double already, double enough) {
+    for (auto use = option.uses.begin(); use != option.uses.end() && already < enough; ++use)
+      already += cost_of(use->slot) * use->seconds_per_byte;
     return already;
   }
 
-  // Moves bytes from the dearest option in use to the cheapest, as far as that stays the cheaper one.
-  bool improve(std::size_t i) {
-    auto& shares = shares_[i];
-    if (shares.size() < 2) return false;
-    std::size_t dear = kNone;
-    std::size_t cheap = 0;
-    double dearest = -1;
-    double cheapest = kNoLimit;
+  struct Extremes {
+    std::size_t dearest = kNone;  // of the options in use
+    std::size_t cheapest = 0;     // of all
+    double dearest_cost = -1;
+    double cheapest_cost = kNoLimit;
+  };
+  [[nodiscard]] Extremes extremes(std::size_t i) {
+    Extremes found;
+    auto const& shares = shares_[i];
     for (bool const in_use : {true, false})
       for (std::size_t o = 0; o < shares.size(); ++o) {
         if (in_use != (shares[o] > 0)) continue;
-        auto const here = in_use ? cost(i, o, shares[o]) : cost(i, o, shares[o], cheapest);
-        if (in_use && here > dearest) {
-          dear = o;
-          dearest = here;
+        auto const here = in_use ? cost(i, o, shares[o]) : cost(i, o, shares[o], found.cheapest_cost);
+        if (in_use && here > found.dearest_cost) {
+          found.dearest = o;
+          found.dearest_cost = here;
         }
-        if (here < cheapest) {
-          cheap = o;
-          cheapest = here;
+        if (here < found.cheapest_cost) {
+          found.cheapest = o;
+          found.cheapest_cost = here;
         }
       }
-    constexpr double kWorthIt = 1.02;
-    if (dear == cheap || dearest < cheapest * kWorthIt) return false;
-    constexpr double kLeast = 1.0 / 256;
-    for (auto bytes = shares[dear]; bytes > kLeast * static_cast<double>(set_[i].transfer->bytes.value()); bytes /= 2) {
-      put(lanes_[i][dear], -bytes);
-      put(lanes_[i][cheap], bytes);
+    return found;
+  }
+
+  // Moves bytes from the dearest option in use to the cheapest, as many as leave the latter the cheaper one.
+  bool improve(std::size_t i) {
+    auto& shares = shares_[i];
+    if (shares.size() < 2) return false;
+    auto const [dear, cheap, dearest_cost, cheapest_cost] = extremes(i);
+    if (dear == cheap || dearest_cost < cheapest_cost * kMinCostRatio) return false;
+    auto const least = kMinMove * static_cast<double>(set_[i].transfer->bytes.value());
+    for (auto bytes = shares[dear]; bytes > least; bytes /= 2) {
+      add_load(options_[i][dear], -bytes);
+      add_load(options_[i][cheap], bytes);
       if (cost(i, cheap, shares[cheap] + bytes) <= cost(i, dear, shares[dear] - bytes) ||
-          (bytes == shares[dear] && cost(i, cheap, shares[cheap] + bytes) < dearest)) {
+          (bytes == shares[dear] && cost(i, cheap, shares[cheap] + bytes) < dearest_cost)) {
         shares[dear] -= bytes;
         shares[cheap] += bytes;
         return true;
       }
-      put(lanes_[i][dear], bytes);
-      put(lanes_[i][cheap], -bytes);
+      add_load(options_[i][dear], bytes);
+      add_load(options_[i][cheap], -bytes);
     }
     return false;
   }
 
   std::span<SetMember const> set_;
-  std::vector<std::uint32_t> place_of_resource_;
-  std::vector<std::uint32_t> place_of_engine_;
-  std::vector<double> load_;    // seconds
-  std::vector<double> prices_;  // of what stands above it, where somebody asked since it changed
-  std::vector<std::vector<Lane>> lanes_;
+  std::vector<std::uint32_t> slot_of_resource_;
+  std::vector<std::uint32_t> slot_of_engine_;
+  std::vector<double> load_;   // seconds, by slot
+  std::vector<double> costs_;  // marginal costs, by slot; kNotKnown after the load changed
+  std::vector<std::vector<Option>> options_;
   std::vector<Shares> shares_;
   double longest_ = 0;
-  int power_ = 0;
+  int exponent_ = 0;
 };
 
 }  // namespace
 
 LoadBalance balance_load(std::span<SetMember const> set, Model const& model) {
-  return LoadBalancer(set, model).run(kPowers);
+  return LoadBalancer(set, model).run(kPowerExponents);
 }
 LoadBalance balance_load_quickly(std::span<SetMember const> set, Model const& model) {
-  return LoadBalancer(set, model).run({&kRoughPower, 1});
+  return LoadBalancer(set, model).run({&kQuickPowerExponent, 1});
 }
 bool can_balance_within(Seconds time, std::span<SetMember const> set, Model const& model) {
-  return LoadBalancer(set, model).within(time.value());
-}
-
-bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, TransferOption const& option, double bytes) {
-  if (bytes < kSmallestShare * static_cast<double>(transfer.bytes.value())) return false;
-  auto way = option.way;
-  way.chunk = Bytes(0);
-  Bytes const whole(static_cast<std::int64_t>(bytes));
-  auto const demand = model.lower(transfer.from, transfer.to, whole, transfer.op, way);
-  auto const cost = model.cost(demand, whole);
-  return cost && whole / cost->rate >= demand.latency();
-}
-
-void drop_small_pieces(Model const& model, OpenTransfer const& transfer, Shares& shares) {
-  auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
-  for (std::size_t o = 0; o < shares.size(); ++o) {
-    if (o == largest || shares[o] <= 0 || is_worth_its_start(model, transfer, transfer.options[o], shares[o])) continue;
-    shares[largest] += shares[o];
-    shares[o] = 0;
-  }
+  return LoadBalancer(set, model).is_within(time.value());
 }
 
 }  // namespace lanewise

@@ -1,6 +1,6 @@
 #pragma once
-// In which order pieces that are ready together should ask for engines and links: round after round, each of pieces
-// that do not get in one another's way, those that pass the fullest first.
+// The order in which pieces that are ready together ask for engines and links: in rounds of pieces that do not contend,
+// those on the busiest resources first. Greedy first fit, as in list scheduling by priority (Graham 1969).
 #include <span>
 #include <vector>
 
@@ -8,15 +8,11 @@
 
 namespace lanewise {
 
-// Steps hardly share while together they ask for no more than this of a capacity: weights are rounded to a twentieth,
-// and a link's two directions together carry less than twice one.
-inline constexpr double kUncontendedUtilisation = 1.1;
-
 struct ReadyPiece {
   Demand const* demand = nullptr;
   BytesPerSecond rate;  // alone
   double bytes = 0;
-  std::size_t turn = 0;  // who goes first among equals
+  std::size_t tie_break = 0;  // the smaller one goes first among equals
 };
 
 // Positions of the pieces in the order to start them.

@@ -1,4 +1,4 @@
-// Which ways are worth most side by side: rates are those of sharing, engines suffice, and small sets are solved.
+// The pricing problem: rates are those of sharing, engines suffice, and small sets are solved to near the optimum.
 #include "core/planner/schedules/pricing_problem.hpp"
 
 #include <gtest/gtest.h>
@@ -31,16 +31,15 @@ class SearchOnMesh : public testing::Test {
     for (std::size_t i = 0; i < requests.size(); ++i) prices_.push_back(1 + std::sin(static_cast<double>(i)) / 2);
   }
 
-  void expect_sound(PricingProblem& search, Configuration const& found) const {
-    EXPECT_TRUE(std::is_sorted(found.lanes.begin(), found.lanes.end()));
-    std::map<EngineId, int> held;
-    for (auto const lane : found.lanes)
-      for (auto const engine : search.lanes()[lane].engines)
-        EXPECT_LE(++held[engine], model_.resources().at(engine).slots);
-    auto again = found;
-    search.share(again);
-    for (std::size_t k = 0; k < found.lanes.size(); ++k)
-      EXPECT_NEAR(found.rates[k], again.rates[k], 1e-9 * again.rates[k]);
+  void expect_sound(CandidateFlows& flows, Configuration const& found) const {
+    EXPECT_TRUE(std::is_sorted(found.flows.begin(), found.flows.end()));
+    std::map<EngineId, int> used;
+    for (auto const flow : found.flows)
+      for (auto const engine : flows[flow].engines) EXPECT_LE(++used[engine], model_.resources().at(engine).slots);
+    auto shared = found;
+    flows.share(shared);
+    for (std::size_t k = 0; k < found.flows.size(); ++k)
+      EXPECT_NEAR(found.rates[k], shared.rates[k], 1e-9 * shared.rates[k]);
   }
 
   Model model_;
@@ -48,56 +47,57 @@ class SearchOnMesh : public testing::Test {
   std::vector<double> prices_;
 };
 
-// Though only the rates of what changes are shared anew.
+// Though the search computes only the rates of affected flows anew.
 TEST_F(SearchOnMesh, GivesTheRatesOfSharing) {
-  PricingProblem search(set_, model_);
+  CandidateFlows flows(set_, model_);
+  PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  auto const best = search.solve(prices_, others);
-  ASSERT_FALSE(best.lanes.empty() || others.empty());
-  expect_sound(search, best);
+  auto const best = pricing.solve(prices_, others);
+  ASSERT_FALSE(best.flows.empty() || others.empty());
+  expect_sound(flows, best);
   for (auto const& other : others) {
-    expect_sound(search, other);
-    EXPECT_LE(search.worth_of(other, prices_), search.worth_of(best, prices_) * (1 + 1e-9));
-    EXPECT_GE(search.worth_of(other, prices_), search.worth_of(best, prices_) * 0.7);
+    expect_sound(flows, other);
+    EXPECT_LE(flows.value_of(other, prices_), flows.value_of(best, prices_) * (1 + 1e-9));
+    EXPECT_GE(flows.value_of(other, prices_), flows.value_of(best, prices_) * 0.7);
   }
 }
 
 TEST_F(SearchOnMesh, CountsWithTheSpeedsThatItIsTold) {
-  PricingProblem search(set_, model_);
+  CandidateFlows flows(set_, model_);
+  PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  auto const before = search.worth_of(search.solve(prices_, others), prices_);
-  for (std::uint32_t lane = 0; lane < search.lanes().size(); ++lane)
-    search.set_speed(lane, search.lanes()[lane].rate / 100, 0);  // nothing is full any more
-  auto const slow = search.solve(prices_, others);
-  ASSERT_FALSE(slow.lanes.empty());
-  EXPECT_LT(search.worth_of(slow, prices_), before / 20);
-  EXPECT_GE(search.worth_of(slow, prices_), before / 100 * (1 - 1e-9));
-  for (std::size_t k = 0; k < slow.lanes.size(); ++k)
-    EXPECT_NEAR(slow.rates[k], search.lanes()[slow.lanes[k]].rate, 1e-9);
+  auto const before = flows.value_of(pricing.solve(prices_, others), prices_);
+  for (std::uint32_t flow = 0; flow < flows.size(); ++flow)
+    flows.set_speed(flow, flows[flow].rate / 100, 0);  // no resource is saturated any more
+  auto const slow = pricing.solve(prices_, others);
+  ASSERT_FALSE(slow.flows.empty());
+  EXPECT_LT(flows.value_of(slow, prices_), before / 20);
+  EXPECT_GE(flows.value_of(slow, prices_), before / 100 * (1 - 1e-9));
+  for (std::size_t k = 0; k < slow.flows.size(); ++k) EXPECT_NEAR(slow.rates[k], flows[slow.flows[k]].rate, 1e-9);
 }
 
-TEST_F(SearchOnMesh, FindsNothingWhereNothingIsWorthAnything) {
-  PricingProblem search(set_, model_);
+TEST_F(SearchOnMesh, FindsNothingWhereNothingHasAValue) {
+  CandidateFlows flows(set_, model_);
+  PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  EXPECT_TRUE(search.solve(std::vector<double>(prices_.size(), 0), others).lanes.empty());
+  EXPECT_TRUE(pricing.solve(std::vector<double>(prices_.size(), 0), others).flows.empty());
   EXPECT_TRUE(others.empty());
 }
 
-// What no lanes beat, by branch and bound, of few transfers.
-TEST_F(SearchOnMesh, ComesToTheMostThereIs) {
+// The highest value of any flows, by branch and bound, for few transfers.
+TEST_F(SearchOnMesh, ComesCloseToTheHighestValue) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   set_.transfers.resize(4);
-  PricingProblem search(set_, model_);
+  CandidateFlows flows(set_, model_);
+  PricingProblem pricing(flows);
   std::vector<Configuration> others;
-  auto const worth = search.worth_of(search.solve(prices_, others), prices_);
-  std::vector<PricedOption> lanes;
-  for (std::size_t lane = 0; lane < search.lanes().size(); ++lane) {
-    auto const& of_search = search.lanes()[lane];
-    lanes.push_back({search.uses(lane), of_search.engines, of_search.rate, prices_[of_search.transfer]});
-  }
-  auto const most = max_reduced_value(lanes, model_, search.capacities(), /*known=*/0);
-  EXPECT_LE(worth, most * (1 + 1e-6));
-  EXPECT_GE(worth, most * 0.97);  // which may share otherwise than fairly
+  auto const value = flows.value_of(pricing.solve(prices_, others), prices_);
+  std::vector<PricedOption> options;
+  for (std::size_t flow = 0; flow < flows.size(); ++flow)
+    options.push_back({flows.uses(flow), flows[flow].engines, flows[flow].rate, prices_[flows[flow].transfer]});
+  auto const most = max_reduced_value(options, model_, flows.capacities(), /*known=*/0);
+  EXPECT_LE(value, most * (1 + 1e-6));
+  EXPECT_GE(value, most * 0.97);  // the bound may share otherwise than max-min fairly
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
     Seconds makespan{0};
     std::vector<double> moved(3, 0.0);
     for (auto const& slice : schedule.slices) {
-      makespan += slice.lasts;
+      makespan += slice.duration;
       EXPECT_LE(slice.moving.size(), 2U);
       for (auto const& moving : slice.moving) moved[moving.transfer] += moving.bytes;
     }
@@ -179,7 +179,7 @@ TEST(Timetables, OfOneEngineEachAreAsLongAsTheFullestPort) {
   auto const schedules = ConfigurationProgram(set, model).solve();
   ASSERT_FALSE(schedules.empty());
   Seconds makespan{0};
-  for (auto const& slice : schedules.front().slices) makespan += slice.lasts;
+  for (auto const& slice : schedules.front().slices) makespan += slice.duration;
   EXPECT_GE(makespan, least * (1 - 1e-6));
   EXPECT_LE(makespan, least * 1.005);
 }

@@ -1,0 +1,55 @@
+#pragma once
+// How far the search for schedules of a transfer set goes. docs/planner-limits.md lists the values.
+#include <cstddef>
+
+namespace lanewise {
+
+struct ScheduleLimits {
+  // ---- Schedules made from a set.
+  // Up to this many transfers several column generations with different random numbers run: the makespan of few pieces
+  // depends on luck by up to 4 % for four GPUs, and each generation takes milliseconds.
+  std::size_t small_set = 16;
+  unsigned generations_of_small_set = 3;
+  // Times that schedules are made anew with the start-up costs that their pieces turned out to have.
+  int max_iterations = 3;
+  // The next iteration shortens the makespan by some percent, so it is left out for schedules further behind the best
+  // known plan than this ratio.
+  double max_ratio_to_iterate = 1.05;
+  // Share of a transfer that a piece on an unused option is taken to have.
+  double unused_piece_share = 0.25;
+
+  // ---- Resizing the pieces of a schedule. It shortens the makespan by some percent, so schedules further behind the
+  // best known plan than `max_ratio_to_resize` are left alone.
+  std::size_t max_resized = 3;   // of the best schedules
+  int resizing_rounds = 2;       // of each of them
+  int more_resizing_rounds = 6;  // of the best
+  double max_ratio_to_resize = 1.1;
+  double max_size_change = 0.1;   // of a piece in one round
+  double min_size_change = 0.01;  // rounds end when the permitted change gets smaller
+
+  // ---- Column generation.
+  int max_rounds = 60;              // of the first solution
+  int max_more_rounds = 30;         // of later ones, which start from known configurations
+  double close_enough_gap = 0.003;  // to the lower bound that the pricing search suggests
+  // Columns in the program, besides those in use: the configurations of the highest value at the last prices.
+  std::size_t max_columns = 300;
+
+  // ---- From durations of configurations to a schedule.
+  std::size_t start_orders = 4;  // each also reversed
+  // Durations are also computed with a set-up cost for each configuration in use, so that few are: the mean start-up
+  // time of its flows, times one of these.
+  double setup_cost_weights[3] = {1, 2, 4};
+  int setup_cost_rounds = 4;              // in which the set-up cost is spread over the last duration
+  double min_duration_for_setup = 0.005;  // of the makespan: an unused configuration may come into use
+
+  // ---- Pricing: iterated local search. Without perturbations it ends up to a sixth below the best of eight MI60.
+  int perturbations = 100;
+  int flows_removed = 2;        // by a perturbation
+  double min_kept_value = 0.9;  // of the best: configurations found on the way that become columns as well
+  // With more candidate flows, one that alone is worth less than what it displaces is not tried.
+  std::size_t many_flows = 100;
+};
+
+inline constexpr ScheduleLimits kScheduleLimits{};
+
+}  // namespace lanewise

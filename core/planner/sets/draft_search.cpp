@@ -1,0 +1,230 @@
+#include "core/planner/sets/draft_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/planner/bounds/lower_bound.hpp"
+#include "core/planner/schedules/scheduled_trials.hpp"
+#include "core/planner/sets/load_balance.hpp"
+#include "core/planner/sets/local_search.hpp"
+#include "core/planner/sets/search_limits.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr auto kInfinity = std::numeric_limits<double>::infinity();
+
+// Moves bytes of each transfer from its last step to its first one to end, as many as make them end together at the
+// rates that they had. False: no transfer is divided.
+bool equalise_finish_times(TransferSet const& set, Model const& model, Draft& draft, Evaluation const& evaluation) {
+  bool moves = false;
+  std::vector<std::vector<std::size_t>> steps_of(set.transfers.size());
+  for (std::size_t s = 0; s < evaluation.steps.size(); ++s) steps_of[evaluation.origins[s].transfer].push_back(s);
+  for (std::size_t i = 0; i < steps_of.size(); ++i) {
+    if (steps_of[i].size() < 2) continue;
+    auto const ends_before = [&](std::size_t a, std::size_t b) {
+      return evaluation.run.steps[a].end < evaluation.run.steps[b].end;
+    };
+    auto const [first, last] = std::minmax_element(steps_of[i].begin(), steps_of[i].end(), ends_before);
+    auto const from = evaluation.origins[*last].option;
+    auto const to = evaluation.origins[*first].option;
+    if (from == to) continue;
+    auto const rate = [&](std::size_t step) {
+      auto const& times = evaluation.run.steps[step];
+      return (evaluation.steps[step].bytes / (times.end - times.start)).value();
+    };
+    auto const fast = rate(*first);
+    auto const slow = rate(*last);
+    auto const late = evaluation.run.steps[*last].end - evaluation.run.steps[*first].end;
+    auto& shares = draft.shares[i];
+    auto const moved = std::min(late.value() * fast * slow / (fast + slow), shares[from]);
+    shares[from] -= moved;
+    shares[to] += moved;
+    drop_small_pieces(model, set.transfers[i], shares);
+    moves = true;
+  }
+  return moves;
+}
+
+}  // namespace
+
+RatedDraft DraftSearch::run(double default_value, double wanted) {
+  best_.value = default_value;
+  if (aim_.effort == Effort::Quick) {
+    search_quickly();
+    return std::move(best_);
+  }
+  search();
+  auto const scheduled =
+      best_.value <= wanted * (1 + kSearchLimits.max_schedule_gain) ? search_schedules() : RatedDraft{};
+  simplify(default_value);
+  if (is_improvement(scheduled.value)) best_ = scheduled;
+  return std::move(best_);
+}
+
+bool DraftSearch::is_improvement(double value) const {
+  return value * (1 + kSearchLimits.min_improvement) <= best_.value;
+}
+bool DraftSearch::is_close_enough() const { return best_.value <= lower_bound_ * (1 + kSearchLimits.close_enough_gap); }
+// Whether the best draft is known to be further from the lower bound than this.
+bool DraftSearch::has_gap(double gap) const { return lower_bound_ > 0 && best_.value > lower_bound_ * (1 + gap); }
+
+void DraftSearch::search_quickly() {
+  auto const balanced = balanced_shares();
+  if (count() > kSearchLimits.small_set) {
+    try_shares(balanced, 1, std::span(kQuickAdmissionPolicies).last(2));
+    return;
+  }
+  for (auto const& shares : {default_shares(set_), balanced, undivided(balanced)})
+    try_shares(shares, 1, kQuickAdmissionPolicies);
+}
+
+void DraftSearch::search() {
+  auto const optimal = optimal_shares();
+  auto const defaults = default_shares(set_);
+  best_.draft.shares = defaults;
+  std::vector<std::pair<double, std::vector<Shares>>> tried;
+  auto const try_once = [&](std::vector<Shares> shares) {
+    for (auto const& [value, other] : tried)
+      if (other == shares) return;
+    auto const value = try_shares(shares, 1);
+    tried.emplace_back(value, std::move(shares));
+  };
+  try_once(defaults);
+  auto const balanced = balanced_shares();
+  try_once(undivided(balanced));
+  try_once(balanced);
+  if (aim_.objective == Objective::Slowdown || is_close_enough()) return;
+  for (auto const& shares : optimal) {
+    try_once(shares);
+    try_once(undivided(shares));
+  }
+  if (count() > kSearchLimits.max_searched_set || is_close_enough()) return;
+  std::stable_sort(tried.begin(), tried.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+  tried.resize(std::min(tried.size(), kSearchLimits.max_divisions_in_pieces));
+  for (std::size_t const pieces_per_share : {2, 4})
+    for (auto const& [value, shares] : tried) try_shares(shares, pieces_per_share);
+  search_locally();
+}
+
+// Evaluates schedules where there is room for a better plan. Returns the best plan that keeps to a schedule. Drafts
+// with the shares of schedules, which need not keep to one, replace the best draft where they are clearly better.
+RatedDraft DraftSearch::search_schedules() {
+  auto const gap = count() <= kSearchLimits.small_set ? kSearchLimits.min_gap_to_schedule_small_set
+                                                      : kSearchLimits.min_gap_to_schedule_large_set;
+  if (count() > kSearchLimits.max_scheduled_set || !has_gap(gap)) return {};
+  if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
+  auto before = std::exchange(best_, {});
+  auto [scheduled, divisions] = evaluate_schedules(set_, model_, Seconds(before.value));
+  for (auto const& shares : divisions)
+    for (std::size_t const pieces_per_share : {1, 2, 4}) try_shares(shares, pieces_per_share);
+  if (!divisions.empty() && has_gap(kSearchLimits.large_gap)) search_locally();
+  if (best_.value * (1 + kSearchLimits.min_improvement) > before.value) best_ = std::move(before);
+  if (!scheduled) return {};
+  auto const value = value_of(*scheduled);
+  return {{}, std::move(*scheduled), value};
+}
+
+// Sends transfers whose division gains next to nothing over one option: their default one, or that of most bytes.
+void DraftSearch::simplify(double default_value) {
+  if (best_.evaluation.steps.empty() || count() > kSearchLimits.max_searched_set) return;
+  auto const most = std::min(best_.value * (1 + kSearchLimits.simplify_tolerance),
+                             default_value / (1 + kSearchLimits.min_improvement));
+  for (std::size_t i = 0; i < count(); ++i) {
+    auto const& shares = best_.draft.shares[i];
+    if (std::count_if(shares.begin(), shares.end(), [](double bytes) { return bytes > 0; }) < 2) continue;
+    auto const largest = static_cast<std::size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+    for (auto const only : {set_.default_option[i], largest}) {
+      auto draft = best_.draft;
+      std::fill(draft.shares[i].begin(), draft.shares[i].end(), 0.0);
+      draft.shares[i][only] = static_cast<double>(set_.transfers[i].bytes.value());
+      auto next = rating_.rate(std::move(draft));
+      if (next.value > most) continue;
+      best_ = std::move(next);
+      break;
+    }
+  }
+}
+
+// Tries shares with each admission policy. Returns the best value found, infinity where none was tried.
+double DraftSearch::try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,
+                               std::span<AdmissionPolicy const> policies) {
+  auto best = kInfinity;
+  for (auto const& policy : policies) {
+    if (policy.max_utilisation > 0 && count() == 1) continue;
+    if (is_close_enough()) return best;
+    if (count() > kSearchLimits.max_searched_set && policy.priority == Priority::BottleneckFirst) continue;
+    best = std::min(best, try_draft({shares, policy.max_utilisation, policy.priority, pieces_per_share,
+                                     aim_.objective == Objective::Slowdown}));
+  }
+  return best;
+}
+
+// Tries a draft, and in small sets moves its bytes until the pieces of each transfer end together.
+double DraftSearch::try_draft(Draft draft) {
+  auto best = kInfinity;
+  auto const rounds = count() <= kSearchLimits.max_equalised_set ? kSearchLimits.equalisation_rounds : 1;
+  bool moves = true;
+  for (int round = 1; round <= rounds && moves; ++round) {
+    auto evaluation = evaluate(set_, model_, draft);
+    auto const value = value_of(evaluation);
+    if (value > best * (1 - kSearchLimits.min_equalisation_gain)) break;
+    best = value;
+    auto next = draft;
+    moves = round < rounds && equalise_finish_times(set_, model_, next, evaluation);
+    if (is_improvement(value)) best_ = {std::move(draft), std::move(evaluation), value};
+    draft = std::move(next);
+  }
+  return best;
+}
+
+void DraftSearch::search_locally() {
+  search_locally(1);
+  for (unsigned seed = 2; seed <= kSearchLimits.max_local_searches && has_gap(kSearchLimits.large_gap); ++seed)
+    search_locally(seed);
+}
+void DraftSearch::search_locally(unsigned seed) {
+  auto found = local_search(best_, set_, model_, rating_, lower_bound_, seed);
+  if (is_improvement(found.value)) best_ = std::move(found);
+}
+
+// Balances the loads of transfers of equal depth: they run at about the same time.
+std::vector<Shares> DraftSearch::balanced_shares() const {
+  auto shares = default_shares(set_);
+  auto const deepest = *std::max_element(set_.depth.begin(), set_.depth.end());
+  for (std::size_t depth = 0; depth <= deepest; ++depth) {
+    std::vector<SetMember> together;
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < count(); ++i) {
+      if (set_.depth[i] != depth || set_.transfers[i].bytes == Bytes(0)) continue;
+      members.push_back(i);
+      together.push_back({&set_.transfers[i], set_.default_option[i]});
+    }
+    if (together.empty()) continue;
+    auto found =
+        (aim_.effort == Effort::Quick ? balance_load_quickly(together, model_) : balance_load(together, model_)).shares;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      drop_small_pieces(model_, set_.transfers[members[k]], found[k]);
+      shares[members[k]] = std::move(found[k]);
+    }
+  }
+  return shares;
+}
+
+// The divisions of the lower bound's linear program, for transfers that may all begin at once: the one of the least
+// makespan, and the least congested one. Sets the lower bound.
+std::vector<std::vector<Shares>> DraftSearch::optimal_shares() {
+  if (aim_.objective == Objective::Slowdown || *std::max_element(set_.depth.begin(), set_.depth.end()) > 0) return {};
+  auto division = best_division(set_.transfers, model_);
+  if (!division) return {};
+  lower_bound_ = division->makespan.value();
+  std::vector<std::vector<Shares>> all;
+  for (auto* bytes : {&division->bytes, &division->least_congested}) {
+    if (bytes->empty()) continue;
+    for (std::size_t i = 0; i < count(); ++i) drop_small_pieces(model_, set_.transfers[i], (*bytes)[i]);
+    all.push_back(std::move(*bytes));
+  }
+  return all;
+}
+
+}  // namespace lanewise

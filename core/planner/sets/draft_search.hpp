@@ -1,0 +1,54 @@
+#pragma once
+// Searches the drafts of one transfer set for the best one.
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/planner/aim.hpp"
+#include "core/planner/sets/admission.hpp"
+#include "core/planner/sets/rated_draft.hpp"
+
+namespace lanewise {
+
+// Iterated local search (Lourenço, Martin and Stützle, 2003) over how bytes are divided, from several starts: default
+// options, balanced loads, the divisions of the lower bound's linear program, and schedules. Cheap starts come first;
+// the search ends when the best draft is close to the lower bound.
+class DraftSearch {
+ public:
+  // `set` and `model` must outlive it.
+  DraftSearch(TransferSet const& set, Model const& model, Aim aim)
+      : set_(set), model_(model), aim_(aim), rating_(set, model, aim.objective) {}
+
+  [[nodiscard]] double value_of(Evaluation const& evaluation) const { return rating_.value_of(evaluation); }
+
+  // The best draft that is clearly better than the default plan; its evaluation has no steps where there is none.
+  // `default_value`: of the plan in which all transfers go their default ways at once. `wanted`: a draft of a higher
+  // value is of no use, so costly steps that cannot be expected to reach it are left out.
+  RatedDraft run(double default_value, double wanted = std::numeric_limits<double>::infinity());
+
+ private:
+  void search_quickly();
+  void search();
+  RatedDraft search_schedules();
+  void simplify(double default_value);
+  double try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,
+                    std::span<AdmissionPolicy const> policies = kAdmissionPolicies);
+  double try_draft(Draft draft);
+  void search_locally();
+  void search_locally(unsigned seed);
+  [[nodiscard]] std::vector<Shares> balanced_shares() const;
+  std::vector<std::vector<Shares>> optimal_shares();
+  [[nodiscard]] std::size_t count() const { return set_.transfers.size(); }
+  [[nodiscard]] bool is_close_enough() const;
+  [[nodiscard]] bool has_gap(double gap) const;
+  [[nodiscard]] bool is_improvement(double value) const;
+
+  TransferSet const& set_;
+  Model const& model_;
+  Aim aim_;
+  Rating rating_;
+  double lower_bound_ = 0;  // seconds; 0: unknown
+  RatedDraft best_;
+};
+
+}  // namespace lanewise

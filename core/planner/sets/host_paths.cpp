@@ -1,0 +1,57 @@
+#include "core/planner/sets/host_paths.hpp"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "core/model/parameter.hpp"
+#include "core/planner/sets/load_balance.hpp"
+#include "core/planner/sets/search_limits.hpp"
+
+namespace lanewise {
+
+bool goes_through_host(TransferOption const& option) {
+  return option.way.mechanism == Mechanism::HostStaged || option.way.mechanism == Mechanism::SharedHost;
+}
+bool goes_by_nvlink(TransferOption const& option) { return option.way.mechanism == Mechanism::Nvlink; }
+
+HostPathMargin host_path_margin(TransferSet const& set, Model const& model, Objective objective) {
+  auto const& limits = kSearchLimits;
+  if (objective != Objective::Makespan) return {model, limits.min_host_path_gain, {}};
+  if (set.transfers.size() == 1)
+    return {model, limits.min_host_path_gain_if_predictable, limits.min_host_path_seconds_if_predictable};
+  bool all_by_nvlink = set.transfers.size() <= limits.small_set && model.assumed().is_nominal();
+  for (std::size_t i = 0; i < set.transfers.size(); ++i)
+    all_by_nvlink = all_by_nvlink && goes_by_nvlink(set.transfers[i].options[set.default_option[i]]);
+  if (!all_by_nvlink) return {model, limits.min_host_path_gain, {}};
+  auto const& slow_links = parameter_ranges()[static_cast<std::size_t>(Parameter::LinkUtilisation)];
+  return {model.with_assumptions({slow_links.parameter, slow_links.low}), limits.min_host_path_gain_if_predictable,
+          limits.min_host_path_seconds_if_predictable};
+}
+
+bool may_gain_from_host(TransferSet const& without_host, TransferSet const& with_host, HostPathMargin const& margin,
+                        double seconds) {
+  bool any = false;
+  std::vector<SetMember> first;  // transfers that wait for none
+  for (std::size_t i = 0; i < with_host.transfers.size(); ++i) {
+    auto const& transfer = with_host.transfers[i];
+    any = any || transfer.options.size() > without_host.transfers[i].options.size();
+    if (with_host.depth[i] == 0 && transfer.bytes > Bytes(0)) first.push_back({&transfer, with_host.default_option[i]});
+  }
+  if (!any) return false;
+  if (first.size() < with_host.transfers.size()) return true;
+  return can_balance_within(margin.longest_acceptable(seconds), first, margin.model);
+}
+
+bool uses_host_by_default(TransferSet const& set) {
+  auto const is_memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
+  for (std::size_t i = 0; i < set.transfers.size(); ++i) {
+    auto const& transfer = set.transfers[i];
+    if (is_memory(transfer.from) || is_memory(transfer.to) ||
+        goes_through_host(transfer.options[set.default_option[i]]))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace lanewise
