@@ -1,23 +1,18 @@
 #pragma once
 #include <stdexcept>
 
-#include "core/machine/machine_file.hpp"
+#include "core/interop/machines/machine_output.hpp"
 #include "core/measurement/measurement_writer.hpp"
 
 namespace lanewise {
 
-// The property of every reader and importer of machines: what it made survives its own file.
+// The property of every reader and importer of machines: a machine file written from what it made reads back as the
+// same machine. Throws std::logic_error when it does not.
 inline void check_reads_back(Machine const& machine, Catalogue& catalogue) {
-  auto const written = write_machine(machine);
-  try {
-    if (catalogue.machine_from(SourceText::from_memory("written.yaml", written)) == machine) return;
-  } catch (Error const& error) {
-    throw std::logic_error("a written machine is refused: " + std::string(error.what()) + "\n" + written);
-  }
-  throw std::logic_error("a machine does not read back equal:\n" + written);
+  static_cast<void>(checked_yaml(machine, catalogue, "the fuzzed text"));
 }
 
-// The same of measurements. What is written stands at other places, so the second file is held to the first.
+// The same of measurements. Positions differ between the files, so the second file is compared with the first.
 inline void check_reads_back(Measurement const& measurement) {
   auto const written = write_measurement(measurement);
   try {

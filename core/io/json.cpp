@@ -25,6 +25,11 @@ Seconds from_microseconds(double value) { return Seconds(unscaled(value, 1e6)); 
 double gigabytes_per_second(BytesPerSecond rate) { return rate.value() * 1e-9; }
 BytesPerSecond from_gigabytes_per_second(double value) { return BytesPerSecond(unscaled(value, 1e-9)); }
 
+bool is_json(SourceText const& source) {
+  auto const first = source.text().find_first_not_of(" \t\r\n");
+  return first != std::string::npos && source.text()[first] == '{';
+}
+
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema) {
   return parse_json(source, std::span(&schema, 1));
 }

@@ -11,6 +11,9 @@
 
 namespace lanewise {
 
+// Whether a text is a JSON object rather than YAML or plain text: its first character is a brace.
+bool is_json(SourceText const& source);
+
 // Throws InputError with line and column when the text is not JSON, or its "lanewise" word is another.
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema);
 // The same where files of several versions are read; an error asks for the first of them.

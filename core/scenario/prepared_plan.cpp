@@ -33,11 +33,6 @@ std::string const& machine_of(PlanningRequest const& request, Scenario const& sc
   throw InputError(fmt::format("scenario '{}' is for several machines; choose one with --on", scenario.name));
 }
 
-bool is_json(SourceText const& source) {
-  auto const first = source.text().find_first_not_of(" \t\r\n");
-  return first != std::string::npos && source.text()[first] == '{';
-}
-
 }  // namespace
 
 PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, MachineFinder const& find_machine,

@@ -66,7 +66,7 @@ class BandwidthTestReader {
   // "bandwidthTest-H2D-Pinned, Bandwidth = 12.3 GB/s, Time = 0.0026 s, Size = 32000000 bytes, NumDevsUsed = 1"
   void read_csv(BenchmarkLine const& line) {
     auto const name = line.words[0].text;
-    auto const after = [&](std::string_view key) -> BenchmarkWord const* {
+    auto const after = [&](std::string_view key) -> Word const* {
       for (std::size_t i = 0; i + 2 < line.words.size(); ++i)
         if (line.words[i].text == key && line.words[i + 1].text == "=") return &line.words[i + 2];
       return nullptr;

@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-std::vector<BenchmarkWord> words_of(std::string_view line) {
-  std::vector<BenchmarkWord> words;
-  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    auto const end = std::min(line.find_first_of(kBlanks, at), line.size());
-    words.push_back({line.substr(at, end - at), static_cast<int>(at) + 1});
-    at = line.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
-
 }  // namespace
 
 std::vector<BenchmarkLine> lines_of(SourceText const& source) {
@@ -44,11 +34,17 @@ std::optional<double> number_in(std::string_view word) {
 }
 
 std::optional<std::size_t> index_in(std::string_view word) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  // whole as a double, and as bytes
+  constexpr std::uint64_t kMaxExactInteger = std::uint64_t{1} << 53;  // a double holds every integer up to here
   std::uint64_t value = 0;
   auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || value > kMost) return std::nullopt;
+  if (error != std::errc() || end != word.data() + word.size() || value > kMaxExactInteger) return std::nullopt;
   return value;
+}
+
+YamlNode json_with_positions(SourceText const& source) {
+  auto text = source.text();
+  std::replace(text.begin(), text.end(), '\t', ' ');  // YAML does not allow tabs as indentation
+  return parse_yaml(SourceText::from_memory(source.name(), text));
 }
 
 std::string_view value_after(BenchmarkLine const& line, std::string_view label) {

@@ -5,19 +5,16 @@
 #include <vector>
 
 #include "core/interop/benchmarks/benchmark.hpp"
+#include "core/interop/words.hpp"
+#include "core/io/yaml.hpp"
 #include "core/model/model.hpp"
 
 namespace lanewise {
 
-struct BenchmarkWord {
-  std::string_view text;
-  int column = 0;
-};
-
 struct BenchmarkLine {
   int number = 0;
   std::string_view text;  // without blanks at both ends
-  std::vector<BenchmarkWord> words;
+  std::vector<Word> words;
   [[nodiscard]] bool empty() const { return words.empty(); }
   [[nodiscard]] bool starts_with(std::string_view beginning) const { return text.starts_with(beginning); }
   [[nodiscard]] bool has(std::string_view part) const { return text.find(part) != std::string_view::npos; }
@@ -27,6 +24,8 @@ std::vector<BenchmarkLine> lines_of(SourceText const& source);
 std::optional<double> number_in(std::string_view word);
 // A whole number from 0: an index, a count, a size in bytes.
 std::optional<std::size_t> index_in(std::string_view word);
+// JSON whose nodes know their line and column: it is read as YAML, of which JSON is a subset.
+YamlNode json_with_positions(SourceText const& source);
 // What stands behind a label such as "Driver Version:", without blanks; empty where the line does not begin with it.
 std::string_view value_after(BenchmarkLine const& line, std::string_view label);
 

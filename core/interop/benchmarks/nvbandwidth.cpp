@@ -6,22 +6,13 @@
 #include <algorithm>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
+#include "core/interop/benchmarks/nvbandwidth_output.hpp"
 
 namespace lanewise {
 namespace {
 
 constexpr Bytes kDefaultBuffer{std::int64_t{512} << 20};  // of -b since version 0.2
 constexpr Bytes kPointer{8};                              // what the latency tests load
-
-struct PrintedCell {
-  std::optional<double> value;  // absent: N/A
-  int line = 0, column = 0;
-};
-struct Test {
-  std::string name;
-  std::vector<std::vector<PrintedCell>> rows;
-  int line = 0;
-};
 
 enum class Pattern : std::uint8_t {
   HostToDevice,
@@ -62,118 +53,11 @@ constexpr std::array<TestForm, 19> kForms{
      {"host_device_latency", Pattern::HostLatency},
      {"device_to_device_latency", Pattern::DeviceLatency}}};
 
-// ---------------------------------------------------------------------------------------------------- what is printed
-
-class TextReader {
- public:
-  TextReader(SourceText const& source, BenchmarkBuilder& builder) : builder_(builder), lines_(lines_of(source)) {}
-
-  std::vector<Test> read() {
-    for (at_ = 0; at_ < lines_.size(); ++at_) {
-      auto const& line = lines_[at_];
-      if (auto const name = value_after(line, "Running "); !name.empty())
-        tests_.push_back({std::string(name.substr(0, name.find('.'))), {}, line.number});
-      else if (line.has("(row)") || line.has("GPU(column)"))
-        read_matrix(line);
-      else
-        read_environment(line);
-    }
-    return std::move(tests_);
-  }
-
- private:
-  void read_environment(BenchmarkLine const& line) {
-    builder_.environment("nvbandwidth", value_after(line, "nvbandwidth Version:"));
-    builder_.environment("cuda runtime", value_after(line, "CUDA Runtime Version:"));
-    builder_.environment("driver", value_after(line, "Driver Version:"));
-    if (line.starts_with("Device 0:")) builder_.environment("gpu", value_after(line, "Device 0:"));
-  }
-
-  // A line of column numbers, then a row for each number.
-  void read_matrix(BenchmarkLine const& title) {
-    if (tests_.empty())
-      return builder_.fail(title.number, 1, "a table before any 'Running NAME.' line: which test is it of?");
-    auto const header = at_ + 1;
-    if (header >= lines_.size() || lines_[header].empty() || !index_in(lines_[header].words[0].text))
-      return builder_.fail(title.number, 1, "a line with the numbers of the columns must follow");
-    auto const columns = lines_[header].words.size();
-    std::vector<std::vector<PrintedCell>> rows;
-    for (at_ = header + 1; at_ < lines_.size() && !lines_[at_].empty() && index_in(lines_[at_].words[0].text); ++at_) {
-      auto const& line = lines_[at_];
-      if (line.words.size() != columns + 1) {
-        builder_.fail(line.number, line.words[0].column, fmt::format("expected a row of {} figures", columns));
-        continue;
-      }
-      std::vector<PrintedCell> row;
-      for (std::size_t i = 1; i < line.words.size(); ++i) row.push_back(cell(line, line.words[i]));
-      rows.push_back(std::move(row));
-    }
-    --at_;
-    // Tests of both directions print each, then the total: the last table counts.
-    tests_.back().rows = std::move(rows);
-  }
-
-  PrintedCell cell(BenchmarkLine const& line, BenchmarkWord const& word) {
-    auto const value = number_in(word.text);
-    if (!value && word.text != "N/A")
-      builder_.fail(line.number, word.column, fmt::format("'{}': expected a number or N/A", word.text));
-    return {value, line.number, word.column};
-  }
-
-  BenchmarkBuilder& builder_;
-  std::vector<BenchmarkLine> lines_;
-  std::size_t at_ = 0;
-  std::vector<Test> tests_;
-};
-
-std::vector<Test> read_json(SourceText const& source, BenchmarkBuilder& builder) {
-  auto text = source.text();
-  std::replace(text.begin(), text.end(), '\t', ' ');
-  auto const root = parse_yaml(SourceText::from_memory(source.name(), text));  // JSON is YAML, and this one has places
-  auto const* top = root.find("nvbandwidth");
-  auto const* list = top != nullptr ? top->find("testcases") : nullptr;
-  if (list == nullptr || list->kind != YamlKind::Sequence) {
-    builder.fail(root.line, root.column, "expected {\"nvbandwidth\": {\"testcases\": [...]}}");
-    return {};
-  }
-  for (auto const& [key, name] :
-       {std::pair{"version", "nvbandwidth"}, std::pair{"CUDA Runtime Version", "cuda runtime"},
-        std::pair{"Driver Version", "driver"}})
-    if (auto const* node = top->find(key); node != nullptr && node->kind == YamlKind::Scalar)
-      builder.environment(name, node->text);
-  if (auto const* devices = top->find("GPU Device list"); devices != nullptr && !devices->items.empty())
-    builder.environment("gpu", devices->items.front().text);
-  std::vector<Test> tests;
-  for (auto const& item : list->items) {
-    auto const* name = item.find("name");
-    if (name == nullptr || name->kind != YamlKind::Scalar) {
-      builder.fail(item.line, item.column, "a testcase without a name");
-      continue;
-    }
-    Test test{name->text, {}, name->line};
-    if (auto const* matrix = item.find("bandwidth_matrix"); matrix != nullptr) {
-      for (auto const& row : matrix->items) {
-        std::vector<PrintedCell> cells;
-        for (auto const& value : row.items) {
-          cells.push_back({number_in(value.text), value.line, value.column});
-          if (!cells.back().value && value.text != "N/A" && value.kind != YamlKind::Null)
-            builder.fail(value.line, value.column, fmt::format("'{}': expected a number or N/A", value.text));
-        }
-        test.rows.push_back(std::move(cells));
-      }
-    }
-    tests.push_back(std::move(test));
-  }
-  return tests;
-}
-
-// ------------------------------------------------------------------------------------------------------ what it means
-
 class Interpreter {
  public:
   explicit Interpreter(BenchmarkBuilder& builder) : builder_(builder), bytes_(builder.bytes_or(kDefaultBuffer)) {}
 
-  void take(Test const& test) {
+  void take(NvbandwidthTest const& test) {
     bool const kernel = test.name.ends_with("_sm");
     auto const base = kernel || test.name.ends_with("_ce") ? test.name.substr(0, test.name.size() - 3) : test.name;
     auto const found =
@@ -189,7 +73,7 @@ class Interpreter {
   }
 
  private:
-  void read(Test const& test, bool kernel) {
+  void read(NvbandwidthTest const& test, bool kernel) {
     switch (form_->pattern) {
       case Pattern::DeviceToDevice:
         if (kernel) like_.op = form_->pulled ? Op::Read : Op::Write;
@@ -213,7 +97,7 @@ class Interpreter {
   }
 
   // A figure of one GPU, in a row over all.
-  void read_device(std::vector<PrintedCell> const& row, std::size_t i) {
+  void read_device(std::vector<NvbandwidthCell> const& row, std::size_t i) {
     auto const& cell = row[i];
     auto const gpu = builder_.gpu(i, cell.line, cell.column);
     if (gpu.empty()) return;
@@ -249,7 +133,7 @@ class Interpreter {
   }
 
   // The total of one GPU with all others. GPUs without peer access are not among them.
-  void read_star(std::size_t gpus, std::size_t centre, PrintedCell const& cell) {
+  void read_star(std::size_t gpus, std::size_t centre, NvbandwidthCell const& cell) {
     std::vector<MeasuredFlow> flows;
     auto const gpu = builder_.gpu(centre, cell.line, cell.column);
     for (std::size_t k = 0; k < gpus; ++k) {
@@ -264,7 +148,7 @@ class Interpreter {
 
   // Rows and columns of GPUs. The row's GPU writes to the column's, or reads from it. N/A off the diagonal: the driver
   // gave no peer access.
-  void read_pairs(Test const& test) {
+  void read_pairs(NvbandwidthTest const& test) {
     auto rows = test.rows;
     auto const columns = rows.front().size();
     if (form_->both_ways && rows.size() == 3 * columns)
@@ -293,7 +177,7 @@ class Interpreter {
   }
 
   // One series for each mechanism that a test's pairs take.
-  void add(std::vector<MeasuredFlow> flows, Bytes bytes, PrintedCell const& cell, double scale = 1e9) {
+  void add(std::vector<MeasuredFlow> flows, Bytes bytes, NvbandwidthCell const& cell, double scale = 1e9) {
     auto like = like_;
     if (like.mechanism == Mechanism::PcieP2p) like.name += "-pcie";
     builder_.add(like, std::move(flows), bytes, *cell.value * scale, cell.line, cell.column);
@@ -310,9 +194,7 @@ class Interpreter {
 Measurement read_nvbandwidth(SourceText const& source, Machine const& machine, BenchmarkOptions const& options) {
   BenchmarkBuilder builder(source, machine, options, Benchmark::Nvbandwidth);
   builder.method("nvbandwidth: copies started together behind a spinning kernel; _ce by copy engines, _sm by kernels");
-  auto const first = source.text().find_first_not_of(" \t\r\n");
-  bool const json = first != std::string::npos && source.text()[first] == '{';
-  auto const tests = json ? read_json(source, builder) : TextReader(source, builder).read();
+  auto const tests = read_nvbandwidth_tests(source, builder);
   Interpreter interpreter(builder);
   for (auto const& test : tests) interpreter.take(test);
   return builder.finish();

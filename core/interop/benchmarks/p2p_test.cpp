@@ -72,7 +72,7 @@ class P2pTestReader {
     --at_;
   }
 
-  void connect(std::size_t i, std::size_t k, BenchmarkLine const& line, BenchmarkWord const& word) {
+  void connect(std::size_t i, std::size_t k, BenchmarkLine const& line, Word const& word) {
     if (word.text != "0" && word.text != "1")
       return builder_.fail(line.number, word.column, fmt::format("'{}': expected 0 or 1", word.text));
     if (i == k) return;
@@ -90,8 +90,7 @@ class P2pTestReader {
     return false;
   }
 
-  void take(MatrixKind const& table, std::size_t i, std::size_t k, BenchmarkLine const& line,
-            BenchmarkWord const& word) {
+  void take(MatrixKind const& table, std::size_t i, std::size_t k, BenchmarkLine const& line, Word const& word) {
     auto const value = number_in(word.text);
     if (!value) return builder_.fail(line.number, word.column, fmt::format("'{}': expected a number", word.text));
     auto const row = builder_.gpu(i, line.number, word.column);
@@ -118,7 +117,7 @@ class P2pTestReader {
 
   // A copy inside one GPU; the same with and without peer access, so it is taken once.
   void take_local(MatrixKind const& table, std::string const& gpu, double value, BenchmarkLine const& line,
-                  BenchmarkWord const& word) {
+                  Word const& word) {
     if (table.enabled || table.both_ways) return;
     MeasuredSeries like;
     like.name = table.latency ? "local-latency" : "local-bandwidth";

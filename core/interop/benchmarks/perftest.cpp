@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
+#include "core/io/json.hpp"
 
 namespace lanewise {
 namespace {
@@ -54,9 +55,7 @@ class PerftestReader {
 
   // {"test_info": {"test": "RDMA_Write BW Test", ...}, "results": {"MsgSize": 65536, "BW_average": 22900.1, ...}}
   void read_json() {
-    auto text = source_.text();
-    std::replace(text.begin(), text.end(), '\t', ' ');
-    auto const root = parse_yaml(SourceText::from_memory(source_.name(), text));
+    auto const root = json_with_positions(source_);
     auto const* info = root.find("test_info");
     auto const* results = root.find("results");
     if (info == nullptr || results == nullptr)
@@ -170,8 +169,7 @@ Measurement read_perftest(SourceText const& source, Machine const& machine, Benc
   BenchmarkBuilder builder(source, machine, options, Benchmark::Perftest);
   builder.method("perftest: bandwidth is the average of many in flight, latency the median (t_typical)");
   PerftestReader reader(source, machine, builder);
-  auto const first = source.text().find_first_not_of(" \t\r\n");
-  if (first != std::string::npos && source.text()[first] == '{')
+  if (is_json(source))
     reader.read_json();
   else
     reader.read_text();

@@ -17,10 +17,15 @@ void check_name(std::string const& name) {
 
 std::string checked_yaml(Machine const& machine, Catalogue& catalogue, std::string const& origin) {
   auto yaml = write_machine(machine);
-  auto const read_back = SourceText::from_memory(machine.name + ".yaml", yaml);
-  if (catalogue.machine_from(read_back) != machine)
-    throw std::logic_error(fmt::format("the machine made of {} does not read back equal; please report this", origin));
-  return yaml;
+  auto const defect = [&](std::string const& what) {
+    return std::logic_error(fmt::format("the machine made of {} {}; please report this", origin, what));
+  };
+  try {
+    if (catalogue.machine_from(SourceText::from_memory(machine.name + ".yaml", yaml)) == machine) return yaml;
+  } catch (Error const& error) {
+    throw defect(fmt::format("is refused by its own reader: {}", error.what()));
+  }
+  throw defect("does not read back equal");
 }
 
 }  // namespace lanewise

@@ -7,82 +7,18 @@
 #include <set>
 
 #include "core/interop/machines/machine_builder.hpp"
+#include "core/interop/machines/topo_groups.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/io/spelling.hpp"
 
 namespace lanewise {
 namespace {
 
-using Group = std::vector<std::size_t>;  // devices, in the order of the table
-
-// Devices of `among` that hang together by distances of at most `level`.
-std::vector<Group> groups_within(TopoMatrix const& matrix, Group const& among, PathClass level) {
-  std::vector<Group> groups;
-  std::set<std::size_t> taken;
-  for (auto const first : among) {
-    if (!taken.insert(first).second) continue;
-    Group group{first};
-    for (std::size_t i = 0; i < group.size(); ++i)
-      for (auto const other : among)
-        if (auto const path = matrix.at(group[i], other).path; path && *path <= level && taken.insert(other).second)
-          group.push_back(other);
-    std::sort(group.begin(), group.end());
-    groups.push_back(std::move(group));
-  }
-  return groups;
-}
-
-Group all_devices(TopoMatrix const& matrix) {
-  Group all(matrix.devices.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
 // A NUMA node with its devices.
 struct Domain {
-  Group devices;
+  DeviceGroup devices;
   std::optional<int> numa;  // as the table says
   std::string cores;
-};
-
-// Finds what no tree can show: three devices of which two pairs are nearer than the third allows.
-class ContradictionFinder {
- public:
-  ContradictionFinder(TopoMatrix const& matrix, SourceText const& source) : matrix_(matrix), source_(source) {}
-
-  void throw_if_any() {
-    for (auto const level : {PathClass::Pix, PathClass::Pxb, PathClass::Phb, PathClass::Node})
-      for (auto const& group : groups_within(matrix_, all_devices(matrix_), level))
-        for (auto const a : group)
-          for (auto const b : group)
-            if (auto const& cell = matrix_.at(a, b); b > a && cell.path && *cell.path > level) report(a, b, level);
-    diagnostics_.throw_if_any();
-  }
-
- private:
-  void report(std::size_t a, std::size_t b, PathClass level) {
-    if (!reported_.insert({a, b}).second) return;
-    auto const near = [&](std::size_t x, std::size_t y) {
-      return matrix_.at(x, y).path && *matrix_.at(x, y).path <= level;
-    };
-    auto const name = [&](std::size_t i) -> std::string const& { return matrix_.devices[i].label; };
-    auto const& cell = matrix_.at(a, b);
-    std::string why = fmt::format("other devices join them by {} or nearer", to_string(level));
-    for (std::size_t c = 0; c < matrix_.devices.size(); ++c)
-      if (c != a && c != b && near(a, c) && near(c, b)) {
-        why = fmt::format("{} and {} are {}, {} and {} are {}", name(a), name(c), to_string(*matrix_.at(a, c).path),
-                          name(c), name(b), to_string(*matrix_.at(c, b).path));
-        break;
-      }
-    diagnostics_.add({source_.name(), cell.line, cell.column},
-                     fmt::format("{} and {} cannot be {}: {}", name(a), name(b), to_string(*cell.path), why),
-                     source_.line(cell.line));
-  }
-
-  TopoMatrix const& matrix_;
-  SourceText const& source_;
-  Diagnostics diagnostics_;
-  std::set<std::pair<std::size_t, std::size_t>> reported_;
 };
 
 class TopoImporter {
@@ -193,7 +129,7 @@ class TopoImporter {
     return domains;
   }
 
-  Domain affinity_of(Group const& group) {
+  Domain affinity_of(DeviceGroup const& group) {
     Domain said{group, {}, {}};
     for (auto const i : group) {
       auto const& device = matrix_.devices[i];
@@ -206,7 +142,7 @@ class TopoImporter {
     return said;
   }
 
-  [[nodiscard]] bool parted(Group const& a, Group const& b) const {
+  [[nodiscard]] bool parted(DeviceGroup const& a, DeviceGroup const& b) const {
     return std::any_of(a.begin(), a.end(), [&](auto const x) {
       return std::any_of(b.begin(), b.end(), [&](auto const y) { return matrix_.at(x, y).path.has_value(); });
     });
@@ -242,7 +178,7 @@ class TopoImporter {
   }
 
   // What hangs from one root port: a device, a switch, or a switch of switches.
-  void add_tree(Group const& devices, HostBridgeId bridge) {
+  void add_tree(DeviceGroup const& devices, HostBridgeId bridge) {
     auto const root_port = builder_.add_root_port(builder_.next_name(PciKind::RootPort), bridge);
     if (devices.size() == 1) return add_device(devices[0], root_port, bridge);
     auto const switches = groups_within(matrix_, devices, PathClass::Pix);
@@ -275,7 +211,7 @@ class TopoImporter {
   }
 
   // -------------------------------------------------------------------------------------------------------- NVLink
-  [[nodiscard]] Group gpus() const {
+  [[nodiscard]] DeviceGroup gpus() const {
     auto all = all_devices(matrix_);
     std::erase_if(all, [&](auto const i) { return !matrix_.devices[i].gpu; });
     return all;
@@ -328,7 +264,7 @@ class TopoImporter {
 
 Machine read_topo_m(SourceText const& source, TopoOptions const& options, Catalogue& catalogue) {
   auto const matrix = read_topo_matrix(source);
-  ContradictionFinder(matrix, source).throw_if_any();
+  check_tree_exists(matrix, source);
   return TopoImporter(matrix, source, options, catalogue).import();
 }
 

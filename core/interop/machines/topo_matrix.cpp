@@ -5,28 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
+
+#include "core/interop/words.hpp"
 
 namespace lanewise {
 namespace {
 
 constexpr std::size_t kMaxDevices = 256;
 constexpr int kMaxNvlinks = 1024;
-
-struct Token {
-  std::string_view text;
-  int column = 0;
-};
-
-std::vector<Token> tokens_of(std::string_view line) {
-  std::vector<Token> tokens;
-  for (std::size_t i = 0; i < line.size();) {
-    auto const start = line.find_first_not_of(" \t", i);
-    if (start == std::string_view::npos) break;
-    i = std::min(line.size(), line.find_first_of(" \t", start));
-    tokens.push_back({line.substr(start, i - start), static_cast<int>(start) + 1});
-  }
-  return tokens;
-}
 
 std::optional<int> whole_number(std::string_view text) {
   int value = 0;
@@ -36,23 +23,24 @@ std::optional<int> whole_number(std::string_view text) {
 
 bool is_gpu_label(std::string_view text) { return text.starts_with("GPU") && whole_number(text.substr(3)); }
 
-struct Word {
+struct DistanceWord {
   std::string_view text;
   PathClass path;
 };
 // SOC is what drivers before 2016 printed for SYS.
-constexpr std::array<Word, 7> kWords{{{"X", PathClass::Self},
-                                      {"PIX", PathClass::Pix},
-                                      {"PXB", PathClass::Pxb},
-                                      {"PHB", PathClass::Phb},
-                                      {"NODE", PathClass::Node},
-                                      {"SYS", PathClass::Sys},
-                                      {"SOC", PathClass::Sys}}};
+constexpr std::array<DistanceWord, 7> kDistanceWords{{{"X", PathClass::Self},
+                                                      {"PIX", PathClass::Pix},
+                                                      {"PXB", PathClass::Pxb},
+                                                      {"PHB", PathClass::Phb},
+                                                      {"NODE", PathClass::Node},
+                                                      {"SYS", PathClass::Sys},
+                                                      {"SOC", PathClass::Sys}}};
 
 std::optional<TopoMatrix::Cell> cell_of(std::string_view text) {
   TopoMatrix::Cell cell;
-  auto const* const word = std::find_if(kWords.begin(), kWords.end(), [&](Word const& w) { return w.text == text; });
-  if (word != kWords.end()) {
+  auto const* const word =
+      std::find_if(kDistanceWords.begin(), kDistanceWords.end(), [&](DistanceWord const& w) { return w.text == text; });
+  if (word != kDistanceWords.end()) {
     cell.path = word->path;
     return cell;
   }
@@ -72,7 +60,7 @@ class MatrixReader {
 
   TopoMatrix read() {
     int line = 1;
-    while (line <= source_.line_count() && !is_header(tokens_of(source_.line(line)))) ++line;
+    while (line <= source_.line_count() && !is_header(words_of(source_.line(line)))) ++line;
     if (line > source_.line_count())
       fail_whole("no table of 'nvidia-smi topo -m' in it: its first line names the columns, GPU0 and so on");
     read_header(line);
@@ -93,41 +81,41 @@ class MatrixReader {
   }
   [[noreturn]] void fail_whole(std::string message) const { refuse_at(source_.whole(), std::move(message)); }
 
-  static bool is_header(std::vector<Token> const& tokens) {
-    return !tokens.empty() && is_gpu_label(tokens[0].text) && (tokens.size() == 1 || !cell_of(tokens[1].text));
+  static bool is_header(std::vector<Word> const& words) {
+    return !words.empty() && is_gpu_label(words[0].text) && (words.size() == 1 || !cell_of(words[1].text));
   }
 
   // -------------------------------------------------------------------------------------------------------- header
   void read_header(int line) {
     header_line_ = line;
-    auto const tokens = tokens_of(source_.line(line));
+    auto const words = words_of(source_.line(line));
     std::size_t i = 0;
-    for (; i < tokens.size() && !begins_affinity(tokens, i); ++i) {
-      auto const text = std::string(tokens[i].text);
-      if (find(text)) fail(line, tokens[i].column, fmt::format("the column '{}' stands twice", text));
+    for (; i < words.size() && !begins_affinity(words, i); ++i) {
+      auto const text = std::string(words[i].text);
+      if (find(text)) fail(line, words[i].column, fmt::format("the column '{}' stands twice", text));
       TopoMatrix::Device device;
       device.label = text;
       device.gpu = is_gpu_label(text);
       if (!device.gpu && !is_numbered_nic(text)) device.device_name = text;
       matrix_.devices.push_back(std::move(device));
-      columns_.push_back(tokens[i].column);
+      columns_.push_back(words[i].column);
     }
     if (matrix_.devices.size() > kMaxDevices)
       fail(line, 1, fmt::format("{} columns; at most {} are read", matrix_.devices.size(), kMaxDevices));
-    for (; i < tokens.size(); ++i) {
-      if (tokens[i].text == "CPU")
+    for (; i < words.size(); ++i) {
+      if (words[i].text == "CPU")
         extras_.push_back('c');
-      else if (tokens[i].text == "NUMA" && i + 1 < tokens.size() && tokens[i + 1].text == "Affinity")
+      else if (words[i].text == "NUMA" && i + 1 < words.size() && words[i + 1].text == "Affinity")
         extras_.push_back('n');
-      else if (tokens[i].text == "GPU")
+      else if (words[i].text == "GPU")
         extras_.push_back('g');
     }
     matrix_.cells.resize(matrix_.devices.size());
   }
 
   // "CPU Affinity", "NUMA Affinity" or "GPU NUMA ID" begins here.
-  static bool begins_affinity(std::vector<Token> const& tokens, std::size_t i) {
-    auto const& text = tokens[i].text;
+  static bool begins_affinity(std::vector<Word> const& words, std::size_t i) {
+    auto const& text = words[i].text;
     return text == "CPU" || text == "NUMA" || text == "GPU";
   }
   static bool is_numbered_nic(std::string_view text) { return text.starts_with("NIC") && whole_number(text.substr(3)); }
@@ -147,55 +135,55 @@ class MatrixReader {
 
   // False when the legend begins here instead.
   bool read_row(int line) {
-    auto const tokens = tokens_of(source_.line(line));
-    if (tokens.empty()) return true;
-    if (tokens[0].text == "Legend:" || (tokens[0].text == "NIC" && tokens.size() > 1)) return false;
-    auto const row = find(tokens[0].text);
+    auto const words = words_of(source_.line(line));
+    if (words.empty()) return true;
+    if (words[0].text == "Legend:" || (words[0].text == "NIC" && words.size() > 1)) return false;
+    auto const row = find(words[0].text);
     if (!row) {
-      fail(line, tokens[0].column, fmt::format("a row of '{}', which is not a column", tokens[0].text));
+      fail(line, words[0].column, fmt::format("a row of '{}', which is not a column", words[0].text));
       return true;
     }
     auto& device = matrix_.devices[*row];
     if (device.line != 0) {
-      fail(line, tokens[0].column,
+      fail(line, words[0].column,
            fmt::format("the row '{}' stands twice (first at line {})", device.label, device.line));
       return true;
     }
     device.line = line;
-    read_cells(line, *row, tokens);
-    if (tokens.size() > matrix_.devices.size())
-      read_affinity(line, device, std::span(tokens).subspan(matrix_.devices.size() + 1));
+    read_cells(line, *row, words);
+    if (words.size() > matrix_.devices.size())
+      read_affinity(line, device, std::span(words).subspan(matrix_.devices.size() + 1));
     return true;
   }
 
-  void read_cells(int line, std::size_t row, std::vector<Token> const& tokens) {
+  void read_cells(int line, std::size_t row, std::vector<Word> const& words) {
     auto const columns = matrix_.devices.size();
     for (std::size_t i = 0; i < columns; ++i) {
       auto& cell = matrix_.cells[row].emplace_back();
-      if (i + 1 >= tokens.size()) {
-        if (i + 1 == tokens.size())
+      if (i + 1 >= words.size()) {
+        if (i + 1 == words.size())
           fail(line, static_cast<int>(source_.line(line).size()) + 1,
-               fmt::format("the row '{}' has {} of {} cells", tokens[0].text, i, columns));
+               fmt::format("the row '{}' has {} of {} cells", words[0].text, i, columns));
         continue;
       }
-      auto const& token = tokens[i + 1];
-      if (auto const found = cell_of(token.text))
+      auto const& word = words[i + 1];
+      if (auto const found = cell_of(word.text))
         cell = *found;
       else
-        fail(line, token.column,
-             fmt::format("'{}' is not known; allowed: X, PIX, PXB, PHB, NODE, SYS, NV1, NV2, ...", token.text));
+        fail(line, word.column,
+             fmt::format("'{}' is not known; allowed: X, PIX, PXB, PHB, NODE, SYS, NV1, NV2, ...", word.text));
       cell.line = line;
-      cell.column = token.column;
+      cell.column = word.column;
       if ((cell.path == PathClass::Self) != (i == row))
-        fail(line, token.column, "X stands where a device meets itself, and only there");
+        fail(line, word.column, "X stands where a device meets itself, and only there");
       if (cell.nvlinks > 0 && !(matrix_.devices[i].gpu && matrix_.devices[row].gpu))
-        fail(line, token.column, "NVLink joins GPUs only");
+        fail(line, word.column, "NVLink joins GPUs only");
     }
   }
 
-  void read_affinity(int line, TopoMatrix::Device& device, std::span<Token const> tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      auto const& [text, column] = tokens[i];
+  void read_affinity(int line, TopoMatrix::Device& device, std::span<Word const> words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      auto const& [text, column] = words[i];
       auto const meaning = i < extras_.size() ? extras_[i] : ' ';
       if (meaning == ' ') return fail(line, column, "more cells than columns");
       if (text == "N/A" || meaning == 'g') continue;
@@ -216,10 +204,10 @@ class MatrixReader {
 
   // "NIC0: mlx5_0"
   void read_legend(int line) {
-    auto const tokens = tokens_of(source_.line(line));
-    if (tokens.size() != 2 || !tokens[0].text.ends_with(':')) return;
-    auto const device = find(tokens[0].text.substr(0, tokens[0].text.size() - 1));
-    if (device && !matrix_.devices[*device].gpu) matrix_.devices[*device].device_name = tokens[1].text;
+    auto const words = words_of(source_.line(line));
+    if (words.size() != 2 || !words[0].text.ends_with(':')) return;
+    auto const device = find(words[0].text.substr(0, words[0].text.size() - 1));
+    if (device && !matrix_.devices[*device].gpu) matrix_.devices[*device].device_name = words[1].text;
   }
 
   void check_symmetry() {

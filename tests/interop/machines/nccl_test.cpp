@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/interop/machines/nccl/document.hpp"
+#include "core/interop/machines/nccl/notation.hpp"
 #include "core/machine/path_class.hpp"
 #include "tests/interop/import_test_support.hpp"
 

@@ -8,6 +8,8 @@
 #include <pugixml.hpp>
 #include <set>
 
+#include "core/interop/machines/nccl/notation.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -15,43 +17,6 @@ constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxCpus = 64;
 constexpr std::size_t kMaxFunctions = 4096;
 constexpr int kMaxLinks = 1024;
-constexpr std::size_t kMaxCores = 8192;  // CONFIG_NR_CPUS of Linux goes no further
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-bool is_hex(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-}
-
-// "0000:3b:00.0"; virtual devices have longer domains ("10000:01:00.0").
-bool is_bus_id(std::string_view text) {
-  auto const colon = text.find(':');
-  if (colon == std::string_view::npos || colon < 4 || colon > 8 || text.size() != colon + 8) return false;
-  return is_hex(text.substr(0, colon)) && is_hex(text.substr(colon + 1, 2)) && text[colon + 3] == ':' &&
-         is_hex(text.substr(colon + 4, 2)) && text[colon + 6] == '.' && is_hex(text.substr(colon + 7));
-}
-
-// "10de:20b0" of "0x10de" and "0x20b0"; empty when either is missing or says nothing (0xffff).
-std::string pci_id(std::string_view vendor, std::string_view device) {
-  auto const four = [](std::string_view text) {
-    return text.starts_with("0x") && text.size() == 6 && is_hex(text.substr(2));
-  };
-  if (!four(vendor) || !four(device) || lower(vendor) == "0xffff") return {};
-  return lower(fmt::format("{}:{}", vendor.substr(2), device.substr(2)));
-}
-
-// The family that CPUID displays. NCCL adds the extended family to the base family shifted by four: 0x8f stands for
-// 0xf + 8 = 23. Files edited by hand have the displayed one.
-int displayed_family(int family) {
-  bool const nccl_form = (family & 0xf) == 0xf && family > 0xf;
-  return nccl_form ? 0xf + (family >> 4) : family;
-}
-
 class NcclReader {
  public:
   explicit NcclReader(SourceText const& source) : source_(source) {}
@@ -156,7 +121,7 @@ class NcclReader {
       auto const cores = core_list(mask);
       if (!cores)
         fail(node, "affinity",
-             fmt::format("affinity=\"{}\" is not a mask of at most {} cores", mask.substr(0, 64), kMaxCores));
+             fmt::format("affinity=\"{}\" is not a mask of at most {} cores", mask.substr(0, 64), kMaxMaskedCores));
       cpu.cores = cores.value_or("");
     }
     cpu.arch = text(node, "arch");
@@ -214,7 +179,7 @@ class NcclReader {
   }
 
   void read_bus_id(pugi::xml_node node, NcclPci& pci) {
-    pci.bus_id = lower(text(node, "busid"));
+    pci.bus_id = lower_case(text(node, "busid"));
     if (pci.bus_id.empty()) return fail(node, "<pci> has no busid");
     if (!is_bus_id(pci.bus_id))
       fail(node, "busid", fmt::format("busid=\"{}\" is not a PCI address such as 0000:3b:00.0", pci.bus_id));
@@ -289,7 +254,7 @@ class NcclReader {
 
   void read_link(pugi::xml_node node, NcclLink::Kind kind, NcclGpu& gpu) {
     if (++links_ > kMaxFunctions * 8) return fail(node, "too many links between GPUs");
-    NcclLink link{kind, lower(text(node, "target")), lower(text(node, "tclass")),
+    NcclLink link{kind, lower_case(text(node, "target")), lower_case(text(node, "tclass")),
                   number(node, "count", 1, 1, kMaxLinks), 0};
     if (kind == NcclLink::Kind::C2c)
       link.bandwidth = number(node, "bw", 0, 0, 100'000'000);
@@ -310,29 +275,6 @@ class NcclReader {
 };
 
 }  // namespace
-
-std::optional<std::string> core_list(std::string_view mask) {
-  std::vector<bool> cores;  // from core 0
-  for (auto rest = mask; !rest.empty();) {
-    auto const comma = rest.find_last_of(',');
-    auto const word = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
-    std::uint32_t bits = 0;
-    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), bits, 16);
-    if (word.empty() || error != std::errc() || end != word.data() + word.size() || cores.size() >= kMaxCores)
-      return std::nullopt;
-    for (int i = 0; i < 32; ++i) cores.push_back((bits >> i & 1U) != 0);
-  }
-  std::string list;
-  for (std::size_t first = 0; first < cores.size(); ++first) {
-    if (!cores[first]) continue;
-    auto last = first;
-    while (last + 1 < cores.size() && cores[last + 1]) ++last;
-    list += fmt::format("{}{}{}", list.empty() ? "" : ",", first, last > first ? fmt::format("-{}", last) : "");
-    first = last;
-  }
-  return list;
-}
 
 NcclSystem read_nccl_system(SourceText const& source) { return NcclReader(source).read(); }
 

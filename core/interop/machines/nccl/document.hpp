@@ -72,8 +72,4 @@ struct NcclSystem {
 // Throws InputError with everything that is wrong.
 NcclSystem read_nccl_system(SourceText const& source);
 
-// The list in which the kernel writes cores, of a mask of comma-separated 32-bit words: "ff,0000ffff" is "0-15,32-39".
-// nullopt when it is not a mask.
-std::optional<std::string> core_list(std::string_view mask);
-
 }  // namespace lanewise

@@ -1,0 +1,82 @@
+#include "core/interop/machines/topo_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace lanewise {
+
+std::vector<DeviceGroup> groups_within(TopoMatrix const& matrix, DeviceGroup const& among, PathClass level) {
+  std::vector<DeviceGroup> groups;
+  std::set<std::size_t> taken;
+  for (auto const first : among) {
+    if (!taken.insert(first).second) continue;
+    DeviceGroup group{first};
+    for (std::size_t i = 0; i < group.size(); ++i)
+      for (auto const other : among)
+        if (auto const path = matrix.at(group[i], other).path; path && *path <= level && taken.insert(other).second)
+          group.push_back(other);
+    std::sort(group.begin(), group.end());
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+DeviceGroup all_devices(TopoMatrix const& matrix) {
+  DeviceGroup all(matrix.devices.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+namespace {
+
+// Finds pairs that no tree can have: a third device is nearer to both of them than they are to each other.
+class ContradictionFinder {
+ public:
+  ContradictionFinder(TopoMatrix const& matrix, SourceText const& source) : matrix_(matrix), source_(source) {}
+
+  void throw_if_any() {
+    for (auto const level : {PathClass::Pix, PathClass::Pxb, PathClass::Phb, PathClass::Node})
+      for (auto const& group : groups_within(matrix_, all_devices(matrix_), level))
+        for (auto const a : group)
+          for (auto const b : group)
+            if (auto const& cell = matrix_.at(a, b); b > a && cell.path && *cell.path > level) report(a, b, level);
+    diagnostics_.throw_if_any();
+  }
+
+ private:
+  void report(std::size_t a, std::size_t b, PathClass level) {
+    if (!reported_.insert({a, b}).second) return;
+    auto const near = [&](std::size_t x, std::size_t y) {
+      return matrix_.at(x, y).path && *matrix_.at(x, y).path <= level;
+    };
+    auto const name = [&](std::size_t i) -> std::string const& { return matrix_.devices[i].label; };
+    auto const& cell = matrix_.at(a, b);
+    std::string why = fmt::format("other devices join them by {} or nearer", to_string(level));
+    for (std::size_t c = 0; c < matrix_.devices.size(); ++c)
+      if (c != a && c != b && near(a, c) && near(c, b)) {
+        why = fmt::format("{} and {} are {}, {} and {} are {}", name(a), name(c), to_string(*matrix_.at(a, c).path),
+                          name(c), name(b), to_string(*matrix_.at(c, b).path));
+        break;
+      }
+    diagnostics_.add({source_.name(), cell.line, cell.column},
+                     fmt::format("{} and {} cannot be {}: {}", name(a), name(b), to_string(*cell.path), why),
+                     source_.line(cell.line));
+  }
+
+  TopoMatrix const& matrix_;
+  SourceText const& source_;
+  Diagnostics diagnostics_;
+  std::set<std::pair<std::size_t, std::size_t>> reported_;
+};
+
+}  // namespace
+
+void check_tree_exists(TopoMatrix const& matrix, SourceText const& source) {
+  ContradictionFinder(matrix, source).throw_if_any();
+}
+
+}  // namespace lanewise

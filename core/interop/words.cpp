@@ -1,0 +1,18 @@
+#include "core/interop/words.hpp"
+
+#include <algorithm>
+
+namespace lanewise {
+
+std::vector<Word> words_of(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  std::vector<Word> words;
+  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    auto const end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back({line.substr(at, end - at), static_cast<int>(at) + 1});
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+}  // namespace lanewise
