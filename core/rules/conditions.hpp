@@ -1,12 +1,15 @@
 #pragma once
-// The facts about an attempt that rules ask for.
+// Facts about an attempt that several rules and the model ask for.
+#include <optional>
+#include <utility>
+#include <variant>
+
 #include "core/rules/peer_route.hpp"
 #include "core/rules/rule.hpp"
 
 namespace lanewise {
 
-// The functions that exchange packets over PCIe in an attempt, if any: who initiates, who is the target, and whether
-// the initiator reads.
+// One device's access to another's memory over PCIe: the initiator reads or writes the target.
 struct PeerAccess {
   PciId initiator{};
   PciId target{};
@@ -24,15 +27,15 @@ PeerAccesses peer_accesses(Attempt const& attempt);
 // The GPU at an end of the attempt, or nullopt.
 std::optional<PciId> gpu_at(Machine const& machine, Place const& place);
 
-// Whether this root complex forwards such packets; an unknown CPU forwards nothing.
+// Whether the root complex above the target forwards such an access; an unknown CPU forwards nothing.
 bool root_complex_forwards(Machine const& machine, PeerAccess const& access, PeerRoute const& route);
 
-// Passthrough virtual machine in which nothing announces these two as approved peers.
+// Whether the two are in a passthrough virtual machine that does not announce them as approved peers.
 bool unapproved_guest(Machine const& machine, PciId a, PciId b);
 
-// GPUs with an NVLink path between them, direct or through NVSwitch.
+// Whether NVLink joins two GPUs, directly or through NVSwitch.
 bool has_nvlink(Machine const& machine, PciId a, PciId b);
-// NVLink or C2C from a GPU to a CPU of the node that this memory is in.
+// Whether NVLink or C2C joins a GPU with a CPU of the host that this memory is in.
 bool has_nvlink(Machine const& machine, PciId gpu, NumaId memory);
 // The bundle that joins a GPU with a CPU of its host, or nullopt.
 struct CpuLink {
@@ -41,14 +44,58 @@ struct CpuLink {
   bool gpu_first = true;  // the GPU is the bundle's first end
 };
 std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu);
-// Whether devices reach this GPU's memory through its CPU as they reach the CPU's own: NVLink-C2C.
+// Whether devices reach this GPU's memory through its CPU, coherently, as they reach the CPU's own: NVLink-C2C.
 bool coherent_with_cpu(Machine const& machine, PciId gpu);
+// Whether a GPU is on an NVSwitch crossbar of its host.
 bool on_nvswitch(Machine const& machine, PciId gpu);
 
 // CUDA compute capability as a number (8.0), or nullopt where a GPU has none.
 std::optional<double> compute_capability(Part const& gpu);
 
-// How much of a GPU's memory others can map at once: BAR1 less what the driver keeps for itself.
+// How much of a GPU's memory others can map at once, in bytes: BAR1 less what the driver reserves. Nullopt where the
+// part gives no BAR1.
 std::optional<Bytes> bar1_window(Part const& gpu);
 
+namespace rules {
+
+// Of the host that the data are on.
+inline Settings const& settings_of(Attempt const& a) { return a.machine.at(a.machine.host_of(a.from)).settings; }
+inline Software const& software_of(Attempt const& a) { return a.machine.at(a.machine.host_of(a.from)).software; }
+// Both ends of a mechanism between two GPUs.
+inline std::pair<PciId, PciId> two_gpus(Attempt const& a) { return {std::get<PciId>(a.from), std::get<PciId>(a.to)}; }
+
+// Whether the predicate holds for a GPU at one of the ends, for the part of one, for a NIC of the way, or for one of
+// the peer accesses and its route.
+template <class Predicate>
+bool any_gpu(Attempt const& a, Predicate predicate) {
+  for (auto const& place : {a.from, a.to})
+    if (auto const gpu = gpu_at(a.machine, place); gpu && predicate(*gpu)) return true;
+  return false;
+}
+template <class Predicate>
+bool any_gpu_part(Attempt const& a, Predicate predicate) {
+  return any_gpu(a, [&](PciId gpu) {
+    auto const* part = a.machine.part_of(gpu);
+    return part != nullptr && predicate(*part);
+  });
+}
+
+template <class Predicate>
+bool any_access(Attempt const& a, Predicate predicate) {
+  auto const accesses = peer_accesses(a);
+  if (accesses.count > 0 &&
+      predicate(accesses.first, peer_route(a.machine, accesses.first.initiator, accesses.first.target)))
+    return true;
+  return accesses.count > 1 &&
+         predicate(accesses.second, peer_route(a.machine, accesses.second.initiator, accesses.second.target));
+}
+
+template <class Predicate>
+bool any_nic(Attempt const& a, Predicate predicate) {
+  for (auto const& nic : {a.way.nic_from, a.way.nic_to})
+    if (nic && predicate(*nic)) return true;
+  return false;
+}
+
+}  // namespace rules
 }  // namespace lanewise

@@ -13,29 +13,30 @@
 
 namespace lanewise {
 
-// A transfer as the rules look at it.
+// A transfer and one way to do it, as the rules see it. `way` must fit the places: GPUs at both ends of a mechanism
+// between GPUs, and so on.
 struct Attempt {
   Machine const& machine;
   Place from, to;
   Op op = Op::Copy;
   Way way;
   Bytes bytes{0};
-  int peers_of_source = 0;  // GPUs that the plan already maps as PCIe peers of the source, and of the destination
-  int peers_of_target = 0;
+  int peers_of_source = 0;  // PCIe peers that the plan already maps for the source
+  int peers_of_target = 0;  // and for the destination
 };
 
 struct Rule {
   std::string_view id;        // "P2P-ACS-REDIRECT"
   std::string_view sentence;  // what it says, for people
   std::string_view source;    // where it is from
-  bool refuses = true;        // false: it lets the transfer pass and changes its way
-  // Whether the rule speaks of this attempt (refuses it, or changes its way).
+  bool refuses = true;        // false: the transfer passes, by another route or at another price
+  // Whether the rule applies to the attempt: refuses it, or changes its way.
   bool (*applies)(Attempt const&) = nullptr;
 };
 
-// All rules, in the order in which they are asked.
+// All rules in the order of docs/rules.md. They live as long as the program.
 std::span<Rule const> all_rules();
-// The rules that concern a mechanism, in order: the first that refuses decides.
+// The rules of a mechanism in the order in which they are asked: the first that refuses decides.
 std::span<Rule const* const> rules_of(Mechanism mechanism);
 // The first rule that refuses the attempt, or nullptr when it is legal.
 Rule const* refusal(Attempt const& attempt);

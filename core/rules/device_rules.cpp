@@ -1,0 +1,102 @@
+// Rules of NICs, drives and other devices that reach GPU memory.
+#include "core/rules/conditions.hpp"
+#include "core/rules/predicates.hpp"
+
+namespace lanewise::rules {
+namespace {
+
+// GPU memory is mapped for others through p2pdma (dma-buf) rather than by raw address (peermem).
+bool by_dma_buf(Attempt const& a) { return software_of(a).dma_buf; }
+
+// A way between a GPU and a PCIe device that is neither drive nor NIC: a capture card, an accelerator.
+bool with_other_device(Attempt const& a) {
+  for (auto const& place : {a.from, a.to})
+    if (auto const* id = std::get_if<PciId>(&place); id != nullptr && a.machine.at(*id).kind == PciKind::Device)
+      return true;
+  return false;
+}
+
+}  // namespace
+
+bool no_network(Attempt const& a) {
+  bool const across = a.machine.host_of(a.from) != a.machine.host_of(a.to);
+  if (!across) return false;
+  auto const attached = [&](std::optional<PciId> nic) {
+    return nic && a.machine.fabric && a.machine.fabric->find(*nic) != nullptr;
+  };
+  return !attached(a.way.nic_from) || !attached(a.way.nic_to);
+}
+
+bool nic_without_verbs(Attempt const& a) {
+  return any_nic(a, [&](PciId nic) {
+    auto const* part = a.machine.part_of(nic);
+    return part == nullptr || !part->nic.rdma;
+  });
+}
+
+bool nic_without_gpudirect(Attempt const& a) {
+  return any_nic(a, [&](PciId nic) {
+    auto const* part = a.machine.part_of(nic);
+    return part == nullptr || !part->nic.gpudirect;
+  });
+}
+
+bool gpu_without_rdma(Attempt const& a) {
+  return any_gpu_part(a, [](Part const& part) { return !part.gpu.rdma; });
+}
+
+bool no_registration(Attempt const& a) {
+  auto const lacks = [&](Place const& place) {
+    auto const& software = a.machine.at(a.machine.host_of(place)).software;
+    return gpu_at(a.machine, place) && !software.peermem && !software.dma_buf;
+  };
+  return lacks(a.from) || lacks(a.to);
+}
+
+bool peermem_under_iommu(Attempt const& a) { return !by_dma_buf(a) && raw_address_under_iommu(a); }
+
+bool p2pdma_refuses(Attempt const& a) {
+  if (!by_dma_buf(a) || software_of(a).peermem) return false;
+  return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {
+    if (!route.through_root_complex(access.read)) return false;
+    auto const* cpu = a.machine.part_of(a.machine.socket_of(access.target));
+    if (cpu == nullptr) return true;
+    return cpu->cpu.p2pdma == P2pdma::No || (cpu->cpu.p2pdma == P2pdma::SameHostBridge && !route.same_host_bridge);
+  });
+}
+
+bool old_gpu_read_through_root_complex(Attempt const& a) {
+  return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {
+    auto const* gpu = a.machine.part_of(access.target);
+    if (!access.read || !route.through_root_complex(true) || gpu == nullptr) return false;
+    bool const ampere_or_later = compute_capability(*gpu).value_or(8.0) >= 8.0;
+    bool const has_links = gpu->gpu.nvlink_ports > 0;
+    return !ampere_or_later && !has_links;
+  });
+}
+
+bool relay_useless(Attempt const& a) {
+  auto const useless = [&](Place const& end, std::optional<PciId> relay) {
+    auto const gpu = gpu_at(a.machine, end);
+    return relay && (!gpu || *relay == *gpu || !has_nvlink(a.machine, *gpu, *relay));
+  };
+  return (!a.way.relay && !a.way.relay_to) || useless(a.from, a.way.relay) || useless(a.to, a.way.relay_to);
+}
+
+bool no_gpudirect_storage(Attempt const& a) { return !software_of(a).gpudirect_storage && !with_other_device(a); }
+
+// GPUDirect Storage wants physical addresses on x86; on Grace the IOMMU is what joins drive and GPU.
+bool storage_under_iommu(Attempt const& a) {
+  if (with_other_device(a)) return false;
+  auto const mode = settings_of(a).iommu;
+  auto const* id = std::get_if<PciId>(&a.from);
+  auto const* cpu = id != nullptr ? a.machine.part_of(a.machine.socket_of(*id)) : nullptr;
+  bool const grace = cpu != nullptr && cpu->cpu.vendor == "nvidia";
+  return grace ? mode == IommuMode::Off || mode == IommuMode::Passthrough : translates(mode);
+}
+
+bool device_without_registration(Attempt const& a) { return with_other_device(a) && no_registration(a); }
+
+bool device_under_iommu(Attempt const& a) { return with_other_device(a) && peermem_under_iommu(a); }
+
+}  // namespace lanewise::rules
