@@ -1,20 +1,20 @@
 #include "sim/simgrid_executor.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
 
 #include "core/estimate/demands.hpp"
+#include "core/estimate/engine_queue.hpp"
+#include "core/estimate/posted_writes.hpp"
 #include "core/io/json.hpp"
-#include "core/model/quirks.hpp"
 #include "core/plan/dag_runner.hpp"
 #include "sim/simulation.hpp"
 
 namespace lanewise::sim {
 namespace {
 
-// The plan's demands as links and flows: each used resource is a link, its capacity scaled so that every flow's weight
-// becomes a whole number of repetitions.
+// The plan's demands as links and flows. Each used resource is a link; its capacity is scaled so that every flow's
+// weight is a whole number of repetitions.
 class Platform {
  public:
   Platform(Model const& model, std::vector<Demand> const& demands, std::vector<Step> const& steps) : model_(model) {
@@ -45,34 +45,30 @@ class Platform {
   [[nodiscard]] std::vector<SharedLink> const& links() const { return links_; }
   [[nodiscard]] std::vector<Flow> const& flows() const { return flows_; }
 
-  // What each resource carried, busiest first.
+  // The bytes that each resource carried, busiest first.
   [[nodiscard]] std::vector<ResourceTrace> usage(SimulationResult const& result) const {
     std::vector<ResourceTrace> traces;
     for (std::size_t i = 0; i < resource_of_.size(); ++i) {
       auto const& resource = model_.resources().at(resource_of_[i]);
       auto const bytes = result.link_bytes[i] * unit_[i];
-      auto const most = model_.capacity(resource_of_[i])->value() * result.makespan;
-      if (bytes > 0) traces.push_back({resource.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
+      add_usage(traces, resource.name, bytes, model_.capacity(resource_of_[i])->value() * result.makespan);
     }
-    for (auto const& quirk : quirks_) {
-      auto const bytes = result.link_bytes[quirk.link];
-      auto const most = links_[quirk.link].bytes_per_second * result.makespan;
-      if (bytes > 0) traces.push_back({quirk.name, bytes, most > 0 ? std::min(1.0, bytes / most) : 0});
-    }
+    for (auto const& quirk : quirks_)
+      add_usage(traces, quirk.name, result.link_bytes[quirk.link],
+                links_[quirk.link].bytes_per_second * result.makespan);
     std::stable_sort(traces.begin(), traces.end(),
                      [](auto const& a, auto const& b) { return a.utilisation > b.utilisation; });
     return traces;
   }
 
  private:
-  // Links of their own behind those of the resources.
+  static void add_usage(std::vector<ResourceTrace>& traces, std::string const& name, double bytes, double max_bytes) {
+    if (bytes > 0) traces.push_back({name, bytes, max_bytes > 0 ? std::min(1.0, bytes / max_bytes) : 0});
+  }
+
+  // Links of their own after those of the resources.
   void add_quirks(std::vector<Step> const& steps) {
-    std::vector<PostedWrites> writes;
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      if (steps[i].way.mechanism == Mechanism::PcieP2p && steps[i].way.drive == Drive::Push &&
-          steps[i].work == Seconds(0))
-        writes.push_back({i, std::get<PciId>(steps[i].from), std::get<PciId>(steps[i].to)});
-    for (auto const& limit : posted_write_collapses(model_.machine(), writes)) {
+    for (auto const& limit : posted_write_limits(model_.machine(), steps)) {
       quirks_.push_back({links_.size(), limit.name});
       links_.push_back({limit.capacity.value()});
       for (auto const member : limit.members) flows_[member].uses.push_back({links_.size() - 1, 1});
@@ -91,61 +87,21 @@ class Platform {
   std::vector<Flow> flows_;
 };
 
-// Holds steps back until their engines are free; first come, first served.
-class EngineQueue {
- public:
-  EngineQueue(Model const& model, std::vector<Demand> const& demands) : demands_(demands) {
-    for (std::size_t i = 0; i < model.resources().engine_count(); ++i)
-      free_.push_back(model.resources().at(EngineId(i)).slots);
-  }
-
-  void ready(std::size_t step, std::function<void(std::size_t)> const& start) {
-    if (!take(step)) return waiting_.push_back(step);
-    start(step);
-  }
-
-  void finished(std::size_t step, std::function<void(std::size_t)> const& start) {
-    for (auto const engine : demands_[step].engines) ++free_[index(engine)];
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-      if (take(*it)) {
-        start(*it);
-        it = waiting_.erase(it);
-      } else {
-        ++it;
-      }
-    }
-  }
-
- private:
-  bool take(std::size_t step) {
-    auto const& engines = demands_[step].engines;
-    for (std::size_t i = 0; i < engines.size(); ++i) {
-      if (free_[index(engines[i])]-- > 0) continue;
-      for (std::size_t k = 0; k <= i; ++k) ++free_[index(engines[k])];  // all or none
-      return false;
-    }
-    return true;
-  }
-
-  std::vector<Demand> const& demands_;
-  std::vector<int> free_;
-  std::deque<std::size_t> waiting_;
-};
-
 }  // namespace
 
 Trace SimGridExecutor::run(Plan const& plan) {
   auto const demands = demands_of(model_, plan.steps);
   Platform const platform(model_, demands, plan.steps);
-  EngineQueue engines(model_, demands);
+  EngineQueue engines(model_.resources(), demands);
   DagRunner runner(plan.steps);
   using Start = std::function<void(std::size_t)>;
-  FlowScheduler const order{[&](Start const& start) { runner.begin([&](StepId step) { engines.ready(index(step), start); }); },
-                    [&](std::size_t flow, Start const& start) {
-                      engines.finished(flow, start);
-                      runner.finished(StepId(flow), [&](StepId step) { engines.ready(index(step), start); });
-                    }};
-  auto const result = simulate(platform.links(), platform.flows(), order);
+  FlowScheduler const scheduler{
+      [&](Start const& start) { runner.begin([&](StepId step) { engines.ready(index(step), start); }); },
+      [&](std::size_t flow, Start const& start) {
+        engines.finished(flow, start);
+        runner.finished(StepId(flow), [&](StepId step) { engines.ready(index(step), start); });
+      }};
+  auto const result = simulate(platform.links(), platform.flows(), scheduler);
   Trace trace;
   trace.mode = "sim";
   trace.machine = plan.machine;

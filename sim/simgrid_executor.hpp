@@ -1,5 +1,5 @@
 #pragma once
-// Runs a plan against a SimGrid model of the machine, made of the same demands as the planner's estimates.
+// Runs a plan in a SimGrid model of the machine. It takes the same demands, engine queue and order as the estimate.
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 
@@ -10,7 +10,7 @@ class SimGridExecutor : public Executor {
   // The model must outlive the executor.
   explicit SimGridExecutor(Model const& model) : model_(model) {}
 
-  // Throws PlanError when a step needs a figure that nobody knows.
+  // Throws PlanError when a step needs a figure that is unknown, or a dependency is missing or circular.
   Trace run(Plan const& plan) override;
 
  private:
@@ -19,7 +19,7 @@ class SimGridExecutor : public Executor {
 
 }  // namespace lanewise::sim
 
-// For a program that loads the simulator only when it simulates (loading SimGrid costs about 20 ms). The caller owns
-// what it gets.
+// For a program that loads this library only when it simulates (loading SimGrid takes about 20 ms). The caller owns the
+// executor.
 extern "C" lanewise::Executor* lanewise_make_sim_executor(lanewise::Model const* model);
 extern "C" char const* lanewise_sim_version();

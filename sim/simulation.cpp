@@ -15,16 +15,16 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-// Every path has the same raw latency, because SimGrid shares a link in proportion to 1 / latency; the true one comes
-// through the latency factor.
+// SimGrid shares a link in proportion to 1 / latency. So every path has the same raw latency, and the latency factor
+// makes it the flow's own.
 constexpr double kRawLatency = 1e-6;
-constexpr double kSmallestLatency = 1e-9;  // SimGrid's resolution; zero would change the sharing
-constexpr double kNeverLimits = 1e18;
+constexpr double kMinLatency = 1e-9;  // SimGrid's resolution; zero would change the sharing
+constexpr double kNoCap = 1e18;       // bytes per second, faster than any link
 
 class Simulation {
  public:
-  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& order)
-      : flows_(flows), order_(order) {
+  Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& scheduler)
+      : flows_(flows), scheduler_(scheduler) {
     connect_once();
     zone_ = compat::star_zone(engine_, "fabric");
     sink_ = compat::add_host(zone_, "sink");
@@ -35,7 +35,7 @@ class Simulation {
     }
     for (std::size_t i = 0; i < flows.size(); ++i) add_path(i);
     compat::set_latency_factor(zone_, [this](double, s4u::Host const*, s4u::Host const*, auto const&, auto const&) {
-      return std::max(starting_latency_, kSmallestLatency) / kRawLatency;
+      return std::max(starting_latency_, kMinLatency) / kRawLatency;
     });
     zone_->seal();
     live_.resize(flows.size());
@@ -45,14 +45,14 @@ class Simulation {
 
   SimulationResult run() {
     Current const current(this);
-    order_.begin([this](std::size_t flow) { start(flow); });
+    scheduler_.begin([this](std::size_t flow) { start(flow); });
     engine_.run();
     if (finished_ != flows_.size()) throw PlanError("the simulation ended with steps that nothing started");
     return std::move(result_);
   }
 
  private:
-  // Which simulation SimGrid's process-wide signals belong to.
+  // Marks the simulation that SimGrid's process-wide signals belong to.
   class Current {
    public:
     explicit Current(Simulation* simulation) { current_ = simulation; }
@@ -83,13 +83,13 @@ class Simulation {
     return link;
   }
 
-  // A source host per flow whose only route is the flow's. The route begins with a link of its own, which holds the cap
-  // and the latency: SimGrid looks for the flows that a starting one touches from its first link on, and skips it when
-  // another that started in the same instant has touched that link already. A star zone drops repeated links; a bypass
-  // route keeps them.
+  // Each flow has a source host whose only route is the flow's. The route begins with a link of its own, which has the
+  // cap and the latency: SimGrid searches for the flows that a starting flow affects from its first link on, and skips
+  // the search if another flow that started in the same instant has visited that link. A star zone drops repeated
+  // links; a bypass route keeps them.
   void add_path(std::size_t i) {
     auto const& flow = flows_[i];
-    auto const cap = flow.cap_bytes_per_second > 0 ? flow.cap_bytes_per_second : kNeverLimits;
+    auto const cap = flow.cap_bytes_per_second > 0 ? flow.cap_bytes_per_second : kNoCap;
     std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(add_link(fmt::format("own{}", i), cap, kRawLatency, true))};
     bool repeats = false;
     for (auto const& use : flow.uses) {
@@ -119,7 +119,7 @@ class Simulation {
     ++finished_;
     result_.flows[i].finish = now_;
     result_.makespan = std::max(result_.makespan, result_.flows[i].finish);
-    order_.finished(i, [this](std::size_t flow) { start(flow); });
+    scheduler_.finished(i, [this](std::size_t flow) { start(flow); });
   }
 
   void advanced(double elapsed) {
@@ -136,20 +136,21 @@ class Simulation {
   std::vector<s4u::Link*> links_;
   std::vector<s4u::Host*> sources_;
   std::vector<Flow> const& flows_;
-  FlowScheduler const& order_;
+  FlowScheduler const& scheduler_;
   double starting_latency_ = 0;
-  double now_ = 0;  // SimGrid's clock is the process's and never rewinds: its digits depend on what ran before
+  double now_ = 0;  // not SimGrid's clock, which never rewinds: its digits depend on earlier simulations
   std::size_t finished_ = 0;
   SimulationResult result_;
 };
 
 }  // namespace
 
-SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& order) {
+SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow> const& flows,
+                          FlowScheduler const& scheduler) {
   static std::mutex one_at_a_time;
   std::scoped_lock const lock(one_at_a_time);
   if (flows.empty()) return {};
-  return Simulation(links, flows, order).run();
+  return Simulation(links, flows, scheduler).run();
 }
 
 std::string simgrid_version() {

@@ -1,5 +1,6 @@
 #pragma once
-// A few transfers released together, without a simulator: max-min sharing of what their demands use, as SimGrid shares.
+// The makespan of a few transfers that are released together, by the estimate of core/estimate. Quirks of parts (such as
+// the posted-write collapse) do not count.
 #include <optional>
 #include <vector>
 
@@ -12,8 +13,8 @@ struct Released {
   Bytes bytes{0};
 };
 
-// When the last of them ends; nullopt where a figure is unknown, or they would queue for an engine: that takes the
-// simulator.
+// From their release to the end of the last. nullopt: a figure is unknown, or they would queue for an engine, which takes
+// the simulator.
 std::optional<Seconds> makespan_together(Model const& model, std::vector<Released> const& transfers);
 
 }  // namespace lanewise

@@ -1,5 +1,6 @@
 #pragma once
-// The demands of a plan's steps as they are run: moves, reductions, work, and the wait between a GPU's work and a send.
+// The demands of a plan's steps as they run: the model's of each move, those of reductions and computations, and the
+// costs between one step and the next.
 #include <vector>
 
 #include "core/model/model.hpp"
@@ -7,17 +8,17 @@
 
 namespace lanewise {
 
-// Of one step by itself. A reduction also reads and writes what the target holds; work holds its GPU for its time.
+// Of one step alone. A reduction also reads and writes what the target holds. A computation holds its GPU's
+// multiprocessors for its duration.
 Demand demand_of(Model const& model, Step const& step);
 
-// The same where other engines of its GPUs are at work meanwhile: a ring is slower then.
+// The same while other copy engines of its GPUs are busy, which slows rings of chunks.
 Demand demand_with_busy_engines(Model const& model, Step const& step);
 
-// Of all of them, with what passes between one step and the next. Throws PlanError naming a step for which a figure is
-// unknown.
+// Of all steps, with the costs between them. Throws PlanError naming a step for which a figure is unknown.
 std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps);
 
-// Whether two steps hold one and the same engine, or slots of it.
+// Whether two steps hold slots of the same engine.
 bool share_an_engine(Demand const& one, Demand const& other);
 
 }  // namespace lanewise

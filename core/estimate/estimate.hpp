@@ -1,6 +1,8 @@
 #pragma once
-// When each step of a plan would run, by the planner's own quick simulation of sharing, engines and order: what it
-// compares plans with. The simulator proper is the judge; a test holds the two to the same times.
+// When each step of a plan would run: the planner's own quick simulation of sharing, engines and order, by which it
+// compares plans. It and the SimGrid executor take the same demands, engine queue and order; a test holds their times
+// together.
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,20 +21,21 @@ struct Estimate {
   std::vector<Times> steps;
 };
 
-// Throws PlanError when steps wait for one another in a circle. `demands`: one a step, as demands_of makes them.
+// `demands`: one a step, as demands_of() makes them. Throws PlanError when a step waits for one that is not there, or
+// steps wait for one another in a circle.
 Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
 Estimate estimate(Model const& model, std::vector<Step> const& steps);
 
-// Who begins first of those that may.
+// Which of the steps that may start goes first.
 enum class Priority : std::uint8_t {
-  StepOrder,        // the earlier step
-  BottleneckFirst,  // that for whose fullest engine or link most work is left: it must never idle
+  StepOrder,        // the one listed first
+  BottleneckFirst,  // the one that needs the resource or engine with the most work left, which must never idle
 };
 
-// The same, but a step is also held back while what it passes is full: until the steps under way there, at the rates
-// they have alone, and it together take at most `fill` of every capacity. Adds the turns that make any executor keep to
-// this.
+// List scheduling (Graham 1966) with admission control. A step starts only if every resource on its route then stays at
+// or below `max_utilisation` of its capacity; running steps count at the rates that they have alone, and a step that is
+// alone on a resource always fits. Adds to `order_only` what makes any executor keep this order.
 Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands,
-                                 double fill, Priority first = Priority::StepOrder);
+                                 double max_utilisation, Priority priority = Priority::StepOrder);
 
 }  // namespace lanewise

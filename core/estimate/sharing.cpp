@@ -8,14 +8,14 @@
 namespace lanewise {
 namespace {
 
-// Rates this close are one: what rounding leaves between equal quotients.
-constexpr double kEqual = 1 + 1e-12;
-constexpr double kRest = 1e-9;  // of weights: less is none
-// All flows at once, each as fast as it is alone, leave that much of what is never full.
-constexpr double kLeft = 0.01;
+// Rates within this factor are equal: rounding leaves less between equal quotients.
+constexpr double kEqualRates = 1 + 1e-12;
+constexpr double kNoWeight = 1e-9;  // a sum of weights below this is a rest of rounding
+// A resource is never full if all flows at once, each at its rate alone, leave this part of it.
+constexpr double kMinSpare = 0.01;
 
-// What all flows at once would take of each capacity, as a part of it, were each as fast as it is alone.
-std::vector<double> most_taken(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
+// The part of each capacity that all flows at once would take at the rates that they have alone.
+std::vector<double> max_utilisations(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
   std::vector<double> most(capacities.size(), 0);
   for (auto const& flow : flows) {
     auto alone = flow.cap;
@@ -46,11 +46,11 @@ void Sharing::share(std::span<Flow*> flows) {
                                        [&](std::uint32_t resource) { return full_at_[resource]; });
     level =
         std::transform_reduce(rising_.begin(), rising_.end(), level, lower, [](Flow const* flow) { return flow->cap; });
-    // Who is held is decided before anyone is taken out.
-    auto const reached = level * kEqual;
+    // Find all flows that are held at this level before removing any.
+    auto const reached = level * kEqualRates;
     auto const held = std::partition(rising_.begin(), rising_.end(), [&](Flow const* flow) {
       bool rises = flow->cap > reached;
-      for (auto const& use : flow->uses) rises &= full_at_[use.resource] > reached;  // to branch would cost more
+      for (auto const& use : flow->uses) rises &= full_at_[use.resource] > reached;  // without branches: faster
       return rises;
     });
     for (auto it = held; it != rising_.end(); ++it) {
@@ -60,8 +60,8 @@ void Sharing::share(std::span<Flow*> flows) {
         auto& weight = weights_[use.resource];
         left = std::max(0.0, left - level * use.weight);
         weight -= use.weight;
-        // A sum of weights that went up and down again leaves a rest of rounding where nobody rises any more.
-        full_at_[use.resource] = weight > kRest ? left / weight : kNever;
+        // Adding and subtracting weights leaves a rest of rounding where no flow rises any more.
+        full_at_[use.resource] = weight > kNoWeight ? left / weight : kNever;
       }
     }
     rising_.erase(held, rising_.end());
@@ -72,10 +72,10 @@ void Sharing::share(std::span<Flow*> flows) {
 std::vector<bool> never_binding(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
   struct Known {
     bool is_used = false;
-    std::vector<std::uint32_t> fuller;  // of which no flow so far takes a smaller part
+    std::vector<std::uint32_t> fuller;  // other resources of which no flow so far takes a smaller part
   };
   std::vector<Known> known(capacities.size());
-  std::vector<double> part(capacities.size(), 0);  // that a flow takes
+  std::vector<double> part(capacities.size(), 0);  // of each capacity that one flow takes per unit
   for (auto const& flow : flows) {
     for (auto const& use : flow.uses) part[use.resource] += use.weight / capacities[use.resource];
     for (auto const& use : flow.uses) {
@@ -88,12 +88,12 @@ std::vector<bool> never_binding(std::vector<double> const& capacities, std::span
     }
     for (auto const& use : flow.uses) part[use.resource] = 0;
   }
-  auto const most = most_taken(capacities, flows);
+  auto const most = max_utilisations(capacities, flows);
   std::vector<bool> never(capacities.size(), false);
   for (std::size_t resource = 0; resource < never.size(); ++resource)
     never[resource] =
-        most[resource] < 1 - kLeft || std::any_of(known[resource].fuller.begin(), known[resource].fuller.end(),
-                                                  [&](std::uint32_t other) { return !never[other]; });
+        most[resource] < 1 - kMinSpare || std::any_of(known[resource].fuller.begin(), known[resource].fuller.end(),
+                                                      [&](std::uint32_t other) { return !never[other]; });
   return never;
 }
 

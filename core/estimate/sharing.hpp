@@ -1,6 +1,7 @@
 #pragma once
-// How flows share what they have in common: all rates rise together until something is full, those that it holds stay,
-// the others rise on (max-min fairness with weights, as SimGrid shares).
+// How flows share capacities: weighted max-min fairness by water filling (Bertsekas & Gallager, Data Networks, 1987),
+// as SimGrid's LMM solver shares. All rates rise together until a resource is full; its flows keep their rate, and the
+// others rise further.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,13 +12,13 @@ class Sharing {
  public:
   struct Use {
     std::uint32_t resource = 0;
-    double weight = 1;  // what a unit of the flow takes of the resource
+    double weight = 1;  // what one unit of the flow takes of the resource
   };
   // One flow; the uses must outlive it.
   struct Flow {
     std::span<Use const> uses;
-    double cap = 0;   // units a second, infinity where nothing caps it
-    double rate = 0;  // filled in
+    double cap = 0;   // units per second; infinity: none
+    double rate = 0;  // set by share()
   };
 
   explicit Sharing(std::vector<double> capacities) : capacities_(std::move(capacities)) {
@@ -27,20 +28,20 @@ class Sharing {
   }
 
   [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
-  // Sets the rate of every flow. A flow that uses nothing and has no cap gets an infinite one.
+  // Sets the rate of every flow. A flow that uses nothing and has no cap gets an infinite rate.
   void share(std::span<Flow*> flows);
 
  private:
   std::vector<double> capacities_;
-  std::vector<double> left_;     // of a resource
-  std::vector<double> weights_;  // of the flows that still rise, by resource
-  std::vector<double> full_at_;  // of a resource: their rate when it is full
+  std::vector<double> left_;     // of each capacity, beside the flows that have their rate
+  std::vector<double> weights_;  // for each resource, the sum over the flows that still rise
+  std::vector<double> full_at_;  // for each resource, the rate of these flows at which it is full
   std::vector<std::uint32_t> used_;
   std::vector<Flow*> rising_;
 };
 
-// By resource: whether it is never full, or never before another one, of which every flow takes as large a part or a
-// larger. Rates are the same without it. Of two that are alike one stays.
+// For each resource, whether rates are the same without it: it is never full, or every flow takes at least as large a
+// part of some other resource. Of two resources that are alike, one stays.
 std::vector<bool> never_binding(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows);
 
 }  // namespace lanewise

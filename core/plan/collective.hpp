@@ -1,5 +1,5 @@
 #pragma once
-// What several places do with their data together, in the words of MPI and NCCL.
+// Collective operations among several places, in the terms of MPI and NCCL.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ enum class CollectiveOp : std::uint8_t {
   AllReduce,      // all get the sum of all
   AllToAll,       // the m-th part of the n-th becomes the n-th part of the m-th
   AllToAllV,      // the same with parts of any sizes
-  Chain,          // the first's data goes on to the second, from there to the third, and so to the last
+  Chain,          // the first's data goes to the second, from there to the third, and so on to the last
 };
 std::string_view to_string(CollectiveOp op);
 std::vector<std::string> collective_op_names();
@@ -26,21 +26,21 @@ Parsed<CollectiveOp> parse_collective_op(std::string_view text);
 
 enum class Algorithm : std::uint8_t {
   Auto,             // the fastest by estimate
-  Direct,           // everyone with everyone
-  Ring,             // from neighbour to neighbour, over as many disjoint rings as the links give
+  Direct,           // every participant with every other
+  Ring,             // from neighbour to neighbour, over as many disjoint rings as the links allow
   Tree,             // two binary trees, each with half of the data
-  HalvingDoubling,  // with a partner at half the distance every round; a power of two of participants
-  Hierarchical,     // within nodes, between them, within nodes
-  ThroughHost,      // written to host memory once, from where all near it read
-  PackedTrees,      // along as many trees, each with its share, as take least of links and engines together
+  HalvingDoubling,  // recursive halving and doubling (Thakur, Rabenseifner & Gropp 2005); 2^k participants
+  Hierarchical,     // within nodes, between nodes, within nodes
+  ThroughHost,      // written to host memory once; the participants near it read it there
+  PackedTrees,      // shares of the data along several trees that together load links and engines least
 };
 std::string_view to_string(Algorithm algorithm);
 std::vector<std::string> algorithm_names();
 Parsed<Algorithm> parse_algorithm(std::string_view text);
 
-// One collective as it was planned. `bytes` is what one participant holds: all_reduce, reduce_scatter and all_to_all
-// its whole input; all_gather its whole result; broadcast, scatter and gather what the root holds; chain what the first
-// does; all_to_all_v the largest input.
+// One planned collective. `bytes` is what one participant holds: for all_reduce, reduce_scatter and all_to_all its
+// whole input; for all_gather its whole result; for broadcast, scatter and gather what the root holds; for chain what
+// the first participant holds; for all_to_all_v the largest input.
 struct Collective {
   CollectiveOp op = CollectiveOp::AllReduce;
   std::vector<Place> among;
@@ -48,18 +48,18 @@ struct Collective {
   Algorithm algorithm = Algorithm::Auto;
   std::size_t root = 0;                        // position in `among`
   std::vector<std::vector<Bytes>> sizes = {};  // of all_to_all_v: what the row's participant sends to the column's
-  std::size_t pieces = 0;                      // of a chain: in how many the data goes on; 0: as many as are fastest
+  std::size_t pieces = 0;                      // of a chain: how many its data is cut into; 0: the fastest number
   friend bool operator==(Collective const&, Collective const&) = default;
 };
 
-// What a participant holds at first, and of all-to-alls what it receives beside that.
+// The bytes that a participant holds at first, and those that it receives in an all-to-all.
 Bytes held_by(Collective const& collective, std::size_t participant);
 Bytes received_by(Collective const& collective, std::size_t participant);
-// Whether what is received lies in a buffer of its own.
+// Whether received data go to separate buffers.
 bool has_outputs(CollectiveOp op);
 
-// Bytes over time, times what makes it comparable with the rate of one participant's link whatever their number: the
-// bus bandwidth of nccl-tests (its doc/PERFORMANCE.md).
+// The bus bandwidth of nccl-tests (its doc/PERFORMANCE.md): bytes over time, times a factor that makes it comparable
+// with the rate of one participant's link, whatever their number.
 BytesPerSecond bus_bandwidth(Collective const& collective, Seconds makespan);
 
 }  // namespace lanewise

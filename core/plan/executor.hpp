@@ -1,5 +1,5 @@
 #pragma once
-// The seam between a plan and what runs it: two products (simulation, hardware) and a fake in tests.
+// What runs a plan: the simulator, the hardware, or a fake in tests.
 #include <functional>
 #include <memory>
 

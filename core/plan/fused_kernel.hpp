@@ -1,5 +1,5 @@
 #pragma once
-// Collectives that every GPU does with one kernel of its own: no engine and no host between their steps.
+// Fused kernels: a collective that is one kernel on each GPU, without copy engines or the host between its steps.
 #include <optional>
 #include <span>
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace lanewise {
 
-// Beyond so many GPUs their flags are too many.
+// More GPUs would need too many flags.
 inline constexpr std::size_t kMaxFusedKernelGpus = 32;
 
-// Why a step cannot be part of such kernels; nullopt: it is a load, store or addition within a GPU or between GPUs that
-// reach one another.
+// Why a step cannot be part of a fused kernel. nullopt: it can, as a load, store or addition within a GPU or between
+// GPUs that reach one another.
 std::optional<std::string> why_not_fusible(Step const& step, Machine const& machine);
 
-// Whether all of these steps, of one plan, are. What a kernel's shared memory holds is not looked at.
+// Whether all steps of a plan can be, on at most kMaxFusedKernelGpus. Does not check that they fit a kernel's shared
+// memory.
 bool fits_fused_kernel(std::span<Step const> steps, Machine const& machine);
 
 }  // namespace lanewise

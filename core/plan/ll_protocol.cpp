@@ -8,12 +8,12 @@
 namespace lanewise {
 namespace {
 
-// Sent by one GPU. Beyond it the doubled bytes cost more than the flags that they save: some 6 us of an H200's link.
-constexpr Bytes kMaxSent{std::int64_t{1} << 20};
+// Sent by one GPU. Beyond it, doubling the bytes costs more than the flags that it saves: about 6 us of an H200's link.
+constexpr Bytes kMaxSentByGpu{std::int64_t{1} << 20};
 
 bool is_whole(Bytes bytes) { return bytes.value() % kLLElement.value() == 0; }
 
-bool may_travel(Step const& step) {
+bool may_use_ll(Step const& step) {
   bool const local = step.way.mechanism == Mechanism::Local && step.op == Op::Copy;
   bool const by_kernel = (step.way.mechanism == Mechanism::Local || step.way.mechanism == Mechanism::Nvlink ||
                           step.way.mechanism == Mechanism::PcieP2p) &&
@@ -22,9 +22,9 @@ bool may_travel(Step const& step) {
          is_whole(step.reads->offset) && is_whole(step.writes->offset);
 }
 
-// No step writes a part of what another reads or writes: they have the same place or none in common.
-bool are_apart(std::span<Step const> steps) {
-  std::map<ElementRange, bool> written;
+// Any two ranges of which one is written are the same or disjoint.
+bool are_same_or_disjoint(std::span<Step const> steps) {
+  std::map<ElementRange, bool> written;  // for each range that a step touches
   for (auto const& step : steps) {
     written[{step.reads->buffer, step.reads->offset, step.bytes}];
     written[{step.writes->buffer, step.writes->offset, step.bytes}] = true;
@@ -42,12 +42,12 @@ bool are_apart(std::span<Step const> steps) {
 bool uses_ll_protocol(std::span<Step const> steps) {
   std::map<Place, Bytes> sent;
   std::map<Place, std::size_t> count;
-  bool const few = std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
-    if (!may_travel(step) || ++count[step.from] > kMaxLLSteps) return false;
+  bool const are_few = std::all_of(steps.begin(), steps.end(), [&](Step const& step) {
+    if (!may_use_ll(step) || ++count[step.from] > kMaxLLSteps) return false;
     if (step.from == step.to) return true;
-    return ++count[step.to] <= kMaxLLSteps && (sent[step.from] += step.bytes) <= kMaxSent;
+    return ++count[step.to] <= kMaxLLSteps && (sent[step.from] += step.bytes) <= kMaxSentByGpu;
   });
-  return few && are_apart(steps);
+  return are_few && are_same_or_disjoint(steps);
 }
 
 }  // namespace lanewise

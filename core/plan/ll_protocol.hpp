@@ -1,7 +1,7 @@
 #pragma once
-// How the steps of small collectives travel: as lines, 8 bytes of data with a flag beside every 4 (as in NCCL's LL
-// protocol). Whoever needs them polls the data themselves, so no flag is waited for before, between or behind, and the
-// link carries twice as much.
+// The low-latency protocol for small collectives, as NCCL's LL: each element of 8 bytes travels with a flag beside
+// every 4 bytes. The reader polls the data themselves, so no step waits for separate flags; the link carries twice as
+// much.
 #include <span>
 
 #include "core/plan/plan.hpp"
@@ -9,17 +9,17 @@
 namespace lanewise {
 
 inline constexpr Bytes kLLElement{8};
-inline constexpr std::size_t kMaxLLSteps = 64;  // that one GPU sends and gets
+inline constexpr std::size_t kMaxLLSteps = 64;  // that one GPU sends and receives
 
-// A region that steps read and write as a whole.
+// A range of elements that steps read and write as a whole.
 struct ElementRange {
   BufferId buffer{};
   Bytes offset, bytes;
   friend auto operator<=>(ElementRange const&, ElementRange const&) = default;
 };
 
-// Whether these steps do: all are a kernel's accesses between shared buffers, of whole elements, few and of few bytes,
-// and none touches a part of what another writes.
+// Whether a plan's steps use it: all are a kernel's accesses between shared buffers, of whole elements; each GPU has at
+// most kMaxLLSteps and sends at most 1 MiB; no step writes a part of a range that another one reads or writes.
 bool uses_ll_protocol(std::span<Step const> steps);
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// When a step ran in repeated runs of its plan, as one line of a trace.
+// The times of a step over repeated runs of its plan, summarised as one step of a trace.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ class StepSamples {
     starts_.push_back(start.value());
     durations_.push_back((end - start).value());
   }
-  // Medians; at least one run. `mismatch`: the first wrong byte of any run, empty where all were right.
+  // Medians over at least one run. `mismatch`: the first wrong byte of any run; empty: all were right.
   [[nodiscard]] StepTrace trace(Step const& step, std::string mismatch) const {
     StepTrace trace;
     trace.transfer = step.transfer;

@@ -3,7 +3,7 @@
 
 namespace lanewise {
 
-// From and to: nine measurements out of ten lie between.
+// Nine of ten measurements lie in it.
 struct TimeRange {
   Seconds low{0};
   Seconds high{0};

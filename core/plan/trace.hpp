@@ -1,5 +1,5 @@
 #pragma once
-// What happened: when each step ran, how busy each resource was, and where it ran.
+// A trace: when each step of a plan ran, how busy each resource was, and in which environment.
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -17,8 +17,8 @@ struct StepTrace {
   Seconds end{0};
   Bytes bytes{0};
   std::optional<bool> verified;         // absent: nothing was moved (simulation)
-  std::optional<TimeRange> range = {};  // of the duration, where it is predicted and was asked for
-  std::optional<double> spread = {};    // of the duration over repetitions, where it was measured: share of the median
+  std::optional<TimeRange> range = {};  // of the duration; only of predictions that were asked for it
+  std::optional<double> spread = {};    // of measured durations over repetitions, as a share of their median
   std::string mismatch = {};            // where `verified` is false: the first wrong byte
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
@@ -27,7 +27,7 @@ struct StepTrace {
 
 struct ResourceTrace {
   std::string name;
-  double bytes = 0;        // weighted, as the resource saw them
+  double bytes = 0;        // weighted: what the resource carried
   double utilisation = 0;  // of its capacity over the makespan, 0..1
   friend bool operator==(ResourceTrace const&, ResourceTrace const&) = default;
 };
@@ -40,11 +40,11 @@ struct Trace {
   std::vector<StepTrace> steps;                    // as in the plan
   std::vector<ResourceTrace> resources;            // those that carried anything, busiest first
   Seconds makespan{0};
-  std::optional<TimeRange> range = {};  // of the makespan, likewise
+  std::optional<TimeRange> range = {};  // of the makespan; only of predictions that were asked for it
   friend bool operator==(Trace const&, Trace const&) = default;
 };
 
-// `lanewise: trace/1`; times in microseconds, rates in GB/s.
+// `lanewise: trace/1`; times in microseconds, rates in GB/s. Reading throws InputError when the JSON is not a trace.
 nlohmann::ordered_json to_json(Trace const& trace);
 Trace trace_from_json(nlohmann::ordered_json const& json);
 

@@ -1,4 +1,4 @@
-// Copy engines of a GPU that work side by side: what waits for another GPU's copy starts later meanwhile.
+// Copy engines of a GPU that run at the same time: an engine that waits for another GPU's copy starts later meanwhile.
 #include "core/estimate/engine_concurrency.hpp"
 
 #include <gtest/gtest.h>
@@ -31,19 +31,20 @@ Step step(std::string const& from, std::string const& to, Bytes bytes, std::opti
   found.after = std::move(after);
   return found;
 }
-// What each byte of a chunk takes on top, times the chunk.
-Seconds more_a_chunk(Demand const& beside, Demand const& alone) {
-  return beside.chunk / beside.cap - alone.chunk / alone.cap;
+// The time that each chunk takes longer than alone.
+Seconds added_per_chunk(Demand const& concurrent, Demand const& alone) {
+  return concurrent.chunk / concurrent.cap - alone.chunk / alone.cap;
 }
-Seconds start(std::vector<Step> const& steps, std::size_t i) {
+// The start that a step has beyond its start alone.
+Seconds added_start(std::vector<Step> const& steps, std::size_t i) {
   return demands_of(two_gpus(), steps)[i].start - demand_of(two_gpus(), steps[i]).start;
 }
 
-TEST(EngineConcurrency, LengthenTheGapsOfARing) {
+TEST(EngineConcurrency, LengthensTheGapsOfARing) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
   auto const alone = demands_of(two_gpus(), {ring})[0];
   auto const more = [&](Step const& other) {
-    return more_a_chunk(demands_of(two_gpus(), {ring, other})[0], alone).value();
+    return added_per_chunk(demands_of(two_gpus(), {ring, other})[0], alone).value();
   };
   auto const gap = overheads::kConcurrentEngine.value();
   EXPECT_NEAR(more(step("gpu0", "gpu1", 1_GiB)), gap, 1e-12);
@@ -57,26 +58,26 @@ TEST(EngineConcurrency, LengthenTheGapsOfARing) {
   EXPECT_EQ(more(step("gpu0", "gpu1", 1_GiB, {}, {StepId(0)})), 0) << "behind it";
 }
 
-TEST(EngineConcurrency, ChangeNothingOfWhatIsNoRing) {
+TEST(EngineConcurrency, ChangesNothingButRings) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
-  EXPECT_NEAR(more_a_chunk(demand_with_busy_engines(two_gpus(), ring), demand_of(two_gpus(), ring)).value(),
+  EXPECT_NEAR(added_per_chunk(demand_with_busy_engines(two_gpus(), ring), demand_of(two_gpus(), ring)).value(),
               overheads::kConcurrentEngine.value(), 1e-12);
   auto const copy = step("gpu0", "gpu1", 64_MiB);
   EXPECT_EQ(demand_with_busy_engines(two_gpus(), copy).cap, demand_of(two_gpus(), copy).cap);
 }
 
-TEST(EngineConcurrency, CountWhatIsOrderedOverOthers) {
+TEST(EngineConcurrency, KnowsTheOrderThroughOtherSteps) {
   auto const ring = step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged);
   auto const alone = demands_of(two_gpus(), {ring})[0];
   std::vector<Step> steps{ring, step("gpu1", "gpu1", 1_MiB, {}, {StepId(0)}),
                           step("gpu0", "gpu1", 1_GiB, {}, {StepId(1)})};
-  EXPECT_EQ(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+  EXPECT_EQ(added_per_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
   steps[2].after.clear();
-  EXPECT_GT(more_a_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
+  EXPECT_GT(added_per_chunk(demands_of(two_gpus(), steps)[0], alone), Seconds(0));
 }
 
-// Where one engine with slots stands for all of a GPU's, copies to peers have one of their own.
-TEST(EngineConcurrency, AreToldApartByWhatTheyAreFor) {
+// Where one engine with slots stands for all engines of a GPU, copies to peers have an engine of their own.
+TEST(EngineConcurrency, TellsEnginesApartByTheirRole) {
   static auto const machine = test::bundled().machine("dgx-a100");
   Model const model(machine);
   auto const planned = [&](std::optional<Mechanism> only) {
@@ -86,39 +87,39 @@ TEST(EngineConcurrency, AreToldApartByWhatTheyAreFor) {
   };
   auto const ring = planned(Mechanism::HostStaged);
   auto const alone = demands_of(model, {ring})[0];
-  EXPECT_GT(more_a_chunk(demands_of(model, {ring, planned({})})[0], alone), Seconds(0));
-  EXPECT_EQ(more_a_chunk(demands_of(model, {ring, ring})[0], alone), Seconds(0));
+  EXPECT_GT(added_per_chunk(demands_of(model, {ring, planned({})})[0], alone), Seconds(0));
+  EXPECT_EQ(added_per_chunk(demands_of(model, {ring, ring})[0], alone), Seconds(0));
 }
 
-// Pulled, a copy is its target's engine's, and behind another of that engine nobody waits for an event.
-TEST(EngineConcurrency, BelongToWhoeverDrivesTheCopy) {
+// The target's engine carries out a pulled copy; behind another copy of the same engine it needs no event.
+TEST(EngineConcurrency, CountsTheEngineOfTheDrivingGpu) {
   auto pulled = step("gpu0", "gpu1", 4_MiB, {}, {StepId(0)});
   pulled.way.drive = Drive::Pull;
-  EXPECT_EQ(start({step("gpu1", "gpu0", 4_MiB), pulled}, 1), Seconds(0));
-  EXPECT_NEAR(start({step("gpu0", "gpu1", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
+  EXPECT_EQ(added_start({step("gpu1", "gpu0", 4_MiB), pulled}, 1), Seconds(0));
+  EXPECT_NEAR(added_start({step("gpu0", "gpu1", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
 }
 
-TEST(EngineConcurrency, DelayWhatWaitsForAnotherGpu) {
+TEST(EngineConcurrency, DelaysStepsThatWaitForAnotherGpu) {
   std::vector<Step> steps{step("gpu0", "numa0", 4_MiB), step("numa0", "gpu1", 4_MiB, {}, {StepId(0)}),
                           step("gpu0", "numa0", 4_MiB, {}, {StepId(0)})};
-  EXPECT_EQ(start(steps, 1), overheads::kChunkGap);
-  EXPECT_EQ(start(steps, 2), Seconds(0)) << "behind another in its own engine";
+  EXPECT_EQ(added_start(steps, 1), overheads::kChunkGap);
+  EXPECT_EQ(added_start(steps, 2), Seconds(0)) << "behind another in its own engine";
   steps.push_back(step("gpu0", "gpu1", 1_GiB));
-  EXPECT_EQ(start(steps, 1), overheads::kChunkGap) << "gpu1's engine is alone at work";
-  EXPECT_EQ(start(steps, 2), overheads::kEngineChange);
+  EXPECT_EQ(added_start(steps, 1), overheads::kChunkGap) << "gpu1 has no other busy engine";
+  EXPECT_EQ(added_start(steps, 2), overheads::kEngineChange);
   steps.push_back(step("gpu1", "gpu0", 1_GiB));
-  EXPECT_EQ(start(steps, 1), overheads::kChunkGap + overheads::kConcurrentEngine);
+  EXPECT_EQ(added_start(steps, 1), overheads::kChunkGap + overheads::kConcurrentEngine);
 }
 
-// Through one buffer as large as the transfer one link rests while the other works, and a ring needs both.
-TEST(EngineConcurrency, GainNothingFromASharedBufferBesideARing) {
+// With one buffer as large as the transfer, one link rests while the other works; a ring needs both.
+TEST(EngineConcurrency, ASharedBufferGainsNothingWithARing) {
   std::vector<Step> const steps{step("gpu0", "gpu1", 64_MiB, Mechanism::HostStaged),
                                 step("gpu0", "gpu1", 64_MiB, Mechanism::SharedHost)};
   auto const link = two_gpus().capacity(demand_of(two_gpus(), steps[0]).uses[0].resource).value();
   EXPECT_GE(estimate(two_gpus(), steps).makespan, 3 * (64_MiB / link));
 }
 
-TEST(EngineConcurrency, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSure) {
+TEST(EngineConcurrency, SplitsTransfersOverNvlinkAndTheHostWhereTheGainIsSure) {
   auto const time = [](std::vector<Request> const& requests, Objective objective) {
     return estimate(two_gpus(), SetPlanner(two_gpus()).plan(requests, {objective}).steps).makespan;
   };
@@ -128,10 +129,10 @@ TEST(EngineConcurrency, TransfersAreDividedBetweenNvlinkAndTheHostWhereThatIsSur
   EXPECT_GT(time(requests, Objective::Each) / time(requests, Objective::Makespan), 1.06);
   for (auto& request : requests) request.bytes = 32_MiB;
   for (auto const& each : SetPlanner(two_gpus()).plan(requests, {Objective::Makespan}).steps)
-    EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink) << "some microseconds are less than what is unsure";
+    EXPECT_EQ(each.way.mechanism, Mechanism::Nvlink) << "the gain of some microseconds is within the uncertainty";
 }
 
-TEST(KernelsAtHostMemory, WaitForAnotherGpusByAnEvent) {
+TEST(KernelsAtHostMemory, WaitForAnotherGpusKernelByAnEvent) {
   auto write = step("gpu0", "numa0", 1_MiB);
   auto read_there = step("numa0", "gpu1", 1_MiB, {}, {StepId(0)});
   auto read_back = step("numa0", "gpu0", 1_MiB, {}, {StepId(0)});
@@ -139,8 +140,8 @@ TEST(KernelsAtHostMemory, WaitForAnotherGpusByAnEvent) {
   read_there.op = read_back.op = Op::Read;
   std::vector<Step> const steps{write, read_there, read_back};
   auto const gpu = *gpu_at(two_gpus().machine(), place_at("gpu1"));
-  EXPECT_EQ(start(steps, 1), figures::chunk_gap(two_gpus().machine().part_of(gpu)));
-  EXPECT_EQ(start(steps, 2), Seconds(0));
+  EXPECT_EQ(added_start(steps, 1), figures::chunk_gap(two_gpus().machine().part_of(gpu)));
+  EXPECT_EQ(added_start(steps, 2), Seconds(0));
 }
 
 }  // namespace

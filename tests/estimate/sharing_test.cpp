@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-TEST(Sharing, GivesEqualRatesAndTheRestToWhoCanUseIt) {
+TEST(Sharing, GivesEqualRatesAndTheRestToFlowsThatCanUseIt) {
   Sharing sharing({30, 100});
   std::vector<Sharing::Use> const narrow{{0, 1}, {1, 1}};
   std::vector<Sharing::Use> const wide{{1, 1}};
@@ -35,9 +35,9 @@ TEST(Sharing, CountsWeights) {
   EXPECT_DOUBLE_EQ(b.rate, 10);
 }
 
-// 0 is never full before 1, which is as wide and has a flow more; 2 and 3 are alike; 4 has flows that nothing else has;
-// nothing passes 5.
-TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
+// 0 is never full before 1, which has the same capacity and one flow more. 2 and 3 are alike. 4 has two flows that
+// share nothing else. No flow uses 5.
+TEST(Sharing, IsTheSameWithoutResourcesThatNeverBind) {
   std::vector<double> const capacities{30, 30, 50, 100, 40, 10};
   std::vector<std::vector<Sharing::Use>> uses{
       {{0, 1}, {1, 1}, {4, 1}}, {{1, 1}, {2, 1}, {3, 2}}, {{4, 1}, {2, 2}, {3, 4}}};
@@ -63,8 +63,8 @@ TEST(Sharing, IsTheSameWithoutWhatIsNeverFullFirst) {
   for (std::size_t i = 0; i < uses.size(); ++i) EXPECT_DOUBLE_EQ(before[i], after[i]) << i;
 }
 
-// The flows take 30 and 20 of the first thing at most.
-TEST(Sharing, IsNeverHeldByWhatAllAtOnceDoNotFill) {
+// The flows take at most 30 and 20 of the first resource.
+TEST(Sharing, IsNeverBoundByWhatAllFlowsTogetherDoNotFill) {
   std::vector<std::vector<Sharing::Use>> const uses{{{0, 1}, {1, 1}}, {{0, 1}, {2, 1}}};
   std::vector<Sharing::Flow> const flows{{uses[0], kNone}, {uses[1], kNone}};
   EXPECT_EQ(never_binding({60, 30, 20}, flows), (std::vector<bool>{true, false, false}));

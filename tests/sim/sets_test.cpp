@@ -1,4 +1,4 @@
-// Sets of transfers on bundled machines: the planner's estimate against SimGrid, and no run below its bound.
+// Sets of transfers on bundled machines: the estimate agrees with SimGrid, and no run is faster than its lower bound.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -59,8 +59,8 @@ TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
   }
 }
 
-// Split, in turns, over relays: what is planned together runs as estimated, gains, and passes neither the bound nor any
-// capacity.
+// Sets planned together (split, ordered, over relays) run as estimated, faster than planned one by one, never below the
+// bound, and never above a capacity.
 TEST_P(Sets, PlannedTogetherRunAsEstimated) {
   Model const model(bundled(GetParam()));
   SetPlanner const planner(model);
@@ -77,7 +77,7 @@ TEST_P(Sets, PlannedTogetherRunAsEstimated) {
   }
 }
 
-// All 256 GPUs of 32 nodes: within nodes, between, within, as the planner's estimate has it.
+// All 256 GPUs of 32 nodes: within nodes, between nodes, within nodes.
 TEST(Scale, ALargeAllReduceRunsAsEstimated) {
   Model const model(bundled("hgx-h100-32"));
   Collective collective{CollectiveOp::AllReduce, {}, 64_MiB, Algorithm::Auto, 0};

@@ -1,6 +1,6 @@
 // Plans on small machines, with figures that can be written down, and every single transfer of bundled machines.
-#include "core/machine/fingerprint.hpp"
 #include "sim/simgrid_executor.hpp"
+#include "core/machine/fingerprint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Flows over shared links: finish times that can be written down, and random platforms against a max-min reference.
+// Flows over shared links: closed-form finish times, and random platforms against a max-min reference.
 #include "sim/simulation.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace lanewise::sim {
 namespace {
 
 constexpr double kGB = 1e9;
-// SimGrid merges what happens within a nanosecond.
+// SimGrid merges events within a nanosecond.
 constexpr double kInstant = 2e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -81,7 +81,7 @@ TEST(Simulation, WeightsOfSixAndFiveShareByEqualRates) {
 }
 
 TEST(Simulation, LatencyDoesNotChangeTheShares) {
-  // Three equal shares; what a flow's latency holds back the others use, so that the last ends after all bytes.
+  // Three equal shares. While a flow's latency passes the others use its share, so the link never rests.
   std::vector<Flow> flows(3, over(0, 1'000'000'000));
   flows[1].latency_seconds = 1e-6;
   flows[2].latency_seconds = 9e-6;
@@ -119,9 +119,9 @@ TEST(Simulation, AFlowStartsWhenTheOneBeforeItEnds) {
   second.latency_seconds = 1e-6;
   std::vector<Flow> const flows{over(0, 1'000'000'000), second, over(0, 0)};
   FlowScheduler const chain{[](auto const& start) { start(0); },
-                    [](std::size_t flow, auto const& start) {
-                      if (flow + 1 < 3) start(flow + 1);
-                    }};
+                            [](std::size_t flow, auto const& start) {
+                              if (flow + 1 < 3) start(flow + 1);
+                            }};
   auto const result = simulate({{10 * kGB}}, flows, chain);
   EXPECT_NEAR(result.flows[1].start, 0.1, kInstant);
   EXPECT_NEAR(result.flows[1].finish, 0.150001, kInstant);

@@ -1,5 +1,5 @@
 #pragma once
-// An executor whose times are the planner's estimates, where the simulator is not needed or not there.
+// An executor whose times are the planner's estimates, for tests that need no simulator.
 #include "core/estimate/estimate.hpp"
 #include "core/plan/executor.hpp"
 

@@ -1,0 +1,59 @@
+#include "core/estimate/flow_set.hpp"
+
+#include "core/estimate/posted_writes.hpp"
+
+namespace lanewise {
+
+FlowSet::FlowSet(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
+  auto const positions = number_resources(model, demands);
+  auto const limits = posted_write_limits(model.machine(), steps);
+  std::vector<std::vector<std::uint32_t>> limits_of;  // of each step: their numbers among the capacities
+  if (!limits.empty()) limits_of.resize(steps.size());
+  for (auto const& limit : limits) {
+    for (auto const member : limit.members) limits_of[member].push_back(static_cast<std::uint32_t>(capacities_.size()));
+    capacities_.push_back(limit.capacity.value());
+  }
+  add_flows(demands, positions, limits_of);
+  remove_never_binding();
+}
+
+FlowSet::Positions FlowSet::number_resources(Model const& model, std::span<Demand const> demands) {
+  Positions positions(model.resources().count(), 0);
+  for (auto const& demand : demands)
+    for (auto const& use : demand.uses)
+      if (positions[index(use.resource)] == 0) {
+        capacities_.push_back(model.capacity(use.resource)->value());
+        positions[index(use.resource)] = static_cast<std::uint32_t>(capacities_.size());
+      }
+  return positions;
+}
+
+void FlowSet::add_flows(std::span<Demand const> demands, Positions const& positions,
+                        std::vector<std::vector<std::uint32_t>> const& limits_of) {
+  std::size_t count = 0;
+  for (auto const& demand : demands) count += demand.uses.size();
+  for (auto const& list : limits_of) count += list.size();
+  uses_.reserve(count);
+  flows_.resize(demands.size());
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    auto const first = uses_.size();
+    for (auto const& use : demands[i].uses) uses_.push_back({positions[index(use.resource)] - 1, use.weight.ratio()});
+    if (!limits_of.empty())
+      for (auto const limit : limits_of[i]) uses_.push_back({limit, 1});
+    flows_[i].uses = std::span(uses_).subspan(first);
+    flows_[i].cap = demands[i].cap.value();
+  }
+}
+
+void FlowSet::remove_never_binding() {
+  auto const never = never_binding(capacities_, flows_);
+  auto kept = uses_.begin();
+  for (auto& flow : flows_) {
+    auto const first = kept;
+    for (auto const& use : flow.uses)
+      if (!never[use.resource]) *kept++ = use;
+    flow.uses = std::span(first, kept);
+  }
+}
+
+}  // namespace lanewise

@@ -1,0 +1,41 @@
+#pragma once
+// The steps of a plan as flows over numbered capacities, which is what Sharing works on.
+#include <span>
+#include <vector>
+
+#include "core/estimate/sharing.hpp"
+#include "core/model/model.hpp"
+#include "core/plan/plan.hpp"
+
+namespace lanewise {
+
+class FlowSet {
+ public:
+  // `demands`: one a step. Capacities are those of the resources that a step uses, in the order of their first use,
+  // then those of the posted-write limits that apply. Uses of resources that are never binding are left out of the
+  // flows.
+  FlowSet(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
+  FlowSet(FlowSet const&) = delete;  // the flows refer to its uses
+  FlowSet& operator=(FlowSet const&) = delete;
+  ~FlowSet() = default;
+
+  [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
+  // One a step; the caller may fill in their rates.
+  [[nodiscard]] std::span<Sharing::Flow> flows() { return flows_; }
+  [[nodiscard]] std::span<Sharing::Flow const> flows() const { return flows_; }
+
+ private:
+  // 1 + the number that a resource of the machine has among the capacities; 0: nothing uses it.
+  using Positions = std::vector<std::uint32_t>;
+
+  Positions number_resources(Model const& model, std::span<Demand const> demands);
+  void add_flows(std::span<Demand const> demands, Positions const& positions,
+                 std::vector<std::vector<std::uint32_t>> const& limits_of);
+  void remove_never_binding();
+
+  std::vector<double> capacities_;
+  std::vector<Sharing::Use> uses_;  // of all flows, one behind the other
+  std::vector<Sharing::Flow> flows_;
+};
+
+}  // namespace lanewise
