@@ -156,6 +156,13 @@ std::string const& Machine::name_of(Place const& place) const {
   return at(std::get<NumaId>(place)).name;
 }
 
+PartId add_part(Machine& machine, Part const& part) {
+  for (std::size_t i = 0; i < machine.parts.size(); ++i)
+    if (machine.parts[i].name == part.name) return PartId(i);
+  machine.parts.push_back(part);
+  return PartId(machine.parts.size() - 1);
+}
+
 namespace {
 
 // "gpu0" and "gpu7", or "gpu0" and "7", as eight names; empty where they do not belong together.

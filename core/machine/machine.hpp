@@ -266,6 +266,9 @@ struct Machine {
   [[nodiscard]] std::string const& name_of(Place const& place) const;
 };
 
+// The id of the part of this name in the machine; the part is added when the machine has none of this name.
+PartId add_part(Machine& machine, Part const& part);
+
 // "gpu0..gpu7" as 8 names, "node0/gpu0..node3/gpu7" as 32, else the text itself. Throws InputError for no range.
 std::vector<std::string> expand_range(std::string_view text);
 

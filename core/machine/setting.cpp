@@ -48,13 +48,6 @@ void set_acs_everywhere(Machine& machine, AcsControl control) {
   for (auto& function : machine.functions) function.acs.reset();
 }
 
-PartId entered(Machine& machine, Part const& part) {
-  for (std::size_t i = 0; i < machine.parts.size(); ++i)
-    if (machine.parts[i].name == part.name) return PartId(i);
-  machine.parts.push_back(part);
-  return PartId(machine.parts.size() - 1);
-}
-
 void set_part(Machine& machine, Setting const& setting, std::string_view name, Catalogue& catalogue) {
   auto const* part = catalogue.part(setting.value);
   if (part == nullptr)
@@ -67,13 +60,13 @@ void set_part(Machine& machine, Setting const& setting, std::string_view name, C
   for (auto& socket : machine.sockets) {
     if (socket.name != name) continue;
     require("cpu");
-    socket.part = entered(machine, *part);
+    socket.part = add_part(machine, *part);
     return;
   }
   auto& function = machine.functions[index(function_of(machine, setting, name))];
   require(to_string(function.kind));
-  function.part = entered(machine, *part);
-  function.link.reset();  // what it negotiates is the new part's affair
+  function.part = add_part(machine, *part);
+  function.link.reset();  // the new part negotiates its own
   function.max_link.reset();
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/machine/path_class.hpp"
 #include "core/model/figures.hpp"
@@ -29,53 +28,6 @@ std::string missing_link(Machine const& machine, PciId id) {
 }
 
 }  // namespace
-
-std::string_view to_string(ResourceKind kind) {
-  constexpr std::array<std::string_view, 16> kNames{"pcie_link",   "chip_fabric",   "host_bridge",    "io_die",
-                                                    "host_memory", "socket_link",   "socket_peer",    "iommu",
-                                                    "nvlink",      "device_memory", "wire",           "uplink",
-                                                    "drive",       "host_duplex",   "driver_staging", "nvlink_both"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-
-Parameter parameter_of(ResourceKind kind) {
-  switch (kind) {
-    case ResourceKind::PcieLink: return Parameter::LinkUtilisation;
-    case ResourceKind::ChipFabric: return Parameter::SwitchFabric;
-    case ResourceKind::HostBridge: return Parameter::RootComplexPeer;
-    case ResourceKind::IoDie: return Parameter::IoDie;
-    case ResourceKind::Memory: return Parameter::HostMemory;
-    case ResourceKind::SocketLink:
-    case ResourceKind::SocketPeer: return Parameter::SocketPeer;
-    case ResourceKind::Iommu: return Parameter::IommuWalks;
-    case ResourceKind::Nvlink: return Parameter::NvlinkEfficiency;
-    case ResourceKind::NvlinkBoth: return Parameter::NvlinkDuplex;
-    case ResourceKind::DeviceMemory: return Parameter::DeviceMemory;
-    case ResourceKind::Wire:
-    case ResourceKind::Uplink: return Parameter::NetworkRate;
-    case ResourceKind::Drive: return Parameter::DriveRate;
-    case ResourceKind::HostDuplex: return Parameter::HostDuplex;
-    case ResourceKind::DriverStaging: return Parameter::DriverStaging;
-  }
-  return Parameter::LinkUtilisation;
-}
-
-double assumed_share(ResourceKind kind, Assumptions const& assumed) {
-  auto const own = assumed(parameter_of(kind));
-  if (kind == ResourceKind::NvlinkBoth) return own * assumed(Parameter::NvlinkEfficiency);
-  bool const of_a_link = kind == ResourceKind::HostDuplex || kind == ResourceKind::DriverStaging;
-  return of_a_link ? own * assumed(Parameter::LinkUtilisation) : own;
-}
-
-std::string_view to_string(Cap cap) {
-  constexpr std::array<std::string_view, 15> kNames{
-      "nothing",        "outstanding reads",   "peer reads through the root complex",
-      "packet payload", "time between chunks", "one CPU core",
-      "BAR1 writes",    "BAR1 reads",          "RDMA read",
-      "message rate",   "two legs in turn",    "IOMMU walks",
-      "page migration", "one queue pair",      "a measured override"};
-  return kNames.at(static_cast<std::size_t>(cap));
-}
 
 Resources::Resources(Machine const& machine) {
   resources_.reserve(machine.functions.size() * 4);
