@@ -4,18 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/planner/sets/search_limits.hpp"
+
 namespace lanewise {
 namespace {
-
-// The marginal cost of a byte on a resource: (time of the resource / longest time of all)^(2^k), for these k one after
-// another: powers 8, 16, 32, 64. The higher the power, the more only the busiest count; beginning high gets stuck.
-constexpr int kPowerExponents[] = {3, 4, 5, 6};
-constexpr int kQuickPowerExponent = 5;
-constexpr int kMaxSweeps = 6;  // over all transfers, at each power
-// Bytes move only if the option in use costs more than the cheapest by this factor.
-constexpr double kMinCostRatio = 1.02;
-// The least that moves, as a fraction of the transfer.
-constexpr double kMinMove = 1.0 / 256;
 
 class LoadBalancer {
  public:
@@ -30,7 +22,7 @@ class LoadBalancer {
     return {std::move(shares_), Seconds(longest_)};
   }
   bool is_within(double time) {
-    for (auto const exponent : kPowerExponents) {
+    for (auto const exponent : kSearchLimits.load_balance_exponents) {
       sweep(exponent);
       if (longest_ <= time) return true;
       if (lower_bound() > time) return false;
@@ -90,7 +82,7 @@ class LoadBalancer {
 
   void sweep(int exponent) {
     exponent_ = exponent;
-    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kSearchLimits.max_load_balance_sweeps; ++sweep) {
       find_longest();
       bool moved = false;
       for (std::size_t i = 0; i < set_.size(); ++i) moved = improve(i) || moved;
@@ -177,8 +169,8 @@ class LoadBalancer {
     auto& shares = shares_[i];
     if (shares.size() < 2) return false;
     auto const [dear, cheap, dearest_cost, cheapest_cost] = extremes(i);
-    if (dear == cheap || dearest_cost < cheapest_cost * kMinCostRatio) return false;
-    auto const least = kMinMove * static_cast<double>(set_[i].transfer->bytes.value());
+    if (dear == cheap || dearest_cost < cheapest_cost * kSearchLimits.min_cost_ratio_to_move) return false;
+    auto const least = kSearchLimits.min_move * static_cast<double>(set_[i].transfer->bytes.value());
     for (auto bytes = shares[dear]; bytes > least; bytes /= 2) {
       add_load(options_[i][dear], -bytes);
       add_load(options_[i][cheap], bytes);
@@ -208,10 +200,10 @@ class LoadBalancer {
 }  // namespace
 
 LoadBalance balance_load(std::span<SetMember const> set, Model const& model) {
-  return LoadBalancer(set, model).run(kPowerExponents);
+  return LoadBalancer(set, model).run(kSearchLimits.load_balance_exponents);
 }
 LoadBalance balance_load_quickly(std::span<SetMember const> set, Model const& model) {
-  return LoadBalancer(set, model).run({&kQuickPowerExponent, 1});
+  return LoadBalancer(set, model).run({&kSearchLimits.quick_load_balance_exponent, 1});
 }
 bool can_balance_within(Seconds time, std::span<SetMember const> set, Model const& model) {
   return LoadBalancer(set, model).is_within(time.value());

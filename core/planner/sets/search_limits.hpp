@@ -41,6 +41,15 @@ struct SearchLimits {
   // The best divisions of the bytes are tried with smaller pieces too: this many.
   std::size_t max_divisions_in_pieces = 3;
 
+  // ---- Load balancing (load_balance.hpp). The marginal cost of a byte on a resource is
+  // (time of the resource / longest time of all)^(2^k), for these k one after another: powers 8, 16, 32, 64. The higher
+  // the power, the more only the busiest count; beginning high gets stuck.
+  int load_balance_exponents[4] = {3, 4, 5, 6};
+  int quick_load_balance_exponent = 5;   // three times faster, slightly worse
+  int max_load_balance_sweeps = 6;       // over all transfers, at each power
+  double min_cost_ratio_to_move = 1.02;  // of the option in use to the cheapest
+  double min_move = 1.0 / 256;           // as a fraction of the transfer
+
   // ---- Local search with restarts.
   std::size_t max_local_moves = 300;
   std::size_t max_evaluated_steps = 8000;  // of all its drafts together: fewer moves where a draft has many steps
