@@ -11,18 +11,18 @@ namespace {
 
 using lanewise::BasisStatus;
 
-constexpr unsigned char kStatusBits = 7;                  // of Clp's entry; the others are its own
-constexpr std::array<unsigned char, 3> kStatus{1, 3, 2};  // as Clp calls the stands (ClpSimplex::Status)
+constexpr unsigned char kStatusMask = 7;                  // of Clp's status byte; the other bits are internal to it
+constexpr std::array<unsigned char, 3> kStatus{1, 3, 2};  // ClpSimplex::Status of each BasisStatus
 
 BasisStatus status_of(unsigned char status) {
-  auto const found = std::find(kStatus.begin(), kStatus.end(), status & kStatusBits);
+  auto const found = std::find(kStatus.begin(), kStatus.end(), status & kStatusMask);
   return found == kStatus.end() ? BasisStatus::AtLower : static_cast<BasisStatus>(found - kStatus.begin());
 }
 
-void begin_at(Clp_Simplex* model, lanewise::Basis const& basis) {
+void set_basis(Clp_Simplex* model, lanewise::Basis const& basis) {
   std::vector<unsigned char> status;
-  for (auto const* stands : {&basis.columns, &basis.rows})
-    for (auto const stand : *stands) status.push_back(kStatus.at(static_cast<std::size_t>(stand)));
+  for (auto const* statuses : {&basis.columns, &basis.rows})
+    for (auto const one : *statuses) status.push_back(kStatus.at(static_cast<std::size_t>(one)));
   Clp_copyinStatus(model, status.data());
 }
 
@@ -31,7 +31,7 @@ void begin_at(Clp_Simplex* model, lanewise::Basis const& basis) {
 bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis const* from,
                        lanewise::LinearSolution* solution) {
   auto const columns = program->cost.size();
-  auto const count = program->rows.size();
+  auto const row_count = program->rows.size();
   std::unique_ptr<Clp_Simplex, decltype(&Clp_deleteModel)> const model(Clp_newModel(), Clp_deleteModel);
   Clp_setLogLevel(model.get(), 0);
   std::vector<int> rows;
@@ -40,26 +40,27 @@ bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis c
     rows.push_back(entry.row);
     values.push_back(entry.value);
   }
-  std::vector<double> least;
-  std::vector<double> most;
+  std::vector<double> lower;
+  std::vector<double> upper;
   for (auto const& row : program->rows) {
-    least.push_back(row.lower);
-    most.push_back(row.upper);
+    lower.push_back(row.lower);
+    upper.push_back(row.upper);
   }
-  Clp_loadProblem(model.get(), static_cast<int>(columns), static_cast<int>(count), program->starts.data(), rows.data(),
-                  values.data(), nullptr, program->upper.data(), program->cost.data(), least.data(), most.data());
-  if (from->columns.size() == columns && from->rows.size() == count) begin_at(model.get(), *from);
+  Clp_loadProblem(model.get(), static_cast<int>(columns), static_cast<int>(row_count), program->starts.data(),
+                  rows.data(), values.data(), nullptr, program->upper.data(), program->cost.data(), lower.data(),
+                  upper.data());
+  if (from->columns.size() == columns && from->rows.size() == row_count) set_basis(model.get(), *from);
   Clp_dual(model.get(), 0);
   if (Clp_status(model.get()) != 0) return false;
   auto const* x = Clp_primalColumnSolution(model.get());
   auto const* duals = Clp_dualRowSolution(model.get());
   auto const* status = Clp_statusArray(model.get());
   solution->x.assign(x, x + columns);
-  solution->duals.assign(duals, duals + count);
+  solution->duals.assign(duals, duals + row_count);
   auto& [of_columns, of_rows] = solution->basis;
   of_columns.resize(columns);
-  of_rows.resize(count);
+  of_rows.resize(row_count);
   std::transform(status, status + columns, of_columns.begin(), status_of);
-  std::transform(status + columns, status + columns + count, of_rows.begin(), status_of);
+  std::transform(status + columns, status + columns + row_count, of_rows.begin(), status_of);
   return true;
 }

@@ -1,5 +1,7 @@
 #pragma once
-// What GPUs compute between transfers: a time, or operations and bytes from which the roofline gives one.
+// What GPUs compute between transfers: a time, or operations and bytes from which the roofline model gives one.
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,16 +17,16 @@ Parsed<Precision> parse_precision(std::string_view text);
 // The same work on each of some GPUs.
 struct Compute {
   std::vector<Place> on;
-  Seconds time{0};  // 0: by the roofline
+  Seconds time{0};  // 0: computed from `flop` and `bytes`
   Flop flop{0};
   Precision precision = Precision::Fp32;
-  Bytes bytes{0};  // of the GPU's own memory, read and written
+  Bytes bytes{0};  // read and written, in the GPU's own memory
   friend bool operator==(Compute const&, Compute const&) = default;
 };
 
-// How long it takes there at least: the longer of its operations at the part's peak rate and its bytes at the memory's
-// (Williams, Waterman and Patterson, Roofline, 2009). Throws PlanError when the place is no GPU, or a figure is
-// unknown.
+// The least time of the work on that GPU: its `time` if given, else the longer of its operations at the peak rate and
+// its bytes at the memory bandwidth (roofline; Williams, Waterman and Patterson, 2009). Throws PlanError if the place
+// is no GPU or a figure is unknown.
 Seconds compute_time(Model const& model, Compute const& compute, Place const& on);
 
 }  // namespace lanewise

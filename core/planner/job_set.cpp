@@ -14,38 +14,39 @@ namespace {
 
 std::set<Place> places_of(Step const& step) { return {step.from, step.to}; }
 
-// The steps of one job, and how they touch places.
+// The steps of one job, and those that a later job waits for.
 struct JobSteps {
   std::vector<StepId> steps;
-  std::map<Place, std::vector<StepId>> last;  // that touch a place behind all others of the job
-  std::vector<StepId> ends;                   // that nothing of the job waits for
+  std::map<Place, std::vector<StepId>> last_at;  // steps that no other step of the job at the place waits for
+  std::vector<StepId> ends;                      // steps that no other step of the job waits for
 };
 
+// Assembles one plan from those of the jobs.
 class JobSetAssembler {
  public:
-  JobSetAssembler(Model const& model, JobSet const& job_set) : model_(model), workload_(job_set) {
+  JobSetAssembler(Model const& model, JobSet const& job_set) : model_(model), job_set_(job_set) {
     for (auto const& job : job_set.jobs)
       if (auto const* collective = std::get_if<Collective>(&job.what))
         collectives_.push_back(plan_collective(model, *collective));
   }
 
-  // With the transfers as a plan of theirs says; nullptr where there are none.
-  Plan plan(Plan const* transfers) {
+  // `transfers`: their plan; nullptr if there are none.
+  Plan assemble(Plan const* transfers) {
     plan_ = transfers != nullptr ? *transfers : Plan{model_.machine().name, fingerprint(model_.machine()), {}, {}};
-    for (auto& step : plan_.steps) step.after.clear();  // come again with the other jobs'
-    laid_.assign(workload_.jobs.size(), {});
+    for (auto& step : plan_.steps) step.after.clear();  // added again below with those of other jobs
+    job_steps_.assign(job_set_.jobs.size(), {});
     std::size_t next = 0;
-    for (std::size_t j = 0; j < workload_.jobs.size(); ++j) {
-      auto const& job = workload_.jobs[j];
-      if (std::holds_alternative<Collective>(job.what)) lay(j, collectives_[next++]);
-      if (auto const* compute = std::get_if<Compute>(&job.what)) lay(j, *compute);
+    for (std::size_t j = 0; j < job_set_.jobs.size(); ++j) {
+      auto const& job = job_set_.jobs[j];
+      if (std::holds_alternative<Collective>(job.what)) add_steps(j, collectives_[next++]);
+      if (auto const* compute = std::get_if<Compute>(&job.what)) add_steps(j, *compute);
       if (std::holds_alternative<Request>(job.what))
         for (std::size_t s = 0; transfers != nullptr && s < transfers->steps.size(); ++s)
-          if (plan_.steps[s].transfer == job.id) laid_[j].steps.push_back(StepId(s));
-      find_ends(laid_[j]);
+          if (plan_.steps[s].transfer == job.id) job_steps_[j].steps.push_back(StepId(s));
+      find_ends(job_steps_[j]);
     }
-    for (std::size_t j = 0; j < workload_.jobs.size(); ++j)
-      for (auto const before : workload_.jobs[j].after) connect(laid_[before], laid_[j]);
+    for (std::size_t j = 0; j < job_set_.jobs.size(); ++j)
+      for (auto const before : job_set_.jobs[j].after) connect(job_steps_[before], job_steps_[j]);
     for (auto& step : plan_.steps) {
       std::sort(step.after.begin(), step.after.end());
       step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
@@ -54,8 +55,8 @@ class JobSetAssembler {
   }
 
  private:
-  void lay(std::size_t job, Plan const& collective) {
-    auto const& id = workload_.jobs[job].id;
+  void add_steps(std::size_t job, Plan const& collective) {
+    auto const& id = job_set_.jobs[job].id;
     auto const first_step = plan_.steps.size();
     auto const first_buffer = plan_.buffers.size();
     plan_.collectives.push_back({id, *collective.collective, BufferId(first_buffer)});
@@ -69,63 +70,63 @@ class JobSetAssembler {
         for (auto& before : *list) before = StepId(index(before) + first_step);
       for (auto* region : {&step.reads, &step.writes})
         if (*region) (*region)->buffer = BufferId(index((*region)->buffer) + first_buffer);
-      laid_[job].steps.push_back(StepId(plan_.steps.size()));
+      job_steps_[job].steps.push_back(StepId(plan_.steps.size()));
       plan_.steps.push_back(std::move(step));
     }
   }
 
-  void lay(std::size_t job, Compute const& compute) {
+  void add_steps(std::size_t job, Compute const& compute) {
     for (auto const& place : compute.on) {
-      Step step{workload_.jobs[job].id, place, place, Bytes(0), Op::Copy, {}, {}};
+      Step step{job_set_.jobs[job].id, place, place, Bytes(0), Op::Copy, {}, {}};
       step.work = through_json(compute_time(model_, compute, place));
-      laid_[job].steps.push_back(StepId(plan_.steps.size()));
+      job_steps_[job].steps.push_back(StepId(plan_.steps.size()));
       plan_.steps.push_back(std::move(step));
     }
   }
 
   [[nodiscard]] Step& at(StepId id) { return plan_.steps[index(id)]; }
 
-  // So far a step waits for steps of its own job only.
-  void find_ends(JobSteps& laid) {
-    std::set<StepId> passed;                          // some other of the job waits for it
-    std::set<std::pair<Place, StepId>> passed_there;  // and touches this place too
-    for (auto const id : laid.steps)
+  // While steps wait only for steps of their own job.
+  void find_ends(JobSteps& job) {
+    std::set<StepId> has_successor;                          // in the job
+    std::set<std::pair<Place, StepId>> has_successor_there;  // that also uses this place
+    for (auto const id : job.steps)
       for (auto const before : at(id).after) {
-        passed.insert(before);
-        auto const touched = places_of(at(before));
+        has_successor.insert(before);
+        auto const used_before = places_of(at(before));
         for (auto const& place : places_of(at(id)))
-          if (touched.contains(place)) passed_there.emplace(place, before);
+          if (used_before.contains(place)) has_successor_there.emplace(place, before);
       }
-    for (auto const id : laid.steps) {
-      if (!passed.contains(id)) laid.ends.push_back(id);
+    for (auto const id : job.steps) {
+      if (!has_successor.contains(id)) job.ends.push_back(id);
       for (auto const& place : places_of(at(id)))
-        if (!passed_there.contains({place, id})) laid.last[place].push_back(id);
+        if (!has_successor_there.contains({place, id})) job.last_at[place].push_back(id);
     }
   }
 
-  // Only the first of a job's steps need to wait: the others do so behind them.
+  // Makes the steps of one job wait for another. Steps that wait for a step of their own job that does so need not.
   void connect(JobSteps const& before, JobSteps const& behind) {
     std::set<StepId> const own(behind.steps.begin(), behind.steps.end());
-    auto const shared = [&](StepId id) {
+    auto const shared_places = [&](StepId id) {
       std::set<Place> places;
       for (auto const& place : places_of(at(id)))
-        if (before.last.contains(place)) places.insert(place);
+        if (before.last_at.contains(place)) places.insert(place);
       return places;
     };
     std::vector<std::pair<StepId, StepId>> found;
     for (auto const id : behind.steps) {
-      auto const here = shared(id);
+      auto const here = shared_places(id);
       std::set<Place> waited;
       bool waited_for_all = false;
       for (auto const other : at(id).after) {
         if (!own.contains(other)) continue;
-        auto const there = shared(other);
+        auto const there = shared_places(other);
         waited.insert(there.begin(), there.end());
         waited_for_all = waited_for_all || there.empty();
       }
       for (auto const& place : here)
         if (!waited.contains(place))
-          for (auto const last : before.last.at(place)) found.emplace_back(id, last);
+          for (auto const last : before.last_at.at(place)) found.emplace_back(id, last);
       if (here.empty() && !waited_for_all)
         for (auto const end : before.ends) found.emplace_back(id, end);
     }
@@ -133,16 +134,16 @@ class JobSetAssembler {
   }
 
   Model const& model_;
-  JobSet const& workload_;
+  JobSet const& job_set_;
   std::vector<Plan> collectives_;  // in the order of the jobs
   Plan plan_;
-  std::vector<JobSteps> laid_;
+  std::vector<JobSteps> job_steps_;
 };
 
-// The transfers with what they wait for among themselves, be it through other jobs.
+// The transfers of a job set. `after`: the transfers that each waits for, directly or through other jobs.
 std::vector<Request> requests_in(JobSet const& job_set) {
   std::vector<Request> requests;
-  std::vector<std::set<std::size_t>> before(job_set.jobs.size());  // transfers, by their number among them
+  std::vector<std::set<std::size_t>> before(job_set.jobs.size());  // the transfers before each job, by position
   for (std::size_t j = 0; j < job_set.jobs.size(); ++j) {
     auto const& job = job_set.jobs[j];
     for (auto const other : job.after) before[j].insert(before[other].begin(), before[other].end());
@@ -164,15 +165,16 @@ bool is_job_set(Plan const& plan) {
 }
 
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim) {
-  JobSetAssembler laying(model, job_set);
+  JobSetAssembler assembler(model, job_set);
   auto const requests = requests_in(job_set);
   std::optional<Plan> best;
   Seconds least{0};
-  // Transfers that are best together are not always so beside other work: the plan of each alone is weighed too.
-  for (auto const how : {Objective::Each, aim.objective}) {
+  // The best plan of the transfers together is not always the best beside other work, so the plan of each alone is
+  // tried too.
+  for (auto const objective : {Objective::Each, aim.objective}) {
     if (best && (requests.empty() || aim.objective == Objective::Each)) break;
-    auto const transfers = requests.empty() ? Plan{} : SetPlanner(model).plan(requests, {how, aim.effort});
-    auto plan = laying.plan(requests.empty() ? nullptr : &transfers);
+    auto const transfers = requests.empty() ? Plan{} : SetPlanner(model).plan(requests, {objective, aim.effort});
+    auto plan = assembler.assemble(requests.empty() ? nullptr : &transfers);
     auto const time = estimate(model, plan.steps).makespan;
     if (best && time >= least) break;
     best = std::move(plan);

@@ -1,5 +1,5 @@
 #pragma once
-// Work of several kinds with an order among it: transfers, collectives, and what GPUs compute between them.
+// Jobs of several kinds with dependencies: transfers, collectives, and computation on GPUs between them.
 //
 //   JobSet const step{{{"backward", Compute{gpus, 2.1_ms}, {}}, {"gradients", all_reduce, {0}}}};
 //   auto const plan = plan_job_set(model, step, {Objective::Makespan});
@@ -13,22 +13,22 @@ namespace lanewise {
 
 struct Job {
   std::string id;
-  std::variant<Request, Collective, Compute> what;  // a request's own `id` and `after` mean nothing here
-  std::vector<std::size_t> after;                   // earlier jobs
+  std::variant<Request, Collective, Compute> what;  // of a request, `id` and `after` are ignored
+  std::vector<std::size_t> after;                   // jobs that must finish first; they stand before this one
 };
 
 struct JobSet {
-  std::vector<Job> jobs;  // those that others wait for stand before them
+  std::vector<Job> jobs;  // each after those that it waits for
 };
 
-// After another job, a step waits for what that job does last at the step's own places; where it does nothing at them,
-// for all of it. So a GPU's next kernel waits for its own gradients only, and an all-reduce for every GPU.
-//
-// The transfers are planned together as a set; each collective by the algorithm that is fastest alone, unless it says
-// which. Throws PlanError naming a transfer without a legal way, or a figure that is unknown.
+// Plans all jobs. The transfers are planned together as a set; each collective by the algorithm that is fastest alone,
+// unless it names one. A step of a job that comes after another job waits for the last steps of that job at the step's
+// own places, or for the whole job if it uses none of them. So the next kernel of a GPU waits only for its own
+// gradients, and an all-reduce for every GPU. Throws PlanError naming a transfer without a legal way or an unknown
+// figure.
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim);
 
-// Whether a plan holds more than transfers or one collective.
+// Whether a plan has computation, or collectives among other jobs, so that it is more than a set or one collective.
 bool is_job_set(Plan const& plan);
 
 }  // namespace lanewise

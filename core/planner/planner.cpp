@@ -13,8 +13,8 @@
 namespace lanewise {
 namespace {
 
-// A later candidate must be clearly faster than an earlier, simpler one.
-constexpr double kClearlyFaster = 1e-3;
+// A way must be faster than an earlier, simpler one by this fraction to be chosen.
+constexpr double kMinImprovement = 1e-3;
 
 Attempt attempt_of(Model const& model, Request const& request, Way const& way, MappedPeers peers) {
   return {model.machine(), request.from, request.to, request.op, way, request.bytes, peers.source, peers.target};
@@ -40,22 +40,23 @@ Choice Planner::choose(Request const& request, MappedPeers peers) const {
     evaluated.refused_by = refusal(attempt_of(model_, request, way, peers));
     if (evaluated.refused_by != nullptr) continue;
     if (way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Pull) pull_is_legal = true;
-    // Asked to read, the owner pushes only where reading is not possible.
-    bool const swapped = request.op == Op::Read && way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Push;
+    // A read is done as a push by the owner only if no pull is legal.
+    bool const is_push_for_read =
+        request.op == Op::Read && way.mechanism == Mechanism::PcieP2p && way.drive == Drive::Push;
     auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, evaluated.way);
-    evaluated.way.chunk = demand.chunk;  // so that a plan says it and every executor uses the same
+    evaluated.way.chunk = demand.chunk;  // the plan states it, so that every executor uses the same
     evaluated.cost = model_.cost(demand, request.bytes);
-    auto const here = choice.evaluated.size() - 1;
-    if (swapped && pull_is_legal) continue;
+    auto const position = choice.evaluated.size() - 1;
+    if (is_push_for_read && pull_is_legal) continue;
     if (!evaluated.cost) {
-      if (!uncosted) uncosted = here;
+      if (!uncosted) uncosted = position;
       continue;
     }
     if (!choice.chosen ||
-        evaluated.cost->time.value() < choice.evaluated[*choice.chosen].cost->time.value() * (1 - kClearlyFaster))
-      choice.chosen = here;
+        evaluated.cost->time.value() < choice.evaluated[*choice.chosen].cost->time.value() * (1 - kMinImprovement))
+      choice.chosen = position;
   }
-  if (!choice.chosen) choice.chosen = uncosted;  // legal, though nobody knows how fast
+  if (!choice.chosen) choice.chosen = uncosted;  // legal, of unknown speed
   return choice;
 }
 

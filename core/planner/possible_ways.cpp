@@ -1,8 +1,7 @@
-// Which ways a transfer could go at all: mechanisms by the kinds of the two places, with their NICs, relays and
-// staging memories.
+// The ways a transfer could go: mechanisms by the kinds of the two places, with NICs, relays and staging memories.
 #include <algorithm>
 
-#include "core/machine/path_class.hpp"
+#include "core/planner/nic_selection.hpp"
 #include "core/planner/planner.hpp"
 #include "core/rules/conditions.hpp"
 
@@ -21,53 +20,65 @@ End kind_of(Machine const& machine, Place const& place) {
   }
 }
 
-NumaId numa_near(Machine const& machine, Place const& place) {
+NumaId nearest_numa(Machine const& machine, Place const& place) {
   auto const* id = std::get_if<PciId>(&place);
   return id != nullptr ? machine.numa_of(*id) : std::get<NumaId>(place);
 }
 
-class Ways {
+class WayEnumerator {
  public:
-  Ways(Machine const& machine, Request const& request) : machine_(machine), request_(request) {}
+  WayEnumerator(Machine const& machine, Request const& request)
+      : machine_(machine), request_(request), nics_(machine) {}
 
   std::vector<Way> list() {
     ways_.reserve(16);
     auto const from = kind_of(machine_, request_.from);
     auto const to = kind_of(machine_, request_.to);
-    auto const holds_pages = [](End end) { return end == End::Gpu || end == End::Memory; };
     bool const one_node = machine_.host_of(request_.from) == machine_.host_of(request_.to);
-    if (migrates(request_.op) &&
-        (!one_node || !holds_pages(from) || !holds_pages(to) || (from == End::Memory && to == End::Memory)))
-      return {};                                         // Unified Memory is of GPUs and host memory of one node
-    if (request_.op == Op::Send && one_node) return {};  // a message is for another node's queue pair
-    if (!one_node)
+    if (migrates(request_.op) && !(one_node && can_migrate(from, to))) return {};
+    if (request_.op == Op::Send && one_node) return {};  // a message goes to the queue pair of another node
+    if (one_node)
+      within_node(from, to);
+    else
       across_nodes(from, to);
-    else if (from == End::Gpu && to == End::Gpu)
+    for (auto& way : ways_) apply_request(way, from, to);
+    if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
+    return std::move(ways_);
+  }
+
+ private:
+  // Unified Memory is between GPUs, and between a GPU and host memory.
+  static bool can_migrate(End from, End to) {
+    auto const has_memory = [](End end) { return end == End::Gpu || end == End::Memory; };
+    return has_memory(from) && has_memory(to) && (from == End::Gpu || to == End::Gpu);
+  }
+
+  void within_node(End from, End to) {
+    if (from == End::Gpu && to == End::Gpu)
       between_gpus();
     else if (from == End::Nic || to == End::Nic)
-      to_the_wire(from, to);
+      to_or_from_nic(from, to);
     else if (from == End::Drive || to == End::Drive)
       with_drive(from, to);
     else if (from == End::Memory && to == End::Memory)
       add({.mechanism = Mechanism::Local});
     else
       gpu_and_memory();
-    for (auto& way : ways_) {
-      way.by_driver = request_.by_driver && way.mechanism == Mechanism::HostStaged;
-      bool const to_memory = way.mechanism == Mechanism::HostDma || way.mechanism == Mechanism::Nvlink;
-      bool const over_network = way.nic_from || way.nic_to;
-      if (way.mechanism == Mechanism::HostDma) way.access = request_.access;
-      if (to_memory && (from == End::Memory || to == End::Memory)) way.pageable = request_.pageable;
-      if (over_network) way.queue_pairs = request_.queue_pairs;
-      if (from == End::Memory && to == End::Memory && way.mechanism == Mechanism::Local) way.cores = request_.cores;
-    }
-    if (request_.only) std::erase_if(ways_, [&](Way const& way) { return way.mechanism != *request_.only; });
-    return std::move(ways_);
   }
 
- private:
+  // Copies the request's wishes to a way that they apply to.
+  void apply_request(Way& way, End from, End to) const {
+    way.by_driver = request_.by_driver && way.mechanism == Mechanism::HostStaged;
+    bool const to_memory = way.mechanism == Mechanism::HostDma || way.mechanism == Mechanism::Nvlink;
+    bool const over_network = way.nic_from || way.nic_to;
+    if (way.mechanism == Mechanism::HostDma) way.access = request_.access;
+    if (to_memory && (from == End::Memory || to == End::Memory)) way.pageable = request_.pageable;
+    if (over_network) way.queue_pairs = request_.queue_pairs;
+    if (from == End::Memory && to == End::Memory && way.mechanism == Mechanism::Local) way.cores = request_.cores;
+  }
+
   void add(Way const& way) { ways_.push_back(way); }
-  // Once for the memory near each of the two places.
+  // One way through the memory near each of the two places.
   void add_staged(Mechanism mechanism, NumaId one, NumaId other) {
     add({.mechanism = mechanism, .staging = one});
     if (one != other) add({.mechanism = mechanism, .staging = other});
@@ -88,10 +99,10 @@ class Ways {
     add_staged(Mechanism::HostStaged, near_source, near_target);
     add_staged(Mechanism::SharedHost, near_source, near_target);
     if (request_.op == Op::Copy)
-      add({.mechanism = Mechanism::BarCopy, .staging = near_source});  // a GPU's store is no CPU copy
+      add({.mechanism = Mechanism::BarCopy, .staging = near_source});  // a CPU copies, so not for stores by a GPU
   }
 
-  // Through NVSwitch every pair is direct already, so only bundles make a relay worth weighing.
+  // NVSwitch joins every pair directly, so only GPUs on bundles need a relay.
   void add_relays(PciId from, PciId to) {
     bool any = false;
     if (!on_nvswitch(machine_, from)) {
@@ -111,22 +122,20 @@ class Ways {
   void gpu_and_memory() {
     add({.mechanism = Mechanism::Nvlink});
     add({.mechanism = Mechanism::HostDma});
-    if (migrates(request_.op)) return;  // the driver's own engines move pages
+    if (migrates(request_.op)) return;  // the driver moves pages with its own engines
     add({.mechanism = Mechanism::BarCopy,
          .staging = std::holds_alternative<NumaId>(request_.from) ? std::get<NumaId>(request_.from)
                                                                   : std::get<NumaId>(request_.to)});
   }
 
   void with_drive(End from, End to) {
-    if (from == to) return;  // nothing moves data from drive to drive by itself
+    if (from == to) return;  // no mechanism moves data from drive to drive
     if (from == End::Memory || to == End::Memory) return add({.mechanism = Mechanism::HostDma});
     add({.mechanism = Mechanism::StorageDirect});
-    add_staged(Mechanism::StorageStaged, numa_near(machine_, request_.from), numa_near(machine_, request_.to));
+    add_staged(Mechanism::StorageStaged, nearest_numa(machine_, request_.from), nearest_numa(machine_, request_.to));
   }
 
-  // ---------------------------------------------------------------------------------------------------------- network
-
-  void to_the_wire(End from, End to) {
+  void to_or_from_nic(End from, End to) {
     if (from == End::Nic && to == End::Nic) return;
     if (from == End::Drive || to == End::Drive) return;
     bool const outward = to == End::Nic;
@@ -136,7 +145,7 @@ class Ways {
     (outward ? way.nic_from : way.nic_to) = nic;
     if (kind_of(machine_, memory) == End::Memory) {
       if (request_.access.each > Bytes(0))
-        return add({.mechanism = Mechanism::HostDma});  // the device's DMA, not its wire
+        return add({.mechanism = Mechanism::HostDma});  // device DMA, not the network
       way.mechanism = Mechanism::Rdma;
       return add(way);
     }
@@ -144,7 +153,7 @@ class Ways {
     way.mechanism = Mechanism::Gdr;
     add(way);
     way.mechanism = Mechanism::GdrRelay;
-    (outward ? way.relay : way.relay_to) = neighbour_of(gpu, nic);
+    (outward ? way.relay : way.relay_to) = nics_.relay_for(gpu, nic);
     add(way);
     (outward ? way.relay : way.relay_to).reset();
     for (auto const mechanism : {Mechanism::NetStaged, Mechanism::SharedHost}) {
@@ -158,123 +167,22 @@ class Ways {
     }
   }
 
-  // The GPU with NVLink to this one that is nearest to a NIC, when nearer than this one.
-  std::optional<PciId> neighbour_of(PciId gpu, PciId nic) const {
-    std::optional<PciId> best;
-    auto nearest = path_class(machine_, gpu, nic);
-    auto const weigh = [&](PciId other) {
-      if (other == gpu) return;
-      auto const distance = path_class(machine_, other, nic);
-      if (distance >= nearest || !has_nvlink(machine_, gpu, other)) return;
-      nearest = distance;
-      best = other;
-    };
-    for (auto const& domain : machine_.nvswitches)
-      if (domain.host == machine_.host_of(gpu))
-        for (auto const& port : domain.ports) weigh(port.gpu);
-    for (auto const& bundle : machine_.nvlinks)
-      for (auto const& end : {bundle.a, bundle.b})
-        if (auto const* other = std::get_if<PciId>(&end);
-            other != nullptr && machine_.host_of(*other) == machine_.host_of(gpu))
-          weigh(*other);
-    return best;
-  }
-
-  struct Rail {
-    PciId nic{};
-    PathClass distance{};
-    std::optional<int> rail;
-  };
-  // The NICs of a place's node that are on the fabric, nearest first. Of GPUs with the same NICs nearest, each has
-  // another of these in front, so that together they use all: as the k-th GPU of a switch has its k-th NIC.
-  std::vector<Rail> rails_of(Place const& place) const {
-    std::vector<Rail> rails;
-    if (!machine_.fabric) return rails;
-    auto const host = machine_.host_of(place);
-    auto const& all = machine_.fabric->attachments;
-    auto const first = std::lower_bound(all.begin(), all.end(), host, [&](auto const& attachment, HostId wanted) {
-      return machine_.host_of(attachment.nic) < wanted;
-    });
-    for (auto it = first; it != all.end() && machine_.host_of(it->nic) == host; ++it) {
-      auto const& attachment = *it;
-      auto const* id = std::get_if<PciId>(&place);
-      auto const distance = id != nullptr ? path_class(machine_, *id, attachment.nic)
-                                          : path_class(machine_, attachment.nic, std::get<NumaId>(place));
-      rails.push_back({attachment.nic, distance, machine_.at(attachment.nic).rail});
-    }
-    std::stable_sort(rails.begin(), rails.end(), [](Rail const& a, Rail const& b) { return a.distance < b.distance; });
-    auto const* id = std::get_if<PciId>(&place);
-    if (id == nullptr || rails.empty()) return rails;
-    auto const further = std::find_if(rails.begin(), rails.end(),
-                                      [&](Rail const& rail) { return rail.distance != rails.front().distance; });
-    if (auto const alike = further - rails.begin(); alike > 1)
-      std::rotate(rails.begin(), rails.begin() + gpus_before(*id, rails.front(), rails) % alike, further);
-    return rails;
-  }
-  // The GPUs of a node that stand before this one and have a NIC as one of their nearest at the same distance.
-  [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, Rail const& nic, std::vector<Rail> const& nics) const {
-    std::ptrdiff_t count = 0;
-    for (auto at = index(gpu); at-- > 0 && machine_.host_of(PciId(at)) == machine_.host_of(gpu);) {
-      auto const other = PciId(at);
-      if (machine_.at(other).kind != PciKind::Gpu || path_class(machine_, other, nic.nic) != nic.distance) continue;
-      // Below one switch there is nothing nearer.
-      if (nic.distance <= PathClass::Pxb || !has_nearer(other, nic, nics)) ++count;
-    }
-    return count;
-  }
-  [[nodiscard]] bool has_nearer(PciId gpu, Rail const& than, std::vector<Rail> const& nics) const {
-    return std::any_of(nics.begin(), nics.end(),
-                       [&](Rail const& nic) { return path_class(machine_, gpu, nic.nic) < than.distance; });
-  }
-  static Rail const* same_rail(std::vector<Rail> const& rails, Rail const& as) {
-    for (auto const& rail : rails)
-      if (rail.rail == as.rail) return &rail;
-    return nullptr;
-  }
-
-  // A cable joins two ports, those of one rail; behind switches every NIC reaches every other.
-  [[nodiscard]] bool joined(Rail const& a, Rail const& b) const {
-    return machine_.fabric->kind != "direct" || a.rail == b.rail;
-  }
-
-  // The nearest NIC of each side with the NIC of its rail on the other, and the two nearest ones.
-  std::vector<std::pair<Rail, Rail>> nic_pairs(std::vector<Rail> const& from, std::vector<Rail> const& to) const {
-    std::vector<std::pair<Rail, Rail>> pairs;
-    auto const propose = [&](Rail const* a, Rail const* b) {
-      if (a == nullptr || b == nullptr || !joined(*a, *b)) return;
-      for (auto const& [x, y] : pairs)
-        if (x.nic == a->nic && y.nic == b->nic) return;
-      pairs.emplace_back(*a, *b);
-    };
-    for (auto const& a : from) {
-      if (a.distance != from.front().distance) break;
-      auto const* b = same_rail(to, a);
-      if (b != nullptr && b->distance == to.front().distance) propose(&a, b);
-    }
-    propose(&from.front(), same_rail(to, from.front()));
-    propose(same_rail(from, to.front()), &to.front());
-    propose(&from.front(), &to.front());
-    constexpr std::size_t kMaxPairs = 4;
-    if (pairs.size() > kMaxPairs) pairs.resize(kMaxPairs);
-    return pairs;
-  }
-
   void across_nodes(End from, End to) {
     if (from == End::Drive || to == End::Drive || from == End::Nic || to == End::Nic) return;
-    auto const near_from = rails_of(request_.from);
-    auto const near_to = rails_of(request_.to);
+    auto const pairs = nics_.nic_pairs(request_.from, request_.to);
     bool const with_gpu = from == End::Gpu || to == End::Gpu;
-    if (near_from.empty() || near_to.empty()) return add({.mechanism = with_gpu ? Mechanism::Gdr : Mechanism::Rdma});
-    for (auto const& [a, b] : nic_pairs(near_from, near_to)) {
+    auto const direct = with_gpu ? Mechanism::Gdr : Mechanism::Rdma;
+    if (!pairs) return add({.mechanism = direct});
+    for (auto const& [nic_from, nic_to] : *pairs) {
       Way way;
-      way.nic_from = a.nic;
-      way.nic_to = b.nic;
-      way.mechanism = with_gpu ? Mechanism::Gdr : Mechanism::Rdma;
+      way.nic_from = nic_from;
+      way.nic_to = nic_to;
+      way.mechanism = direct;
       add(way);
       if (!with_gpu) continue;
       add_relay_over(way, from, to);
-      way.staging = machine_.numa_of(a.nic);
-      way.staging_to = machine_.numa_of(b.nic);
+      way.staging = machine_.numa_of(nic_from);
+      way.staging_to = machine_.numa_of(nic_to);
       for (auto const mechanism : {Mechanism::NetStaged, Mechanism::SharedHost}) {
         way.mechanism = mechanism;
         add(way);
@@ -284,18 +192,21 @@ class Ways {
 
   void add_relay_over(Way way, End from, End to) {
     way.mechanism = Mechanism::GdrRelay;
-    if (from == End::Gpu) way.relay = neighbour_of(std::get<PciId>(request_.from), *way.nic_from);
-    if (to == End::Gpu) way.relay_to = neighbour_of(std::get<PciId>(request_.to), *way.nic_to);
+    if (from == End::Gpu) way.relay = nics_.relay_for(std::get<PciId>(request_.from), *way.nic_from);
+    if (to == End::Gpu) way.relay_to = nics_.relay_for(std::get<PciId>(request_.to), *way.nic_to);
     if (way.relay || way.relay_to) add(way);
   }
 
   Machine const& machine_;
   Request const& request_;
+  NicSelection nics_;
   std::vector<Way> ways_;
 };
 
 }  // namespace
 
-std::vector<Way> possible_ways(Machine const& machine, Request const& request) { return Ways(machine, request).list(); }
+std::vector<Way> possible_ways(Machine const& machine, Request const& request) {
+  return WayEnumerator(machine, request).list();
+}
 
 }  // namespace lanewise

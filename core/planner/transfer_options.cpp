@@ -6,8 +6,10 @@
 #include "core/model/overheads.hpp"
 
 namespace lanewise {
-// The latency that is left when b / rate is taken off, at its least over all pieces b: a pipeline fills with no more
-// than its piece, and a piece of one chunk has no gaps. Linear between these three.
+
+// The time that is left when b / rate is subtracted, at its minimum over all pieces b: the first chunk of a pipeline is
+// no larger than the piece, and a piece of one chunk has no gaps. The time is linear between the three sizes looked at:
+// one byte, one chunk, and all bytes.
 Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOption const& option) {
   auto least = option.demand.latency();
   auto const cap_of_all = option.demand.cap;
@@ -27,8 +29,9 @@ Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferO
   if (option.way.chunk == Bytes(0) || option.way.by_driver) return option.way.chunk;
   if (is_divided && option.way.mechanism == Mechanism::HostStaged) {
     auto const* part = model.machine().part_of(std::get<PciId>(transfer.from));
-    auto const gap = (figures::chunk_gap(part) + overheads::kConcurrentEngine) * model.assumed()(Parameter::EngineStart);
-    // Larger ones than the whole transfer's would be faster than the bound knows.
+    auto const gap =
+        (figures::chunk_gap(part) + overheads::kConcurrentEngine) * model.assumed()(Parameter::EngineStart);
+    // A larger chunk than that of the whole transfer would be faster than the lower bound allows for.
     return std::min(Model::best_chunk(piece, gap, option.rate), option.way.chunk);
   }
   auto way = option.way;
@@ -46,7 +49,8 @@ TransferOption transfer_option_of(Model const& model, OpenTransfer const& transf
 
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
   std::vector<OpenTransfer> transfers;
-  std::vector<std::optional<std::size_t>> owner(plan.steps.size());  // none: of a collective, or computing
+  std::vector<std::optional<std::size_t>> owner(
+      plan.steps.size());  // decision of each step; none for collectives and computing
   for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
     owner[index(plan.decisions[d].step)] = d;
     for (auto const& piece : plan.decisions[d].others) owner[index(piece.step)] = d;

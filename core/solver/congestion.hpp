@@ -1,28 +1,29 @@
 #pragma once
-// Room in linear programs of what goes over what. A program whose answer is through earliest fills many things to the
-// brim, and then whoever comes late to one of them makes others late. Of all answers that take hardly longer, that one
-// is easier to keep to which leaves most of everything idle for part of the time.
+// A congestion cost for linear programs that divide flows over resources. The fastest solution saturates many
+// resources, so one late step delays the rest. Of all solutions that take hardly longer, the one with the least
+// congestion is the easiest to keep to in a real run. The cost of a resource is convex and piecewise linear in its
+// utilisation, as in traffic engineering (Fortz and Thorup, 2000).
 #include "core/solver/linear_program.hpp"
 
 namespace lanewise {
 
-// By how much such an answer may take longer than the earliest, as a fraction.
+// The makespan of a less congested solution, as a fraction above the least one.
 constexpr double kCongestionSlack = 0.05;
-// Up to which part of the time something may be busy at no cost.
+// A resource may be busy for this fraction of the makespan at no cost.
 constexpr double kUncongestedUtilisation = 0.6;
 
-// Lets what a row limits be busy for longer than that, up to all of `makespan` and kCongestionSlack, each further part
-// at a higher cost. `width`: what the row's thing moves in a unit of time.
-inline void add_congestion_cost(LinearProgram& program, int row, double width, double makespan) {
-  struct Further {
-    double of_time = 0;
+// Adds columns that let the resource of `row` be busy for longer than kUncongestedUtilisation, up to all of `makespan`
+// and kCongestionSlack, at a cost that rises with each part. `capacity`: what the resource moves in a unit of time. The
+// row itself must keep the resource busy for at most kUncongestedUtilisation of the makespan.
+inline void add_congestion_cost(LinearProgram& program, int row, double capacity, double makespan) {
+  struct Part {
+    double of_makespan = 0;
     double cost = 0;
   };
-  constexpr Further kParts[] = {
-      {0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kCongestionSlack - kUncongestedUtilisation - 0.3, 8}};
+  constexpr Part kParts[] = {{0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kCongestionSlack - kUncongestedUtilisation - 0.3, 8}};
   for (auto const& part : kParts) {
-    program.entries.push_back({row, -width});
-    program.entries.push_back({program.add_row({.upper = part.of_time * makespan}), 1});
+    program.entries.push_back({row, -capacity});
+    program.entries.push_back({program.add_row({.upper = part.of_makespan * makespan}), 1});
     program.end_column(part.cost);
   }
 }

@@ -1,6 +1,14 @@
 #pragma once
-// Linear programs, as few as the bound on a set of transfers needs. The solver (Clp) is a library of its own that is
-// loaded when something is first solved: a build without it goes on with closed forms.
+// Linear programs as values. The solver (Clp) is a library of its own that is loaded when a program is first solved; a
+// build without it goes on with closed forms.
+//
+//   LinearProgram program;                      // minimise x + 2 y
+//   auto const row = program.add_row({.lower = 3});  // with x + y >= 3
+//   program.entries.push_back({row, 1});
+//   program.end_column(1);                      // x
+//   program.entries.push_back({row, 1});
+//   program.end_column(2);                      // y
+//   solve(program)->x;                          // {3, 0}
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -9,14 +17,14 @@
 
 namespace lanewise {
 
-// The units of programs about bytes and times, so that their numbers lie around 1: megabytes and milliseconds make
+// The units of programs about bytes and times, so that their numbers are around 1: megabytes and milliseconds, hence
 // gigabytes a second.
 inline constexpr double kMegabyte = 1e6;
 inline constexpr double kMillisecond = 1e-3;
 inline constexpr double kGigabyteASecond = kMegabyte / kMillisecond;
 
-// Minimise cost x so that every row is within its limits and every x between 0 and what it may be at most. Column by
-// column.
+// Minimises cost * x such that every row is within its bounds and every column x between 0 and its upper bound. Entries
+// are stored column by column (compressed sparse columns).
 struct LinearProgram {
   struct Entry {
     int row = 0;
@@ -27,24 +35,26 @@ struct LinearProgram {
     double upper = std::numeric_limits<double>::infinity();
   };
   std::vector<Bounds> rows;
-  std::vector<double> cost;
-  std::vector<double> upper;   // that each column may be
-  std::vector<int> starts{0};  // where a column's entries begin, and behind the last where they end
+  std::vector<double> cost;    // of each column
+  std::vector<double> upper;   // bound of each column
+  std::vector<int> starts{0};  // of each column's entries; one more for the end of the last
   std::vector<Entry> entries;
 
+  // Returns the number of the row.
   int add_row(Bounds bounds) {
     rows.push_back(bounds);
     return static_cast<int>(rows.size()) - 1;
   }
-  // The next column; its entries were pushed before.
-  void end_column(double objective, double upper_bound = std::numeric_limits<double>::infinity()) {
-    cost.push_back(objective);
+  // Ends a column whose entries have been pushed.
+  void end_column(double cost_of_column, double upper_bound = std::numeric_limits<double>::infinity()) {
+    cost.push_back(cost_of_column);
     upper.push_back(upper_bound);
     starts.push_back(static_cast<int>(entries.size()));
   }
 };
 
-// Where a column or row is in a solution: at a limit, or anywhere between, as many as there are rows.
+// Where a column or row is in a solution of the simplex method: basic, or at one of its bounds. As many are basic as
+// there are rows.
 enum class BasisStatus : std::uint8_t { Basic, AtLower, AtUpper };
 struct Basis {
   std::vector<BasisStatus> columns;
@@ -53,19 +63,19 @@ struct Basis {
 
 struct LinearSolution {
   std::vector<double> x;
-  std::vector<double> duals;  // of the rows: what one more of its limit would add to the cost
+  std::vector<double> duals;  // of the rows: by how much the cost rises for each unit of the row's bound
   Basis basis;
 };
 
-// The optimum, or nullopt where there is no solver or no optimum. `from`: where to begin, of a program much like this
-// one: the optimum is found sooner. It need not be a basis of this one: the solver makes up what is missing. One of
-// other sizes counts as none.
+// The optimum, or nullopt without a solver or an optimum. `from`: the basis of a similar program, from which the
+// optimum is found sooner. It need not be a valid basis of this program, the solver repairs it; one of another size is
+// ignored.
 std::optional<LinearSolution> solve(LinearProgram const& program, Basis const& from = {});
-// Whether there is a solver, and its name.
+// The name of the solver, or nullopt without one.
 std::optional<std::string_view> linear_solver();
 
 }  // namespace lanewise
 
-// What the solver's library offers.
+// The function that the solver's library exports.
 extern "C" bool lanewise_lp_solve(lanewise::LinearProgram const* program, lanewise::Basis const* from,
                                   lanewise::LinearSolution* solution);

@@ -1,4 +1,4 @@
-// The solver behind bounds and timetables: optima that are known, from nothing and from where another one ended.
+// The linear solver: known optima, with and without a basis to start from.
 #include "core/solver/linear_program.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class Solver : public testing::Test {
   }
 };
 
-// At least `wanted` of everything from mixtures that cost 1 each and hold so much of two things.
+// At least `wanted` of two things, from mixtures that cost 1 each and contain these amounts of them.
 LinearProgram mixing(std::vector<std::pair<double, double>> const& mixtures, double wanted) {
   LinearProgram program;
   program.add_row({.lower = wanted});
@@ -30,7 +30,7 @@ LinearProgram mixing(std::vector<std::pair<double, double>> const& mixtures, dou
   return program;
 }
 
-TEST_F(Solver, SaysWhereColumnsAndRowsStand) {
+TEST_F(Solver, ReturnsTheBasis) {
   auto const solution = solve(mixing({{2, 0}, {0, 4}, {1, 1}}, 8));
   ASSERT_TRUE(solution);
   EXPECT_NEAR(solution->x[0], 4, 1e-9);
@@ -42,8 +42,8 @@ TEST_F(Solver, SaysWhereColumnsAndRowsStand) {
   EXPECT_EQ(solution->basis.rows, (std::vector<BasisStatus>{BasisStatus::AtLower, BasisStatus::AtLower}));
 }
 
-// A better column joins, and what is wanted changes: the old basis is no longer best, or not even allowed.
-TEST_F(Solver, EndsAtTheSameOptimumWhereverItBegins) {
+// A column is added and the bounds change, so the old basis is not optimal any more, or not even feasible.
+TEST_F(Solver, FindsTheSameOptimumFromAnyBasis) {
   std::mt19937 random(3);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same programs every time
   std::uniform_real_distribution<double> number(0, 4);
   for (int round = 0; round < 50; ++round) {
@@ -66,16 +66,16 @@ TEST_F(Solver, EndsAtTheSameOptimumWhereverItBegins) {
   }
 }
 
-TEST_F(Solver, MakesUpWhatABasisLacks) {
+TEST_F(Solver, RepairsABasis) {
   auto const program = mixing({{2, 0}, {0, 4}, {1, 1}}, 8);
-  for (auto const stand : {BasisStatus::AtLower, BasisStatus::Basic}) {  // too few between, and too many
-    auto const solution = solve(program, {std::vector<BasisStatus>(3, stand), std::vector<BasisStatus>(2, stand)});
+  for (auto const status : {BasisStatus::AtLower, BasisStatus::Basic}) {  // too few basic ones, and too many
+    auto const solution = solve(program, {std::vector<BasisStatus>(3, status), std::vector<BasisStatus>(2, status)});
     ASSERT_TRUE(solution);
     EXPECT_NEAR(solution->x[0] + solution->x[1] + solution->x[2], 6, 1e-9);
   }
 }
 
-TEST_F(Solver, BeginsAfreshFromABasisOfOtherSizes) {
+TEST_F(Solver, IgnoresABasisOfAnotherSize) {
   auto const small = solve(mixing({{1, 1}}, 3));
   ASSERT_TRUE(small);
   auto const solution = solve(mixing({{2, 0}, {0, 4}, {1, 1}}, 8), small->basis);
@@ -83,7 +83,7 @@ TEST_F(Solver, BeginsAfreshFromABasisOfOtherSizes) {
   EXPECT_NEAR(solution->x[0] + solution->x[1], 6, 1e-9);
 }
 
-TEST_F(Solver, KeepsColumnsBelowTheirMost) {
+TEST_F(Solver, KeepsColumnsWithinTheirUpperBounds) {
   auto program = mixing({{2, 0}, {0, 4}, {1, 1}}, 8);
   program.upper[0] = 1;
   auto const solution = solve(program);
@@ -93,8 +93,8 @@ TEST_F(Solver, KeepsColumnsBelowTheirMost) {
   EXPECT_EQ(solution->basis.columns[0], BasisStatus::AtUpper);
 }
 
-TEST_F(Solver, HasNoAnswerWhereThereIsNone) {
-  EXPECT_FALSE(solve(mixing({{1, 0}}, 1)));  // nothing holds the other thing
+TEST_F(Solver, ReturnsNothingIfInfeasible) {
+  EXPECT_FALSE(solve(mixing({{1, 0}}, 1)));  // no mixture contains the second thing
 }
 
 }  // namespace

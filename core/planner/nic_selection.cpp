@@ -1,0 +1,109 @@
+#include "core/planner/nic_selection.hpp"
+
+#include <algorithm>
+
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+
+std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
+  std::optional<PciId> best;
+  auto nearest = path_class(machine_, gpu, nic);
+  auto const consider = [&](PciId other) {
+    if (other == gpu) return;
+    auto const distance = path_class(machine_, other, nic);
+    if (distance >= nearest || !has_nvlink(machine_, gpu, other)) return;
+    nearest = distance;
+    best = other;
+  };
+  for (auto const& domain : machine_.nvswitches)
+    if (domain.host == machine_.host_of(gpu))
+      for (auto const& port : domain.ports) consider(port.gpu);
+  for (auto const& bundle : machine_.nvlinks)
+    for (auto const& end : {bundle.a, bundle.b})
+      if (auto const* other = std::get_if<PciId>(&end);
+          other != nullptr && machine_.host_of(*other) == machine_.host_of(gpu))
+        consider(*other);
+  return best;
+}
+
+// The NICs of a place's node that are on the fabric, nearest first.
+std::vector<NicSelection::RailNic> NicSelection::nics_of(Place const& place) const {
+  std::vector<RailNic> nics;
+  if (!machine_.fabric) return nics;
+  auto const host = machine_.host_of(place);
+  auto const& all = machine_.fabric->attachments;
+  auto const first = std::lower_bound(all.begin(), all.end(), host, [&](auto const& attachment, HostId wanted) {
+    return machine_.host_of(attachment.nic) < wanted;
+  });
+  auto const* device = std::get_if<PciId>(&place);
+  for (auto it = first; it != all.end() && machine_.host_of(it->nic) == host; ++it) {
+    auto const distance = device != nullptr ? path_class(machine_, *device, it->nic)
+                                            : path_class(machine_, it->nic, std::get<NumaId>(place));
+    nics.push_back({it->nic, distance, machine_.at(it->nic).rail});
+  }
+  std::stable_sort(nics.begin(), nics.end(),
+                   [](RailNic const& a, RailNic const& b) { return a.distance < b.distance; });
+  if (device != nullptr && !nics.empty()) rotate_nearest(*device, nics);
+  return nics;
+}
+
+// GPUs with the same nearest NICs each get another of these first, so that together they use all: the k-th GPU of a
+// switch gets its k-th NIC.
+void NicSelection::rotate_nearest(PciId gpu, std::vector<RailNic>& nics) const {
+  auto const further =
+      std::find_if(nics.begin(), nics.end(), [&](RailNic const& nic) { return nic.distance != nics.front().distance; });
+  if (auto const nearest = further - nics.begin(); nearest > 1)
+    std::rotate(nics.begin(), nics.begin() + gpus_before(gpu, nics.front(), nics) % nearest, further);
+}
+
+// The number of GPUs before this one in its node for which the NIC is one of the nearest, at the same distance.
+std::ptrdiff_t NicSelection::gpus_before(PciId gpu, RailNic const& nic, std::vector<RailNic> const& nics) const {
+  std::ptrdiff_t count = 0;
+  for (auto at = index(gpu); at-- > 0 && machine_.host_of(PciId(at)) == machine_.host_of(gpu);) {
+    auto const other = PciId(at);
+    if (machine_.at(other).kind != PciKind::Gpu || path_class(machine_, other, nic.nic) != nic.distance) continue;
+    // Nothing is nearer than below the same switch.
+    if (nic.distance <= PathClass::Pxb || !has_nearer(other, nic, nics)) ++count;
+  }
+  return count;
+}
+
+bool NicSelection::has_nearer(PciId gpu, RailNic const& than, std::vector<RailNic> const& nics) const {
+  return std::any_of(nics.begin(), nics.end(),
+                     [&](RailNic const& nic) { return path_class(machine_, gpu, nic.nic) < than.distance; });
+}
+
+// A cable joins two ports, those of one rail; through switches every NIC reaches every other.
+bool NicSelection::are_joined(RailNic const& a, RailNic const& b) const {
+  return machine_.fabric->kind != "direct" || a.rail == b.rail;
+}
+
+std::optional<std::vector<std::pair<PciId, PciId>>> NicSelection::nic_pairs(Place const& from, Place const& to) const {
+  constexpr std::size_t kMaxPairs = 4;
+  auto const sources = nics_of(from);
+  auto const targets = nics_of(to);
+  if (sources.empty() || targets.empty()) return std::nullopt;
+  std::vector<std::pair<PciId, PciId>> pairs;
+  auto const same_rail = [](std::vector<RailNic> const& nics, RailNic const& as) -> RailNic const* {
+    auto const found = std::find_if(nics.begin(), nics.end(), [&](RailNic const& nic) { return nic.rail == as.rail; });
+    return found != nics.end() ? &*found : nullptr;
+  };
+  auto const propose = [&](RailNic const* a, RailNic const* b) {
+    if (a == nullptr || b == nullptr || !are_joined(*a, *b)) return;
+    std::pair const pair(a->nic, b->nic);
+    if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
+  };
+  for (auto const& source : sources) {
+    if (source.distance != sources.front().distance) break;
+    auto const* target = same_rail(targets, source);
+    if (target != nullptr && target->distance == targets.front().distance) propose(&source, target);
+  }
+  propose(&sources.front(), same_rail(targets, sources.front()));
+  propose(same_rail(sources, targets.front()), &targets.front());
+  propose(&sources.front(), &targets.front());
+  if (pairs.size() > kMaxPairs) pairs.resize(kMaxPairs);
+  return pairs;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,40 @@
+#pragma once
+// Which NICs carry a transfer between nodes.
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/machine/path_class.hpp"
+
+namespace lanewise {
+
+class NicSelection {
+ public:
+  // `machine` must outlive it.
+  explicit NicSelection(Machine const& machine) : machine_(machine) {}
+
+  // Pairs of a NIC of each node, preferred ones first, at most four. Proposed are the nearest NICs of the same rail on
+  // both sides, the nearest NIC of each side with the one of its rail on the other, and the nearest two. Nullopt if a
+  // node has no NIC on the fabric; empty if no cable joins any such pair.
+  [[nodiscard]] std::optional<std::vector<std::pair<PciId, PciId>>> nic_pairs(Place const& from, Place const& to) const;
+
+  // The GPU nearest to a NIC of those that have NVLink to `gpu` and are nearer to the NIC than it.
+  [[nodiscard]] std::optional<PciId> relay_for(PciId gpu, PciId nic) const;
+
+ private:
+  struct RailNic {
+    PciId nic{};
+    PathClass distance{};
+    std::optional<int> rail;
+  };
+  [[nodiscard]] std::vector<RailNic> nics_of(Place const& place) const;
+  void rotate_nearest(PciId gpu, std::vector<RailNic>& nics) const;
+  [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, RailNic const& nic, std::vector<RailNic> const& nics) const;
+  [[nodiscard]] bool has_nearer(PciId gpu, RailNic const& than, std::vector<RailNic> const& nics) const;
+  [[nodiscard]] bool are_joined(RailNic const& a, RailNic const& b) const;
+
+  Machine const& machine_;
+};
+
+}  // namespace lanewise
