@@ -35,6 +35,22 @@ std::vector<StepId> topological_order(std::span<Step const> steps) {
 
 void require_acyclic(Dag const& dag) { static_cast<void>(topological_order(dag)); }
 
+std::vector<Dag::Node> order_by_sweeps(Dag const& dag) {
+  auto missing = dag.predecessors();
+  std::vector<Dag::Node> order;
+  std::vector<bool> is_taken(dag.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < dag.size(); ++i) {
+      if (is_taken[i] || missing[i] > 0) continue;
+      is_taken[i] = changed = true;
+      order.push_back(static_cast<Dag::Node>(i));
+      for (auto const next : dag.successors(i)) --missing[next];
+    }
+  }
+  return order;
+}
+
 std::vector<std::size_t> levels(Dag const& dag) {
   std::vector<std::size_t> level(dag.size(), 0);
   for (auto const node : topological_order(dag))

@@ -64,10 +64,13 @@ Dag dag_of_after(Items const& items) {
 }
 
 // Kahn's algorithm (1962): first the nodes without predecessors, ascending; then each node when its last predecessor
-// has been listed. Throws PlanError when the graph has a cycle; so do all functions below.
+// has been listed. Throws PlanError when the graph has a cycle; so do the functions below, unless they say otherwise.
 std::vector<Dag::Node> topological_order(Dag const& dag);
 std::vector<StepId> topological_order(std::span<Step const> steps);
 void require_acyclic(Dag const& dag);
+// The topological order nearest to the list: goes through the nodes as they are numbered, again and again, and takes
+// each whose predecessors have all been taken. Leaves out what waits for a cycle.
+std::vector<Dag::Node> order_by_sweeps(Dag const& dag);
 
 // For each node, the number of edges on the longest path that ends there.
 std::vector<std::size_t> levels(Dag const& dag);

@@ -16,27 +16,32 @@ bool is_kind(Machine const& machine, Place const& place, PciKind kind) {
   return id != nullptr && machine.at(*id).kind == kind;
 }
 
+bool is_memory(Place const& place) { return std::holds_alternative<NumaId>(place); }
+
+void verify_relays_and_nics(Machine const& machine, Step const& step) {
+  auto const& way = step.way;
+  for (auto const& relay : {way.relay, way.relay_to})
+    require(!relay || is_kind(machine, *relay, PciKind::Gpu), step, "a relay is a GPU");
+  for (auto const& nic : {way.nic_from, way.nic_to})
+    require(!nic || is_kind(machine, *nic, PciKind::Nic), step, "only a NIC sends to the network");
+  auto const sends = [&](Place const& place) { return is_kind(machine, place, PciKind::Gpu) || is_memory(place); };
+  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step,
+          "a NIC sends from and receives into the memory of a GPU or the host");
+}
+
 // The way must have what its mechanism needs, and its places must be of the kinds that the mechanism serves.
-void verify_way(Machine const& machine, Step const& step) {
+void verify_mechanism(Machine const& machine, Step const& step) {
   auto const& way = step.way;
   auto const is = [&](Place const& place, PciKind kind) { return is_kind(machine, place, kind); };
-  auto const memory = [](Place const& place) { return std::holds_alternative<NumaId>(place); };
   auto const one_each = [&](PciKind one, PciKind other) {
     return (is(step.from, one) && is(step.to, other)) || (is(step.from, other) && is(step.to, one));
   };
   auto const with_memory = [&](PciKind kind) {
-    return (is(step.from, kind) && memory(step.to)) || (memory(step.from) && is(step.to, kind));
+    return (is(step.from, kind) && is_memory(step.to)) || (is_memory(step.from) && is(step.to, kind));
   };
   bool const gpus = is(step.from, PciKind::Gpu) && is(step.to, PciKind::Gpu);
-  bool const memories = memory(step.from) && memory(step.to);
+  bool const memories = is_memory(step.from) && is_memory(step.to);
   bool const has_nic = way.nic_from || way.nic_to;
-  for (auto const& relay : {way.relay, way.relay_to})
-    require(!relay || is(*relay, PciKind::Gpu), step, "a relay is a GPU");
-  for (auto const& nic : {way.nic_from, way.nic_to})
-    require(!nic || is(*nic, PciKind::Nic), step, "only a NIC sends to the network");
-  auto const sends = [&](Place const& place) { return is(place, PciKind::Gpu) || memory(place); };
-  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step,
-          "a NIC sends from and receives into the memory of a GPU or the host");
   switch (way.mechanism) {
     case Mechanism::Local:
       require((gpus && step.from == step.to) || memories, step, "local is within one GPU's memory or the host's");
@@ -113,7 +118,8 @@ void Plan::verify(Machine const& of) const {
                 step.way.access.window >= Bytes(0),
             step, "queue pairs, cores and pieces of an access are not negative");
     verify_cores(of, step);
-    verify_way(of, step);
+    verify_relays_and_nics(of, step);
+    verify_mechanism(of, step);
   }
   require_acyclic(dag_of(steps));
   for (auto const& named : collectives)

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "core/plan/dag.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/scenario/scenario.hpp"
 
@@ -67,21 +69,16 @@ Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machi
 
 std::vector<std::size_t> order_of(Scenario const& scenario) {
   auto const all = all_named(scenario);
-  std::vector<std::size_t> order;
-  auto const stands = [&](std::string const& id) {
-    return std::any_of(order.begin(), order.end(), [&](std::size_t i) { return *all[i].id == id; });
-  };
-  std::vector<bool> placed(all.size(), false);
-  for (bool more = true; more;) {
-    more = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (placed[i] || !std::all_of(all[i].after->begin(), all[i].after->end(), stands)) continue;
-      placed[i] = true;
-      order.push_back(i);
-      more = true;
-    }
-  }
-  return order;
+  std::map<std::string, std::size_t> number_of;
+  for (std::size_t i = 0; i < all.size(); ++i) number_of.emplace(*all[i].id, i);
+  auto const order = order_by_sweeps(Dag(all.size(), [&](auto const& add) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (auto const& id : *all[i].after) {
+        auto const before = number_of.find(id);
+        add(before == number_of.end() ? i : before->second, i);  // an unknown id: waits for itself, so it is left out
+      }
+  }));
+  return {order.begin(), order.end()};
 }
 
 std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/plan/dag_runner.hpp"
+#include "core/plan/dag.hpp"
 #include "core/plan/fused_kernel.hpp"
 #include "hw/program/assign_blocks.hpp"
 #include "hw/program/program_image.hpp"

@@ -1,10 +1,10 @@
 #include "hw/program/ll_program.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <optional>
 
-#include "core/plan/dag_runner.hpp"
+#include "core/plan/dag.hpp"
 #include "core/plan/ll_protocol.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/program/assign_blocks.hpp"
@@ -147,26 +147,21 @@ class LLLowering {
     std::vector<std::size_t> sender(plan_.steps.size());
     for (std::size_t i = 0; i < tasks.size(); ++i)
       for (auto const id : tasks[i].sends) sender[index(id)] = i;
-    std::vector<std::optional<std::size_t>> known(tasks.size());
-    std::function<std::size_t(std::size_t)> const level_of = [&](std::size_t i) {
-      if (known[i]) return *known[i];
-      std::size_t level = 0;
-      for (auto const id : tasks[i].receives) level = std::max(level, level_of(sender[index(id)]) + 1);
-      known[i] = level;
-      return level;
-    };
+    auto const level = levels(Dag(tasks.size(), [&](auto const& add) {
+      for (std::size_t i = 0; i < tasks.size(); ++i)
+        for (auto const id : tasks[i].receives) add(sender[index(id)], i);
+    }));
     std::vector<std::size_t> order(tasks.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return level_of(a) < level_of(b); });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return level[a] < level[b]; });
     std::vector<LLTask> sorted;
-    std::vector<std::size_t> levels;
+    std::vector<std::size_t> sorted_levels;
     for (auto const i : order) {
-      levels.push_back(level_of(i));
+      sorted_levels.push_back(level[i]);
       sorted.push_back(std::move(tasks[i]));
     }
     tasks = std::move(sorted);
-    assign_blocks(tasks, levels, max_blocks, kBytesPerLLBlock);
+    assign_blocks(tasks, sorted_levels, max_blocks, kBytesPerLLBlock);
   }
 
   Plan const& plan_;

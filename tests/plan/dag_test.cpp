@@ -45,6 +45,12 @@ TEST(Dag, OrdersNodesAsTheyBecomeFree) {
   EXPECT_THAT(topological_order(dag(3, {{2, 1}, {2, 0}})), ElementsAre(2, 1, 0));
 }
 
+TEST(Dag, SweepsKeepTheOrderOfTheList) {
+  EXPECT_THAT(order_by_sweeps(two_branches()), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(order_by_sweeps(dag(4, {{3, 0}, {2, 1}})), ElementsAre(2, 3, 0, 1));
+  EXPECT_THAT(order_by_sweeps(circle()), ElementsAre(0));
+}
+
 TEST(Dag, RefusesCycles) {
   EXPECT_THROW(require_acyclic(circle()), PlanError);
   EXPECT_THROW(topological_order(circle()), PlanError);

@@ -10,7 +10,7 @@
 
 #include "core/estimate/demands.hpp"
 #include "core/io/error.hpp"
-#include "core/plan/dag_runner.hpp"
+#include "core/plan/dag.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels/limits.hpp"
