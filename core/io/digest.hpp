@@ -1,19 +1,20 @@
 #pragma once
-// A short text that changes whenever what went into it does; against mistakes, not against malice.
+// A short hash of texts, against mistakes and not against malice.
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace lanewise {
 
-// FNV-1a of 64 bits over a row of texts, each with its end.
+// FNV-1a with 64 bits (Fowler, Noll and Vo) over a sequence of texts. The end of each text counts: "ab", "c" and "a",
+// "bc" differ.
 class Digest {
  public:
   void add(std::string_view text) {
     for (char const c : text) take(static_cast<unsigned char>(c));
-    take(0xff);  // no byte of UTF-8
+    take(0xff);  // ends the text: UTF-8 has no such byte
   }
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text() const;  // 16 hexadecimal digits
 
  private:
   void take(unsigned char byte) {

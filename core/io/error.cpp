@@ -7,13 +7,13 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kWidestShown = 160;  // a longer source line is not repeated
+constexpr std::size_t kMaxLineWidth = 160;  // a longer source line is not shown
 
 std::string shown(Diagnostic const& d) {
   std::string text = d.pos.file;
   if (d.pos.line > 0) text += fmt::format(":{}:{}", d.pos.line, d.pos.column);
   text += fmt::format(": error: {}", d.message);
-  if (d.source_line.empty() || d.source_line.size() > kWidestShown) return text;
+  if (d.source_line.empty() || d.source_line.size() > kMaxLineWidth) return text;
   auto const column = static_cast<std::size_t>(std::max(1, d.pos.column));
   std::string caret;
   for (std::size_t i = 0; i + 1 < column && i < d.source_line.size(); ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// Errors are thrown where the caller could not prevent them and cannot use them as a value. Only the program's main
-// catches them and turns them into an exit code.
+// Exceptions, for errors that the caller could neither prevent nor use as a value. Only the program's main catches them
+// and turns them into an exit code.
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A place in a file. Lines and columns are 1-based, as editors count; line 0 speaks of the whole file.
+// A position in a file. Lines and columns are 1-based, as in editors; line 0 stands for the whole file.
 struct SourcePos {
   std::string file;
   int line = 0;
@@ -20,14 +20,14 @@ struct SourcePos {
   friend auto operator<=>(SourcePos const&, SourcePos const&) = default;
 };
 
-// One thing wrong in a file: where, what, and the line itself for the caret (empty when there is none to show).
+// One thing that is wrong in a file: where, what, and the source line to show with a caret (empty: none is shown).
 struct Diagnostic {
   SourcePos pos;
   std::string message;
   std::string source_line;
 };
 
-// The user's file is wrong. what() is, for each diagnostic,
+// The user's input is wrong. what() has for each diagnostic
 // "file:12:18: error: unknown unit 'parsecs'\n<line>\n       ^".
 class InputError : public Error {
  public:
@@ -42,22 +42,22 @@ class InputError : public Error {
 // Throws an InputError of one message.
 [[noreturn]] void refuse_at(SourcePos pos, std::string message);
 
-// A well-formed request with no answer: no route, a figure that nobody knows.
+// A well-formed request without an answer: no route, or an unknown figure.
 class PlanError : public Error {
   using Error::Error;
 };
 
-// Something the request needs is not on this machine (no GPU, no simulator); says what would provide it.
+// The request needs something that is not on this machine (a GPU, the simulator). The message says what provides it.
 class MissingError : public Error {
   using Error::Error;
 };
 
-// A device or its driver refused or failed while it was used: out of memory, an error in the middle of a plan.
+// A device or its driver failed while it was in use: out of memory, an error in the middle of a plan.
 class DeviceError : public Error {
  public:
-  // `call`: the API's name and arguments as written; `code`: its number; `what`: what the API says of it.
+  // `call`: the API call as written, with its arguments; `code`: the error number; `what`: its text from the API.
   DeviceError(std::string_view call, int code, std::string_view what);
-  // The same failure, with where it happened in front.
+  // The same failure with `where` in front of its message.
   DeviceError(std::string_view where, DeviceError const& inner)
       : Error(std::string(where) + ": " + inner.what()), code_(inner.code_) {}
   [[nodiscard]] int code() const { return code_; }
@@ -66,12 +66,12 @@ class DeviceError : public Error {
   int code_ = 0;
 };
 
-// The user stopped the program (Ctrl-C); everything is given back on the way out.
+// The user stopped the program (Ctrl-C). Unwinding releases everything.
 class Interrupted : public Error {
   using Error::Error;
 };
 
-// Collects everything that is wrong with a file, so that it is reported together.
+// Collects everything that is wrong with a file, so that one error reports all of it.
 class Diagnostics {
  public:
   void add(SourcePos pos, std::string message, std::string_view source_line = {});
@@ -80,7 +80,7 @@ class Diagnostics {
   void throw_if_any();
 
  private:
-  static constexpr std::size_t kMaxShown = 50;  // further ones are counted, not shown
+  static constexpr std::size_t kMaxShown = 50;  // more are counted, not shown
   std::vector<Diagnostic> found_;
   std::size_t unshown_ = 0;
 };

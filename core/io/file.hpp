@@ -1,5 +1,5 @@
 #pragma once
-// Reading whole text files within limits, and writing them so that nothing is ever half-written.
+// Reads whole text files within limits, and writes files atomically.
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lanewise {
 
-// A text with its name and its lines, so that an error can show where.
+// A text with its name and its line starts, so that an error can show its place.
 class SourceText {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
@@ -34,13 +34,14 @@ class SourceText {
   std::vector<std::size_t> line_starts_;
 };
 
-// All bytes of a file, up to a little more than SourceText accepts. Throws InputError when it cannot be read.
+// All bytes of a file; of a larger one than SourceText accepts, only the beginning. Throws InputError when it cannot be
+// read.
 std::string read_file(std::filesystem::path const& path);
-// What a program printed on a terminal, without colours, underlines and other escape sequences.
+// The text without terminal escape sequences: colours, underlines, cursor movements.
 std::string without_terminal_codes(std::string_view printed);
 
-// Writes to a temporary file beside `path`, then renames it; a link's target is replaced and not the link, and a device
-// or a pipe is written to. Throws InputError naming the path when it cannot.
+// Writes a temporary file beside `path` and renames it, so that no reader sees half of it. Of a symbolic link the
+// target is replaced, not the link; a device or a pipe is written directly. Throws InputError with the path on failure.
 void write_file(std::filesystem::path const& path, std::string_view content);
 
 }  // namespace lanewise

@@ -3,7 +3,7 @@
 
 namespace lanewise {
 
-// Sole owner of a C handle. Traits say its `type`, its `null()`, and how to `destroy(type) noexcept` one.
+// The sole owner of a C handle. Traits define its `type`, its `null()` value and `destroy(type) noexcept`.
 template <class Traits>
 class Handle {
  public:

@@ -7,7 +7,7 @@
 namespace lanewise {
 namespace {
 
-std::sig_atomic_t volatile asked_by = 0;
+std::sig_atomic_t volatile asked_by = 0;  // the signal that requested a stop
 
 extern "C" void ask_to_stop(int signal) {
   asked_by = signal;

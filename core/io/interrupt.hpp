@@ -1,9 +1,9 @@
 #pragma once
-// Ctrl-C while something long runs: asked for at places where everything can be given back.
+// Ctrl-C during long work. The work polls for it at points where it can stop cleanly.
 
 namespace lanewise {
 
-// From now until the end of its life SIGINT and SIGTERM only ask to stop; a second one ends the program at once.
+// While it lives, SIGINT and SIGTERM only request a stop; a second signal ends the program at once.
 class InterruptScope {
  public:
   InterruptScope();
@@ -12,9 +12,9 @@ class InterruptScope {
   InterruptScope& operator=(InterruptScope const&) = delete;
 };
 
-// Whether one came.
+// Whether a stop was requested.
 bool interrupted();
-// Throws Interrupted when one came.
+// Throws Interrupted when a stop was requested.
 void throw_if_interrupted();
 
 }  // namespace lanewise

@@ -8,9 +8,9 @@
 namespace lanewise {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kMaxDepth = 64;
 
-// The number nearest to value / scale that gives back `value` when scaled.
+// The double nearest to value / scale whose product with `scale` is exactly `value`, if there is one.
 double unscaled(double value, double scale) {
   double const guess = value / scale;
   for (double const candidate : {guess, std::nextafter(guess, -HUGE_VAL), std::nextafter(guess, HUGE_VAL)})
@@ -38,7 +38,7 @@ nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::strin
   nlohmann::ordered_json json;
   try {
     auto const shallow = [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) {
-      return depth < kDeepest;
+      return depth < kMaxDepth;
     };
     json = nlohmann::ordered_json::parse(source.text(), shallow);
   } catch (nlohmann::ordered_json::parse_error const& error) {

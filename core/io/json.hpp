@@ -1,5 +1,5 @@
 #pragma once
-// JSON files with places in their errors, and numbers that read back to the same value.
+// Reads JSON files with positions in errors, and converts quantities so that they read back unchanged.
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -14,19 +14,20 @@ namespace lanewise {
 // Whether a text is a JSON object rather than YAML or plain text: its first character is a brace.
 bool is_json(SourceText const& source);
 
-// Throws InputError with line and column when the text is not JSON, or its "lanewise" word is another.
+// Throws InputError with line and column when the text is not JSON, is nested too deeply, or its key "lanewise" does
+// not hold `schema`.
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema);
 // The same where files of several versions are read; an error asks for the first of them.
 nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::string_view const> schemas);
 
-// JSON carries times in microseconds and rates in GB/s. from_x(x(v)) is v for every v that came out of from_x: what is
-// read back from a file writes the same file again, and compares equal.
+// JSON has times in microseconds and rates in GB/s. For every v that from_x returned, from_x(x(v)) == v: a file that
+// was read is written again unchanged, and its values compare equal.
 double microseconds(Seconds time);
 Seconds from_microseconds(double value);
 double gigabytes_per_second(BytesPerSecond rate);
 BytesPerSecond from_gigabytes_per_second(double value);
 
-// The nearest time or rate that survives the way through JSON unchanged.
+// The nearest time or rate that is unchanged by a round trip through JSON.
 inline Seconds through_json(Seconds time) { return from_microseconds(microseconds(time)); }
 inline BytesPerSecond through_json(BytesPerSecond rate) {
   return from_gigabytes_per_second(gigabytes_per_second(rate));

@@ -88,7 +88,7 @@ bool MapReader::says_unknown(std::string_view key) const {
   return node != nullptr && node->kind == YamlKind::Scalar && node->text == "unknown";
 }
 
-// The scalar under a key, or nullptr when it is absent, `unknown` where that is allowed, or not a scalar (reported).
+// The scalar of a key, or nullptr when it is absent, `unknown` where that is allowed, or not a scalar (reported).
 YamlNode const* MapReader::scalar(std::string_view key, ValueType type) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != type)

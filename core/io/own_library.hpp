@@ -2,8 +2,8 @@
 
 namespace lanewise {
 
-// Loads a library of ours, which lies beside this one, and keeps it; nullptr where it is not there. By its full path: a
-// sanitizer's own dlopen does not look where the program was linked to look.
+// Loads a library of lanewise from the folder of this one and keeps it loaded. Returns its dlopen handle, or nullptr
+// when it is not there. The full path is needed because a sanitizer's dlopen ignores the program's search path.
 void* own_library(char const* name);
 
 }  // namespace lanewise

@@ -27,12 +27,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_spelling(std::string_view word, std::span<std::string const> candidates) {
-  constexpr std::size_t kLongestWord = 64;
-  if (word.size() > kLongestWord) return {};
+  constexpr std::size_t kMaxWordLength = 64;
+  if (word.size() > kMaxWordLength) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (auto const& candidate : candidates) {
-    if (candidate.size() > kLongestWord) continue;
+    if (candidate.size() > kMaxWordLength) continue;
     auto const distance = edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Enumerations as words of files and command lines.
+// Enumerators as words of files and command lines.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,8 @@
 
 namespace lanewise {
 
-// The enumerator whose number is the word's place in `names`, or what is allowed; `what` as in "is not an op".
+// The enumerator whose value is the index of the text in `names`, or a sentence that lists the allowed words. `what`
+// completes "'x' is not ...", such as "an op".
 template <class Enum, std::size_t N>
 Parsed<Enum> parse_word(std::string_view text, std::array<std::string_view, N> const& names, std::string_view what) {
   auto const found = std::find(names.begin(), names.end(), text);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxNested = 64;
 constexpr std::size_t kMaxNodes = 500'000;
 
-struct Refused {  // stops the parser at the first thing we never accept
+struct Refused {  // stops the parser at something that is never accepted
   YAML::Mark mark;
   std::string message;
 };
@@ -51,7 +51,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   YamlNode take() { return std::move(root_); }
 
-  // yaml-cpp takes a quoted text that the end of the file cuts off for a whole one.
+  // yaml-cpp accepts a quoted text that the end of the file cuts off; this refuses it.
   void refuse_open_quote() const {
     if (!last_quoted_) return;
     auto const line = source_.line(last_quoted_->line + 1);

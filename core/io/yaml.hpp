@@ -1,7 +1,7 @@
 #pragma once
-// The only door to yaml-cpp: a YAML text as a plain tree that knows its places. Aliases, tags and merge keys are
-// refused (an alias can make a small file explode), duplicate keys too. A reader describes each mapping it accepts by
-// a MapSpec; the same description checks files and generates the JSON Schema, so the two cannot disagree:
+// Reads YAML into a plain tree with positions; the only user of yaml-cpp. Aliases, anchors, tags, merge keys and
+// duplicate keys are refused (an alias can make a small file explode). A reader describes each mapping it accepts by a
+// MapSpec. The same description checks files and generates the JSON Schema, so the two cannot disagree:
 //
 //   MapReader gpu(node, kGpuSpec, source, diagnostics);   // reports unknown, duplicate and missing keys
 //   auto const memory = gpu.bytes("memory");              // reports a wrong unit; absent: nullopt
@@ -68,16 +68,17 @@ struct MapSpec;
 struct FieldSpec {
   std::string name = {};
   ValueType type = ValueType::Text;
-  std::string doc = {};  // one line for people and editors: meaning and unit
+  std::string doc = {};  // meaning and unit in one line, for documentation, messages and editors
   bool required = false;
-  bool unknown_allowed = false;         // the word `unknown` may stand for a figure nobody knows
-  std::vector<std::string> words = {};  // of a Word
-  MapSpec const* map = nullptr;  // of a Map, or of a List or Dictionary of maps; Custom: this mapping is allowed too
-  ValueType item = ValueType::Text;  // of a List or Dictionary; Custom of Custom: a list of such values is allowed too
-  std::string pattern = {};          // of Custom: a regular expression for a single value; empty: anything
+  bool unknown_allowed = false;         // the word `unknown` may replace the value
+  std::vector<std::string> words = {};  // the allowed values of a Word
+  MapSpec const* map = nullptr;  // of a Map, and of a List or Dictionary of maps; a Custom may be such a mapping too
+  ValueType item =
+      ValueType::Text;       // of a List or Dictionary; a Custom with item Custom may be a list of its values too
+  std::string pattern = {};  // of a Custom: a regular expression for a single value; empty: any text
 };
 
-// The two commonest fields: any text, and yes or no.
+// The two most common fields: any text, and true or false.
 FieldSpec text_field(std::string name, std::string doc, bool required = false);
 FieldSpec flag_field(std::string name, std::string doc);
 
@@ -87,13 +88,15 @@ struct MapSpec {
   [[nodiscard]] FieldSpec const* find(std::string_view name) const;
 };
 
-// Reads one mapping that a MapSpec describes. Every problem goes to the diagnostics; a getter then returns nullopt.
+// Reads one mapping that a MapSpec describes. Unknown, duplicate and missing keys and wrong values go to the
+// diagnostics; a getter returns nullopt when its key is absent or its value is wrong. A getter that does not fit the
+// MapSpec throws std::logic_error. The node, the spec, the source and the diagnostics must outlive the reader.
 class MapReader {
  public:
   MapReader(YamlNode const& node, MapSpec const& spec, SourceText const& source, Diagnostics& diagnostics);
 
   [[nodiscard]] bool has(std::string_view key) const { return node_.find(key) != nullptr; }
-  // Whether the value stands there as the word `unknown`.
+  // Whether the value is the word `unknown`.
   [[nodiscard]] bool says_unknown(std::string_view key) const;
   [[nodiscard]] YamlNode const* node(std::string_view key) const { return node_.find(key); }
   [[nodiscard]] YamlNode const& self() const { return node_; }
@@ -112,11 +115,11 @@ class MapReader {
   std::vector<YamlNode const*> items(std::string_view key);  // a List of anything
   std::optional<MapReader> map(std::string_view key);        // a Map
   std::vector<MapReader> maps(std::string_view key);         // a List of maps
-  YamlNode const* custom(std::string_view key);              // a Custom, whatever it holds
+  YamlNode const* custom(std::string_view key);              // a Custom or Dictionary, unchecked
 
+  // Reports a problem at a node; at a key, or at the mapping when the key is absent.
   void fail(YamlNode const& at, std::string message) const;
-  void fail_at_key(std::string_view key,
-                   std::string message) const;  // at the key, or at the mapping where it is absent
+  void fail_at_key(std::string_view key, std::string message) const;
   [[nodiscard]] SourceText const& source() const { return source_; }
   [[nodiscard]] Diagnostics& diagnostics() const { return diagnostics_; }
 
@@ -131,7 +134,7 @@ class MapReader {
   Diagnostics& diagnostics_;
 };
 
-// Checks the schema word of a file ("lanewise: machine/1") and that it is a mapping; throws InputError when not.
+// Checks that a file is a mapping whose key `lanewise` holds `schema` ("machine/1"); throws InputError when not.
 void expect_schema(YamlNode const& root, std::string_view schema, SourceText const& source);
 
 }  // namespace lanewise

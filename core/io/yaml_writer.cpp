@@ -10,7 +10,7 @@ namespace lanewise {
 namespace {
 
 using Tree = nlohmann::ordered_json;
-constexpr std::size_t kWidest = 110;  // a longer map or list is written as a block
+constexpr std::size_t kMaxFlowWidth = 110;  // a longer map or list is written as a block
 
 // Whether YAML reads the text back as this same plain scalar, also inside [a, b] and {k: v}.
 bool is_plain(std::string const& text) {
@@ -54,7 +54,9 @@ bool is_leaf(Tree const& value) {
          });
 }
 
-bool fits(Tree const& value, std::size_t indent) { return is_leaf(value) && indent + flow(value).size() <= kWidest; }
+bool fits(Tree const& value, std::size_t indent) {
+  return is_leaf(value) && indent + flow(value).size() <= kMaxFlowWidth;
+}
 
 void block(Tree const& value, std::size_t indent, std::string& out);
 

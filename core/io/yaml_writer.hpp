@@ -4,7 +4,7 @@
 
 namespace lanewise {
 
-// A tree of keys as YAML: blocks, with short leaves on one line. It reads back as the same tree.
+// The tree as YAML in block style, with short leaves on one line. It reads back as the same tree.
 std::string yaml_text(nlohmann::ordered_json const& tree);
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// The bundled and the user's own facts: parts, machines and clusters, each a YAML file in a folder of its kind.
+// Finds parts, machines and clusters by name, bundled ones and the user's own. Each is a YAML file.
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,27 +12,28 @@
 
 namespace lanewise {
 
-// Folders that hold parts/, machines/ and clusters/; earlier ones win. Parts are read when first asked for.
+// Searches folders that hold parts/, machines/ and clusters/; the first folder that has a name wins. Reads a part when
+// it is first asked for and keeps it.
 class Catalogue {
  public:
   explicit Catalogue(std::vector<std::filesystem::path> folders) : folders_(std::move(folders)) {}
 
-  // The part of this name, or nullptr. Throws InputError when its file is wrong.
+  // The part of this name, or nullptr. It lives as long as the catalogue. Throws InputError when its file is wrong.
   Part const* part(std::string const& name);
-  // The part whose pci_ids hold "10de:20b5", or whose cpuid holds "GenuineIntel/6/85"; nullptr when there is none.
-  // Reads the whole catalogue at the first call.
+  // The part that lists this PCI id ("10de:20b5") or this cpuid ("GenuineIntel/6/85"), or nullptr. The first call reads
+  // the whole catalogue. Throws InputError when a file is wrong.
   Part const* part_by_pci_id(std::string_view id);
   Part const* part_by_cpuid(std::string_view id);
   [[nodiscard]] std::vector<std::string> part_names() const { return names_in("parts"); }
   [[nodiscard]] std::vector<std::string> machine_names() const { return names_in("machines"); }
   [[nodiscard]] std::vector<std::string> cluster_names() const { return names_in("clusters"); }
 
-  // A machine or a cluster: the name of a bundled one, or a file. Throws InputError when there is neither.
+  // A machine or a cluster, by name or by file. Throws InputError when there is neither, or its file is wrong.
   Machine machine(std::string const& name_or_file);
-  // The machine that a cluster's file names as its node: a bundled one, or a file beside that file. Throws InputError
-  // when there is neither, or when it is a cluster itself.
+  // The machine that a cluster file names as a node: by name, or a file in the folder of the cluster file. Throws
+  // InputError when there is neither, or when it is a cluster.
   Machine node_machine(std::string const& name_or_file, std::filesystem::path const& cluster_file);
-  // A machine from a text in memory, with this catalogue's parts.
+  // Reads a machine or a cluster from a text, with the parts of this catalogue. Throws InputError.
   Machine machine_from(SourceText const& source);
 
  private:

@@ -1,4 +1,5 @@
-// Lays the nodes of a cluster file out in one Machine, every name prefixed by its node, and joins their NICs.
+// Reads a cluster file: puts all nodes into one Machine, each name prefixed by its node, and joins their NICs by a
+// fabric.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Id shifted(Id id, std::size_t by) {
 class NodeAppender {
  public:
   NodeAppender(Machine& cluster, Machine const& node) : cluster_(cluster), node_(node) {
-    for (auto const& part : node.parts) part_ids_.push_back(entered(part));
+    for (auto const& part : node.parts) part_ids_.push_back(add(part));
   }
 
   void append(int number) {
@@ -81,7 +82,8 @@ class NodeAppender {
   }
 
  private:
-  PartId entered(Part const& part) {
+  // By value: nodes of different machines may have different parts of one name.
+  PartId add(Part const& part) {
     for (std::size_t i = 0; i < cluster_.parts.size(); ++i)
       if (cluster_.parts[i] == part) return PartId(i);
     cluster_.parts.push_back(part);
@@ -106,7 +108,7 @@ class ClusterReader {
     cluster_.notes = top.texts("notes");
     for (auto& entry : top.maps("nodes")) read_nodes(entry);
     if (cluster_.hosts.empty() && diagnostics_.empty()) top.fail_at_key("nodes", "a cluster has at least one node");
-    diagnostics_.throw_if_any();  // a fabric cannot be laid over nodes that are not there
+    diagnostics_.throw_if_any();  // a fabric needs its nodes
     if (auto settings = top.map("settings")) {
       for (auto& host : cluster_.hosts) {
         read_settings(*settings, host.settings);
@@ -162,18 +164,18 @@ class ClusterReader {
         reader.fail(*reader.node("nics"), error.what());
       }
     }
-    std::set<std::string> strangers(wanted.begin(), wanted.end());
+    std::set<std::string> unknown(wanted.begin(), wanted.end());
     std::vector<std::vector<PciId>> nics(cluster_.hosts.size());
     for (auto const id : cluster_.all(PciKind::Nic)) {
       auto const& function = cluster_.at(id);
       auto const short_name = function.name.substr(function.name.find('/') + 1);
-      strangers.erase(short_name);
+      unknown.erase(short_name);
       auto const* part = cluster_.part_of(id);
-      bool const taken = wanted.empty() ? part != nullptr && part->nic.rdma
-                                        : std::find(wanted.begin(), wanted.end(), short_name) != wanted.end();
-      if (taken) nics[index(cluster_.host_of(id))].push_back(id);
+      bool const on_fabric = wanted.empty() ? part != nullptr && part->nic.rdma
+                                            : std::find(wanted.begin(), wanted.end(), short_name) != wanted.end();
+      if (on_fabric) nics[index(cluster_.host_of(id))].push_back(id);
     }
-    for (auto const& name : strangers)
+    for (auto const& name : unknown)
       reader.fail(*reader.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
     for (std::size_t i = 0; i < nics.size(); ++i)
       if (nics[i].empty()) {

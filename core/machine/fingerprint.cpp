@@ -18,8 +18,8 @@
 namespace lanewise {
 namespace {
 
-// Recorded plans and runs hold fingerprints, so the texts below stay as they are and in this order. A key that is added
-// to one of the tables enters by its name, and only where a machine sets it: other machines keep their fingerprint.
+// Recorded plans and runs contain fingerprints, so the texts below and their order must not change. A key that is added
+// to one of the tables counts by name, and only in a machine that sets it: all other machines keep their fingerprint.
 class MachineDigest {
  public:
   explicit MachineDigest(Machine const& machine) : machine_(machine) {}
@@ -61,7 +61,7 @@ class MachineDigest {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  // Name and value of every field that is set, but for those that have a place of their own.
+  // Name and value of every field that is set, except those that are added elsewhere.
   template <class Fields, class Object>
   void add_set_fields(Fields const& fields, Object const& object, Names with_own_place) {
     for (auto const& field : fields) {
@@ -86,12 +86,12 @@ class MachineDigest {
     add_set_fields(virtualization_fields(), v, kVirtualization);
     for (auto const& clique : v.cliques)
       for (auto const& name : clique) add(name);
-    if (v.cliques.size() > 1)  // where one clique ends and the next begins
+    if (v.cliques.size() > 1)  // the borders between cliques
       for (auto const& clique : v.cliques) add(fmt::format("clique of {}", clique.size()));
     add_software(host.software);
   }
 
-  // The first eight flags are the bits of one number, in the order in which they came to be.
+  // The eight oldest flags are the bits of one number.
   void add_software(Software const& software) {
     constexpr std::array<std::string_view, 8> kBits{"cuda",         "peermem",           "dma_buf",
                                                     "gdrcopy",      "gpudirect_storage", "fabric_manager",

@@ -165,7 +165,7 @@ PartId add_part(Machine& machine, Part const& part) {
 
 namespace {
 
-// "gpu0" and "gpu7", or "gpu0" and "7", as eight names; empty where they do not belong together.
+// "gpu0" and "gpu7", or "gpu0" and "7", give eight names; empty when the two are no range.
 std::vector<std::string> numbered(std::string_view from, std::string_view to) {
   auto const split = [](std::string_view end) {
     auto digits = end.size();
@@ -176,8 +176,8 @@ std::vector<std::string> numbered(std::string_view from, std::string_view to) {
   };
   auto const [first_stem, first] = split(from);
   auto const [last_stem, last] = split(to);
-  constexpr int kLongest = 65536;
-  if (first < 0 || last < first || last - first >= kLongest || (first_stem != last_stem && !last_stem.empty()))
+  constexpr int kMaxRange = 65536;
+  if (first < 0 || last < first || last - first >= kMaxRange || (first_stem != last_stem && !last_stem.empty()))
     return {};
   std::vector<std::string> names;
   for (int i = first; i <= last; ++i) names.push_back(fmt::format("{}{}", first_stem, i));
@@ -197,11 +197,11 @@ std::vector<std::string> expand_range(std::string_view text) {
   if (slash == std::string_view::npos) {
     names = numbered(first, last);
   } else {
-    // The end may leave out the node that it shares with the beginning.
+    // "node0/gpu0..gpu7": the end may leave out the node of the beginning.
     auto const node = first.substr(0, slash);
-    bool const of_one = last_slash == std::string_view::npos;
-    auto const last_node = of_one ? node : last.substr(0, last_slash);
-    auto const devices = numbered(first.substr(slash + 1), of_one ? last : last.substr(last_slash + 1));
+    bool const same_node = last_slash == std::string_view::npos;
+    auto const last_node = same_node ? node : last.substr(0, last_slash);
+    auto const devices = numbered(first.substr(slash + 1), same_node ? last : last.substr(last_slash + 1));
     for (auto const& host : node == last_node ? std::vector{std::string(node)} : numbered(node, last_node))
       for (auto const& device : devices) names.push_back(fmt::format("{}/{}", host, device));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What is there: sockets, the PCI tree under them, NVLink, NICs, host memory, settings; of one machine or of all the
-// nodes of a cluster. A plain value without behaviour: rules and model say what follows from it.
+// The hardware and settings of one machine, or of all nodes of a cluster: sockets, the PCI tree under them, NVLink,
+// NICs, host memory, the network. A plain value without behaviour: rules and model derive everything else from it.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -41,7 +41,7 @@ struct AcsControl {
   [[nodiscard]] bool has(std::uint16_t bit) const { return (bits & bit) != 0; }
   friend bool operator==(AcsControl const&, AcsControl const&) = default;
   static AcsControl off() { return {}; }
-  // What Linux sets when an IOMMU is in use: SV, RR, CR, UF.
+  // What Linux sets while an IOMMU is in use: SV, RR, CR, UF.
   static AcsControl on() {
     return {true, kSourceValidation | kRequestRedirect | kCompletionRedirect | kUpstreamForwarding};
   }
@@ -57,10 +57,10 @@ constexpr bool translates(IommuMode mode) {
   return mode == IommuMode::Lazy || mode == IommuMode::Strict || mode == IommuMode::Vfio;
 }
 
-// How the operating system that runs the transfers sees the hardware.
+// Whether the transfers run in a virtual machine, and what its hypervisor announces.
 struct Virtualization {
   bool passthrough = false;                       // a virtual machine with passed-through devices
-  std::string hypervisor;                         // kvm, firecracker, xen, vmware, hyperv; empty: not said
+  std::string hypervisor;                         // kvm, firecracker, xen, vmware, hyperv; empty: unknown
   bool approval = false;                          // the hypervisor announces peer-to-peer as approved for all its GPUs
   std::vector<std::vector<std::string>> cliques;  // GPUs announced as peers by the approval capability
   bool ats = false;                               // address translation services work end to end
@@ -68,7 +68,7 @@ struct Virtualization {
 };
 
 struct Settings {
-  AcsControl acs = AcsControl::unknown();  // of every port that does not say otherwise
+  AcsControl acs = AcsControl::unknown();  // of every port without an ACS control of its own
   IommuMode iommu = IommuMode::Unknown;
   Bytes iommu_page{4096};  // page size of the IOMMU's mappings
   Virtualization virtualization;
@@ -83,7 +83,7 @@ struct Software {
   bool gpudirect_storage = false;
   bool fabric_manager = true;    // NVSwitch fabric is initialised
   bool gpudirect_async = false;  // the GPU rings the NIC's doorbell (libgdsync): no CPU between a kernel and a send
-  bool geforce_peer = false;     // a modified driver that lifts a product's refusal of PCIe peer access
+  bool geforce_peer = false;     // a modified driver allows PCIe peer access on products where NVIDIA's refuses it
   friend bool operator==(Software const&, Software const&) = default;
 };
 
@@ -111,7 +111,7 @@ struct NumaNode {
   std::string cores;  // "0-27,56-83", as the kernel writes a list; empty: unknown
   friend bool operator==(NumaNode const&, NumaNode const&) = default;
 };
-// "0-3,8" as 0 1 2 3 8; empty when it is not such a list.
+// The numbers of a list as the kernel writes it: "0-3,8" gives 0 1 2 3 8. Empty when the text is no such list.
 std::vector<int> numbers_of_list(std::string_view list);
 
 struct HostBridge {
@@ -124,17 +124,17 @@ struct HostBridge {
 enum class PciKind : std::uint8_t { RootPort, Switch, Gpu, Nic, Nvme, Device };
 std::string_view to_string(PciKind kind);
 
-// One position in the PCI tree, with the link and the port above it.
+// One function in the PCI tree, with the link to its parent and the port above it.
 struct PciFunction {
   std::string name;
   PciKind kind = PciKind::Device;
-  std::optional<PciId> parent;  // absent: on the host bridge itself (a root port, or a device of a flat tree)
+  std::optional<PciId> parent;  // absent: directly on the host bridge (a root port, or a device of a flat tree)
   HostBridgeId host_bridge{};
   std::optional<PartId> part;          // absent: unknown, or a root port
-  std::optional<PcieLink> link;        // negotiated with the parent; absent: not said, what both ends can do is assumed
-  std::optional<PcieLink> max_link;    // what it could negotiate, where that differs
+  std::optional<PcieLink> link;        // negotiated with the parent; absent: unknown, see assumed_link()
+  std::optional<PcieLink> max_link;    // what it could negotiate, where that is more
   std::optional<AcsControl> acs;       // of the port above it; absent: Settings::acs
-  std::string bdf;                     // "0000:3b:00.0"; empty: not known
+  std::string bdf;                     // PCI address, "0000:3b:00.0"; empty: unknown
   std::string chip;                    // of a switch: virtual switches with the same chip share silicon
   bool mig = false;                    // of a GPU
   std::string device_name;             // of a NIC: "mlx5_0"
@@ -160,7 +160,7 @@ struct NvlinkBundle {
   friend bool operator==(NvlinkBundle const&, NvlinkBundle const&) = default;
 };
 
-// The NVSwitches of a host seen as the one non-blocking crossbar they form.
+// All NVSwitches of a host as the one non-blocking crossbar that they form.
 struct NvSwitch {
   struct Port {
     PciId gpu{};
@@ -175,21 +175,21 @@ struct NvSwitch {
   friend bool operator==(NvSwitch const&, NvSwitch const&) = default;
 };
 
-// Where data can be: GPU memory or a drive (PciId), or host memory (NumaId). A NIC as a place means its wire.
+// Where data can be: GPU memory, a drive or another device (PciId), or host memory (NumaId). A NIC stands for its wire.
 using Place = std::variant<PciId, NumaId>;
 
-// Words for how a transfer is asked to be done.
-// Prefetch and Fault move the pages of Unified Memory: asked for ahead, or one group of page faults after another.
+// The operation that a transfer asks for. Prefetch and Fault move pages of Unified Memory: in advance, or one group of
+// page faults after another.
 enum class Op : std::uint8_t { Copy, Write, Read, LoadStore, Atomic, Prefetch, Fault, Send };
 std::string_view to_string(Op op);
 std::vector<std::string> op_names();
 Parsed<Op> parse_op(std::string_view text);
-// Done by a kernel on a GPU rather than by a copy engine or the driver.
+// Whether a kernel on a GPU does it, rather than a copy engine or the driver.
 constexpr bool by_kernel(Op op) { return op == Op::Write || op == Op::Read || op == Op::LoadStore || op == Op::Atomic; }
-// Moves pages of Unified Memory rather than bytes between two buffers.
+// Whether it moves pages of Unified Memory, rather than bytes between two buffers.
 constexpr bool migrates(Op op) { return op == Op::Prefetch || op == Op::Fault; }
 
-// A measured figure that wins over the model.
+// A measured figure that replaces what the model predicts.
 struct Override {
   Place from, to;
   std::optional<Op> op;  // absent: every op
@@ -203,29 +203,29 @@ struct Override {
 struct Fabric {
   struct Leaf {
     std::string name;
-    std::optional<BytesPerSecond> uplink;  // to all spines together, each direction; absent: no spine
+    std::optional<BytesPerSecond> uplink;  // to all spines together, in each direction; absent: no spine
     friend bool operator==(Leaf const&, Leaf const&) = default;
   };
   struct Attachment {
     PciId nic{};
     std::uint32_t leaf = 0;
-    std::optional<BytesPerSecond> rate;  // where the cable runs slower than the NIC
+    std::optional<BytesPerSecond> rate;  // of the cable, where it is slower than the NIC
     friend bool operator==(Attachment const&, Attachment const&) = default;
   };
   std::string kind;  // direct, single_switch, leaf_spine, rail_optimised
   std::optional<PartId> switch_part;
   std::vector<Leaf> leaves;             // one pseudo-leaf when `direct`
   std::vector<Attachment> attachments;  // ascending by NIC
-  // Where a NIC is on the fabric, or nullptr.
+  // The attachment of a NIC, or nullptr when it is not on the fabric.
   [[nodiscard]] Attachment const* find(PciId nic) const;
   friend bool operator==(Fabric const&, Fabric const&) = default;
 };
 
-// Of a cluster, everything stands node by node: the functions of one host are neighbours, in the order of hosts.
+// In a cluster every vector is ordered by node: the functions of one host are neighbours, in the order of `hosts`.
 struct Machine {
   std::string name;
   std::string title;
-  std::vector<std::string> notes;  // what an importer inferred or could not know
+  std::vector<std::string> notes;  // what an importer inferred or could not find out
   std::vector<Host> hosts;
   std::vector<Part> parts;
   std::vector<Socket> sockets;
@@ -261,7 +261,7 @@ struct Machine {
   [[nodiscard]] std::optional<PciId> find_function(std::string_view wanted) const;
   // "gpu0", "nic1", "nvme0", "numa0", or a socket's name for the memory of its first NUMA node.
   [[nodiscard]] std::optional<Place> find_place(std::string_view wanted) const;
-  // The same, but throws InputError with the nearest spelling when there is no such place.
+  // The same. Throws InputError with the nearest spelling when there is no such place.
   [[nodiscard]] Place place(std::string_view wanted) const;
   [[nodiscard]] std::string const& name_of(Place const& place) const;
 };
@@ -269,7 +269,8 @@ struct Machine {
 // The id of the part of this name in the machine; the part is added when the machine has none of this name.
 PartId add_part(Machine& machine, Part const& part);
 
-// "gpu0..gpu7" as 8 names, "node0/gpu0..node3/gpu7" as 32, else the text itself. Throws InputError for no range.
+// "gpu0..gpu7" gives 8 names, "node0/gpu0..node3/gpu7" gives 32; a text without ".." gives itself. Throws InputError
+// when the ends of a range do not fit each other.
 std::vector<std::string> expand_range(std::string_view text);
 
 }  // namespace lanewise

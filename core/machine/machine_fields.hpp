@@ -1,6 +1,6 @@
 #pragma once
-// Every key of a machine file that fills a plain member, once. Keys that name other things (`parent`, `part`,
-// `between`) are resolved by the reader.
+// The tables of keys of a machine file that fill plain members. Keys that refer to other things by name (`part`,
+// `between`, `from`) are not here: the reader resolves them.
 #include <optional>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// Every key of a machine file and a cluster file, with its meaning.
+// The keys of machine and cluster files, mapping by mapping.
 #include <iterator>
 #include <utility>
 

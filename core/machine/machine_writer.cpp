@@ -1,4 +1,4 @@
-// Writes a single machine as the file that reads back to it.
+// Writes a single machine as a machine file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class MachineWriter {
     return tree;
   }
 
-  // Every flag, also those at their default: what is not there is worth reading.
+  // Every flag, also those at their default: a reader of the file wants to see what is missing.
   static Tree software(Software const& software) {
     Tree tree;
     for (auto const& field : software_fields()) tree[field.spec.name] = software.*field.flag;
@@ -157,7 +157,7 @@ class MachineWriter {
       item["part"] = part.name;
   }
 
-  // Neighbouring GPUs with equally many links share an entry.
+  // One entry for each run of GPUs with the same number of links.
   void write_nvswitch(NvSwitch const& domain, Tree& list) const {
     for (std::size_t first = 0; first < domain.ports.size();) {
       Tree item{{"switch", domain.name}, {"switch_part", machine_.at(domain.part).name}};

@@ -1,6 +1,6 @@
 #pragma once
-// A part is a datasheet: what one CPU, GPU, NIC, switch, drive or link can do, wherever it is built in. Figures that
-// nobody published are absent, and what needs them says so. docs/parts.md lists every key with its meaning.
+// A part is a datasheet: what one CPU, GPU, NIC, switch, drive or link can do, in whatever machine. A figure that
+// nobody published is absent; predictions that need it name it. docs/keys/part.md lists every key with its meaning.
 #include <compare>
 #include <optional>
 #include <string>
@@ -19,22 +19,22 @@ std::string_view to_string(PartKind kind);
 
 // The PCIe side of an endpoint or a switch port.
 struct PcieFigures {
-  std::optional<PcieLink> link;           // the most it can negotiate
+  std::optional<PcieLink> link;           // the fastest and widest link it can negotiate
   std::optional<Bytes> max_payload;       // MPS
   std::optional<Bytes> max_read_request;  // MRRS
   std::optional<int> tags;                // outstanding non-posted requests
-  std::optional<bool> relaxed_ordering;   // its reads are relaxed-ordered: ACS does not redirect their completions
-  std::optional<Seconds> latency;         // one way: endpoint processing, or one switch pass
-  // What large packets reach of what the link above it could carry, towards the root and from it.
+  std::optional<bool> relaxed_ordering;   // of its reads: ACS then does not redirect their completions
+  std::optional<Seconds> latency;         // one way through the endpoint, or one pass through the switch
+  // The share of the link's payload capacity that long transfers reach, towards the root and from it.
   std::optional<double> link_utilisation_up, link_utilisation_down;
   friend bool operator==(PcieFigures const&, PcieFigures const&) = default;
 };
 
-// Which root ports of a socket share one host bridge (decides PHB against NODE in `nvidia-smi topo -m`).
+// Whether all root ports of a socket share one host bridge: `nvidia-smi topo -m` then says PHB instead of NODE.
 enum class HostBridges : std::uint8_t { PerSocket, PerRootPort };
-// How far a root complex forwards peer-to-peer requests.
+// Between which root ports a root complex forwards peer-to-peer requests.
 enum class Forwarding : std::uint8_t { None, SameHostBridge, SameSocket, Any };
-// What Linux p2pdma says of this host bridge.
+// Whether Linux p2pdma allows peer-to-peer traffic through this host bridge (drivers/pci/p2pdma.c).
 enum class P2pdma : std::uint8_t { No, SameHostBridge, Yes };
 
 struct CpuFigures {
@@ -44,7 +44,7 @@ struct CpuFigures {
   std::optional<int> root_port_generation;  // the newest PCIe generation of its root ports
   HostBridges host_bridges = HostBridges::PerRootPort;
   std::optional<BytesPerSecond> memory_bandwidth;     // DRAM, theoretical, all channels of the socket
-  std::optional<double> memory_efficiency;            // what long mixed streams reach of that
+  std::optional<double> memory_efficiency;            // the share of it that long mixed streams reach
   std::optional<Seconds> memory_latency;              // what DRAM adds to a device's read
   std::optional<BytesPerSecond> core_copy_bandwidth;  // one core copying in memory
   std::optional<Seconds> root_complex_latency;        // one way through, port to port
@@ -56,7 +56,7 @@ struct CpuFigures {
   std::optional<BytesPerSecond> io_die_bandwidth;       // all device traffic of the socket's I/O die, each direction
   std::optional<BytesPerSecond> socket_peer_bandwidth;  // peer traffic to another socket, one direction
   std::optional<BytesPerSecond> socket_peer_bandwidth_both;  // sum of both directions, where they slow each other
-  std::optional<double> host_duplex;  // a device reading and writing host memory at once, against twice one of them
+  std::optional<double> host_duplex;  // a device reads and writes host memory at once: total over twice one of them
   P2pdma p2pdma = P2pdma::No;
   std::optional<PerSecond> iommu_walks;  // page-table walks a second of one IOMMU
   std::optional<Seconds> iommu_walk_latency;
@@ -64,7 +64,8 @@ struct CpuFigures {
   friend bool operator==(CpuFigures const&, CpuFigures const&) = default;
 };
 
-// How the driver runs the two legs of a staged copy: a chunk's second beside the next chunk's first, or in turn.
+// How the driver runs the two legs of a staged copy: the second leg of a chunk at the same time as the first leg of the
+// next chunk, or one leg after the other.
 enum class StagedLegs : std::uint8_t { Overlapped, InTurn };
 
 struct GpuFigures {
@@ -76,19 +77,19 @@ struct GpuFigures {
   std::optional<FlopPerSecond> fp16_rate;  // peak, of dense matrices where it has units for them
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
-  std::optional<double> memory_efficiency;  // what a local copy reaches of that
+  std::optional<double> memory_efficiency;  // the share of it that a local copy reaches
   std::optional<Bytes> bar1;
   std::optional<int> copy_engines;
-  std::optional<int> peer_copy_engines;     // of copies to other GPUs over NVLink; absent: all of the above do them
-  std::optional<Seconds> copy_start;        // a copy engine from ready to its first byte, back to back in a stream
-  std::optional<Seconds> host_copy_start;   // the same, to or from host memory, where it differs
-  std::optional<Seconds> local_copy_start;  // the same, within its own memory
-  std::optional<Seconds> kernel_start;      // a kernel from ready to its first access, back to back in a stream
-  std::optional<Seconds> pulled_start;      // on top, where the destination's stream drives a peer copy
-  std::optional<Seconds> engine_change;     // on top, where a copy out of it follows work that its engine did not do
-  std::optional<Seconds> chunk_gap;         // from one GPU's end to another's start, as between a ring's chunks
-  // Of the driver's copies without peer access: the legs, what passes before the first byte, between one chunk and the
-  // next, and what both directions together reach of twice one.
+  std::optional<int> peer_copy_engines;     // only for copies to other GPUs over NVLink; absent: copy_engines do those
+  std::optional<Seconds> copy_start;        // of a copy engine, from ready to first byte, back to back in a stream
+  std::optional<Seconds> host_copy_start;   // the same for copies to or from host memory, where it differs
+  std::optional<Seconds> local_copy_start;  // the same for copies within its own memory
+  std::optional<Seconds> kernel_start;      // of a kernel, from ready to first access, back to back in a stream
+  std::optional<Seconds> pulled_start;      // extra, when the destination's stream drives a peer copy
+  std::optional<Seconds> engine_change;     // extra, when a copy from it follows work of another engine
+  std::optional<Seconds> chunk_gap;  // from the end of one GPU's copy to the start of another's that waits for it
+  // Of the driver's staged copies (no peer access): how the legs run, the time before the first byte, the gap between
+  // chunks, and what both directions together reach over twice one direction.
   StagedLegs staged_legs = StagedLegs::Overlapped;
   std::optional<Seconds> staged_start;
   std::optional<Seconds> staged_gap;
@@ -97,7 +98,7 @@ struct GpuFigures {
   bool pcie_peer = true;         // the driver allows PCIe peer access between two of them
   bool pcie_atomics = false;     // native atomics over PCIe peer mappings
   bool rdma = true;              // GPUDirect RDMA supported by the driver for this product
-  int nvlink_generation = 0;     // 0: none
+  int nvlink_generation = 0;     // 0: no NVLink
   int nvlink_ports = 0;
   friend bool operator==(GpuFigures const&, GpuFigures const&) = default;
 };
@@ -117,15 +118,15 @@ struct NicFigures {
   std::optional<Seconds> wire_latency;  // one way, port to port
   std::optional<PerSecond> message_rate;
   std::optional<BytesPerSecond> read_bandwidth;        // RDMA read over one path
-  std::optional<BytesPerSecond> queue_pair_bandwidth;  // one queue pair, where it does not fill the port
+  std::optional<BytesPerSecond> queue_pair_bandwidth;  // of one queue pair, where that is less than the port
   friend bool operator==(NicFigures const&, NicFigures const&) = default;
 };
 
 struct SwitchFigures {
-  std::optional<BytesPerSecond>
-      virtual_switch_fabric;  // between virtual switches of one chip, each direction; absent: none
-  // Quirk: what several devices below one uplink reach together when they write to several other root ports at once;
-  // absent: they share the uplink.
+  // Between virtual switches of one chip, each direction; absent: there is no such way.
+  std::optional<BytesPerSecond> virtual_switch_fabric;
+  // Quirk: the total of several devices below one uplink that write to several other root ports at once. Absent: they
+  // share the uplink. See posted_write_collapses().
   std::optional<BytesPerSecond> posted_write_collapse;
   friend bool operator==(SwitchFigures const&, SwitchFigures const&) = default;
 };
@@ -144,11 +145,11 @@ struct LinkFigures {
   LinkFamily family = LinkFamily::NvLink;
   int generation = 0;                            // of NVLink
   std::optional<BytesPerSecond> rate;            // one link, one direction, raw
-  std::optional<double> copy_efficiency;         // payload share for copy engines and DMA
+  std::optional<double> copy_efficiency;         // payload over raw rate, for copy engines and DMA
   std::optional<double> copy_efficiency_to_cpu;  // the same from a GPU into its CPU's memory, where it differs
-  std::optional<double> load_store_efficiency;   // payload share for SM loads and stores
-  std::optional<double> load_efficiency;         // the same of loads, where it differs from that of stores
-  std::optional<double> duplex;                  // both directions together against twice one (1: independent)
+  std::optional<double> load_store_efficiency;   // payload over raw rate, for loads and stores by SMs
+  std::optional<double> load_efficiency;         // the same for loads, where it differs from stores
+  std::optional<double> duplex;                  // both directions together over twice one (1: independent)
   std::optional<Seconds> latency;                // one way
   friend bool operator==(LinkFigures const&, LinkFigures const&) = default;
 };
@@ -164,9 +165,9 @@ struct Part {
   std::string title;
   PartKind kind = PartKind::Device;
   std::vector<std::string> pci_ids;  // "10de:20b5", for import
-  bool inlined = false;              // described in the machine file itself
+  bool inlined = false;              // described in the machine file, not in the catalogue
   PcieFigures pcie;                  // of gpu, nic, switch, nvme and device; of a cpu: its root ports
-  CpuFigures cpu;                    // only the figures of `kind` mean anything
+  CpuFigures cpu;                    // of this and the following, only the one of `kind` is used
   GpuFigures gpu;
   NicFigures nic;
   SwitchFigures pcie_switch;
@@ -176,9 +177,9 @@ struct Part {
   friend bool operator==(Part const&, Part const&) = default;
 };
 
-// The keys of a part of each kind; they check files and generate the JSON Schema.
+// The keys of a part of this kind, to check files and to generate the JSON Schema.
 MapSpec const& part_spec(PartKind kind);
-// Reads a part from a mapping that must say its `kind`; problems go to the diagnostics.
+// Reads a part from a mapping, which must have the key `kind`. Problems go to the diagnostics.
 Part read_part(std::string name, YamlNode const& node, SourceText const& source, Diagnostics& diagnostics);
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// Every key of a part of each kind, once.
+// The table of keys of each kind of part.
 #include <vector>
 
 #include "core/machine/field.hpp"

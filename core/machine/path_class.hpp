@@ -1,5 +1,5 @@
 #pragma once
-// How far apart two PCI functions are, in the words of `nvidia-smi topo -m`.
+// The distance between two PCI functions, in the words of `nvidia-smi topo -m`.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,22 +14,22 @@ namespace lanewise {
 enum class PathClass : std::uint8_t { Self, Pix, Pxb, Phb, Node, Sys, Network };
 std::string_view to_string(PathClass path);  // X, PIX, PXB, PHB, NODE, SYS, NET
 
-// What the PCI tree shows. Virtual switches of one chip count as separate switches, as in the tool.
+// By the PCI tree. Virtual switches of one chip count as separate switches, as in the tool.
 PathClass path_class(Machine const& machine, PciId a, PciId b);
-// Between a function and host memory: PHB, or NODE/SYS when it belongs to another NUMA node.
+// Between a function and host memory: PHB for its own NUMA node, NODE for another of its socket, else SYS.
 PathClass path_class(Machine const& machine, PciId a, NumaId memory);
 
-// Between any two places, in the words of the tool: "NV12", "PIX", "X".
+// Between any two places, as the tool prints it: "NV12", "PIX", "X".
 std::string path_between(Machine const& machine, Place const& from, Place const& to);
 
-// The nearest switch above both (or one of them), or nullopt when they meet at a host bridge or above.
+// The nearest switch above both (possibly one of them), or nullopt when they only meet at a host bridge or above.
 std::optional<PciId> common_switch(Machine const& machine, PciId a, PciId b);
 
-// The link above a function where the description does not state it: its stated maximum, else what the datasheets of
-// its two ends would negotiate; nullopt when the function's own datasheet does not say.
+// The link above a function when the machine file does not give it: its stated maximum, else what the datasheets of
+// both ends would negotiate. Nullopt when the function's part has no link.
 std::optional<PcieLink> assumed_link(Machine const& machine, PciId id);
 
-// Links bonded straight between two GPUs, or through NVSwitch; 0 when there are none.
+// The number of NVLinks between two GPUs, direct or through NVSwitch; 0 when there are none.
 int nvlink_count(Machine const& machine, PciId a, PciId b);
 
 }  // namespace lanewise

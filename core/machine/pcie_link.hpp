@@ -1,5 +1,5 @@
 #pragma once
-// A PCI Express link as lspci and people write it: generation and width, "gen4 x16".
+// A PCI Express link, written as generation and width: "gen4 x16".
 #include <compare>
 #include <string>
 #include <string_view>
@@ -14,19 +14,19 @@ struct PcieLink {
   friend auto operator<=>(PcieLink const&, PcieLink const&) = default;
 };
 
-// What a link in YAML looks like, for the JSON Schema.
+// The pattern of a link in YAML, for the JSON Schema.
 inline constexpr char kLinkPattern[] = "^(gen[1-6]|(2\\.5|5|8|16|32|64)(\\.0+)? *GT/s) *x(1|2|4|8|12|16|32)$";
 
-// "gen4 x16"; also "16 GT/s x16", as lspci prints.
+// Parses "gen4 x16", or "16 GT/s x16" as lspci prints it.
 Parsed<PcieLink> parse_pcie_link(std::string_view text);
 std::string to_string(PcieLink link);  // "gen4 x16"
 
 // Transfer rate of one lane in GT/s, generations 1..6. Source: PCI Express Base Specification 6.0, table of data rates.
 double gigatransfers_per_second(int generation);
-// The generation of a rate in GT/s ("8 GT/s", "32.0 GT/s PCIe", 16), or 0 when there is none.
+// The generation of a lane rate in GT/s, or 0 when no generation has this rate.
 int generation_of_rate(double gigatransfers);
 
-// What two ends negotiate: the smaller generation and the smaller width.
+// The link that two ends negotiate: the smaller generation and the smaller width.
 constexpr PcieLink negotiated(PcieLink a, PcieLink b) {
   return {a.generation < b.generation ? a.generation : b.generation, a.width < b.width ? a.width : b.width};
 }

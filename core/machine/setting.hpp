@@ -1,6 +1,6 @@
 #pragma once
-// Settings as questions: "acs=on", "acs@sw0=RR,CR", "iommu=translated", "link@gpu3=gen3 x8". The command line's --set
-// and a scenario's variants both come here.
+// Changes of a machine as key=value: "acs=on", "acs@sw0=RR,CR", "iommu=translated", "link@gpu3=gen3 x8". Used by --set
+// on the command line and by the variants of scenarios.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +19,7 @@ struct Setting {
 // Splits "key=value". Throws InputError when there is no '='.
 Setting parse_setting(std::string_view text);
 
-// Changes the machine as the setting says. Throws InputError naming the allowed keys, values or names.
+// Applies the setting to the machine. Throws InputError with the allowed keys, values or names.
 //   acs=on|off|unknown|RR,CR    acs@NAME=...    ports above a device, or every downstream port of a switch or root port
 //   iommu=off|pt|lazy|strict|vfio|translated    iommu_page=2 MiB
 //   virtualization=none|passthrough    virtualization.approval=true, .ats=true, .clique=gpu0,gpu1

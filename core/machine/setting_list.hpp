@@ -1,5 +1,5 @@
 #pragma once
-// Settings as a mapping of a YAML file: {acs: on, virtualization: {approval: true}, acs@sw0: [RR, CR]}.
+// Settings written as a YAML mapping: {acs: on, virtualization: {approval: true}, acs@sw0: [RR, CR]}.
 #include <vector>
 
 #include "core/io/yaml.hpp"
@@ -7,9 +7,9 @@
 
 namespace lanewise {
 
-// The key `settings`, in the words of --set.
+// The key `settings`, whose entries are those of --set.
 FieldSpec settings_field();
-// What stands under it; empty when it is absent.
+// Its entries in file order; empty when it is absent. Problems go to the reader's diagnostics.
 std::vector<Setting> read_settings(MapReader& reader);
 
 }  // namespace lanewise

@@ -1,6 +1,6 @@
 #pragma once
-// What one step asks of a machine: which resources, with what weight, how fast at most, after what delay, holding which
-// engines, along which route. The planner's estimate and the simulator's platform are both made of demands.
+// What one step needs of a machine: resources with weights, a cap on its rate, latencies, engines, a route. The
+// planner's estimate and the simulator's platform are both built from demands.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,37 +36,37 @@ enum class ResourceKind : std::uint8_t {
   NvlinkBoth,     // both directions of NVLink together
 };
 std::string_view to_string(ResourceKind kind);
-// What its capacity is uncertain about.
+// The parameter whose uncertainty its capacity has.
 Parameter parameter_of(ResourceKind kind);
-// The factor on its capacity under assumptions.
+// The factor on its capacity under these assumptions.
 double assumed_share(ResourceKind kind, Assumptions const& assumed);
 
-// Something that flows share. Capacity is in payload bytes of a well-formed bulk transfer.
+// Something that flows share. Its capacity counts payload bytes of a bulk transfer in full packets.
 struct Resource {
   std::string name;  // "gpu0.pcie.up"
   ResourceKind kind = ResourceKind::PcieLink;
-  std::optional<BytesPerSecond> capacity;  // absent: a figure that nobody published
-  std::string missing;                     // which figure that is
+  std::optional<BytesPerSecond> capacity;  // absent: a figure it needs is unknown
+  std::string missing;                     // which figure that is, for messages
 };
 
-// Held by one step at a time per slot: a GPU's copy engines.
+// Something that steps hold exclusively, one for each slot: a GPU's copy engines.
 struct Engine {
   std::string name;
   int slots = 1;
 };
 
-// How much of a resource a payload byte takes. Stored in twentieths, which the solver represents exactly; 1 is 20/20.
-// Rounding to 5 % only touches how unlike flows share a link: what one flow can reach is capped exactly.
+// How much of a resource one payload byte takes. Stored in twentieths, which the solver represents exactly. The
+// rounding to 5 % affects only how different flows share a resource: the rate of a flow alone is capped exactly.
 class Weight {
  public:
   static constexpr int kBase = 20;
-  static constexpr int kMaxUnits = 2000;  // a hundred times the bytes; a lone flow that takes more is bound by its cap
+  static constexpr int kMaxUnits = 2000;  // a weight of 100; a flow alone that takes more is bound by its cap
   constexpr Weight() = default;
   static constexpr Weight of(double ratio) {
     auto const units = ratio * kBase + 0.5;
     return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > kMaxUnits ? kMaxUnits : units));
   }
-  // Never more than the ratio: for a flow that is known to go at least so fast.
+  // Rounded down: for a flow whose rate alone must not become less.
   static constexpr Weight floor_of(double ratio) { return of(ratio + 1e-9 - 0.5 / kBase); }
   [[nodiscard]] constexpr int units() const { return units_; }
   [[nodiscard]] constexpr double ratio() const { return static_cast<double>(units_) / kBase; }
@@ -84,11 +84,11 @@ struct Use {
   friend bool operator==(Use const&, Use const&) = default;
 };
 
-// Why a flow alone cannot go faster than its cap.
+// What sets the cap of a flow.
 enum class Cap : std::uint8_t {
   None,
-  OutstandingReads,  // tags x read request size / round trip
-  PeerReads,         // the root complex reads peers slowly
+  OutstandingReads,  // tags x read request size / round trip (Little's law)
+  PeerReads,         // peer reads through the root complex
   PacketPayload,     // small packets forwarded by the root complex
   ChunkOverhead,     // time between chunks of a pipeline
   CpuCopy,           // one core copying
@@ -96,8 +96,8 @@ enum class Cap : std::uint8_t {
   BarRead,           // loads through BAR1
   RdmaRead,          // RDMA read over one path
   MessageRate,       // messages per second of a NIC
-  SequentialLegs,    // two legs, one after the other
-  PageWalks,         // an IOMMU walking for every piece of an access
+  SequentialLegs,    // two legs, of which one runs at a time
+  PageWalks,         // page-table walks of an IOMMU for small pieces
   PageMigration,     // Unified Memory, block by block
   QueuePair,         // one queue pair of a NIC
   Measured,          // an override
@@ -116,7 +116,8 @@ enum class HopKind : std::uint8_t {
   Spine
 };
 
-// One thing on the way. `id` is an index of its kind's own table: a PciId, SocketId, NumaId, NvSwitchId, leaf.
+// One element of a route. `id` is an index by kind: a PciId, SocketId, NumaId, index of an NVLink bundle, NvSwitchId,
+// leaf.
 struct Hop {
   HopKind kind = HopKind::Function;
   std::uint32_t id = 0;
@@ -126,25 +127,25 @@ struct Hop {
 using Route = InlineVector<Hop, 48>;
 
 struct Demand {
-  InlineVector<Use, 48> uses;  // each resource once
+  InlineVector<Use, 48> uses;  // each resource at most once
   BytesPerSecond cap = kUnlimited;
   Cap cap_reason = Cap::None;
-  Seconds start{0};  // engine, kernel, driver: before anything moves
-  Seconds path{0};   // from the first byte leaving to its arrival, and fixed waits on the way
-  Seconds once{0};   // before the first such transfer only: peer access, registration, a mapped window
-  Seconds busy{0};   // what one transfer keeps for itself of a core or an engine: many alike go no faster than one each
+  Seconds start{0};  // of engine, kernel, driver: before the first byte moves
+  Seconds path{0};   // from the first byte's departure to its arrival, with fixed waits on the way
+  Seconds once{0};   // before the first such transfer only: peer access, registration, a BAR1 window
+  Seconds busy{0};   // time of a core or engine for each transfer: transfers in flight cannot overlap it
   InlineVector<EngineId, 4> engines;
   Route route;
-  Bytes chunk{0};                     // of pipelined forms: the way's, or the best where the way leaves it open
-  std::optional<ResourceId> unknown;  // a used resource whose capacity nobody knows
+  Bytes chunk{0};                     // of pipelined forms: the way's, or the best one where the way has none
+  std::optional<ResourceId> unknown;  // a used resource of unknown capacity: the step has no cost
 
   [[nodiscard]] Seconds latency() const { return start + path; }
 };
 
-// What a single transfer costs on an idle machine.
+// The cost of a single transfer on an idle machine.
 struct Cost {
   Seconds time{0};
-  BytesPerSecond rate;                                // once it flows
+  BytesPerSecond rate;                                // after the latency
   std::variant<ResourceId, Cap> binding = Cap::None;  // what bounds the rate
 };
 

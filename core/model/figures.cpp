@@ -6,95 +6,95 @@
 namespace lanewise::figures {
 namespace {
 
-// What the part says of itself, or what stands in for it.
+// The figure of the part, or the default.
 template <class Value, class Member>
-Value said(Part const* part, Member member, Value otherwise) {
-  return part != nullptr ? member(*part).value_or(otherwise) : otherwise;
+Value value_or_default(Part const* part, Member member, Value fallback) {
+  return part != nullptr ? member(*part).value_or(fallback) : fallback;
 }
 
 }  // namespace
 
 Seconds copy_start(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.copy_start; }, overheads::kCopyEngineStart);
 }
 Seconds host_copy_start(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.host_copy_start; }, copy_start(gpu));
 }
 Seconds local_copy_start(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.local_copy_start; }, overheads::kLocalCopyStart);
 }
 Seconds kernel_start(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.kernel_start; }, overheads::kKernelStart);
 }
 Seconds pulled_start(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.pulled_start; }, overheads::kPulledStart);
 }
 Seconds engine_change(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.engine_change; }, overheads::kEngineChange);
 }
 Seconds chunk_gap(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.chunk_gap; }, overheads::kChunkGap);
 }
 Seconds staged_start(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.staged_start; }, overheads::kDriverStagedStart);
 }
 Seconds staged_gap(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.staged_gap; }, overheads::kDriverChunkGap);
 }
 double staged_duplex(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.staged_duplex; }, overheads::kDriverDuplex);
 }
 double device_memory_efficiency(Part const* gpu) {
-  return said(
+  return value_or_default(
       gpu, [](Part const& p) { return p.gpu.memory_efficiency; }, overheads::kDeviceMemoryEfficiency);
 }
 
 Seconds root_complex_latency(Part const* cpu) {
-  return said(
+  return value_or_default(
       cpu, [](Part const& p) { return p.cpu.root_complex_latency; }, overheads::kRootComplex);
 }
 Seconds memory_latency(Part const* cpu) {
-  return said(
+  return value_or_default(
       cpu, [](Part const& p) { return p.cpu.memory_latency; }, overheads::kMemoryLatency);
 }
 double memory_efficiency(Part const* cpu) {
-  return said(
+  return value_or_default(
       cpu, [](Part const& p) { return p.cpu.memory_efficiency; }, overheads::kDramEfficiency);
 }
 BytesPerSecond core_copy(Part const* cpu) {
-  return said(
+  return value_or_default(
       cpu, [](Part const& p) { return p.cpu.core_copy_bandwidth; }, overheads::kCoreCopy);
 }
 
 Seconds endpoint_latency(Part const* part) {
-  return said(
+  return value_or_default(
       part, [](Part const& p) { return p.pcie.latency; }, overheads::kEndpoint);
 }
 Seconds switch_latency(Part const* part) {
-  return said(
+  return value_or_default(
       part, [](Part const& p) { return p.pcie.latency; }, overheads::kSwitchPass);
 }
 double link_utilisation(Part const* part, bool upward, int generation) {
   auto const member = [upward](Part const& p) {
     return upward ? p.pcie.link_utilisation_up : p.pcie.link_utilisation_down;
   };
-  return said(part, member, pcie::link_utilisation(generation));
+  return value_or_default(part, member, pcie::link_utilisation(generation));
 }
 
 double copy_efficiency(LinkFigures const& link) {
   if (link.copy_efficiency) return *link.copy_efficiency;
   if (link.family == LinkFamily::NvLink) return overheads::kNvlinkCopyEfficiency;
-  return link.load_store_efficiency.value_or(1.0);  // what kernels reach, where nobody says it of copies
+  return link.load_store_efficiency.value_or(1.0);  // that of kernels, where copies have none of their own
 }
 double load_store_efficiency(LinkFigures const& link) {
   return link.load_store_efficiency.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkLoadStoreEfficiency

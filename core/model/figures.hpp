@@ -1,12 +1,12 @@
 #pragma once
-// The figures of a part that may be left out, with what stands in for them: constants of drivers, software and links.
-// The model reads them here, and a calibration starts from them.
+// Figures that a part may leave out, with their defaults from overheads.hpp. The model reads them here, and a
+// calibration starts from them. A null part is an unknown device: all its figures are the defaults.
 #include "core/machine/part.hpp"
 #include "core/units/quantity.hpp"
 
 namespace lanewise::figures {
 
-// Of a GPU. A null part is one that nobody named.
+// Of a GPU.
 Seconds copy_start(Part const* gpu);
 Seconds host_copy_start(Part const* gpu);
 Seconds local_copy_start(Part const* gpu);

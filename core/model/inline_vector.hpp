@@ -1,5 +1,5 @@
 #pragma once
-// A vector that lives where it stands: planning makes many short ones and must not allocate.
+// A vector of at most N items without heap memory: planning makes many short ones and must not allocate.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -14,7 +14,7 @@ class InlineVector {  // NOLINT(cppcoreguidelines-special-member-functions): not
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // Places that hold nothing are not written: making or copying a short one costs what it holds, not N.
+  // Unused items stay uninitialised: making or copying a vector costs its size, not N.
   InlineVector() {}  // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init)
   InlineVector(InlineVector const& other)  // NOLINT(cppcoreguidelines-pro-type-member-init)
       : size_(other.size_) {
@@ -26,7 +26,7 @@ class InlineVector {  // NOLINT(cppcoreguidelines-special-member-functions): not
     return *this;
   }
 
-  // Throws PlanError when full: a route longer than any we describe.
+  // Throws PlanError when it is full.
   void push_back(T const& value) {
     if (size_ == N) throw PlanError("a route is longer than lanewise can hold");
     std::construct_at(items_ + size_++, value);
@@ -45,7 +45,7 @@ class InlineVector {  // NOLINT(cppcoreguidelines-special-member-functions): not
   }
 
  private:
-  union {         // not made until it is pushed
+  union {         // items are constructed when they are pushed
     T items_[N];  // NOLINT(readability-identifier-naming): a private member, though in a union
   };
   std::size_t size_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How far a predicted figure may be off: the range that holds nine measurements out of ten.
+// Prediction intervals: the range that holds 90 % of measurements of a predicted figure.
 //
 //   Intervals const intervals(model);
 //   auto const range = intervals.of([&](Model const& m) { return m.cost(m.lower(from, to, bytes, op, way),
@@ -12,7 +12,7 @@
 
 namespace lanewise {
 
-// In the unit of the figure.
+// A range in the unit of its figure.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -20,9 +20,9 @@ struct Interval {
   friend bool operator==(Interval const&, Interval const&) = default;
 };
 
-// The model with one parameter after another at the two ends of its range. What each end does to a figure adds up as
-// independent errors do: by squares, of the logarithms, since errors are shares of a figure; with the spread between
-// runs of one measurement.
+// Moves one parameter after another to both ends of its range. The resulting changes of a figure add up like
+// independent relative errors: the root of the sum of squared logarithms (Gaussian error propagation), with the
+// run-to-run spread of a measurement as one more term.
 class Intervals {
  public:
   using Figure = std::function<double(Model const&)>;
@@ -30,17 +30,17 @@ class Intervals {
   explicit Intervals(Model model) : model_(std::move(model)), ends_(2 * kParameterCount) {}
 
   [[nodiscard]] Interval of(Figure const& figure) const;
-  // Several figures that come together, as of one run; in their order.
+  // Several figures that one computation gives, such as a run; the intervals have their order.
   using Figures = std::function<std::vector<double>(Model const&)>;
   [[nodiscard]] std::vector<Interval> of_each(Figures const& figures, std::span<Parameter const> parameters) const;
-  // Moves only these parameters: for figures that are dear to compute and hang on few of them.
+  // Moves only these parameters: for figures that are expensive to compute and depend on few parameters.
   [[nodiscard]] Interval of(Figure const& figure, std::span<Parameter const> parameters) const;
 
  private:
   [[nodiscard]] Model const& end(Parameter parameter, bool high) const;
 
   Model model_;
-  mutable std::vector<std::optional<Model>> ends_;  // made when first asked for
+  mutable std::vector<std::optional<Model>> ends_;  // made on first use
 };
 
 }  // namespace lanewise

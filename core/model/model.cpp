@@ -64,7 +64,7 @@ std::optional<Bytes> Model::rendezvous_from(Place const& from, Place const& to, 
                                             Way const& way) const {
   if (!way.nic_from || !way.nic_to || (way.mechanism != Mechanism::Rdma && way.mechanism != Mechanism::Gdr))
     return std::nullopt;
-  // A core copies host memory; GPU memory it copies through BAR1.
+  // A core copies host memory directly, and GPU memory through BAR1.
   auto const copied = [&](Place const& end, BytesPerSecond through_bar) {
     auto const* numa = std::get_if<NumaId>(&end);
     if (numa == nullptr) return through_bar * assumed_(Parameter::BarAccess);
@@ -88,10 +88,10 @@ Seconds Model::handover(Place const& made_at, Way const& before, Way const& afte
 }
 
 Bytes Model::best_chunk(Bytes bytes, Seconds gap, BytesPerSecond rate) {
-  constexpr std::int64_t kSmallest = 64 << 10;
-  constexpr std::int64_t kLargest = 16 << 20;
+  constexpr std::int64_t kMinChunk = 64 << 10;
+  constexpr std::int64_t kMaxChunk = 16 << 20;
   auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * gap.value() * rate.value());
-  auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kSmallest, kLargest);
+  auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kMinChunk, kMaxChunk);
   return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bounded))));
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// What a network port carries.
+// Capacity and latency of network ports.
 #include "core/machine/machine.hpp"
 #include "core/units/quantity.hpp"
 
 namespace lanewise::network {
 
-// Payload share of the wire at a path MTU, bytes beside the payload of a packet:
+// Payload over bytes on the wire at a path MTU. Bytes beside the payload of a packet:
 //   InfiniBand 28: LRH 8, BTH 12, ICRC 4, VCRC 2, delimiters 2
 //   RoCE v2 82: Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; Soft-RoCE likewise
 //   RoCE v1 94: Ethernet 38, GRH 40, BTH 12, ICRC 4
@@ -14,10 +14,11 @@ namespace lanewise::network {
 // 5044.
 double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu);
 
-// Payload bytes per second of one direction of a port, or nullopt where the part does not say its rate.
+// Payload bytes per second of one direction of a port, or nullopt when its rate is unknown.
 std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic);
 
-// One way from port to port of two NICs without switches. Source: OpenUCX, 0.6 us EDR to XDR, +0.2 us on Ethernet.
+// The time one way between the ports of two NICs without switches. Default 0.6 us (EDR to XDR), 0.8 us on Ethernet.
+// Source: OpenUCX.
 Seconds wire_latency(Machine const& machine, PciId nic);
 
 }  // namespace lanewise::network

@@ -1,5 +1,5 @@
 #pragma once
-// Times and shares that belong to drivers and software rather than to a part, each with its source.
+// Constants of drivers and software, and defaults for figures that parts leave out; each with its source.
 #include "core/units/quantity.hpp"
 
 namespace lanewise::overheads {
@@ -9,15 +9,15 @@ using namespace literals;
 // A copy engine from "ready" to the first byte, back to back in a stream. Source: p2pBandwidthLatencyTest, 4 B between
 // peers below a root complex, 1.74 us (V100) and 1.92 to 2.02 us (A100), less the 0.63 us of the way.
 inline constexpr Seconds kCopyEngineStart = 1.3_us;
-// The engine that copies to other GPUs or to host memory, on top of its start, behind work that it did not do itself: a
-// kernel, another engine's copy. Source: 4 B to a peer 5.9 us behind a kernel and 1.8 us behind such a copy, to host
-// memory 6.1 and 1.8 us, where copies from host memory and within the GPU took the same behind both (4 x H200).
+// Extra start of the engine that copies to other GPUs or to host memory, after work of something else: a kernel or
+// another engine's copy. Source: 4 B to a peer 5.9 us behind a kernel and 1.8 us behind such a copy, to host memory 6.1
+// and 1.8 us, where copies from host memory and within the GPU took the same behind both (4 x H200).
 inline constexpr Seconds kEngineChange = 4.2_us;
-// The driver starting a copy within one GPU's memory, and the copy's turn there. Source: the diagonal of the same tool,
+// The start of a copy within one GPU's memory. Source: the diagonal of the same tool,
 // 2.0 us (H100, V100), 2.3 us (A100 PCIe), 3.0 us (P100, A100 SXM4), 1.3 to 1.6 us (RTX): the middle.
 inline constexpr Seconds kLocalCopyStart = 2.3_us;
-// A kernel from "ready" to its first store, back to back in a stream. A prior: no published figure separates it from
-// the kernel's own work.
+// A kernel from "ready" to its first store, back to back in a stream. An assumption: no published figure separates it
+// from the kernel's own work.
 inline constexpr Seconds kKernelStart = 2.0_us;
 // What a collective that is one kernel on each GPU takes beyond its steps: the GPUs tell one another that they run and
 // that they are through. Source: time between events less what the model says of the steps, two H200: 5.0 to 6.2 us of
@@ -26,7 +26,7 @@ inline constexpr Seconds kFusedKernelStart = 5.4_us;
 inline constexpr Seconds kLLStart = 2.1_us;
 // The host submitting one asynchronous copy. Source: OpenUCX cuda_copy overhead 4 us.
 inline constexpr Seconds kHostSubmit = 4.0_us;
-// The host seeing that one leg of a staged copy is done before it starts the next (polling an event).
+// The host noticing the end of one leg of a staged copy (by polling an event), before it starts the next leg.
 // Source: difference of the published P2P-off latencies (14 to 19 us, 8 x H100) and two submits with two engine starts.
 inline constexpr Seconds kHostSync = 2.5_us;
 // A CPU ringing a NIC's doorbell and the NIC fetching the work request. Source: UCX rc_mlx5 overhead, 40 ns CPU, plus
@@ -41,13 +41,14 @@ inline constexpr Seconds kBarWriteStart = 0.1_us;
 inline constexpr Seconds kBarReadStart = 1.1_us;
 inline constexpr BytesPerSecond kBarWriteRate = 10.0_GBps;
 inline constexpr BytesPerSecond kBarReadRate = 0.44_GBps;
-// DRAM in long mixed streams against its theoretical rate. Source: DDR4-3200 x 8, 171.5 of 204.8 GB/s (STREAM, Rome).
+// DRAM bandwidth in long mixed streams over its theoretical rate. Source: DDR4-3200 x 8, 171.5 of 204.8 GB/s (STREAM,
+// Rome).
 inline constexpr double kDramEfficiency = 0.84;
 // Device memory likewise: 2890 of 3350 GB/s read and written by a local copy on H100 (p2pBandwidthLatencyTest).
 inline constexpr double kDeviceMemoryEfficiency = 0.86;
-// One core copying, where the CPU's part does not say. Source: memcpy 8 to 12 GB/s on server cores; the lower end.
+// One core copying; default. Source: memcpy 8 to 12 GB/s on server cores; the lower end.
 inline constexpr BytesPerSecond kCoreCopy = 8.0_GBps;
-// Outstanding NIC and drive reads where the part does not say: 8-bit tags (PCI Express Base Specification 4.0).
+// Outstanding reads of NICs and drives; default: 8-bit tags (PCI Express Base Specification 4.0).
 inline constexpr int kDefaultTags = 256;
 inline constexpr Bytes kDefaultPayload = 256_B;
 inline constexpr Bytes kDefaultReadRequest = 512_B;
@@ -58,49 +59,49 @@ inline constexpr Seconds kEndpoint = 130.0_ns;
 inline constexpr Seconds kSwitchPass = 105.0_ns;
 inline constexpr Seconds kRootComplex = 370.0_ns;
 inline constexpr Seconds kSocketHop = 100.0_ns;
-// What DRAM adds to a device's read that misses the cache. Source: pcie-bench, 50 to 70 ns.
+// The latency that DRAM adds to a device's read that misses the cache. Source: pcie-bench, 50 to 70 ns.
 inline constexpr Seconds kMemoryLatency = 60.0_ns;
 // NVLink one way including the remote memory, and one NVSwitch pass. Source: B300 remote load 1.55 us round trip; H100
 // copies 0.75 us above local ones. The NVSwitch pass is not published separately and is inside that figure.
 inline constexpr Seconds kNvlinkOneWay = 700.0_ns;
-// Host memory read and written at once through one root port of generation 3 or 4, against twice one of them; of
-// generation 5 no loss is known. Source: staged copies between two GPUs below one switch, 9.2 to 9.8 of 12.3 GB/s
+// Host memory read and written at once through one root port of generation 3 or 4: the total over twice one of them.
+// For generation 5 no loss is known. Source: staged copies between two GPUs below one switch, 9.2 to 9.8 of 12.3 GB/s
 // (P100), 8.5 to 9.9 of 12.3 (V100), 16.7 to 17 of 26 (A100); nvbandwidth on A100, 18.5 of 26 GB/s each way; 55.4
 // of 55.4 GB/s each way on a gen5 host of H200.
 inline constexpr double kHostDuplex = 0.74;
 inline constexpr int kHostDuplexGeneration = 4;
-// A peer copy in a stream of the destination's, on top: the driver lets the source's engine wait for that stream.
+// Extra start of a peer copy in a stream of the destination: the driver makes the source's engine wait for that stream.
 // Source: 13.3 us against 2.2 us of 4 B to 16 KiB, and 8 to 10 us more for 1 to 256 MiB, over NVLink on 2 x H200.
 inline constexpr Seconds kPulledStart = 9.5_us;
-// Between the chunks of a ring through a third memory, beside their bytes: an engine sees the other's event and starts.
+// The gap between the chunks of a ring through a third memory: one engine sees the event of the other and starts.
 // Source: 4.7, 4.8 and 5.2 us for chunks of 1, 2 and 4 MiB through host memory on 2 x H200, as graphs and as streams.
 inline constexpr Seconds kChunkGap = 4.8_us;
-// On top of that while another copy engine of one of its GPUs is at work. Source: chunks of 1 and 4 MiB of a ring
+// Added to that gap while another copy engine of one of its GPUs is working. Source: chunks of 1 and 4 MiB of a ring
 // through host memory, 5.9 and 5.3 us beside a copy over NVLink, 5.9 and 4.2 us beside one from the host, 4.6 and 4.8
 // us beside one within the GPU, but 0.4 us beside stores of a kernel; copies that hand over to one another over
 // NVLink, 4.4 to 8.4 us beside copies to or from the host (2 x H200).
 inline constexpr Seconds kConcurrentEngine = 5.3_us;
-// CUDA's own staged copy between GPUs without peer access: chunks of 1 MiB whose two legs overlap, and after each the
-// host waits, submits the next and an engine starts. Source: 37.84 GB/s of 40 MB, 40.73 GB/s of 512 MiB and 55 us for
-// 1 MiB (both legs one after the other) on 2 x H200 with peer access off, where one leg alone reaches 55.4 GB/s.
+// CUDA's own staged copy between GPUs without peer access: chunks of 1 MiB whose two legs overlap. After each chunk the
+// host waits, submits the next one, and an engine starts. Source: 37.84 GB/s of 40 MB, 40.73 GB/s of 512 MiB and 55 us
+// for 1 MiB (both legs one after the other) on 2 x H200 with peer access off, where one leg alone reaches 55.4 GB/s.
 inline constexpr Bytes kDriverChunk = 1_MiB;
 inline constexpr Seconds kDriverChunkGap = kHostSync + kHostSubmit + kCopyEngineStart;
-// Before its first byte, and after its last: two submits, two engine starts, and the host waiting for each leg.
+// Its start and end: two submits, two engine starts, and the host waiting for each leg.
 inline constexpr Seconds kDriverStagedStart = (kHostSubmit + kCopyEngineStart + kHostSync) * 2.0;
-// Both directions of such copies at once against twice one. Source: p2pBandwidthLatencyTest with peer access off, both
+// Both directions of such copies at once over twice one. Source: p2pBandwidthLatencyTest with peer access off, both
 // ways over one way: 1.35 to 1.48 on 2 x RTX 6000 Ada, 4090, 3090, A100 PCIe and SXM4, V100 PCIe; 1.7 on P100.
 inline constexpr double kDriverDuplex = 0.69;
-// NVLink packets of 256 B in 16 B flits with two flits of header carry 256 / 288; those of SM loads and stores, 128 B,
-// carry 128 / 160. Where the link's part does not say. Source: wikichip, NVLink; sjeaugey in NVIDIA/nccl issues.
+// Default payload share of NVLink. Packets of 256 B in 16 B flits with two flits of header carry 256 / 288; those of SM
+// loads and stores have 128 B and carry 128 / 160. Source: wikichip, NVLink; sjeaugey in NVIDIA/nccl issues.
 inline constexpr double kNvlinkCopyEfficiency = 256.0 / 288;
 inline constexpr double kNvlinkLoadStoreEfficiency = 128.0 / 160;
-// What asks for a line of 128 B is a flit of 16 B the other way. Source: as above; loads both ways at once reach 337
-// GB/s each where one way alone reaches 375, and stores 367 and 371 (4 x H200).
+// A load requests a line of 128 B by a flit of 16 B in the other direction. Source: as above; loads both ways at once
+// reach 337 GB/s each where one way alone reaches 375, and stores 367 and 371 (4 x H200).
 inline constexpr double kNvlinkRequest = 16.0 / 128;
-// Both directions of NVLink at once against twice one, where the part does not say: the answers to the other
-// direction's writes share the flits. Source: the middle of 0.93 (V100), 0.95 (A100), 0.99 (H200), 1.0 (P100).
+// Both directions of NVLink at once over twice one; default. Acknowledgements of the other direction's writes take
+// flits. Source: the middle of 0.93 (V100), 0.95 (A100), 0.99 (H200), 1.0 (P100).
 inline constexpr double kNvlinkDuplex = 0.96;
-// An IOMMU where the CPU's part does not say: walks per second, one walk, translations it remembers. Source: pcie-bench
+// Defaults of an IOMMU: walks per second, time of one walk, entries of its IOTLB. Source: pcie-bench
 // on Sandy Bridge to Broadwell, 18 to 22 million a second (one host 7), 213 to 307 ns, a knee above 64 x 4 KiB.
 inline constexpr PerSecond kIommuWalks{20e6};
 inline constexpr Seconds kIommuWalk = 280.0_ns;
@@ -109,21 +110,21 @@ inline constexpr int kIotlbEntries = 64;
 // Guidelines for High Performance RDMA Systems (USENIX ATC 2016): a few million requests a second and core without
 // batching; perftest on ConnectX-5: 3.8 million.
 inline constexpr Seconds kPostWork = 0.2_us;
-// Once, before the first such transfer. Enabling peer access: 131 ms on B300 (a single report). Registering memory with
-// a NIC: 16 us and 0.06 ns a byte (OpenUCX, UCT_IB_MEM_REG overhead and growth).
+// Paid once, before the first such transfer. Enabling peer access: 131 ms on B300 (a single report). Registering memory
+// with a NIC: 16 us and 0.06 ns a byte (OpenUCX, UCT_IB_MEM_REG overhead and growth).
 inline constexpr Seconds kEnablePeer{131e-3};
 inline constexpr Seconds kRegister = 16.0_us;
 inline constexpr double kRegisterPerByte = 0.06e-9;
-// Unified Memory moves blocks of 2 MiB. Prefetched, each costs 6 us beside its bytes; by faults 206 us, and the first
-// fault is answered after 20 us. Source: 2 x H200, 48.1 GB/s prefetched and 8.6 GB/s by faults where a copy
-// reaches 55.4; Zheng et al., Towards High Performance Paged Memory for GPUs (HPCA 2016): 20 to 50 us a fault.
+// Unified Memory moves blocks of 2 MiB. Each costs 6 us beside its bytes when prefetched, 206 us when fetched by
+// faults; the first fault is answered after 20 us. Source: 2 x H200, 48.1 GB/s prefetched and 8.6 GB/s by faults where
+// a copy reaches 55.4; Zheng et al., Towards High Performance Paged Memory for GPUs (HPCA 2016): 20 to 50 us a fault.
 inline constexpr Bytes kMigrationBlock = 2_MiB;
 inline constexpr Seconds kPrefetchBlock = 6.0_us;
 inline constexpr Seconds kFaultBlock = 206.0_us;
 inline constexpr Seconds kFirstFault = 20.0_us;
-// SMs ask for remote memory in cache lines. Source: Min et al., EMOGI (arXiv 2006.06890), section 3.3.
+// SMs read remote memory in cache lines. Source: Min et al., EMOGI (arXiv 2006.06890), section 3.3.
 inline constexpr Bytes kCacheLine = 128_B;
-// The chunk of a pipeline whose rate nobody knows: a choice, in the middle of the range of best chunks.
+// The chunk of a pipeline of unknown rate: a choice, from the middle of the range of best chunks.
 inline constexpr Bytes kDefaultChunk = 512_KiB;
 
 }  // namespace lanewise::overheads

@@ -37,13 +37,13 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::PageMigration, "page migration", 0.6, 1.4, "8.6 GB/s by faults, 48 GB/s prefetched (H200)"},
 }};
 
-constexpr bool in_order() {
+constexpr bool ranges_are_indexed_by_parameter() {
   for (std::size_t i = 0; i < kRanges.size(); ++i)
     if (kRanges.at(i).parameter != static_cast<Parameter>(i) || kRanges.at(i).low >= 1 || kRanges.at(i).high <= 1)
       return false;
   return true;
 }
-static_assert(in_order(), "a range stands at its parameter's place and holds the figure in use");
+static_assert(ranges_are_indexed_by_parameter(), "each range is at its parameter's index and contains 1");
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the model's figures are uncertain about, each with the range that holds nine machines out of ten. A predicted
-// figure's interval comes from moving one parameter after another to the ends of its range.
+// The uncertain parameters of the model, each with the range that holds 90 % of machines. The interval of a predicted
+// figure comes from moving one parameter after another to both ends of its range (see interval.hpp).
 #include <array>
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 namespace lanewise {
 
 enum class Parameter : std::uint8_t {
-  LinkUtilisation,   // what PCIe links carry of their raw rate
+  LinkUtilisation,   // the share of their packet rate that PCIe links reach
   SwitchFabric,      // between the virtual switches of a chip
   RootComplexPeer,   // peer traffic through host bridges, and peer reads
   IoDie,             // all devices of a socket
@@ -34,7 +34,7 @@ enum class Parameter : std::uint8_t {
 };
 inline constexpr std::size_t kParameterCount = 22;
 
-// Factors on the figure in use. `source`: what the range was read from.
+// `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {
   Parameter parameter;
   std::string_view name;
@@ -44,11 +44,11 @@ struct ParameterRange {
 };
 std::span<ParameterRange const, kParameterCount> parameter_ranges();
 
-// Run-to-run spread of one measurement against the median of many, either way.
+// Run-to-run spread of one measurement around the median of many, as a share of it.
 // Source: NVIDIA/cuda-samples issue 449: ten runs of p2pBandwidthLatencyTest spread over 5 to 8 % of their mean.
 inline constexpr double kRunToRunSpread = 0.04;
 
-// The factor on every parameter; all 1 unless someone asks what would be if.
+// A factor on every parameter. The default is nominal: every factor is 1.
 class Assumptions {
  public:
   Assumptions() = default;

@@ -27,8 +27,8 @@ BytesPerSecond capacity(PcieLink link, Bytes payload, double utilisation) {
   return raw_rate(link) * (packet_efficiency(link.generation, payload) * utilisation);
 }
 
-double packet_penalty(int generation, Bytes payload, Bytes usual) {
-  return packet_efficiency(generation, usual) / packet_efficiency(generation, payload);
+double packet_penalty(int generation, Bytes payload, Bytes nominal) {
+  return packet_efficiency(generation, nominal) / packet_efficiency(generation, payload);
 }
 
 double read_request_share(Bytes max_read_request) {

@@ -1,5 +1,5 @@
 #pragma once
-// PCI Express: what a link carries, and what packets cost. Written once for planner and simulator.
+// PCI Express: capacity of links and costs of packets, in payload bytes.
 #include "core/machine/pcie_link.hpp"
 #include "core/units/quantity.hpp"
 
@@ -16,23 +16,23 @@ BytesPerSecond raw_rate(PcieLink link);
 // (glennklockwood.com/garden/PCIe-Gen6).
 double packet_efficiency(int generation, Bytes payload);
 
-// What remains of that in long transfers (receiver credits, skips, replays), as measured on x16 GPUs:
+// The share of that which long transfers reach (receiver credits, skips, replays), as measured on x16 GPUs:
 // gen3 0.93 (12.1 to 13.2 of 14.1), gen4 0.93 (26.0 to 27.1 of 28.2), gen5 0.98 (53 to 57.3 of 56.4 GB/s).
 // Sources: Microway, NVIDIA nvbandwidth issue 50, voipmonitor/rtx6kpro. Gen6 is unmeasured: as gen5.
 double link_utilisation(int generation);
 
-// Payload bytes per second of one direction of a link in bulk, at its generation's utilisation or at another.
+// Payload bytes per second of one direction of a link in bulk: at the utilisation of its generation, or at another.
 BytesPerSecond capacity(PcieLink link, Bytes payload);
 BytesPerSecond capacity(PcieLink link, Bytes payload, double utilisation);
 
-// How much more of a link packets of `payload` take than packets of `usual` bytes.
-double packet_penalty(int generation, Bytes payload, Bytes usual);
+// How much more of a link packets of `payload` bytes take than packets of `nominal` bytes.
+double packet_penalty(int generation, Bytes payload, Bytes nominal);
 
-// Read requests against the data they fetch: 24 bytes for every max_read_request.
+// Bytes of read requests over bytes of data that they fetch: 24 for every `max_read_request`.
 // Source: pcie-model mem_bw.py (MRd with 64-bit address: 16 header + 8 framing and link layer).
 double read_request_share(Bytes max_read_request);
 
-// The most that `tags` outstanding reads of `request` bytes fetch over a round trip (Little's law).
+// The rate of `tags` outstanding reads of `request` bytes over a round trip (Little's law).
 // Source: Neugebauer et al., SIGCOMM 2018, section 3; physics of non-posted requests.
 BytesPerSecond outstanding_read_limit(int tags, Bytes request, Seconds round_trip);
 

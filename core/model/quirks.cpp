@@ -6,7 +6,7 @@
 namespace lanewise {
 namespace {
 
-// The function right below a root port (or below the host bridge) that a function hangs from.
+// The function directly below the root port (or the host bridge) that `id` is under.
 PciId below_root(Machine const& machine, PciId id) {
   auto at = id;
   while (machine.at(at).parent && machine.at(*machine.at(at).parent).kind != PciKind::RootPort)

@@ -1,6 +1,6 @@
 #pragma once
-// What max-min sharing cannot give: faults of parts that show only when certain transfers meet. Off unless a part
-// carries the quirk's figure; each names its evidence.
+// Faults of parts that max-min sharing cannot describe: they appear only when certain transfers run at the same time. A
+// quirk applies only where a part has its figure; each cites its evidence.
 #include <span>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace lanewise {
 
-// Transfers that together get no more than `capacity` of something that no single one of them would notice.
+// A limit on the total rate of several transfers.
 struct QuirkLimit {
   std::string name;  // "sw0.posted_write_collapse"
   BytesPerSecond capacity;
@@ -24,9 +24,10 @@ struct PostedWrites {
 };
 
 // Posted-write collapse: two or more devices below one uplink write to two or more other root ports at once. Reads are
-// not touched. Evidence: 2.7 GB/s together where one uplink carries 56 (Broadcom PEX890xx on Turin), 12.6 to 13.5 GB/s
+// not affected. Evidence: 2.7 GB/s together where one uplink carries 56 (Broadcom PEX890xx on Turin), 12.6 to 13.5 GB/s
 // (Microchip on WRX90 with an older firmware and driver; gone with newer ones): voipmonitor/rtx6kpro,
-// hardware/collapse-report.md. Transfers of one plan are taken to meet.
+// hardware/collapse-report.md. All transfers of a plan are
+// assumed to run at the same time.
 std::vector<QuirkLimit> posted_write_collapses(Machine const& machine, std::span<PostedWrites const> writes);
 
 }  // namespace lanewise

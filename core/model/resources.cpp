@@ -13,7 +13,7 @@
 namespace lanewise {
 namespace {
 
-// The payload in use between two ends: the smaller of what they are set to.
+// The packet payload between two ends: the smaller of their MPS settings.
 Bytes payload_between(Part const* below, Part const* above) {
   auto const of = [](Part const* part) {
     return part != nullptr ? part->pcie.max_payload.value_or(overheads::kDefaultPayload) : overheads::kDefaultPayload;
@@ -243,12 +243,12 @@ void Resources::add_nvlinks(Machine const& machine) {
     if (forth && duplex < 1) path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
     return path;
   };
-  // Shares of a bundle's two directions: towards a CPU it may be another.
+  // Payload shares of a bundle's two directions; the one towards a CPU may differ.
   auto const shares_of = [&](NvlinkBundle const& bundle) {
     auto const& link = machine.at(bundle.part).link;
-    auto const usual = figures::copy_efficiency(link);
+    auto const nominal = figures::copy_efficiency(link);
     auto const towards = [&](NvlinkEnd const& end) {
-      return std::holds_alternative<SocketId>(end) ? link.copy_efficiency_to_cpu.value_or(usual) : usual;
+      return std::holds_alternative<SocketId>(end) ? link.copy_efficiency_to_cpu.value_or(nominal) : nominal;
     };
     return std::pair(towards(bundle.b), towards(bundle.a));
   };

@@ -1,5 +1,5 @@
 #pragma once
-// Everything on a machine that flows share or hold, made once from its description.
+// The shared resources and engines of a machine, made once from its description.
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace lanewise {
 
-// A resource in each direction. For a PCI function: up towards the root, down from it. For a link a-b: up is a to b.
+// One resource for each direction. Of a PCI function: up is towards the root. Of a link a-b: up is from a to b.
 struct Duplex {
   ResourceId up{};
   ResourceId down{};
@@ -22,21 +22,22 @@ class Resources {
 
   [[nodiscard]] Resource const& at(ResourceId id) const { return resources_[index(id)]; }
   [[nodiscard]] Engine const& at(EngineId id) const { return engines_[index(id)]; }
-  // at(id).capacity, from a table of nothing else: choosing a way asks for little more.
+  // at(id).capacity, from a dense table: most of the time of choosing ways goes into these look-ups.
   [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id) const { return capacities_[index(id)]; }
-  // The same under assumptions that differ from the figures in use.
+  // The same under assumptions.
   [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id, Assumptions const& assumed) const {
-    auto const usual = capacities_[index(id)];
-    return usual && !assumed.is_nominal() ? std::optional(*usual * assumed_share(resources_[index(id)].kind, assumed))
-                                          : usual;
+    auto const nominal = capacities_[index(id)];
+    return nominal && !assumed.is_nominal()
+               ? std::optional(*nominal * assumed_share(resources_[index(id)].kind, assumed))
+               : nominal;
   }
   void widen(ResourceId id, double times);
   void widen(EngineId id, int slots) { engines_[index(id)].slots += slots; }
   [[nodiscard]] std::size_t count() const { return resources_.size(); }
   [[nodiscard]] std::size_t engine_count() const { return engines_.size(); }
 
-  // The link above a function, the payload it was sized for and its generation; the link is assumed from the two
-  // datasheets where the description does not state it.
+  // The link above a function and the packet payload that its capacity assumes. `assumed`: the machine file does not
+  // give the link, so it comes from the datasheets of its two ends.
   struct Link {
     Duplex direction;
     std::optional<PcieLink> link;
@@ -47,8 +48,8 @@ class Resources {
   [[nodiscard]] std::optional<Duplex> fabric_of(PciId virtual_switch) const { return fabrics_[index(virtual_switch)]; }
   [[nodiscard]] std::optional<Duplex> host_bridge(HostBridgeId id) const { return bridges_[index(id)]; }
   [[nodiscard]] std::optional<Duplex> io_die(SocketId id) const { return io_dies_[index(id)]; }
-  // Reads and writes of host memory together through the link below a root port, where the root complex slows one
-  // beside the other.
+  // Reads and writes of host memory together through the link below a root port, where the root complex cannot do both
+  // at full rate.
   [[nodiscard]] std::optional<ResourceId> host_duplex(PciId below_root) const {
     return host_duplexes_[index(below_root)];
   }
@@ -58,15 +59,15 @@ class Resources {
   [[nodiscard]] std::optional<ResourceId> iommu(SocketId id) const { return iommus_[index(id)]; }
   [[nodiscard]] ResourceId device_memory(PciId gpu) const { return device_memories_[index(gpu)]; }
   [[nodiscard]] EngineId copy_engines(PciId gpu) const { return copy_engines_[index(gpu)]; }
-  // Those that serve its copies over NVLink to other GPUs: the same, unless the part has others for them.
+  // The engines of its copies to other GPUs over NVLink: the same ones, unless the part has separate ones.
   [[nodiscard]] EngineId peer_copy_engines(PciId gpu) const { return peer_copy_engines_[index(gpu)]; }
-  // What a GPU's own kernels take turns for.
+  // Held by kernels of the GPU, one at a time.
   [[nodiscard]] EngineId multiprocessors(PciId gpu) const { return multiprocessors_[index(gpu)]; }
   [[nodiscard]] Duplex wire(PciId nic) const { return wires_[index(nic)]; }
   [[nodiscard]] Duplex drive(PciId nvme) const { return wires_[index(nvme)]; }  // up: reads, down: writes
   [[nodiscard]] std::optional<Duplex> uplink(std::uint32_t leaf) const { return uplinks_[leaf]; }
 
-  // Between two sockets of one host: the links, and what peer traffic gets of them.
+  // Between two sockets of one host: the link, and the share of it that peer traffic gets.
   struct SocketPair {
     SocketId a{}, b{};
     Duplex link;
@@ -76,7 +77,7 @@ class Resources {
   };
   [[nodiscard]] SocketPair const* socket_pair(SocketId a, SocketId b) const;
 
-  // NVLink between two ends: a bundle's two directions, and where the directions slow each other, both together.
+  // The two directions of an NVLink bundle or port, and both together where the directions slow each other.
   struct NvlinkPath {
     Duplex direction;
     std::optional<ResourceId> both;

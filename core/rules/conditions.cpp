@@ -8,7 +8,7 @@
 namespace lanewise {
 namespace {
 
-bool allowed(Forwarding reach, PeerRoute const& route) {
+bool allows(Forwarding reach, PeerRoute const& route) {
   switch (reach) {
     case Forwarding::None: return false;
     case Forwarding::SameHostBridge: return route.same_host_bridge;
@@ -55,7 +55,8 @@ PeerAccesses peer_accesses(Attempt const& attempt) {
       auto const from = std::get<PciId>(attempt.from);
       auto const to = std::get<PciId>(attempt.to);
       if (coherent_with_cpu(machine, machine.at(from).kind == PciKind::Gpu ? from : to)) break;
-      bool const reads_drive = machine.at(from).kind != PciKind::Gpu;  // drive or device is the initiator either way
+      bool const reads_drive =
+          machine.at(from).kind != PciKind::Gpu;  // in both directions the drive or device is the initiator
       accesses.first = reads_drive ? PeerAccess{from, to, false} : PeerAccess{to, from, true};
       accesses.count = 1;
       break;
@@ -68,7 +69,7 @@ PeerAccesses peer_accesses(Attempt const& attempt) {
 bool root_complex_forwards(Machine const& machine, PeerAccess const& access, PeerRoute const& route) {
   auto const* cpu = machine.part_of(machine.socket_of(access.target));
   if (cpu == nullptr) return false;
-  return allowed(access.read ? cpu->cpu.read_forwarding : cpu->cpu.forwarding, route);
+  return allows(access.read ? cpu->cpu.read_forwarding : cpu->cpu.forwarding, route);
 }
 
 bool unapproved_guest(Machine const& machine, PciId a, PciId b) {

@@ -5,10 +5,10 @@
 namespace lanewise::rules {
 namespace {
 
-// GPU memory is mapped for others through p2pdma (dma-buf) rather than by raw address (peermem).
+// Whether GPU memory is mapped through p2pdma (dma-buf) rather than by raw address (peermem).
 bool by_dma_buf(Attempt const& a) { return software_of(a).dma_buf; }
 
-// A way between a GPU and a PCIe device that is neither drive nor NIC: a capture card, an accelerator.
+// Whether one end is a PCIe device that is neither GPU, NIC nor drive: a capture card, an accelerator.
 bool with_other_device(Attempt const& a) {
   for (auto const& place : {a.from, a.to})
     if (auto const* id = std::get_if<PciId>(&place); id != nullptr && a.machine.at(*id).kind == PciKind::Device)
@@ -85,7 +85,7 @@ bool relay_useless(Attempt const& a) {
 
 bool no_gpudirect_storage(Attempt const& a) { return !software_of(a).gpudirect_storage && !with_other_device(a); }
 
-// GPUDirect Storage wants physical addresses on x86; on Grace the IOMMU is what joins drive and GPU.
+// GPUDirect Storage needs physical addresses on x86, and the IOMMU on Grace.
 bool storage_under_iommu(Attempt const& a) {
   if (with_other_device(a)) return false;
   auto const mode = settings_of(a).iommu;

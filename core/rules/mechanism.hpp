@@ -1,5 +1,5 @@
 #pragma once
-// The ways to move data, in the words used everywhere: YAML, command line, JSON.
+// Mechanisms of moving data, named as in YAML, on the command line and in JSON; and one way to do a transfer.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -30,14 +30,14 @@ inline constexpr std::size_t kMechanismCount = 14;
 std::string_view to_string(Mechanism mechanism);
 Parsed<Mechanism> parse_mechanism(std::string_view text);
 std::array<Mechanism, kMechanismCount> const& all_mechanisms();
-// A regular expression of their names, for the JSON Schema.
+// A regular expression that matches their names, for the JSON Schema.
 std::string mechanism_pattern();
 
-// Which step drives the bytes: posted writes pushed by the source, or reads pulled by the destination.
+// Which end drives a peer access: the source pushes posted writes, or the destination pulls by reads.
 enum class Drive : std::uint8_t { Push, Pull };
 
-// How a device's DMA engine touches host memory, where that matters: many DMAs of `each` bytes over a window of memory,
-// in turn or at random. Absent (each is 0): one bulk transfer in packets as large as the link allows.
+// The access pattern of a device's DMA to host memory: many DMAs of `each` bytes over a window of memory, sequential or
+// random. With `each` 0: one bulk transfer in packets as large as the link allows.
 struct Access {
   Bytes each{0};
   Bytes window{0};
@@ -45,22 +45,22 @@ struct Access {
   friend bool operator==(Access const&, Access const&) = default;
 };
 
-// One way to do one transfer: a mechanism with everything it leaves open decided.
+// One way to do one transfer: a mechanism with all its choices made.
 struct Way {
   Mechanism mechanism = Mechanism::Local;
-  Drive drive = Drive::Push;              // of peer access
-  std::optional<PciId> relay = {};        // the GPU in between (NvlinkRelay), or beside the source's NIC (GdrRelay)
-  std::optional<PciId> relay_to = {};     // the GPU beside the destination's NIC (GdrRelay)
+  Drive drive = Drive::Push;              // of peer access over PCIe or NVLink
+  std::optional<PciId> relay = {};        // the GPU in between (NvlinkRelay), or near the source's NIC (GdrRelay)
+  std::optional<PciId> relay_to = {};     // the GPU near the destination's NIC (GdrRelay)
   std::optional<NumaId> staging = {};     // host memory on the source's node (staged forms)
   std::optional<NumaId> staging_to = {};  // and on the destination's node, where that differs
   std::optional<PciId> nic_from = {};     // the source node's NIC
   std::optional<PciId> nic_to = {};       // the destination node's NIC
-  Bytes chunk{0};                         // of pipelined forms
-  bool by_driver = false;                 // host_staged as the driver does it when peers have no access to each other
+  Bytes chunk{0};                         // of pipelined forms; 0: the best one
+  bool by_driver = false;                 // host_staged as the driver does it without peer access
   Access access = {};                     // of DMA into and out of host memory
   bool pageable = false;                  // host memory that is not pinned: one core copies it, chunk by chunk
-  int queue_pairs = 0;                    // of network forms; 0: as many as the NIC needs
-  int cores = 0;                          // that copy between host memories at once; 0: one
+  int queue_pairs = 0;                    // of network forms; 0: enough to fill the port
+  int cores = 0;                          // that copy between host memories; 0: one
   friend bool operator==(Way const&, Way const&) = default;
 };
 

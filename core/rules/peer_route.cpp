@@ -5,7 +5,7 @@
 namespace lanewise {
 namespace {
 
-// The ancestor of `id` (or itself) that hangs directly from `above`.
+// The ancestor of `id`, or itself, that is a direct child of `above`.
 PciId child_towards(Machine const& machine, PciId id, PciId above) {
   while (machine.at(id).parent && *machine.at(id).parent != above) id = *machine.at(id).parent;
   return id;
@@ -24,8 +24,8 @@ bool share_chip(Machine const& machine, std::optional<PciId> a, std::optional<Pc
   return part != nullptr && part->pcie_switch.virtual_switch_fabric.has_value();
 }
 
-// Measured on a PEX890xx split in virtual switches: ACS on the downstream ports does not change this way.
-PeerRoute over_chip(PeerRoute route, PciId near, PciId far) {
+// ACS on the downstream ports does not change the route inside a chip: measured on a PEX890xx with virtual switches.
+PeerRoute route_over_chip(PeerRoute route, PciId near, PciId far) {
   route.meeting = near;
   route.far = far;
   route.request = TurnPoint::Chip;
@@ -33,8 +33,8 @@ PeerRoute over_chip(PeerRoute route, PciId near, PciId far) {
   return route;
 }
 
-// Translation blocking is checked at every port that a translated request climbs through, up to the one above `last`.
-bool blocked_on_the_way_up(Machine const& machine, PciId initiator, std::optional<PciId> last) {
+// Translation blocking applies at every port through which a translated request goes up, up to the one above `last`.
+bool is_blocked_upstream(Machine const& machine, PciId initiator, std::optional<PciId> last) {
   for (auto at = initiator; machine.at(at).parent; at = *machine.at(at).parent) {
     if (acs_on_request(machine.acs_above(at), true) == AcsEffect::Blocked) return true;
     if (at == last) break;
@@ -42,7 +42,7 @@ bool blocked_on_the_way_up(Machine const& machine, PciId initiator, std::optiona
   return false;
 }
 
-// A blocked request goes nowhere; its route is drawn as if redirected.
+// A blocked request goes nowhere; it is shown on the redirected route.
 TurnPoint turn_of(AcsEffect effect) { return effect == AcsEffect::Direct ? TurnPoint::Switch : TurnPoint::RootComplex; }
 
 }  // namespace
@@ -52,7 +52,7 @@ AcsEffect acs_on_request(AcsControl control, bool translated) {
   if (control.has(AcsControl::kTranslationBlocking) && translated) return AcsEffect::Blocked;
   if (control.has(AcsControl::kDirectTranslated) && translated) return AcsEffect::Direct;
   if (control.has(AcsControl::kRequestRedirect)) return AcsEffect::Redirect;
-  // The egress vector is not part of the description: as the kernel's test does without it, redirect.
+  // Machine files do not have the egress control vector. Linux p2pdma ignores it too and assumes a redirect.
   if (control.has(AcsControl::kEgressControl)) return AcsEffect::Redirect;
   return AcsEffect::Direct;
 }
@@ -73,24 +73,24 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
   if (route.meeting) {
     auto const initiator_port = child_towards(machine, initiator, *route.meeting);
     auto const target_port = child_towards(machine, target, *route.meeting);
-    if (share_chip(machine, initiator_port, target_port)) return over_chip(route, initiator_port, target_port);
-    auto const asked = machine.acs_above(initiator_port);
-    auto const answered = machine.acs_above(target_port);
+    if (share_chip(machine, initiator_port, target_port)) return route_over_chip(route, initiator_port, target_port);
+    auto const initiator_acs = machine.acs_above(initiator_port);
+    auto const target_acs = machine.acs_above(target_port);
     route.deciding = initiator_port;
-    route.request = turn_of(acs_on_request(asked, translated));
+    route.request = turn_of(acs_on_request(initiator_acs, translated));
     auto const* part = machine.part_of(initiator);
     bool const relaxed = part != nullptr && part->pcie.relaxed_ordering.value_or(false);
-    route.completion = turn_of(acs_on_completion(answered, relaxed));
-    route.request_unknown = !asked.known;
-    route.completion_unknown = !answered.known;
+    route.completion = turn_of(acs_on_completion(target_acs, relaxed));
+    route.request_unknown = !initiator_acs.known;
+    route.completion_unknown = !target_acs.known;
     auto const last = route.request == TurnPoint::Switch ? std::optional(initiator_port) : std::nullopt;
-    route.blocked = translated && blocked_on_the_way_up(machine, initiator, last);
+    route.blocked = translated && is_blocked_upstream(machine, initiator, last);
     return route;
   }
   auto const top = topmost_switch(machine, initiator);
   auto const other = topmost_switch(machine, target);
-  if (share_chip(machine, top, other)) return over_chip(route, *top, *other);
-  route.blocked = translated && blocked_on_the_way_up(machine, initiator, std::nullopt);
+  if (share_chip(machine, top, other)) return route_over_chip(route, *top, *other);
+  route.blocked = translated && is_blocked_upstream(machine, initiator, std::nullopt);
   return route;
 }
 

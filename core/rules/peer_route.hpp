@@ -1,6 +1,6 @@
 #pragma once
-// How PCIe packets between two functions travel: straight through a switch, through a chip's internal fabric, or up to
-// the root complex, as ACS says at the port where their ways part.
+// The route of PCIe packets between two functions: through a common switch, through the fabric inside a chip, or up to
+// the root complex. ACS decides at the downstream port below the common switch.
 #include <cstdint>
 #include <optional>
 
@@ -8,39 +8,42 @@
 
 namespace lanewise {
 
+// Where packets turn from upstream to downstream.
 enum class TurnPoint : std::uint8_t { Switch, Chip, RootComplex };
 
 // What the ACS control of one port does to one packet (PCIe Base Specification 6.12.3; as Linux p2pdma reads it).
 enum class AcsEffect : std::uint8_t { Direct, Redirect, Blocked };
 
-// A memory request entering a downstream port towards a peer. `translated`: its address type says translated (ATS).
+// For a memory request that enters a downstream port towards a peer. `translated`: its address is already translated
+// (ATS).
 AcsEffect acs_on_request(AcsControl control, bool translated);
-// A completion on its way back to the requester, through the port of the completer. Relaxed-ordered ones pass.
+// For a completion on its way back, at the port above the completer. Relaxed-ordered completions are never redirected.
 AcsEffect acs_on_completion(AcsControl control, bool relaxed_ordering);
 
-// The way of requests from `initiator` to `target` and of what comes back.
+// The route of requests from an initiator to a target, and of their completions.
 struct PeerRoute {
   TurnPoint request = TurnPoint::RootComplex;
   TurnPoint completion = TurnPoint::RootComplex;
   bool blocked = false;             // ACS drops the request
-  bool request_unknown = false;     // the initiator's port could not be read: requests are planned as redirected
-  bool completion_unknown = false;  // nor could the target's: completions likewise
-  std::optional<PciId> meeting;     // the switch above both; of Turn::Chip: the initiator's virtual switch on the chip
-  std::optional<PciId> far;         // of Turn::Chip: the target's
+  bool request_unknown = false;     // ACS of the initiator's port is unknown: requests are assumed to be redirected
+  bool completion_unknown = false;  // the same for the target's port and completions
+  std::optional<PciId> meeting;     // the common switch; for TurnPoint::Chip the initiator's virtual switch
+  std::optional<PciId> far;         // for TurnPoint::Chip the target's virtual switch
   std::optional<PciId> deciding;    // the function below the port whose ACS decided
   bool same_host_bridge = false;
   bool same_socket = false;
 
-  // Data of a write travels as the request does; data of a read as the completion.
+  // Where the data turn: those of a write with the request, those of a read with the completion.
   [[nodiscard]] TurnPoint data(bool read) const { return read ? completion : request; }
   [[nodiscard]] bool through_root_complex(bool read) const {
     return request == TurnPoint::RootComplex || (read && completion == TurnPoint::RootComplex);
   }
-  // ACS sends packets up although a switch joins the two.
+  // Whether ACS sends packets up to the root complex although the two have a common switch.
   [[nodiscard]] bool redirected(bool read) const { return meeting && through_root_complex(read); }
   [[nodiscard]] bool acs_unknown(bool read) const { return request_unknown || (read && completion_unknown); }
 };
 
+// Never throws. Both functions must be of one host.
 PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target);
 
 }  // namespace lanewise

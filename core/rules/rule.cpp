@@ -6,7 +6,7 @@
 namespace lanewise {
 namespace {
 
-// Which rules are asked for a mechanism.
+// The rules of a mechanism, in the order in which they are asked: the first that refuses is the reason a user sees.
 std::span<std::string_view const> ids_of(Mechanism mechanism) {
   static constexpr std::array<std::string_view, 1> kLocal{"GPU-RUNTIME"};
   static constexpr std::array<std::string_view, 4> kNvlink{"GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE", "NVLINK-FABRIC"};

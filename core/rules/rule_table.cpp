@@ -11,7 +11,7 @@ constexpr std::string_view kDriver = "NVIDIA open GPU kernel modules, p2p_caps.c
 constexpr std::string_view kP2pdma = "Linux drivers/pci/p2pdma.c";
 constexpr std::string_view kGdrGuide = "NVIDIA GPUDirect RDMA documentation";
 
-// The order decides which reason a person sees first: what the platform lacks, what the product refuses, then the way.
+// In the order of docs/rules.md: first what the platform lacks, then what the product refuses, then the route.
 constexpr std::array kRules{
     Rule{"GPU-RUNTIME", "Without a GPU runtime nothing can start a transfer on a GPU.",
          "CUDA Programming Guide, Multi-Device System", true, rules::no_gpu_runtime},

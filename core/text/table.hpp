@@ -1,5 +1,5 @@
 #pragma once
-// Tables for people: columns aligned, numbers to the right, nothing cut off.
+// Text tables: columns aligned, numbers to the right, nothing cut off.
 #include <string>
 #include <vector>
 
@@ -8,10 +8,11 @@ namespace lanewise {
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
-  // Columns whose every cell begins with a digit, '-' or is empty are set to the right. A short row is filled up.
+  // A column is aligned to the right when each of its cells is empty or begins with a digit or '-'. A short row is
+  // padded with empty cells.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  // Header, rows, two spaces between columns, no trailing blanks, every line ended.
+  // Header and rows, with two spaces between columns and no trailing blanks; every line ends with a newline.
   [[nodiscard]] std::string text() const;
 
  private:

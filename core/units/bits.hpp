@@ -1,5 +1,5 @@
 #pragma once
-// Sets of small numbers as bits of words.
+// Bit sets of any size over 64-bit words.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@ namespace lanewise {
 
 constexpr std::size_t kWordBits = 64;
 
-// Words for so many bits.
+// The number of words that hold `count` bits.
 constexpr std::size_t words_for(std::size_t count) { return (count + kWordBits - 1) / kWordBits; }
 
 constexpr std::uint64_t bit_of(std::size_t at) { return std::uint64_t{1} << (at % kWordBits); }

@@ -1,14 +1,14 @@
 #pragma once
-// Quantities that cannot be mixed. size / rate is a time, size / time is a rate:
+// Quantities with units, which cannot be mixed. size / rate is a time, size / time is a rate:
 //   static_assert(1_GB / 10.0_GBps == 0.1_s);
-// A bare double never crosses a function boundary with a unit in someone's head.
+// Functions take and return quantities, never a bare double whose unit the caller must know.
 #include <compare>
 #include <cstdint>
 #include <limits>
 
 namespace lanewise {
 
-// One dimension in one stored unit. Tag names the dimension, Rep its representation.
+// A number in one unit. Tag names the dimension; Rep is the type that stores the number.
 template <class Tag, class Rep>
 class Quantity {
  public:
@@ -49,7 +49,7 @@ constexpr BytesPerSecond operator/(Bytes size, Seconds time) {
 constexpr Seconds operator/(Flop work, FlopPerSecond rate) { return Seconds(work.value() / rate.value()); }
 constexpr Seconds operator/(double count, PerSecond rate) { return Seconds(count / rate.value()); }
 
-// The rate of something that never limits.
+// The capacity of something that never limits a flow.
 inline constexpr BytesPerSecond kUnlimited{std::numeric_limits<double>::infinity()};
 
 namespace literals {

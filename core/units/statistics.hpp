@@ -1,14 +1,15 @@
 #pragma once
-// Figures of a sample of measurements.
+// Order statistics of a sample of measurements.
 #include <algorithm>
 #include <vector>
 
 namespace lanewise {
 
-// From a median of absolute deviations to a standard deviation, of what is distributed normally.
+// Standard deviation over median absolute deviation, for a normal distribution.
 inline constexpr double kDeviationOfMedian = 1.4826;
 
-// Between the two nearest ranks, linearly; `share` from 0 to 1. The sample must not be empty.
+// The quantile at `share` (0 to 1), by linear interpolation between the two nearest ranks (Hyndman and Fan 1996, type
+// 7). The sample must not be empty.
 inline double quantile(std::vector<double> sample, double share) {
   std::sort(sample.begin(), sample.end());
   auto const at = share * static_cast<double>(sample.size() - 1);
@@ -17,9 +18,10 @@ inline double quantile(std::vector<double> sample, double share) {
   return sample[low] + (sample[high] - sample[low]) * (at - static_cast<double>(low));
 }
 
+// The sample must not be empty.
 inline double median(std::vector<double> sample) { return quantile(std::move(sample), 0.5); }
 
-// From the 5th to the 95th of a hundred, as a share of the median.
+// From the 5th to the 95th percentile, over the median; 0 when the median is not positive.
 inline double relative_spread(std::vector<double> const& sample) {
   auto const middle = median(sample);
   return middle > 0 ? (quantile(sample, 0.95) - quantile(sample, 0.05)) / middle : 0;

@@ -86,7 +86,7 @@ std::string pattern_with(std::span<NamedUnit const> units, std::string_view numb
   return fmt::format("^ *{} *({}) *$", number, names);
 }
 
-// The shortest decimal that reads back as the same double in this unit; empty when the unit's scale rounds it away.
+// The shortest decimal in this unit that reads back as the same double; empty when no decimal does.
 std::string exact_in(double value, NamedUnit const& unit) {
   for (int digits = 6; digits <= 17; ++digits) {
     auto const text = fmt::format("{:.{}g}", value / unit.scale, digits);
@@ -95,17 +95,17 @@ std::string exact_in(double value, NamedUnit const& unit) {
   return {};
 }
 
-// The same in the largest unit that keeps it at least 1 and exact; one of the units has the scale 1.
+// The exact text in the largest unit in which the value is at least 1. One of the units must have the scale 1.
 std::string in_best_unit(double value, std::span<NamedUnit const> ascending) {
   std::string best;
-  std::string only;
+  std::string fallback;
   for (auto const& unit : ascending) {
     auto text = exact_in(value, unit);
     if (text.empty()) continue;
-    if (only.empty() || unit.scale == 1) only = text;
+    if (fallback.empty() || unit.scale == 1) fallback = text;
     if (std::abs(value) >= unit.scale * (1 - 1e-12)) best = std::move(text);
   }
-  return best.empty() ? only : best;
+  return best.empty() ? fallback : best;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Quantities as people write them: "256 MiB", "24.5 GB/s", "350 ns". A number without a unit is refused.
+// Quantities as text: "256 MiB", "24.5 GB/s", "350 ns". A number without a unit is refused.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace lanewise {
 
-// What a text said: a value, or what is wrong with it and what is allowed.
+// The result of parsing a text: a value, or a sentence that says what is wrong and what is allowed.
 template <class T>
 struct Parsed {
   std::optional<T> value;
   std::string problem;
 };
 
-// Without these characters at both ends.
+// The text without leading and trailing `blanks`.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " ");
 
 // "64 B", "4 KiB", "256 MiB", "80 GiB", "2 TiB", or decimal kB, MB, GB, TB. Never negative, never above 2^62 bytes.
@@ -33,8 +33,8 @@ Parsed<FlopPerSecond> parse_flop_rate(std::string_view text);
 // "2 %" as 0.02, or a bare ratio "0.8". Not negative.
 Parsed<double> parse_ratio(std::string_view text);
 
-// Regular expressions of what the parsers above accept, for the JSON Schema. They leave out what no expression can say:
-// whole bytes, and the largest size.
+// Regular expressions of what the parsers above accept, for the JSON Schema. An expression cannot say that a size is a
+// whole number of bytes, nor its maximum; only the parsers check these.
 std::string bytes_pattern();
 std::string rate_pattern();
 std::string seconds_pattern();
@@ -43,7 +43,7 @@ std::string flop_pattern();
 std::string flop_rate_pattern();
 std::string ratio_pattern();
 
-// Exact texts, which parse back to the same value: "256 MiB", "24.5 GB/s", "350 ns".
+// Exact texts: parsing one gives the same value. "256 MiB", "24.5 GB/s", "350 ns".
 std::string exact_text(Bytes size);
 std::string exact_text(BytesPerSecond rate);
 std::string exact_text(Seconds time);
@@ -52,7 +52,7 @@ std::string exact_text(Flop work);
 std::string exact_text(FlopPerSecond rate);
 std::string shortest_text(double value);  // a bare number, "0.8"
 
-// Texts for tables and sentences, rounded: "26.2 GB/s", "10.1 ms".
+// Rounded texts for tables and sentences: "26.2 GB/s", "10.1 ms".
 std::string rounded_text(BytesPerSecond rate);
 std::string rounded_text(Seconds time);
 

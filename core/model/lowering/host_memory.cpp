@@ -139,7 +139,7 @@ BytesPerSecond core_copy(Machine const& machine, NumaId memory) {
 void Lowering::local() {
   if (auto const g = gpu(from_)) {
     path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
-    path_.use(resources_.device_memory(*g), 2);  // nothing else bounds it: without this figure there is no cost
+    path_.use(resources_.device_memory(*g), 2);  // read and written; without this figure the copy has no cost
     add_busy_start(figures::local_copy_start(machine_.part_of(*g)) * model_.assumed()(Parameter::EngineStart));
     hold_engine(*g);
     return;
@@ -147,7 +147,7 @@ void Lowering::local() {
   path_.cpu_copy(std::get<NumaId>(from_), std::get<NumaId>(to_), std::max(1, way_.cores));
 }
 
-// A device's DMA, to or from host memory: a GPU's copy engine, a drive, or any other with the access it is asked for.
+// DMA to or from host memory: by a GPU's copy engine, a drive, or any device with a given access pattern.
 void Lowering::host_dma() {
   path_.set_access(way_.access);
   if (way_.access.each > 0_B) return device_dma();
@@ -170,12 +170,12 @@ void Lowering::device_dma() {
   demand_.path = source != nullptr ? path_.device_to_memory(device, std::get<NumaId>(to_))
                                    : path_.memory_to_device(std::get<NumaId>(from_), device);
   auto const* part = machine_.part_of(device);
-  if (source != nullptr && part != nullptr && part->nic.message_rate)  // posted; reads have their tags
+  if (source != nullptr && part != nullptr && part->nic.message_rate)  // writes only: reads are limited by their tags
     path_.limit(way_.access.each / (1.0 / *part->nic.message_rate) * model_.assumed()(Parameter::NetworkRate),
                 Cap::MessageRate);
 }
 
-// Pageable host memory: one core copies every byte to or from a pinned chunk, beside the engine's work on another.
+// Pageable host memory: one core copies every byte to or from a pinned chunk while the engine works on another chunk.
 void Lowering::add_pageable_copies() {
   for (auto const& end : {from_, to_}) {
     auto const* memory = std::get_if<NumaId>(&end);
@@ -185,7 +185,7 @@ void Lowering::add_pageable_copies() {
   }
 }
 
-// Unified Memory: 2 MiB blocks, each with its bytes and its share of the driver's work.
+// Unified Memory moves blocks of 2 MiB; each takes the time of its bytes and of the driver's work.
 void Lowering::limit_page_migration() {
   auto const factor = 1 / model_.assumed()(Parameter::PageMigration);
   bool const faults = op_ == Op::Fault;

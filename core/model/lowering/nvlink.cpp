@@ -8,7 +8,7 @@
 namespace lanewise {
 
 void PathBuilder::use_device_memory(PciId gpu, double weight) {
-  // Where nobody published the memory's bandwidth, links bound the flow anyway.
+  // Without a published bandwidth, links bound the flow anyway.
   if (resources_.at(resources_.device_memory(gpu)).capacity) use(resources_.device_memory(gpu), weight);
 }
 
@@ -19,7 +19,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
     return figures::copy_efficiency(link) /
            (by == NvlinkUse::Load ? figures::load_efficiency(link) : figures::load_store_efficiency(link));
   };
-  auto const lay = [&](Resources::NvlinkPath const& path, bool up) {
+  auto const use_path = [&](Resources::NvlinkPath const& path, bool up) {
     use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));
     if (path.both) use(*path.both, Weight::floor_of(weight_of(path.part)).ratio());
     if (by != NvlinkUse::Load) return;
@@ -33,7 +33,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
     bool const forward = bundle.a == NvlinkEnd(from) && bundle.b == NvlinkEnd(to);
     bool const back = bundle.a == NvlinkEnd(to) && bundle.b == NvlinkEnd(from);
     if (!forward && !back) continue;
-    lay(resources_.nvlink(i), forward);
+    use_path(resources_.nvlink(i), forward);
     hop(HopKind::Nvlink, static_cast<std::uint32_t>(i));
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     return figures::latency(machine_.at(bundle.part).link) * assumed_(Parameter::NvlinkLatency);
@@ -47,9 +47,9 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
       if (domain.ports[p].gpu == to) in = p;
     }
     if (!out || !in) continue;
-    lay(resources_.nvswitch_port(d, *out), true);
+    use_path(resources_.nvswitch_port(d, *out), true);
     hop(HopKind::NvSwitch, static_cast<std::uint32_t>(d));
-    lay(resources_.nvswitch_port(d, *in), false);
+    use_path(resources_.nvswitch_port(d, *in), false);
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     auto const pass = machine_.at(domain.part).hop.latency.value_or(Seconds(0));
     return (figures::latency(machine_.at(domain.link_part).link) + pass) * assumed_(Parameter::NvlinkLatency);
@@ -88,7 +88,7 @@ Seconds PathBuilder::memory_to_gpu(NumaId memory, PciId gpu) {
   return one_way * 2.0;
 }
 
-// A device of the host and a GPU whose memory is the host's own: over PCIe to the CPU, over NVLink-C2C beyond.
+// A GPU with NVLink-C2C: the device reaches the CPU over PCIe, and the CPU reaches the GPU's memory over C2C.
 Seconds PathBuilder::device_to_gpu(PciId device, PciId gpu) {
   if (!coherent_with_cpu(machine_, gpu)) return peer(device, gpu, false);
   auto const link = *cpu_link(machine_, gpu);
@@ -124,7 +124,7 @@ Seconds PathBuilder::gpu_to_device(PciId gpu, PciId device) {
   return round_trip;
 }
 
-// One way: the device's way to the memory side of its CPU, and the link.
+// One way: from the device to the memory side of its CPU, and over the link.
 Seconds PathBuilder::device_over_c2c(PciId device, CpuLink const& link) const {
   auto const socket = machine_.socket_of(device);
   auto const& part = machine_.at(machine_.nvlinks[link.bundle].part);
@@ -139,8 +139,8 @@ void Lowering::nvlink() {
   auto const b = gpu(to_);
   if (a && b) {
     demand_.path = path_.nvlink(*a, *b, nvlink_use());
-    // A read waits for its data, a copy for the acknowledgement of its last write: unlike PCIe's, NVLink's writes are
-    // answered. 4 B copies take 2.8 us on H100 and 2.9 us on V100 over NVSwitch, 1.9 us over a PCIe root complex.
+    // A read waits for its data, a copy for the acknowledgement of its last write: unlike PCIe, NVLink acknowledges
+    // writes. 4 B copies take 2.8 us on H100 and 2.9 us on V100 over NVSwitch, 1.9 us over a PCIe root complex.
     if (way_.drive == Drive::Pull || op_ == Op::Copy) demand_.path = demand_.path * 2.0;
   } else if (a) {
     demand_.path = path_.gpu_to_memory(*a, std::get<NumaId>(to_));
@@ -150,7 +150,7 @@ void Lowering::nvlink() {
   start_on(b && (!a || way_.drive == Drive::Pull) ? *b : *a);
 }
 
-// Pipelined through the relay's memory in chunks: both legs run at once after the first chunk.
+// A pipeline of chunks through the relay's memory: after the first chunk both legs run at once.
 void Lowering::nvlink_relay() {
   auto const first = path_.nvlink(gpu_from(), *way_.relay, nvlink_use());
   auto const filled = path_.rate();

@@ -72,7 +72,8 @@ void PathBuilder::limit_outstanding_reads(PciId initiator, Seconds round_trip) {
   limit(pcie::outstanding_read_limit(tags, read_request_size(initiator), round_trip), Cap::OutstandingReads);
 }
 
-// One way from endpoint to endpoint: both endpoints, every switch pass, the root complex where packets turn there.
+// One way from endpoint to endpoint: both endpoints, every switch pass, and the root complex where the packets go
+// there.
 Seconds PathBuilder::peer_latency(PciId from, PciId to, TurnPoint turn, PeerRoute const& route) const {
   auto total = endpoint_latency(from) + endpoint_latency(to);
   if (turn == TurnPoint::Switch) {
@@ -152,7 +153,7 @@ void Lowering::pcie_p2p() {
   start_on(pulled ? gpu_to() : gpu_from());
 }
 
-// A buffer larger than the peer's BAR1 window is mapped piece by piece.
+// A buffer larger than the peer's BAR1 window is mapped piece by piece; each further piece costs one pin.
 void Lowering::add_bar1_remaps(PciId from, PciId to, bool pulled) {
   auto const* part = machine_.part_of(pulled ? from : to);
   if (part == nullptr) return;
