@@ -28,7 +28,7 @@ BenchmarkOptions BenchmarkArguments::parsed() const {
   }
   if (!bytes.empty()) {
     options.bytes = argument(parse_bytes(bytes));
-    if (*options.bytes == Bytes(0)) throw InputError("--bytes: nothing cannot be measured");
+    if (*options.bytes == Bytes(0)) throw InputError("--bytes: a transfer of 0 bytes cannot be measured");
   }
   return options;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a benchmark's output leaves open, as options of the commands that read one.
+// Options for what a benchmark's output does not say, shared by `import` and `judge`.
 #include <CLI/CLI.hpp>
 #include <string>
 

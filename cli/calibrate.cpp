@@ -20,7 +20,7 @@ struct CalibrateOptions {
 
 void run(Session& session, CalibrateOptions const& options) {
   if (!session.calibration_file.empty())
-    throw InputError("--calibration: a calibration begins from the machine file, not from another calibration");
+    throw InputError("--calibration: a machine is calibrated from its machine file, not from another calibration");
   auto const machine = session.catalogue.machine(session.machine_name);
   auto const source = SourceText::load(options.file);
   CalibrationRequest request{read_measurement(source), digest_of(source.text()), options.patterns, {}};

@@ -31,8 +31,8 @@ struct CheckOptions {
   std::string junit;
   std::string objective;
   std::string effort = kFullEffort;
-  std::string hw_runs;    // runs on hardware recorded elsewhere
-  std::string runs_file;  // where to record those made here
+  std::string hw_runs;    // file of hardware runs recorded elsewhere
+  std::string runs_file;  // file to record hardware runs in
   std::string nodes = launch::kNodesAuto;
   HardwareOptions hardware;
 };
@@ -51,20 +51,20 @@ std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
   return scenarios;
 }
 
-// Scenarios with the folders that their machines may be beside.
-struct Given {
+// Scenarios with their files, which machine files may lie beside.
+struct LoadedScenarios {
   std::vector<fs::path> files;
   std::vector<Scenario> scenarios;
 };
 
-// Runs on hardware that were made before the verdict.
+// Hardware runs that were made before the verdict.
 struct Recorded {
   std::vector<RecordedRun> runs;
-  std::optional<std::set<std::string>> machines;  // they are of these only; absent: of all
+  std::optional<std::set<std::string>> machines;  // the runs are of these only; absent: of all
   [[nodiscard]] bool has(Plan const& plan) const { return !machines || machines->contains(plan.machine); }
 };
 
-// What a process on a node is told besides scenarios and cluster.
+// Arguments for the processes on nodes, besides scenarios and cluster.
 std::vector<std::string> node_arguments(Session const& session, CheckOptions const& options) {
   std::vector<std::string> words{"--repeat", fmt::format("{}", options.hardware.repetition.repeat), "--completion",
                                  options.hardware.completion};
@@ -75,8 +75,8 @@ std::vector<std::string> node_arguments(Session const& session, CheckOptions con
   return words;
 }
 
-// The scenarios of clusters that need no hardware, each cluster's at once on nodes started for them.
-Recorded run_soft_clusters(Given const& given, Session& session, CheckOptions const& options) {
+// Runs the scenarios of Soft-RoCE clusters on nodes started for them, all scenarios of a cluster together.
+Recorded run_soft_clusters(LoadedScenarios const& given, Session& session, CheckOptions const& options) {
   std::map<std::string, launch::NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
   for (std::size_t i = 0; i < given.scenarios.size(); ++i)
     for (auto const& name : given.scenarios[i].machines) {
@@ -97,16 +97,16 @@ Recorded run_soft_clusters(Given const& given, Session& session, CheckOptions co
   return recorded;
 }
 
-// Of --hw-trace, or of nodes started here unless this process is a node itself.
-Recorded recorded_runs(Given const& given, Session& session, CheckOptions const& options) {
+// The runs of --hw-trace, or of nodes that are started here; none when this process is a node itself.
+Recorded recorded_runs(LoadedScenarios const& given, Session& session, CheckOptions const& options) {
   if (!options.hw_runs.empty())
     return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), "runs/1")), std::nullopt};
   if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
   return run_soft_clusters(given, session, options);
 }
 
-// All scenarios in one mode, "sim" or "hw".
-std::vector<ScenarioVerdict> check_in(std::string const& mode, Given const& given, Session& session,
+// Checks all scenarios in one mode, "sim" or "hw".
+std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios const& given, Session& session,
                                       CheckOptions const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
@@ -149,7 +149,7 @@ void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, s
 
 void run(Session& session, CheckOptions& options) {
   if (options.mode != "sim" && options.hw_runs.empty() && !options.hardware.join()) return;
-  Given given{yaml_files(options.scenarios), {}};
+  LoadedScenarios given{yaml_files(options.scenarios), {}};
   given.scenarios = read_all(given.files);
   if (!session.machine_name.empty())
     for (auto& scenario : given.scenarios) scenario.machines = {session.machine_name};

@@ -1,4 +1,4 @@
-// lanewise discover: the machine file of the machine that this is.
+// lanewise discover: writes a machine file of the machine it runs on.
 #include <fmt/format.h>
 
 #include <memory>

@@ -50,7 +50,7 @@ emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t
   return options;
 }
 
-// As a shell reads it.
+// Quotes a word for a shell.
 std::string quoted(std::string const& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,./:+@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
@@ -84,7 +84,7 @@ void print_json(std::vector<emu::VirtualMachine> const& machines, emu::Qemu cons
   fmt::print("{}\n", text.dump(2));
 }
 
-// Where the guests' output goes: straight on; with several at once, a line at a time and with the node's name.
+// Prints the guests' output as it comes; with several guests, whole lines with the node's name before them.
 class Output {
  public:
   Output(bool collect, bool several) : collect_(collect), several_(several) {}
@@ -96,7 +96,7 @@ class Output {
     write(node, is_error, so_far.substr(0, whole));
     so_far.erase(0, whole);
   }
-  // What did not end with a line.
+  // Prints what is left of the last lines.
   void finish() {
     if (collect_) return;
     for (auto& [from, text] : texts_)
@@ -153,7 +153,7 @@ void emulate(Session& session, EmulateOptions const& given) {
   options.accelerator = accelerator;
   auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
   if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);
-  if (given.command.empty()) throw InputError("emulate what? Give a command after --, or --print");
+  if (given.command.empty()) throw InputError("there is nothing to run; give a command after --, or --print");
   Output output(session.json, options.run_on.size() > 1);
   auto const outcome = emu::run_in_guests(machines, options, qemu, kernel, [&](auto... what) { output.take(what...); });
   output.finish();

@@ -1,4 +1,4 @@
-// lanewise import: machines and measurements from other people's files.
+// lanewise import: machines and measurements from what other tools print.
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,7 +15,7 @@
 namespace lanewise::cli {
 namespace {
 
-// What every importer's command line says.
+// The options of all importers.
 struct ImportOptions {
   std::string file;
   std::string output;

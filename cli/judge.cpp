@@ -1,4 +1,4 @@
-// lanewise judge: a machine's figures held against its model, and what is most likely the matter.
+// lanewise judge: grades measured figures against the model, and names the likely cause of slow ones.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The program: parses the command line, runs one subcommand, turns errors into exit codes.
+// The program: parses the command line, runs one subcommand, and turns errors into exit codes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using lanewise::cli::ExitCode;
 
-// CLI11 says of a misspelt command only that one is required.
+// Names a misspelt command. CLI11 would only say that a command is required.
 void refuse_unknown_command(CLI::App const& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> names;

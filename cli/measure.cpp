@@ -1,4 +1,4 @@
-// lanewise measure: the figures of this machine's GPUs, as a file that accuracy, judge and calibrate read.
+// lanewise measure: measures this machine's GPUs, into a file that accuracy, judge and calibrate read.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,10 +25,10 @@ namespace fs = std::filesystem;
 struct MeasureOptions {
   std::string output;
   std::string only;
-  std::string most = "1 GiB";
+  std::string max_size = "1 GiB";
   bool resume = false;
   bool force = false;
-  bool dry = false;
+  bool list_only = false;
   hw::Repetition repetition;
 };
 
@@ -36,13 +36,13 @@ Worklist wanted(MeasureOptions const& options) {
   Worklist list;
   list.singles = options.only != "patterns";
   list.patterns = options.only != "singles";
-  list.most = argument(parse_bytes(options.most));
+  list.most = argument(parse_bytes(options.max_size));
   return list;
 }
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr))); }
 
-// As a measurement names its machine: a bundled one by its name, a file from where the measurement is.
+// The machine as a measurement file names it: a bundled one by name, a file by its path from the measurement.
 std::string machine_beside(std::string const& machine, fs::path const& output) {
   std::error_code error;
   if (!fs::is_regular_file(machine, error)) return machine;
@@ -64,7 +64,7 @@ Measurement first_state(Session const& session, MeasureOptions const& options, M
                                    .repeat = options.repetition.repeat});
 }
 
-// On a terminal one line that is written over, elsewhere nothing but what was left out.
+// Shows progress on a terminal, in one line that is overwritten; elsewhere says only what was left out.
 class Progress {
  public:
   void show(MeasuringProgress const& progress) const {
@@ -97,8 +97,8 @@ void list(std::vector<MeasuredSeries> const& series) {
 void run(Session& session, MeasureOptions const& options) {
   Model const model(session.machine());
   auto const series = series_to_measure(model, wanted(options));
-  if (options.dry) return list(series);
-  if (options.output.empty()) throw InputError("say with -o which file to write");
+  if (options.list_only) return list(series);
+  if (options.output.empty()) throw InputError("name the file to write with -o");
   auto measurement = first_state(session, options, model.machine());
   auto const meter = hw::hardware().make_meter(model, options.repetition);
   measurement.environment.merge(meter->environment());
@@ -131,13 +131,13 @@ void add_measure(CLI::App& app, Session& session) {
   command->add_option("-o,--output", options->output, "The measurement file to write")->type_name("FILE");
   command->add_option("--only", options->only, "Measure only singles or only patterns; default: both")
       ->check(CLI::IsMember({"singles", "patterns"}));
-  command->add_option("--most", options->most, "Measure no transfer larger than this")
+  command->add_option("--most", options->max_size, "Measure no transfer larger than this")
       ->capture_default_str()
       ->type_name("SIZE");
   add_repeat(*command, options->repetition);
   command->add_flag("--resume", options->resume, "Go on with the existing file");
   command->add_flag("--force", options->force, "Measure anew and replace the existing file");
-  command->add_flag("--list", options->dry, "List what would be measured, and measure nothing");
+  command->add_flag("--list", options->list_only, "List what would be measured, and measure nothing");
   command->callback([&session, options] { run(session, *options); });
 }
 

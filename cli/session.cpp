@@ -15,7 +15,8 @@ namespace lanewise::cli {
 namespace fs = std::filesystem;
 namespace {
 
-// A folder of bundled data: the installed one, then the source tree's (when run from the build folder).
+// Where a folder of bundled data is: the installed one, then that of the source tree, for builds that are not
+// installed.
 std::vector<fs::path> bundled(fs::path const& folder) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -26,7 +27,7 @@ std::vector<fs::path> bundled(fs::path const& folder) {
   return folders;
 }
 
-// The user's own folder comes first.
+// The folders of machines and parts; that of LANEWISE_TOPOLOGIES comes first.
 std::vector<fs::path> data_folders() {
   auto folders = bundled("topologies");
   if (auto const* own = std::getenv("LANEWISE_TOPOLOGIES"); own != nullptr && *own != '\0')

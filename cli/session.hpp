@@ -1,5 +1,5 @@
 #pragma once
-// What every subcommand shares: the catalogue, the machine argument with its --set, and --json.
+// What every subcommand shares: the catalogue, the machine with its --calibration and --set, --json, the exit code.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace lanewise::cli {
 
-// Interrupted: 128 + SIGINT, as shells have it.
+// Interrupted is 128 + SIGINT, as in shells.
 enum class ExitCode : int { Fine = 0, ExpectationFailed = 1, BadInput = 2, Missing = 3, Interrupted = 130 };
 
-// Collects what the command line said; a subcommand's callback uses it and leaves its exit code here.
+// The shared part of the command line. A subcommand's callback reads it, and sets `exit_code`.
 struct Session {
   Session();
 
@@ -28,17 +28,16 @@ struct Session {
   bool json = false;
   ExitCode exit_code = ExitCode::Fine;
 
-  // Adds MACHINE as a positional argument (or as an option such as --on), and --calibration, --set and --json.
+  // Adds MACHINE as a positional argument, or as an option such as --on; and --calibration, --set and --json.
   void add_machine(CLI::App& command, std::string const& option = "machine", bool required = true);
   void add_json(CLI::App& command);
-  // The named machine with the calibration and every --set applied.
+  // Reads the named machine, and applies the calibration and every --set.
   Machine machine();
   // The same without any --set.
   Machine machine_before_settings();
-  // The file of --calibration; nullptr where there is none.
+  // The calibration of --calibration; nullptr when there is none.
   Calibration const* calibration();
-  // A machine that a file in `folder` names: a file there, or as on the command line. With the calibration and every
-  // --set applied.
+  // The same for a machine that a file in `folder` names: a file there, or a name as on the command line.
   Machine machine_named_in(std::filesystem::path const& folder, std::string const& name);
   void apply_settings(Machine& machine);
   // The folder of the bundled measurements. Throws MissingError when it is not there.
@@ -49,7 +48,7 @@ struct Session {
   std::optional<Calibration> calibration_;  // read when first asked for
 };
 
-// Files as given; folders as all the YAML files below them, in order of name. Throws InputError for an empty folder.
+// Replaces every folder by the YAML files in and below it, sorted by name. Throws InputError for a folder without any.
 std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& arguments);
 
 // Prints JSON with --json, else the text; and writes the JSON to the file `output` where that is not empty.
@@ -63,7 +62,7 @@ T argument(Parsed<T> parsed) {
   return *parsed.value;
 }
 
-// Each adds its subcommand.
+// Each adds the subcommand of its name.
 void add_accuracy(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);

@@ -18,13 +18,13 @@ struct WhatifOptions {
 };
 
 void run(Session& session, WhatifOptions const& options) {
-  if (session.settings.empty()) throw InputError("what if? say it with --set, such as --set acs=on");
+  if (session.settings.empty()) throw InputError("no change is given; add --set, such as --set acs=on");
   Model const before(session.machine_before_settings());
   Model const after(session.machine());
   WhatIfQuestion const question{
       options.places.empty() ? all_endpoints(before.machine()) : places_named(before.machine(), options.places),
       argument(parse_bytes(options.bytes)), Bytes(16), argument(parse_op(options.op))};
-  if (question.bytes == Bytes(0)) throw InputError("--bytes: nothing cannot be moved");
+  if (question.bytes == Bytes(0)) throw InputError("--bytes: a transfer must have more than 0 bytes");
   auto const before_executor = sim::make_executor_if_available(before);
   auto const after_executor = sim::make_executor_if_available(after);
   auto const found = what_if(before, after, question, before_executor.get(), after_executor.get());

@@ -21,8 +21,8 @@ struct WhyOptions {
 
 void explain_transfer(Session& session, WhyOptions const& options) {
   if (!session.machine_name.empty())
-    throw InputError("why MACHINE FROM TO names its machine first; --on is for scenarios");
-  if (options.to.empty()) throw InputError("where the data goes is missing: why MACHINE FROM TO");
+    throw InputError("--on is for scenarios; write the machine first: why MACHINE FROM TO");
+  if (options.to.empty()) throw InputError("the destination is missing: why MACHINE FROM TO");
   session.machine_name = options.input.file;
   Model const model(session.machine());
   auto const& machine = model.machine();
@@ -52,8 +52,8 @@ void run(Session& session, WhyOptions const& options) {
   if (!options.from.empty()) return explain_transfer(session, options);
   std::error_code error;
   if (!std::filesystem::is_regular_file(options.input.file, error))
-    throw InputError(fmt::format(
-        "'{}' is no scenario file; of a machine, say between which places: why MACHINE FROM TO", options.input.file));
+    throw InputError(fmt::format("'{}' is not a scenario file; for a machine, name two places: why MACHINE FROM TO",
+                                 options.input.file));
   explain_run(session, options);
 }
 

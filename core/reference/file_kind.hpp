@@ -1,5 +1,6 @@
 #pragma once
-// The kinds of files that people write, and the mappings they are made of: what schemas and key tables are made from.
+// The kinds of files that people write, and the mappings (MapSpecs) they consist of. Schemas and key tables are made
+// from these.
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -16,9 +17,9 @@ inline constexpr std::array<FileKind, 6> kFileKinds{FileKind::Machine,  FileKind
 std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration
 Parsed<FileKind> parse_file_kind(std::string_view text);
 
-// The mappings that a whole file may be: one, or for a part one of each kind.
+// The mappings that a whole file can be: one; for a part, one for each kind of part.
 std::vector<MapSpec const*> file_specs(FileKind kind);
-// The same for a part described inside a machine file.
+// The mappings of all kinds of parts, also for parts described inside a machine file.
 std::vector<MapSpec const*> part_specs();
 
 }  // namespace lanewise

@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// YAML editors see `x: 4`, `x: 8.0` and `x: true` as number and boolean, where the reader takes the text as it stands.
+// Editors take `x: 4` and `x: true` for a number and a boolean; the reader takes any scalar as text.
 Json any_scalar() { return Json::array({"string", "number", "boolean"}); }
 
-// `off`, `on`, `no` and `yes` are booleans to editors that follow YAML 1.1.
+// Whether a pattern matches `on` or `off`, which editors that follow YAML 1.1 take for booleans.
 bool may_be_boolean(std::string const& pattern) {
   std::regex const expression(pattern);
   return std::regex_search("on", expression) || std::regex_search("off", expression);
@@ -37,7 +37,7 @@ class SchemaWriter {
     auto const specs = file_specs(kind);
     if (specs.size() == 1) {
       schema.update(mapping(*specs.front()));
-    } else {  // a file of its own says what it is; a part inside a machine file need not
+    } else {  // "lanewise" is required in a file, but not in a part inside a machine file
       schema["required"] = Json::array({"lanewise"});
       schema["oneOf"] = one_of(specs);
     }
@@ -61,14 +61,14 @@ class SchemaWriter {
     return schema;
   }
 
-  // A reference to the definition of a mapping, which may hold itself.
+  // A reference to the definition of a mapping. A mapping may contain itself, so it is entered before it is written.
   Json reference(MapSpec const& spec) {
     if (auto const known = names_.find(&spec); known != names_.end()) return {{"$ref", "#/$defs/" + known->second}};
     auto name = spec.title;
     std::replace(name.begin(), name.end(), ' ', '_');
     while (definitions_.contains(name)) name += "_";
     names_.emplace(&spec, name);
-    definitions_[name] = Json::object();  // keeps its place and its name
+    definitions_[name] = Json::object();  // reserves name and position
     auto definition = mapping(spec);
     definitions_[name] = std::move(definition);
     return {{"$ref", "#/$defs/" + name}};
@@ -129,7 +129,7 @@ class SchemaWriter {
     return {{"enum", std::move(words)}};
   }
 
-  // What a list or a dictionary holds. One of maps without a MapSpec holds parts, which have one for each kind.
+  // The items of a list or dictionary. Maps without a MapSpec are parts, which have one for each kind.
   Json item(FieldSpec const& field) {
     if (field.item == ValueType::Map && field.map == nullptr) return {{"oneOf", one_of(part_specs())}};
     if (field.item == ValueType::Map) return reference(*field.map);

@@ -25,7 +25,7 @@ std::string link_to(MapSpec const& spec) { return fmt::format("[{}](#{})", spec.
 
 std::string words_of(std::vector<std::string> const& words) { return fmt::format("`{}`", fmt::join(words, "`, `")); }
 
-// A pattern that is nothing but alternatives, as words.
+// The words of a pattern that is a list of alternatives; "word" for any other pattern.
 std::string words_of_pattern(std::string_view pattern) {
   if (!pattern.starts_with("^(") || !pattern.ends_with(")$")) return "word";
   auto const inner = pattern.substr(2, pattern.size() - 4);
@@ -66,7 +66,7 @@ std::string type_of(FieldSpec const& field) {
   return type;
 }
 
-// A mapping, and before returning every one that it leads to, each once.
+// Writes a mapping and every mapping it refers to, each once.
 class KeysWriter {
  public:
   void add(MapSpec const& spec) {

@@ -119,7 +119,7 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, Facts const& facts, MachineB
     auto part = observed_gpu(gpu, *cuda, nvml);
     builder.note(fmt::format("the catalogue has no GPU '{}' ({}); '{}' says what its drivers say", cuda->name, gpu.id,
                              part.name));
-    return builder.part_of_its_own(std::move(part));
+    return builder.inline_part(std::move(part));
   }
   if (known == nullptr) builder.part_by_pci_id(gpu.id, PartKind::Gpu);  // says that there is none
   return std::nullopt;

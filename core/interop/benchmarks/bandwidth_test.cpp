@@ -1,5 +1,5 @@
-// bandwidthTest of the CUDA samples, its tables and its --csv lines. A GB is 1e9 B; versions that print MB count 2^20
-// B. Copies inside a device count bytes read and bytes written (bandwidthTest.cu).
+// Reads bandwidthTest of the CUDA samples, its tables and its --csv lines. Its GB is 1e9 B; in versions that print MB,
+// a MB is 2^20 B. Copies inside a device count bytes read and bytes written (bandwidthTest.cu).
 #include <fmt/format.h>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
@@ -88,7 +88,7 @@ class BandwidthTestReader {
   }
 
   void add(Kind kind, Bytes bytes, double value, BenchmarkLine const& line, int column) {
-    if (bytes == Bytes(0)) return builder_.fail(line.number, column, "nothing cannot be measured");
+    if (bytes == Bytes(0)) return builder_.fail(line.number, column, "a transfer of 0 bytes cannot be measured");
     auto const gpu = builder_.gpu(device_, line.number, column);
     if (gpu.empty()) return;
     MeasuredSeries like;

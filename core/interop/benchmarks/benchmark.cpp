@@ -9,7 +9,7 @@ struct Tool {
   std::string_view name;
   std::string_view about;
   Measurement (*read)(SourceText const&, Machine const&, BenchmarkOptions const&);
-  std::array<std::string_view, 3> marks;  // texts that only it prints
+  std::array<std::string_view, 3> marks;  // texts that only this tool prints
 };
 
 constexpr std::array<Tool, 6> kTools{

@@ -1,5 +1,5 @@
 #pragma once
-// What the readers of benchmarks share: a text as lines of words, and a measurement that fills up.
+// Shared by the readers of benchmarks: a text as lines of words, and a builder of measurements.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,40 +20,40 @@ struct BenchmarkLine {
   [[nodiscard]] bool has(std::string_view part) const { return text.find(part) != std::string_view::npos; }
 };
 std::vector<BenchmarkLine> lines_of(SourceText const& source);
-// A number that is all of a word; nullopt for anything else, infinities and NaN too.
+// The finite number that a whole word is; nullopt for anything else.
 std::optional<double> number_in(std::string_view word);
 // A whole number from 0: an index, a count, a size in bytes.
 std::optional<std::size_t> index_in(std::string_view word);
 // JSON whose nodes know their line and column: it is read as YAML, of which JSON is a subset.
 YamlNode json_with_positions(SourceText const& source);
-// What stands behind a label such as "Driver Version:", without blanks; empty where the line does not begin with it.
+// The text after a label such as "Driver Version:", without blanks; empty when the line does not begin with it.
 std::string_view value_after(BenchmarkLine const& line, std::string_view label);
 
 class BenchmarkBuilder {
  public:
   BenchmarkBuilder(SourceText const& source, Machine const& machine, BenchmarkOptions const& options, Benchmark tool);
 
-  // The place of the tool's GPU; reported and "" where the machine has none such.
+  // The name of the tool's GPU in the machine; reports an error and returns "" when there is none.
   std::string gpu(std::size_t index, int line, int column, std::optional<std::size_t> node = std::nullopt);
-  // Host memory as the tool takes it for a GPU.
+  // The host memory that the tool uses for a GPU: --numa, else the nearest.
   std::string host(std::string const& gpu);
-  // --from and --to, which must name places.
+  // --from and --to. Throws InputError when one is missing or no place.
   MeasuredFlow ends();
-  // How two places reach each other without a detour: nvlink where it joins them, else pcie_p2p or host_dma.
+  // The direct mechanism between two places: nvlink where it joins them, else pcie_p2p or host_dma.
   Mechanism direct(std::string const& from, std::string const& to);
-  // The size of each transfer: what the command line says, else the tool's own default, which is noted.
+  // The size of each transfer: --bytes, else the tool's default, with a note.
   Bytes bytes_or(Bytes tools_default);
 
-  // A series of this name, made by `like` when it is the first.
+  // The series with the name of `like`; adds a copy of `like` when there is none.
   MeasuredSeries& series(MeasuredSeries const& like);
   void add(MeasuredSeries const& like, std::vector<MeasuredFlow> flows, Bytes bytes, double value, int line,
            int column);
   void add_fact(MeasuredFlow const& flow, Mechanism mechanism, bool legal, int line, int column);
-  void note(std::string text);  // once, however often it is said
+  void note(std::string text);  // ignores a text that is there already
   void environment(std::string const& key, std::string_view value);
   void method(std::string text) { result_.method = std::move(text); }
   void fail(int line, int column, std::string message);
-  // Throws what was reported, or that there was no figure.
+  // Throws InputError with the errors reported, or when no figure was found.
   Measurement finish();
 
  private:
@@ -66,7 +66,7 @@ class BenchmarkBuilder {
   Measurement result_;
 };
 
-// Each reads the output of one tool.
+// Each reads the output of one tool, and throws InputError with every error.
 Measurement read_nvbandwidth(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
 Measurement read_p2p_test(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
 Measurement read_bandwidth_test(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);

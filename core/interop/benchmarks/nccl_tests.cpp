@@ -1,5 +1,5 @@
-// nccl-tests. A measurement holds transfers between places, and of the tests only sendrecv_perf is that: every rank
-// sends to the next and receives from the one before, all at once. Collectives are refused by name.
+// Reads nccl-tests. A measurement holds transfers between places, so only sendrecv_perf can be read: every rank sends
+// to the next and receives from the one before, all at the same time. Collectives are refused by name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-// Below this NCCL's own time for a call and its protocols for small messages are much of a figure.
+// For smaller messages, NCCL's time for a call and its protocols make up much of a figure.
 constexpr Bytes kLargeMessage{std::int64_t{16} << 20};
 constexpr std::array<std::string_view, 9> kCollectives{
     "all_reduce", "all_gather", "broadcast", "reduce_scatter", "reduce", "alltoall", "scatter", "gather", "hypercube"};

@@ -1,6 +1,6 @@
-// nvbandwidth, text and JSON. What a test does is told by its name (testcase.h and testcases_*.cpp of
-// NVIDIA/nvbandwidth 0.6): "read" tests are driven by the destination, host tests print one direction of several that
-// run.
+// Reads nvbandwidth, text and JSON. The name of a test says what it does (testcase.h and testcases_*.cpp of
+// NVIDIA/nvbandwidth 0.6): in "read" tests the destination drives the copies; host tests print one direction of several
+// that run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Interpreter {
  public:
   explicit Interpreter(BenchmarkBuilder& builder) : builder_(builder), bytes_(builder.bytes_or(kDefaultBuffer)) {}
 
-  void take(NvbandwidthTest const& test) {
+  void add_test(NvbandwidthTest const& test) {
     bool const kernel = test.name.ends_with("_sm");
     auto const base = kernel || test.name.ends_with("_ce") ? test.name.substr(0, test.name.size() - 3) : test.name;
     auto const found =
@@ -96,7 +96,7 @@ class Interpreter {
       if (row[i].value) read_device(row, i);
   }
 
-  // A figure of one GPU, in a row over all.
+  // Adds the figure of one GPU from a row of all GPUs.
   void read_device(std::vector<NvbandwidthCell> const& row, std::size_t i) {
     auto const& cell = row[i];
     auto const gpu = builder_.gpu(i, cell.line, cell.column);
@@ -118,7 +118,7 @@ class Interpreter {
     if (form_->pattern == Pattern::AllToHost || form_->pattern == Pattern::HostToAll)
       add_others(row.size(), i, down, flows);
     if (flows.size() == 1) return add({{flows[0].from, flows[0].to}}, bytes_, cell);
-    like_.of_first = true;  // the copies beside it are twice as long, so that they outlast it
+    like_.of_first = true;  // the other copies are twice as long, so that they outlast the measured one
     add(std::move(flows), Bytes(0), cell);
   }
 
@@ -176,7 +176,7 @@ class Interpreter {
     }
   }
 
-  // One series for each mechanism that a test's pairs take.
+  // Adds a figure to the series of its test and mechanism.
   void add(std::vector<MeasuredFlow> flows, Bytes bytes, NvbandwidthCell const& cell, double scale = 1e9) {
     auto like = like_;
     if (like.mechanism == Mechanism::PcieP2p) like.name += "-pcie";
@@ -196,7 +196,7 @@ Measurement read_nvbandwidth(SourceText const& source, Machine const& machine, B
   builder.method("nvbandwidth: copies started together behind a spinning kernel; _ce by copy engines, _sm by kernels");
   auto const tests = read_nvbandwidth_tests(source, builder);
   Interpreter interpreter(builder);
-  for (auto const& test : tests) interpreter.take(test);
+  for (auto const& test : tests) interpreter.add_test(test);
   return builder.finish();
 }
 

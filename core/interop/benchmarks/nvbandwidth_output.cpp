@@ -34,7 +34,7 @@ class TextReader {
     if (line.starts_with("Device 0:")) builder_.environment("gpu", value_after(line, "Device 0:"));
   }
 
-  // A line of column numbers, then a row for each number.
+  // Reads a line of column numbers, then a row for each number.
   void read_matrix(BenchmarkLine const& title) {
     if (tests_.empty())
       return builder_.fail(title.number, 1, "a table before any 'Running NAME.' line: which test is it of?");
@@ -54,7 +54,7 @@ class TextReader {
       rows.push_back(std::move(row));
     }
     --at_;
-    // Tests of both directions print each, then the total: the last table counts.
+    // Tests of both directions print a table for each, then one of the total, which replaces them.
     tests_.back().rows = std::move(rows);
   }
 

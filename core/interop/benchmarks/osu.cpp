@@ -1,4 +1,4 @@
-// OSU micro-benchmarks: osu_bw, osu_bibw and osu_latency between two ranks. A MB is 1e6 B there.
+// Reads OSU micro-benchmarks: osu_bw, osu_bibw and osu_latency between two ranks. Their MB is 1e6 B.
 #include <fmt/format.h>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
@@ -27,7 +27,7 @@ class OsuReader {
  private:
   void read_title(BenchmarkLine const& line) {
     builder_.environment("osu", line.text.substr(2));
-    // "# OSU MPI-CUDA Bi-Directional Bandwidth Test v7.3": collectives have their name between MPI and Latency.
+    // "# OSU MPI-CUDA Bi-Directional Bandwidth Test v7.3"; a collective's name stands between MPI and Latency.
     auto const word = [&](std::size_t i) { return i < line.words.size() ? line.words[i].text : std::string_view(); };
     bool const mpi = word(2).starts_with("MPI");
     both_ways_ = word(3) == "Bi-Directional";
@@ -68,7 +68,7 @@ class OsuReader {
     auto const bytes = index_in(line.words[0].text);
     auto const value = line.words.size() > 1 ? number_in(line.words[1].text) : std::nullopt;
     if (!value) return builder_.fail(line.number, line.words[0].column, "expected a size and a figure");
-    if (*bytes == 0) return;  // an empty message moves nothing that could be held against a model of transfers
+    if (*bytes == 0) return;  // an empty message is no transfer
     MeasuredSeries like;
     like.quantity = latency_ ? MeasuredQuantity::Latency : MeasuredQuantity::Bandwidth;
     like.pipelined = !latency_ && !both_ways_;

@@ -1,5 +1,6 @@
-// p2pBandwidthLatencyTest of the CUDA samples. Its sizes and what its tables count are those of its source: 40,000,000
-// integers a copy where it tells reads from writes, before that 10,000,000; the diagonal counts bytes read and written.
+// Reads p2pBandwidthLatencyTest of the CUDA samples. Sizes and units are from its source: versions that distinguish
+// reads from writes copy 40,000,000 integers, older ones 10,000,000; figures on the diagonal count bytes read and
+// written.
 #include <fmt/format.h>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
@@ -12,7 +13,7 @@ constexpr Bytes kLatencyCopy{16}, kOldLatencyCopy{4};
 
 struct MatrixKind {
   bool enabled = false;  // P2P=Enabled
-  bool reads = false;    // the row's GPU reads from the column's; else it writes to it
+  bool reads = false;    // the row's GPU reads from the column's; false: it writes to it
   bool both_ways = false;
   bool latency = false;
 };
@@ -20,7 +21,8 @@ struct MatrixKind {
 class P2pTestReader {
  public:
   P2pTestReader(SourceText const& source, BenchmarkBuilder& builder) : builder_(builder), lines_(lines_of(source)) {
-    for (auto const& line : lines_) tells_kind_ = tells_kind_ || line.has("(P2P Writes)") || line.has("(P2P Reads)");
+    for (auto const& line : lines_)
+      names_direction_ = names_direction_ || line.has("(P2P Writes)") || line.has("(P2P Reads)");
   }
 
   void read() {
@@ -46,8 +48,8 @@ class P2pTestReader {
     return {title.has("P2P=Enabled"), title.has("(P2P Reads)"), title.starts_with("Bidirectional"), title.has("(us)")};
   }
 
-  // Calls `take` for every figure of the table below a title. Below a table of latencies a second one stands, of what
-  // the CPU takes to submit, which is not a time of the transfer.
+  // Calls `take` for every figure of the table below a title. Stops before the second table of latencies, which has the
+  // CPU's time to submit, not the transfer's.
   template <class Take>
   void for_each_cell(bool numbers, Take take) {
     auto const title = at_++;
@@ -115,7 +117,7 @@ class P2pTestReader {
                  word.column);
   }
 
-  // A copy inside one GPU; the same with and without peer access, so it is taken once.
+  // Adds a copy inside one GPU. It is the same with and without peer access, so it is added once.
   void take_local(MatrixKind const& table, std::string const& gpu, double value, BenchmarkLine const& line,
                   Word const& word) {
     if (table.enabled || table.both_ways) return;
@@ -128,15 +130,15 @@ class P2pTestReader {
   }
 
   Bytes size_of(MatrixKind const& table) {
-    if (table.latency) return tells_kind_ ? kLatencyCopy : kOldLatencyCopy;
-    return builder_.bytes_or(tells_kind_ ? kCopy : kOldCopy);
+    if (table.latency) return names_direction_ ? kLatencyCopy : kOldLatencyCopy;
+    return builder_.bytes_or(names_direction_ ? kCopy : kOldCopy);
   }
 
   BenchmarkBuilder& builder_;
   std::vector<BenchmarkLine> lines_;
   std::size_t at_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> refused_;
-  bool tells_kind_ = false;  // reads from writes, as newer versions do
+  bool names_direction_ = false;  // newer versions: tables of reads and of writes
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// perftest (ib_write_bw, ib_read_lat, ...), the tables it prints and its --out_json. A MB is 2^20 B there, a Gb 1e9
-// bits; latencies are one way for writes and sends, whole round trips for reads (perftest_parameters.c).
+// Reads perftest (ib_write_bw, ib_read_lat, ...), its tables and its --out_json. Its MB is 2^20 B, its Gb 1e9 bits.
+// Latencies are one way for writes and sends, and whole round trips for reads (perftest_parameters.c).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ class PerftestReader {
       return builder_.fail(line, column, fmt::format("'{}' of {} bytes: expected a figure of a size", figure, size));
     MeasuredSeries like;
     like.quantity = run_->latency ? MeasuredQuantity::Latency : MeasuredQuantity::Bandwidth;
-    like.op = run_->latency && run_->op == Op::Write ? Op::Copy : run_->op;  // as the CPU sees it: with its own start
+    like.op = run_->latency && run_->op == Op::Write ? Op::Copy : run_->op;  // timed by the CPU, with its own start
     like.queue_pairs = run_->queue_pairs;
     like.pipelined = !run_->latency && !run_->both_ways;
     bool const gpu = at_gpu(ends_.from) || at_gpu(ends_.to);

@@ -17,7 +17,7 @@ std::string process_name(Trace const& trace) {
   return fmt::format("{} ({}) on {}", trace.mode == "hw" ? "measured" : "predicted", trace.mode, trace.machine);
 }
 
-// The thread of each step: the first of its transfer's that is free again.
+// The thread of each step: the first thread of its transfer that is free when the step starts, else a new one.
 std::vector<std::size_t> threads_of(Trace const& trace, std::vector<std::string>& names) {
   std::vector<std::size_t> order(trace.steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,5 +1,5 @@
 #pragma once
-// Timelines for Chrome's about:tracing and Perfetto (ui.perfetto.dev): the Trace Event Format, "X" events in
+// Writes timelines for Chrome's about:tracing and Perfetto (ui.perfetto.dev) in the Trace Event Format: "X" events, in
 // microseconds.
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace lanewise {
 
-// Each trace is a process, named after its mode (a simulation is "predicted", hardware "measured"), each transfer a
-// thread; steps of one transfer that overlap get threads of their own.
+// Each trace becomes a process named after its mode (a simulation is "predicted", hardware "measured"), and each
+// transfer a thread. Steps of one transfer that overlap get further threads.
 nlohmann::ordered_json chrome_trace(std::span<Trace const> traces);
 
 }  // namespace lanewise

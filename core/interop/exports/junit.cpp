@@ -7,7 +7,7 @@
 namespace lanewise {
 namespace {
 
-// A test that the mode does not have.
+// Adds a test case that was skipped.
 void add_skipped(pugi::xml_node suite, std::string const& scenario, std::string const& name, std::string const& why) {
   auto test = suite.append_child("testcase");
   test.append_attribute("classname") = scenario.c_str();
@@ -27,14 +27,14 @@ void add_case(pugi::xml_node suite, std::string const& scenario, std::string con
   node.text() = failure.c_str();
 }
 
-// What the nodes of the runs were, where they were started for them.
+// Says which nodes were started for the runs, if any.
 void add_nodes(pugi::xml_node suite, std::vector<VariantRun> const& runs) {
   std::set<std::string> nodes;
   for (auto const& run : runs)
     if (auto const found = run.trace.environment.find(kNodesKey); found != run.trace.environment.end())
       nodes.insert(run.machine + ": " + found->second);
   if (nodes.empty()) return;
-  auto properties = suite.append_child("properties");  // before the cases, as the schema wants it
+  auto properties = suite.append_child("properties");  // before the cases: the schema requires it
   for (auto const& text : nodes) {
     auto property = properties.append_child("property");
     property.append_attribute("name") = kNodesKey;
@@ -54,7 +54,7 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
   root.append_attribute("name") = "lanewise";
   for (auto const& verdict : verdicts) {
     auto suite = root.append_child("testsuite");
-    auto const name = verdict.scenario + " (" + verdict.mode + ")";  // the same scenario may be there in two modes
+    auto const name = verdict.scenario + " (" + verdict.mode + ")";  // a scenario may be checked in two modes
     suite.append_attribute("name") = name.c_str();
     add_nodes(suite, verdict.runs);
     unsigned tests = 0;

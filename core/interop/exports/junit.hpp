@@ -1,5 +1,5 @@
 #pragma once
-// Verdicts as JUnit XML, which CI systems show.
+// Writes verdicts as JUnit XML, which CI systems show.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace lanewise {
 
-// A suite a scenario, a case an expectation (and one for a run that had no plan).
+// Each scenario becomes a suite, each expectation and each run a test case.
 std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts);
 
 }  // namespace lanewise

@@ -78,7 +78,7 @@ std::string MachineBuilder::part_by_pci_id(std::string const& id, PartKind kind)
   return {};
 }
 
-PartId MachineBuilder::part_of_its_own(Part part) {
+PartId MachineBuilder::inline_part(Part part) {
   part.inlined = true;
   return enter(std::move(part));
 }
@@ -129,12 +129,12 @@ PciId MachineBuilder::add_root_port(std::string name, HostBridgeId bridge) {
   return PciId(machine_.functions.size() - 1);
 }
 
-// What the function and the port above it can do at most, as far as their parts say.
-std::optional<PcieLink> MachineBuilder::most_link(PciFunction const& function) const {
+// The fastest link that the parts of the function and of the port above it allow; nullopt where neither says.
+std::optional<PcieLink> MachineBuilder::max_link(PciFunction const& function) const {
   constexpr PcieLink kAny{6, 32};
-  auto most = kAny;
+  auto max = kAny;
   auto const limit = [&](std::optional<PartId> part) {
-    if (part && machine_.at(*part).pcie.link) most = negotiated(most, *machine_.at(*part).pcie.link);
+    if (part && machine_.at(*part).pcie.link) max = negotiated(max, *machine_.at(*part).pcie.link);
   };
   limit(function.part);
   if (function.parent) {
@@ -143,19 +143,19 @@ std::optional<PcieLink> MachineBuilder::most_link(PciFunction const& function) c
     if (above.kind == PciKind::Switch)
       limit(above.part);
     else if (cpu != nullptr && cpu->cpu.root_port_generation)
-      most = negotiated(most, {*cpu->cpu.root_port_generation, kAny.width});
+      max = negotiated(max, {*cpu->cpu.root_port_generation, kAny.width});
   }
-  return most == kAny ? std::nullopt : std::optional(most);
+  return max == kAny ? std::nullopt : std::optional(max);
 }
 
 PciId MachineBuilder::add(PciFunction function) {
-  auto const most = most_link(function);
-  if (function.link && most && negotiated(*function.link, *most) != *function.link) {
+  auto const max = max_link(function);
+  if (function.link && max && negotiated(*function.link, *max) != *function.link) {
     note(fmt::format("{}: {} says {}, but its part or the port above it can do {} at most; cut to that", function.name,
-                     source_, to_string(*function.link), to_string(*most)));
-    function.link = negotiated(*function.link, *most);
+                     source_, to_string(*function.link), to_string(*max)));
+    function.link = negotiated(*function.link, *max);
   }
-  if (function.max_link && most) function.max_link = negotiated(*function.max_link, *most);
+  if (function.max_link && max) function.max_link = negotiated(*function.max_link, *max);
   if (function.max_link == function.link) function.max_link.reset();
   machine_.functions.push_back(std::move(function));
   return PciId(machine_.functions.size() - 1);
@@ -173,7 +173,7 @@ void MachineBuilder::add_usual_socket_links() {
   if (sockets < 2) return;
   auto const* cpu = machine_.part_of(SocketId(0));
   auto const usual = cpu == nullptr ? std::nullopt : usual_socket_link(*cpu);
-  auto const cpu_name = cpu == nullptr ? std::string() : cpu->name;  // entering a part moves the parts
+  auto const cpu_name = cpu == nullptr ? std::string() : cpu->name;  // copied: enter() may move the parts
   auto const* found = usual ? catalogue_.part(usual->part) : nullptr;
   if (found == nullptr || found->kind != PartKind::Link) {
     note(fmt::format("how the sockets are linked {} does not say, and it is not known for this CPU; add 'socket_links'",
@@ -196,7 +196,7 @@ void MachineBuilder::add_nvswitch(int link_generation, std::vector<NvSwitch::Por
   NvSwitch domain;
   domain.name = fmt::format("nvswitch{}", machine_.nvswitches.size());
   domain.link_part = nvlink_part(link_generation);
-  // NVSwitch came with the second NVLink generation and counts from one: NVLink 3 goes with the second NVSwitch.
+  // The first NVSwitch came with NVLink 2, so NVLink 3 goes with NVSwitch 2.
   domain.part = part_or_stand_in(
       link_generation > 1 ? fmt::format("nvswitch-{}", link_generation - 1) : "nvswitch-unknown", PartKind::NvSwitch);
   domain.ports = std::move(ports);

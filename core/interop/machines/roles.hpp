@@ -1,6 +1,6 @@
 #pragma once
-// A roles file (`lanewise: roles/1`): which PCI function of an emulated machine stands for which device of its machine
-// file. Only this file makes a stand-in a GPU; nothing is ever taken for one because of where or what it is.
+// A roles file (`lanewise: roles/1`) says which PCI function of an emulated machine stands for which device of its
+// machine file. Without it, discovery never takes a stand-in for a GPU.
 //
 //   lanewise: roles/1
 //   roles:
@@ -17,7 +17,7 @@
 
 namespace lanewise {
 
-// What a function stands for. Platform: a device of the emulator itself, no part of the machine.
+// What a function stands for. Platform: a device of the emulator itself, which is not in the machine file.
 enum class RoleKind : std::uint8_t { RootPort, Switch, Gpu, Nic, Nvme, Device, Platform };
 std::string_view to_string(RoleKind kind);  // root_port, switch, gpu, nic, nvme, device, platform
 RoleKind role_kind(PciKind kind);
@@ -32,9 +32,9 @@ struct Role {
 };
 
 MapSpec const& roles_spec();
-// Throws InputError with everything that is wrong: also an address or a name given twice.
+// Throws InputError with every error, also for an address or a name that is given twice.
 std::vector<Role> read_roles(SourceText const& source);
-// The file; it reads back as the same roles.
+// Writes a roles file, which reads back as the same roles.
 std::string write_roles(std::vector<Role> const& roles);
 // The role of the function at an address, or nullptr.
 Role const* find_role(std::vector<Role> const& roles, std::string_view bdf);

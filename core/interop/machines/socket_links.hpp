@@ -6,11 +6,12 @@
 
 namespace lanewise {
 
-// The links between two sockets that boards with this CPU usually have; for importers of files that do not say.
+// The links that boards with this CPU usually have between two sockets; for sources that do not say.
 struct UsualSocketLink {
   std::string part;  // "upi-11.2"
   int count = 1;
 };
+// nullopt when it is not known for this CPU.
 std::optional<UsualSocketLink> usual_socket_link(Part const& cpu);
 
 }  // namespace lanewise

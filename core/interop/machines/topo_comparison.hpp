@@ -7,13 +7,13 @@
 
 namespace lanewise {
 
-// One cell in which a machine and the table of `nvidia-smi topo -m` differ.
+// A difference between a machine and the table of `nvidia-smi topo -m`.
 struct TopoDifference {
   std::string subject;  // "gpu0 > gpu1", "gpu0"
   std::string text;     // "nvidia-smi says PHB, the machine NODE"
 };
 
-// GPU0 of the table is gpu0 of the machine; NICs go by the name of their device. A pair is compared once.
+// Compares every device and every pair once. GPU0 of the table is gpu0 of the machine; NICs are matched by device name.
 std::vector<TopoDifference> topo_differences(Machine const& machine, TopoMatrix const& matrix);
 
 }  // namespace lanewise

@@ -15,9 +15,9 @@ namespace lanewise {
 namespace {
 
 // A NUMA node with its devices.
-struct Domain {
+struct NumaDomain {
   DeviceGroup devices;
-  std::optional<int> numa;  // as the table says
+  std::optional<int> numa;  // as in the table
   std::string cores;
 };
 
@@ -39,7 +39,7 @@ class TopoImporter {
         "the table does not say: parts that were not named, PCIe links, root ports, ACS, IOMMU; switches are inferred "
         "from PIX and PXB");
     name_devices();
-    note_hidden_places();
+    note_hidden_distances();
     auto const domains = numbered(numa_domains());
     if (domains.size() > 1)
       builder_.note("inferred: each NUMA node is a socket; the table does not say which share one");
@@ -95,8 +95,8 @@ class TopoImporter {
     }
   }
 
-  // A GPU whose distance to nothing near it is printed.
-  void note_hidden_places() {
+  // Notes GPUs for which the table prints NVLink instead of every distance below SYS.
+  void note_hidden_distances() {
     std::vector<std::string> hidden;
     for (auto const& group : groups_within(matrix_, all_devices(matrix_), PathClass::Node))
       if (group.size() == 1 && std::any_of(matrix_.cells[group[0]].begin(), matrix_.cells[group[0]].end(),
@@ -110,36 +110,37 @@ class TopoImporter {
   }
 
   // --------------------------------------------------------------------------------------------------- NUMA nodes
-  // Devices nearer than SYS share a node. Groups that no SYS parts share one too when their affinity is the same.
-  std::vector<Domain> numa_domains() {
-    std::vector<Domain> domains;
+  // Devices nearer than SYS share a NUMA node. So do groups of the same affinity, unless the table prints SYS between
+  // them.
+  std::vector<NumaDomain> numa_domains() {
+    std::vector<NumaDomain> domains;
     for (auto const& group : groups_within(matrix_, all_devices(matrix_), PathClass::Node)) {
-      auto const said = affinity_of(group);
-      auto const joins = std::find_if(domains.begin(), domains.end(), [&](Domain const& d) {
-        return d.numa == said.numa && (said.numa || d.cores == said.cores) && !parted(d.devices, group);
+      auto const given = affinity_of(group);
+      auto const joins = std::find_if(domains.begin(), domains.end(), [&](NumaDomain const& d) {
+        return d.numa == given.numa && (given.numa || d.cores == given.cores) && !parted(d.devices, group);
       });
       if (joins == domains.end()) {
-        domains.push_back(said);
+        domains.push_back(given);
         continue;
       }
       joins->devices.insert(joins->devices.end(), group.begin(), group.end());
-      if (joins->cores.empty()) joins->cores = said.cores;
+      if (joins->cores.empty()) joins->cores = given.cores;
     }
     for (auto& domain : domains) std::sort(domain.devices.begin(), domain.devices.end());
     return domains;
   }
 
-  Domain affinity_of(DeviceGroup const& group) {
-    Domain said{group, {}, {}};
+  NumaDomain affinity_of(DeviceGroup const& group) {
+    NumaDomain given{group, {}, {}};
     for (auto const i : group) {
       auto const& device = matrix_.devices[i];
-      if (!said.numa) said.numa = device.numa;
-      if (said.cores.empty()) said.cores = device.cores;
-      if (device.numa && device.numa != said.numa)
+      if (!given.numa) given.numa = device.numa;
+      if (given.cores.empty()) given.cores = device.cores;
+      if (device.numa && device.numa != given.numa)
         builder_.note(fmt::format("{} has another NUMA affinity than {}, but they are not SYS; the distance is taken",
                                   names_[i], names_[group[0]]));
     }
-    return said;
+    return given;
   }
 
   [[nodiscard]] bool parted(DeviceGroup const& a, DeviceGroup const& b) const {
@@ -148,8 +149,8 @@ class TopoImporter {
     });
   }
 
-  // Every domain with a NUMA number of its own, in their order.
-  std::vector<Domain> numbered(std::vector<Domain> domains) {
+  // Gives every domain a different NUMA number, and sorts them by it.
+  std::vector<NumaDomain> numbered(std::vector<NumaDomain> domains) {
     std::set<int> used;
     for (auto& domain : domains)
       if (domain.numa && !used.insert(*domain.numa).second) {
@@ -163,12 +164,12 @@ class TopoImporter {
       while (used.contains(free)) ++free;
       domain.numa = *used.insert(free).first;
     }
-    std::sort(domains.begin(), domains.end(), [](Domain const& a, Domain const& b) { return a.numa < b.numa; });
+    std::sort(domains.begin(), domains.end(), [](NumaDomain const& a, NumaDomain const& b) { return a.numa < b.numa; });
     return domains;
   }
 
   // ---------------------------------------------------------------------------------------------------------- tree
-  void add_domain(Domain const& domain) {
+  void add_domain(NumaDomain const& domain) {
     auto const socket = builder_.add_socket(options_.cpu, *domain.numa, domain.cores);
     auto const host_bridges = groups_within(matrix_, domain.devices, PathClass::Phb);
     for (std::size_t i = 0; i < host_bridges.size(); ++i) {
@@ -177,7 +178,7 @@ class TopoImporter {
     }
   }
 
-  // What hangs from one root port: a device, a switch, or a switch of switches.
+  // Adds what is below one root port: a device, a switch, or a switch with switches below it.
   void add_tree(DeviceGroup const& devices, HostBridgeId bridge) {
     auto const root_port = builder_.add_root_port(builder_.next_name(PciKind::RootPort), bridge);
     if (devices.size() == 1) return add_device(devices[0], root_port, bridge);
@@ -199,14 +200,14 @@ class TopoImporter {
   }
 
   void add_device(std::size_t device, PciId parent, HostBridgeId bridge) {
-    auto const& said = matrix_.devices[device];
+    auto const& given = matrix_.devices[device];
     PciFunction function;
-    function.kind = said.gpu ? PciKind::Gpu : PciKind::Nic;
+    function.kind = given.gpu ? PciKind::Gpu : PciKind::Nic;
     function.name = names_[device];
     function.parent = parent;
     function.host_bridge = bridge;
-    function.part = said.gpu ? builder_.part(options_.gpu, PartKind::Gpu) : builder_.part(options_.nic, PartKind::Nic);
-    function.device_name = said.device_name;
+    function.part = given.gpu ? builder_.part(options_.gpu, PartKind::Gpu) : builder_.part(options_.nic, PartKind::Nic);
+    function.device_name = given.device_name;
     ids_[device] = builder_.add(std::move(function));
   }
 
@@ -217,8 +218,9 @@ class TopoImporter {
     return all;
   }
 
-  // Whether NVSwitches explain the table: three or more GPUs, all pairs with the same number of links, and that number
-  // is all the links a GPU has: V100 6, A100 12, H100 18, those of the given part; or no GPU has enough for all pairs.
+  // Whether the GPUs are joined by NVSwitches: three or more GPUs, the same number of links between all pairs, and that
+  // number is either all links of a GPU (those of the given part, or 6 of a V100, 12 of an A100, 18 of an H100) or so
+  // large that no GPU has enough ports for direct links to all others.
   [[nodiscard]] bool is_switched() {
     auto const all = gpus();
     constexpr int kMaxPorts = 18;
@@ -228,9 +230,10 @@ class TopoImporter {
       for (auto const b : all)
         if (a != b && matrix_.at(a, b).nvlinks != links) return false;
     auto const* gpu = gpu_part();
-    bool const all_ports = gpu != nullptr ? links == gpu->gpu.nvlink_ports : links == 6 || links == 12 || links == 18;
+    bool const uses_all_ports =
+        gpu != nullptr ? links == gpu->gpu.nvlink_ports : links == 6 || links == 12 || links == 18;
     auto const needed = links * (static_cast<int>(all.size()) - 1);
-    return links > 0 && (all_ports || needed > kMaxPorts);
+    return links > 0 && (uses_all_ports || needed > kMaxPorts);
   }
 
   void add_nvlinks() {

@@ -1,5 +1,5 @@
 #pragma once
-// Import of the table that `nvidia-smi topo -m` prints.
+// Imports the table that `nvidia-smi topo -m` prints.
 #include <string>
 
 #include "core/io/file.hpp"
@@ -8,16 +8,16 @@
 
 namespace lanewise {
 
-// What the table does not say: the parts by name; empty ones stay unknown.
+// Names of parts, which the table does not give; empty ones stay unknown.
 struct TopoOptions {
   std::string gpu;
   std::string cpu;
   std::string nic;
 };
 
-// A machine whose distances and NVLinks are those of the table: devices that are PIX share a switch, those that are
-// PXB share switches below one, and so on. Many machines have the same table; Machine::notes say what was inferred.
-// Throws InputError with everything that is wrong, also where no tree can have the distances.
+// Makes a machine with the distances and NVLinks of the table: devices at PIX share a switch, devices at PXB are below
+// different switches under one switch, and so on. Many machines have the same table; Machine::notes say what was
+// inferred. Throws InputError with every error, also when no PCIe tree can have these distances.
 Machine read_topo_m(SourceText const& source, TopoOptions const& options, Catalogue& catalogue);
 
 }  // namespace lanewise

@@ -27,7 +27,7 @@ struct DistanceWord {
   std::string_view text;
   PathClass path;
 };
-// SOC is what drivers before 2016 printed for SYS.
+// Drivers before 2016 printed SOC for SYS.
 constexpr std::array<DistanceWord, 7> kDistanceWords{{{"X", PathClass::Self},
                                                       {"PIX", PathClass::Pix},
                                                       {"PXB", PathClass::Pxb},
@@ -133,7 +133,7 @@ class MatrixReader {
                         [](auto const& device) { return device.line == 0; });
   }
 
-  // False when the legend begins here instead.
+  // Returns false when the line begins the legend instead.
   bool read_row(int line) {
     auto const words = words_of(source_.line(line));
     if (words.empty()) return true;
@@ -225,7 +225,7 @@ class MatrixReader {
   SourceText const& source_;
   Diagnostics diagnostics_;
   TopoMatrix matrix_;
-  std::vector<int> columns_;  // where each name stands in the header
+  std::vector<int> columns_;  // of each device's name in the header
   std::vector<char> extras_;  // columns after the table: c(ores), n(uma), g(pu numa id)
   int header_line_ = 0;
 };

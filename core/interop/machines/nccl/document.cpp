@@ -46,7 +46,7 @@ class NcclReader {
     return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, node.offset_debug()));
   }
   void fail(pugi::xml_node node, std::string message) { fail_at(offset_of(node), std::move(message)); }
-  // At an attribute: pugixml knows only where elements are, so its name is looked for in the element's text.
+  // Reports at an attribute. pugixml knows only the positions of elements, so this searches the element's text.
   void fail(pugi::xml_node node, std::string_view attribute, std::string message) {
     auto const start = offset_of(node);
     auto const tag = std::string_view(source_.text()).substr(start);
@@ -63,15 +63,16 @@ class NcclReader {
   // ----------------------------------------------------------------------------------------------------- attributes
   static std::string_view text(pugi::xml_node node, char const* name) { return node.attribute(name).as_string(); }
 
-  // A whole number; `absent` when the attribute is not there, and after reporting one that is wrong.
-  int number(pugi::xml_node node, char const* name, int absent, int least, int most) {
+  // A whole number from `min` to `max`. Returns `absent` when there is no such attribute, and after reporting a wrong
+  // one.
+  int number(pugi::xml_node node, char const* name, int absent, int min, int max) {
     auto const attribute = node.attribute(name);
     if (!attribute) return absent;
-    std::string_view const said = attribute.value();
+    std::string_view const given = attribute.value();
     int value = 0;
-    auto const [end, error] = std::from_chars(said.data(), said.data() + said.size(), value);
-    if (error == std::errc() && end == said.data() + said.size() && value >= least && value <= most) return value;
-    fail(node, name, fmt::format("{}=\"{}\" is not a whole number from {} to {}", name, said, least, most));
+    auto const [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
+    if (error == std::errc() && end == given.data() + given.size() && value >= min && value <= max) return value;
+    fail(node, name, fmt::format("{}=\"{}\" is not a whole number from {} to {}", name, given, min, max));
     return absent;
   }
 
@@ -144,8 +145,8 @@ class NcclReader {
   }
 
   void check_numa(pugi::xml_node node, int numa) {
-    auto const [first, fresh] = numa_lines_.emplace(numa, offset_of(node));
-    if (!fresh)
+    auto const [first, is_new] = numa_offsets_.emplace(numa, offset_of(node));
+    if (!is_new)
       fail(node, "numaid",
            fmt::format("NUMA node {} stands twice (first at line {})", numa, source_.position(first->second).line));
   }
@@ -168,7 +169,7 @@ class NcclReader {
       else if (name == "gpu")
         read_gpu(child, pci);
       else if (name != "pcilink")
-        unknown_element(child);  // devices that share a PCIe switch; the tree says it
+        unknown_element(child);  // <pcilink> lists devices that share a switch, which the tree says too
     }
     if (!pci.device_class)
       pci.device_class = pci.gpu ? 0x030200 : !pci.nets.empty() ? 0x020000 : !pci.below.empty() ? 0x060400 : 0;
@@ -183,26 +184,26 @@ class NcclReader {
     if (pci.bus_id.empty()) return fail(node, "<pci> has no busid");
     if (!is_bus_id(pci.bus_id))
       fail(node, "busid", fmt::format("busid=\"{}\" is not a PCI address such as 0000:3b:00.0", pci.bus_id));
-    auto const [known, fresh] = bus_ids_.emplace(pci.bus_id, offset_of(node));
-    if (!fresh)
+    auto const [known, is_new] = bus_ids_.emplace(pci.bus_id, offset_of(node));
+    if (!is_new)
       fail(node, "busid",
            fmt::format("the busid {} stands twice (first at line {})", pci.bus_id,
                        source_.position(known->second).line));
   }
 
   void read_class(pugi::xml_node node, NcclPci& pci) {
-    auto const said = text(node, "class");
-    if (said.empty()) return;
-    auto const digits = said.starts_with("0x") ? said.substr(2) : said;
+    auto const given = text(node, "class");
+    if (given.empty()) return;
+    auto const digits = given.starts_with("0x") ? given.substr(2) : given;
     std::uint32_t value = 0;
     auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (error == std::errc() && end == digits.data() + digits.size() && value <= 0xffffff)
       pci.device_class = value;
     else
-      fail(node, "class", fmt::format("class=\"{}\" is not a PCI class such as 0x030200", said));
+      fail(node, "class", fmt::format("class=\"{}\" is not a PCI class such as 0x030200", given));
   }
 
-  // "8 GT/s", "32.0 GT/s PCIe"; empty or "Unknown" where the kernel does not know.
+  // Reads "8 GT/s" or "32.0 GT/s PCIe"; the kernel writes "" or "Unknown" where it does not know.
   void read_pcie_link(pugi::xml_node node, NcclPci& pci) {
     auto const speed = text(node, "link_speed");
     double rate = 0;
@@ -266,8 +267,8 @@ class NcclReader {
   SourceText const& source_;
   Diagnostics diagnostics_;
   NcclSystem system_;
-  std::map<std::string, std::size_t> bus_ids_;  // and where they stand
-  std::map<int, std::size_t> numa_lines_;
+  std::map<std::string, std::size_t> bus_ids_;  // with their offsets in the text
+  std::map<int, std::size_t> numa_offsets_;
   std::string host_;  // the first host_hash
   std::set<std::string> unknown_;
   std::size_t nets_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// NCCL's topology file as plain values: what the XML says, checked, nothing inferred. NCCL writes only the upstream
-// port of every switch on the way from a device to its CPU; downstream ports and root ports are not in the file.
+// Reads NCCL's topology file into plain values: checks them and infers nothing. For every switch NCCL writes only the
+// upstream port; downstream ports and root ports are not in the file.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@ struct NcclGpu {
 
 struct NcclNet {
   std::string name;
-  int speed = 0;  // Mb/s; 0: not said
+  int speed = 0;  // Mb/s; 0: not given
   bool gpudirect = false;
 };
 
@@ -38,10 +38,10 @@ struct NcclNet {
 struct NcclPci {
   std::string bus_id;  // lower case
   std::optional<std::uint32_t> device_class;
-  std::string id;         // "10de:20b0"; empty: not said
+  std::string id;         // "10de:20b0"; empty: not given
   std::string subsystem;  // the same, of the board
-  int generation = 0;     // of its link; 0: not said
-  int width = 0;          // 0: not said
+  int generation = 0;     // of its link; 0: not given
+  int width = 0;          // 0: not given
   std::optional<NcclGpu> gpu;
   std::vector<NcclNet> nets;
   std::vector<NcclPci> below;
@@ -50,7 +50,7 @@ struct NcclPci {
   [[nodiscard]] std::optional<PcieLink> link() const {
     return generation > 0 && width > 0 ? std::optional(PcieLink{generation, width}) : std::nullopt;
   }
-  // Not a device: a group that someone wrote into the file by hand, for a virtual machine that hides its switches.
+  // A group of devices that someone wrote by hand, for a virtual machine that hides its switches.
   [[nodiscard]] bool is_virtual() const { return bus_id.starts_with("ffff:"); }
   [[nodiscard]] bool is_bridge() const { return device_class && *device_class >> 8 == 0x0604; }
 };
@@ -59,14 +59,14 @@ struct NcclCpu {
   int numa = 0;  // -1: not known
   std::string cores;
   std::string arch;
-  std::string cpuid;  // "GenuineIntel/6/85", the family as CPUID displays it; empty: not said
+  std::string cpuid;  // "GenuineIntel/6/85", the family as CPUID displays it; empty: not given
   std::vector<NcclPci> pci;
   std::vector<NcclNet> nets;  // without a PCI address
 };
 
 struct NcclSystem {
   std::vector<NcclCpu> cpus;
-  std::vector<std::string> notes;  // elements that are not known
+  std::vector<std::string> notes;  // about unknown elements
 };
 
 // Throws InputError with everything that is wrong.

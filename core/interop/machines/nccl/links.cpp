@@ -24,15 +24,15 @@ bool is_gpu(NcclPci const& pci) {
 NcclLinks::NcclLinks(NcclSystem const& system, MachineBuilder& builder) : builder_(builder) {
   for (auto const& cpu : system.cpus)
     for (auto const& pci : cpu.pci) collect_gpus(pci);
-  for (std::size_t i = 0; i < found_.size(); ++i)
-    if (found_[i]->gpu)
-      for (auto const& link : found_[i]->gpu->links) read_link(i, link);
+  for (std::size_t i = 0; i < elements_.size(); ++i)
+    if (elements_[i]->gpu)
+      for (auto const& link : elements_[i]->gpu->links) read_link(i, link);
   join_directions();
 }
 
 void NcclLinks::collect_gpus(NcclPci const& pci) {
   if (is_gpu(pci)) {
-    found_.push_back(&pci);
+    elements_.push_back(&pci);
     gpus_.push_back({.bus_id = pci.bus_id});
   }
   for (auto const& child : pci.below) collect_gpus(child);
@@ -45,7 +45,7 @@ void NcclLinks::read_link(std::size_t gpu, NcclLink const& link) {
     return;
   }
   auto const target =
-      std::find_if(gpus_.begin(), gpus_.end(), [&](OfGpu const& other) { return other.bus_id == link.target; });
+      std::find_if(gpus_.begin(), gpus_.end(), [&](GpuLinks const& other) { return other.bus_id == link.target; });
   if (target != gpus_.end()) {
     auto const other = static_cast<std::size_t>(target - gpus_.begin());
     if (other == gpu) return builder_.note("links of a GPU to itself are left out");

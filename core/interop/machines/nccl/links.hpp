@@ -9,14 +9,15 @@
 
 namespace lanewise {
 
-// NVLink, xGMI and C2C of all GPUs of a file, once for each pair. GPUs count in file order.
+// The NVLink, xGMI and C2C links of all GPUs in a file; links between two GPUs once for each pair. GPUs are numbered in
+// file order.
 class NcclLinks {
  public:
   struct Bundle {
     NcclLink::Kind kind = NcclLink::Kind::NvLink;
     int count = 0;
   };
-  struct OfGpu {
+  struct GpuLinks {
     std::string bus_id;
     int to_switch = 0;  // links to NVSwitches
     int to_cpu = 0;     // NVLinks to its own CPU
@@ -24,10 +25,10 @@ class NcclLinks {
     int nvlinks = 0;    // all NVLinks
   };
 
-  // Links that lead nowhere are left out, with notes.
+  // Leaves out links whose target is not in the file, with notes.
   NcclLinks(NcclSystem const& system, MachineBuilder& builder);
 
-  [[nodiscard]] std::vector<OfGpu> const& gpus() const { return gpus_; }
+  [[nodiscard]] std::vector<GpuLinks> const& gpus() const { return gpus_; }
   [[nodiscard]] std::map<std::pair<std::size_t, std::size_t>, Bundle> const& pairs() const { return pairs_; }
 
  private:
@@ -36,8 +37,8 @@ class NcclLinks {
   void join_directions();
 
   MachineBuilder& builder_;
-  std::vector<NcclPci const*> found_;
-  std::vector<OfGpu> gpus_;
+  std::vector<NcclPci const*> elements_;  // of the GPUs
+  std::vector<GpuLinks> gpus_;
   std::map<std::pair<std::size_t, std::size_t>, Bundle> listed_;  // from one GPU to another
   std::map<std::pair<std::size_t, std::size_t>, Bundle> pairs_;   // the smaller number first
 };

@@ -17,7 +17,7 @@ std::vector<std::string> gpu_parts_where(Catalogue& catalogue, std::function<boo
   return names;
 }
 
-// RCCL writes gcn="906" or "gfx906"; gfx90a and gfx942 were 910 and 940 to older ones.
+// RCCL writes gcn="906" or "gfx906"; older versions wrote 910 for gfx90a and 940 for gfx942.
 std::string chip_of_gcn(std::string_view gcn) {
   if (gcn.starts_with("gfx")) gcn.remove_prefix(3);
   if (gcn == "910") gcn = "90a";
@@ -93,7 +93,7 @@ std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
   auto const has_link = [&](LinkTest const& wanted) {
     return std::any_of(cpu.pci.begin(), cpu.pci.end(), [&](NcclPci const& pci) { return has_gpu_link(pci, wanted); });
   };
-  // The only CPUs whose GPUs hang from them by C2C, or by NVLink.
+  // Only Grace is linked to GPUs by C2C, and only POWER9 by NVLink.
   if (cpu.arch == "arm64" && has_link([](NcclLink const& link) { return link.kind == NcclLink::Kind::C2c; })) {
     builder.note("inferred: an Arm CPU with NVLink-C2C is a Grace");
     return "grace";
@@ -107,7 +107,7 @@ std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
 }
 
 std::string gpu_part(NcclPci const& pci, int nvlinks, MachineBuilder& builder) {
-  // MI50 and MI60 share a PCI id, so the chip and its compute units come first.
+  // MI50 and MI60 share a PCI id, so chip and number of compute units are tried first.
   if (pci.gpu && !pci.gpu->gcn.empty())
     if (auto const name = amd_gpu_part(*pci.gpu, builder); !name.empty()) return name;
   auto name = builder.part_by_pci_id(pci.id, PartKind::Gpu);

@@ -8,13 +8,14 @@
 namespace lanewise {
 namespace {
 
-struct Merged {
-  int ports = 0;
-  int views = 0;
+// How many bridges were merged.
+struct MergeCounts {
+  int ports = 0;  // into the device below
+  int views = 0;  // into the bridge above
 };
 
-// The level of a Broadcom PEX88000 or PEX89000 that shows its virtual switches as two levels: 0, 1, or -1 for neither.
-// NCCL src/graph/topo.cc, getBcmGen(): the first digit of the subsystem's device tells the level.
+// The level, 0 or 1, of a bridge of a Broadcom PEX88000 or PEX89000, which shows its virtual switches as two levels; -1
+// for other bridges. The first digit of the subsystem's device id tells it (NCCL src/graph/topo.cc, getBcmGen()).
 int broadcom_level(NcclPci const& bridge) {
   if (bridge.subsystem.size() != 9 || !bridge.subsystem.starts_with("1000:")) return -1;
   auto const digit = bridge.subsystem[5];
@@ -40,14 +41,14 @@ bool is_same_switch(NcclPci const& upper, NcclPci const& lower) {
   return upper.below.size() == 1 && upper.nets.empty() && upper.id == lower.id;
 }
 
-// Two links in a row are as fast as the slower one.
+// Limits a device's link to that of the port above it; 0 means not given.
 void limit_link(NcclPci& device, NcclPci const& port) {
   auto const slower = [](int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); };
   device.generation = slower(device.generation, port.generation);
   device.width = slower(device.width, port.width);
 }
 
-void merge(NcclPci& upper, Merged& merged) {
+void merge(NcclPci& upper, MergeCounts& merged) {
   for (auto& child : upper.below)
     if (child.is_bridge()) merge(child, merged);
   std::vector<NcclPci> below;
@@ -71,7 +72,7 @@ void merge(NcclPci& upper, Merged& merged) {
 }  // namespace
 
 void merge_switch_views(NcclSystem& system) {
-  Merged merged;
+  MergeCounts merged;
   int on_cards = 0;
   for (auto& cpu : system.cpus)
     for (auto& top : cpu.pci) {

@@ -24,15 +24,15 @@ PciKind kind_of(NcclPci const& pci) {
   return code == 0x0108 ? PciKind::Nvme : PciKind::Device;
 }
 
-// Only device 0 can be at the far end of a PCIe link, and bus 00 is never below a port: such a device is on the root
-// bus itself, as virtual machines present passed-through devices.
+// Virtual machines put passed-through devices straight on the root bus. It shows: a device below a port is never on bus
+// 00, and always has device number 0.
 bool is_on_root_bus(NcclPci const& pci) {
   if (pci.is_bridge()) return false;
   auto const bus = pci.bus_id.substr(pci.bus_id.find(':') + 1);  // "3b:00.0"
   return bus.starts_with("00:") || bus.substr(3, 2) != "00";
 }
 
-// Lowers the checked file into a Machine, in the order of a machine file.
+// Makes a Machine of the checked file, in the order of a machine file.
 class NcclImporter {
  public:
   NcclImporter(NcclSystem const& system, std::string name, Catalogue& catalogue)
@@ -80,7 +80,7 @@ class NcclImporter {
     if (system_.cpus.front().numa < 0) builder_.note("the file gives NUMA node -1 (not known); taken for node 0");
   }
 
-  // CUDA's numbers where every GPU has one of its own, the order of the file otherwise.
+  // GPUs are named by CUDA's numbers where every GPU has a different one, else in file order.
   void number_gpus() {
     std::set<int> numbers;
     std::size_t gpus = 0;
@@ -155,7 +155,7 @@ class NcclImporter {
     return std::nullopt;
   }
 
-  // All ports of a NIC share its PCIe link, so they are one function with the sum of their rates.
+  // The ports of a NIC share its PCIe link, so they become one function with the sum of their rates.
   void describe_nic(NcclPci const& pci, PciFunction& function) {
     if (pci.nets.empty()) return;
     function.device_name = pci.nets.front().name;
@@ -175,7 +175,7 @@ class NcclImporter {
     builder_.set_rate(function, BytesPerSecond(megabits_per_second * kBytesPerMegabit));
   }
 
-  // gdr="1" of a NIC means that its driver registered GPU memory. That of a GPU says only what the GPU could do.
+  // gdr="1" of a NIC means that its driver registered GPU memory; that of a GPU means only that the GPU could.
   void note_gpudirect(NcclNet const& net) {
     if (!net.gpudirect) return;
     builder_.software().peermem = true;
@@ -183,7 +183,7 @@ class NcclImporter {
         "inferred: peermem, for NCCL found that a NIC registers GPU memory (gdr=\"1\"); it may be dma-buf instead");
   }
 
-  // A network device that NCCL found without a PCI address.
+  // Adds a network device that has no PCI address in the file.
   void add_unplaced_net(NcclNet const& net, SocketId socket) {
     builder_.note(fmt::format("where '{}' is attached is not in the file; placed on the root bus", net.name));
     add_net(net, std::nullopt, bridge_of(socket, ""),
@@ -266,7 +266,7 @@ class NcclImporter {
     }
   }
 
-  // NCCL counts the lanes of C2C; a part is the whole of it.
+  // NCCL writes the rates of C2C lanes. A part stands for all lanes, so the count is the sum of rates over the part's.
   void add_c2c(PlacedGpu const& gpu, double megabytes_per_second) {
     auto const part = builder_.part_or_stand_in("nvlink-c2c", PartKind::Link, LinkFamily::C2c);
     auto const whole = builder_.machine().at(part).link.rate;
@@ -274,7 +274,7 @@ class NcclImporter {
     builder_.add_nvlink(gpu.id, gpu.socket, part, static_cast<int>(std::clamp(count, 1.0, 1024.0)));
   }
 
-  // NCCL lists the switches by GPU and link; together they are one crossbar.
+  // NCCL lists NVSwitches for each GPU and link; here they are one crossbar.
   void add_nvswitch() {
     std::vector<NvSwitch::Port> ports;
     int link_generation = 0;
