@@ -8,7 +8,7 @@
 #include "core/explain/matrix.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #ifdef LANEWISE_BENCH_SIM
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/scenario_check.hpp"

@@ -17,7 +17,7 @@
 #include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/cuda_executor.hpp"

@@ -10,7 +10,7 @@
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 

@@ -71,6 +71,11 @@ std::size_t first_result(std::span<Buffer const> buffers, Collective const& coll
   return count_participant_buffers(buffers, collective) - collective.among.size();
 }
 
+bool is_job_set(Plan const& plan) {
+  return !plan.collectives.empty() ||
+         std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return step.work > Seconds(0); });
+}
+
 Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
   Plan other = plan;
   auto& decided = other.decisions[decision];

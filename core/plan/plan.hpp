@@ -118,6 +118,9 @@ std::span<Buffer const> buffers_of(Plan const& plan, NamedCollective const& name
 // there are any, and last the host memory that data pass through.
 std::size_t first_result(std::span<Buffer const> buffers, Collective const& collective);
 
+// Whether a plan is more than a set of transfers or one collective: it computes, or has collectives among other jobs.
+bool is_job_set(Plan const& plan);
+
 // The plan with one transfer in one piece, on another of its candidates.
 Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate);
 

@@ -8,7 +8,7 @@
 #include "core/machine/catalogue.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 
 namespace lanewise {
 

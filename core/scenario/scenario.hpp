@@ -8,9 +8,9 @@
 #include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
 #include "core/machine/setting.hpp"
-#include "core/planner/job_set.hpp"
+#include "core/planner/jobs/job_set.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "core/scenario/job_fields.hpp"
 #include "core/scenario/threshold.hpp"
 

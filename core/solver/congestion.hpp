@@ -13,18 +13,19 @@ constexpr double kCongestionSlack = 0.05;
 constexpr double kUncongestedUtilisation = 0.6;
 
 // Adds columns that let the resource of `row` be busy for longer than kUncongestedUtilisation, up to all of `makespan`
-// and kCongestionSlack, at a cost that rises with each part. `capacity`: what the resource moves in a unit of time. The
-// row itself must keep the resource busy for at most kUncongestedUtilisation of the makespan.
+// and kCongestionSlack, at a cost that rises with each interval. `capacity`: what the resource moves in a unit of time.
+// The row itself must keep the resource busy for at most kUncongestedUtilisation of the makespan.
 inline void add_congestion_cost(LinearProgram& program, int row, double capacity, double makespan) {
-  struct Part {
+  struct Interval {
     double of_makespan = 0;
     double cost = 0;
   };
-  constexpr Part kParts[] = {{0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kCongestionSlack - kUncongestedUtilisation - 0.3, 8}};
-  for (auto const& part : kParts) {
+  constexpr Interval kIntervals[] = {
+      {0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kCongestionSlack - kUncongestedUtilisation - 0.3, 8}};
+  for (auto const& interval : kIntervals) {
     program.entries.push_back({row, -capacity});
-    program.entries.push_back({program.add_row({.upper = part.of_makespan * makespan}), 1});
-    program.end_column(part.cost);
+    program.entries.push_back({program.add_row({.upper = interval.of_makespan * makespan}), 1});
+    program.end_column(interval.cost);
   }
 }
 

@@ -6,7 +6,7 @@
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "core/plan/plan.hpp"
-#include "core/planner/job_set.hpp"
+#include "core/planner/jobs/job_set.hpp"
 
 namespace lanewise {
 

@@ -7,7 +7,7 @@
 #include "core/estimate/estimate.hpp"
 #include "core/model/figures.hpp"
 #include "core/model/overheads.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "core/rules/conditions.hpp"
 #include "tests/support/bundled.hpp"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/explain/widening.hpp"
-#include "core/planner/job_set.hpp"
+#include "core/planner/jobs/job_set.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/planner/job_set.hpp"
+#include "core/planner/jobs/job_set.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 

@@ -12,7 +12,7 @@
 #include "core/machine/catalogue.hpp"
 #include "core/machine/fingerprint.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/runs/plan_run.hpp"

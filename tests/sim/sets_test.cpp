@@ -7,7 +7,7 @@
 #include "core/machine/catalogue.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "sim/simgrid_executor.hpp"
 
 namespace lanewise::sim {

@@ -10,7 +10,6 @@
 #include "core/plan/dag.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"
-#include "core/planner/job_set.hpp"
 #include "core/planner/schedules/configuration_program.hpp"
 #include "core/solver/congestion.hpp"
 #include "core/solver/linear_program.hpp"

@@ -11,7 +11,7 @@
 #include "core/estimate/estimate.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 #include "core/solver/linear_program.hpp"
 #include "tests/support/server.hpp"
 

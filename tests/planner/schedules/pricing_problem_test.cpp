@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/machine/catalogue.hpp"
-#include "core/planner/bounds/configuration_bound.hpp"
+#include "core/planner/schedules/pricing_bound.hpp"
 #include "core/planner/planner.hpp"
 #include "core/solver/linear_program.hpp"
 

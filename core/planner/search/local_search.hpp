@@ -1,6 +1,6 @@
 #pragma once
 // Local search over drafts: random moves from a draft on, of which improving ones are kept.
-#include "core/planner/sets/rated_draft.hpp"
+#include "core/planner/search/rated_draft.hpp"
 
 namespace lanewise {
 

@@ -1,12 +1,12 @@
-#include "core/planner/sets/draft_search.hpp"
+#include "core/planner/search/draft_search.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/schedules/scheduled_trials.hpp"
+#include "core/planner/search/local_search.hpp"
 #include "core/planner/sets/load_balance.hpp"
-#include "core/planner/sets/local_search.hpp"
 #include "core/planner/sets/search_limits.hpp"
 
 namespace lanewise {

@@ -1,9 +1,9 @@
-#include "core/planner/sets/search.hpp"
+#include "core/planner/search/best_plan.hpp"
 
 #include <utility>
 
-#include "core/planner/sets/draft_search.hpp"
-#include "core/planner/sets/host_paths.hpp"
+#include "core/planner/search/draft_search.hpp"
+#include "core/planner/search/host_paths.hpp"
 #include "core/planner/sets/search_limits.hpp"
 
 namespace lanewise {

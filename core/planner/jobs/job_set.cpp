@@ -1,4 +1,4 @@
-#include "core/planner/job_set.hpp"
+#include "core/planner/jobs/job_set.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,7 @@
 #include "core/io/json.hpp"
 #include "core/machine/fingerprint.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/search/set_planner.hpp"
 
 namespace lanewise {
 namespace {
@@ -158,11 +159,6 @@ std::vector<Request> requests_in(JobSet const& job_set) {
 }
 
 }  // namespace
-
-bool is_job_set(Plan const& plan) {
-  return !plan.collectives.empty() ||
-         std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) { return step.work > Seconds(0); });
-}
 
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim) {
   JobSetAssembler assembler(model, job_set);

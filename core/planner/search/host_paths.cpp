@@ -1,4 +1,4 @@
-#include "core/planner/sets/host_paths.hpp"
+#include "core/planner/search/host_paths.hpp"
 
 #include <algorithm>
 #include <variant>

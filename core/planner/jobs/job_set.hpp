@@ -6,8 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/planner/aim.hpp"
 #include "core/planner/compute.hpp"
-#include "core/planner/set_planner.hpp"
+#include "core/planner/planner.hpp"
 
 namespace lanewise {
 
@@ -27,8 +28,5 @@ struct JobSet {
 // gradients, and an all-reduce for every GPU. Throws PlanError naming a transfer without a legal way or an unknown
 // figure.
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim);
-
-// Whether a plan has computation, or collectives among other jobs, so that it is more than a set or one collective.
-bool is_job_set(Plan const& plan);
 
 }  // namespace lanewise

@@ -1,4 +1,4 @@
-#include "core/planner/sets/rated_draft.hpp"
+#include "core/planner/search/rated_draft.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // Computing beside transfers and collectives: what waits for what, what no plan beats, and times that can be written
 // down.
-#include "core/planner/job_set.hpp"
+#include "core/planner/jobs/job_set.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

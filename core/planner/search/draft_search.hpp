@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/planner/aim.hpp"
-#include "core/planner/sets/admission.hpp"
-#include "core/planner/sets/rated_draft.hpp"
+#include "core/planner/search/admission.hpp"
+#include "core/planner/search/rated_draft.hpp"
 
 namespace lanewise {
 

@@ -1,8 +1,8 @@
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 
 #include <algorithm>
 
-#include "core/planner/sets/search.hpp"
+#include "core/planner/search/best_plan.hpp"
 
 namespace lanewise {
 namespace {

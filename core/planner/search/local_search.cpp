@@ -1,4 +1,4 @@
-#include "core/planner/sets/local_search.hpp"
+#include "core/planner/search/local_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "core/planner/sets/admission.hpp"
+#include "core/planner/search/admission.hpp"
 #include "core/planner/sets/search_limits.hpp"
 
 namespace lanewise {

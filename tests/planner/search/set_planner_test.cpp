@@ -1,5 +1,5 @@
 // What holds of every plan of a set, on small machines and bundled ones.
-#include "core/planner/set_planner.hpp"
+#include "core/planner/search/set_planner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
