@@ -16,11 +16,11 @@ constexpr double kUncongestedUtilisation = 0.6;
 // and kCongestionSlack, at a cost that rises with each interval. `capacity`: what the resource moves in a unit of time.
 // The row itself must keep the resource busy for at most kUncongestedUtilisation of the makespan.
 inline void add_congestion_cost(LinearProgram& program, int row, double capacity, double makespan) {
-  struct Interval {
+  struct CostInterval {
     double of_makespan = 0;
     double cost = 0;
   };
-  constexpr Interval kIntervals[] = {
+  constexpr CostInterval kIntervals[] = {
       {0.1, 1}, {0.1, 2}, {0.1, 4}, {1 + kCongestionSlack - kUncongestedUtilisation - 0.3, 8}};
   for (auto const& interval : kIntervals) {
     program.entries.push_back({row, -capacity});
