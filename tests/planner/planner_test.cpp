@@ -1,4 +1,5 @@
-#include "core/machine/fingerprint.hpp"
+// Choices and plans of single transfers on every bundled machine, limits on peers, NICs of clusters, and the checks of
+// plans.
 #include "core/planner/planner.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "core/machine/fingerprint.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/machine/setting.hpp"
 #include "core/plan/plan_json.hpp"
@@ -41,14 +43,14 @@ std::vector<Place> places_of(Machine const& machine) {
   return places;
 }
 
-bool pipelined(Mechanism mechanism) {
+bool is_pipelined(Mechanism mechanism) {
   return mechanism == Mechanism::HostStaged || mechanism == Mechanism::NetStaged ||
          mechanism == Mechanism::StorageStaged || mechanism == Mechanism::NvlinkRelay ||
          mechanism == Mechanism::GdrRelay;
 }
 
-// Asked to read, a push counts only where no pull is legal.
-bool second_choice(Request const& request, Choice const& choice, EvaluatedWay const& evaluated) {
+// For a read, a push counts only if no pull is legal.
+bool is_push_for_read(Request const& request, Choice const& choice, EvaluatedWay const& evaluated) {
   auto const is_p2p = [](EvaluatedWay const& one, Drive drive) {
     return one.way.mechanism == Mechanism::PcieP2p && one.way.drive == drive;
   };
@@ -64,21 +66,21 @@ void expect_good_choice(Request const& request, Choice const& choice) {
     EXPECT_FALSE(evaluated.refused_by != nullptr && evaluated.cost);
     if (evaluated.refused_by != nullptr) continue;
     any_legal = true;
-    if (pipelined(evaluated.way.mechanism) && request.bytes > 8_MiB) {
+    if (is_pipelined(evaluated.way.mechanism) && request.bytes > 8_MiB) {
       auto const chunk = evaluated.way.chunk.value();
       EXPECT_TRUE((chunk & (chunk - 1)) == 0 && chunk >= 64 << 10 && chunk <= 16 << 20) << chunk;
     }
     if (!evaluated.cost) continue;
     EXPECT_TRUE(std::isfinite(evaluated.cost->time.value()) && evaluated.cost->time > Seconds(0));
     EXPECT_GT(evaluated.cost->rate, BytesPerSecond(0));
-    if (!second_choice(request, choice, evaluated))
+    if (!is_push_for_read(request, choice, evaluated))
       best = best ? std::min(*best, evaluated.cost->time) : evaluated.cost->time;
   }
   EXPECT_EQ(choice.chosen.has_value(), any_legal);
   if (!choice.chosen) return;
   auto const& chosen = choice.evaluated.at(*choice.chosen);
   EXPECT_EQ(chosen.refused_by, nullptr);
-  EXPECT_FALSE(second_choice(request, choice, chosen));
+  EXPECT_FALSE(is_push_for_read(request, choice, chosen));
   if (!best) return;
   ASSERT_TRUE(chosen.cost);
   EXPECT_LE(chosen.cost->time.value(), best->value() * 1.0011);
@@ -89,8 +91,7 @@ std::string text_of(Machine const& machine, Request const& request) {
                      request.bytes.value(), to_string(request.op));
 }
 
-// Random requests, each of which has a good choice or a PlanError; those with an answer make one plan that survives
-// JSON.
+// Random requests get a good choice or a PlanError. Those with a legal way make one plan that is read back from JSON.
 void expect_properties(Machine const& machine, std::mt19937& random, int count) {
   Model const model(machine);
   Planner const planner(model);
@@ -107,7 +108,7 @@ void expect_properties(Machine const& machine, std::mt19937& random, int count) 
       auto const choice = planner.choose(request);
       expect_good_choice(request, choice);
       if (choice.chosen) answered.push_back(request);
-    } catch (PlanError const&) {  // nothing moves data between such places
+    } catch (PlanError const&) {  // no mechanism moves data between such places
     }
   }
   if (answered.size() > 6) answered.resize(6);
@@ -160,8 +161,6 @@ TEST(Choose, KeepsToTheMechanismAskedFor) {
   request.only = Mechanism::Gdr;
   EXPECT_THROW(static_cast<void>(Planner(model).choose(request)), PlanError);
 }
-
-// ------------------------------------------------------------------------------------------------- twelve GPUs on PCIe
 
 Machine twelve() {
   std::string ports;
@@ -218,7 +217,7 @@ TEST(PeerLimit, CountsAPairOnceAndAtBothEnds) {
   EXPECT_EQ(mechanisms_of(Planner(model).plan(requests)), expected);
 }
 
-TEST(ReadOverPcie, LetsTheOwnerPushWhereReadingIsNotPossible) {
+TEST(ReadOverPcie, IsAPushIfNoPullIsLegal) {
   auto machine = twelve();
   auto const chosen = [](Machine const& on) {
     Model const model(on);
@@ -232,9 +231,6 @@ TEST(ReadOverPcie, LetsTheOwnerPushWhereReadingIsNotPossible) {
   EXPECT_EQ(chosen(machine).mechanism, Mechanism::PcieP2p);
   EXPECT_EQ(chosen(machine).drive, Drive::Push);
 }
-
-// -------------------------------------------------------------------------------------------------------------
-// clusters
 
 Way chosen_way(Model const& model, std::string const& from, std::string const& to) {
   auto const choice = Planner(model).choose(between(model.machine(), from, to));
@@ -258,7 +254,7 @@ TEST(ClusterOfTwo, TakesTheNearestNicAndItsRail) {
   }
 }
 
-TEST(ClusterOfTwo, TakesTheNicsNearEachEndWhereOneSwitchJoinsAllRails) {
+TEST(ClusterOfTwo, TakesTheNicNearestToEachEndIfASwitchJoinsAllRails) {
   Model const model(bundled().machine("hgx-h100-2"));
   auto const& machine = model.machine();
   auto const way = chosen_way(model, "node0/gpu0", "node1/gpu6");
@@ -267,24 +263,21 @@ TEST(ClusterOfTwo, TakesTheNicsNearEachEndWhereOneSwitchJoinsAllRails) {
   EXPECT_EQ(path_class(machine, pci(machine, "node1/gpu6"), way.nic_to.value()), PathClass::Pix);
 }
 
-TEST(ClusterOfTwo, KeepsToOneRailWhereCablesJoinTheNodes) {
+TEST(ClusterOfTwo, StaysOnOneRailIfCablesJoinTheNodes) {
   Model const model(bundled().machine("soft-roce-2"));
   auto const& machine = model.machine();
   auto const from = machine.find_place("node0/numa0").value();
-  auto const to = machine.find_place("node1/numa1").value();  // near unlike NICs
+  auto const to = machine.find_place("node1/numa1").value();  // the nearest NICs are on different rails
   auto const choice = Planner(model).choose({"a", from, to, 64_KiB});
   ASSERT_EQ(choice.evaluated.size(), 2U);
   for (auto const& evaluated : choice.evaluated)
     EXPECT_EQ(machine.at(*evaluated.way.nic_from).rail, machine.at(*evaluated.way.nic_to).rail);
 }
 
-TEST(ClusterOfTwo, StagesWhereGpuMemoryCannotBeRegistered) {
+TEST(ClusterOfTwo, StagesIfGpuMemoryCannotBeRegistered) {
   Model const model(with(bundled().machine("hgx-h100-2"), {"software.peermem=false", "software.dma_buf=false"}));
   EXPECT_EQ(chosen_way(model, "node0/gpu0", "node1/gpu0").mechanism, Mechanism::NetStaged);
 }
-
-// ----------------------------------------------------------------------------------------------------------------
-// plans
 
 Plan small_plan(Model const& model) {
   return Planner(model).plan({between(model.machine(), "gpu0", "gpu1"), between(model.machine(), "gpu1", "gpu2")});
@@ -302,7 +295,7 @@ std::string verify_error(Model const& model, Change change) {
   return "";
 }
 
-TEST(PlanVerify, RefusesWhatCannotBeRun) {
+TEST(PlanVerify, RefusesPlansThatCannotRun) {
   Model const model(twelve());
   EXPECT_EQ(verify_error(model, [](Plan&) {}), "");
   EXPECT_THAT(verify_error(model, [](Plan& plan) { plan.steps[0].bytes = Bytes(-1); }), HasSubstr("negative"));
@@ -330,7 +323,7 @@ TEST(PlanVerify, RefusesWhatCannotBeRun) {
       HasSubstr("illegal way"));
 }
 
-TEST(PlanVerify, RefusesPlacesThatItsMechanismDoesNotServe) {
+TEST(PlanVerify, RefusesPlacesThatTheMechanismDoesNotServe) {
   Model const model(twelve());
   for (auto const mechanism : {Mechanism::Local, Mechanism::Nvlink, Mechanism::HostDma, Mechanism::BarCopy,
                                Mechanism::StorageDirect, Mechanism::StorageStaged}) {
@@ -343,7 +336,7 @@ TEST(PlanVerify, RefusesPlacesThatItsMechanismDoesNotServe) {
   }
 }
 
-TEST(PlanVerify, RefusesARelayThatIsNoGpuAndANicThatIsNone) {
+TEST(PlanVerify, RefusesOtherDevicesAsRelayOrNic) {
   Model const model(twelve());
   auto const port = pci(model.machine(), "rp0");
   auto const gpu = pci(model.machine(), "gpu5");
@@ -408,7 +401,7 @@ TEST(PlanJson, ThatIsNoPlanIsRefused) {
   EXPECT_THROW(static_cast<void>(plan_from_json(json, machine)), InputError);
 }
 
-TEST(PlanOfRequests, NamesTheOneThatHasNoWay) {
+TEST(PlanOfRequests, NamesTheRequestWithoutAWay) {
   Model const model(twelve());
   auto request = between(model.machine(), "gpu0", "gpu1");
   request.op = Op::Atomic;
@@ -420,8 +413,8 @@ TEST(PlanOfRequests, NamesTheOneThatHasNoWay) {
   }
 }
 
-// One core copying 10 GB/s at each end: what it copies while a round trip passes.
-TEST(Rendezvous, BeginsWhereTwoCopiesTakeARoundTrip) {
+// One core copies 10 GB/s at each end. The threshold is what it copies during a round trip.
+TEST(Rendezvous, BeginsWhereTwoCopiesTakeAsLongAsARoundTrip) {
   Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
   Model const model(catalogue.machine("hgx-h100-2"));
   auto const& machine = model.machine();

@@ -1,5 +1,4 @@
-// Computing beside transfers and collectives: what waits for what, what no plan beats, and times that can be written
-// down.
+// Computation beside transfers and collectives: dependencies, lower bounds, and makespans in closed form.
 #include "core/planner/jobs/job_set.hpp"
 
 #include <gmock/gmock.h>
@@ -55,10 +54,10 @@ std::vector<Step> steps_of(Plan const& plan, std::string const& id) {
 }
 Seconds makespan(Plan const& plan) { return estimate(server(), plan.steps).makespan; }
 
-TEST(ComputeTime, IsTheRoofline) {
+TEST(ComputeTime, FollowsTheRoofline) {
   Compute compute{{}, Seconds(0), Flop(2e12), Precision::Fp32, Bytes(0)};
   EXPECT_NEAR(compute_time(server(), compute, at("gpu0")).value(), 2e12 / 20e12, 1e-12);
-  compute.bytes = 1000_GB;  // more than the operations take, at the memory's capacity
+  compute.bytes = 1000_GB;  // takes longer than the operations
   auto const memory = server().resources().device_memory(*server().machine().find_function("gpu0"));
   EXPECT_NEAR(compute_time(server(), compute, at("gpu0")).value(), 1e12 / server().capacity(memory)->value(), 1e-9);
   compute.time = Seconds(3);
@@ -76,14 +75,14 @@ TEST(ComputeTime, SaysWhichFigureIsMissing) {
   EXPECT_THROW(static_cast<void>(compute_time(server(), compute, at("numa0"))), PlanError);
 }
 
-TEST(PlanWorkload, LetsOneGpuComputeOneThingAfterAnother) {
+TEST(PlanJobSet, ComputesOneJobAtATimeOnAGpu) {
   auto const plan =
       plan_of({{"a", computing(gpus({"gpu0", "gpu1"}), 2.0_us), {}}, {"b", computing(gpus({"gpu0"}), 3.0_us), {}}});
   EXPECT_NEAR(makespan(plan).value(), 5e-6, 1e-12);
   EXPECT_NEAR(job_set_bound(plan, server())->makespan.value(), 5e-6, 1e-12);
 }
 
-TEST(PlanWorkload, OverlapsComputingWithTransfers) {
+TEST(PlanJobSet, OverlapsComputingWithTransfers) {
   auto const alone =
       makespan(plan_of({{"copy", copy("gpu0", "gpu2"), {}}, {"a", computing(gpus({"gpu0"}), 1.0_us), {}}}));
   auto const both =
@@ -91,8 +90,8 @@ TEST(PlanWorkload, OverlapsComputingWithTransfers) {
   EXPECT_NEAR(both.value(), alone.value(), 1e-9);
 }
 
-// A kernel waits for what its own GPU still does, and no other: gpu2's second one begins when gpu2's first has ended.
-TEST(PlanWorkload, WaitsPlaceByPlace) {
+// A kernel waits only for the steps of its own GPU.
+TEST(PlanJobSet, WaitsPlaceByPlace) {
   auto const plan = plan_of({{"first", computing(gpus({"gpu0", "gpu2"}), 5.0_us), {}},
                              {"sum", all_reduce(gpus({"gpu0", "gpu1"})), {0}},
                              {"second", computing(gpus({"gpu0", "gpu1", "gpu2"}), 5.0_us), {1}}});
@@ -111,7 +110,7 @@ TEST(PlanWorkload, WaitsPlaceByPlace) {
     for (auto const id : step.after) EXPECT_NE(plan.steps[index(id)].from, at("gpu2"));
 }
 
-TEST(PlanWorkload, MakesACollectiveWaitForEveryParticipant) {
+TEST(PlanJobSet, MakesACollectiveWaitForEveryParticipant) {
   auto const plan = plan_of({{"short", computing(gpus({"gpu0"}), 1.0_us), {}},
                              {"long", computing(gpus({"gpu1"}), 400.0_us), {}},
                              {"sum", all_reduce(gpus({"gpu0", "gpu1"})), {0, 1}}});
@@ -122,7 +121,7 @@ TEST(PlanWorkload, MakesACollectiveWaitForEveryParticipant) {
   }
 }
 
-TEST(PlanWorkload, OrdersTransfersThroughComputing) {
+TEST(PlanJobSet, OrdersTransfersThroughComputing) {
   auto const plan = plan_of({{"in", copy("numa0", "gpu0"), {}},
                              {"work", computing(gpus({"gpu0"}), 10.0_us), {0}},
                              {"out", copy("gpu0", "numa0"), {1}}});
@@ -134,10 +133,10 @@ TEST(PlanWorkload, OrdersTransfersThroughComputing) {
   EXPECT_NEAR(run.makespan.value(), (alone(0) + 10.0_us + overheads::kEngineChange + alone(1)).value(), 1e-7);
   auto const bound = job_set_bound(plan, server())->makespan;
   EXPECT_LE(bound, run.makespan);
-  EXPECT_GE(bound, run.makespan * 0.998);  // it knows less of latencies
+  EXPECT_GE(bound, run.makespan * 0.998);  // the bound leaves out some latencies
 }
 
-TEST(PlanWorkload, BringsEveryContributionToItsPlace) {
+TEST(PlanJobSet, DeliversEveryContribution) {
   auto const plan = plan_of({{"first", all_reduce(gpus({"gpu0", "gpu1", "gpu2", "gpu3"})), {}},
                              {"work", computing(gpus({"gpu0", "gpu1"}), 10.0_us), {0}},
                              {"second", all_reduce(gpus({"gpu2", "gpu1", "gpu0"})), {1}}});
@@ -148,16 +147,16 @@ TEST(PlanWorkload, BringsEveryContributionToItsPlace) {
   EXPECT_THAT(fault_of(broken).value_or(""), HasSubstr("second"));
 }
 
-TEST(PlanWorkload, IsReadBackFromItsJson) {
+TEST(PlanJobSet, IsReadBackFromItsJson) {
   auto const plan = plan_of({{"sum", all_reduce(gpus({"gpu0", "gpu1"})), {}},
                              {"work", computing(gpus({"gpu0"}), 10.0_us), {0}},
                              {"out", copy("gpu0", "numa0"), {1}}});
   EXPECT_EQ(plan_from_json(to_json(plan, server().machine()), server().machine()), plan);
 }
 
-// Random work on two machines: nothing is estimated below its bound, all contributions arrive, and everything ends
-// after what it waits for.
-TEST(PlanWorkload, HoldsForRandomWork) {
+// Random job sets on two machines: no estimate is below the lower bound, all contributions arrive, and every step
+// begins after the steps that it waits for.
+TEST(PlanJobSet, HoldsForRandomJobSets) {
   auto catalogue = test::bundled();
   std::mt19937 random(7);
   for (auto const* name : {"dgx-1-v100", "a100x8-pcie-4sw"}) {
@@ -197,12 +196,12 @@ TEST(PlanWorkload, HoldsForRandomWork) {
   }
 }
 
-TEST(WorkloadBound, AddsTheGradientsThatNothingHides) {
+TEST(JobSetBound, AddsGradientsThatNoComputationHides) {
   auto const sum = all_reduce(gpus({"gpu0", "gpu1", "gpu2", "gpu3"}));
   auto const plan =
       plan_of({{"back", computing(gpus({"gpu0", "gpu1", "gpu2", "gpu3"}), 500.0_us), {}}, {"sum", sum, {0}}});
   auto const bound = job_set_bound(plan, server()).value();
-  Seconds widest{0};  // what stands in closed form alone
+  Seconds widest{0};  // the closed form
   for (auto const& cut : cut_bounds(sum, server())) widest = std::max(widest, cut.time);
   EXPECT_NEAR(bound.makespan.value(), 500e-6 + widest.value(), 1e-9);
   EXPECT_LE(bound.makespan, 500.0_us + collective_bound(sum, server())->makespan);

@@ -1,4 +1,4 @@
-// What moves when: the configuration program against closed forms, and the plans made from its schedules.
+// Schedules: the configuration program against closed forms, and the plans made from its schedules.
 #include "core/planner/schedules/scheduled_trials.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace literals;
 
-// gpu0 with two copy engines and a link of its own to each other GPU, to which it sends as much.
+// gpu0 has two copy engines and a link of its own to each of the other GPUs, and sends the same to each.
 class ThreeByTwoEngines : public testing::Test {
  protected:
   ThreeByTwoEngines() {
@@ -48,9 +48,9 @@ class ThreeByTwoEngines : public testing::Test {
   Seconds alone_{0};
 };
 
-// Whole, one of three waits for an engine: 2. Where each may stop and go on later (McNaughton, Management Science 6,
-// 1959), both engines work all the time: 3 / 2.
-TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
+// Undivided, one of three transfers waits for an engine: the makespan is 2. With preemption both engines are busy all
+// the time: 3 / 2 (McNaughton, Management Science 6, 1959).
+TEST_F(ThreeByTwoEngines, KeepsBothEnginesBusy) {
   auto const schedules = ConfigurationProgram(set_, model_).solve();
   ASSERT_FALSE(schedules.empty());
   for (auto const& schedule : schedules) {
@@ -66,34 +66,35 @@ TEST_F(ThreeByTwoEngines, KeepsBothEnginesAtWork) {
   }
 }
 
-// gpu0 sends four times as much to gpu1 as to the others: both engines would be through after 6 / 2, but what goes to
-// gpu1 has one of them: 4. The rest fits beside it.
+// gpu0 sends four times as much to gpu1 as to each of the others. Both engines together would need 6 / 2, but the
+// transfer to gpu1 uses one engine for 4. The others fit beside it.
 TEST_F(ThreeByTwoEngines, IsNoShorterThanItsLongestTransfer) {
   set_.transfers[0].bytes = 1_GiB;
-  auto const trial = evaluate_schedules(set_, model_, Seconds(1)).best;
-  ASSERT_TRUE(trial);
-  EXPECT_NEAR(trial->run.makespan / alone_, 4, 0.02);
+  auto const best = evaluate_schedules(set_, model_, Seconds(1)).best;
+  ASSERT_TRUE(best);
+  EXPECT_NEAR(best->run.makespan / alone_, 4, 0.02);
   std::vector<Bytes> sums(3);
-  for (std::size_t k = 0; k < trial->steps.size(); ++k) sums[trial->origins[k].transfer] += trial->steps[k].bytes;
+  for (std::size_t k = 0; k < best->steps.size(); ++k) sums[best->origins[k].transfer] += best->steps[k].bytes;
   EXPECT_EQ(sums, (std::vector<Bytes>{1_GiB, 256_MiB, 256_MiB}));
 }
 
-// The first slice has gpu1 beside gpu2, the second gpu1 beside gpu3, the third gpu2 beside gpu3: `part` of a half of
-// gpu2's bytes first.
-class SizesOfThree : public ThreeByTwoEngines {
+// Three slices: gpu1 beside gpu2, gpu1 beside gpu3, gpu2 beside gpu3. The first piece of gpu2 has `part` times half of
+// its bytes.
+class ResizedSegments : public ThreeByTwoEngines {
  protected:
   std::vector<Segment> segments(double part) {
     auto const half = static_cast<double>((128_MiB).value());
     return {{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, part * half}, {2, 0, 1, 2, 2 * half}, {1, 0, 2, 2, (2 - part) * half}};
   }
-  std::optional<std::vector<Segment>> resized_once(std::vector<Segment> const& segments, double other) {
+  std::optional<std::vector<Segment>> resized_once(std::vector<Segment> const& segments, double max_change) {
     Basis basis;
-    return resize(segments, evaluate_segments(segments, set_, model_), set_, model_, other, basis);
+    return resize(segments, evaluate_segments(segments, set_, model_), set_, model_, max_change, basis);
   }
 };
 
-// An engine each for gpu1 and what is second of gpu2, and for what is first of gpu2 and gpu3: halves end together.
-TEST_F(SizesOfThree, EndTogetherWhereTheyMay) {
+// One engine moves gpu1 and then the second piece of gpu2, the other the first piece of gpu2 and then gpu3. With equal
+// halves both end together.
+TEST_F(ResizedSegments, EndTogetherIfTheChangeIsPermitted) {
   for (auto const part : {1.08, 0.93}) {
     auto const before = segments(part);
     EXPECT_NEAR(evaluate_segments(before, set_, model_).run.makespan / alone_, 1.5 + std::abs(part - 1) / 2, 0.005);
@@ -105,15 +106,15 @@ TEST_F(SizesOfThree, EndTogetherWhereTheyMay) {
   }
 }
 
-// The smaller one of 1.4 and 0.6 halves may grow by a tenth of itself.
-TEST_F(SizesOfThree, ChangeByNoMoreThanTheyMay) {
+// Of pieces of 1.4 and 0.6 halves, the smaller one may grow by a tenth of itself.
+TEST_F(ResizedSegments, ChangeByNoMoreThanPermitted) {
   auto const after = resized_once(segments(1.4), 0.1);
   ASSERT_TRUE(after);
   EXPECT_NEAR((*after)[3].bytes / static_cast<double>((128_MiB).value()), 0.66, 1e-4);
 }
 
-TEST_F(SizesOfThree, StayWhereNothingWouldBeGained) {
-  set_.transfers[0].bytes = 1_GiB;  // all the while, with an engine of its own
+TEST_F(ResizedSegments, StayTheSameIfNothingIsGained) {
+  set_.transfers[0].bytes = 1_GiB;  // takes all the time, with an engine of its own
   auto before = segments(1.04);
   before[0].bytes *= 4;
   before[0].last = 2;
@@ -123,24 +124,24 @@ TEST_F(SizesOfThree, StayWhereNothingWouldBeGained) {
     EXPECT_NEAR((*after)[k].bytes, before[k].bytes, 1e-4 * before[k].bytes) << k;
 }
 
-// gpu3 waits for gpu2, which ended a slice earlier than gpu1 and shares no link with it, but an engine with both.
-TEST_F(SizesOfThree, WaitForAllThatEndedBeforeAndIsInTheirWay) {
+// gpu3 shares an engine with gpu1 and gpu2, so it waits for gpu2 too, which ends a slice before gpu1.
+TEST_F(ResizedSegments, WaitForEveryEarlierStepThatContends) {
   auto const half = static_cast<double>((128_MiB).value());
-  auto const trial =
+  auto const best =
       evaluate_segments({{0, 0, 0, 1, 2 * half}, {1, 0, 0, 0, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
-  EXPECT_EQ(trial.steps[2].order_only, (std::vector<StepId>{StepId(0), StepId(1)}));
-  EXPECT_TRUE(trial.steps[1].order_only.empty());
+  EXPECT_EQ(best.steps[2].order_only, (std::vector<StepId>{StepId(0), StepId(1)}));
+  EXPECT_TRUE(best.steps[1].order_only.empty());
 }
-// Of those that wait for one another the last will do.
-TEST_F(SizesOfThree, DoNotWaitTwice) {
+// Of steps that wait for one another, it is enough to wait for the last.
+TEST_F(ResizedSegments, HaveNoRedundantDependencies) {
   auto const half = static_cast<double>((128_MiB).value());
-  auto const trial =
+  auto const best =
       evaluate_segments({{0, 0, 0, 0, 2 * half}, {1, 0, 1, 1, 2 * half}, {2, 0, 2, 2, 2 * half}}, set_, model_);
-  EXPECT_EQ(trial.steps[1].order_only, std::vector<StepId>{StepId(0)});
-  EXPECT_EQ(trial.steps[2].order_only, std::vector<StepId>{StepId(1)});
+  EXPECT_EQ(best.steps[1].order_only, std::vector<StepId>{StepId(0)});
+  EXPECT_EQ(best.steps[2].order_only, std::vector<StepId>{StepId(1)});
 }
 
-TEST_F(ThreeByTwoEngines, DividesTheBytesInOtherWaysToo) {
+TEST_F(ThreeByTwoEngines, ReturnsSeveralDivisionsOfTheBytes) {
   auto const shares = evaluate_schedules(set_, model_, Seconds(1)).shares;
   ASSERT_FALSE(shares.empty());
   for (std::size_t k = 0; k < shares.size(); ++k) {
@@ -151,9 +152,9 @@ TEST_F(ThreeByTwoEngines, DividesTheBytesInOtherWaysToo) {
   }
 }
 
-// Every GPU sends one and receives one at a time: if all may stop and go on later, the fullest port decides (Gonzalez
-// and Sahni, Journal of the ACM 23, 1976). Hundreds of configurations join before that is found.
-TEST(Timetables, OfOneEngineEachAreAsLongAsTheFullestPort) {
+// Every GPU sends one and receives one at a time. With preemption the makespan is that of the busiest port (open shop;
+// Gonzalez and Sahni, Journal of the ACM 23, 1976). Column generation adds hundreds of configurations to find it.
+TEST(Schedules, OfOneEngineEachAreAsLongAsTheBusiestPort) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h200"));
   auto const gpus = model.machine().all(PciKind::Gpu);
@@ -184,15 +185,15 @@ TEST(Timetables, OfOneEngineEachAreAsLongAsTheFullestPort) {
   EXPECT_LE(makespan, least * 1.005);
 }
 
-TEST_F(ThreeByTwoEngines, RunsAsTheTimetableSays) {
+TEST_F(ThreeByTwoEngines, RunsAsScheduled) {
   Draft whole;
   for (auto const& transfer : set_.transfers) whole.shares.push_back({static_cast<double>(transfer.bytes.value())});
   EXPECT_NEAR(evaluate(set_, model_, whole).run.makespan / alone_, 2, 0.01);
-  auto const trial = evaluate_schedules(set_, model_, Seconds(1)).best;
-  ASSERT_TRUE(trial);
-  EXPECT_NEAR(trial->run.makespan / alone_, 1.5, 0.01);
+  auto const best = evaluate_schedules(set_, model_, Seconds(1)).best;
+  ASSERT_TRUE(best);
+  EXPECT_NEAR(best->run.makespan / alone_, 1.5, 0.01);
   Bytes sum{0};
-  for (auto const& step : trial->steps) sum += step.bytes;
+  for (auto const& step : best->steps) sum += step.bytes;
   EXPECT_EQ(sum, 3 * 256_MiB);
 }
 

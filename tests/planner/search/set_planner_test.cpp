@@ -1,4 +1,4 @@
-// What holds of every plan of a set, on small machines and bundled ones.
+// Properties of every plan of a set, on small machines and bundled ones.
 #include "core/planner/search/set_planner.hpp"
 
 #include <gmock/gmock.h>
@@ -35,8 +35,8 @@ std::vector<Request> all_to_all(Machine const& machine, Bytes bytes) {
   return requests;
 }
 
-// Every byte of every transfer moves exactly once, between the right places, after what it waits for.
-void expect_whole(Plan const& plan, std::vector<Request> const& requests, Machine const& machine) {
+// Every byte of every transfer moves exactly once, between the right places, after all transfers that it waits for.
+void expect_complete(Plan const& plan, std::vector<Request> const& requests, Machine const& machine) {
   plan.verify(machine);
   ASSERT_EQ(plan.decisions.size(), requests.size());
   std::vector<std::vector<StepId>> steps(requests.size());
@@ -78,7 +78,7 @@ double worst_slowdown(Model const& model, Plan const& plan) {
   return worst;
 }
 
-TEST(SetPlanner, LeavesWhatNothingImproves) {
+TEST(SetPlanner, KeepsThePlanIfNothingImprovesIt) {
   Model const model(test::machine_of({}));
   auto const& machine = model.machine();
   std::vector<Request> const apart{{.id = "a",
@@ -89,26 +89,26 @@ TEST(SetPlanner, LeavesWhatNothingImproves) {
   EXPECT_EQ(SetPlanner(model).plan(apart, {Objective::Makespan}), Planner(model).plan(apart));
 }
 
-TEST(SetPlanner, EachIsEveryTransferByItself) {
+TEST(SetPlanner, PlansEachTransferByItselfIfAsked) {
   Model const model(bundled_machine("dgx-1-v100"));
   auto const requests = all_to_all(model.machine(), 16_MiB);
   EXPECT_EQ(SetPlanner(model).plan(requests, {Objective::Each}), Planner(model).plan(requests));
 }
 
-// A copy may take NVLink and PCIe at once where both exist (90 and about 25 GB/s).
-TEST(SetPlanner, SplitsALargeCopyAndLeavesASmallOneWhole) {
+// A copy may use NVLink (90 GB/s) and PCIe (about 25 GB/s) at once.
+TEST(SetPlanner, DividesALargeCopyAndNotASmallOne) {
   Model const model(
       test::machine_of({.more_gpu = "copy_engines: 3", .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 2}"}));
   auto const& machine = model.machine();
   Request request{.id = "a", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 1_GiB};
   auto const large = SetPlanner(model).plan({request}, {Objective::Makespan});
   EXPECT_FALSE(large.decisions[0].others.empty());
-  expect_whole(large, {request}, machine);
+  expect_complete(large, {request}, machine);
   request.bytes = 64_KiB;
   EXPECT_TRUE(SetPlanner(model).plan({request}, {Objective::Makespan}).decisions[0].others.empty());
 }
 
-TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
+TEST(SetPlanner, DoesNotDivideCopiesByTheDriver) {
   Model const model(bundled_machine("gn5-8xp100"));
   auto const& machine = model.machine();
   std::vector<Request> requests;
@@ -122,36 +122,35 @@ TEST(SetPlanner, CutsNothingThatTheDriverCopiesByItself) {
   EXPECT_EQ(SetPlanner(model).plan(requests, {Objective::Makespan}).steps.size(), requests.size());
 }
 
-// Below one switch nothing is faster than the peer copy; across sockets two ways through host memory are, by little
-// else.
-TEST(SetPlanner, DividesOnlyWhatGainsByIt) {
+// Below one switch nothing is faster than the peer copy. Across sockets two ways through host memory together are.
+TEST(SetPlanner, DividesOnlyTransfersThatGain) {
   Model const model(bundled_machine("a100x8-pcie-4sw"));
   auto const& machine = model.machine();
   std::vector<Request> const requests{
       {.id = "near", .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 16_MiB},
       {.id = "far", .from = machine.place("gpu1"), .to = machine.place("gpu4"), .bytes = 16_MiB, .after = {0}}};
   auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
-  expect_whole(plan, requests, machine);
+  expect_complete(plan, requests, machine);
   EXPECT_TRUE(plan.decisions[0].others.empty());
   EXPECT_EQ(plan.steps[index(plan.decisions[0].step)].way.mechanism, Mechanism::PcieP2p);
   EXPECT_LE(plan.decisions[1].others.size(), 2U);
 }
 
-// Eight GPUs on NVSwitch, three engines each: in the order of the list all begin with the same three targets.
-TEST(SetPlanner, TakesTurnsWhereAllWouldMeet) {
+// Eight GPUs on NVSwitch with three engines each. In the order of the list all begin with the same three targets.
+TEST(SetPlanner, AvoidsContentionAtTheSameTargets) {
   Model const model(bundled_machine("hgx-h200"));
   auto const requests = all_to_all(model.machine(), 64_MiB);
   auto const each = estimate(model, SetPlanner(model).plan(requests, {Objective::Each}).steps).makespan;
   auto const together = SetPlanner(model).plan(requests, {Objective::Makespan});
-  expect_whole(together, requests, model.machine());
+  expect_complete(together, requests, model.machine());
   auto const time = estimate(model, together.steps).makespan;
   EXPECT_LT(time / each, 0.5);
   EXPECT_LT(lower_bound(together, model)->gap(time), 0.08);
 }
 
-// Two GPUs on NVSwitch. Host memory carries some bytes beside NVLink, but not where a transfer needs it itself:
-// measured, both are slow then.
-TEST(SetPlanner, LeavesHostMemoryToWhoNeedsIt) {
+// Two GPUs on NVSwitch. Host memory carries some bytes beside NVLink, unless a transfer needs it itself: measured, both
+// are slow then.
+TEST(SetPlanner, LeavesHostMemoryToTransfersThatNeedIt) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   Model const model(bundled_machine("h200x2-vm"));
   auto const& machine = model.machine();
@@ -162,7 +161,7 @@ TEST(SetPlanner, LeavesHostMemoryToWhoNeedsIt) {
                                 {.id = "back", .from = gpu1, .to = gpu0, .bytes = 128_MiB}};
   auto const through_host = [&] {
     auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
-    expect_whole(plan, requests, machine);
+    expect_complete(plan, requests, machine);
     return std::count_if(plan.steps.begin(), plan.steps.end(),
                          [](Step const& step) { return step.way.mechanism == Mechanism::HostStaged; });
   };
@@ -173,7 +172,7 @@ TEST(SetPlanner, LeavesHostMemoryToWhoNeedsIt) {
 
 class RandomSets : public testing::TestWithParam<char const*> {};
 
-TEST_P(RandomSets, AreWholeAndNeverWorseThanEachAlone) {
+TEST_P(RandomSets, AreCompleteAndNeverSlowerThanEachAlone) {
   Model const model(bundled_machine(GetParam()));
   SetPlanner const planner(model);
   auto const gpus = model.machine().all(PciKind::Gpu);
@@ -193,13 +192,13 @@ TEST_P(RandomSets, AreWholeAndNeverWorseThanEachAlone) {
     }
     auto const each = planner.plan(requests, {Objective::Each});
     auto const together = planner.plan(requests, {Objective::Makespan});
-    expect_whole(together, requests, model.machine());
+    expect_complete(together, requests, model.machine());
     EXPECT_LE(estimate(model, together.steps).makespan, estimate(model, each.steps).makespan);
     auto const quick = planner.plan(requests, {Objective::Makespan, Effort::Quick});
-    expect_whole(quick, requests, model.machine());
+    expect_complete(quick, requests, model.machine());
     EXPECT_LE(estimate(model, quick.steps).makespan, estimate(model, each.steps).makespan);
     auto const fair = planner.plan(requests, {Objective::Slowdown});
-    expect_whole(fair, requests, model.machine());
+    expect_complete(fair, requests, model.machine());
     bool const free = std::all_of(requests.begin(), requests.end(), [](auto const& r) { return r.after.empty(); });
     if (!free) continue;
     EXPECT_LE(worst_slowdown(model, fair), worst_slowdown(model, each) * (1 + 1e-9));
@@ -210,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Bundled, RandomSets,
                          testing::Values("dgx-1-v100", "dgx-1-p100", "hgx-h200", "a100x8-pcie-4sw", "rtx6000pro-x8-bcm",
                                          "rtx3090-x8", "ac922", "gh200x4", "dgx-2", "hgx-h100-4gpu"));
 
-// Every pair of eight GPUs on a mesh of NVLink, which only the costly drafts bring near the bound.
+// Every pair of eight GPUs on a mesh of NVLink. Only the costly drafts come near the lower bound.
 TEST(QuickPlans, GainMoreThanHalfOfWhatFullOnesDo) {
   Model const model(bundled_machine("dgx-1-p100"));
   SetPlanner const planner(model);

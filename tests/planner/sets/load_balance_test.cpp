@@ -1,4 +1,4 @@
-// The heuristic that divides bytes over ways.
+// The heuristic that divides bytes over options.
 #include "core/planner/sets/load_balance.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::vector<SetMember> all_of(TransferSet const& set) {
   return together;
 }
 
-TransferSet to_and_fro(Model const& model, Bytes bytes) {
+TransferSet exchange(Model const& model, Bytes bytes) {
   auto const& machine = model.machine();
   return transfer_set(
       Planner(model).plan({{.id = "there", .from = machine.place("gpu0"), .to = machine.place("gpu3"), .bytes = bytes},
@@ -28,11 +28,11 @@ TransferSet to_and_fro(Model const& model, Bytes bytes) {
       model);
 }
 
-// What says whether a time is enough stops early, when shares are found or none can be.
-TEST(Balance, IsWithinWhatItTakes) {
+// can_balance_within stops early, when shares are found or none can be.
+TEST(LoadBalance, IsWithinItsOwnTimeAndNotHalf) {
   Model const model(test::machine_of({.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 1}"}));
   for (auto const bytes : {1_MiB, 64_MiB, 1_GiB}) {
-    auto const set = to_and_fro(model, bytes);
+    auto const set = exchange(model, bytes);
     auto const together = all_of(set);
     auto const longest = balance_load(together, model).longest;
     EXPECT_TRUE(can_balance_within(longest * 1.000001, together, model));
@@ -40,9 +40,9 @@ TEST(Balance, IsWithinWhatItTakes) {
   }
 }
 
-TEST(Balance, OfOneWayEachIsThatOfTheFullest) {
+TEST(LoadBalance, OfOneOptionEachIsTheBusiestResource) {
   Model const model(test::machine_of({}));
-  auto set = to_and_fro(model, 64_MiB);
+  auto set = exchange(model, 64_MiB);
   for (std::size_t i = 0; i < set.transfers.size(); ++i) {
     set.transfers[i].options = {set.transfers[i].options[set.default_option[i]]};
     set.default_option[i] = 0;
