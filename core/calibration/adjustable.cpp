@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/model/figures.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/overheads.hpp"
 
 namespace lanewise {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
-#include "core/model/parameter.hpp"
+#include "core/model/resources/parameter.hpp"
 
 namespace lanewise {
 

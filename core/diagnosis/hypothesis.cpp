@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/machine/path_class.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/io/error.hpp"
-#include "core/model/parameter.hpp"
+#include "core/model/resources/parameter.hpp"
 
 namespace lanewise {
 namespace {

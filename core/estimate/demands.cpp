@@ -8,7 +8,7 @@
 #include "core/estimate/inter_step_costs.hpp"
 #include "core/io/error.hpp"
 #include "core/model/lowering/path_builder.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "core/plan/ll_protocol.hpp"
 #include "core/rules/conditions.hpp"
 
@@ -34,7 +34,7 @@ Demand ll_demand(Model const& model, Step step) {
   step.way.drive = Drive::Push;
   auto demand = demand_of(model, step);
   constexpr double kLLOverhead = 2;
-  PathBuilder(model, demand).scale_uses(kLLOverhead);
+  PathBuilder(model.lowering_target(), demand).scale_uses(kLLOverhead);
   demand.cap = demand.cap * (1 / kLLOverhead);
   demand.path = demand.path * kLLOverhead;
   return demand;
@@ -53,7 +53,7 @@ Demand demand_of(Model const& model, Step const& step) {
   }
   auto demand = model.lower(step.from, step.to, step.bytes, step.op, step.way);
   if (step.reduces) {
-    PathBuilder path(model, demand);
+    PathBuilder path(model.lowering_target(), demand);
     if (auto const gpu = gpu_at(model.machine(), step.to)) path.use_device_memory(*gpu, 2);
   }
   return demand;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/estimate/demands.hpp"
-#include "core/model/figures.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "core/plan/fused_kernel.hpp"
 #include "core/rules/conditions.hpp"
 

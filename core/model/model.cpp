@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 
 #include "core/model/lowering/lowering.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
 
+LoweringTarget Model::lowering_target() const { return {machine(), resources(), assumed_}; }
+
 Demand Model::lower(Place const& from, Place const& to, Bytes bytes, Op op, Way const& way) const {
   Demand demand;
-  Lowering(*this, demand, from, to, bytes, op, way).lower();
+  Lowering(lowering_target(), demand, from, to, bytes, op, way).lower();
   return demand;
 }
 
@@ -88,11 +88,7 @@ Seconds Model::handover(Place const& made_at, Way const& before, Way const& afte
 }
 
 Bytes Model::best_chunk(Bytes bytes, Seconds gap, BytesPerSecond rate) {
-  constexpr std::int64_t kMinChunk = 64 << 10;
-  constexpr std::int64_t kMaxChunk = 16 << 20;
-  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * gap.value() * rate.value());
-  auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kMinChunk, kMaxChunk);
-  return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bounded))));
+  return lanewise::best_chunk(bytes, gap, rate);
 }
 
 std::string Model::name_of(Hop const& hop) const {

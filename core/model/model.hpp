@@ -10,11 +10,13 @@
 #include <string>
 
 #include "core/machine/machine.hpp"
-#include "core/model/demand.hpp"
-#include "core/model/resources.hpp"
+#include "core/model/resources/demand.hpp"
+#include "core/model/resources/resources.hpp"
 #include "core/rules/mechanism.hpp"
 
 namespace lanewise {
+
+struct LoweringTarget;  // core/model/lowering/path_builder.hpp
 
 class Model {
  public:
@@ -38,6 +40,9 @@ class Model {
   [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id) const {
     return facts_->resources.capacity(id, assumed_);
   }
+
+  // The parts that a PathBuilder works on. They live as long as this model.
+  [[nodiscard]] LoweringTarget lowering_target() const;
 
   // The demand of moving `bytes` this way. The way must fit the places: a relay for a relay form, staging memory for a
   // staged form, NICs for network forms. The rules decide whether it is legal. Throws PlanError when there is no route.

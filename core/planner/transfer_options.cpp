@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/model/figures.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/overheads.hpp"
 
 namespace lanewise {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/machine/path_class.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 #include "core/units/text.hpp"
 #include "core/view/dot_lines.hpp"
 #include "core/view/node_kinds.hpp"

@@ -5,8 +5,8 @@
 
 #include "core/estimate/demands.hpp"
 #include "core/estimate/estimate.hpp"
-#include "core/model/figures.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "core/rules/conditions.hpp"
 #include "tests/support/bundled.hpp"

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "core/model/overheads.hpp"
 #include "core/model/quirks.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise {

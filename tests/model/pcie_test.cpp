@@ -1,9 +1,9 @@
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/model/demand.hpp"
-#include "core/model/network.hpp"
+#include "core/model/resources/demand.hpp"
+#include "core/model/resources/network.hpp"
 
 namespace lanewise {
 namespace {

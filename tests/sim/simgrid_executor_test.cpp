@@ -9,7 +9,7 @@
 
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "core/planner/planner.hpp"
 
 namespace lanewise::sim {

@@ -7,19 +7,18 @@ Seconds Lowering::engine_start(PciId gpu) const {
   auto const* part = machine_.part_of(gpu);
   bool const direct = way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Nvlink;
   bool const with_host = direct && (std::holds_alternative<NumaId>(from_) || std::holds_alternative<NumaId>(to_));
-  return (with_host ? figures::host_copy_start(part) : figures::copy_start(part)) *
-         model_.assumed()(Parameter::EngineStart);
+  return (with_host ? figures::host_copy_start(part) : figures::copy_start(part)) * assumed_(Parameter::EngineStart);
 }
 
 Seconds Lowering::chunk_gap(PciId gpu) const {
-  return figures::chunk_gap(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart);
+  return figures::chunk_gap(machine_.part_of(gpu)) * assumed_(Parameter::EngineStart);
 }
 
 // An engine that first waits for another engine's event. One constant: no part gives a figure for it.
-Seconds Lowering::event_start() const { return overheads::kCopyEngineStart * model_.assumed()(Parameter::EngineStart); }
+Seconds Lowering::event_start() const { return overheads::kCopyEngineStart * assumed_(Parameter::EngineStart); }
 
 Seconds Lowering::kernel_start(PciId gpu) const {
-  return figures::kernel_start(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart);
+  return figures::kernel_start(machine_.part_of(gpu)) * assumed_(Parameter::EngineStart);
 }
 
 // A copy engine of `gpu` starts, or a kernel on it.
@@ -28,7 +27,7 @@ void Lowering::start_on(PciId gpu) {
   bool const peers = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p;
   bool const between_gpus = std::holds_alternative<PciId>(from_) && std::holds_alternative<PciId>(to_);
   if (peers && between_gpus && op_ == Op::Copy && way_.drive == Drive::Pull)
-    add_busy_start(figures::pulled_start(machine_.part_of(gpu)) * model_.assumed()(Parameter::EngineStart));
+    add_busy_start(figures::pulled_start(machine_.part_of(gpu)) * assumed_(Parameter::EngineStart));
   if (by_kernel()) return;
   if (way_.mechanism == Mechanism::NvlinkRelay || (way_.mechanism == Mechanism::Nvlink && between_gpus))
     hold_peer_engine(gpu);

@@ -5,7 +5,7 @@
 
 #include "core/io/error.hpp"
 #include "core/model/lowering/path_builder.hpp"
-#include "core/model/network.hpp"
+#include "core/model/resources/network.hpp"
 
 namespace lanewise {
 

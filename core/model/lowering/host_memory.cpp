@@ -6,7 +6,7 @@
 
 #include "core/io/error.hpp"
 #include "core/model/lowering/lowering.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise {
 
@@ -140,7 +140,7 @@ void Lowering::local() {
   if (auto const g = gpu(from_)) {
     path_.hop(HopKind::Function, static_cast<std::uint32_t>(index(*g)));
     path_.use(resources_.device_memory(*g), 2);  // read and written; without this figure the copy has no cost
-    add_busy_start(figures::local_copy_start(machine_.part_of(*g)) * model_.assumed()(Parameter::EngineStart));
+    add_busy_start(figures::local_copy_start(machine_.part_of(*g)) * assumed_(Parameter::EngineStart));
     hold_engine(*g);
     return;
   }
@@ -171,7 +171,7 @@ void Lowering::device_dma() {
                                    : path_.memory_to_device(std::get<NumaId>(from_), device);
   auto const* part = machine_.part_of(device);
   if (source != nullptr && part != nullptr && part->nic.message_rate)  // writes only: reads are limited by their tags
-    path_.limit(way_.access.each / (1.0 / *part->nic.message_rate) * model_.assumed()(Parameter::NetworkRate),
+    path_.limit(way_.access.each / (1.0 / *part->nic.message_rate) * assumed_(Parameter::NetworkRate),
                 Cap::MessageRate);
 }
 
@@ -187,7 +187,7 @@ void Lowering::add_pageable_copies() {
 
 // Unified Memory moves blocks of 2 MiB; each takes the time of its bytes and of the driver's work.
 void Lowering::limit_page_migration() {
-  auto const factor = 1 / model_.assumed()(Parameter::PageMigration);
+  auto const factor = 1 / assumed_(Parameter::PageMigration);
   bool const faults = op_ == Op::Fault;
   demand_.start += faults ? overheads::kFirstFault * factor : host_time(overheads::kHostSubmit);
   auto const rate = path_.rate();

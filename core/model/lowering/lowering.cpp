@@ -68,7 +68,7 @@ void Lowering::apply_override() {
     demand_.cap = kUnlimited;
     auto const uses = std::exchange(demand_.uses, {});
     for (auto use : uses) {
-      auto const capacity = model_.capacity(use.resource);
+      auto const capacity = resources_.capacity(use.resource, assumed_);
       if (!capacity) continue;
       if (*capacity / use.weight.ratio() < *entry.bandwidth)
         use.weight = Weight::floor_of(*capacity / *entry.bandwidth);

@@ -6,26 +6,30 @@
 #include <variant>
 
 #include "core/machine/machine.hpp"
-#include "core/model/demand.hpp"
-#include "core/model/figures.hpp"
 #include "core/model/lowering/path_builder.hpp"
-#include "core/model/model.hpp"
-#include "core/model/overheads.hpp"
-#include "core/model/resources.hpp"
+#include "core/model/resources/demand.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/overheads.hpp"
+#include "core/model/resources/resources.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/rules/mechanism.hpp"
 
 namespace lanewise {
 
+// The chunk size with which a two-stage pipeline finishes first: see Model::best_chunk().
+Bytes best_chunk(Bytes bytes, Seconds gap, BytesPerSecond rate);
+
 class Lowering {
  public:
-  // Fills `demand`, which must be empty. The way must fit the places (see Model::lower).
-  Lowering(Model const& model, Demand& demand, Place const& from, Place const& to, Bytes bytes, Op op, Way const& way)
-      : model_(model),
-        machine_(model.machine()),
-        resources_(model.resources()),
+  // Fills `demand`, which must be empty. The way must fit the places (see Model::lower()).
+  Lowering(LoweringTarget const& target, Demand& demand, Place const& from, Place const& to, Bytes bytes, Op op,
+           Way const& way)
+      : target_(target),
+        machine_(target.machine),
+        resources_(target.resources),
+        assumed_(target.assumed),
         demand_(demand),
-        path_(model, demand),
+        path_(target, demand),
         from_(from),
         to_(to),
         bytes_(bytes),
@@ -50,7 +54,7 @@ class Lowering {
   [[nodiscard]] Seconds chunk_gap(PciId gpu) const;
   [[nodiscard]] Seconds event_start() const;
   [[nodiscard]] Seconds kernel_start(PciId gpu) const;
-  [[nodiscard]] Seconds host_time(Seconds time) const { return time * model_.assumed()(Parameter::HostWork); }
+  [[nodiscard]] Seconds host_time(Seconds time) const { return time * assumed_(Parameter::HostWork); }
   void hold_engine(PciId gpu) { demand_.engines.push_back(resources_.copy_engines(gpu)); }
   void hold_peer_engine(PciId gpu) { demand_.engines.push_back(resources_.peer_copy_engines(gpu)); }
   // A start during which an engine or a core can do nothing else.
@@ -68,7 +72,7 @@ class Lowering {
   // Routes a leg over a demand of its own. `route` takes a PathBuilder and returns the latency.
   template <class Route>
   [[nodiscard]] Leg measure_leg(Demand& alone, Route route) const {
-    PathBuilder builder(model_, alone);
+    PathBuilder builder(target_, alone);
     auto const latency = route(builder);
     return {latency, builder.rate()};
   }
@@ -139,9 +143,10 @@ class Lowering {
   void set_first_use_cost();
   void apply_override();
 
-  Model const& model_;
+  LoweringTarget target_;
   Machine const& machine_;
   Resources const& resources_;
+  Assumptions const& assumed_;
   Demand& demand_;
   PathBuilder path_;
   Place const& from_;

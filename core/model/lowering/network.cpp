@@ -8,7 +8,7 @@ using namespace literals;
 void Lowering::limit_message_rate(PciId nic) {
   auto const* part = machine_.part_of(nic);
   if (part != nullptr && part->nic.message_rate && bytes_ > 0_B)
-    path_.limit(bytes_ / (1.0 / *part->nic.message_rate) * model_.assumed()(Parameter::NetworkRate), Cap::MessageRate);
+    path_.limit(bytes_ / (1.0 / *part->nic.message_rate) * assumed_(Parameter::NetworkRate), Cap::MessageRate);
 }
 
 Lowering::NetworkEnd Lowering::source_end() {
@@ -73,7 +73,7 @@ Seconds Lowering::flush_latency(PciId nic, PciId gpu) const {
   bool const orders_itself = part == nullptr || compute_capability(*part).value_or(9.0) >= 9.0;
   if (orders_itself) return Seconds(0);
   Demand unused;
-  return PathBuilder(model_, unused).peer(gpu, nic, true);
+  return PathBuilder(target_, unused).peer(gpu, nic, true);
 }
 
 void Lowering::network() {
@@ -117,7 +117,7 @@ void Lowering::limit_rdma_reads() {
   for (auto const& nic : {way_.nic_from, way_.nic_to}) {
     auto const* part = nic ? machine_.part_of(*nic) : nullptr;
     if (part != nullptr && part->nic.read_bandwidth)
-      path_.limit(*part->nic.read_bandwidth * model_.assumed()(Parameter::NetworkRate), Cap::RdmaRead);
+      path_.limit(*part->nic.read_bandwidth * assumed_(Parameter::NetworkRate), Cap::RdmaRead);
   }
 }
 
@@ -126,7 +126,7 @@ void Lowering::limit_queue_pairs() {
   for (auto const& nic : {way_.nic_from, way_.nic_to}) {
     auto const* part = nic ? machine_.part_of(*nic) : nullptr;
     if (part == nullptr || !part->nic.queue_pair_bandwidth) continue;
-    path_.limit(*part->nic.queue_pair_bandwidth * (way_.queue_pairs * model_.assumed()(Parameter::NetworkRate)),
+    path_.limit(*part->nic.queue_pair_bandwidth * (way_.queue_pairs * assumed_(Parameter::NetworkRate)),
                 Cap::QueuePair);
   }
 }

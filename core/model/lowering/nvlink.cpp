@@ -3,7 +3,7 @@
 
 #include "core/io/error.hpp"
 #include "core/model/lowering/lowering.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise {
 

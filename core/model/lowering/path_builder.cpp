@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "core/model/figures.hpp"
-#include "core/model/model.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/overheads.hpp"
 
 namespace lanewise {
-
-PathBuilder::PathBuilder(Model const& model, Demand& demand)
-    : machine_(model.machine()), resources_(model.resources()), assumed_(model.assumed()), demand_(demand) {}
 
 void PathBuilder::scale_uses(double factor) {
   for (auto& use : demand_.uses) use.weight = Weight::floor_of(use.weight.ratio() * factor);

@@ -5,15 +5,23 @@
 #include <optional>
 
 #include "core/machine/machine.hpp"
-#include "core/model/demand.hpp"
-#include "core/model/resources.hpp"
+#include "core/model/resources/demand.hpp"
+#include "core/model/resources/parameter.hpp"
+#include "core/model/resources/resources.hpp"
 #include "core/rules/mechanism.hpp"
 #include "core/rules/peer_route.hpp"
 
 namespace lanewise {
 
-class Model;
 struct CpuLink;
+
+// What a step is lowered on: a machine, its resources, and the factors on its parameters. All three must outlive the
+// lowering. Model::lowering_target() gives those of a model.
+struct LoweringTarget {
+  Machine const& machine;
+  Resources const& resources;
+  Assumptions const& assumed;
+};
 
 // What one core of the memory's CPU copies, in bytes per second, from this memory.
 BytesPerSecond core_copy(Machine const& machine, NumaId memory);
@@ -25,7 +33,8 @@ enum class NvlinkUse : std::uint8_t { Copy, Store, Load };
 // fabric between the ends), and when a route gets longer than a Demand can hold.
 class PathBuilder {
  public:
-  PathBuilder(Model const& model, Demand& demand);
+  PathBuilder(LoweringTarget const& target, Demand& demand)
+      : machine_(target.machine), resources_(target.resources), assumed_(target.assumed), demand_(demand) {}
   // SMs read in cache lines, whatever the device's read request size.
   void read_in_cache_lines() { by_cache_line_ = true; }
   // How the device's DMA to host memory, added next, is divided into pieces.

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/model/lowering/lowering.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise {
 
@@ -166,14 +166,14 @@ void Lowering::add_bar1_remaps(PciId from, PciId to, bool pulled) {
 void Lowering::bar_copy() {
   if (auto const g = gpu(from_)) {
     path_.device_to_memory(*g, way_.staging.value_or(machine_.numa_of(*g)));  // its time is in the figure below
-    demand_.start += overheads::kBarReadStart * model_.assumed()(Parameter::BarAccess);
-    path_.limit(overheads::kBarReadRate * model_.assumed()(Parameter::BarAccess), Cap::BarRead);
+    demand_.start += overheads::kBarReadStart * assumed_(Parameter::BarAccess);
+    path_.limit(overheads::kBarReadRate * assumed_(Parameter::BarAccess), Cap::BarRead);
     add_bar1_remaps(*g, *g, true);
   }
   if (auto const g = gpu(to_)) {
     demand_.path += path_.memory_to_device(way_.staging.value_or(machine_.numa_of(*g)), *g);
-    demand_.start += overheads::kBarWriteStart * model_.assumed()(Parameter::BarAccess);
-    path_.limit(overheads::kBarWriteRate * model_.assumed()(Parameter::BarAccess), Cap::BarWrite);
+    demand_.start += overheads::kBarWriteStart * assumed_(Parameter::BarAccess);
+    path_.limit(overheads::kBarWriteRate * assumed_(Parameter::BarAccess), Cap::BarWrite);
     add_bar1_remaps(*g, *g, false);
   }
 }

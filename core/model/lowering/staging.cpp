@@ -1,5 +1,8 @@
 // Copies through host memory in two legs: a pipelined ring of chunks of ours, the driver's, or one whole buffer.
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
 #include "core/model/lowering/lowering.hpp"
 
@@ -7,13 +10,19 @@ namespace lanewise {
 
 using namespace literals;
 
+Bytes best_chunk(Bytes bytes, Seconds gap, BytesPerSecond rate) {
+  constexpr std::int64_t kMinChunk = 64 << 10;
+  constexpr std::int64_t kMaxChunk = 16 << 20;
+  auto const ideal = std::sqrt(static_cast<double>(bytes.value()) * gap.value() * rate.value());
+  auto const bounded = std::clamp(static_cast<std::int64_t>(ideal), kMinChunk, kMaxChunk);
+  return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bounded))));
+}
+
 // Both legs of a ring of chunks run at once; a chunk must arrive whole before it goes on.
 void Lowering::pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg, Seconds gap) {
   auto const rate = path_.rate();
   demand_.path += latency;
-  demand_.chunk = way_.chunk > 0_B ? way_.chunk
-                  : rate           ? Model::best_chunk(bytes_, gap, *rate)
-                                   : overheads::kDefaultChunk;
+  demand_.chunk = way_.chunk > 0_B ? way_.chunk : rate ? best_chunk(bytes_, gap, *rate) : overheads::kDefaultChunk;
   if (!rate || !first_leg) return;
   auto const chunk = demand_.chunk;
   auto const first_chunk = std::min(chunk, bytes_);

@@ -13,7 +13,7 @@
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/machine/fingerprint.hpp"
-#include "core/model/figures.hpp"
+#include "core/model/resources/figures.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/planner.hpp"

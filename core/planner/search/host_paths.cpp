@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/model/parameter.hpp"
+#include "core/model/resources/parameter.hpp"
 #include "core/planner/sets/load_balance.hpp"
 #include "core/planner/sets/search_limits.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
-#include "core/model/overheads.hpp"
+#include "core/model/resources/overheads.hpp"
 #include "core/plan/plan_json.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"

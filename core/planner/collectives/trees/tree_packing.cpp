@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "core/model/figures.hpp"
+#include "core/model/resources/figures.hpp"
 #include "core/planner/collectives/direct_ways.hpp"
 #include "core/planner/collectives/trees/arborescence.hpp"
 #include "core/rules/conditions.hpp"

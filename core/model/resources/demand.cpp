@@ -1,4 +1,4 @@
-#include "core/model/demand.hpp"
+#include "core/model/resources/demand.hpp"
 
 #include <array>
 

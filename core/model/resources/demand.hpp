@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "core/machine/machine.hpp"
-#include "core/model/inline_vector.hpp"
-#include "core/model/parameter.hpp"
+#include "core/model/resources/inline_vector.hpp"
+#include "core/model/resources/parameter.hpp"
 #include "core/units/quantity.hpp"
 
 namespace lanewise {

@@ -1,4 +1,4 @@
-#include "core/model/network.hpp"
+#include "core/model/resources/network.hpp"
 
 #include <algorithm>
 

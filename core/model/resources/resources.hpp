@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
-#include "core/model/demand.hpp"
-#include "core/model/parameter.hpp"
+#include "core/model/resources/demand.hpp"
+#include "core/model/resources/parameter.hpp"
 
 namespace lanewise {
 

@@ -1,14 +1,14 @@
-#include "core/model/resources.hpp"
+#include "core/model/resources/resources.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/machine/path_class.hpp"
-#include "core/model/figures.hpp"
-#include "core/model/network.hpp"
-#include "core/model/overheads.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/model/resources/network.hpp"
+#include "core/model/resources/overheads.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise {
 namespace {

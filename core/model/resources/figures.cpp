@@ -1,7 +1,7 @@
-#include "core/model/figures.hpp"
+#include "core/model/resources/figures.hpp"
 
-#include "core/model/overheads.hpp"
-#include "core/model/pcie.hpp"
+#include "core/model/resources/overheads.hpp"
+#include "core/model/resources/pcie.hpp"
 
 namespace lanewise::figures {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/model/parameter.hpp"
+#include "core/model/resources/parameter.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/model/pcie.hpp"
+#include "core/model/resources/pcie.hpp"
 
 #include <algorithm>
 
