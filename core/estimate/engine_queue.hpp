@@ -11,7 +11,9 @@ namespace lanewise {
 class EngineQueue {
  public:
   // `demands`: one a step; they must outlive the queue.
-  EngineQueue(Resources const& resources, std::span<Demand const> demands);
+  EngineQueue(Resources const& resources, std::span<Demand const> demands) : demands_(demands) {
+    for (std::size_t i = 0; i < resources.engine_count(); ++i) free_.push_back(resources.at(EngineId(i)).slots);
+  }
 
   // Calls start(step) if its engines are free; else the step waits, first come, first served.
   template <class Start>
@@ -32,9 +34,23 @@ class EngineQueue {
   }
 
   // For callers with a queue of their own. take(): all of the step's engines or none.
-  [[nodiscard]] bool are_free(std::size_t step) const;
-  bool take(std::size_t step);
-  void release(std::size_t step);
+  [[nodiscard]] bool are_free(std::size_t step) const {
+    for (auto const engine : demands_[step].engines)
+      if (free_[index(engine)] <= 0) return false;
+    return true;
+  }
+  bool take(std::size_t step) {
+    auto const& engines = demands_[step].engines;
+    for (std::size_t k = 0; k < engines.size(); ++k) {
+      if (free_[index(engines[k])]-- > 0) continue;
+      for (std::size_t back = 0; back <= k; ++back) ++free_[index(engines[back])];
+      return false;
+    }
+    return true;
+  }
+  void release(std::size_t step) {
+    for (auto const engine : demands_[step].engines) ++free_[index(engine)];
+  }
   [[nodiscard]] std::vector<int> const& free_slots() const { return free_; }  // by EngineId
 
  private:

@@ -35,8 +35,6 @@ Json way_json(Way const& way, Machine const& machine) {
   return json;
 }
 
-// --------------------------------------------------------------------------------------------------------- and back
-
 template <class T>
 T parsed(Parsed<T> const& result) {
   if (!result.value) throw InputError("not a plan: " + result.problem);
@@ -100,8 +98,8 @@ Json region_json(Region const& region, std::vector<Buffer> const& buffers) {
   return {{"buffer", buffers.at(index(region.buffer)).name}, {"offset", region.offset.value()}};
 }
 
-// What only some steps have: a place within buffers, a reduction, work.
-void add_extras(Json& item, Step const& step, std::vector<Buffer> const& buffers) {
+// Keys that only some steps have.
+void add_optional_keys(Json& item, Step const& step, std::vector<Buffer> const& buffers) {
   if (step.offset > Bytes(0)) item["offset"] = step.offset.value();
   for (auto const before : step.order_only) item["order_only"].push_back(index(before));
   if (step.reads) item["reads"] = region_json(*step.reads, buffers);
@@ -145,15 +143,28 @@ std::optional<Region> region_from(Json const& json, char const* key, std::vector
   return Region{BufferId(found - buffers.begin()), Bytes(json.at(key).at("offset").get<std::int64_t>())};
 }
 
-void read_extras(Step& step, Json const& item, std::vector<Buffer> const& buffers) {
+void read_optional_keys(Step& step, Json const& item, std::vector<Buffer> const& buffers) {
   step.offset = Bytes(item.value("offset", std::int64_t{0}));
-  for (auto const* key : {"order_only", "turns"})
+  for (auto const* key : {"order_only", "turns"})  // plan/2, plan/1
     for (auto const& before : item.value(key, Json::array()))
       step.order_only.push_back(StepId(before.get<std::uint32_t>()));
   step.reads = region_from(item, "reads", buffers);
   step.writes = region_from(item, "writes", buffers);
   step.reduces = item.value("reduces", false);
   if (item.contains("work_us")) step.work = from_microseconds(item.at("work_us"));
+}
+
+Step step_from(Json const& json, std::vector<Buffer> const& buffers, Machine const& machine) {
+  Step step;
+  step.transfer = json.at("transfer");
+  step.from = machine.place(json.at("from").get<std::string>());
+  step.to = machine.place(json.at("to").get<std::string>());
+  step.bytes = Bytes(json.at("bytes").get<std::int64_t>());
+  step.op = parsed(parse_op(json.at("op").get<std::string>()));
+  step.way = way_from(json.at("way"), machine);
+  for (auto const& before : json.at("after")) step.after.push_back(StepId(before.get<std::uint32_t>()));
+  read_optional_keys(step, json, buffers);
+  return step;
 }
 
 Candidate candidate_from(Json const& json, Machine const& machine) {
@@ -174,6 +185,14 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
   candidate.binding = json.value("binding", std::string());
   return candidate;
+}
+
+Decision decision_from(Json const& json, Machine const& machine) {
+  Decision decision{json.at("transfer"), StepId(json.at("step").get<std::uint32_t>()), {}, json.at("chosen"), {}};
+  for (auto const& piece : json.value("others", Json::array()))
+    decision.others.push_back({StepId(piece.at("step").get<std::uint32_t>()), piece.at("candidate")});
+  for (auto const& candidate : json.at("candidates")) decision.candidates.push_back(candidate_from(candidate, machine));
+  return decision;
 }
 
 }  // namespace
@@ -218,7 +237,7 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
     item["way"] = way_json(step.way, machine);
     item["after"] = Json::array();
     for (auto const before : step.after) item["after"].push_back(index(before));
-    add_extras(item, step, plan.buffers);
+    add_optional_keys(item, step, plan.buffers);
     json["steps"].push_back(std::move(item));
   }
   json["decisions"] = Json::array();
@@ -250,26 +269,8 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
           region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);
       plan.collectives.push_back({item.at("id"), collective_from(item, machine), first->buffer});
     }
-    for (auto const& item : json.at("steps")) {
-      Step step;
-      step.transfer = item.at("transfer");
-      step.from = machine.place(item.at("from").get<std::string>());
-      step.to = machine.place(item.at("to").get<std::string>());
-      step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
-      step.op = parsed(parse_op(item.at("op").get<std::string>()));
-      step.way = way_from(item.at("way"), machine);
-      for (auto const& before : item.at("after")) step.after.push_back(StepId(before.get<std::uint32_t>()));
-      read_extras(step, item, plan.buffers);
-      plan.steps.push_back(std::move(step));
-    }
-    for (auto const& item : json.at("decisions")) {
-      Decision decision{item.at("transfer"), StepId(item.at("step").get<std::uint32_t>()), {}, item.at("chosen"), {}};
-      for (auto const& piece : item.value("others", Json::array()))
-        decision.others.push_back({StepId(piece.at("step").get<std::uint32_t>()), piece.at("candidate")});
-      for (auto const& candidate : item.at("candidates"))
-        decision.candidates.push_back(candidate_from(candidate, machine));
-      plan.decisions.push_back(std::move(decision));
-    }
+    for (auto const& item : json.at("steps")) plan.steps.push_back(step_from(item, plan.buffers, machine));
+    for (auto const& item : json.at("decisions")) plan.decisions.push_back(decision_from(item, machine));
     plan.verify(machine);
     return plan;
   } catch (Json::exception const& error) {
