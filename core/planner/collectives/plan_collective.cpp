@@ -17,7 +17,7 @@
 #include "core/planner/collectives/cut_bounds.hpp"
 #include "core/planner/collectives/rings.hpp"
 #include "core/planner/planner.hpp"
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/solver/linear_program.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
-#include "core/planner/schedules/pricing_bound.hpp"
+#include "core/planner/schedules/configuration_bound.hpp"
 #include "core/planner/schedules/schedule_limits.hpp"
 #include "core/planner/schedules/slice_order.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // The admission policies that drafts are tried with.
 #include "core/estimate/estimate.hpp"
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 
 namespace lanewise {
 

@@ -4,7 +4,7 @@
 
 #include "core/planner/search/draft_search.hpp"
 #include "core/planner/search/host_paths.hpp"
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,8 +6,8 @@
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/schedules/scheduled_trials.hpp"
 #include "core/planner/search/local_search.hpp"
+#include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
-#include "core/planner/sets/search_limits.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/model/resources/parameter.hpp"
+#include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
-#include "core/planner/sets/search_limits.hpp"
 
 namespace lanewise {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/planner/search/admission.hpp"
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 #include "core/planner/sets/start_order.hpp"
 
 namespace lanewise {

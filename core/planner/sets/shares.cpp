@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 
 namespace lanewise {
 

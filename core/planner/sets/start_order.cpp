@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/planner/sets/search_limits.hpp"
+#include "core/planner/search_limits.hpp"
 
 namespace lanewise {
 namespace {

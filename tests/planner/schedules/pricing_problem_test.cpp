@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/machine/catalogue.hpp"
-#include "core/planner/schedules/pricing_bound.hpp"
 #include "core/planner/planner.hpp"
+#include "core/planner/schedules/configuration_bound.hpp"
 #include "core/solver/linear_program.hpp"
 
 namespace lanewise {

@@ -1,5 +1,5 @@
 // What moves side by side can be worth no more: branch and bound against what can be counted by hand.
-#include "core/planner/schedules/pricing_bound.hpp"
+#include "core/planner/schedules/configuration_bound.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/planner/schedules/pricing_bound.hpp"
+#include "core/planner/schedules/configuration_bound.hpp"
 
 #include <algorithm>
 #include <limits>
