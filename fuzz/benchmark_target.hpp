@@ -1,5 +1,5 @@
 #pragma once
-// What the targets of readers of benchmarks share: any text is a measurement that reads back equal, or a
+// Shared by the targets of benchmark readers. The property: any text gives a measurement that reads back equal, or a
 // lanewise::Error.
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fuzzes the reader of calibrations and what is made of them: any text is a calibration or a lanewise::Error, what was
-// read is written as a file that reads back to the same, and it fits a machine or is refused.
+// Fuzzes the reader and the writer of calibrations. The property: any text is a calibration or a lanewise::Error; a
+// calibration reads back the same, and applies to a machine or is refused.
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   using namespace lanewise;
   static Catalogue catalogue({});
   static Machine const machine = catalogue.machine_from(SourceText::from_memory("machine.yaml", kMachine));
-  static auto const its = fingerprint(machine);
+  static auto const machine_fingerprint = fingerprint(machine);
   std::string const text(data, data + size);
   try {
     auto calibration = read_calibration(SourceText::from_memory("fuzz.yaml", text));
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const again = write_calibration(read_calibration(SourceText::from_memory("written.yaml", written)));
     if (again != written) throw std::logic_error("a calibration does not read back the same:\n" + written);
     calibration.machine = machine.name;
-    calibration.fingerprint = its;
+    calibration.fingerprint = machine_fingerprint;
     auto changed = machine;
     apply(calibration, changed);
     Model const model(std::move(changed));

@@ -1,5 +1,5 @@
-// Fuzzes the reader of measurement files and what is made of them: any text is a measurement or a lanewise::Error, and
-// a measurement that was read can be held against a machine, and survives its own file.
+// Fuzzes the reader and the writer of measurement files. The property: any text is a measurement or a lanewise::Error;
+// a measurement can be compared with a machine, and reads back equal.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,4 @@
-// Fuzzes the reader of PCI configuration space: as much as there is, and the same filled up to all 4096 bytes.
+// Fuzzes the reader of PCI configuration space, with the input as it is and padded with zeros to all 4096 bytes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Parts that were not read are never called off.
+// What was not read must stay unknown, never off.
 void check(lanewise::hw::PciConfig const& config) {
   if (config.acs.known != config.has_extended) std::abort();
   if (!config.has_capabilities && config != lanewise::hw::PciConfig{}) std::abort();
@@ -20,10 +20,10 @@ void check(lanewise::hw::PciConfig const& config) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  constexpr std::size_t kWhole = 4096;
-  std::vector<std::uint8_t> bytes(data, data + std::min(size, kWhole));
+  constexpr std::size_t kConfigSpaceSize = 4096;
+  std::vector<std::uint8_t> bytes(data, data + std::min(size, kConfigSpaceSize));
   check(lanewise::hw::read_pci_config(bytes));
-  bytes.resize(kWhole);
+  bytes.resize(kConfigSpaceSize);
   check(lanewise::hw::read_pci_config(bytes));
   return 0;
 }

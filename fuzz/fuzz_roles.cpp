@@ -1,5 +1,5 @@
-// Fuzzes the reader of roles files: any text is a list of roles or a lanewise::Error, and what was read is written so
-// that it reads back.
+// Fuzzes the reader and the writer of roles files. The property: any text is a list of roles or a lanewise::Error, and
+// roles read back equal.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

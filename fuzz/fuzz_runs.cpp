@@ -1,4 +1,4 @@
-// Fuzzes the reader of recorded runs, and of the traces in them: any text is such a file or a lanewise::Error.
+// Fuzzes the reader of recorded runs and their traces. The property: any text is such a file or a lanewise::Error.
 #include <cstddef>
 #include <cstdint>
 #include <string>

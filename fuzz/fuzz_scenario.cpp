@@ -1,5 +1,5 @@
-// Fuzzes the reader of scenario files: any text is a scenario or a lanewise::Error, and a scenario that was read can be
-// put to a machine.
+// Fuzzes the reader of scenario files. The property: any text is a scenario or a lanewise::Error, and a scenario can be
+// resolved on a machine.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// The command `lanewise import` from outside: what it writes, where, and what it leaves behind when it fails.
+// Tests `lanewise import` from outside: what it writes, where, and that a failure leaves nothing behind.
 #include <sys/wait.h>
 #include <array>
 #include <cstdio>

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the importers share.
+// Shared by the tests of importers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace lanewise {
 
 inline Catalogue bundled() { return Catalogue({LANEWISE_SOURCE_DIR "/topologies"}); }
 
-// An importer's machine must survive its own file.
+// Expects that a machine file written from an importer's machine reads back equal.
 inline void expect_reads_back(Machine const& machine, Catalogue& catalogue) {
   auto const yaml = write_machine(machine);
   try {

@@ -1,4 +1,4 @@
-// The program from outside: exit codes, JSON, help, what it loads, what it does with broken files, what is bundled.
+// Tests the program from outside: exit codes, JSON, help, loaded libraries, broken files, bundled data.
 #include <sys/wait.h>
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ Outcome run(std::string const& arguments, std::string const& environment = "") {
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }
-// With what it says on stderr.
+// The same, with standard error in the output.
 Outcome run_both(std::string const& arguments) { return run(arguments + " 2>&1"); }
 
 std::string read(fs::path const& path) {

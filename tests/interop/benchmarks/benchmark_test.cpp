@@ -1,4 +1,4 @@
-// Readers of what benchmarks print; every sample is our own, in the tools' formats.
+// Tests the readers of benchmark output; all samples are our own, in the tools' formats.
 #include "core/interop/benchmarks/benchmark.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Topology files of real machines, where a folder of them lies beside the source tree.
+// Reads topology files of real machines, if there is a folder of them beside the source tree.
 #include <filesystem>
 
 #include "core/interop/machines/nccl/topology.hpp"
