@@ -23,7 +23,7 @@ TEST(MakespanTogether, OfOneIsItsCost) {
   EXPECT_NEAR(makespan_together(model, {one})->value(), alone(model, one), 1e-12);
 }
 
-// Both into one GPU: its port carries the bytes of both.
+// Both go to one GPU, whose port carries the bytes of both.
 TEST(MakespanTogether, TwoShareAPort) {
   Model const model(bundled().machine("h200x8-vm"));
   auto const a = released(model, "gpu0", "gpu1", Bytes(64 << 20));
@@ -33,8 +33,8 @@ TEST(MakespanTogether, TwoShareAPort) {
   EXPECT_NEAR(both - latency, 2 * (alone(model, a) - latency), 1e-9);
 }
 
-// The short one ends first, and the long one has the port to itself from then on.
-TEST(MakespanTogether, WhoIsLeftHasItAll) {
+// The short one ends first; then the long one has the port to itself.
+TEST(MakespanTogether, TheRemainingOneHasTheWholePort) {
   Model const model(bundled().machine("h200x8-vm"));
   auto const long_one = released(model, "gpu0", "gpu1", Bytes(96 << 20));
   auto const short_one = released(model, "gpu2", "gpu1", Bytes(32 << 20));
@@ -43,7 +43,7 @@ TEST(MakespanTogether, WhoIsLeftHasItAll) {
   EXPECT_NEAR(makespan_together(model, {long_one, short_one})->value(), latency + (128 << 20) / rate, 1e-9);
 }
 
-TEST(MakespanTogether, QueuesAreForTheSimulator) {
+TEST(MakespanTogether, TransfersThatQueueNeedTheSimulator) {
   Model const model(bundled().machine("h200x8-vm"));
   auto const one = released(model, "gpu0", "gpu1", Bytes(1 << 20));
   EXPECT_FALSE(makespan_together(model, {one, one}).has_value());  // one engine for copies to peers

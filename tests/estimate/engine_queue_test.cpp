@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// An engine of each GPU of h200x2-vm that has one slot.
+// Takes the engine of each GPU of h200x2-vm that copies to peers: it has one slot.
 class EngineQueueTest : public testing::Test {
  protected:
   EngineQueueTest() : machine_(test::bundled().machine("h200x2-vm")), model_(machine_) {
@@ -44,7 +44,7 @@ class EngineQueueTest : public testing::Test {
   std::optional<EngineQueue> queue_;
 };
 
-TEST_F(EngineQueueTest, StartsTheFirstThatCame) {
+TEST_F(EngineQueueTest, StartsStepsInTheOrderTheyCame) {
   demand({{0}, {0}, {0}});
   EXPECT_THAT(started_by_ready(0), ElementsAre(0));
   EXPECT_THAT(started_by_ready(2), IsEmpty());
