@@ -34,7 +34,7 @@ class FlowSet {
   void remove_never_binding();
 
   std::vector<double> capacities_;
-  std::vector<Sharing::Use> uses_;  // of all flows, one behind the other
+  std::vector<Sharing::Use> uses_;  // of all flows, one after another
   std::vector<Sharing::Flow> flows_;
 };
 

@@ -30,7 +30,7 @@ class InterStepCosts {
   // The GPU whose engine or kernel carries out a step; nullopt where a CPU does.
   [[nodiscard]] std::optional<PciId> gpu_of_agent(Step const& step) const;
 
-  // The wait before a step behind what it waits for, at nominal engine start times.
+  // The wait between the end of the steps before a step and its own start, at nominal engine start times.
   [[nodiscard]] Seconds wait_before(std::size_t step);
   [[nodiscard]] Seconds wait_of_kernel(Step const& step) const;
   [[nodiscard]] Seconds wait_of_copy(std::size_t step);

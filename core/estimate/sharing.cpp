@@ -16,13 +16,13 @@ constexpr double kMinSpare = 0.01;
 
 // The part of each capacity that all flows at once would take at the rates that they have alone.
 std::vector<double> max_utilisations(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {
-  std::vector<double> most(capacities.size(), 0);
+  std::vector<double> utilisation(capacities.size(), 0);
   for (auto const& flow : flows) {
     auto alone = flow.cap;
     for (auto const& use : flow.uses) alone = std::min(alone, capacities[use.resource] / use.weight);
-    for (auto const& use : flow.uses) most[use.resource] += use.weight * alone / capacities[use.resource];
+    for (auto const& use : flow.uses) utilisation[use.resource] += use.weight * alone / capacities[use.resource];
   }
-  return most;
+  return utilisation;
 }
 
 }  // namespace
@@ -88,12 +88,12 @@ std::vector<bool> never_binding(std::vector<double> const& capacities, std::span
     }
     for (auto const& use : flow.uses) part[use.resource] = 0;
   }
-  auto const most = max_utilisations(capacities, flows);
+  auto const utilisation = max_utilisations(capacities, flows);
   std::vector<bool> never(capacities.size(), false);
   for (std::size_t resource = 0; resource < never.size(); ++resource)
-    never[resource] =
-        most[resource] < 1 - kMinSpare || std::any_of(known[resource].fuller.begin(), known[resource].fuller.end(),
-                                                      [&](std::uint32_t other) { return !never[other]; });
+    never[resource] = utilisation[resource] < 1 - kMinSpare ||
+                      std::any_of(known[resource].fuller.begin(), known[resource].fuller.end(),
+                                  [&](std::uint32_t other) { return !never[other]; });
   return never;
 }
 

@@ -33,7 +33,7 @@ class Sharing {
 
  private:
   std::vector<double> capacities_;
-  std::vector<double> left_;     // of each capacity, beside the flows that have their rate
+  std::vector<double> left_;     // of each capacity, after the flows that have their rate
   std::vector<double> weights_;  // for each resource, the sum over the flows that still rise
   std::vector<double> full_at_;  // for each resource, the rate of these flows at which it is full
   std::vector<std::uint32_t> used_;

@@ -66,13 +66,13 @@ LongestPaths longest_paths(Dag const& dag, std::span<double const> lengths) {
     for (auto const next : dag.successors(node))
       if (auto const head = paths.head[node] + lengths[node]; head >= paths.head[next]) {
         paths.head[next] = head;
-        paths.before[next] = node;
+        paths.predecessor[next] = node;
       }
   for (auto it = order.rbegin(); it != order.rend(); ++it)
     for (auto const next : dag.successors(*it))
       if (auto const tail = lengths[next] + paths.tail[next]; tail >= paths.tail[*it]) {
         paths.tail[*it] = tail;
-        paths.behind[*it] = next;
+        paths.successor[*it] = next;
       }
   return paths;
 }

@@ -75,13 +75,13 @@ std::vector<Dag::Node> order_by_sweeps(Dag const& dag);
 // For each node, the number of edges on the longest path that ends there.
 std::vector<std::size_t> levels(Dag const& dag);
 
-// Longest paths where a node is as long as `lengths` says.
+// The longest paths through each node; the length of a path is the sum of its nodes' `lengths`.
 struct LongestPaths {
   static constexpr auto kNone = static_cast<std::size_t>(-1);
-  std::vector<double> head;         // the longest path that ends just before a node
-  std::vector<double> tail;         // and the longest that begins just behind it
-  std::vector<std::size_t> before;  // the node before it on the first of these, or kNone
-  std::vector<std::size_t> behind;  // the node behind it on the second, or kNone
+  std::vector<double> head;              // the length of the longest path up to a node, without it
+  std::vector<double> tail;              // and of the longest path from it on, without it
+  std::vector<std::size_t> predecessor;  // the node before it on the first path, or kNone
+  std::vector<std::size_t> successor;    // the node after it on the second path, or kNone
 };
 // Of equally long paths, the one through the predecessor last in topological order, and through the last successor.
 LongestPaths longest_paths(Dag const& dag, std::span<double const> lengths);

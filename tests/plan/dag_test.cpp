@@ -76,15 +76,15 @@ TEST(Dag, LongestPathsAddUpTheNodesOnThem) {
   auto const paths = longest_paths(two_branches(), lengths);
   EXPECT_THAT(paths.head, ElementsAre(0, 0, 1, 8, 12, 0));
   EXPECT_THAT(paths.tail, ElementsAre(22, 20, 20, 16, 0, 0));
-  EXPECT_THAT(paths.before, ElementsAre(kNone, kNone, 0, 1, 3, kNone));
-  EXPECT_THAT(paths.behind, ElementsAre(2, 3, 3, 4, kNone, kNone));
+  EXPECT_THAT(paths.predecessor, ElementsAre(kNone, kNone, 0, 1, 3, kNone));
+  EXPECT_THAT(paths.successor, ElementsAre(2, 3, 3, 4, kNone, kNone));
 }
 
 TEST(Dag, EquallyLongPathsGoThroughTheLast) {
   std::vector<double> const lengths(4, 1);
   auto const paths = longest_paths(dag(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}), lengths);
-  EXPECT_EQ(paths.before[3], 2);
-  EXPECT_EQ(paths.behind[0], 2);
+  EXPECT_EQ(paths.predecessor[3], 2);
+  EXPECT_EQ(paths.successor[0], 2);
 }
 
 TEST(Dag, AncestorsReachAnyDistance) {

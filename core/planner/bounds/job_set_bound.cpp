@@ -164,8 +164,8 @@ class Bounding {
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       nodes_[n].head = paths.head[n];
       nodes_[n].tail = paths.tail[n];
-      nodes_[n].before = paths.before[n];
-      nodes_[n].behind = paths.behind[n];
+      nodes_[n].before = paths.predecessor[n];
+      nodes_[n].behind = paths.successor[n];
     }
   }
 
