@@ -142,7 +142,7 @@ void plan_set(benchmark::State& state, PlannedSet const& set) {
 void matrix_simulated(benchmark::State& state, char const* name) {
   Model const model(machine_named(name));
   sim::SimGridExecutor executor(model);
-  MatrixQuestion question;
+  MatrixQuery question;
   question.bytes = 256_MiB;
   for (auto const gpu : model.machine().all(PciKind::Gpu)) question.places.emplace_back(gpu);
   measure(state, [&] { benchmark::DoNotOptimize(make_matrix(model, question, &executor)); });
@@ -151,9 +151,9 @@ void matrix_simulated(benchmark::State& state, char const* name) {
 void check(benchmark::State& state, char const* file) {
   auto const source = SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "scenarios" / file);
   auto catalogue = fresh_catalogue();
-  CheckWorld const world{[&](std::string const& name) { return catalogue.machine(name); },
-                         [](Model const& model) { return std::make_unique<sim::SimGridExecutor>(model); }, catalogue,
-                         "sim"};
+  CheckContext const world{[&](std::string const& name) { return catalogue.machine(name); },
+                           [](Model const& model) { return std::make_unique<sim::SimGridExecutor>(model); }, catalogue,
+                           "sim"};
   measure(state, [&] { benchmark::DoNotOptimize(check_scenario(read_scenario(source), world)); });
 }
 

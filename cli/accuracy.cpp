@@ -6,6 +6,7 @@
 #include "core/accuracy/accuracy.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
+#include "core/view/accuracy_text.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -30,7 +31,7 @@ void run(Session& session, Options const& options) {
       return session.catalogue.machine(
           own.empty() ? (std::filesystem::is_regular_file(beside) ? beside.string() : m.machine) : own);
     };
-    AccuracyWorld const world{
+    AccuracyContext const world{
         .machine = machine,
         .override_machine = [&](Machine& m) { session.apply_settings(m); },
         .executor = sim::make_executor_if_available,

@@ -7,6 +7,7 @@
 #include "core/calibration/calibrate.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
+#include "core/view/calibration_text.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

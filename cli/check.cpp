@@ -18,6 +18,8 @@
 #include "core/verdict/recorded_run.hpp"
 #include "core/verdict/scenario_check.hpp"
 #include "core/verdict/soft_nic.hpp"
+#include "core/view/both_modes_text.hpp"
+#include "core/view/verdict_text.hpp"
 #include "launch/soft_nodes.hpp"
 
 namespace lanewise::cli {
@@ -115,7 +117,7 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios c
   if (mode == "hw") recorded = recorded_runs(given, session, options);
   std::vector<ScenarioVerdict> verdicts;
   for (std::size_t i = 0; i < given.scenarios.size(); ++i) {
-    CheckWorld world{
+    CheckContext world{
         [&](std::string const& name) { return session.machine_named_in(given.files[i].parent_path(), name); },
         [&](Model const& model) { return make_executor(mode, model, options.hardware); },
         session.catalogue,
@@ -126,10 +128,10 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios c
         {}};
     if (mode == "hw")
       world.recorded = [&](std::string const& scenario, std::string const& variant,
-                           Plan const& plan) -> std::optional<RanPlan> {
+                           Plan const& plan) -> std::optional<CompletedRun> {
         if (!recorded.has(plan)) return std::nullopt;
         auto const& run = recorded_run(recorded.runs, scenario, variant, plan);
-        return RanPlan{run.trace, run.regrets};
+        return CompletedRun{run.trace, run.regrets};
       };
     verdicts.push_back(check_scenario(given.scenarios[i], world));
   }

@@ -7,6 +7,7 @@
 #include "cli/session.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/comparison.hpp"
+#include "core/view/comparison_text.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -5,8 +5,9 @@
 
 #include "cli/benchmark_options.hpp"
 #include "cli/session.hpp"
-#include "core/diagnosis/judgement.hpp"
+#include "core/diagnosis/diagnosis.hpp"
 #include "core/interop/benchmarks/measured_input.hpp"
+#include "core/view/diagnosis_text.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -25,17 +26,17 @@ void run(Session& session, JudgeOptions const& options) {
   auto const measurement = read_measured_input(
       source, [&] { return session.machine(); }, options.benchmark.parsed());
   auto const described = session.catalogue.machine(session.machine_name);
-  AccuracyWorld const world{.machine = [&](Measurement const&) { return described; },
-                            .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
-                            .executor = sim::make_executor_if_available,
-                            .catalogue = session.catalogue};
-  auto const judgement = diagnose(measurement, world);
+  AccuracyContext const world{.machine = [&](Measurement const&) { return described; },
+                              .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
+                              .executor = sim::make_executor_if_available,
+                              .catalogue = session.catalogue};
+  auto const diagnosis = diagnose(measurement, world);
   if (session.json)
-    fmt::print("{}\n", judgement_json(judgement).dump(2));
+    fmt::print("{}\n", diagnosis_json(diagnosis).dump(2));
   else
-    fmt::print("{}", judgement_text(judgement));
+    fmt::print("{}", diagnosis_text(diagnosis));
   for (auto const& note : measurement.notes) fmt::print(stderr, "note: {}\n", note);
-  if (judgement.worst() == Grade::Fail) session.exit_code = ExitCode::ExpectationFailed;
+  if (diagnosis.worst() == Grade::Fail) session.exit_code = ExitCode::ExpectationFailed;
 }
 
 }  // namespace

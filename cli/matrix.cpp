@@ -6,6 +6,7 @@
 #include "cli/session.hpp"
 #include "core/explain/matrix.hpp"
 #include "core/explain/places.hpp"
+#include "core/view/matrix_text.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -21,7 +22,7 @@ struct MatrixOptions {
 
 void run(Session& session, MatrixOptions const& options) {
   Model const model(session.machine());
-  MatrixQuestion question;
+  MatrixQuery question;
   question.metric = argument(parse_metric(options.metric));
   auto const usual = question.metric == Metric::Latency ? "16 B" : "256 MiB";
   question.bytes = argument(parse_bytes(options.bytes.empty() ? usual : options.bytes));

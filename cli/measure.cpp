@@ -36,7 +36,7 @@ Worklist wanted(MeasureOptions const& options) {
   Worklist list;
   list.singles = options.only != "patterns";
   list.patterns = options.only != "singles";
-  list.most = argument(parse_bytes(options.max_size));
+  list.max_bytes = argument(parse_bytes(options.max_size));
   return list;
 }
 
@@ -105,8 +105,8 @@ void run(Session& session, MeasureOptions const& options) {
   InterruptScope const interruptible;
   Progress progress;
   auto const save = [&](Measurement const& so_far) { write_file(options.output, to_json(so_far).dump(1) + "\n"); };
-  MeasuringWatch const watch{[&](MeasuringProgress const& now) { progress.show(now); }, save,
-                             [&](std::string const& why) { progress.say("left out: " + why); }};
+  MeasuringObserver const watch{[&](MeasuringProgress const& now) { progress.show(now); }, save,
+                                [&](std::string const& why) { progress.say("left out: " + why); }};
   try {
     measurement = measure(model, *meter, series, std::move(measurement), watch);
   } catch (Interrupted const&) {

@@ -6,6 +6,7 @@
 #include "cli/session.hpp"
 #include "core/explain/set_report.hpp"
 #include "core/io/error.hpp"
+#include "core/view/set_report_text.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -22,7 +23,7 @@ void run(Session& session, ReportOptions const& options) {
   auto const effort = argument(parse_effort(options.effort));
   std::vector<SetResult> results;
   auto const add = [&](Machine const& machine) {
-    auto of_machine = judge_sets(Model(machine), bytes, effort, sim::make_executor);
+    auto of_machine = evaluate_sets(Model(machine), bytes, effort, sim::make_executor);
     results.insert(results.end(), of_machine.begin(), of_machine.end());
   };
   bool const one = !session.machine_name.empty();

@@ -12,8 +12,10 @@
 #include "core/io/json.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/verdict/comparison.hpp"
+#include "core/verdict/optimality_json.hpp"
 #include "core/verdict/run_ranges.hpp"
-#include "core/view/optimality.hpp"
+#include "core/view/comparison_text.hpp"
+#include "core/view/optimality_text.hpp"
 #include "core/view/plan_text.hpp"
 #include "sim/sim_library.hpp"
 
@@ -55,7 +57,7 @@ void run(Session& session, RunOptions& options) {
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   // The ranges of a collective would take hundreds of runs of a long plan.
   if (options.mode == "sim" && !plan.collective && plan.collectives.empty())
-    add_ranges(trace, plan, model, sim::make_executor);
+    add_trace_ranges(trace, plan, model, sim::make_executor);
   report_wrong_data(session, trace);
   auto const bound = lower_bound(plan, model);
   auto json = to_json(trace);

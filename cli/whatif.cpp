@@ -6,6 +6,7 @@
 #include "core/explain/places.hpp"
 #include "core/explain/whatif.hpp"
 #include "core/io/error.hpp"
+#include "core/view/whatif_text.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -21,7 +22,7 @@ void run(Session& session, WhatifOptions const& options) {
   if (session.settings.empty()) throw InputError("no change is given; add --set, such as --set acs=on");
   Model const before(session.machine_before_settings());
   Model const after(session.machine());
-  WhatIfQuestion const question{
+  WhatIfQuery const question{
       options.places.empty() ? all_endpoints(before.machine()) : places_named(before.machine(), options.places),
       argument(parse_bytes(options.bytes)), Bytes(16), argument(parse_op(options.op))};
   if (question.bytes == Bytes(0)) throw InputError("--bytes: a transfer must have more than 0 bytes");

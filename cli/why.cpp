@@ -5,8 +5,10 @@
 
 #include "cli/planning_options.hpp"
 #include "cli/session.hpp"
-#include "core/explain/why.hpp"
-#include "core/explain/why_run.hpp"
+#include "core/explain/choice_explanation.hpp"
+#include "core/explain/run_explanation.hpp"
+#include "core/view/why_run_text.hpp"
+#include "core/view/why_text.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -19,7 +21,7 @@ struct WhyOptions {
   std::string op = "copy";
 };
 
-void explain_transfer(Session& session, WhyOptions const& options) {
+void print_choice_explanation(Session& session, WhyOptions const& options) {
   if (!session.machine_name.empty())
     throw InputError("--on is for scenarios; write the machine first: why MACHINE FROM TO");
   if (options.to.empty()) throw InputError("the destination is missing: why MACHINE FROM TO");
@@ -31,17 +33,17 @@ void explain_transfer(Session& session, WhyOptions const& options) {
                         .to = machine.place(options.to),
                         .bytes = argument(parse_bytes(options.bytes)),
                         .op = argument(parse_op(options.op))};
-  auto const explanation = explain(model, request);
+  auto const explanation = explain_choice(model, request);
   if (session.json)
     fmt::print("{}\n", why_json(explanation, machine).dump(2));
   else
     fmt::print("{}", why_text(explanation, machine));
 }
 
-void explain_run(Session& session, WhyOptions const& options) {
+void print_run_explanation(Session& session, WhyOptions const& options) {
   auto const [model, plan, replan] = prepare(session, options.input);
   auto const trace = sim::make_executor(model)->run(plan);
-  auto const explanation = explain(plan, trace, model, Replanning{replan, sim::make_executor});
+  auto const explanation = explain_run(plan, trace, model, Replanner{replan, sim::make_executor});
   if (session.json)
     fmt::print("{}\n", why_run_json(explanation, model.machine()).dump(2));
   else
@@ -49,12 +51,12 @@ void explain_run(Session& session, WhyOptions const& options) {
 }
 
 void run(Session& session, WhyOptions const& options) {
-  if (!options.from.empty()) return explain_transfer(session, options);
+  if (!options.from.empty()) return print_choice_explanation(session, options);
   std::error_code error;
   if (!std::filesystem::is_regular_file(options.input.file, error))
     throw InputError(fmt::format("'{}' is not a scenario file; for a machine, name two places: why MACHINE FROM TO",
                                  options.input.file));
-  explain_run(session, options);
+  print_run_explanation(session, options);
 }
 
 }  // namespace

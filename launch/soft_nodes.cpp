@@ -143,7 +143,7 @@ std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::
     throw DeviceError(fmt::format("mpirun of {} on {}", scenarios.cluster, finished.nodes), finished.code,
                       finished.output);
   auto runs = recorded_runs_from_json(parse_json(SourceText::load(record.string()), "runs/1"));
-  for (auto& run : runs) run.trace.environment[kNodesKey] = finished.nodes;
+  for (auto& run : runs) run.trace.environment[kNodesEnvironmentKey] = finished.nodes;
   return runs;
 }
 

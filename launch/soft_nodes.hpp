@@ -21,8 +21,8 @@ struct NodeScenarios {
 inline constexpr char kNodesAuto[] = "auto", kNodesHere[] = "here", kNodesEmulated[] = "emulator";
 
 // Runs `lanewise check --mode hw` with further arguments on the nodes of a soft cluster. Where the nodes were is said
-// in each trace's environment, under kNodesKey. Throws MissingError when there is no way to have such nodes, and
-// DeviceError with what they printed when they fail.
+// in each trace's environment, under kNodesEnvironmentKey. Throws MissingError when there is no way to have such nodes,
+// and DeviceError with what they printed when they fail.
 std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const& where,
                                            std::vector<std::string> const& arguments);
 

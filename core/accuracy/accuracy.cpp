@@ -7,12 +7,12 @@
 #include <map>
 
 #include "core/calibration/observations.hpp"
+#include "core/estimate/plan_parameters.hpp"
 #include "core/io/error.hpp"
 #include "core/machine/part_fields.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/measurement/measured_transfer.hpp"
 #include "core/units/statistics.hpp"
-#include "core/verdict/run_ranges.hpp"
 
 namespace lanewise {
 namespace {
@@ -51,7 +51,7 @@ void withhold(Machine& machine, Withheld const& withheld) {
 // One model for each list of settings.
 class Bench {
  public:
-  Bench(Measurement const& measurement, AccuracyWorld const& world) : measurement_(measurement), world_(world) {}
+  Bench(Measurement const& measurement, AccuracyContext const& world) : measurement_(measurement), world_(world) {}
 
   struct Stand {
     explicit Stand(Machine machine) : model(std::move(machine)), planner(model), intervals(model) {}
@@ -97,13 +97,13 @@ class Bench {
   }
 
   Measurement const& measurement_;
-  AccuracyWorld const& world_;
+  AccuracyContext const& world_;
   std::vector<std::pair<std::vector<Setting>, std::unique_ptr<Stand>>> stands_;
 };
 
-class PointJudge {
+class PointEvaluator {
  public:
-  PointJudge(Bench& bench, Bench::Stand& stand, MeasuredSeries const& series)
+  PointEvaluator(Bench& bench, Bench::Stand& stand, MeasuredSeries const& series)
       : bench_(bench), stand_(stand), series_(series) {}
 
   PointResult evaluate(MeasuredPoint const& point) {
@@ -221,9 +221,9 @@ class PointJudge {
 
 // --------------------------------------------------------------------------------------------------------------- facts
 
-class FactJudge {
+class FactEvaluator {
  public:
-  FactJudge(Bench::Stand& stand, MeasuredFact const& fact) : stand_(stand), fact_(fact) {
+  FactEvaluator(Bench::Stand& stand, MeasuredFact const& fact) : stand_(stand), fact_(fact) {
     request_.from = place_at(stand.model.machine(), fact.flow.from, fact.pos);
     request_.to = place_at(stand.model.machine(), fact.flow.to, fact.pos);
     request_.bytes = fact.bytes;
@@ -300,7 +300,7 @@ std::optional<double> PointResult::error() const {
   return std::abs(*predicted / measured - 1);
 }
 
-MeasurementResult evaluate(Measurement const& measurement, AccuracyWorld const& world) {
+MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const& world) {
   MeasurementResult result{measurement.name,
                            measurement.title,
                            measurement.machine,
@@ -314,7 +314,7 @@ MeasurementResult evaluate(Measurement const& measurement, AccuracyWorld const& 
   Bench bench(measurement, world);
   for (auto const& series : measurement.series) {
     auto& stand = bench.under(series.settings, series.pos);
-    PointJudge evaluate(bench, stand, series);
+    PointEvaluator evaluate(bench, stand, series);
     for (auto const& point : series.points) {
       result.points.push_back(evaluate.evaluate(point));
       result.points.back().doubtful = measurement.doubtful.empty() ? series.doubtful : measurement.doubtful;
@@ -322,7 +322,7 @@ MeasurementResult evaluate(Measurement const& measurement, AccuracyWorld const& 
     }
   }
   for (auto const& fact : measurement.facts) {
-    result.facts.push_back(FactJudge(bench.under(fact.settings, fact.pos), fact).evaluate());
+    result.facts.push_back(FactEvaluator(bench.under(fact.settings, fact.pos), fact).evaluate());
     result.facts.back().doubtful = measurement.doubtful.empty() ? fact.doubtful : measurement.doubtful;
   }
   return result;

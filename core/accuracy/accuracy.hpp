@@ -15,7 +15,7 @@
 namespace lanewise {
 
 // What the judging needs from outside. `executor` may return nullptr where several transfers at once cannot be run.
-struct AccuracyWorld {
+struct AccuracyContext {
   std::function<Machine(Measurement const&)> machine;
   // Changes the machine after the measurement's own settings: what the command line says.
   std::function<void(Machine&)> override_machine = [](Machine&) {};
@@ -87,11 +87,9 @@ struct AccuracySummary {
 };
 
 // Predicts everything. Throws InputError when the measurement speaks of what its machine does not have.
-MeasurementResult evaluate(Measurement const& measurement, AccuracyWorld const& world);
+MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const& world);
 AccuracySummary summarise(std::vector<MeasurementResult> const& results);
 
-std::string accuracy_text(std::vector<MeasurementResult> const& results);
-std::string accuracy_markdown(std::vector<MeasurementResult> const& results);
 // `lanewise: accuracy/1`
 nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& results);
 

@@ -27,20 +27,21 @@ Number number(std::optional<Value> const& value) {
   return value ? number(*value) : std::nullopt;
 }
 
-constexpr Unit unit_of(std::optional<double> const*) { return Unit::Share; }
-constexpr Unit unit_of(std::optional<Seconds> const*) { return Unit::Time; }
-constexpr Unit unit_of(std::optional<BytesPerSecond> const*) { return Unit::Rate; }
+constexpr Dimension unit_of(std::optional<double> const*) { return Dimension::Ratio; }
+constexpr Dimension unit_of(std::optional<Seconds> const*) { return Dimension::Time; }
+constexpr Dimension unit_of(std::optional<BytesPerSecond> const*) { return Dimension::Rate; }
 
 // A key that fills an optional member of a group of a part's figures.
 template <auto Group, auto Member>
-Adjustable figure(PartKind kind, std::string_view key, Parameter parameter, Number (*value)(Part const&),
-                  double most = std::numeric_limits<double>::infinity()) {
+AdjustableFigure figure(PartKind kind, std::string_view key, Parameter parameter, Number (*value)(Part const&),
+                        double upper_limit = std::numeric_limits<double>::infinity()) {
   using Stored = std::remove_cvref_t<decltype((std::declval<Part&>().*Group).*Member)>;
   auto const set = [](Part& part, double to) { (part.*Group).*Member = typename Stored::value_type(to); };
-  return {kind, key, unit_of(static_cast<Stored const*>(nullptr)), parameter, most, false, value, set};
+  return {kind, key, unit_of(static_cast<Stored const*>(nullptr)), parameter, upper_limit, false, value, set};
 }
 template <auto Group, auto Member>
-Adjustable figure(PartKind kind, std::string_view key, Parameter parameter, Number (*value)(Part const&), Shared) {
+AdjustableFigure figure(PartKind kind, std::string_view key, Parameter parameter, Number (*value)(Part const&),
+                        Shared) {
   auto made = figure<Group, Member>(kind, key, parameter, value);
   made.shared = true;
   return made;
@@ -63,7 +64,7 @@ Number between_gpus(Part const& link, double value) {
   return joins ? Number(value) : std::nullopt;
 }
 
-std::vector<Adjustable> all() {
+std::vector<AdjustableFigure> all() {
   return {
       figure<&Part::gpu, &GpuFigures::copy_start>(PartKind::Gpu, "copy_start", Parameter::EngineStart,
                                                   [](Part const& p) { return number(figures::copy_start(&p)); }),
@@ -197,7 +198,7 @@ bool is_copy(Machine const& machine, Part const& part) {
 
 }  // namespace
 
-std::span<Adjustable const> adjustables() {
+std::span<AdjustableFigure const> adjustable_figures() {
   static auto const made = all();
   return made;
 }
@@ -234,14 +235,14 @@ std::vector<std::string> places_of_part(Machine const& machine, std::string_view
   return names;
 }
 
-std::optional<double> Target::value(Machine const& machine) const {
+std::optional<double> CalibrationTarget::value(Machine const& machine) const {
   auto const id = at.empty() ? std::nullopt : part_at(machine, at);
   for (std::size_t i = 0; i < machine.parts.size(); ++i)
     if (id ? index(*id) == i : machine.parts[i].name == part) return figure->value(machine.parts[i]);
   return std::nullopt;
 }
 
-void Target::set(Machine& machine, double value) const {
+void CalibrationTarget::set(Machine& machine, double value) const {
   if (!at.empty()) {
     if (part_at(machine, at)) figure->set(own_part(machine, at), value);
     return;
@@ -254,14 +255,14 @@ void Target::set(Machine& machine, double value) const {
   }
 }
 
-std::string Target::text() const { return fmt::format("{} {}", at.empty() ? part : at, figure->key); }
+std::string CalibrationTarget::text() const { return fmt::format("{} {}", at.empty() ? part : at, figure->key); }
 
-std::vector<Target> targets_of(Machine const& machine, bool shared) {
-  std::vector<Target> targets;
+std::vector<CalibrationTarget> targets_of(Machine const& machine, bool shared) {
+  std::vector<CalibrationTarget> targets;
   for (std::size_t i = 0; i < machine.parts.size(); ++i) {
     auto const& part = machine.parts[i];
     if (!built_in(machine, PartId(i)) || is_copy(machine, part)) continue;
-    for (auto const& figure : adjustables())
+    for (auto const& figure : adjustable_figures())
       if (figure.kind == part.kind && figure.shared == shared && figure.value(part).value_or(0) > 0)
         targets.push_back({&figure, part.name, {}});
   }

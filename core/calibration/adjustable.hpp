@@ -11,28 +11,27 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/resources/parameter.hpp"
+#include "core/units/dimension.hpp"
 
 namespace lanewise {
 
-enum class Unit : std::uint8_t { Share, Time, Rate };
-
 // One key of one kind of part.
-struct Adjustable {
+struct AdjustableFigure {
   PartKind kind;
   std::string_view key;  // as in a part's file
-  Unit unit;
+  Dimension unit;
   Parameter parameter;  // whose range says how far it may be off
-  double most;          // what it cannot exceed; infinity where nothing forbids more
+  double upper_limit;   // what it cannot exceed; infinity where nothing forbids more
   bool shared;          // a limit of what meets there, which few single transfers reach
   // The figure in use, with what stands in where the part is silent; nullopt where the part has no such limit.
   std::optional<double> (*value)(Part const&);
   void (*set)(Part&, double);
 };
-std::span<Adjustable const> adjustables();
+std::span<AdjustableFigure const> adjustable_figures();
 
 // A figure of one part wherever it is built in, or of the one thing called `at`.
-struct Target {
-  Adjustable const* figure = nullptr;
+struct CalibrationTarget {
+  AdjustableFigure const* figure = nullptr;
   std::string part;
   std::string at;  // a function, a socket, or two ends of an NVLink or socket link, "gpu0-gpu1"; empty: the part
 
@@ -41,7 +40,7 @@ struct Target {
   // those come after. Does nothing where the machine has no such part.
   void set(Machine& machine, double value) const;
   [[nodiscard]] std::string text() const;  // "nvlink-4 copy_efficiency", "gpu3 link_utilisation_up"
-  friend bool operator==(Target const&, Target const&) = default;
+  friend bool operator==(CalibrationTarget const&, CalibrationTarget const&) = default;
 };
 
 // The name of the copy of a part that one thing has for itself: "h200-sxm5-141g/gpu3".
@@ -54,6 +53,6 @@ Part& own_part(Machine& machine, std::string_view at);
 std::vector<std::string> places_of_part(Machine const& machine, std::string_view part);
 
 // Every adjustable figure of the parts that are built in, those of `shared` limits or the others.
-std::vector<Target> targets_of(Machine const& machine, bool shared);
+std::vector<CalibrationTarget> targets_of(Machine const& machine, bool shared);
 
 }  // namespace lanewise

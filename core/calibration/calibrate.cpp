@@ -50,7 +50,7 @@ std::vector<double> exponentials(std::vector<double> logs) {
 // Figures of one machine fitted to one set of observations.
 class PartFit {
  public:
-  PartFit(Observations const& observations, Machine const& machine, std::vector<Target> targets)
+  PartFit(Observations const& observations, Machine const& machine, std::vector<CalibrationTarget> targets)
       : observations_(observations), machine_(machine) {
     for (auto& target : targets) add(std::move(target), std::nullopt);
     for (auto const& observation : observations.all()) {
@@ -75,7 +75,7 @@ class PartFit {
     }
   }
 
-  [[nodiscard]] std::vector<Target> const& targets() const { return targets_; }
+  [[nodiscard]] std::vector<CalibrationTarget> const& targets() const { return targets_; }
   [[nodiscard]] FitResult const& result() const { return result_; }
 
   // What the data say of each figure, put into the overlay.
@@ -94,9 +94,10 @@ class PartFit {
   }
 
  private:
-  void add(Target target, std::optional<double> start) {
+  void add(CalibrationTarget target, std::optional<double> start) {
     auto const log_start = start ? *start : std::log(*target.value(machine_));
-    problem_.parameters.push_back({log_start, usual_width(target.figure->parameter), std::log(target.figure->most)});
+    problem_.parameters.push_back(
+        {log_start, usual_width(target.figure->parameter), std::log(target.figure->upper_limit)});
     targets_.push_back(std::move(target));
   }
 
@@ -140,13 +141,13 @@ class PartFit {
     auto const& target = targets_[p];
     auto const unit = target.figure->unit;
     auto const off = kInterval * std::max(kFinestDeviation, result_.deviation[p]);
-    auto const number = [&](double log) { return through_text(std::exp(log)); };
+    auto const number = [&](double log) { return rounded_to_file_digits(std::exp(log)); };
     CalibratedValue const value{.part = target.at.empty() ? target.part : "",
                                 .at = target.at,
                                 .key = std::string(target.figure->key),
                                 .value = number(result_.at[p]),
                                 .low = number(result_.at[p] - off),
-                                .high = number(std::min(result_.at[p] + off, std::log(target.figure->most))),
+                                .high = number(std::min(result_.at[p] + off, std::log(target.figure->upper_limit))),
                                 .points = points_of(p),
                                 .together_with = std::move(partners)};
     return {target, unit, *target.value(machine_), value};
@@ -154,12 +155,12 @@ class PartFit {
 
   // What the data that hang mostly on one thing's figure say of it.
   struct Place {
-    Target own;
+    CalibrationTarget own;
     double middle = 0;  // how far from its part's value they have it, as a logarithm: their median
     double spread = 0;  // standard deviation of that
   };
   struct Odd {
-    Target target;
+    CalibrationTarget target;
     double value;  // logarithms
     double start;
     double sureness;
@@ -183,7 +184,8 @@ class PartFit {
         if (off < kDiffers || sureness < kSureDeviations || !further) continue;
         if (oddest && oddest->sureness >= sureness) continue;
         auto const& parameter = problem_.parameters[p];
-        oddest = {places[i].own, std::min(result_.at[p] + places[i].middle, parameter.most), parameter.start, sureness};
+        oddest = {places[i].own, std::min(result_.at[p] + places[i].middle, parameter.upper_limit), parameter.start,
+                  sureness};
       }
     }
     return oddest;
@@ -196,7 +198,7 @@ class PartFit {
     auto const names = places_of_part(machine_, target.part);
     if (names.size() < 2) return found;
     for (auto const& name : names) {
-      Target const own{target.figure, target.part, name};
+      CalibrationTarget const own{target.figure, target.part, name};
       if (std::find(targets_.begin(), targets_.end(), own) != targets_.end()) continue;
       auto moves = moves_of(p, own);
       if (moves.size() < kFewestPoints) continue;
@@ -210,12 +212,12 @@ class PartFit {
   }
 
   // How far each of the data that hang mostly on one thing's figure would move it.
-  [[nodiscard]] std::vector<double> moves_of(std::size_t p, Target const& own) const {
+  [[nodiscard]] std::vector<double> moves_of(std::size_t p, CalibrationTarget const& own) const {
     constexpr double kStep = 0.01;
     auto targets = targets_;
     targets.push_back(own);
     auto values = exponentials(result_.at);
-    auto const above = std::min(result_.at[p] + kStep, problem_.parameters[p].most);
+    auto const above = std::min(result_.at[p] + kStep, problem_.parameters[p].upper_limit);
     values.push_back(std::exp(above));
     auto const high = observations_.predictions(targets, values);
     values.back() = std::exp(result_.at[p] - kStep);
@@ -230,7 +232,7 @@ class PartFit {
 
   Observations const& observations_;
   Machine const& machine_;
-  std::vector<Target> targets_;
+  std::vector<CalibrationTarget> targets_;
   FitProblem problem_;
   FitResult result_;
 };
@@ -249,8 +251,8 @@ MeasurementStamp stamp_of(CalibrationRequest const& request) {
 }
 
 // The targets and values of all that was fitted; parts before single things, which begin as copies of theirs.
-std::pair<std::vector<Target>, std::vector<double>> in_place(std::vector<FittedFigure> const& figures) {
-  std::pair<std::vector<Target>, std::vector<double>> made;
+std::pair<std::vector<CalibrationTarget>, std::vector<double>> in_place(std::vector<FittedFigure> const& figures) {
+  std::pair<std::vector<CalibrationTarget>, std::vector<double>> made;
   for (bool const of_one : {false, true}) {
     for (auto const& figure : figures) {
       if (figure.target.at.empty() == of_one) continue;
@@ -294,7 +296,7 @@ bool assume_io_dies(Machine& machine, double bytes_per_second) {
 }
 
 // What single transfers are fitted with: also a limit that many cores of a NUMA node together reach by themselves.
-std::vector<Target> targets_of_singles(Observations const& singles, Machine const& machine) {
+std::vector<CalibrationTarget> targets_of_singles(Observations const& singles, Machine const& machine) {
   constexpr double kLower = 0.99;
   auto targets = targets_of(machine, false);
   auto const usual = singles.predictions({}, {});
@@ -324,7 +326,8 @@ void fit_shared(CalibrationRequest const& request, Machine const& machine, Catal
   auto const fitted_with = [&](Machine const& begun) {
     auto tried = outcome;
     auto limits = targets_of(begun, true);  // but for those that single transfers have told
-    std::erase_if(limits, [&](Target const& limit) { return std::ranges::find(known, limit) != known.end(); });
+    std::erase_if(limits,
+                  [&](CalibrationTarget const& limit) { return std::ranges::find(known, limit) != known.end(); });
     PartFit fit(patterns, begun, std::move(limits));
     fit.run();
     fit.report(tried);

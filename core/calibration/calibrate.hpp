@@ -20,8 +20,8 @@ struct CalibrationRequest {
 };
 
 struct FittedFigure {
-  Target target;
-  Unit unit = Unit::Share;
+  CalibrationTarget target;
+  Dimension unit = Dimension::Ratio;
   std::optional<double> before;  // absent: the part had no such limit
   CalibratedValue fitted;
 };
@@ -45,7 +45,6 @@ struct CalibrationOutcome {
 // The machine as its file says it. Throws InputError when the measurement has no figure that can be used.
 CalibrationOutcome calibrate(CalibrationRequest const& request, Machine const& machine, Catalogue& catalogue);
 
-std::string calibration_text(CalibrationOutcome const& outcome);
 // The overlay, with the figures before it and the errors; it reads back as an overlay.
 nlohmann::ordered_json calibration_json(CalibrationOutcome const& outcome);
 

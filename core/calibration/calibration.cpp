@@ -42,9 +42,9 @@ Part const& part_of(CalibratedValue const& value, Machine const& machine) {
                                    did_you_mean_first(value.part, names), fmt::join(names, ", ")));
 }
 
-Adjustable const& figure_of(CalibratedValue const& value, Part const& part) {
+AdjustableFigure const& figure_of(CalibratedValue const& value, Part const& part) {
   std::vector<std::string> keys;
-  for (auto const& figure : adjustables()) {
+  for (auto const& figure : adjustable_figures()) {
     if (figure.kind != part.kind) continue;
     if (figure.key == value.key) return figure;
     keys.emplace_back(figure.key);
@@ -56,28 +56,28 @@ Adjustable const& figure_of(CalibratedValue const& value, Part const& part) {
 
 }  // namespace
 
-std::optional<Unit> unit_of_key(std::string_view key) {
-  for (auto const& figure : adjustables())
+std::optional<Dimension> dimension_of_key(std::string_view key) {
+  for (auto const& figure : adjustable_figures())
     if (figure.key == key) return figure.unit;
   return std::nullopt;
 }
 
-std::string exact_text(Unit unit, double value) {
+std::string exact_text(Dimension unit, double value) {
   auto const rounded = with_digits(value);
-  if (unit == Unit::Share) return shortest_text(rounded);
-  for (auto const& scale : unit == Unit::Time ? kTimes : kRateScales) {
+  if (unit == Dimension::Ratio) return shortest_text(rounded);
+  for (auto const& scale : unit == Dimension::Time ? kTimes : kRateScales) {
     auto const number = with_digits(rounded / scale.factor);
     if (number >= 1 && number < 1000) return fmt::format("{} {}", shortest_text(number), scale.unit);
   }
-  return unit == Unit::Time ? exact_text(Seconds(rounded)) : exact_text(BytesPerSecond(rounded));
+  return unit == Dimension::Time ? exact_text(Seconds(rounded)) : exact_text(BytesPerSecond(rounded));
 }
 
-std::string rounded_text(Unit unit, double value) {
-  if (unit == Unit::Time) return rounded_text(Seconds(value));
-  return unit == Unit::Rate ? rounded_text(BytesPerSecond(value)) : fmt::format("{:.4f}", value);
+std::string rounded_text(Dimension unit, double value) {
+  if (unit == Dimension::Time) return rounded_text(Seconds(value));
+  return unit == Dimension::Rate ? rounded_text(BytesPerSecond(value)) : fmt::format("{:.4f}", value);
 }
 
-double through_text(double value) { return with_digits(value); }
+double rounded_to_file_digits(double value) { return with_digits(value); }
 
 void apply(Calibration const& calibration, Machine& machine) {
   if (calibration.machine != machine.name)
@@ -93,7 +93,7 @@ void apply(Calibration const& calibration, Machine& machine) {
     for (auto const& value : calibration.values) {
       if (value.at.empty() == of_one) continue;
       auto const& part = part_of(value, machine);
-      Target const target{&figure_of(value, part), part.name, value.at};
+      CalibrationTarget const target{&figure_of(value, part), part.name, value.at};
       target.set(machine, value.value);
     }
   }
@@ -118,7 +118,7 @@ nlohmann::ordered_json calibration_tree(Calibration const& calibration) {
                             : Tree{{"at", entry.at}, {"key", entry.key}};
   };
   for (auto const& value : calibration.values) {
-    auto const unit = unit_of_key(value.key).value();
+    auto const unit = dimension_of_key(value.key).value();
     auto item = named(value);
     item["value"] = exact_text(unit, value.value);
     item["low"] = exact_text(unit, value.low);

@@ -62,11 +62,11 @@ std::string write_calibration(Calibration const& calibration);
 void apply(Calibration const& calibration, Machine& machine);
 
 // The unit of a key, or nothing where no part has such an adjustable figure.
-std::optional<Unit> unit_of_key(std::string_view key);
+std::optional<Dimension> dimension_of_key(std::string_view key);
 // "1.23 us", "24.5 GB/s", "0.881": exactly, and rounded for people.
-std::string exact_text(Unit unit, double value);
-std::string rounded_text(Unit unit, double value);
+std::string exact_text(Dimension unit, double value);
+std::string rounded_text(Dimension unit, double value);
 // The nearest number with six digits, which survives the way through a file.
-double through_text(double value);
+double rounded_to_file_digits(double value);
 
 }  // namespace lanewise

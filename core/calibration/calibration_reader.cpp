@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::string> keys() {
   std::vector<std::string> names;
-  for (auto const& figure : adjustables())
+  for (auto const& figure : adjustable_figures())
     if (std::find(names.begin(), names.end(), figure.key) == names.end()) names.emplace_back(figure.key);
   return names;
 }
@@ -135,7 +135,7 @@ class CalibrationReader {
     CalibratedValue value;
     value.pos = {source_.name(), reader.self().line, reader.self().column};
     read_name(reader, value);
-    auto const unit = unit_of_key(value.key);
+    auto const unit = dimension_of_key(value.key);
     value.value = figure(reader, "value", unit);
     value.low = figure(reader, "low", unit);
     value.high = figure(reader, "high", unit);
@@ -152,7 +152,7 @@ class CalibrationReader {
   }
 
   // 0 where the figure is missing or wrong, which is reported.
-  double figure(MapReader& reader, std::string_view key, std::optional<Unit> unit) {
+  double figure(MapReader& reader, std::string_view key, std::optional<Dimension> unit) {
     auto const text = reader.text(key).value_or("");
     if (text.empty() || !unit) return 0;
     auto const taken = [&](auto const& parsed, double value) {
@@ -160,13 +160,13 @@ class CalibrationReader {
         reader.fail(*reader.node(key), fmt::format("'{}': {}", key, parsed.problem));
       else if (!(value > 0))
         reader.fail(*reader.node(key), fmt::format("'{}': more than 0 is needed", key));
-      return through_text(value);
+      return rounded_to_file_digits(value);
     };
-    if (*unit == Unit::Share) {
+    if (*unit == Dimension::Ratio) {
       auto const parsed = parse_ratio(text);
       return taken(parsed, parsed.value.value_or(0));
     }
-    if (*unit == Unit::Time) {
+    if (*unit == Dimension::Time) {
       auto const parsed = parse_seconds(text);
       return taken(parsed, parsed.value.value_or(Seconds(0)).value());
     }

@@ -134,7 +134,7 @@ std::optional<double> Observations::figure(Model const& model, Executor* executo
   return (all / *makespan).value();
 }
 
-std::vector<double> Observations::predictions(std::vector<Target> const& targets,
+std::vector<double> Observations::predictions(std::vector<CalibrationTarget> const& targets,
                                               std::vector<double> const& values) const {
   std::vector<Model> models;
   std::vector<std::unique_ptr<Executor>> executors;

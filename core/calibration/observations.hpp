@@ -42,7 +42,7 @@ class Observations {
   [[nodiscard]] std::map<std::string, int> const& left_out() const { return left_out_; }
 
   // The logarithm of the model's figure of each with these values in place (natural, one for each target).
-  [[nodiscard]] std::vector<double> predictions(std::vector<Target> const& targets,
+  [[nodiscard]] std::vector<double> predictions(std::vector<CalibrationTarget> const& targets,
                                                 std::vector<double> const& values) const;
 
  private:

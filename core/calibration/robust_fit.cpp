@@ -42,7 +42,7 @@ class Fit {
  public:
   Fit(FitProblem const& problem, std::vector<double> from) : problem_(problem), at_(std::move(from)) {
     if (at_.empty())
-      for (auto const& parameter : problem.parameters) at_.push_back(std::min(parameter.start, parameter.most));
+      for (auto const& parameter : problem.parameters) at_.push_back(std::min(parameter.start, parameter.upper_limit));
     residuals_ = residuals_at(at_);
   }
 
@@ -125,7 +125,8 @@ class Fit {
       auto place = at_;
       double longest = 0;
       for (std::size_t p = 0; p < place.size(); ++p) {
-        place[p] = std::min(place[p] + std::clamp(move[p], -kLongestStep, kLongestStep), problem_.parameters[p].most);
+        place[p] =
+            std::min(place[p] + std::clamp(move[p], -kLongestStep, kLongestStep), problem_.parameters[p].upper_limit);
         longest = std::max(longest, std::abs(place[p] - at_[p]));
       }
       auto residuals = residuals_at(place);
@@ -235,7 +236,7 @@ std::vector<std::vector<double>> effects_at(FitProblem const& problem, std::vect
   std::vector<std::vector<double>> effects;
   for (std::size_t p = 0; p < at.size(); ++p) {
     auto place = at;
-    place[p] = std::min(at[p] + kStep, problem.parameters[p].most);
+    place[p] = std::min(at[p] + kStep, problem.parameters[p].upper_limit);
     auto const high = place[p];
     auto effect = problem.predict(place);
     place[p] = at[p] - kStep;

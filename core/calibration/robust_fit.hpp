@@ -24,9 +24,9 @@ std::vector<double> solved(DenseMatrix const& matrix, std::vector<double> right)
 DenseMatrix inverse(DenseMatrix const& matrix);
 
 struct FitParameter {
-  double start = 0;  // logarithm of the figure in use
-  double width = 1;  // standard deviation of what is usual around it
-  double most = 0;   // its logarithm does not exceed this
+  double start = 0;        // logarithm of the figure in use
+  double width = 1;        // standard deviation of what is usual around it
+  double upper_limit = 0;  // its logarithm does not exceed this
 };
 
 struct FitDatum {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "core/io/error.hpp"
@@ -10,8 +9,6 @@
 #include "core/io/word.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/planner/planner.hpp"
-#include "core/text/table.hpp"
-#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -20,7 +17,7 @@ constexpr std::array<std::string_view, 4> kMetricNames{"bandwidth", "latency", "
 
 class MatrixMaker {
  public:
-  MatrixMaker(Model const& model, MatrixQuestion const& question, Executor* executor)
+  MatrixMaker(Model const& model, MatrixQuery const& question, Executor* executor)
       : model_(model), planner_(model), intervals_(model), question_(question), executor_(executor) {}
 
   Matrix::Cell cell(Place const& from, Place const& to) {
@@ -65,35 +62,9 @@ class MatrixMaker {
   Model const& model_;
   Planner planner_;
   Intervals intervals_;
-  MatrixQuestion const& question_;
+  MatrixQuery const& question_;
   Executor* executor_;
 };
-
-std::string cell_text(Matrix::Cell const& cell, Metric metric) {
-  if (metric == Metric::Class) return cell.path;
-  if (cell.mechanism.empty()) return "-";
-  if (metric == Metric::Mechanism) return cell.mechanism;
-  if (!cell.time) return "?";
-  return metric == Metric::Latency ? fmt::format("{:.2f}", microseconds(*cell.time))
-                                   : fmt::format("{:.1f}", gigabytes_per_second(*cell.rate));
-}
-
-std::string heading(Matrix const& matrix) {
-  auto const& q = matrix.question;
-  auto const both = q.bidirectional ? ", both directions at once, summed" : "";
-  switch (q.metric) {
-    case Metric::Bandwidth:
-      return fmt::format("bandwidth in GB/s of one {} {}{} (from row to column; {})", exact_text(q.bytes),
-                         to_string(q.op), both, matrix.mode);
-    case Metric::Latency:
-      return fmt::format("time in us of one {} {}{} (from row to column; {})", exact_text(q.bytes), to_string(q.op),
-                         both, matrix.mode);
-    case Metric::Mechanism:
-      return fmt::format("mechanism chosen for one {} {} (from row to column)", exact_text(q.bytes), to_string(q.op));
-    case Metric::Class: return "path between each two (as nvidia-smi topo -m)";
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -101,7 +72,7 @@ std::string_view to_string(Metric metric) { return kMetricNames.at(static_cast<s
 
 Parsed<Metric> parse_metric(std::string_view text) { return parse_word<Metric>(text, kMetricNames, "a metric"); }
 
-Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor* executor) {
+Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor) {
   if (question.bidirectional && executor == nullptr)
     throw PlanError("both directions at once share links: only a run (--mode sim) shows how");
   Matrix matrix{question, executor != nullptr ? "sim" : "model", {}, {}};
@@ -112,23 +83,6 @@ Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor*
     for (auto const& to : question.places) row.push_back(maker.cell(from, to));
   }
   return matrix;
-}
-
-std::string matrix_text(Matrix const& matrix) {
-  auto header = matrix.names;
-  header.insert(header.begin(), "");
-  Table table(std::move(header));
-  bool unknown = false;
-  for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
-    std::vector<std::string> row{matrix.names[i]};
-    for (auto const& cell : matrix.cells[i]) {
-      row.push_back(cell_text(cell, matrix.question.metric));
-      unknown = unknown || row.back() == "?";
-    }
-    table.add(std::move(row));
-  }
-  return heading(matrix) + "\n" + table.text() +
-         (unknown ? "? : legal, but a figure is unknown; `why` says which\n" : "");
 }
 
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine) {

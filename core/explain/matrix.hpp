@@ -13,7 +13,7 @@ enum class Metric : std::uint8_t { Bandwidth, Latency, Mechanism, Class };
 std::string_view to_string(Metric metric);
 Parsed<Metric> parse_metric(std::string_view text);
 
-struct MatrixQuestion {
+struct MatrixQuery {
   std::vector<Place> places;
   Bytes bytes{0};
   Op op = Op::Copy;
@@ -29,7 +29,7 @@ struct Matrix {
     std::optional<BytesPerSecond> rate;
     std::optional<TimeRange> range;  // of the time, where it is the model's own
   };
-  MatrixQuestion question;
+  MatrixQuery question;
   std::string mode;  // "model" or "sim"
   std::vector<std::string> names;
   std::vector<std::vector<Cell>> cells;  // [from][to]
@@ -37,8 +37,7 @@ struct Matrix {
 
 // Every pair alone. With an executor each pair's plan is run by it; without, the figures are the model's own for an
 // idle machine. Throws PlanError for a bidirectional question without an executor: only running it shows the sharing.
-Matrix make_matrix(Model const& model, MatrixQuestion const& question, Executor* executor);
-std::string matrix_text(Matrix const& matrix);
+Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor);
 // `lanewise: matrix/1`
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine);
 

@@ -11,8 +11,6 @@
 #include "core/io/json.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
-#include "core/text/table.hpp"
-#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -112,8 +110,8 @@ SetResult result_of(Model const& model, std::string set, std::size_t transfers) 
 }
 
 // Holds a plan against simple ones, the first of which is all at once.
-SetResult judged(SetResult result, Plan const& plan, std::vector<SimplePlan> const& simple, Model const& model,
-                 Executor& executor) {
+SetResult set_result(SetResult result, Plan const& plan, std::vector<SimplePlan> const& simple, Model const& model,
+                     Executor& executor) {
   result.planned = executor.run(plan).makespan;
   auto const bound = lower_bound(plan, model);
   if (!bound) throw PlanError(fmt::format("nobody knows what bounds {}", result.set));
@@ -128,7 +126,7 @@ SetResult judged(SetResult result, Plan const& plan, std::vector<SimplePlan> con
   return result;
 }
 
-SetResult judged_all_gather(SetResult result, Model const& model, std::vector<PciId> const& gpus, Bytes bytes,
+SetResult all_gather_result(SetResult result, Model const& model, std::vector<PciId> const& gpus, Bytes bytes,
                             Executor& executor) {
   Collective const collective{.op = CollectiveOp::AllGather,
                               .among = {gpus.begin(), gpus.end()},
@@ -143,7 +141,7 @@ SetResult judged_all_gather(SetResult result, Model const& model, std::vector<Pc
     return one.plan.collective->algorithm == Algorithm::Direct;
   });
   if (direct != simple.end()) std::rotate(simple.begin(), direct, direct + 1);
-  return judged(std::move(result), plan, simple, model, executor);
+  return set_result(std::move(result), plan, simple, model, executor);
 }
 
 double at_share(std::vector<double> values, double share) {
@@ -151,45 +149,9 @@ double at_share(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-struct Summary {
-  std::size_t sets = 0;
-  double median_gap = 0, p90_gap = 0, median_gain = 0;
-  SetResult worst_gap, most_gain, worst_regret;
-};
-
-// Of at least one result.
-Summary summary_of(std::vector<SetResult> const& results) {
-  std::vector<double> gaps;
-  std::vector<double> gains;
-  Summary summary{results.size(), 0, 0, 0, results.front(), results.front(), results.front()};
-  for (auto const& result : results) {
-    gaps.push_back(result.gap());
-    gains.push_back(result.gain());
-    if (result.gap() > summary.worst_gap.gap()) summary.worst_gap = result;
-    if (result.gain() > summary.most_gain.gain()) summary.most_gain = result;
-    if (result.regret() > summary.worst_regret.regret()) summary.worst_regret = result;
-  }
-  summary.median_gap = at_share(gaps, 0.5);
-  summary.p90_gap = at_share(gaps, 0.9);
-  summary.median_gain = at_share(gains, 0.5);
-  return summary;
-}
-
-std::string percent_text(double share) { return fmt::format("{:.1f} %", std::max(0.0, share) * 100); }
-std::string times_text(double ratio) { return fmt::format("{:.2f} x", ratio); }
-
-std::string summary_text(Summary const& all) {
-  return fmt::format(
-      "{} sets: gap {} in the median, {} at nine of ten, {} at most ({}, {}); regret {} at most; {} as fast as all at "
-      "once in the median, {} at most ({}, {})",
-      all.sets, percent_text(all.median_gap), percent_text(all.p90_gap), percent_text(all.worst_gap.gap()),
-      all.worst_gap.machine, all.worst_gap.set, percent_text(all.worst_regret.regret()), times_text(all.median_gain),
-      times_text(all.most_gain.gain()), all.most_gain.machine, all.most_gain.set);
-}
-
 }  // namespace
 
-std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, Effort effort, MakeExecutor const& executor) {
+std::vector<SetResult> evaluate_sets(Model const& model, Bytes bytes, Effort effort, MakeExecutor const& executor) {
   auto const gpus = model.machine().all(PciKind::Gpu);
   std::vector<SetResult> results;
   if (gpus.size() < 2) return results;
@@ -204,44 +166,28 @@ std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, Effort effort
   };
   for (auto const& [name, requests] : standard_sets(gpus, bytes))
     add([&, &name = name, &requests = requests] {
-      return judged(result_of(model, name, requests.size()), planner.plan(requests, {Objective::Makespan, effort}),
-                    simple_plans(model, requests, gpus), model, *runs);
+      return set_result(result_of(model, name, requests.size()), planner.plan(requests, {Objective::Makespan, effort}),
+                        simple_plans(model, requests, gpus), model, *runs);
     });
-  add([&] { return judged_all_gather(result_of(model, "all-gather", gpus.size()), model, gpus, bytes, *runs); });
+  add([&] { return all_gather_result(result_of(model, "all-gather", gpus.size()), model, gpus, bytes, *runs); });
   return results;
 }
 
-std::string set_report_text(std::vector<SetResult> const& results) {
-  if (results.empty()) return "no two GPUs, or no set whose figures are known\n";
-  Table table({"set", "transfers", "planned", "at least", "gap", "all at once", "gain", "best simple algorithm",
-               "takes", "regret"});
-  for (auto const& result : results)
-    table.add({result.set, std::to_string(result.transfers), rounded_text(result.planned), rounded_text(result.bound),
-               percent_text(result.gap()), rounded_text(result.at_once), times_text(result.gain()), result.algorithm,
-               rounded_text(result.simple), percent_text(result.regret())});
-  return table.text() + summary_text(summary_of(results)) + "\n";
-}
-
-std::string set_report_markdown(std::vector<SetResult> const& results) {
-  std::string text =
-      "# How good plans of sets are\n\nGenerated by `lanewise report --markdown`; [sets.md](sets.md) says what is "
-      "counted. Simulated, 64 MiB a transfer.\n\n";
-  if (results.empty()) return text;
-  text += summary_text(summary_of(results)) + ".\n\n";
-  text +=
-      "| machine | sets | median gap | worst gap | | median gain | largest gain | | worst regret |\n"
-      "|---|---|---|---|---|---|---|---|---|\n";
-  for (std::size_t first = 0; first < results.size();) {
-    std::vector<SetResult> own;
-    for (; first < results.size() && (own.empty() || results[first].machine == own.front().machine); ++first)
-      own.push_back(results[first]);
-    auto const summary = summary_of(own);
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", own.front().machine, summary.sets,
-                        percent_text(summary.median_gap), percent_text(summary.worst_gap.gap()), summary.worst_gap.set,
-                        times_text(summary.median_gain), times_text(summary.most_gain.gain()), summary.most_gain.set,
-                        percent_text(summary.worst_regret.regret()));
+SetSummary summarise(std::vector<SetResult> const& results) {
+  std::vector<double> gaps;
+  std::vector<double> gains;
+  SetSummary summary{results.size(), 0, 0, 0, results.front(), results.front(), results.front()};
+  for (auto const& result : results) {
+    gaps.push_back(result.gap());
+    gains.push_back(result.gain());
+    if (result.gap() > summary.worst_gap.gap()) summary.worst_gap = result;
+    if (result.gain() > summary.most_gain.gain()) summary.most_gain = result;
+    if (result.regret() > summary.worst_regret.regret()) summary.worst_regret = result;
   }
-  return text;
+  summary.median_gap = at_share(gaps, 0.5);
+  summary.p90_gap = at_share(gaps, 0.9);
+  summary.median_gain = at_share(gains, 0.5);
+  return summary;
 }
 
 nlohmann::ordered_json set_report_json(std::vector<SetResult> const& results) {
@@ -259,7 +205,7 @@ nlohmann::ordered_json set_report_json(std::vector<SetResult> const& results) {
                             {"simple_us", microseconds(result.simple)},
                             {"regret", result.regret()}});
   if (results.empty()) return json;
-  auto const all = summary_of(results);
+  auto const all = summarise(results);
   json["summary"] = {{"sets", all.sets},
                      {"median_gap", all.median_gap},
                      {"p90_gap", all.p90_gap},

@@ -26,15 +26,19 @@ struct SetResult {
   [[nodiscard]] double regret() const { return planned / simple - 1; }  // 0.02: 2 % longer than the simple algorithm
 };
 
+struct SetSummary {
+  std::size_t sets = 0;
+  double median_gap = 0, p90_gap = 0, median_gain = 0;
+  SetResult worst_gap, most_gain, worst_regret;
+};
+
 // All-to-all, all-gather, skewed all-to-all (a quarter of `bytes` to four times as much), incast, two shifts and a
 // permutation of `bytes` a transfer. Sets without a legal way, or with one that nobody knows a figure of, are left out;
 // with less than two GPUs there are none.
-std::vector<SetResult> judge_sets(Model const& model, Bytes bytes, Effort effort, MakeExecutor const& executor);
+std::vector<SetResult> evaluate_sets(Model const& model, Bytes bytes, Effort effort, MakeExecutor const& executor);
 
-// Of one machine: a row a set.
-std::string set_report_text(std::vector<SetResult> const& results);
-// Of many: a row a machine, and all together.
-std::string set_report_markdown(std::vector<SetResult> const& results);
+// Of at least one result.
+SetSummary summarise(std::vector<SetResult> const& results);
 // `lanewise: set_report/1`
 nlohmann::ordered_json set_report_json(std::vector<SetResult> const& results);
 

@@ -12,7 +12,6 @@
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/planner/planner.hpp"
-#include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -41,7 +40,7 @@ class Side {
     auto const request = request_of(from, to, bytes, op);
     if (possible_ways(model_.machine(), request).empty()) return result;
     auto const choice = planner_.choose(request);
-    for (auto const& judged : choice.evaluated) result.candidates.push_back(planner_.describe(request, judged));
+    for (auto const& way : choice.evaluated) result.candidates.push_back(planner_.describe(request, way));
     result.chosen = choice.chosen;
     if (!choice.chosen) return result;
     auto const& best = result.candidates[*choice.chosen];
@@ -62,9 +61,9 @@ class Side {
     return {.id = from + " > " + to, .from = machine.place(from), .to = machine.place(to), .bytes = bytes, .op = op};
   }
 
-  [[nodiscard]] double latency(Request const& request, EvaluatedWay const& judged) const {
-    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, judged.way);
-    return model_.observed_latency(demand, *judged.cost, request.op, judged.way).value();
+  [[nodiscard]] double latency(Request const& request, EvaluatedWay const& way) const {
+    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, way.way);
+    return model_.observed_latency(demand, *way.cost, request.op, way.way).value();
   }
 
   void both_ways(Request const& there, Request const& back, Figure& result) {
@@ -135,11 +134,6 @@ double harm(WhatIfChange const& change) {
   return change.figure == WhatIfFigure::Latency ? *ratio : 1 / *ratio;
 }
 
-std::string shown(WhatIfFigure figure, std::optional<double> value, std::string const& way) {
-  if (!value) return way.empty() ? "no way" : "unknown";
-  return figure == WhatIfFigure::Latency ? rounded_text(Seconds(*value)) : rounded_text(BytesPerSecond(*value));
-}
-
 // The same change of many pairs in one line.
 void merge_alike(std::vector<WhatIfChange>& changes) {
   std::map<std::string, std::size_t> first;
@@ -148,8 +142,8 @@ void merge_alike(std::vector<WhatIfChange>& changes) {
     // A resource is named after its own pair; what it is of makes no difference.
     auto const kind = change.because.substr(0, change.because.find(' '));
     auto const key = fmt::format("{} {} {} {} {} {}", static_cast<int>(change.figure), change.way_before,
-                                 change.way_after, shown(change.figure, change.before, change.way_before),
-                                 shown(change.figure, change.after, change.way_after), kind);
+                                 change.way_after, figure_text(change.figure, change.before, change.way_before),
+                                 figure_text(change.figure, change.after, change.way_after), kind);
     auto const [found, fresh] = first.try_emplace(key, merged.size());
     if (fresh)
       merged.push_back(std::move(change));
@@ -166,12 +160,17 @@ std::string_view to_string(WhatIfFigure figure) {
   return kNames.at(static_cast<std::size_t>(figure));
 }
 
+std::string figure_text(WhatIfFigure figure, std::optional<double> value, std::string const& way) {
+  if (!value) return way.empty() ? "no way" : "unknown";
+  return figure == WhatIfFigure::Latency ? rounded_text(Seconds(*value)) : rounded_text(BytesPerSecond(*value));
+}
+
 std::optional<double> WhatIfChange::ratio() const {
   if (!before || !after) return std::nullopt;
   return *after / *before;
 }
 
-WhatIf what_if(Model const& before, Model const& after, WhatIfQuestion const& question, Executor* before_executor,
+WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& question, Executor* before_executor,
                Executor* after_executor) {
   WhatIf result;
   result.ran_both_ways = before_executor != nullptr && after_executor != nullptr;
@@ -201,28 +200,6 @@ WhatIf what_if(Model const& before, Model const& after, WhatIfQuestion const& qu
   std::stable_sort(result.changes.begin(), result.changes.end(),
                    [](WhatIfChange const& a, WhatIfChange const& b) { return harm(a) > harm(b); });
   return result;
-}
-
-std::string whatif_text(WhatIf const& whatif, std::string const& machine, std::vector<std::string> const& settings) {
-  auto text = fmt::format("{} with {}\n", machine, fmt::join(settings, ", "));
-  if (whatif.changes.empty()) return text + fmt::format("Nothing changes for any of {} pairs.\n", whatif.pairs);
-  Table table({"pair", "figure", "before", "after", "ratio", "way", "because"});
-  for (auto const& change : whatif.changes) {
-    auto const both = change.figure == WhatIfFigure::BothWays;
-    auto pair = fmt::format("{} {} {}", change.from, both ? "<>" : ">", change.to);
-    if (change.more > 0) pair += fmt::format(" and {} more", change.more);
-    auto const way = change.way_before == change.way_after
-                         ? change.way_after
-                         : fmt::format("{} -> {}", change.way_before.empty() ? "none" : change.way_before,
-                                       change.way_after.empty() ? "none" : change.way_after);
-    auto const ratio = change.ratio();
-    table.add({pair, std::string(to_string(change.figure)), shown(change.figure, change.before, change.way_before),
-               shown(change.figure, change.after, change.way_after), ratio ? fmt::format("{:.2f}", *ratio) : "", way,
-               change.because});
-  }
-  text += "\n" + table.text();
-  if (!whatif.ran_both_ways) text += "Both directions at once are left out: they need the simulator.\n";
-  return text;
 }
 
 nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& machine,

@@ -12,8 +12,10 @@ namespace lanewise {
 
 enum class WhatIfFigure : std::uint8_t { Bandwidth, BothWays, Latency };
 std::string_view to_string(WhatIfFigure figure);  // bandwidth, both ways, latency
+// A figure rounded, with its unit; "no way" if `way` is empty, "unknown" if only the value is.
+std::string figure_text(WhatIfFigure figure, std::optional<double> value, std::string const& way);
 
-struct WhatIfQuestion {
+struct WhatIfQuery {
   std::vector<std::string> places;  // names; every ordered pair of them is asked for
   Bytes bytes{0};                   // for bandwidth
   Bytes small{0};                   // for latency
@@ -39,9 +41,8 @@ struct WhatIf {
 };
 
 // The executors run both directions at once; without them that figure is left out.
-WhatIf what_if(Model const& before, Model const& after, WhatIfQuestion const& question, Executor* before_executor,
+WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& question, Executor* before_executor,
                Executor* after_executor);
-std::string whatif_text(WhatIf const& whatif, std::string const& machine, std::vector<std::string> const& settings);
 // `lanewise: whatif/1`
 nlohmann::ordered_json whatif_json(WhatIf const& whatif, std::string const& machine,
                                    std::vector<std::string> const& settings);

@@ -24,8 +24,8 @@ double rounded(double value, double unit) {
 
 class Measuring {
  public:
-  Measuring(Model const& model, Meter& meter, Measurement so_far, MeasuringWatch const& watch)
-      : model_(model), planner_(model), meter_(meter), result_(std::move(so_far)), watch_(watch) {}
+  Measuring(Model const& model, Meter& meter, Measurement so_far, MeasuringObserver const& observer)
+      : model_(model), planner_(model), meter_(meter), result_(std::move(so_far)), observer_(observer) {}
 
   Measurement run(std::vector<MeasuredSeries> const& wanted) {
     for (auto const& series : wanted)
@@ -53,9 +53,9 @@ class Measuring {
     std::vector<Step> steps;
     for (auto const& request : requests_of(model_.machine(), series, point)) {
       auto const choice = planner_.choose(request);
-      if (!choice.chosen) throw PlanError(fmt::format("refused by {}", choice.judged.front().refused_by->id));
+      if (!choice.chosen) throw PlanError(fmt::format("refused by {}", choice.evaluated.front().refused_by->id));
       steps.push_back(
-          {request.id, request.from, request.to, request.bytes, request.op, choice.judged[*choice.chosen].way, {}});
+          {request.id, request.from, request.to, request.bytes, request.op, choice.evaluated[*choice.chosen].way, {}});
     }
     return steps;
   }
@@ -75,9 +75,9 @@ class Measuring {
     for (auto const& point : series.points) {
       if (!known(series, point)) take(series, point);
       ++progress_.done;
-      watch_.progress(progress_);
+      observer_.progress(progress_);
     }
-    watch_.save(result_);
+    observer_.save(result_);
   }
 
   void take(MeasuredSeries const& series, MeasuredPoint const& wanted) {
@@ -87,7 +87,7 @@ class Measuring {
       auto const sample = steps.size() == 1 ? meter_.alone(steps.front()) : meter_.together(steps);
       enter(series, wanted, sample);
     } catch (PlanError const& error) {
-      watch_.skipped(fmt::format("{}: {}", series.name, error.what()));
+      observer_.skipped(fmt::format("{}: {}", series.name, error.what()));
     }
     auto const share = expected(series, wanted);
     taken_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -117,7 +117,7 @@ class Measuring {
   Planner planner_;
   Meter& meter_;
   Measurement result_;
-  MeasuringWatch const& watch_;
+  MeasuringObserver const& observer_;
   MeasuringProgress progress_;
   double expected_left_ = 0, expected_taken_ = 0, taken_ = 0;  // s
 };
@@ -125,8 +125,8 @@ class Measuring {
 }  // namespace
 
 Measurement measure(Model const& model, Meter& meter, std::vector<MeasuredSeries> const& series, Measurement so_far,
-                    MeasuringWatch const& watch) {
-  return Measuring(model, meter, std::move(so_far), watch).run(series);
+                    MeasuringObserver const& observer) {
+  return Measuring(model, meter, std::move(so_far), observer).run(series);
 }
 
 }  // namespace lanewise

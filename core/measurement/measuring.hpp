@@ -13,7 +13,7 @@ struct MeasuringProgress {
   std::string what;               // the series in hand
 };
 
-struct MeasuringWatch {
+struct MeasuringObserver {
   std::function<void(MeasuringProgress const&)> progress = [](MeasuringProgress const&) {};
   std::function<void(Measurement const&)> save = [](Measurement const&) {};  // after every series
   std::function<void(std::string const&)> skipped = [](std::string const&) {};
@@ -22,6 +22,6 @@ struct MeasuringWatch {
 // `so_far`: a measurement of the same machine to go on with; its points are kept. Points that cannot be taken here are
 // left out, and `skipped` is told why. Throws what the meter throws otherwise; what was saved is whole.
 Measurement measure(Model const& model, Meter& meter, std::vector<MeasuredSeries> const& series, Measurement so_far,
-                    MeasuringWatch const& watch);
+                    MeasuringObserver const& observer);
 
 }  // namespace lanewise

@@ -50,7 +50,7 @@ class List {
   void add(MeasuredSeries series, std::vector<MeasuredPoint> points) {
     std::erase_if(points, [&](MeasuredPoint const& point) {
       return std::any_of(point.flows.begin(), point.flows.end(),
-                         [&](MeasuredFlow const& flow) { return point.bytes_of(flow) > wanted_.most; }) ||
+                         [&](MeasuredFlow const& flow) { return point.bytes_of(flow) > wanted_.max_bytes; }) ||
              !legal(series, point);
     });
     if (points.empty()) return;

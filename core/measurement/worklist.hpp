@@ -8,7 +8,7 @@ namespace lanewise {
 struct Worklist {
   bool singles = true;
   bool patterns = true;
-  Bytes most{std::int64_t{1} << 30};  // no transfer is larger
+  Bytes max_bytes{std::int64_t{1} << 30};  // no transfer is larger
 };
 
 // Series without values, in the order in which to measure; small ones first within a series, so that what is there

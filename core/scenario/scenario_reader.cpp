@@ -208,10 +208,10 @@ class ScenarioReader {
     e.through = words(reader, "through");
     read_refusal(reader, e);
     e.possible = reader.flag("possible");
-    e.bandwidth = bound(reader, "bandwidth", Figure::Rate);
-    e.latency = bound(reader, "latency", Figure::Time);
-    e.makespan = bound(reader, "makespan", Figure::Time);
-    e.regret = bound(reader, "regret", Figure::Share);
+    e.bandwidth = bound(reader, "bandwidth", Dimension::Rate);
+    e.latency = bound(reader, "latency", Dimension::Time);
+    e.makespan = bound(reader, "makespan", Dimension::Time);
+    e.regret = bound(reader, "regret", Dimension::Ratio);
     bool const of_transfer =
         !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible || e.latency;
     if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1)
@@ -241,7 +241,7 @@ class ScenarioReader {
     }
   }
 
-  std::optional<Threshold> bound(MapReader& reader, std::string_view key, Figure figure) {
+  std::optional<Threshold> bound(MapReader& reader, std::string_view key, Dimension figure) {
     auto const said = reader.text(key);
     if (!said) return std::nullopt;
     auto const parsed = parse_threshold(*said, figure);

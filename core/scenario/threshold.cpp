@@ -15,17 +15,17 @@ namespace {
 constexpr double kRounding = 1e-9;
 constexpr double kAboutEqual = 0.01;  // what "=" allows when no "+-" follows
 
-Parsed<double> parse_value(std::string_view text, Figure figure) {
+Parsed<double> parse_value(std::string_view text, Dimension figure) {
   switch (figure) {
-    case Figure::Rate: {
+    case Dimension::Rate: {
       auto const rate = parse_rate(text);
       return {rate.value ? std::optional(rate.value->value()) : std::nullopt, rate.problem};
     }
-    case Figure::Time: {
+    case Dimension::Time: {
       auto const time = parse_seconds(text);
       return {time.value ? std::optional(time.value->value()) : std::nullopt, time.problem};
     }
-    case Figure::Share: return parse_ratio(text);
+    case Dimension::Ratio: return parse_ratio(text);
   }
   return {};
 }
@@ -51,7 +51,7 @@ Parsed<Threshold> refused(std::string_view text, std::string const& why) {
 
 enum class Relation : std::uint8_t { AtLeast, AtMost, Equal };
 
-Parsed<Threshold> parse_related(std::string_view text, std::string_view rest, Relation relation, Figure figure) {
+Parsed<Threshold> parse_related(std::string_view text, std::string_view rest, Relation relation, Dimension figure) {
   double tolerance = kAboutEqual;
   if (auto const plus_minus = rest.find("+-"); plus_minus != std::string_view::npos) {
     if (relation != Relation::Equal) return refused(text, "'+-' goes with '='");
@@ -83,7 +83,7 @@ bool Threshold::holds(double value, double reference) const {
   return !(at_most && value > *at_most * reference * (1 + kRounding));
 }
 
-Parsed<Threshold> parse_threshold(std::string_view text, Figure figure) {
+Parsed<Threshold> parse_threshold(std::string_view text, Dimension figure) {
   auto const rest = trimmed(text);
   if (rest.starts_with(">=")) return parse_related(text, trimmed(rest.substr(2)), Relation::AtLeast, figure);
   if (rest.starts_with("<=")) return parse_related(text, trimmed(rest.substr(2)), Relation::AtMost, figure);

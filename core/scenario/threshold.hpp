@@ -5,12 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/units/dimension.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
-
-// The kind of figure a bound speaks of, which decides the units it may use.
-enum class Figure : std::uint8_t { Rate, Time, Share };
 
 // A closed interval, absolute or as a multiple of another figure.
 struct Threshold {
@@ -24,6 +22,6 @@ struct Threshold {
   [[nodiscard]] bool holds(double value, double reference = 1) const;
 };
 
-Parsed<Threshold> parse_threshold(std::string_view text, Figure figure);
+Parsed<Threshold> parse_threshold(std::string_view text, Dimension figure);
 
 }  // namespace lanewise

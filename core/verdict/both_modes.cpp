@@ -12,17 +12,23 @@ namespace lanewise {
 namespace {
 
 BothModes pair_of(ScenarioVerdict const& verdict, VariantRun const& predicted, VariantRun const& measured) {
-  BothModes both{
-      verdict.scenario, predicted.machine, predicted.variant, compare(predicted.trace, measured.trace), 0, 0, 0, {},
-      measured.untimed};
-  if (!both.untimed.empty()) return both;
+  BothModes both{verdict.scenario,
+                 predicted.machine,
+                 predicted.variant,
+                 compare(predicted.trace, measured.trace),
+                 0,
+                 0,
+                 0,
+                 {},
+                 measured.timing_exclusion};
+  if (!both.timing_exclusion.empty()) return both;
   for (std::size_t i = 0; i < measured.regrets.size(); ++i) {
     auto const& here = measured.regrets[i];
     auto const& there = predicted.regrets[i];
     if (here.alternatives == 0) continue;
     ++both.decisions;
     if (here.best == there.best) {
-      ++both.equal;
+      ++both.equal_decisions;
       continue;
     }
     both.worst_regret = std::max(both.worst_regret, here.share());
@@ -30,23 +36,6 @@ BothModes pair_of(ScenarioVerdict const& verdict, VariantRun const& predicted, V
                                          there.best, here.best, here.share() * 100));
   }
   return both;
-}
-
-struct Totals {
-  std::vector<double> errors;  // of steps, absolute
-  std::size_t decisions = 0, equal = 0;
-  double worst_regret = 0;
-};
-Totals totals_of(std::vector<BothModes> const& runs) {
-  Totals totals;
-  for (auto const& run : runs) {
-    if (!run.untimed.empty()) continue;
-    for (auto const& step : run.comparison.steps) totals.errors.push_back(std::abs(step.error()));
-    totals.decisions += run.decisions;
-    totals.equal += run.equal;
-    totals.worst_regret = std::max(totals.worst_regret, run.worst_regret);
-  }
-  return totals;
 }
 
 }  // namespace
@@ -61,33 +50,26 @@ std::vector<BothModes> both_modes(std::vector<ScenarioVerdict> const& predicted,
   return runs;
 }
 
-std::string both_modes_text(std::vector<BothModes> const& runs) {
-  std::string text;
+BothModesSummary summarise(std::vector<BothModes> const& runs) {
+  BothModesSummary summary;
   for (auto const& run : runs) {
-    text += fmt::format("{} on {}{}\n{}", run.scenario, run.machine,
-                        run.variant.empty() ? "" : fmt::format(" ({})", run.variant), comparison_text(run.comparison));
-    for (auto const& line : run.different) text += "  " + line + "\n";
-    if (!run.untimed.empty()) text += fmt::format("these times are not judged ({})\n", run.untimed);
-    text += "\n";
+    if (!run.timing_exclusion.empty()) continue;
+    for (auto const& step : run.comparison.steps) summary.errors.push_back(std::abs(step.error()));
+    summary.decisions += run.decisions;
+    summary.equal_decisions += run.equal_decisions;
+    summary.worst_regret = std::max(summary.worst_regret, run.worst_regret);
   }
-  auto const totals = totals_of(runs);
-  if (runs.empty()) return text + "nothing ran in both modes\n";
-  if (totals.errors.empty())
-    return text + fmt::format("{} runs in both modes, none judged by its times\n", runs.size());
-  return text + fmt::format(
-                    "{} steps: median error {:.1f} %, p95 {:.1f} %; the fastest way is the same in both modes in "
-                    "{} of {} decisions, regret on hardware elsewhere at most {:.1f} %\n",
-                    totals.errors.size(), median(totals.errors) * 100, quantile(totals.errors, 0.95) * 100,
-                    totals.equal, totals.decisions, totals.worst_regret * 100);
+  return summary;
 }
 
 nlohmann::ordered_json both_modes_json(std::vector<BothModes> const& runs) {
-  auto const totals = totals_of(runs);
-  nlohmann::ordered_json json{
-      {"decisions", totals.decisions}, {"equal_decisions", totals.equal}, {"worst_regret", totals.worst_regret}};
-  if (!totals.errors.empty()) {
-    json["median_error"] = median(totals.errors);
-    json["p95_error"] = quantile(totals.errors, 0.95);
+  auto const summary = summarise(runs);
+  nlohmann::ordered_json json{{"decisions", summary.decisions},
+                              {"equal_decisions", summary.equal_decisions},
+                              {"worst_regret", summary.worst_regret}};
+  if (!summary.errors.empty()) {
+    json["median_error"] = median(summary.errors);
+    json["p95_error"] = quantile(summary.errors, 0.95);
   }
   json["runs"] = nlohmann::ordered_json::array();
   for (auto const& run : runs)
@@ -95,10 +77,10 @@ nlohmann::ordered_json both_modes_json(std::vector<BothModes> const& runs) {
                             {"machine", run.machine},
                             {"variant", run.variant},
                             {"decisions", run.decisions},
-                            {"equal_decisions", run.equal},
+                            {"equal_decisions", run.equal_decisions},
                             {"worst_regret", run.worst_regret},
                             {"different", run.different},
-                            {"not_judged", run.untimed},
+                            {"not_judged", run.timing_exclusion},
                             {"comparison", comparison_json(run.comparison)}});
   return json;
 }

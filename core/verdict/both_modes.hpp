@@ -1,31 +1,38 @@
 #pragma once
-// One scenario in simulation and on hardware: how far the prediction was off, step by step, and whether both find the
-// same way best.
+// One scenario in simulation and on hardware: how far the prediction was off step by step, and whether both modes find
+// the same way fastest.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "core/verdict/comparison.hpp"
-#include "core/verdict/scenario_check.hpp"
+#include "core/verdict/verdict.hpp"
 
 namespace lanewise {
 
-// One variant on one machine that ran in both.
+// One variant on one machine that ran in both modes.
 struct BothModes {
   std::string scenario, machine, variant;
   Comparison comparison;               // predicted, measured
-  std::size_t decisions = 0;           // with an alternative that was run in both
-  std::size_t equal = 0;               // where the same way was the fastest in both
+  std::size_t decisions = 0;           // with at least one alternative that ran on hardware
+  std::size_t equal_decisions = 0;     // the same way was the fastest in both modes
   double worst_regret = 0;             // on hardware, of the other decisions
-  std::vector<std::string> different;  // those, for people
-  std::string untimed;                 // why its times count for nothing here; empty: they do
+  std::vector<std::string> different;  // a sentence for each of the other decisions
+  std::string timing_exclusion;        // why its times are not counted; empty: they are
 };
 
-// Pairs the verdicts of the two modes, which are of the same scenarios in the same order.
+// Over the runs whose times count.
+struct BothModesSummary {
+  std::vector<double> errors;  // of steps, absolute: 0.05 is 5 %
+  std::size_t decisions = 0, equal_decisions = 0;
+  double worst_regret = 0;
+};
+
+// Pairs the verdicts of the two modes, which must be of the same scenarios in the same order.
 std::vector<BothModes> both_modes(std::vector<ScenarioVerdict> const& predicted,
                                   std::vector<ScenarioVerdict> const& measured);
+BothModesSummary summarise(std::vector<BothModes> const& runs);
 
-std::string both_modes_text(std::vector<BothModes> const& runs);
 nlohmann::ordered_json both_modes_json(std::vector<BothModes> const& runs);
 
 }  // namespace lanewise

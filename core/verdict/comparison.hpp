@@ -30,7 +30,6 @@ struct Comparison {
 
 // Throws InputError when the traces are not of the same transfers.
 Comparison compare(Trace const& first, Trace const& second);
-std::string comparison_text(Comparison const& comparison);
 // `lanewise: comparison/1`
 nlohmann::ordered_json comparison_json(Comparison const& comparison);
 

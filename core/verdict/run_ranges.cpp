@@ -1,32 +1,11 @@
 #include "core/verdict/run_ranges.hpp"
 
-#include <set>
-
-#include "core/estimate/demands.hpp"
+#include "core/estimate/plan_parameters.hpp"
 #include "core/io/json.hpp"
 
 namespace lanewise {
 
-std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
-  std::set<Parameter> found{Parameter::LinkUtilisation, Parameter::EngineStart, Parameter::HostWork,
-                            Parameter::PathLatency};
-  for (auto const& step : plan.steps) {
-    auto const demand = demand_of(model, step);
-    for (auto const& use : demand.uses) {
-      auto const parameter = parameter_of(model.resources().at(use.resource).kind);
-      found.insert(parameter);
-      if (parameter == Parameter::NvlinkEfficiency) found.insert(Parameter::NvlinkLatency);
-      if (parameter == Parameter::NetworkRate) found.insert(Parameter::NetworkLatency);
-    }
-    if (demand.cap_reason == Cap::PeerReads) found.insert(Parameter::RootComplexPeer);
-    if (demand.cap_reason == Cap::CpuCopy) found.insert(Parameter::CoreCopy);
-    if (demand.cap_reason == Cap::BarRead || demand.cap_reason == Cap::BarWrite) found.insert(Parameter::BarAccess);
-    if (demand.cap_reason == Cap::PageMigration) found.insert(Parameter::PageMigration);
-  }
-  return {found.begin(), found.end()};
-}
-
-void add_ranges(Trace& trace, Plan const& plan, Model const& model, MakeExecutor const& executor) {
+void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model, MakeExecutor const& executor) {
   auto const figures = [&](Model const& under) {
     auto const run = executor(under)->run(plan);
     std::vector<double> values{run.makespan.value()};

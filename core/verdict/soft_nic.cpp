@@ -19,7 +19,7 @@ bool is_soft_cluster(Machine const& machine) {
                      [&](auto const& attachment) { return is_soft(machine, attachment.nic); });
 }
 
-std::string why_untimed(Plan const& plan, Machine const& machine) {
+std::string timing_exclusion(Plan const& plan, Machine const& machine) {
   auto const soft = [&](std::optional<PciId> const& nic) { return nic && is_soft(machine, *nic); };
   bool const any = std::any_of(plan.steps.begin(), plan.steps.end(),
                                [&](Step const& step) { return soft(step.way.nic_from) || soft(step.way.nic_to); });

@@ -7,7 +7,7 @@
 namespace lanewise {
 
 // When a transfer ran, from the start of its first piece to the end of its last.
-inline StepTrace run_of(Decision const& decision, Trace const& trace) {
+inline StepTrace transfer_run(Decision const& decision, Trace const& trace) {
   auto whole = trace.steps[index(decision.step)];
   for (auto const& piece : decision.others) {
     auto const& part = trace.steps[index(piece.step)];

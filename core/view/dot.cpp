@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
+#include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
 #include "core/units/text.hpp"
 #include "core/view/dot_lines.hpp"
-#include "core/view/node_kinds.hpp"
 #include "core/view/words.hpp"
 
 namespace lanewise {

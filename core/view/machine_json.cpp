@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/machine/machine_file.hpp"
+#include "core/machine/node_kinds.hpp"
 #include "core/units/text.hpp"
-#include "core/view/node_kinds.hpp"
 
 namespace lanewise {
 namespace {

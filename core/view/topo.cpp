@@ -4,8 +4,9 @@
 
 #include <vector>
 
+#include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/view/node_kinds.hpp"
+#include "core/view/words.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
+#include "core/machine/node_kinds.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
-#include "core/view/node_kinds.hpp"
 #include "core/view/words.hpp"
 
 namespace lanewise {

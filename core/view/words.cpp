@@ -57,8 +57,6 @@ std::string virtualization_words(Virtualization const& virtualization) {
 
 }  // namespace
 
-std::string_view short_name(std::string_view name) { return name.substr(name.find('/') + 1); }
-
 std::string condensed(std::vector<std::string> const& names) {
   std::vector<std::string> parts;
   for (std::size_t first = 0; first < names.size();) {
@@ -69,6 +67,12 @@ std::string condensed(std::vector<std::string> const& names) {
     first = last + 1;
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string host_names(Machine const& machine, std::vector<HostId> const& hosts) {
+  std::vector<std::string> names;
+  for (auto const host : hosts) names.push_back(machine.at(host).name);
+  return condensed(names);
 }
 
 std::string wrapped(std::string_view text, std::size_t width) {

@@ -9,10 +9,10 @@
 
 namespace lanewise {
 
-// "gpu0" for "node3/gpu0": the name inside its node.
-std::string_view short_name(std::string_view name);
 // Names in order with runs as ranges: "gpu0..gpu3, gpu6".
 std::string condensed(std::vector<std::string> const& names);
+// The names of the hosts, condensed: "node0..node31".
+std::string host_names(Machine const& machine, std::vector<HostId> const& hosts);
 
 // Breaks a text at blanks so that no line is wider than `width` bytes, unless one word is.
 std::string wrapped(std::string_view text, std::size_t width);

@@ -7,6 +7,7 @@
 
 #include "core/machine/fingerprint.hpp"
 #include "core/plan/plan.hpp"
+#include "core/view/accuracy_text.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {
@@ -33,7 +34,7 @@ using Executors = std::function<std::unique_ptr<Executor>(Model const&)>;
 MeasurementResult judged(
     std::string const& rest, Executors const& executor = [](Model const&) { return std::unique_ptr<Executor>(); }) {
   Catalogue catalogue({});
-  AccuracyWorld const world{
+  AccuracyContext const world{
       .machine = [](Measurement const&) { return two_gpus(); }, .executor = executor, .catalogue = catalogue};
   std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
   return evaluate(read_measurement(SourceText::from_memory("m.yaml", head + rest)), world);
@@ -190,11 +191,11 @@ series:
 
 MeasurementResult judged_with(Calibration const& calibration, bool fitted_to_this) {
   Catalogue catalogue({});
-  AccuracyWorld const world{.machine = [](Measurement const&) { return two_gpus(); },
-                            .executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); },
-                            .catalogue = catalogue,
-                            .calibration = &calibration,
-                            .fitted_to_this = fitted_to_this};
+  AccuracyContext const world{.machine = [](Measurement const&) { return two_gpus(); },
+                              .executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); },
+                              .catalogue = catalogue,
+                              .calibration = &calibration,
+                              .fitted_to_this = fitted_to_this};
   std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
   return evaluate(read_measurement(SourceText::from_memory("m.yaml", head + kCopies)), world);
 }
@@ -249,9 +250,9 @@ TEST(Accuracy, ACalibratedFigureIsNotWithheld) {
   series.points = {point};
   measurement.series = {series};
   Catalogue catalogue({});
-  AccuracyWorld world{.machine = [](Measurement const&) { return two_gpus(); },
-                      .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
-                      .catalogue = catalogue};
+  AccuracyContext world{.machine = [](Measurement const&) { return two_gpus(); },
+                        .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                        .catalogue = catalogue};
   EXPECT_NEAR(*evaluate(measurement, world).points[0].predicted, kGen4 * 0.5 / 0.93, kGen4 * 1e-4);
   world.calibration = &calibration;
   EXPECT_NEAR(*evaluate(measurement, world).points[0].predicted, kGen4 * 0.9, kGen4 * 1e-4);

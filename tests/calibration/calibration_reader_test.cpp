@@ -66,9 +66,9 @@ TEST(CalibrationReader, WhatIsWrittenReadsBackTheSame) {
   calibration.values.push_back({.part = "",
                                 .at = "gpu3",
                                 .key = "staged_gap",
-                                .value = through_text(7.7182818e-6),
-                                .low = through_text(7.1e-6),
-                                .high = through_text(8.1e-6),
+                                .value = rounded_to_file_digits(7.7182818e-6),
+                                .low = rounded_to_file_digits(7.1e-6),
+                                .high = rounded_to_file_digits(8.1e-6),
                                 .points = 4,
                                 .together_with = {"gpu3 staged_start"}});
   auto const written = write_calibration(calibration);

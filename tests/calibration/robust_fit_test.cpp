@@ -74,7 +74,7 @@ TEST(RobustFit, WhatOnlyWorksTogetherMovesTogether) {
 
 TEST(RobustFit, NothingExceedsItsMost) {
   auto problem = line(3, 7, 0.0, 0);
-  problem.parameters[1].most = std::log(6.0);
+  problem.parameters[1].upper_limit = std::log(6.0);
   problem.parameters[1].start = std::log(5.0);
   EXPECT_LE(robust_fit(problem).at[1], std::log(6.0));
 }

@@ -12,10 +12,10 @@ namespace {
 constexpr double kNoise = 0.01;
 constexpr int kOneOutlierIn = 100;
 
-Target target_of(Machine const& machine, std::string const& name, std::string const& key) {
+CalibrationTarget target_of(Machine const& machine, std::string const& name, std::string const& key) {
   auto const id = part_at(machine, name);
   for (auto const& part : machine.parts)
-    for (auto const& figure : adjustables())
+    for (auto const& figure : adjustable_figures())
       if (figure.kind == part.kind && figure.key == key && (id ? &machine.at(*id) == &part : part.name == name))
         return {&figure, part.name, id ? name : ""};
   throw InputError("no figure " + name + " " + key);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/explain/widening.hpp"
+#include "core/explain/upgrades.hpp"
 #include "core/planner/jobs/job_set.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
@@ -77,9 +77,9 @@ TEST(Widenings, ArePlannedAndRunAgain) {
   auto const plan = planned(linked_server(), jobs);
   auto const trace = estimated(linked_server(), plan);
   auto const path = critical_path(plan, trace, linked_server());
-  auto const list = widenings(plan, trace, path, linked_server(),
-                              {[&](Model const& model) { return planned(model, jobs); },
-                               [](Model const& model) { return std::make_unique<test::EstimatingExecutor>(model); }});
+  auto const list = upgrades(plan, trace, path, linked_server(),
+                             {[&](Model const& model) { return planned(model, jobs); },
+                              [](Model const& model) { return std::make_unique<test::EstimatingExecutor>(model); }});
   ASSERT_FALSE(list.empty());
   EXPECT_NEAR(list.front().run, 0.5, 0.05);
   EXPECT_EQ(list.front().what, "all pcie_link");

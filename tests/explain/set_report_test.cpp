@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/view/set_report_text.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 
@@ -17,8 +18,8 @@ using namespace literals;
 using testing::HasSubstr;
 
 std::vector<SetResult> results_of(Model const& model) {
-  return judge_sets(model, 16_MiB, Effort::Full,
-                    [](Model const& m) { return std::make_unique<test::EstimatingExecutor>(m); });
+  return evaluate_sets(model, 16_MiB, Effort::Full,
+                       [](Model const& m) { return std::make_unique<test::EstimatingExecutor>(m); });
 }
 
 TEST(SetReport, HoldsEverySetAgainstBoundAndSimpleAlgorithms) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/machine/setting.hpp"
+#include "core/view/whatif_text.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {

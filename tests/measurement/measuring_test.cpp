@@ -89,7 +89,7 @@ TEST(Worklist, PatternsNeedNoMoreThanTheMachineHas) {
 }
 
 TEST(Worklist, NothingIsLargerThanAsked) {
-  for (auto const& series : series_to_measure(model_of("hgx-h200"), {.most = 16_MiB}))
+  for (auto const& series : series_to_measure(model_of("hgx-h200"), {.max_bytes = 16_MiB}))
     for (auto const& point : series.points)
       for (auto const& flow : point.flows) EXPECT_LE(point.bytes_of(flow), 16_MiB) << series.name;
 }
@@ -97,7 +97,7 @@ TEST(Worklist, NothingIsLargerThanAsked) {
 TEST(Measuring, FiguresAreWhatTheMeterTook) {
   auto const model = model_of("h100-pcie-x2-workstation");
   TenGigabytesPerSecond meter;
-  auto const result = measure(model, meter, series_to_measure(model, {.most = 64_MiB}), {}, {});
+  auto const result = measure(model, meter, series_to_measure(model, {.max_bytes = 64_MiB}), {}, {});
   ASSERT_FALSE(result.series.empty());
   for (auto const& series : result.series)
     for (auto const& point : series.points) {
@@ -110,7 +110,7 @@ TEST(Measuring, FiguresAreWhatTheMeterTook) {
 
 TEST(Measuring, WhatIsThereIsNotMeasuredAgain) {
   auto const model = model_of("h100-pcie-x2-workstation");
-  auto const series = series_to_measure(model, {.most = 1_MiB});
+  auto const series = series_to_measure(model, {.max_bytes = 1_MiB});
   TenGigabytesPerSecond first;
   auto half = series;
   half.resize(half.size() / 2);
@@ -123,11 +123,11 @@ TEST(Measuring, WhatIsThereIsNotMeasuredAgain) {
 
 TEST(Measuring, WhatCannotBeTakenIsLeftOutAndSaid) {
   auto const model = model_of("h100-pcie-x2-workstation");
-  auto const series = series_to_measure(model, {.patterns = false, .most = 1_MiB});
+  auto const series = series_to_measure(model, {.patterns = false, .max_bytes = 1_MiB});
   TenGigabytesPerSecond meter;
   meter.refuses = {Mechanism::HostStaged};
   std::vector<std::string> skipped;
-  MeasuringWatch watch;
+  MeasuringObserver watch;
   watch.skipped = [&](std::string const& why) { skipped.push_back(why); };
   auto const result = measure(model, meter, series, {}, watch);
   EXPECT_EQ(points(result.series) + skipped.size(), points(series));
@@ -137,11 +137,11 @@ TEST(Measuring, WhatCannotBeTakenIsLeftOutAndSaid) {
 // Saved after every series, so that an interruption loses one series at most.
 TEST(Measuring, SavesAsItGoesAndCounts) {
   auto const model = model_of("h100-pcie-x2-workstation");
-  auto const series = series_to_measure(model, {.most = 1_MiB});
+  auto const series = series_to_measure(model, {.max_bytes = 1_MiB});
   TenGigabytesPerSecond meter;
   std::vector<std::size_t> saved;
   std::vector<MeasuringProgress> seen;
-  MeasuringWatch watch;
+  MeasuringObserver watch;
   watch.save = [&](Measurement const& so_far) { saved.push_back(points(so_far.series)); };
   watch.progress = [&](MeasuringProgress const& progress) { seen.push_back(progress); };
   measure(model, meter, series, {}, watch);
@@ -160,7 +160,7 @@ TEST(Measuring, ReadsBackFromItsFile) {
   begun.machine = "h100-pcie-x2-workstation";
   begun.source = "test";
   begun.method = "test";
-  auto const measured = measure(model, meter, series_to_measure(model, {.most = 1_MiB}), begun, {});
+  auto const measured = measure(model, meter, series_to_measure(model, {.max_bytes = 1_MiB}), begun, {});
   auto const text = to_json(measured).dump(1);
   EXPECT_EQ(to_json(read_measurement(SourceText::from_memory("m.json", text))).dump(1), text);
 }

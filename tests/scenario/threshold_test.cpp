@@ -8,13 +8,13 @@ namespace {
 
 using testing::HasSubstr;
 
-Threshold bound(std::string const& text, Figure figure = Figure::Rate) {
+Threshold bound(std::string const& text, Dimension figure = Dimension::Rate) {
   auto const parsed = parse_threshold(text, figure);
   EXPECT_TRUE(parsed.value.has_value()) << text << ": " << parsed.problem;
   return parsed.value.value_or(Threshold{});
 }
 
-std::string problem(std::string const& text, Figure figure = Figure::Rate) {
+std::string problem(std::string const& text, Dimension figure = Dimension::Rate) {
   auto const parsed = parse_threshold(text, figure);
   EXPECT_FALSE(parsed.value.has_value()) << text;
   return parsed.problem;
@@ -32,9 +32,9 @@ TEST(Threshold, AtLeast) {
 }
 
 TEST(Threshold, AtMostInEachFigure) {
-  EXPECT_DOUBLE_EQ(bound("<= 12.5 us", Figure::Time).at_most.value(), 12.5e-6);
-  EXPECT_DOUBLE_EQ(bound("<= 2 %", Figure::Share).at_most.value(), 0.02);
-  EXPECT_EQ(bound("<= 0.02", Figure::Share).at_most, 0.02);
+  EXPECT_DOUBLE_EQ(bound("<= 12.5 us", Dimension::Time).at_most.value(), 12.5e-6);
+  EXPECT_DOUBLE_EQ(bound("<= 2 %", Dimension::Ratio).at_most.value(), 0.02);
+  EXPECT_EQ(bound("<= 0.02", Dimension::Ratio).at_most, 0.02);
   EXPECT_FALSE(bound("<= 200 Gb/s").holds(25.1e9));
   EXPECT_TRUE(bound("<= 200 Gb/s").holds(25e9));
 }
@@ -68,7 +68,7 @@ TEST(Threshold, RelativeToAnotherFigure) {
   EXPECT_EQ(b.relative_to, "acs-off");
   EXPECT_TRUE(b.holds(18, 10));
   EXPECT_FALSE(b.holds(17.9, 10));
-  auto const other = bound("= 0.5 x acs-off/lone +- 10 %", Figure::Time);
+  auto const other = bound("= 0.5 x acs-off/lone +- 10 %", Dimension::Time);
   EXPECT_EQ(other.relative_to, "acs-off/lone");
   EXPECT_TRUE(other.holds(4.5, 10));
   EXPECT_TRUE(other.holds(5.5, 10));
@@ -76,7 +76,7 @@ TEST(Threshold, RelativeToAnotherFigure) {
 }
 
 TEST(Threshold, ABoundMetExactlyHoldsDespiteTheLastDigit) {
-  EXPECT_TRUE(bound("<= 0.3 s", Figure::Time).holds(0.1 + 0.2));
+  EXPECT_TRUE(bound("<= 0.3 s", Dimension::Time).holds(0.1 + 0.2));
   EXPECT_TRUE(bound(">= 3 x lone").holds(0.3, 0.1));
 }
 
@@ -94,8 +94,8 @@ TEST(Threshold, RefusalsSayWhatIsAllowed) {
   problem("> 40 GB/s");
   problem(">= 40");     // no unit
   problem(">= 40 us");  // a time
-  problem(">= 40 GB/s", Figure::Time);
-  problem("<= 2 GB/s", Figure::Share);
+  problem(">= 40 GB/s", Dimension::Time);
+  problem("<= 2 GB/s", Dimension::Ratio);
   problem(">= x acs-off");
   problem(">= 2 x");
   problem(">= 0 x acs-off");

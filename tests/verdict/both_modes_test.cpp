@@ -9,6 +9,8 @@
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/recorded_run.hpp"
+#include "core/view/both_modes_text.hpp"
+#include "core/view/verdict_text.hpp"
 #include "tests/verdict/fake_executor.hpp"
 
 namespace lanewise {
@@ -60,16 +62,16 @@ struct Mode {
   test::Durations times = durations();
   bool real = false;
   std::string wrong = {};
-  std::function<RanPlan(std::string const&, std::string const&, Plan const&)> recorded = {};
+  std::function<CompletedRun(std::string const&, std::string const&, Plan const&)> recorded = {};
 };
 ScenarioVerdict check_in(std::string const& text, Mode const& mode) {
   Catalogue catalogue({});
-  CheckWorld world{[](std::string const&) { return test::pair_machine(); },
-                   [&](Model const&) -> std::unique_ptr<Executor> {
-                     if (mode.real) return std::make_unique<HardwareLike>(mode.times, mode.wrong);
-                     return std::make_unique<test::FakeExecutor>(mode.times);
-                   },
-                   catalogue, mode.real ? "hw" : "sim"};
+  CheckContext world{[](std::string const&) { return test::pair_machine(); },
+                     [&](Model const&) -> std::unique_ptr<Executor> {
+                       if (mode.real) return std::make_unique<HardwareLike>(mode.times, mode.wrong);
+                       return std::make_unique<test::FakeExecutor>(mode.times);
+                     },
+                     catalogue, mode.real ? "hw" : "sim"};
   world.real = mode.real;
   world.recorded = mode.recorded;
   return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), world);
@@ -127,7 +129,7 @@ TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
   auto const here =
       check_in(kOne, {.real = true, .recorded = [&](auto const& scenario, auto const& variant, Plan const& plan) {
                         auto const& run = recorded_run(runs, scenario, variant, plan);
-                        return RanPlan{run.trace, run.regrets};
+                        return CompletedRun{run.trace, run.regrets};
                       }});
   EXPECT_TRUE(here.passed());
   EXPECT_EQ(here.runs[0].trace, there.runs[0].trace);

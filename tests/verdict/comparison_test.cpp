@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/error.hpp"
+#include "core/view/comparison_text.hpp"
 
 namespace lanewise {
 namespace {

@@ -8,6 +8,8 @@
 
 #include "core/interop/exports/junit.hpp"
 #include "core/verdict/both_modes.hpp"
+#include "core/view/both_modes_text.hpp"
+#include "core/view/verdict_text.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/verdict/fake_executor.hpp"
 
@@ -29,7 +31,7 @@ class SlowNodes : public test::FakeExecutor {
       step.verified = mismatch_.empty();
       step.mismatch = mismatch_;
     }
-    trace.environment[kNodesKey] = "2 virtual machines (plain emulation)";
+    trace.environment[kNodesEnvironmentKey] = "2 virtual machines (plain emulation)";
     return trace;
   }
 
@@ -49,8 +51,8 @@ expect:
 
 ScenarioVerdict verdict_of(std::string const& text, std::string const& mode, std::string const& mismatch = {}) {
   auto catalogue = test::bundled();
-  CheckWorld world{[&](std::string const& name) { return catalogue.machine(name); },
-                   [&](Model const&) { return std::make_unique<SlowNodes>(mismatch); }, catalogue, mode};
+  CheckContext world{[&](std::string const& name) { return catalogue.machine(name); },
+                     [&](Model const&) { return std::make_unique<SlowNodes>(mismatch); }, catalogue, mode};
   world.real = mode == "hw";
   return check_scenario(read_scenario(SourceText::from_memory("one.yaml", text)), world);
 }

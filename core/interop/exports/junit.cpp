@@ -31,13 +31,13 @@ void add_case(pugi::xml_node suite, std::string const& scenario, std::string con
 void add_nodes(pugi::xml_node suite, std::vector<VariantRun> const& runs) {
   std::set<std::string> nodes;
   for (auto const& run : runs)
-    if (auto const found = run.trace.environment.find(kNodesKey); found != run.trace.environment.end())
+    if (auto const found = run.trace.environment.find(kNodesEnvironmentKey); found != run.trace.environment.end())
       nodes.insert(run.machine + ": " + found->second);
   if (nodes.empty()) return;
   auto properties = suite.append_child("properties");  // before the cases: the schema requires it
   for (auto const& text : nodes) {
     auto property = properties.append_child("property");
-    property.append_attribute("name") = kNodesKey;
+    property.append_attribute("name") = kNodesEnvironmentKey;
     property.append_attribute("value") = text.c_str();
   }
 }
@@ -74,7 +74,7 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts) {
     for (auto const& result : verdict.results) {
       if (!result.judged()) {
         add_skipped(suite, name, result.what + " (" + where(result.machine, result.variant) + ")",
-                    "not judged, " + result.untimed + "; found " + result.found);
+                    "not judged, " + result.timing_exclusion + "; found " + result.found);
         ++tests;
         ++skipped;
         continue;

@@ -1,0 +1,27 @@
+#pragma once
+// Why a scenario takes as long as it does, for people and for programs.
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/explain/bottleneck.hpp"
+#include "core/explain/upgrades.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
+
+namespace lanewise {
+
+struct RunExplanation {
+  Plan plan;
+  Trace trace;
+  std::optional<LowerBound> bound;
+  std::vector<PathStep> path;
+  std::vector<Phase> phases;
+  std::vector<Upgrade> upgrades;
+};
+// Of a plan as it ran.
+RunExplanation explain_run(Plan const& plan, Trace const& trace, Model const& model, Replanner const& replanner);
+
+// `lanewise: why_run/1`
+nlohmann::ordered_json why_run_json(RunExplanation const& explanation, Machine const& machine);
+
+}  // namespace lanewise

@@ -1,0 +1,193 @@
+#include "core/verdict/expectation_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/units/text.hpp"
+#include "core/verdict/transfer_run.hpp"
+
+namespace lanewise {
+namespace {
+
+class ExpectationCheck {
+ public:
+  ExpectationCheck(Scenario const& scenario, std::vector<VariantRun>& runs, std::vector<ExpectationResult>& results)
+      : scenario_(scenario), runs_(runs), results_(results) {}
+
+  void check(Expectation const& expectation) {
+    for (auto& run : runs_) {
+      if (!expectation.variant.empty() && expectation.variant != run.variant) continue;
+      if (!expectation.machine.empty() && expectation.machine != run.machine) continue;
+      run_ = &run;
+      expectation_ = &expectation;
+      // What is refused and what is possible needs no plan.
+      if (expectation.refuses) check_refusal();
+      if (expectation.possible) {
+        check_possible(*expectation.possible);
+        run.failure_expected = run.failure_expected || !*expectation.possible;
+      }
+      if (!run.ran()) {
+        if (run.skipped.empty() && needs_run(expectation)) add("a plan", false, run.failure);
+        continue;
+      }
+      if (!expectation.mechanisms.empty()) check_mechanism();
+      for (auto const& word : expectation.avoids) check_route(word, false);
+      for (auto const& word : expectation.through) check_route(word, true);
+      if (expectation.bandwidth)
+        check_threshold("bandwidth", *expectation.bandwidth, Dimension::Rate, &ExpectationCheck::bandwidth_of);
+      if (expectation.latency)
+        check_threshold("latency", *expectation.latency, Dimension::Time, &ExpectationCheck::latency_of);
+      if (expectation.makespan)
+        check_threshold("makespan", *expectation.makespan, Dimension::Time, &ExpectationCheck::makespan_of);
+      if (expectation.regret)
+        check_threshold("regret", *expectation.regret, Dimension::Ratio, &ExpectationCheck::regret_of);
+    }
+  }
+
+ private:
+  using Measure = double (*)(VariantRun const&, std::optional<std::size_t> transfer);
+
+  void add(std::string what, bool passed, std::string found) {
+    if (!expectation_->transfer.empty()) what = expectation_->transfer + ": " + what;
+    results_.push_back({run_->machine, run_->variant, std::move(what), passed, std::move(found), expectation_->pos});
+  }
+
+  void add_figure(std::string what, bool passed, std::string found) {
+    add(std::move(what), passed, std::move(found));
+    results_.back().timing_exclusion = run_->timing_exclusion;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> transfer_named(std::string const& id) const {
+    for (std::size_t i = 0; i < scenario_.transfers.size(); ++i)
+      if (scenario_.transfers[i].id == id) return i;
+    return std::nullopt;
+  }
+  [[nodiscard]] std::size_t transfer() const { return transfer_named(expectation_->transfer).value_or(0); }
+
+  static bool needs_run(Expectation const& e) {
+    return !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.bandwidth || e.latency || e.makespan ||
+           e.regret;
+  }
+
+  // The ways of the expectation's transfer; empty where its mechanism moves no data between such places at all.
+  [[nodiscard]] EvaluatedTransfer const& evaluated() const {
+    static EvaluatedTransfer const nothing;
+    return transfer() < run_->evaluated.size() ? run_->evaluated[transfer()] : nothing;
+  }
+
+  void check_possible(bool wanted) {
+    auto const& ways = evaluated();
+    std::string found = "no legal way";
+    if (ways.chosen)
+      found = std::string(to_string(ways.candidates[*ways.chosen].way.mechanism)) + " is legal";
+    else if (!ways.candidates.empty())
+      found += ": " + ways.candidates.front().refused_by;
+    add(wanted ? "possible" : "not possible", ways.chosen.has_value() == wanted, found);
+  }
+
+  void check_mechanism() {
+    auto const& decision = run_->plan.decisions[transfer()];
+    auto const chosen = decision.candidates[decision.chosen].way.mechanism;
+    std::string wanted;
+    for (auto const m : expectation_->mechanisms) wanted += (wanted.empty() ? "" : " or ") + std::string(to_string(m));
+    bool const passed = std::find(expectation_->mechanisms.begin(), expectation_->mechanisms.end(), chosen) !=
+                        expectation_->mechanisms.end();
+    auto found = std::string(to_string(chosen));
+    for (auto const& candidate : decision.candidates)
+      if (!passed && candidate.way.mechanism == expectation_->mechanisms.front()) {
+        found += candidate.legal() ? fmt::format(" ({} was slower)", wanted)
+                                   : fmt::format(" ({} is refused by {})", wanted, candidate.refused_by);
+        break;
+      }
+    add("mechanism " + wanted, passed, found);
+  }
+
+  void check_route(std::string const& word, bool wanted) {
+    auto const& words = run_->route_words[transfer()];
+    bool const passes = std::find(words.begin(), words.end(), word) != words.end();
+    auto const& decision = run_->plan.decisions[transfer()];
+    auto const& route = decision.candidates[decision.chosen].route;
+    add(fmt::format("{} {}", wanted ? "through" : "avoids", word), passes == wanted,
+        fmt::format("{}", fmt::join(route, " > ")));
+  }
+
+  void check_refusal() {
+    auto const& [mechanism, rule] = *expectation_->refuses;
+    std::string found = "not weighed";
+    for (auto const& candidate : evaluated().candidates) {
+      if (candidate.way.mechanism != mechanism) continue;
+      found = candidate.legal() ? "legal" : candidate.refused_by;
+      if (found == rule) break;
+    }
+    add(fmt::format("{} refused by {}", to_string(mechanism), rule), found == rule, found);
+  }
+
+  static double bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+    if (transfer) return transfer_run(run.plan.decisions[*transfer], run.trace).rate().value();
+    if (run.plan.collective) return bus_bandwidth(*run.plan.collective, run.trace.makespan).value();
+    Bytes all{0};
+    for (auto const& step : run.trace.steps) all += step.bytes;
+    return (all / run.trace.makespan).value();
+  }
+  static double latency_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+    return transfer ? transfer_run(run.plan.decisions[*transfer], run.trace).duration().value()
+                    : run.trace.makespan.value();
+  }
+  static double makespan_of(VariantRun const& run, std::optional<std::size_t>) { return run.trace.makespan.value(); }
+  static double regret_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+    if (transfer) return run.regrets[*transfer].share();
+    double worst = 0;
+    for (auto const& regret : run.regrets) worst = std::max(worst, regret.share());
+    return worst;
+  }
+
+  static std::string shown(double value, Dimension dimension) {
+    if (dimension == Dimension::Rate) return rounded_text(BytesPerSecond(value));
+    if (dimension == Dimension::Time) return rounded_text(Seconds(value));
+    return fmt::format("{:.2f} %", value * 100);
+  }
+
+  void check_threshold(std::string_view what, Threshold const& threshold, Dimension dimension, Measure measure) {
+    auto const own = transfer_named(expectation_->transfer);
+    auto const value = measure(*run_, own);
+    auto const description = fmt::format("{} {}", what, threshold.text);
+    if (threshold.relative_to.empty()) return add_figure(description, threshold.holds(value), shown(value, dimension));
+    auto const slash = threshold.relative_to.find('/');
+    auto const first = threshold.relative_to.substr(0, slash);
+    auto const* other = variant_run(first);
+    auto other_transfer = own;
+    if (other == nullptr) other = run_;  // the word names a transfer of the same run
+    if (slash != std::string::npos || variant_run(first) == nullptr)
+      other_transfer = transfer_named(slash == std::string::npos ? first : threshold.relative_to.substr(slash + 1));
+    if (!other->skipped.empty()) return;
+    if (!other->ran()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
+    auto const reference = measure(*other, other_transfer);
+    add_figure(description, threshold.holds(value, reference),
+               fmt::format("{}, which is {:.3g} x {}", shown(value, dimension), value / reference,
+                           shown(reference, dimension)));
+  }
+
+  [[nodiscard]] VariantRun const* variant_run(std::string const& name) const {
+    for (auto const& run : runs_)
+      if (run.variant == name && !name.empty() && run.machine == run_->machine) return &run;
+    return nullptr;
+  }
+
+  Scenario const& scenario_;
+  std::vector<VariantRun>& runs_;
+  std::vector<ExpectationResult>& results_;
+  VariantRun const* run_ = nullptr;
+  Expectation const* expectation_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<ExpectationResult> check_expectations(Scenario const& scenario, std::vector<VariantRun>& runs) {
+  std::vector<ExpectationResult> results;
+  ExpectationCheck check(scenario, runs, results);
+  for (auto const& expectation : scenario.expectations) check.check(expectation);
+  return results;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,72 @@
+#pragma once
+// The outcome of a scenario: what ran in each variant on each machine, and which expectations hold.
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/file.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/trace.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
+#include "core/verdict/regret.hpp"
+
+namespace lanewise {
+
+// Key in a trace's environment: the nodes that were started for the run.
+inline constexpr char kNodesEnvironmentKey[] = "nodes";
+
+// Every way of one transfer, and the index of the chosen one; absent if no way is legal.
+struct EvaluatedTransfer {
+  std::vector<Candidate> candidates;
+  std::optional<std::size_t> chosen;
+};
+
+// One variant on one machine.
+struct VariantRun {
+  std::string machine;
+  std::string variant;
+  Plan plan;
+  Trace trace;
+  std::vector<Regret> regrets;
+  std::optional<LowerBound> bound;                    // no plan of these transfers is faster
+  std::vector<std::vector<std::string>> route_words;  // of each transfer: names and kinds of the hops on its route
+  std::vector<EvaluatedTransfer> evaluated;           // of each transfer, also where no way is legal
+  std::string failure;                                // why nothing ran; empty: it ran
+  bool failure_expected = false;                      // an expectation says that nothing is possible here
+  std::string skipped;                                // why this mode does not run it; empty: it does
+  std::string timing_exclusion;  // why its times are reported but not judged; empty: they are judged
+  [[nodiscard]] bool ran() const { return failure.empty() && skipped.empty(); }
+  // The nodes that were started for the run; empty if none were.
+  [[nodiscard]] std::string started_nodes() const;
+};
+
+// One expectation on one machine and variant.
+struct ExpectationResult {
+  std::string machine;
+  std::string variant;
+  std::string what;  // "there: mechanism pcie_p2p"
+  bool passed = false;
+  std::string found;  // the figure, or what was found instead
+  SourcePos pos;
+  std::string timing_exclusion = {};  // why the figure is reported but not judged; empty: it is judged
+  [[nodiscard]] bool judged() const { return timing_exclusion.empty(); }
+  [[nodiscard]] bool violated() const { return judged() && !passed; }
+  // "FILE:LINE:COLUMN"; the file alone if the line is unknown.
+  [[nodiscard]] std::string location() const;
+};
+
+struct ScenarioVerdict {
+  std::string scenario;
+  std::string title;
+  std::string mode;  // "sim" or "hw"
+  std::vector<VariantRun> runs;
+  std::vector<ExpectationResult> results;
+  // Everything ran, or failed as expected, and no expectation is violated.
+  [[nodiscard]] bool passed() const;
+};
+
+// `lanewise: verdict/1`
+nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts);
+
+}  // namespace lanewise

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/io/json.hpp"
+#include "core/verdict/optimality_json.hpp"
+#include "core/verdict/transfer_run.hpp"
+#include "core/verdict/verdict.hpp"
+
+namespace lanewise {
+
+nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts) {
+  nlohmann::ordered_json json{{"lanewise", "verdict/1"}};
+  json["passed"] = std::all_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.passed(); });
+  json["scenarios"] = nlohmann::ordered_json::array();
+  for (auto const& verdict : verdicts) {
+    nlohmann::ordered_json item{
+        {"scenario", verdict.scenario}, {"title", verdict.title}, {"mode", verdict.mode}, {"passed", verdict.passed()}};
+    for (auto const& run : verdict.runs) {
+      nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}};
+      if (!run.failure.empty())
+        entry["failure"] = run.failure;
+      else if (!run.skipped.empty())
+        entry["skipped"] = run.skipped;
+      else
+        add_optimality(entry, run.trace.makespan, run.bound);
+      if (auto const where = run.started_nodes(); !where.empty()) entry["nodes"] = where;
+      if (run.ran()) add_collective(entry, run.plan, run.trace.makespan);
+      for (std::size_t i = 0; run.ran() && i < run.plan.decisions.size(); ++i) {
+        auto const& decision = run.plan.decisions[i];
+        auto const& chosen = decision.candidates[decision.chosen];
+        auto const step = transfer_run(decision, run.trace);
+        entry["decisions"].push_back({{"transfer", decision.transfer},
+                                      {"mechanism", to_string(chosen.way.mechanism)},
+                                      {"route", chosen.route},
+                                      {"time_us", microseconds(step.duration())},
+                                      {"bandwidth_GBps", gigabytes_per_second(step.rate())},
+                                      {"alternatives", run.regrets[i].alternatives},
+                                      {"not_run", run.regrets[i].not_run},
+                                      {"best", run.regrets[i].best},
+                                      {"regret", run.regrets[i].share()}});
+      }
+      item["runs"].push_back(std::move(entry));
+    }
+    item["results"] = nlohmann::ordered_json::array();
+    for (auto const& result : verdict.results) {
+      nlohmann::ordered_json entry{{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}};
+      entry["passed"] = result.judged() ? nlohmann::ordered_json(result.passed) : nlohmann::ordered_json(nullptr);
+      if (!result.judged()) entry["not_judged"] = result.timing_exclusion;
+      entry["found"] = result.found;
+      entry["at"] = result.location();
+      item["results"].push_back(std::move(entry));
+    }
+    json["scenarios"].push_back(std::move(item));
+  }
+  return json;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,11 @@
+#pragma once
+#include <string>
+
+#include "core/explain/matrix.hpp"
+
+namespace lanewise {
+
+// One figure for every pair, senders in rows and receivers in columns.
+std::string matrix_text(Matrix const& matrix);
+
+}  // namespace lanewise

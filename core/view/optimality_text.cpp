@@ -1,0 +1,29 @@
+#include "core/view/optimality_text.hpp"
+
+#include <fmt/format.h>
+
+#include "core/plan/collective.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+
+std::string collective_text(Plan const& plan, Seconds makespan) {
+  std::string text;
+  for (auto const& [id, one, first] : plan.collectives)
+    text += fmt::format("{}: {} of {} among {} by {}\n", id, to_string(one.op), exact_text(one.bytes), one.among.size(),
+                        to_string(one.algorithm));
+  if (!plan.collective) return text;
+  auto const& collective = *plan.collective;
+  return fmt::format("{} of {} among {} by {}: {} steps, bus bandwidth {}\n", to_string(collective.op),
+                     exact_text(collective.bytes), collective.among.size(), to_string(collective.algorithm),
+                     plan.steps.size(), rounded_text(bus_bandwidth(collective, makespan)));
+}
+
+std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound) {
+  auto const text = fmt::format("makespan {}", rounded_text(makespan));
+  if (!bound) return text + ", no bound: a transfer has no way of known cost";
+  return fmt::format("{}, at least {} (gap {:.1f} %), held by {}", text, rounded_text(bound->makespan),
+                     bound->gap(makespan) * 100, binding_text(*bound));
+}
+
+}  // namespace lanewise

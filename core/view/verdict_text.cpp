@@ -1,0 +1,105 @@
+#include "core/view/verdict_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/text/table.hpp"
+#include "core/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+bool belongs(ExpectationResult const& result, VariantRun const& run) {
+  return result.machine == run.machine && result.variant == run.variant;
+}
+
+double worst_regret(VariantRun const& run) {
+  double worst = 0;
+  for (auto const& regret : run.regrets) worst = std::max(worst, regret.share());
+  return worst;
+}
+
+std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const& run) {
+  int passed = 0;
+  int all = 0;
+  for (auto const& result : verdict.results) {
+    if (!belongs(result, run) || !result.judged()) continue;
+    ++all;
+    passed += result.passed ? 1 : 0;
+  }
+  auto const ran = run.ran();
+  auto const timed = ran && run.timing_exclusion.empty();
+  bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
+  return {verdict.scenario,
+          run.machine,
+          run.variant.empty() ? "" : run.variant,
+          ran ? rounded_text(run.trace.makespan) : "",
+          ran && run.bound ? rounded_text(run.bound->makespan) : "",
+          timed && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
+          timed ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
+          fmt::format("{}/{}", passed, all),
+          !fine                 ? "FAIL"
+          : run.skipped.empty() ? "pass"
+                                : "skip"};
+}
+
+std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
+
+}  // namespace
+
+std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
+  // In both modes each scenario is there twice.
+  bool const modes = std::any_of(verdicts.begin(), verdicts.end(),
+                                 [&](ScenarioVerdict const& verdict) { return verdict.mode != verdicts.front().mode; });
+  std::vector<std::string> header{"scenario", "machine", "variant",      "makespan", "at least",
+                                  "gap",      "regret",  "expectations", "verdict"};
+  if (modes) header.insert(header.begin(), "mode");
+  Table table(header);
+  std::string failures;
+  std::string skipped;
+  std::string reported;
+  std::size_t failed = 0;
+  std::size_t expectations = 0;
+  std::set<std::string> nodes;
+  std::map<std::string, std::size_t> exclusions;  // reasons, and how many figures each keeps from being judged
+  for (auto const& verdict : verdicts) {
+    for (auto const& run : verdict.runs) {
+      auto row = row_of(verdict, run);
+      if (modes) row.insert(row.begin(), verdict.mode);
+      table.add(std::move(row));
+      if (auto const where = run.started_nodes(); !where.empty()) nodes.insert(run.machine + ": " + where);
+      if (!run.skipped.empty())
+        skipped +=
+            fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);
+      if (!run.failure.empty() && !run.failure_expected)
+        failures +=
+            fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
+    }
+    for (auto const& result : verdict.results) {
+      if (!result.judged()) {
+        ++exclusions[result.timing_exclusion];
+        reported += fmt::format("time {} on {}{}: {}; found {}\n", verdict.scenario, result.machine,
+                                variant_of(result.variant), result.what, result.found);
+        continue;
+      }
+      ++expectations;
+      if (result.passed) continue;
+      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", result.location(), verdict.scenario,
+                              result.machine, variant_of(result.variant), result.what, result.found);
+    }
+    failed += verdict.passed() ? 0 : 1;
+  }
+  auto text = table.text();
+  if (!failures.empty() || !skipped.empty() || !reported.empty()) text += "\n" + failures + skipped + reported;
+  text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
+                      expectations);
+  for (auto const& line : nodes) text += line + "\n";
+  for (auto const& [why, count] : exclusions)
+    text += fmt::format("{} figures of time are reported and not judged ({})\n", count, why);
+  return text;
+}
+
+}  // namespace lanewise

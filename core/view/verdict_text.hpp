@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/verdict/verdict.hpp"
+
+namespace lanewise {
+
+// A table with a row for each run, then every failure with its reason, then a summary line.
+std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts);
+
+}  // namespace lanewise

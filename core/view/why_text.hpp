@@ -1,0 +1,11 @@
+#pragma once
+#include <string>
+
+#include "core/explain/choice_explanation.hpp"
+
+namespace lanewise {
+
+// A table of every way with its verdict, its route, and the rules that the table names.
+std::string why_text(ChoiceExplanation const& explanation, Machine const& machine);
+
+}  // namespace lanewise

@@ -1,0 +1,256 @@
+// A machine with a hidden fault is measured by the model itself, with noise; judge must find that fault and no other.
+#include "core/diagnosis/diagnosis.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "core/view/diagnosis_text.hpp"
+#include "tests/support/bundled.hpp"
+
+namespace lanewise::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+Catalogue& catalogue() {
+  static Catalogue all = bundled();
+  return all;
+}
+
+AccuracyContext world_of(std::string const& machine, std::vector<Setting> const& settings = {}) {
+  return {.machine = [machine](Measurement const&) { return catalogue().machine(machine); },
+          .override_machine =
+              [settings](Machine& changed) {
+                for (auto const& setting : settings) apply_setting(changed, setting, catalogue());
+              },
+          .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+          .catalogue = catalogue()};
+}
+
+// Host copies of every GPU and copies of every pair, each of 256 MiB.
+Measurement questions(std::string const& name, Mechanism peer) {
+  auto const machine = catalogue().machine(name);
+  Measurement m;
+  m.name = "made";
+  m.machine = name;
+  MeasuredSeries down;
+  down.name = "host-to-device";
+  MeasuredSeries up;
+  up.name = "device-to-host";
+  MeasuredSeries peers;
+  peers.name = "peer-copies";
+  peers.mechanism = peer;
+  Bytes const size(256 << 20);
+  for (auto const gpu : machine.all(PciKind::Gpu)) {
+    auto const& its = machine.at(gpu).name;
+    auto const& host = machine.at(machine.numa_of(gpu)).name;
+    down.points.push_back({{{host, its}}, size, {}, 1, {}, {}});
+    up.points.push_back({{{its, host}}, size, {}, 1, {}, {}});
+    for (auto const other : machine.all(PciKind::Gpu))
+      if (other != gpu) peers.points.push_back({{{its, machine.at(other).name}}, size, {}, 1, {}, {}});
+  }
+  m.series = {down, up, peers};
+  return m;
+}
+
+// What the model says of `asked` under the settings, with 2 % of noise, as the figures of `labelled`.
+Measurement measured(Measurement labelled, Measurement const& asked, std::vector<Setting> const& settings) {
+  auto const result = evaluate(asked, world_of(asked.machine, settings));
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(1, 0.02);
+  std::size_t at = 0;
+  for (auto& series : labelled.series)
+    for (auto& point : series.points) {
+      auto const& predicted = result.points.at(at++).predicted;
+      EXPECT_TRUE(predicted.has_value()) << series.name;
+      point.value = predicted.value_or(1) * noise(random);
+    }
+  return labelled;
+}
+
+Diagnosis judged(Measurement const& measurement) { return diagnose(measurement, world_of(measurement.machine)); }
+
+// Everything a cause says of settings: its own, and the states that would carry as much.
+std::vector<std::string> states(Cause const& cause) {
+  auto all = cause.what.likewise;
+  for (auto const& setting : cause.what.settings) all.push_back(setting.value);
+  return all;
+}
+
+struct Hidden {
+  std::string name;
+  std::string machine;
+  Mechanism peer;
+  Setting fault;
+  CauseKind kind;
+  std::string subject;
+};
+class HiddenFault : public testing::TestWithParam<Hidden> {};
+
+TEST_P(HiddenFault, IsNamed) {
+  auto const& hidden = GetParam();
+  auto const questions_of = questions(hidden.machine, hidden.peer);
+  auto const diagnosis = judged(measured(questions_of, questions_of, {hidden.fault}));
+  EXPECT_EQ(diagnosis.worst(), Grade::Fail);
+  ASSERT_EQ(diagnosis.causes.size(), 1U) << diagnosis_text(diagnosis);
+  auto const& cause = diagnosis.causes.front();
+  EXPECT_EQ(cause.what.kind, hidden.kind) << diagnosis_text(diagnosis);
+  EXPECT_EQ(cause.what.subject, hidden.subject);
+  EXPECT_THAT(states(cause), Contains(hidden.fault.value));
+  EXPECT_EQ(cause.explained, diagnosis.slow());
+  EXPECT_GT(cause.explained, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HiddenFault,
+    testing::Values(
+        Hidden{
+            "narrow_and_old", "a100x8-pcie-4sw", Mechanism::PcieP2p, {"link@gpu3", "gen3 x8"}, CauseKind::Link, "gpu3"},
+        Hidden{
+            "half_width", "rtx6000pro-x8-bcm", Mechanism::PcieP2p, {"link@gpu6", "gen5 x8"}, CauseKind::Link, "gpu6"},
+        Hidden{"old_beside_nvlink", "hgx-h100", Mechanism::Nvlink, {"link@gpu5", "gen3 x16"}, CauseKind::Link, "gpu5"},
+        Hidden{"switch_uplink", "a100x8-pcie-4sw", Mechanism::PcieP2p, {"link@sw1", "gen4 x4"}, CauseKind::Link, "sw1"},
+        Hidden{
+            "no_switch", "rtx6000pro-x8-genoa", Mechanism::PcieP2p, {"link@gpu0", "gen5 x4"}, CauseKind::Link, "gpu0"}),
+    [](auto const& test) { return test.param.name; });
+
+TEST(Diagnosis, HealthyMachinesPass) {
+  for (auto const* machine : {"a100x8-pcie-4sw", "rtx6000pro-x8-bcm"}) {
+    auto const asked = questions(machine, Mechanism::PcieP2p);
+    auto const diagnosis = judged(measured(asked, asked, {}));
+    EXPECT_EQ(diagnosis.worst(), Grade::Pass) << diagnosis_text(diagnosis);
+    EXPECT_TRUE(diagnosis.causes.empty());
+  }
+}
+
+TEST(Diagnosis, TwoFaultsAreTwoCauses) {
+  auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  auto const diagnosis = judged(measured(asked, asked, {{"link@gpu3", "gen3 x8"}, {"link@gpu6", "gen1 x16"}}));
+  ASSERT_EQ(diagnosis.causes.size(), 2U) << diagnosis_text(diagnosis);
+  std::vector<std::string> subjects{diagnosis.causes[0].what.subject, diagnosis.causes[1].what.subject};
+  EXPECT_THAT(subjects, testing::UnorderedElementsAre("gpu3", "gpu6"));
+  EXPECT_EQ(diagnosis.causes[0].explained + diagnosis.causes[1].explained, diagnosis.slow());
+}
+
+// The benchmark took the memory of one node for all GPUs.
+TEST(Diagnosis, HostMemoryOfAnotherNodeIsNamed) {
+  auto right = questions("gh200x4", Mechanism::Nvlink);
+  right.series.resize(2);
+  auto far = right;
+  for (auto& series : far.series)
+    for (auto& point : series.points)
+      for (auto* end : {&point.flows[0].from, &point.flows[0].to})
+        if (end->starts_with("numa")) *end = "numa0";
+  auto const diagnosis = judged(measured(right, far, {}));
+  EXPECT_EQ(diagnosis.count(Grade::Fail), 6U);  // three GPUs, both directions
+  ASSERT_EQ(diagnosis.causes.size(), 1U) << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Numa);
+  EXPECT_EQ(diagnosis.causes[0].what.subject, "numa0") << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis.causes[0].explained, 6U);
+}
+
+// Copies that the driver stages are slow where peer access would be fast; and a refusal is a fault of its own.
+TEST(Diagnosis, RefusedPeerAccessIsNamed) {
+  auto const labelled = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  auto staged = labelled;
+  staged.series[2].mechanism = Mechanism::HostStaged;
+  staged.series[2].by_driver = true;
+  auto measurement = measured(labelled, staged, {});
+  auto const diagnosis = judged(measurement);
+  ASSERT_FALSE(diagnosis.causes.empty()) << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::PeerRefused) << diagnosis_text(diagnosis);
+
+  MeasuredFact fact;
+  fact.flow = {"gpu0", "gpu1"};
+  fact.bytes = Bytes(1 << 20);
+  fact.mechanism = Mechanism::PcieP2p;
+  fact.legal = false;
+  Measurement refusal;
+  refusal.machine = "a100x8-pcie-4sw";
+  refusal.facts = {fact};
+  auto const refused = judged(refusal);
+  EXPECT_EQ(refused.worst(), Grade::Fail);
+  ASSERT_EQ(refused.causes.size(), 1U);
+  EXPECT_EQ(refused.causes[0].refusals, 1U);
+  refusal.facts[0].legal = true;
+  EXPECT_EQ(judged(refusal).worst(), Grade::Pass);
+}
+
+TEST(Diagnosis, NvlinksThatAreDownAreCounted) {
+  auto const asked = questions("hgx-h100", Mechanism::Nvlink);
+  auto world = world_of("hgx-h100");
+  world.override_machine = [](Machine& machine) {
+    for (auto& port : machine.nvswitches.at(0).ports)
+      if (machine.at(port.gpu).name == "gpu2") port.count = 9;
+  };
+  auto const result = evaluate(asked, world);
+  auto measurement = asked;
+  std::size_t at = 0;
+  for (auto& series : measurement.series)
+    for (auto& point : series.points) point.value = *result.points[at++].predicted;
+  auto const diagnosis = judged(measurement);
+  ASSERT_EQ(diagnosis.causes.size(), 1U) << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Nvlink);
+  EXPECT_EQ(diagnosis.causes[0].what.text, "9 of the 18 NVLinks of gpu2 are down");
+}
+
+// The bounds of pass, warn and fail, in shares of what is predicted: the range of a large copy has its slow end at
+// 0.86.
+TEST(Diagnosis, GradesFollowTheRange) {
+  auto asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  asked.series.resize(1);
+  asked.series[0].points.resize(1);
+  auto const predicted = evaluate(asked, world_of(asked.machine)).points[0];
+  auto const end = predicted.interval.low / *predicted.predicted;
+  auto const grade_at = [&](double share) {
+    asked.series[0].points[0].value = *predicted.predicted * share;
+    return judged(asked).points[0].grade;
+  };
+  EXPECT_EQ(grade_at(1), Grade::Pass);
+  EXPECT_EQ(grade_at(end * 1.01), Grade::Pass);
+  EXPECT_EQ(grade_at(end * 0.99), Grade::Warn);
+  EXPECT_EQ(grade_at(end * end * 1.01), Grade::Warn);
+  EXPECT_EQ(grade_at(end * end * 0.99), Grade::Fail);
+  EXPECT_EQ(grade_at(1.5), Grade::Warn);  // faster than it should be: another machine?
+}
+
+// One of eight that is 12 % slower than the rest is inside the model's range, but not like its like.
+TEST(Diagnosis, AFigureUnlikeItsLikeWarns) {
+  auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  auto measurement = measured(asked, asked, {});
+  measurement.series[0].points[4].value = *judged(measurement).points[4].result.predicted * 0.88;
+  auto const diagnosis = judged(measurement);
+  EXPECT_EQ(diagnosis.count(Grade::Warn), 1U) << diagnosis_text(diagnosis);
+  EXPECT_THAT(diagnosis.points[4].remark, HasSubstr("slower than its like"));
+}
+
+TEST(Diagnosis, DoubtfulFiguresAreLeftOut) {
+  auto asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  asked.series[2].doubtful = "nobody knows how";
+  auto const diagnosis = judged(asked);  // every figure is 1 B/s
+  EXPECT_EQ(diagnosis.left_out, 56U);
+  EXPECT_EQ(diagnosis.points.size(), 16U);
+  EXPECT_EQ(diagnosis.worst(), Grade::Fail);
+}
+
+TEST(Diagnosis, IsPrintedAndJson) {
+  auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  auto const diagnosis = judged(measured(asked, asked, {{"link@gpu3", "gen4 x8"}}));
+  auto const text = diagnosis_text(diagnosis);
+  EXPECT_THAT(text, HasSubstr("Cause 1: the PCIe link of gpu3 runs at gen4 x8 instead of gen4 x16"));
+  EXPECT_THAT(text, HasSubstr("--set \"link@gpu3=gen4 x8\""));
+  auto const json = diagnosis_json(diagnosis);
+  EXPECT_EQ(json["lanewise"], "judgement/1");
+  EXPECT_EQ(json["grade"], "fail");
+  EXPECT_EQ(json["causes"][0]["kind"], "link");
+  EXPECT_EQ(json["causes"][0]["settings"][0], "link@gpu3=gen4 x8");
+  EXPECT_EQ(json["points"].size(), diagnosis.points.size());
+}
+
+}  // namespace
+}  // namespace lanewise::test

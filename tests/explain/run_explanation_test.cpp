@@ -1,0 +1,62 @@
+// What `why SCENARIO` says, as text and as JSON.
+#include "core/explain/run_explanation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/planner/jobs/job_set.hpp"
+#include "core/view/why_run_text.hpp"
+#include "tests/support/estimating_executor.hpp"
+#include "tests/support/server.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+
+// A kernel of 3 ms on gpu0, and a write that waits for it.
+RunExplanation explanation_of(Model const& model) {
+  auto const place = [&](std::string const& name) { return model.machine().place(name); };
+  std::vector<Job> const jobs{
+      {"kernel", Compute{{place("gpu0")}, 3000.0_us}, {}},
+      {"out", Request{.from = place("gpu0"), .to = place("gpu2"), .bytes = 64_MiB, .only = Mechanism::PcieP2p}, {0}}};
+  auto const again = [jobs](Model const& other) { return plan_job_set(other, {jobs}, {Objective::Each}); };
+  auto const plan = again(model);
+  auto trace = test::estimated(model, plan);
+  trace.resources.push_back({"gpu0.pcie.up", 0.5});
+  return explain_run(plan, trace, model,
+                     {again, [](Model const& other) { return std::make_unique<test::EstimatingExecutor>(other); }});
+}
+
+TEST(WhyRun, JsonFollowsThePathAndSaysWhatIsNarrow) {
+  Model const model(test::machine_of({.more_gpu = "copy_engines: 2"}));
+  auto const json = why_run_json(explanation_of(model), model.machine());
+  EXPECT_EQ(json["lanewise"], "why_run/1");
+  EXPECT_GE(json["makespan_us"].get<double>(), json["bound_us"].get<double>());
+  ASSERT_EQ(json["critical_path"].size(), 2U);
+  EXPECT_EQ(json["critical_path"][0]["transfer"], "kernel");
+  EXPECT_EQ(json["critical_path"][0]["waited_for"], "nothing");
+  EXPECT_NEAR(json["critical_path"][0]["end_us"].get<double>(), 3000, 1e-6);
+  EXPECT_EQ(json["critical_path"][1]["transfer"], "out");
+  EXPECT_EQ(json["critical_path"][1]["from"], "gpu0");
+  EXPECT_EQ(json["critical_path"][1]["end_us"], json["makespan_us"]);
+  // First a GPU computes, then its link is full.
+  EXPECT_NEAR(json["phases"].front()["gpus_computing"].get<double>(), 1, 1e-6);
+  EXPECT_THAT(json["phases"].back()["busiest"].get<std::string>(), HasSubstr("pcie"));
+  EXPECT_GT(json["phases"].back()["utilisation"].get<double>(), 0.9);
+  ASSERT_FALSE(json["wider"].empty());
+  for (auto const& wider : json["wider"]) EXPECT_LE(wider["run_ratio"].get<double>(), 1 + 1e-9);
+}
+
+TEST(WhyRun, TextHasThePathThePhasesAndWhatWouldHelp) {
+  Model const model(test::machine_of({.more_gpu = "copy_engines: 2"}));
+  auto const text = why_run_text(explanation_of(model), model.machine());
+  for (auto const* part : {"Critical path", "out gpu0 > gpu2", "What was busiest when", "What would help"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
+}  // namespace
+}  // namespace lanewise
