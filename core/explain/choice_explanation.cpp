@@ -9,7 +9,7 @@
 namespace lanewise {
 namespace {
 
-std::string distance(Machine const& machine, Request const& request) {
+std::string distance_between(Machine const& machine, Request const& request) {
   auto const* from = std::get_if<PciId>(&request.from);
   auto const* to = std::get_if<PciId>(&request.to);
   if (from != nullptr && to != nullptr) {
@@ -27,7 +27,7 @@ std::string distance(Machine const& machine, Request const& request) {
 ChoiceExplanation explain_choice(Model const& model, Request const& request) {
   Planner const planner(model);
   auto const choice = planner.choose(request);
-  ChoiceExplanation explanation{request, {}, choice.chosen};
+  ChoiceExplanation explanation{request, distance_between(model.machine(), request), {}, choice.chosen};
   Intervals const intervals(model);
   for (auto const& way : choice.evaluated) {
     explanation.candidates.push_back(planner.describe(request, way));
@@ -45,7 +45,7 @@ nlohmann::ordered_json why_json(ChoiceExplanation const& explanation, Machine co
                               {"to", machine.name_of(request.to)},
                               {"bytes", request.bytes.value()},
                               {"op", to_string(request.op)},
-                              {"distance", distance(machine, request)}};
+                              {"distance", explanation.distance}};
   json["chosen"] = explanation.chosen ? nlohmann::ordered_json(*explanation.chosen) : nlohmann::ordered_json(nullptr);
   json["candidates"] = nlohmann::ordered_json::array();
   for (auto const& candidate : explanation.candidates) json["candidates"].push_back(to_json(candidate, machine));

@@ -1,20 +1,23 @@
 #pragma once
-// Explains one decision: every way with its verdict, route, time and what bounds it.
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/model.hpp"
 #include "core/planner/planner.hpp"
 
 namespace lanewise {
 
-// A decision with its question; `chosen` is absent where nothing is legal.
+// One decision: every way of a request with its time, its range and what refuses or bounds it.
 struct ChoiceExplanation {
   Request request;
+  std::string distance;  // as nvidia-smi topo -m has it: "PIX", "SYS, NV4"; "host memory" where neither end is a device
   std::vector<Candidate> candidates;
-  std::optional<std::size_t> chosen;
+  std::optional<std::size_t> chosen;  // into candidates; absent: no way is legal
 };
 
+// Throws PlanError if no mechanism moves data between these places.
 ChoiceExplanation explain_choice(Model const& model, Request const& request);
 // `lanewise: why/1`
 nlohmann::ordered_json why_json(ChoiceExplanation const& explanation, Machine const& machine);

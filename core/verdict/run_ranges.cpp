@@ -2,6 +2,7 @@
 
 #include "core/estimate/plan_parameters.hpp"
 #include "core/io/json.hpp"
+#include "core/model/interval.hpp"
 
 namespace lanewise {
 

@@ -59,7 +59,7 @@ std::string why_text(ChoiceExplanation const& explanation, Machine const& machin
   auto const& request = explanation.request;
   auto text =
       fmt::format("{} to {} on {}: {}, op {} ({})\n\n", machine.name_of(request.from), machine.name_of(request.to),
-                  machine.name, exact_text(request.bytes), to_string(request.op), distance(machine, request));
+                  machine.name, exact_text(request.bytes), to_string(request.op), explanation.distance);
   Table table({"", "way", "verdict", "time", "90 % range", "latency", "bandwidth", "bound by"});
   for (std::size_t i = 0; i < explanation.candidates.size(); ++i) {
     auto const& c = explanation.candidates[i];
