@@ -129,7 +129,7 @@ Field<Override> override_source() {
   return field;
 }
 
-constexpr auto kForPeople = "it is for people";
+constexpr auto kForDisplay = "it is only for display";
 constexpr auto kOfThisHost = "it is how this host finds the device, not what the device is";
 
 }  // namespace
@@ -143,7 +143,7 @@ std::vector<SoftwareField> const& software_fields() {
       flag("gpudirect_storage", "GPUDirect Storage is set up", &Software::gpudirect_storage),
       flag("fabric_manager", "the NVSwitch fabric manager is running", &Software::fabric_manager),
       flag("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)", &Software::gpudirect_async),
-      flag("geforce_peer", "a modified driver lifts the product's refusal of PCIe peer access",
+      flag("geforce_peer", "a modified driver allows PCIe peer access on products where NVIDIA's refuses it",
            &Software::geforce_peer)};
   return fields;
 }
@@ -160,7 +160,7 @@ std::vector<Field<Virtualization>> const& virtualization_fields() {
   static std::vector<Field<Virtualization>> const fields{
       virtualization_kind(),
       not_in_fingerprint(
-          Key::scalar("hypervisor", "kvm, firecracker, xen, vmware, hyperv", LANEWISE_MEMBER(hypervisor)), kForPeople),
+          Key::scalar("hypervisor", "kvm, firecracker, xen, vmware, hyperv", LANEWISE_MEMBER(hypervisor)), kForDisplay),
       Key::scalar("approval", "the hypervisor announces peer-to-peer as approved for all GPUs",
                   LANEWISE_MEMBER(approval)),
       Key::scalar("ats", "address translation services work end to end", LANEWISE_MEMBER(ats))};
@@ -172,18 +172,18 @@ std::vector<FunctionField> const& function_fields() {
   static std::vector<FunctionField> const fields{
       of({},
          not_in_fingerprint(Key::scalar("bdf", "its PCI address, 0000:3b:00.0", LANEWISE_MEMBER(bdf)), kOfThisHost)),
-      of({}, Key::link("link", "negotiated with what hangs from the port", LANEWISE_MEMBER(link))),
-      of({}, Key::link("max", "what it could negotiate, where that differs", LANEWISE_MEMBER(max_link))),
+      of({}, Key::link("link", "negotiated between the port and the device below it", LANEWISE_MEMBER(link))),
+      of({}, Key::link("max", "what it could negotiate, where that is more", LANEWISE_MEMBER(max_link))),
       of({}, acs<PciFunction>("ACS control of this port, where it differs from settings.acs")),
-      of(PciKind::Switch,
-         Key::scalar("chip", "of a switch: virtual switches with the same one share silicon", LANEWISE_MEMBER(chip))),
+      of(PciKind::Switch, Key::scalar("chip", "of a switch: its chip; virtual switches of one chip share silicon",
+                                      LANEWISE_MEMBER(chip))),
       of(PciKind::Gpu, Key::scalar("mig", "of a GPU: MIG is on", LANEWISE_MEMBER(mig))),
       of(PciKind::Nic,
          not_in_fingerprint(Key::scalar("device_name", "of a NIC: its name in the operating system (mlx5_0)",
                                         LANEWISE_MEMBER(device_name)),
                             kOfThisHost)),
       of(PciKind::Nic,
-         Key::scalar("rate", "of a NIC: where its port runs slower than the part's", LANEWISE_MEMBER(rate))),
+         Key::scalar("rate", "of a NIC: rate of its port, where that is less than the part's", LANEWISE_MEMBER(rate))),
       of(PciKind::Nic, Key::scalar("rail", "of a NIC in a cluster: its rail", LANEWISE_MEMBER(rail)))};
   return fields;
 }
@@ -202,7 +202,7 @@ std::vector<Field<Override>> const& override_fields() {
   static std::vector<Field<Override>> const fields{
       override_op(), Key::scalar("bandwidth", "measured for one large transfer", LANEWISE_MEMBER(bandwidth)),
       Key::scalar("latency", "measured for a tiny transfer", LANEWISE_MEMBER(latency)),
-      not_in_fingerprint(override_source(), kForPeople)};
+      not_in_fingerprint(override_source(), kForDisplay)};
   return fields;
 }
 

@@ -64,7 +64,7 @@ MapSpec const& numa_spec() {
 MapSpec const& socket_spec() {
   static MapSpec const spec{
       "socket",
-      {id("socket", "its name", true), id("part", "the CPU; unknown when not known"),
+      {id("socket", "its name", true), id("part", "the CPU, or unknown"),
        list_of("numa", "its NUMA nodes; default: one, numbered as the socket", &numa_spec()),
        list_of("pcie", "its root ports, and devices on the root bus of a flat tree", &port_spec())}};
   return spec;
@@ -123,8 +123,8 @@ MapSpec const& port_spec() {
         {id("root_port", "name of the root port; only directly under a socket"), function("link"), function("max"),
          function("acs"), id("switch", "a PCIe switch of this name"), id("gpu", "a GPU of this name"),
          id("nic", "a NIC of this name"), id("nvme", "an NVMe drive of this name"),
-         id("device", "another endpoint of this name"), id("part", "what it is; unknown when not known"),
-         function("bdf"), id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"),
+         id("device", "another endpoint of this name"), id("part", "its part, or unknown"), function("bdf"),
+         id("host_bridge", "of a root port: root ports with the same one share a PCI host bridge"),
          count("numa", "of a root port: its NUMA node, where the socket has several")}};
     for (auto& field : specs_of(function_fields()))
       if (made->find(field.name) == nullptr) made->fields.push_back(std::move(field));
@@ -139,8 +139,8 @@ MapSpec const& machine_spec() {
       "machine",
       {schema_field("machine/1"),
        id("machine", "its name", true),
-       text_field("title", "the product's name, for people"),
-       names("notes", "what is inferred or not known"),
+       text_field("title", "the product's name, for display"),
+       names("notes", "what was inferred, or is unknown"),
        {.name = "settings",
         .type = ValueType::Map,
         .doc = "defaults; a port may override acs",
@@ -151,14 +151,14 @@ MapSpec const& machine_spec() {
         .item = ValueType::Map},
        {.name = "sockets",
         .type = ValueType::List,
-        .doc = "CPU sockets and what hangs from them",
+        .doc = "CPU sockets with the PCI trees under them",
         .required = true,
         .map = &socket_spec(),
         .item = ValueType::Map},
        list_of("socket_links", "links between sockets", &socket_link_spec()),
        list_of("nvlinks", "NVLink, C2C and xGMI between GPUs and CPUs", &nvlink_spec()),
        {.name = "software", .type = ValueType::Map, .doc = "what is installed", .map = &software_spec()},
-       list_of("overrides", "measured figures that win over the model", &override_spec())}};
+       list_of("overrides", "measured figures that replace predictions", &override_spec())}};
   return spec;
 }
 
@@ -185,8 +185,8 @@ MapSpec const& cluster_spec() {
   static MapSpec const spec{"cluster",
                             {schema_field("cluster/1"),
                              id("cluster", "its name", true),
-                             text_field("title", "for people"),
-                             names("notes", "what is inferred or not known"),
+                             text_field("title", "its title, for display"),
+                             names("notes", "what was inferred, or is unknown"),
                              {.name = "settings",
                               .type = ValueType::Map,
                               .doc = "of every node, over the machine's own",

@@ -9,7 +9,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Key = FieldsOf<Part>;
 
-// Every figure of a part may be `unknown`: someone looked, and nobody says.
+// Every figure of a part may be `unknown`: a search found no source.
 template <class Member>
 PartField scalar(std::string const& name, std::string doc, Member member) {
   auto field = Key::scalar(name, std::move(doc), member);
@@ -30,27 +30,26 @@ PartField word(std::string const& name, std::string doc, Names const& words, Mem
 }
 
 void add_common(std::vector<PartField>& fields) {
-  fields.push_back(not_in_fingerprint(scalar("title", "the product's name, for people", LANEWISE_MEMBER(title)),
-                                      "it is for people"));
+  fields.push_back(not_in_fingerprint(scalar("title", "the product's name, for display", LANEWISE_MEMBER(title)),
+                                      "it is only for display"));
 }
 
 void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {
   fields.push_back(
       Key::texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
-  fields.push_back(Key::link("link", "the most its PCIe link can negotiate", LANEWISE_MEMBER(pcie.link)));
+  fields.push_back(Key::link("link", "the fastest and widest PCIe link it can negotiate", LANEWISE_MEMBER(pcie.link)));
   fields.push_back(positive("max_payload", "PCIe MPS in use", LANEWISE_MEMBER(pcie.max_payload)));
   fields.push_back(positive("max_read_request", "PCIe MRRS in use", LANEWISE_MEMBER(pcie.max_read_request)));
   fields.push_back(positive("tags", "outstanding PCIe read requests", LANEWISE_MEMBER(pcie.tags)));
   fields.push_back(scalar("relaxed_ordering", "its reads are relaxed-ordered: ACS does not redirect their completions",
                           LANEWISE_MEMBER(pcie.relaxed_ordering)));
   fields.push_back(scalar("latency", latency_doc, LANEWISE_MEMBER(pcie.latency)));
+  fields.push_back(positive(
+      "link_utilisation_up",
+      "share of the link's payload capacity that long transfers reach, towards the root; absent: by generation",
+      LANEWISE_MEMBER(pcie.link_utilisation_up)));
   fields.push_back(
-      positive("link_utilisation_up",
-               "what large packets reach, towards the root, of what the link above it could carry; absent: "
-               "by generation",
-               LANEWISE_MEMBER(pcie.link_utilisation_up)));
-  fields.push_back(positive("link_utilisation_down", "the same from the root towards it",
-                            LANEWISE_MEMBER(pcie.link_utilisation_down)));
+      positive("link_utilisation_down", "the same from the root", LANEWISE_MEMBER(pcie.link_utilisation_down)));
 }
 
 std::vector<PartField> cpu_fields() {
@@ -66,10 +65,10 @@ std::vector<PartField> cpu_fields() {
   f.push_back(word("host_bridges", "root ports share one host bridge of the socket, or each has its own",
                    {"per_socket", "per_root_port"}, LANEWISE_MEMBER(cpu.host_bridges)));
   f.push_back(scalar("memory_bandwidth", "DRAM of one socket, theoretical", LANEWISE_MEMBER(cpu.memory_bandwidth)));
-  f.push_back(positive("memory_efficiency", "what long mixed streams reach of the memory bandwidth",
+  f.push_back(positive("memory_efficiency", "share of the memory bandwidth that long mixed streams reach",
                        LANEWISE_MEMBER(cpu.memory_efficiency)));
-  f.push_back(
-      scalar("memory_latency", "what DRAM adds to a device's read, one way", LANEWISE_MEMBER(cpu.memory_latency)));
+  f.push_back(scalar("memory_latency", "latency that DRAM adds to a device's read, one way",
+                     LANEWISE_MEMBER(cpu.memory_latency)));
   f.push_back(scalar("core_copy_bandwidth", "memory copy by one core", LANEWISE_MEMBER(cpu.core_copy_bandwidth)));
   f.push_back(scalar("root_complex_latency", "one way through the root complex, root port to root port or memory",
                      LANEWISE_MEMBER(cpu.root_complex_latency)));
@@ -92,13 +91,14 @@ std::vector<PartField> cpu_fields() {
                      LANEWISE_MEMBER(cpu.socket_peer_bandwidth_both)));
   f.push_back(
       positive("host_duplex",
-               "a device reading and writing host memory at once, against twice one of them; absent: by generation",
+               "a device reads and writes host memory at once: total over twice one of them; absent: by generation",
                LANEWISE_MEMBER(cpu.host_duplex)));
   f.push_back(word("p2pdma", "Linux p2pdma accepts this host bridge", {"no", "same_host_bridge", "yes"},
                    LANEWISE_MEMBER(cpu.p2pdma)));
   f.push_back(scalar("iommu_walks", "page-table walks per second of one IOMMU", LANEWISE_MEMBER(cpu.iommu_walks)));
   f.push_back(scalar("iommu_walk_latency", "one page-table walk", LANEWISE_MEMBER(cpu.iommu_walk_latency)));
-  f.push_back(positive("iotlb_entries", "translations that the IOMMU remembers", LANEWISE_MEMBER(cpu.iotlb_entries)));
+  f.push_back(positive("iotlb_entries", "entries of the IOMMU's translation cache (IOTLB)",
+                       LANEWISE_MEMBER(cpu.iotlb_entries)));
   return f;
 }
 
@@ -124,35 +124,35 @@ std::vector<PartField> gpu_fields() {
   f.push_back(scalar("memory", "device memory", LANEWISE_MEMBER(gpu.memory)));
   f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together",
                      LANEWISE_MEMBER(gpu.memory_bandwidth)));
-  f.push_back(positive("memory_efficiency", "what a copy within it reaches of the memory bandwidth",
+  f.push_back(positive("memory_efficiency", "share of the memory bandwidth that a copy within it reaches",
                        LANEWISE_MEMBER(gpu.memory_efficiency)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
   f.push_back(positive("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
   f.push_back(positive("peer_copy_engines",
-                       "copy engines for copies to other GPUs over NVLink, beside the others; absent: all do them",
+                       "separate copy engines for copies to other GPUs over NVLink; absent: copy_engines do them",
                        LANEWISE_MEMBER(gpu.peer_copy_engines)));
-  f.push_back(scalar("copy_start", "a copy engine from ready to its first byte, back to back in a stream",
+  f.push_back(scalar("copy_start", "time of a copy engine from ready to first byte, back to back in a stream",
                      LANEWISE_MEMBER(gpu.copy_start)));
-  f.push_back(scalar("host_copy_start", "the same to or from host memory, where it differs",
+  f.push_back(scalar("host_copy_start", "the same for copies to or from host memory, where it differs",
                      LANEWISE_MEMBER(gpu.host_copy_start)));
   f.push_back(
-      scalar("local_copy_start", "the same of a copy within its own memory", LANEWISE_MEMBER(gpu.local_copy_start)));
-  f.push_back(scalar("kernel_start", "a kernel from ready to its first access, back to back in a stream",
+      scalar("local_copy_start", "the same for copies within its own memory", LANEWISE_MEMBER(gpu.local_copy_start)));
+  f.push_back(scalar("kernel_start", "time of a kernel from ready to first access, back to back in a stream",
                      LANEWISE_MEMBER(gpu.kernel_start)));
-  f.push_back(scalar("pulled_start", "on top, where the destination's stream drives a peer copy",
+  f.push_back(scalar("pulled_start", "extra time when the destination's stream drives a peer copy",
                      LANEWISE_MEMBER(gpu.pulled_start)));
-  f.push_back(scalar("engine_change", "on top, where a copy out of it follows work that its engine did not do",
+  f.push_back(scalar("engine_change", "extra time when a copy from it follows work of another engine",
                      LANEWISE_MEMBER(gpu.engine_change)));
   f.push_back(scalar("chunk_gap",
-                     "what passes between the end of one GPU's copy and the start of another's that waits for it, as "
-                     "between the chunks of a ring",
+                     "time between the end of one GPU's copy and the start of another's that waits for it, as between "
+                     "the chunks of a ring",
                      LANEWISE_MEMBER(gpu.chunk_gap)));
   f.push_back(word("staged_legs", "how the driver runs the two legs of a copy without peer access",
                    {"overlapped", "in_turn"}, LANEWISE_MEMBER(gpu.staged_legs)));
   f.push_back(
-      scalar("staged_start", "what passes before such a copy moves its first byte", LANEWISE_MEMBER(gpu.staged_start)));
-  f.push_back(scalar("staged_gap", "what passes between its chunks", LANEWISE_MEMBER(gpu.staged_gap)));
-  f.push_back(positive("staged_duplex", "two such copies, one each way, together against twice one",
+      scalar("staged_start", "time before such a copy moves its first byte", LANEWISE_MEMBER(gpu.staged_start)));
+  f.push_back(scalar("staged_gap", "time between its chunks", LANEWISE_MEMBER(gpu.staged_gap)));
+  f.push_back(positive("staged_duplex", "two such copies, one in each direction: total over twice one",
                        LANEWISE_MEMBER(gpu.staged_duplex)));
   f.push_back(scalar("max_peers", "peer mappings without NVSwitch", LANEWISE_MEMBER(gpu.max_peers)));
   f.push_back(scalar("pcie_peer", "the driver allows PCIe peer access", LANEWISE_MEMBER(gpu.pcie_peer)));
@@ -171,7 +171,7 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("driver", "mlx5, efa, bnxt_re, irdma, rxe, virtio", LANEWISE_MEMBER(nic.driver)));
   f.push_back(
       word("link_layer", "infiniband or ethernet", {"infiniband", "ethernet"}, LANEWISE_MEMBER(nic.link_layer)));
-  f.push_back(word("transport", "what RDMA packets travel in, where the link layer does not say: roce_v2 on Ethernet",
+  f.push_back(word("transport", "protocol of RDMA packets; by_link_layer: roce_v2 on Ethernet",
                    {"by_link_layer", "roce_v1", "roce_v2", "iwarp"}, LANEWISE_MEMBER(nic.transport)));
   f.push_back(scalar("verbs", "can do RDMA verbs", LANEWISE_MEMBER(nic.rdma)));
   f.push_back(scalar("gpudirect", "its driver can register GPU memory", LANEWISE_MEMBER(nic.gpudirect)));
@@ -181,7 +181,7 @@ std::vector<PartField> nic_fields() {
   f.push_back(scalar("message_rate", "messages per second", LANEWISE_MEMBER(nic.message_rate)));
   f.push_back(scalar("read_bandwidth", "RDMA read over one path, where slower than writes",
                      LANEWISE_MEMBER(nic.read_bandwidth)));
-  f.push_back(scalar("queue_pair_bandwidth", "one queue pair, where it does not fill the port",
+  f.push_back(scalar("queue_pair_bandwidth", "one queue pair, where that is less than the port",
                      LANEWISE_MEMBER(nic.queue_pair_bandwidth)));
   return f;
 }
@@ -192,11 +192,10 @@ std::vector<PartField> switch_fields() {
   add_pcie(f, "one pass through the switch");
   f.push_back(scalar("virtual_switch_fabric", "between virtual switches of one chip, each direction",
                      LANEWISE_MEMBER(pcie_switch.virtual_switch_fabric)));
-  f.push_back(
-      scalar("posted_write_collapse",
-             "quirk: what devices below one uplink reach together when they write to several other root ports at "
-             "once; absent: they share the uplink",
-             LANEWISE_MEMBER(pcie_switch.posted_write_collapse)));
+  f.push_back(scalar("posted_write_collapse",
+                     "quirk: total of devices below one uplink that write to several other root ports at once; absent: "
+                     "they share the uplink",
+                     LANEWISE_MEMBER(pcie_switch.posted_write_collapse)));
   return f;
 }
 
@@ -231,9 +230,9 @@ std::vector<PartField> link_fields() {
                        LANEWISE_MEMBER(link.copy_efficiency_to_cpu)));
   f.push_back(positive("load_store_efficiency", "payload share of the raw rate for SM loads and stores",
                        LANEWISE_MEMBER(link.load_store_efficiency)));
-  f.push_back(positive("load_efficiency", "the same of SM loads, where it differs from that of stores",
+  f.push_back(positive("load_efficiency", "the same for SM loads, where it differs from stores",
                        LANEWISE_MEMBER(link.load_efficiency)));
-  f.push_back(positive("duplex", "both directions together against twice one direction", LANEWISE_MEMBER(link.duplex)));
+  f.push_back(positive("duplex", "both directions together over twice one", LANEWISE_MEMBER(link.duplex)));
   f.push_back(scalar("latency", "one way", LANEWISE_MEMBER(link.latency)));
   return f;
 }

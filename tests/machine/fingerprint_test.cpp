@@ -146,7 +146,7 @@ void add_left_out(std::string const& title, Fields const& fields, std::set<std::
     if (!field.not_in_fingerprint.empty()) keys.insert(title + "." + field.spec.name);
 }
 
-// Keys that the tables leave out, and those that are not in a table: what is said for people, and a name that only
+// Keys that the tables leave out, and those that are not in a table: what is only for display, and a name that only
 // tells two crossbars apart.
 std::set<std::string> left_out_of_machines() {
   std::set<std::string> keys{"machine.title", "machine.notes", "NVLink.switch"};
