@@ -92,8 +92,7 @@ bool MapReader::says_unknown(std::string_view key) const {
 YamlNode const* MapReader::scalar(std::string_view key, ValueType type) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != type)
-    throw std::logic_error(
-        fmt::format("{}: the reader asks for '{}' otherwise than its MapSpec says", spec_.title, key));
+    throw std::logic_error(fmt::format("{}: the reader's getter of '{}' does not fit its MapSpec", spec_.title, key));
   auto const* node = node_.find(key);
   if (node == nullptr) return nullptr;
   if (node->kind != YamlKind::Scalar) {
@@ -168,7 +167,7 @@ std::vector<YamlNode const*> MapReader::items(std::string_view key) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != ValueType::List)
     throw std::logic_error(
-        fmt::format("{}: the reader asks for the list '{}' otherwise than its MapSpec says", spec_.title, key));
+        fmt::format("{}: the reader's getter of the list '{}' does not fit its MapSpec", spec_.title, key));
   std::vector<YamlNode const*> nodes;
   auto const* node = node_.find(key);
   if (node == nullptr || node->kind == YamlKind::Null) return nodes;
@@ -195,7 +194,7 @@ std::optional<MapReader> MapReader::map(std::string_view key) {
   auto const* field = spec_.find(key);
   if (field == nullptr || field->type != ValueType::Map)
     throw std::logic_error(
-        fmt::format("{}: the reader asks for the mapping '{}' otherwise than its MapSpec says", spec_.title, key));
+        fmt::format("{}: the reader's getter of the mapping '{}' does not fit its MapSpec", spec_.title, key));
   auto const* node = node_.find(key);
   if (node == nullptr) return std::nullopt;
   return MapReader(*node, *field->map, source_, diagnostics_);
@@ -212,8 +211,7 @@ std::vector<MapReader> MapReader::maps(std::string_view key) {
 YamlNode const* MapReader::custom(std::string_view key) {
   auto const* field = spec_.find(key);
   if (field == nullptr || (field->type != ValueType::Custom && field->type != ValueType::Dictionary))
-    throw std::logic_error(
-        fmt::format("{}: the reader asks for '{}' otherwise than its MapSpec says", spec_.title, key));
+    throw std::logic_error(fmt::format("{}: the reader's getter of '{}' does not fit its MapSpec", spec_.title, key));
   return node_.find(key);
 }
 

@@ -133,7 +133,8 @@ class FieldsOf {
     field.read = [name, member](Object& object, MapReader& reader) {
       auto value = ScalarFormat<Value>::read(reader, name);
       if (value && *value == Value{})
-        reader.fail(*reader.node(name), "'" + name + "': more than 0 is needed; leave it out where nobody says");
+        reader.fail(*reader.node(name),
+                    "'" + name + "': more than 0 is needed; leave the key out when the figure is unknown");
       if (value) member(object) = std::move(*value);
     };
     return field;

@@ -79,7 +79,7 @@ bool MachineReader::claim_name(MapReader const& reader, YamlNode const& node, st
   if (fresh) return true;
   bool const above =
       std::find(enclosing_switches_.begin(), enclosing_switches_.end(), name) != enclosing_switches_.end();
-  reader.fail(node, above ? fmt::format("cycle: '{}' hangs from itself (it is opened at line {})", name, it->second)
+  reader.fail(node, above ? fmt::format("cycle: '{}' is inside itself (it begins at line {})", name, it->second)
                           : fmt::format("the name '{}' is already used at line {}; every socket, port and device has "
                                         "its own name and one parent",
                                         name, it->second));

@@ -132,7 +132,7 @@ void MachineReader::read_port(MapReader& reader, HostBridgeId bridge, std::optio
   if (!is_switch) return;
   enclosing_switches_.push_back(*name);
   for (auto& port : reader.maps("ports")) {
-    if (port.has("root_port")) port.fail_at_key("root_port", "a root port hangs from a socket, not from a switch");
+    if (port.has("root_port")) port.fail_at_key("root_port", "a root port belongs to a socket, not to a switch");
     read_port(port, bridge, id);
   }
   enclosing_switches_.pop_back();

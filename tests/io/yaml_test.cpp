@@ -61,8 +61,8 @@ TEST(Yaml, JsonIsYaml) {
 // ---------------------------------------------------------------------------------------------------------- refusals
 
 TEST(Yaml, AKeyStandsOnce) {
-  expect_refused("a: 1\nb: 2\n§a: 3\n", "the key 'a' stands twice");
-  expect_refused("m: {x: 1, §x: 2}\n", "the key 'x' stands twice");
+  expect_refused("a: 1\nb: 2\n§a: 3\n", "the key 'a' is given twice");
+  expect_refused("m: {x: 1, §x: 2}\n", "the key 'x' is given twice");
 }
 
 TEST(Yaml, AnchorsAndAliasesAreRefused) {

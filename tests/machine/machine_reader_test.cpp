@@ -150,7 +150,7 @@ TEST(MachineReader, ASwitchDoesNotHangFromItself) {
             ports:
               - {switch: §sw0, part: pcie-switch}
 )",
-                     {"cycle: 'sw0' hangs from itself (it is opened at line 16)"});
+                     {"cycle: 'sw0' is inside itself (it begins at line 16)"});
 }
 
 TEST(MachineReader, NamesArePlain) {
@@ -259,7 +259,7 @@ TEST(MachineReader, OnlyASwitchHasPorts) {
 TEST(MachineReader, ARootPortHangsFromASocket) {
   expect_port_errors(
       "      - {root_port: rp0, switch: sw0, part: pcie-switch, ports: [{§root_port: rp9, gpu: gpu0, part: gpu}]}\n",
-      {"a root port hangs from a socket, not from a switch"});
+      {"a root port belongs to a socket, not to a switch"});
 }
 
 TEST(MachineReader, KeysBelongToTheirKind) {

@@ -20,9 +20,9 @@ using test::pci;
 using ::testing::HasSubstr;
 
 // Every figure that the sums below use stands here.
-Machine bench() {
+Machine test_machine() {
   return machine_from(R"(lanewise: machine/1
-machine: bench
+machine: test_machine
 settings: {acs: off, iommu: pt, virtualization: none}
 parts:
   cpu: {kind: cpu, vendor: amd, host_bridges: per_root_port, max_payload: 256 B, memory_bandwidth: 200 GB/s, memory_latency: 60 ns, root_complex_latency: 370 ns,
@@ -92,7 +92,7 @@ double rate_of(Model const& model, Demand const& demand, Bytes bytes = 256_MiB) 
 // ---------------------------------------------------------------------------------------------------------- latencies
 
 TEST(PeerLatency, IsTheSumOfWhatLiesOnTheWay) {
-  Model const model(bench());
+  Model const model(test_machine());
   EXPECT_NEAR(ns(push(model, "gpu0", "gpu1").path), 130 + 105 + 130, 1e-6);
   EXPECT_NEAR(ns(push(model, "gpu2", "gpu0").path), 130 + 105 + 105 + 130, 1e-6);  // two switches
   EXPECT_NEAR(ns(push(model, "gpu3", "gpu4").path), 130 + 370 + 130, 1e-6);        // root complex
@@ -102,20 +102,20 @@ TEST(PeerLatency, IsTheSumOfWhatLiesOnTheWay) {
 }
 
 TEST(PeerLatency, OfAReadIsTheRoundTrip) {
-  Model const model(bench());
+  Model const model(test_machine());
   EXPECT_NEAR(ns(pull(model, "gpu0", "gpu1").path), 2 * (130 + 105 + 130), 1e-6);
   EXPECT_NEAR(ns(pull(model, "gpu3", "gpu4").path), 2 * (130 + 370 + 130), 1e-6);
 }
 
 TEST(PeerLatency, OfARedirectedWriteTurnsAtTheRootComplex) {
-  auto machine = bench();
+  auto machine = test_machine();
   machine.hosts.front().settings.acs = AcsControl::on();
   Model const model(machine);
   EXPECT_NEAR(ns(push(model, "gpu0", "gpu1").path), 130 + 105 + 370 + 105 + 130, 1e-6);
 }
 
 TEST(HostLatency, IsHalfARootComplexAndForReadsARoundTripWithDram) {
-  Model const model(bench());
+  Model const model(test_machine());
   EXPECT_NEAR(ns(lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}).path), 130 + 185, 1e-6);
   EXPECT_NEAR(ns(lower(model, "gpu0", "numa0", {.mechanism = Mechanism::HostDma}).path), 130 + 105 + 185, 1e-6);
   EXPECT_NEAR(ns(lower(model, "gpu3", "numa1", {.mechanism = Mechanism::HostDma}).path), 130 + 185 + 100, 1e-6);
@@ -125,7 +125,7 @@ TEST(HostLatency, IsHalfARootComplexAndForReadsARoundTripWithDram) {
 // ---------------------------------------------------------------------------------------------------------- PCIe paths
 
 TEST(PeerPath, BelowASwitchTakesTheTwoLinks) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const demand = push(model, "gpu0", "gpu1");
   EXPECT_EQ(demand.uses.size(), 2U);
   EXPECT_EQ(weight(model, demand, "gpu0.pcie.up"), 1);
@@ -137,7 +137,7 @@ TEST(PeerPath, BelowASwitchTakesTheTwoLinks) {
 }
 
 TEST(PeerPath, RedirectedGoesUpAndDownTheUplink) {
-  auto machine = bench();
+  auto machine = test_machine();
   machine.functions[index(pci(machine, "gpu0"))].acs = AcsControl::on();
   Model const model(machine);
   auto const there = push(model, "gpu0", "gpu1");
@@ -151,7 +151,7 @@ TEST(PeerPath, RedirectedGoesUpAndDownTheUplink) {
 
 // A read asks against the data: 24 B for 512 B, a twentieth.
 TEST(PeerPath, OfAReadCarriesRequestsTheOtherWay) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const demand = pull(model, "gpu0", "gpu1");
   EXPECT_EQ(weight(model, demand, "gpu0.pcie.up"), 1);
   EXPECT_EQ(weight(model, demand, "gpu1.pcie.down"), 1);
@@ -160,7 +160,7 @@ TEST(PeerPath, OfAReadCarriesRequestsTheOtherWay) {
 }
 
 TEST(PeerPath, OfAReadIsBoundByOutstandingRequests) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "gpu").pcie.tags = 32;
   Model const model(machine);
   auto const demand = pull(model, "gpu3", "gpu4");
@@ -170,7 +170,7 @@ TEST(PeerPath, OfAReadIsBoundByOutstandingRequests) {
 }
 
 TEST(PeerPath, ReadsThroughTheRootComplexMayBeSlow) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "cpu").cpu.peer_read_bandwidth = 3.5_GBps;
   Model const model(machine);
   EXPECT_NEAR(rate_of(model, pull(model, "gpu3", "gpu4")), 3.5, 1e-9);
@@ -180,7 +180,7 @@ TEST(PeerPath, ReadsThroughTheRootComplexMayBeSlow) {
 
 // An Intel root complex sends peer packets on in 64 B: (256/286) / (64/94) more of the link.
 TEST(PeerPath, SmallForwardedPacketsTakeMoreOfTheLinkDown) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "cpu").cpu.peer_payload = 64_B;
   Model const model(machine);
   double const penalty = (256.0 / 286) / (64.0 / 94);
@@ -195,7 +195,7 @@ TEST(PeerPath, SmallForwardedPacketsTakeMoreOfTheLinkDown) {
 }
 
 TEST(PeerPath, AcrossSocketsTakesTheirLink) {
-  auto machine = bench();
+  auto machine = test_machine();
   Model const wide(machine);
   auto const demand = push(wide, "gpu3", "gpu5");
   EXPECT_EQ(weight(wide, demand, "cpu0-cpu1.forth"), 1);
@@ -212,7 +212,7 @@ TEST(PeerPath, AcrossSocketsTakesTheirLink) {
 }
 
 TEST(PeerPath, ThroughAHostBridgeOrAnIoDieIsBoundByIt) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "cpu").cpu.host_bridge_peer_bandwidth = 9.0_GBps;
   Model const bridged(machine);
   EXPECT_NEAR(rate_of(bridged, push(bridged, "gpu3", "gpu4")), 9, 1e-9);
@@ -225,7 +225,7 @@ TEST(PeerPath, ThroughAHostBridgeOrAnIoDieIsBoundByIt) {
 
 // 20 M walks a second of 4 KiB pages.
 TEST(Iommu, TranslatedTrafficPassesTheWalker) {
-  auto machine = bench();
+  auto machine = test_machine();
   Model const passed(machine);
   EXPECT_EQ(weight(passed, lower(passed, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}), "cpu0.iommu"), 0);
   machine.hosts.front().settings.iommu = IommuMode::Lazy;
@@ -251,7 +251,7 @@ TEST(Iommu, TranslatedTrafficPassesTheWalker) {
 // mechanisms
 
 TEST(NvlinkPath, IsRateTimesLinksTimesWhatPacketsLeave) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const copied = lower(model, "gpu3", "gpu4", {.mechanism = Mechanism::Nvlink});
   EXPECT_NEAR(rate_of(model, copied), 2 * 25 * 0.9, 1e-9);
   EXPECT_NEAR(ns(copied.path), 2 * 700, 1e-6);  // the last write is answered
@@ -263,7 +263,7 @@ TEST(NvlinkPath, IsRateTimesLinksTimesWhatPacketsLeave) {
 }
 
 TEST(NvlinkPath, DirectionsThatSlowEachOtherShareOneResource) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "nvlink").link.duplex = 0.75;
   Model const model(machine);
   auto const demand = lower(model, "gpu3", "gpu4", {.mechanism = Mechanism::Nvlink});
@@ -273,13 +273,13 @@ TEST(NvlinkPath, DirectionsThatSlowEachOtherShareOneResource) {
 
 // Read and written: half of 86 % of 1000 GB/s.
 TEST(LocalCopy, ReadsAndWritesTheMemory) {
-  Model const model(bench());
+  Model const model(test_machine());
   EXPECT_NEAR(rate_of(model, lower(model, "gpu0", "gpu0", {})), 430, 1e-9);
   EXPECT_NEAR(rate_of(model, lower(model, "numa0", "numa1", {})), 9, 1e-9);  // one core
 }
 
 TEST(BarCopy, RunsAtWhatACoreGetsThroughBar1) {
-  Model const model(bench());
+  Model const model(test_machine());
   Way const way{.mechanism = Mechanism::BarCopy, .staging = NumaId(0)};
   auto const out = lower(model, "gpu3", "numa0", way);
   EXPECT_NEAR(rate_of(model, out), 0.44, 1e-12);
@@ -290,7 +290,7 @@ TEST(BarCopy, RunsAtWhatACoreGetsThroughBar1) {
 // Both legs at once after the first chunk: start 2 x 4 + 2 x 1.3 + 2.5 us, 4.8 us between chunks,
 // memory written and read.
 TEST(HostStaged, IsAPipelineOfTwoLegs) {
-  Model const model(bench());
+  Model const model(test_machine());
   Way const way{.mechanism = Mechanism::HostStaged, .staging = NumaId(0), .chunk = 1_MiB};
   auto const demand = lower(model, "gpu3", "gpu4", way);
   EXPECT_NEAR(ns(demand.start), 13100, 1e-6);
@@ -305,7 +305,7 @@ TEST(HostStaged, IsAPipelineOfTwoLegs) {
 
 // The driver's own: 1 MiB chunks whose legs overlap, and 7.8 us after each in which nothing moves.
 TEST(HostStaged, ByTheDriverPausesBetweenChunks) {
-  Model const model(bench());
+  Model const model(test_machine());
   Way const way{.mechanism = Mechanism::HostStaged, .staging = NumaId(0), .by_driver = true};
   auto const demand = lower(model, "gpu3", "gpu4", way);
   EXPECT_NEAR(ns(demand.start), 15600, 1e-6);  // it waits for both legs
@@ -313,7 +313,7 @@ TEST(HostStaged, ByTheDriverPausesBetweenChunks) {
   EXPECT_NEAR(rate_of(model, demand), 1048576 / (leg + 7.8e-6) / 1e9, 1e-9);
   EXPECT_NEAR(capacity(model, demand, "gpu3.host.both"), 2 * 0.74 * kGen4, 1e-9);
   EXPECT_NEAR(weight(model, demand, "gpu3.host.both"), (leg + 7.8e-6) / leg, 0.05);  // a pause is nobody else's
-  auto in_turn = bench();
+  auto in_turn = test_machine();
   part(in_turn, "gpu").gpu.staged_legs = StagedLegs::InTurn;
   Model const slower(in_turn);
   EXPECT_NEAR(rate_of(slower, lower(slower, "gpu3", "gpu4", way)), 1048576 / (2 * leg + 7.8e-6) / 1e9, 1e-9);
@@ -323,10 +323,10 @@ TEST(HostStaged, ByTheDriverPausesBetweenChunks) {
 }
 
 TEST(HostDuplex, IsLostBeforeGenerationFive) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const out = lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma});
   EXPECT_NEAR(capacity(model, out, "gpu3.host.both"), 2 * 0.74 * kGen4, 1e-9);
-  auto newer = bench();
+  auto newer = test_machine();
   newer.functions[index(pci(newer, "gpu3"))].link = PcieLink{5, 16};
   Model const without(newer);
   EXPECT_EQ(weight(without, lower(without, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}), "gpu3.host.both"), 0);
@@ -334,7 +334,7 @@ TEST(HostDuplex, IsLostBeforeGenerationFive) {
 
 // 64 B at random over 4 MiB with 4 KiB pages: 1 - 64 x 4 KiB / 4 MiB of the DMAs walk, 20 million walks a second.
 TEST(Iommu, SmallRandomDmaIsBoundByWalks) {
-  auto machine = bench();
+  auto machine = test_machine();
   machine.hosts.front().settings.iommu = IommuMode::Lazy;
   machine.hosts.front().settings.iommu_page = 4_KiB;
   Model const model(machine);
@@ -349,11 +349,11 @@ TEST(Iommu, SmallRandomDmaIsBoundByWalks) {
 
 // A write of 64 B takes 94 bytes of the wire, a full one 286 for 256.
 TEST(DeviceDma, SmallPacketsTakeMoreOfTheLink) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const demand =
       lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma, .access = {.each = 64_B, .window = 4_KiB}});
   EXPECT_NEAR(rate_of(model, demand), kGen4 * (286.0 / 256) * (64.0 / 94), 1e-9);
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "gpu").pcie.tags = 32;
   Model const few(machine);
   auto const read =
@@ -362,7 +362,7 @@ TEST(DeviceDma, SmallPacketsTakeMoreOfTheLink) {
 }
 
 TEST(LoadStore, ReadsInCacheLines) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "gpu").pcie.tags = 128;
   Model const model(machine);
   Way const pull{.mechanism = Mechanism::PcieP2p, .drive = Drive::Pull};
@@ -372,7 +372,7 @@ TEST(LoadStore, ReadsInCacheLines) {
 
 // 2 MiB blocks: their bytes and 6 us, or 206 us where each is fetched by faults.
 TEST(UnifiedMemory, PaysForEveryBlock) {
-  Model const model(bench());
+  Model const model(test_machine());
   Way const way{.mechanism = Mechanism::HostDma};
   double const bytes = 2097152 / (kGen4 * 1e9);
   EXPECT_NEAR(rate_of(model, lower(model, "numa0", "gpu3", way, Op::Prefetch)), 2097152 / (bytes + 6e-6) / 1e9, 1e-9);
@@ -381,14 +381,14 @@ TEST(UnifiedMemory, PaysForEveryBlock) {
 }
 
 TEST(PageableMemory, IsCopiedByOneCoreOnTheWay) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const demand = lower(model, "numa0", "gpu3", {.mechanism = Mechanism::HostDma, .pageable = true});
   EXPECT_NEAR(rate_of(model, demand), 9, 1e-9);
   EXPECT_EQ(weight(model, demand, "numa0.memory"), 3);  // read, written, and read by the engine
 }
 
 TEST(HostMemory, IsCopiedByAsManyCoresAsThereAreUntilItIsBusy) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const by = [&](int cores) {
     return rate_of(model, lower(model, "numa0", "numa0", {.mechanism = Mechanism::Local, .cores = cores}));
   };
@@ -402,7 +402,7 @@ TEST(HostMemory, IsCopiedByAsManyCoresAsThereAreUntilItIsBusy) {
 }
 
 TEST(SetUp, IsPaidOnceAndNotInTheTime) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const peer = push(model, "gpu0", "gpu1");
   EXPECT_NEAR(peer.once.value(), 131e-3, 1e-12);
   EXPECT_LT(model.cost(peer, 4_KiB)->time.value(), 1e-5);
@@ -410,7 +410,7 @@ TEST(SetUp, IsPaidOnceAndNotInTheTime) {
 }
 
 TEST(Handover, FromAGpuToANicTakesTheCpu) {
-  auto machine = bench();
+  auto machine = test_machine();
   Model const model(machine);
   auto const gpu0 = machine.place("gpu0");
   Way const copied{.mechanism = Mechanism::PcieP2p};
@@ -427,7 +427,7 @@ TEST(Handover, FromAGpuToANicTakesTheCpu) {
 }
 
 TEST(PostedWriteCollapse, NeedsTwoSourcesAndTwoOtherRootPorts) {
-  auto machine = bench();
+  auto machine = test_machine();
   auto const writes = [&](std::vector<std::pair<char const*, char const*>> const& pairs) {
     std::vector<PostedWrites> made;
     for (auto const& [from, to] : pairs) made.push_back({made.size(), pci(machine, from), pci(machine, to)});
@@ -446,7 +446,7 @@ TEST(PostedWriteCollapse, NeedsTwoSourcesAndTwoOtherRootPorts) {
 }
 
 TEST(SharedHost, LetsItsLegsTakeTurns) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const demand = lower(model, "gpu3", "gpu4", {.mechanism = Mechanism::SharedHost, .staging = NumaId(0)});
   EXPECT_NEAR(rate_of(model, demand), kGen4 / 2, 1e-9);
 }
@@ -471,7 +471,7 @@ TEST(BestChunk, IsTheSquareRoot) {
 // unknowns
 
 Machine measured(std::optional<Op> op, std::optional<BytesPerSecond> bandwidth, std::optional<Seconds> latency) {
-  auto machine = bench();
+  auto machine = test_machine();
   machine.overrides.push_back({machine.place("gpu0"), machine.place("gpu1"), op, bandwidth, latency, "a bench"});
   return machine;
 }
@@ -500,13 +500,13 @@ TEST(OverrideOfAPair, IsOfItsDirectionItsOpAndItsFigure) {
 }
 
 TEST(UnknownFigure, IsNamedAndHasNoCost) {
-  Model const model(bench());
+  Model const model(test_machine());
   auto const demand = push(model, "gpu3", "blank");
   ASSERT_TRUE(demand.unknown);
   EXPECT_EQ(model.resources().at(*demand.unknown).name, "blank.pcie.down");
   EXPECT_THAT(model.resources().at(*demand.unknown).missing, HasSubstr("the link of 'blank'"));
   EXPECT_FALSE(model.cost(demand, 1_MiB));
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "upi").link.rate.reset();
   Model const unmeasured(machine);
   auto const across = push(unmeasured, "gpu3", "gpu5");
@@ -515,7 +515,7 @@ TEST(UnknownFigure, IsNamedAndHasNoCost) {
 }
 
 TEST(UnknownFigure, AnOverrideStandsInForIt) {
-  auto machine = bench();
+  auto machine = test_machine();
   machine.overrides.push_back(
       {machine.place("gpu3"), machine.place("blank"), std::nullopt, 11.0_GBps, std::nullopt, "a bench"});
   Model const model(machine);
@@ -524,14 +524,14 @@ TEST(UnknownFigure, AnOverrideStandsInForIt) {
 
 // What two ends can do is assumed where the description does not say what they negotiated.
 TEST(AssumedLink, IsTheLesserOfBothEnds) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "sw").pcie.link = PcieLink{3, 8};
   Model const model(machine);
   EXPECT_NEAR(rate_of(model, push(model, "gpu0", "gpu1")), 8 * 8 * (128.0 / 130) / 8 * (256.0 / 286) * 0.93, 1e-9);
 }
 
 TEST(Payload, IsTheLesserOfBothEnds) {
-  auto machine = bench();
+  auto machine = test_machine();
   part(machine, "sw").pcie.max_payload = 128_B;
   Model const model(machine);
   EXPECT_NEAR(rate_of(model, push(model, "gpu0", "gpu1")), 16 * 16 * (128.0 / 130) / 8 * (128.0 / 158) * 0.93, 1e-9);

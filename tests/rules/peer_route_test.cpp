@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/rules/bench.hpp"
+#include "tests/rules/rule_machine.hpp"
 
 namespace lanewise {
 namespace {
 
-using test::bench;
 using test::pci;
+using test::rule_machine;
 
 constexpr auto SV = AcsControl::kSourceValidation;
 constexpr auto TB = AcsControl::kTranslationBlocking;
@@ -89,7 +89,7 @@ PeerRoute route(Machine const& machine, std::string const& from, std::string con
 }
 
 TEST(PeerRoute, BelowOneSwitchTurnsThere) {
-  auto const machine = bench();
+  auto const machine = rule_machine();
   auto const found = route(machine, "gpu0", "gpu1");
   EXPECT_EQ(found.request, TurnPoint::Switch);
   EXPECT_EQ(found.completion, TurnPoint::Switch);
@@ -101,7 +101,7 @@ TEST(PeerRoute, BelowOneSwitchTurnsThere) {
 }
 
 TEST(PeerRoute, OfNestedSwitchesTheNearestCommonOneTurns) {
-  auto const machine = bench();
+  auto const machine = rule_machine();
   EXPECT_EQ(route(machine, "gpu5", "gpu6").meeting, pci(machine, "sw0a"));
   auto const up = route(machine, "gpu5", "gpu0");
   EXPECT_EQ(up.meeting, pci(machine, "sw0"));
@@ -109,7 +109,7 @@ TEST(PeerRoute, OfNestedSwitchesTheNearestCommonOneTurns) {
 }
 
 TEST(PeerRoute, OnlyThePortWhereTheWaysPartRedirectsRequests) {
-  auto machine = bench();
+  auto machine = rule_machine();
   machine.functions[index(pci(machine, "gpu5"))].acs = bits(RR);
   EXPECT_EQ(route(machine, "gpu5", "gpu0").request, TurnPoint::Switch);  // to the inner switch it is no peer request
   EXPECT_EQ(route(machine, "gpu5", "gpu6").request, TurnPoint::RootComplex);
@@ -119,7 +119,7 @@ TEST(PeerRoute, OnlyThePortWhereTheWaysPartRedirectsRequests) {
 }
 
 TEST(PeerRoute, RequestRedirectTurnsWritesAtTheRootComplex) {
-  auto machine = bench();
+  auto machine = rule_machine();
   machine.functions[index(pci(machine, "gpu0"))].acs = bits(RR);
   auto const found = route(machine, "gpu0", "gpu1");
   EXPECT_EQ(found.data(false), TurnPoint::RootComplex);
@@ -131,7 +131,7 @@ TEST(PeerRoute, RequestRedirectTurnsWritesAtTheRootComplex) {
 }
 
 TEST(PeerRoute, CompletionRedirectConcernsReadsOnly) {
-  auto machine = bench();
+  auto machine = rule_machine();
   machine.functions[index(pci(machine, "gpu1"))].acs = bits(CR);
   auto const found = route(machine, "gpu0", "gpu1");
   EXPECT_EQ(found.data(false), TurnPoint::Switch);
@@ -144,7 +144,7 @@ TEST(PeerRoute, CompletionRedirectConcernsReadsOnly) {
 }
 
 TEST(PeerRoute, TranslatedRequestsPassRedirectWhereDirectTranslatedIsOn) {
-  auto machine = bench();
+  auto machine = rule_machine();
   auto& settings = machine.hosts.front().settings;
   settings.acs = bits(RR | DT);
   settings.iommu = IommuMode::Vfio;
@@ -156,7 +156,7 @@ TEST(PeerRoute, TranslatedRequestsPassRedirectWhereDirectTranslatedIsOn) {
 }
 
 TEST(PeerRoute, TranslationBlockingBlocksAtEveryPortOnTheWayUp) {
-  auto machine = bench();
+  auto machine = rule_machine();
   auto& settings = machine.hosts.front().settings;
   settings.iommu = IommuMode::Vfio;
   settings.virtualization.ats = true;
@@ -170,7 +170,7 @@ TEST(PeerRoute, TranslationBlockingBlocksAtEveryPortOnTheWayUp) {
 }
 
 TEST(PeerRoute, UnknownControlIsRedirectedAndSaysSo) {
-  auto machine = bench();
+  auto machine = rule_machine();
   machine.functions[index(pci(machine, "gpu0"))].acs = AcsControl::unknown();
   auto const asked = route(machine, "gpu0", "gpu1");
   EXPECT_EQ(asked.request, TurnPoint::RootComplex);
@@ -183,7 +183,7 @@ TEST(PeerRoute, UnknownControlIsRedirectedAndSaysSo) {
 }
 
 TEST(PeerRoute, WithoutACommonSwitchTheRootComplexTurns) {
-  auto const machine = bench();
+  auto const machine = rule_machine();
   auto const near = route(machine, "gpu0", "gpu2");
   EXPECT_EQ(near.request, TurnPoint::RootComplex);
   EXPECT_FALSE(near.meeting);
@@ -194,7 +194,7 @@ TEST(PeerRoute, WithoutACommonSwitchTheRootComplexTurns) {
 }
 
 TEST(PeerRoute, VirtualSwitchesOfOneChipTurnInItsFabricWhateverAcsSays) {
-  auto machine = bench();
+  auto machine = rule_machine();
   machine.hosts.front().settings.acs = AcsControl::on();
   for (auto const* name : {"sw0", "sw1"}) machine.functions[index(pci(machine, name))].chip = "chip0";
   EXPECT_EQ(route(machine, "gpu0", "gpu2").request, TurnPoint::RootComplex);  // this chip has no such fabric

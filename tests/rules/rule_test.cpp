@@ -7,16 +7,16 @@
 #include <set>
 
 #include "core/rules/conditions.hpp"
-#include "tests/rules/bench.hpp"
+#include "tests/rules/rule_machine.hpp"
 
 namespace lanewise {
 namespace {
 
 using namespace literals;
-using test::bench;
 using test::numa;
 using test::part;
 using test::pci;
+using test::rule_machine;
 using M = Mechanism;
 
 // A transfer in words; names are looked up on the machine as the case made it.
@@ -50,7 +50,7 @@ struct Asked {
 
  private:
   static Machine changed(Change const& change) {
-    auto made = bench();
+    auto made = rule_machine();
     change(made);
     return made;
   }

@@ -5,7 +5,7 @@
 
 namespace lanewise::test {
 
-// The parts, machines and clusters that come with lanewise.
+// The bundled parts, machines and clusters.
 inline Catalogue bundled() { return Catalogue({std::filesystem::path(LANEWISE_SOURCE_DIR) / "topologies"}); }
 
 }  // namespace lanewise::test

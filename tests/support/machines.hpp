@@ -1,5 +1,5 @@
 #pragma once
-// Machines written where the test stands, and their places by name.
+// Machines from YAML in the test, and their functions and memories by name.
 #include <string>
 
 #include "core/io/file.hpp"
@@ -8,7 +8,7 @@
 
 namespace lanewise::test {
 
-// A machine that brings its own parts, or a cluster of such.
+// Reads a machine file that describes its own parts, or a cluster file.
 inline Machine machine_from(std::string const& text) {
   return Catalogue({}).machine_from(SourceText::from_memory("test.yaml", text));
 }
@@ -16,7 +16,7 @@ inline Machine machine_from(std::string const& text) {
 inline PciId pci(Machine const& machine, std::string const& name) { return machine.find_function(name).value(); }
 inline NumaId numa(Machine const& machine, std::string const& name) { return std::get<NumaId>(machine.place(name)); }
 
-// The part of this name, to be changed.
+// The part of this name, for changes. Throws InputError when there is none.
 inline Part& part(Machine& machine, std::string const& name) {
   for (auto& known : machine.parts)
     if (known.name == name) return known;

@@ -1,5 +1,5 @@
 #pragma once
-// Bad input with a mark wherever an error must point:
+// Bad input in which marks (§) show where the errors must point:
 //
 //   expect_errors("sockets:\n  - {socket: cpu0, part: §nowhere}\n", {"no part is called 'nowhere'"}, read);
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace lanewise::test {
 
-// Reads the text without its marks and expects an InputError whose diagnostics stand at the marks, in file order, each
-// containing its message.
+// Reads the text without its marks. Expects an InputError with one diagnostic at each mark, in file order, which
+// contains the message of the same index.
 void expect_errors(std::string_view marked, std::vector<std::string> const& messages,
                    std::function<void(SourceText const&)> const& read);
 
-// The message of the InputError that `act` must throw; empty (and a failure) when it throws none.
+// The message of the InputError that `act` throws. Fails, and returns an empty text, when it throws none.
 std::string input_error(std::function<void()> const& act);
 
 }  // namespace lanewise::test

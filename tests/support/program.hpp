@@ -1,5 +1,5 @@
 #pragma once
-// The program as a user runs it; for tests that are RUNS_PROGRAM.
+// Runs the program as a user does. The test must be declared with RUNS_PROGRAM.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace lanewise::test {
 
-// What it prints on standard output; it has to succeed.
+// Its standard output. Expects exit code 0.
 inline std::string output_of(std::string const& arguments) {
   std::string output;
   auto* pipe = popen(("'" + std::string(LANEWISE_PROGRAM) + "' " + arguments).c_str(), "r");

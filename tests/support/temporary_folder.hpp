@@ -11,7 +11,7 @@
 
 namespace lanewise::test {
 
-// An empty folder that goes with the object.
+// An empty folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -35,7 +35,7 @@ class TemporaryFolder {
     std::ofstream(file, std::ios::binary) << text;
     return file;
   }
-  // Names of what is in it, sorted.
+  // The names of its entries, sorted.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (auto const& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path().filename());

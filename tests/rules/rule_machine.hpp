@@ -1,12 +1,12 @@
 #pragma once
-// The machine on which rules are asked: two switches on one socket, one on the other; nothing forbids anything.
+// A machine for tests of rules: two switches on one socket, one on the other. No rule refuses anything on it.
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {
 
-inline Machine bench() {
+inline Machine rule_machine() {
   return machine_from(R"(lanewise: machine/1
-machine: bench
+machine: rule_machine
 settings: {acs: off, iommu: pt, virtualization: none}
 parts:
   cpu: {kind: cpu, vendor: amd, host_bridges: per_root_port, peer_write_forwarding: any, peer_read_forwarding: any, p2pdma: "yes"}
