@@ -110,7 +110,7 @@ TEST_F(ImportCommand, ABenchmarkBecomesAMeasurement) {
   EXPECT_EQ(run("import nvbandwidth " + write("out.txt", kHostCopies) + " 2>/dev/null").code, 2);  // of which machine?
 }
 
-TEST_F(ImportCommand, JudgeSaysWhatIsTheMatterAndFails) {
+TEST_F(ImportCommand, JudgeNamesTheCauseAndFails) {
   auto const file = write("out.txt", kHostCopies);
   auto const outcome = run("judge a100x8-pcie-4sw " + file + " 2>/dev/null");
   EXPECT_EQ(outcome.code, 1);

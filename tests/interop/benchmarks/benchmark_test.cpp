@@ -110,7 +110,7 @@ Running multinode_device_to_device_memcpy_read_ce.
 Waived:
 )";
 
-TEST(Nvbandwidth, TestsAreWhatTheirNamesSay) {
+TEST(Nvbandwidth, TheNameOfATestSaysWhatItMeasures) {
   auto const m = read(Benchmark::Nvbandwidth, kNvbandwidth, "a100x8-pcie-4sw");
   EXPECT_EQ(m.environment.at("driver"), "570.86.15");
   EXPECT_EQ(m.environment.at("nvbandwidth"), "v0.8");
@@ -155,14 +155,14 @@ TEST(Nvbandwidth, TestsAreWhatTheirNamesSay) {
   EXPECT_THAT(m.notes, testing::Contains(HasSubstr("multinode_device_to_device_memcpy_read_ce has no figures")));
 }
 
-TEST(Nvbandwidth, WhatIsNotAccessibleIsAFact) {
+TEST(Nvbandwidth, PairsWithoutAccessBecomeFacts) {
   auto const m = read(Benchmark::Nvbandwidth, kNvbandwidth, "a100x8-pcie-4sw");
   auto const refused = std::count_if(m.facts.begin(), m.facts.end(), [](MeasuredFact const& f) { return !f.legal; });
   EXPECT_EQ(refused, 1);
   EXPECT_GE(m.facts.size(), 2U);
 }
 
-TEST(Nvbandwidth, JsonIsTheSame) {
+TEST(Nvbandwidth, JsonGivesTheSameAsText) {
   auto const m =
       read(Benchmark::Nvbandwidth, R"json({
    "nvbandwidth" : {
@@ -191,7 +191,7 @@ TEST(Nvbandwidth, JsonIsTheSame) {
   EXPECT_EQ(m.environment.at("nvbandwidth"), "v0.8");
 }
 
-TEST(Nvbandwidth, WhatIsWrongHasItsPlace) {
+TEST(Nvbandwidth, ErrorsNameLineAndColumn) {
   std::string const head = "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n";
   EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "   0  1\n0  25.1\n", "hgx-h100"),
               HasSubstr("out.txt:4:1: error: expected a row of 2 figures"));
@@ -272,7 +272,7 @@ TEST(P2pTest, TablesAreStagedOrPeerCopies) {
   EXPECT_EQ(m.environment.at("gpu"), "NVIDIA A100 80GB PCIe");
 }
 
-TEST(P2pTest, WhatIsWrongHasItsPlace) {
+TEST(P2pTest, ErrorsNameLineAndColumn) {
   std::string const title = "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)\n";
   EXPECT_THAT(problem_of(Benchmark::P2pTest, title + " D\\D 0 1\n 0 1 2\n", "a100x8-pcie-4sw"),
               HasSubstr("out.txt:1:1: error: expected 2 rows, found 1"));
@@ -391,7 +391,7 @@ constexpr auto* kWriteBw = R"(--------------------------------------------------
 ---------------------------------------------------------------------------------------
 )";
 
-TEST(Perftest, BandwidthsOfManyInFlight) {
+TEST(Perftest, BandwidthIsThatOfManyMessagesInFlight) {
   auto const m = read(Benchmark::Perftest, kWriteBw, "hgx-h100-2", between("node0/gpu0", "node1/gpu0"));
   auto const writes = series_of(m, "write-bandwidth");
   EXPECT_EQ(writes.op, Op::Write);
@@ -437,7 +437,7 @@ TEST(Perftest, BothWaysAndGigabitsAndJson) {
   EXPECT_DOUBLE_EQ(json.series[0].points[0].value, 22000.5 * 1048576);
 }
 
-TEST(Perftest, NeedsToKnowItsEnds) {
+TEST(Perftest, NeedsFromAndTo) {
   EXPECT_THAT(problem_of(Benchmark::Perftest, kWriteBw, "hgx-h100-2"), HasSubstr("--from PLACE and --to PLACE"));
   EXPECT_THAT(problem_of(Benchmark::Perftest, kWriteBw, "hgx-h100-2", between("node0/gpu9", "node1/gpu0")),
               HasSubstr("node0/gpu"));
@@ -464,7 +464,7 @@ TEST(Osu, BandwidthAndLatency) {
   EXPECT_NEAR(latency.series[0].points[0].value, 1.2e-6, 1e-15);
 }
 
-TEST(Osu, BuffersMustBeWhereTheEndsAre) {
+TEST(Osu, BuffersMustBeInTheMemoryOfTheEnds) {
   EXPECT_THAT(problem_of(Benchmark::Osu,
                          "# OSU MPI-CUDA Latency Test\n# Send Buffer on DEVICE (D) and Receive Buffer on "
                          "HOST (H)\n",
@@ -475,7 +475,7 @@ TEST(Osu, BuffersMustBeWhereTheEndsAre) {
               HasSubstr("cannot be imported"));
 }
 
-TEST(Benchmarks, OtherTextIsNobodys) { EXPECT_EQ(detect_benchmark("GPU0 GPU1\nGPU0 X NV12\n"), std::nullopt); }
+TEST(Benchmarks, OtherTextIsNotDetected) { EXPECT_EQ(detect_benchmark("GPU0 GPU1\nGPU0 X NV12\n"), std::nullopt); }
 
 }  // namespace
 }  // namespace lanewise::test

@@ -15,7 +15,7 @@ Trace trace_of(std::string const& mode, std::vector<StepTrace> steps) {
   return trace;
 }
 
-TEST(ChromeTrace, HasAProcessATraceAndAThreadATransfer) {
+TEST(ChromeTrace, HasOneProcessPerTraceAndOneThreadPerTransfer) {
   std::vector<Trace> const traces{trace_of("sim", {{"a", Seconds(0), Seconds(2e-6), Bytes(1000), {}},
                                                    {"b", Seconds(1e-6), Seconds(3e-6), Bytes(5), {}}}),
                                   trace_of("hw", {{"a", Seconds(0), Seconds(4e-6), Bytes(1000), true}})};

@@ -446,7 +446,7 @@ TEST(NcclErrors, NestedTooDeep) {
   EXPECT_THAT(error_in_xml(on_one_cpu(xml)), HasSubstr("nested deeper than 64 levels"));
 }
 
-TEST(NcclErrors, AllAreReportedWithTheirPlaces) {
+TEST(NcclErrors, AllAreReportedWithTheirPositions) {
   auto const error = error_in_xml(
       "<system version=\"1\">\n"
       "<cpu numaid=\"x\" affinity=\"zz\">\n"

@@ -32,7 +32,7 @@ TEST(Roles, ReadBackAsWritten) {
   EXPECT_TRUE(read(write_roles({})).empty());
 }
 
-TEST(Roles, WhatIsWrongIsShownWhereItStands) {
+TEST(Roles, ErrorsNameLineAndColumn) {
   test::expect_errors(
       "lanewise: roles/1\n"
       "roles:\n"

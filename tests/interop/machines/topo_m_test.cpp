@@ -146,7 +146,7 @@ TEST(TopoMErrors, UnknownWordsRaggedAndMissingRows) {
   EXPECT_THAT(error_in("no GPU here\n"), HasSubstr("topo.txt: error: no table of 'nvidia-smi topo -m'"));
 }
 
-TEST(TopoMErrors, PartsThatCannotBe) {
+TEST(TopoMErrors, PartsThatAreUnknownOrDoNotFit) {
   std::string const text = "GPU0 GPU1\nGPU0 X NV14\nGPU1 NV14 X\n";
   EXPECT_THAT(error_in(text, {.gpu = "a100-pcie-81g", .cpu = "", .nic = ""}),
               HasSubstr("no part is called 'a100-pcie-81g'; did you mean 'a100-pcie-80g'?"));
@@ -204,7 +204,7 @@ Table random_table(std::mt19937& random) {
   return table;
 }
 
-TEST(TopoMProperty, TheMachineHasTheTableItCameFrom) {
+TEST(TopoMProperty, TheMachineHasTheSameTable) {
   std::mt19937 random(20260711);
   auto catalogue = bundled();
   for (int round = 0; round < 500; ++round) {
