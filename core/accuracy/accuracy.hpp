@@ -1,5 +1,5 @@
 #pragma once
-// The model held against measurements: every figure predicted, every fact judged, and how far off it all is.
+// Compares the model with measurements: predicts every figure, checks every fact, and summarises the errors.
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -14,18 +14,18 @@
 
 namespace lanewise {
 
-// What the judging needs from outside. `executor` may return nullptr where several transfers at once cannot be run.
+// What an evaluation needs from outside. `executor` may return nullptr if nothing here runs several transfers at once.
 struct AccuracyContext {
   std::function<Machine(Measurement const&)> machine;
-  // Changes the machine after the measurement's own settings: what the command line says.
+  // Changes the machine after the measurement's own settings: settings of the command line, or a hypothesis.
   std::function<void(Machine&)> override_machine = [](Machine&) {};
   MakeExecutor executor;
   Catalogue& catalogue;
-  // Put into the machine as its file says it; its figures win over those that a measurement withholds.
+  // Applied to the machine as its file describes it. Its figures stay even if the measurement withholds them.
   Calibration const* calibration = nullptr;
-  // It was fitted to this very measurement, whose single transfers are then no test of it.
+  // The calibration was fitted to this measurement, so single transfers of the measurement do not test it.
   bool fitted_to_this = false;
-  bool ranges = true;  // false: predictions without their ranges, which are most of the work
+  bool ranges = true;  // false: predictions without ranges, which take most of the time
 };
 
 struct PointResult {
@@ -33,16 +33,17 @@ struct PointResult {
   MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
   std::string what;                 // "gpu0 > gpu1", "8 at once"
   std::string group;                // mechanism and distance: "pcie_p2p PIX"
-  Bytes bytes{0};                   // of each flow; of the largest where they differ
+  Bytes bytes{0};                   // of the largest flow
   double measured = 0;              // bytes per second, or seconds
-  std::optional<double> predicted;  // absent: refused, a figure is unknown, or it could not be run
+  std::optional<double> predicted;  // absent: refused, a figure is unknown, or it cannot be run
   Interval interval;
-  std::string binding;   // what bounds the prediction, or why there is none
-  bool legal = true;     // the rules allow what was measured
-  std::string doubtful;  // why it is left out of the gate; empty: it is in
-  bool fitted = false;   // the calibration knows it already: left out too
+  std::string binding;   // what limits the prediction, or why there is none
+  bool legal = true;     // the rules allow the transfer that was measured
+  std::string doubtful;  // why it does not count; empty: it counts
+  bool fitted = false;   // the calibration was fitted to it, so it does not count
   SourcePos pos;
 
+  // Counts in the summary, which the accuracy test holds to limits.
   [[nodiscard]] bool in_gate() const { return doubtful.empty() && !fitted; }
   // |predicted / measured - 1|; absent without a prediction.
   [[nodiscard]] std::optional<double> error() const;
@@ -71,22 +72,23 @@ struct MeasurementResult {
   std::vector<FactResult> facts;
 };
 
-// Of the points and facts in the gate. Shares, not percents; absent where there is nothing to take them of.
+// Over the points and facts in the gate. Fractions, not percent; absent if there are none.
 struct ErrorSummary {
   std::size_t points = 0;
   std::optional<double> median, p95, worst;
 };
 struct AccuracySummary {
-  std::optional<double> legality_agreement;  // of facts, and of points that the rules must allow
-  std::size_t judged = 0;                    // how many those are
+  std::optional<double> legality_agreement;  // of facts, and of points, which the rules must allow
+  std::size_t judged = 0;                    // number of those facts and points
   ErrorSummary bandwidth, latency, makespan;
   std::optional<double> interval_coverage;
-  ErrorSummary fitted;          // of points that the calibration was fitted to
+  ErrorSummary fitted;          // points that the calibration was fitted to
   std::size_t left_out = 0;     // doubtful points and facts
   std::size_t unpredicted = 0;  // points in the gate without a prediction
 };
 
-// Predicts everything. Throws InputError when the measurement speaks of what its machine does not have.
+// Predicts every point and checks every fact. Throws InputError if the measurement names something that its machine
+// does not have.
 MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const& world);
 AccuracySummary summarise(std::vector<MeasurementResult> const& results);
 

@@ -1,6 +1,7 @@
 #pragma once
-// Fits the figures of a machine's parts to measured single transfers: robustly, each with its interval, and with a list
-// of what the measurement cannot tell. The physics stays the model's; only its inputs move.
+// Fits the figures of a machine's parts to measured transfers. The fit is robust against outliers, gives each figure an
+// interval, and lists the figures that the measurement does not identify. It changes the model's inputs, never its
+// rules.
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -14,19 +15,19 @@ namespace lanewise {
 
 struct CalibrationRequest {
   Measurement measurement;
-  std::string digest;                   // of its file
-  std::vector<std::string> patterns;    // series from which limits that transfers share are fitted; none: none are
-  Observations::MakeExecutor executor;  // runs those
+  std::string digest;                   // FNV-1a digest of its file
+  std::vector<std::string> patterns;    // names of series to fit shared limits to; empty: shared limits are not fitted
+  Observations::MakeExecutor executor;  // runs the patterns
 };
 
 struct FittedFigure {
   CalibrationTarget target;
   Dimension unit = Dimension::Ratio;
-  std::optional<double> before;  // absent: the part had no such limit
+  std::optional<double> before;  // absent: the part stated no such limit
   CalibratedValue fitted;
 };
 
-// Shares of the measured figures.
+// Errors as fractions of the measured figures.
 struct FitError {
   std::size_t points = 0;
   double median = 0;
@@ -35,17 +36,17 @@ struct FitError {
 
 struct CalibrationOutcome {
   Calibration overlay;
-  std::vector<FittedFigure> figures;  // those of the overlay, in its order
-  FitError before, after;             // of the single transfers
+  std::vector<FittedFigure> figures;  // those of the overlay, in the same order
+  FitError before, after;             // on single transfers
   FitError patterns_before, patterns_after;
-  std::size_t outliers = 0;  // single transfers that the fit gave no weight
-  std::map<std::string, int> left_out;
+  std::size_t outliers = 0;             // single transfers that the fit gave weight 0
+  std::map<std::string, int> left_out;  // figures that the fit does not use, by reason
 };
 
-// The machine as its file says it. Throws InputError when the measurement has no figure that can be used.
+// `machine` as its file describes it. Throws InputError if the measurement has no usable figure.
 CalibrationOutcome calibrate(CalibrationRequest const& request, Machine const& machine, Catalogue& catalogue);
 
-// The overlay, with the figures before it and the errors; it reads back as an overlay.
+// The overlay with the figures before the fit and the errors. Reads back as an overlay.
 nlohmann::ordered_json calibration_json(CalibrationOutcome const& outcome);
 
 }  // namespace lanewise

@@ -1,6 +1,6 @@
 #pragma once
-// The figures of a measurement that a fit may use, as transfers whose ways are decided, and the model's own figures of
-// them under any values of a machine's parts.
+// The figures of a measurement that a fit uses, as transfers with chosen ways, and the model's predictions of them for
+// any values of the machine's figures.
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,35 +13,35 @@
 
 namespace lanewise {
 
-// Whether a fit uses this point: a single transfer, or both ways of one pair at once.
+// Whether a fit uses this point: a single transfer, or both directions of one pair at once.
 bool serves_fit(MeasuredPoint const& point);
 
 struct Observation {
   MeasuredSeries const* series = nullptr;
   MeasuredPoint const* point = nullptr;
-  std::size_t stand = 0;          // which of the machines, by settings
-  std::vector<Request> requests;  // one; two for there and back at once; more of a pattern
+  std::size_t stand = 0;          // index of the model with the series' settings
+  std::vector<Request> requests;  // one for each flow
   std::vector<Way> ways;
-  std::size_t cluster = 0;  // figures that share what may have gone wrong: one pair of places of one series
+  std::size_t cluster = 0;  // figures that may share an error: one pair of places in one series
 };
 
 class Observations {
  public:
   using MakeExecutor = std::function<std::unique_ptr<Executor>(Model const&)>;
 
-  // Of `measurement`, which must outlive this, the single transfers, and both ways of one pair at once; with `patterns`
-  // instead the series of these names, which `executor` runs. Throws InputError where the measurement speaks of what
-  // the machine does not have, and where a pattern is not there.
+  // Takes the points that serves_fit() accepts, or with `patterns` all points of the series of these names, which
+  // `executor` runs. `measurement` and `machine` must outlive this. Throws InputError if the machine lacks something
+  // that the measurement names, or the measurement lacks a pattern.
   Observations(Measurement const& measurement, Machine const& machine, Catalogue& catalogue);
   Observations(Measurement const& measurement, Machine const& machine, Catalogue& catalogue,
                std::vector<std::string> const& patterns, MakeExecutor executor);
 
   [[nodiscard]] std::vector<Observation> const& all() const { return observations_; }
   [[nodiscard]] std::size_t size() const { return observations_.size(); }
-  // Why figures are left out, and how many.
+  // The number of figures left out, by reason.
   [[nodiscard]] std::map<std::string, int> const& left_out() const { return left_out_; }
 
-  // The logarithm of the model's figure of each with these values in place (natural, one for each target).
+  // The natural logarithm of the prediction of each observation, with these values of the targets.
   [[nodiscard]] std::vector<double> predictions(std::vector<CalibrationTarget> const& targets,
                                                 std::vector<double> const& values) const;
 

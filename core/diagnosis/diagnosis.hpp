@@ -1,5 +1,5 @@
 #pragma once
-// A machine's figures, each passed or not by the model, and what is most likely the matter with those that are not.
+// Grades a machine's measured figures against the model's predictions, and names the likely causes of slow ones.
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace lanewise {
 
-// Pass: inside the 90 % range, or within 10 % of the prediction. Fail: slower than the range's slow end by as much
-// again as that end is slower than the prediction; were errors spread as the range says, one healthy figure in 2,000
-// would be. Warn: between, faster than the range, slower than figures that are predicted alike, or without a
-// prediction.
+// Pass: inside the 90 % range, or within 10 % of the prediction.
+// Fail: slower than the slow end of the range by the same factor as that end is slower than the prediction. One healthy
+//   figure in 2,000 would fail if errors were distributed as the range says.
+// Warn: between the two, faster than the range, slower than figures with the same prediction, or without a prediction.
 enum class Grade : std::uint8_t { Pass, Warn, Fail };
 std::string_view to_string(Grade grade);  // pass, warn, fail
 
 struct GradedPoint {
   PointResult result;
   Grade grade = Grade::Pass;
-  double speed = 0;                  // measured against predicted: 0.5 is half as fast; 0 without a prediction
-  std::string remark;                // why it warns; empty: its speed says so
+  double speed = 0;                  // measured / predicted speed: 0.5 is half as fast; 0 without a prediction
+  std::string remark;                // why it warns; empty: because of its speed
   std::optional<std::size_t> cause;  // into Diagnosis::causes
 };
 
@@ -32,17 +32,17 @@ struct GradedFact {
 
 struct Cause {
   Hypothesis what;
-  std::vector<Hypothesis> also;  // explain the figures as well
-  std::size_t explained = 0;     // points
-  std::size_t refusals = 0;      // facts: peer access that is not there
+  std::vector<Hypothesis> also;  // hypotheses that explain the figures equally well
+  std::size_t explained = 0;     // number of points
+  std::size_t refusals = 0;      // number of facts: missing peer access
 };
 
 struct Diagnosis {
   std::string measurement;
   std::string machine;
-  std::vector<GradedPoint> points;  // those in the gate
+  std::vector<GradedPoint> points;  // those that count
   std::vector<GradedFact> facts;
-  std::vector<Cause> causes;  // the one that explains most first
+  std::vector<Cause> causes;  // sorted by how much they explain, most first
   std::size_t left_out = 0;   // doubtful figures
 
   [[nodiscard]] Grade worst() const;
@@ -50,6 +50,7 @@ struct Diagnosis {
   [[nodiscard]] std::size_t slow() const;              // points that warn or fail for being slow
 };
 
+// Throws as evaluate().
 Diagnosis diagnose(Measurement const& measurement, AccuracyContext const& world);
 
 // `lanewise: judgement/1`

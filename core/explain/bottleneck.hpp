@@ -1,6 +1,6 @@
 #pragma once
-// Why a run took as long as it did: the chain of steps that ended last, what each of them waited for, and what was full
-// when.
+// Why a run took as long as it did: its critical path, what each step on the path waited for, and which resources were
+// busiest when.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,42 +12,42 @@
 namespace lanewise {
 
 enum class WaitedFor : std::uint8_t {
-  Nothing,  // it could begin at once
-  Step,     // one that had to be through
-  Turn,     // one that went first for the sake of order
-  Engine,   // one that held an engine
+  Nothing,  // it started at once
+  Step,     // a step whose data it needs
+  Turn,     // an order-only dependency
+  Engine,   // a step that held an engine
 };
 std::string_view to_string(WaitedFor waited);
 
-// One step of the critical path: none of those before it on the path could end later without the run doing so.
+// One step of the critical path. If a step of the path ended later, the run would end later.
 struct PathStep {
   StepId step{};
   WaitedFor waited = WaitedFor::Nothing;
-  std::string engine = {};  // that it waited for
+  std::string engine = {};  // the engine that it waited for
   Seconds start{0};
   Seconds end{0};
-  Seconds alone{0};         // what it takes on an idle machine
-  std::string shared = {};  // what it passed that was fullest, where it took longer than alone
+  Seconds alone{0};         // its time on an idle machine
+  std::string shared = {};  // if it took longer than alone: the busiest resource on its route
   friend bool operator==(PathStep const&, PathStep const&) = default;
 };
 
-// From the first step to the one that ended last.
+// The steps in order of time; the last one ended last.
 std::vector<PathStep> critical_path(Plan const& plan, Trace const& trace, Model const& model);
 
-// A stretch of a run in which resources of one kind were the busiest.
+// An interval of a run during which resources of one kind were the busiest.
 struct Phase {
   Seconds start{0};
   Seconds end{0};
-  std::string busiest;               // the fullest of them; empty: nothing moved
+  std::string busiest;               // the busiest of them; empty: nothing moved
   std::optional<ResourceKind> kind;  // its kind
-  double utilisation = 0;            // of it, 0..1
-  double computing = 0;              // GPUs that computed, on average
+  double utilisation = 0;            // of the busiest resource, 0..1
+  double computing = 0;              // average number of GPUs that computed
   BytesPerSecond rate{0};            // of everything that moved
   friend bool operator==(Phase const&, Phase const&) = default;
 };
 
-// By twentieths of the run. A step is taken to flow at its mean rate from when its latency is over: a trace says no
-// more.
+// Divides the run into twentieths and merges neighbours of the same kind. Assumes that a step flows at its mean rate
+// once its latency is over, because a trace does not say more.
 std::vector<Phase> phases_of(Plan const& plan, Trace const& trace, Model const& model);
 
 }  // namespace lanewise

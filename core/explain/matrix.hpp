@@ -1,5 +1,5 @@
 #pragma once
-// One figure for every pair of places: what an architect compares servers by.
+// One figure for every pair of places of a machine.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ struct Matrix {
     std::string path;             // PIX ... SYS
     std::optional<Seconds> time;  // absent: no legal way, or a figure is unknown
     std::optional<BytesPerSecond> rate;
-    std::optional<TimeRange> range;  // of the time, where it is the model's own
+    std::optional<TimeRange> range;  // 90 % range of the time, if the model computed it
   };
   MatrixQuery question;
   std::string mode;  // "model" or "sim"
@@ -35,8 +35,9 @@ struct Matrix {
   std::vector<std::vector<Cell>> cells;  // [from][to]
 };
 
-// Every pair alone. With an executor each pair's plan is run by it; without, the figures are the model's own for an
-// idle machine. Throws PlanError for a bidirectional question without an executor: only running it shows the sharing.
+// Evaluates every pair by itself: by running its plan if there is an executor, otherwise with the model for an idle
+// machine. Throws PlanError for a bidirectional query without an executor, because only a run shows how the directions
+// share links.
 Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor);
 // `lanewise: matrix/1`
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine);

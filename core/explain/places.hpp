@@ -1,5 +1,5 @@
 #pragma once
-// The places that questions about every pair are asked of.
+// Names of places for queries about every pair.
 #include <string>
 #include <vector>
 
@@ -7,13 +7,13 @@
 
 namespace lanewise {
 
-// The names in these texts, ranges such as gpu0..gpu3 written out. Throws InputError for a place that is not there.
+// Expands ranges such as gpu0..gpu3. Throws InputError for a place that the machine does not have.
 std::vector<std::string> places_named(Machine const& machine, std::vector<std::string> const& texts);
 
-// Names of all GPUs, NICs and drives, then of host memory; of a cluster those of its first two nodes.
+// All GPUs, NICs and drives, then host memories; of a cluster only those of its first two nodes.
 std::vector<std::string> all_endpoints(Machine const& machine);
 
-// Names of all GPUs.
+// All GPUs.
 std::vector<std::string> all_gpus(Machine const& machine);
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// Why a scenario takes as long as it does, for people and for programs.
+// Why a scenario takes as long as it does.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct RunExplanation {
   std::vector<Phase> phases;
   std::vector<Upgrade> upgrades;
 };
-// Of a plan as it ran.
+// `trace` is the plan's run. Plans and runs it again for every possible upgrade.
 RunExplanation explain_run(Plan const& plan, Trace const& trace, Model const& model, Replanner const& replanner);
 
 // `lanewise: why_run/1`

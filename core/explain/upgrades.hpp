@@ -1,6 +1,6 @@
 #pragma once
-// What would have to be wider: the narrow places of a run, each made twice as wide, and everything planned and run
-// anew.
+// Which faster resources would shorten a run: doubles the bandwidth of each likely bottleneck, then plans and runs the
+// workload again.
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,23 +12,24 @@
 
 namespace lanewise {
 
-inline constexpr double kUpgradeFactor = 2;  // times: the next generation of a link, or twice its width
+inline constexpr double kUpgradeFactor = 2;  // the next generation of a link, or twice its width
 
 struct Upgrade {
-  std::string what;  // "sw0.pcie.up", "all pcie_link"; of engines "gpu0.copy_engines, one more"
-  double share = 0;  // of the bound that it holds; 0: it was busy, but holds nothing
-  double bound = 0;  // the bound then, as a share of what it was
-  double run = 0;    // the run then, likewise
+  std::string what;  // "sw0.pcie.up", "all pcie_link"; for engines "gpu0.copy_engines, one more"
+  double share = 0;  // its share in the lower bound; 0: it was busy, but does not determine the bound
+  double bound = 0;  // the lower bound after the upgrade / before
+  double run = 0;    // the makespan after the upgrade / before
   friend bool operator==(Upgrade const&, Upgrade const&) = default;
 };
 
+// Plans and runs the workload on a changed machine.
 struct Replanner {
   std::function<Plan(Model const&)> plan;
   MakeExecutor executor;
 };
 
-// Of what holds the bound, slowed the critical path or was busiest in the run, the resources and engines of the
-// machine; and where it has several of a kind, all of that kind together. The largest gain first.
+// Candidates are the resources and engines that determine the bound, slowed the critical path or were busiest in the
+// run, and all resources of the same kind together. Sorted by the makespan after the upgrade, shortest first.
 std::vector<Upgrade> upgrades(Plan const& plan, Trace const& trace, std::vector<PathStep> const& path,
                               Model const& model, Replanner const& replanner);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Two descriptions of one machine, held against each other pair by pair: what a change of settings costs, and why.
+// Compares two descriptions of one machine pair by pair: what a change of settings costs, and why.
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -16,31 +16,31 @@ std::string_view to_string(WhatIfFigure figure);  // bandwidth, both ways, laten
 std::string figure_text(WhatIfFigure figure, std::optional<double> value, std::string const& way);
 
 struct WhatIfQuery {
-  std::vector<std::string> places;  // names; every ordered pair of them is asked for
+  std::vector<std::string> places;  // names; every ordered pair is compared
   Bytes bytes{0};                   // for bandwidth
   Bytes small{0};                   // for latency
   Op op = Op::Copy;
 };
 
-// One figure of one pair that changed, or of several pairs that changed alike.
+// A changed figure of one pair, or of several pairs that changed alike.
 struct WhatIfChange {
   std::string from, to;
-  int more = 0;  // pairs that changed in the same way
+  int more = 0;  // further pairs with the same change
   WhatIfFigure figure = WhatIfFigure::Bandwidth;
   std::optional<double> before, after;  // bytes per second or seconds; absent: no legal way, or a figure is unknown
   std::string way_before, way_after;    // mechanisms; empty: no legal way
-  std::string because;                  // a rule, or the resource that binds
-  // after / before; absent where one is.
+  std::string because;                  // a rule, or the resource that limits the figure
+  // after / before; absent if either is.
   [[nodiscard]] std::optional<double> ratio() const;
 };
 
 struct WhatIf {
   std::vector<WhatIfChange> changes;  // worst first
-  std::size_t pairs = 0;              // asked for
+  std::size_t pairs = 0;              // compared
   bool ran_both_ways = false;
 };
 
-// The executors run both directions at once; without them that figure is left out.
+// The executors run both directions at once; nullptr leaves that figure out.
 WhatIf what_if(Model const& before, Model const& after, WhatIfQuery const& question, Executor* before_executor,
                Executor* after_executor);
 // `lanewise: whatif/1`

@@ -1,5 +1,5 @@
 #pragma once
-// One transfer of a measured point: what was asked for, and what the model says of the same figure.
+// The transfers of a measured point as requests, and the model's prediction for one of them.
 #include <optional>
 #include <vector>
 
@@ -7,19 +7,20 @@
 
 namespace lanewise {
 
-// The place of a name that a measurement file has at `pos`; throws InputError there when the machine has none.
+// The place called `name`. Throws InputError at `pos` if the machine has none.
 Place place_at(Machine const& machine, std::string const& name, SourcePos const& pos);
 
-// Throws InputError at the point where the machine has no such place.
+// The request of one flow. Throws InputError at the point if the machine lacks a place.
 Request request_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point,
                    MeasuredFlow const& flow);
 
-// Of every flow, in their order; their ids are their numbers.
+// One request for each flow, in order; their ids are their indices.
 std::vector<Request> requests_of(Machine const& machine, MeasuredSeries const& series, MeasuredPoint const& point);
 
-// The series' quantity of one transfer alone: bytes per second, or seconds; nullopt where a figure is unknown.
-// A makespan is all of the time. Latency of a copy is the whole of it, that of a store or load the way alone, as seen
-// from a running kernel; a bandwidth counts starts unless many transfers are in flight.
+// Predicts the series' quantity for a single transfer, in bytes per second or seconds; nullopt if a figure is unknown.
+//   makespan:  the whole time.
+//   latency:   the whole time of a copy; for a store or load only the path, as a running kernel sees it.
+//   bandwidth: includes the time to start, unless the series is pipelined.
 std::optional<double> predicted_alone(Model const& model, MeasuredSeries const& series, Request const& request,
                                       Way const& way);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Measurements as files: what is written reads back equal, but for the places in the file.
+// Measurements as files. Reading the file back gives an equal measurement, except for positions in the file.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -7,8 +7,9 @@
 
 namespace lanewise {
 
-// `lanewise: measurement/1`; JSON is YAML, so read_measurement reads this too. A series is written as `values`, as a
-// `sweep` where its accesses vary, or as `together`: which of the reader's forms it came from is not kept.
+// `lanewise: measurement/1`; JSON is YAML, so read_measurement() reads this too. A series is written as `sweep` if its
+// access patterns vary, as `together` if its points have several flows, and as `values` otherwise, whichever form it
+// was read from.
 nlohmann::ordered_json to_json(Measurement const& measurement);
 std::string write_measurement(Measurement const& measurement);
 

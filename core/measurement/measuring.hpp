@@ -1,5 +1,5 @@
 #pragma once
-// Works through a list of series with a meter; what is measured already is not measured again.
+// Measures a list of series with a meter. Points that are measured already are skipped.
 #include <functional>
 
 #include "core/measurement/meter.hpp"
@@ -9,8 +9,8 @@ namespace lanewise {
 
 struct MeasuringProgress {
   std::size_t done = 0, all = 0;  // points
-  Seconds left{0};                // estimate, from what the model expects and how that has held so far
-  std::string what;               // the series in hand
+  Seconds left{0};   // estimated from the model's predictions and from how they compare with the time taken so far
+  std::string what;  // the current series
 };
 
 struct MeasuringObserver {
@@ -19,8 +19,9 @@ struct MeasuringObserver {
   std::function<void(std::string const&)> skipped = [](std::string const&) {};
 };
 
-// `so_far`: a measurement of the same machine to go on with; its points are kept. Points that cannot be taken here are
-// left out, and `skipped` is told why. Throws what the meter throws otherwise; what was saved is whole.
+// Continues `so_far`, a measurement of the same machine, and keeps its points. Leaves out points that cannot be
+// measured here and passes the reason to `skipped`. Throws the meter's other errors; `save` has received every finished
+// series.
 Measurement measure(Model const& model, Meter& meter, std::vector<MeasuredSeries> const& series, Measurement so_far,
                     MeasuringObserver const& observer);
 

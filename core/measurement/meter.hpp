@@ -1,5 +1,5 @@
 #pragma once
-// The seam between what is to be measured and what measures it: hardware, and a fake in tests.
+// Measures transfers: on hardware, or a fake in tests.
 #include <map>
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lanewise {
 
-// Medians over repetitions; `spread` is (p95 - p5) / median.
+// A median over repetitions; `spread` is (95th - 5th percentile) / median.
 struct Sample {
   Seconds time{0};
   double spread = 0;
@@ -21,12 +21,12 @@ class Meter {
   Meter& operator=(Meter const&) = delete;
   virtual ~Meter() = default;
 
-  // One transfer, as when many follow one another in a stream: its share of their time. Throws PlanError when it cannot
-  // be done here, DeviceError when it fails, or when a byte arrives wrong.
+  // The time of one transfer, measured as its share of many in a row in one stream. Throws PlanError if the step cannot
+  // run here, DeviceError if it fails or delivers wrong bytes.
   virtual Sample alone(Step const& step) = 0;
-  // Several released together: from there to the end of the last. Throws likewise.
+  // Several steps that start together: the time to the end of the last one. Throws as alone().
   virtual Sample together(std::vector<Step> const& steps) = 0;
-  // What the figures may hang on: driver, runtime, GPUs, clocks.
+  // What the figures may depend on: driver, runtime, GPUs, clocks.
   [[nodiscard]] virtual std::map<std::string, std::string> environment() const = 0;
 };
 

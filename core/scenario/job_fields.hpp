@@ -1,5 +1,5 @@
 #pragma once
-// Collectives and computing as a scenario's file says them.
+// Collectives and computation as a scenario file states them.
 #include <string>
 #include <vector>
 
@@ -10,22 +10,22 @@
 namespace lanewise {
 
 struct CollectiveSpec {
-  std::string id;  // empty: the only one, and nothing beside it
+  std::string id;  // empty: the scenario is this one collective
   CollectiveOp op = CollectiveOp::AllReduce;
-  std::vector<std::string> among;  // names of places, ranges expanded
+  std::vector<std::string> among;  // participants by name, ranges expanded
   Bytes bytes{0};
   Algorithm algorithm = Algorithm::Auto;
-  std::string root;                            // empty: the first
-  std::vector<std::vector<Bytes>> sizes = {};  // of all_to_all_v
-  std::size_t pieces = 0;                      // of a chain; 0: as many as are fastest
-  std::vector<std::string> after = {};         // ids
+  std::string root;                            // empty: the first participant
+  std::vector<std::vector<Bytes>> sizes = {};  // all_to_all_v only: [from][to]
+  std::size_t pieces = 0;                      // of a chain; 0: the fastest number
+  std::vector<std::string> after = {};         // ids of jobs that must have finished
   friend bool operator==(CollectiveSpec const&, CollectiveSpec const&) = default;
 };
 
 struct ComputeSpec {
   std::string id;
   std::vector<std::string> on;  // names of GPUs, ranges expanded
-  Seconds time{0};              // 0: by the roofline of flop and bytes
+  Seconds time{0};              // 0: by the roofline model (Williams et al. 2009) from flop and bytes
   Flop flop{0};
   Precision precision = Precision::Fp32;
   Bytes bytes{0};
@@ -33,10 +33,11 @@ struct ComputeSpec {
   friend bool operator==(ComputeSpec const&, ComputeSpec const&) = default;
 };
 
-MapSpec const& collective_spec();        // alone: under `collective`
-MapSpec const& named_collective_spec();  // one of `collectives`
+MapSpec const& collective_spec();        // under `collective`
+MapSpec const& named_collective_spec();  // an entry of `collectives`
 MapSpec const& compute_spec();
 
+// Problems go to the reader's diagnostics.
 CollectiveSpec read_collective(MapReader& reader);
 ComputeSpec read_compute(MapReader& reader);
 

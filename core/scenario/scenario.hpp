@@ -1,6 +1,5 @@
 #pragma once
-// A workload and what is known to be true of it: transfers, collectives and computing, variants of settings,
-// expectations.
+// A workload and what is known about it: transfers, collectives and computation; variants of settings; expectations.
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,13 +20,13 @@ struct TransferSpec {
   std::string from, to;  // names of places
   Bytes bytes{0};
   Op op = Op::Copy;
-  std::optional<Mechanism> mechanism;  // this one and no other
-  bool by_driver = false;              // host_staged as CUDA does it by itself
-  Access access;                       // of device DMA to host memory
-  bool pageable = false;               // host memory that is not pinned
-  int queue_pairs = 0;                 // 0: as many as the NIC needs
-  int cores = 0;                       // that copy between host memories at once; 0: one
-  std::vector<std::string> after;      // ids
+  std::optional<Mechanism> mechanism;  // use this mechanism only
+  bool by_driver = false;              // host_staged: CUDA's own staging
+  Access access;                       // pattern of device DMA to host memory
+  bool pageable = false;               // host memory is not pinned
+  int queue_pairs = 0;                 // 0: as many as saturate the NIC
+  int cores = 0;                       // CPU cores that copy between host memories; 0: one
+  std::vector<std::string> after;      // ids of jobs that must have finished
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };
 
@@ -37,20 +36,20 @@ struct Variant {
   friend bool operator==(Variant const&, Variant const&) = default;
 };
 
-// One line under `expect`: where it applies, and what must hold there.
+// One entry under `expect`: where it applies, and what must hold there.
 struct Expectation {
   std::string machine;                                       // empty: every machine
   std::string variant;                                       // empty: every variant
   std::string transfer;                                      // empty: the whole run
-  std::vector<Mechanism> mechanisms;                         // the chosen one is among these
-  std::vector<std::string> avoids;                           // kinds or names of hops that the route does not have
-  std::vector<std::string> through;                          // and that it has
-  std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that refuses it
-  std::optional<bool> possible;                              // false: no legal way at all, which is then no failure
-  std::optional<Threshold> bandwidth;  // of the transfer; of the whole run: all bytes over the makespan
-  std::optional<Threshold> latency;    // of the transfer, from its start to its end
+  std::vector<Mechanism> mechanisms;                         // the chosen mechanism is one of these
+  std::vector<std::string> avoids;                           // kinds or names of hops that must not be on the route
+  std::vector<std::string> through;                          // kinds or names of hops that must be on the route
+  std::optional<std::pair<Mechanism, std::string>> refuses;  // a mechanism, and the rule that must refuse it
+  std::optional<bool> possible;        // false: there must be no legal way, which then is no failure
+  std::optional<Threshold> bandwidth;  // of the transfer; of the whole run: all bytes / makespan
+  std::optional<Threshold> latency;    // from the start of the transfer to its end
   std::optional<Threshold> makespan;
-  std::optional<Threshold> regret;  // of the transfer's decision; of the whole run: of the worst one
+  std::optional<Threshold> regret;  // of the transfer's decision; of the whole run: the worst regret
   SourcePos pos;
   friend bool operator==(Expectation const&, Expectation const&) = default;
 };
@@ -58,36 +57,38 @@ struct Expectation {
 struct Scenario {
   std::string name;
   std::string title;
-  std::string source;  // where the truth is from
+  std::string source;  // where the expectations come from
   std::vector<std::string> machines;
-  std::vector<Setting> settings;  // of every variant
+  std::vector<Setting> settings;  // apply to every variant
   Objective objective = Objective::Makespan;
   std::vector<TransferSpec> transfers;
-  std::optional<CollectiveSpec> collective;  // then there is nothing beside it
+  std::optional<CollectiveSpec> collective;  // if present, the scenario is this one collective
   std::vector<CollectiveSpec> collectives;
   std::vector<ComputeSpec> compute;
-  std::vector<Variant> variants;  // at least one; the default has no name and changes nothing
+  std::vector<Variant> variants;  // at least one; the default variant has no name and no settings
   std::vector<Expectation> expectations;
   SourcePos pos;
   friend bool operator==(Scenario const&, Scenario const&) = default;
 };
 
 MapSpec const& scenario_spec();
-// Reads `lanewise: scenario/1`. Throws InputError with everything that is wrong.
+// Reads `lanewise: scenario/1`. Throws InputError listing every problem.
 Scenario read_scenario(SourceText const& source);
 
-// Positions of transfers, collectives and computing, one kind behind the other, in an order in which all stand behind
-// what they wait for. Those that wait in a circle are left out.
+// A topological order of all jobs. Jobs are numbered transfers first, then collectives, then computations. Leaves out
+// jobs that wait for one another in a cycle.
 std::vector<std::size_t> order_of(Scenario const& scenario);
 
-// The transfers as requests on a machine. Throws InputError naming the transfer when a place is not there.
+// The transfers as requests on a machine. Throws InputError naming the transfer if the machine lacks a place.
 std::vector<Request> requests_of(Scenario const& scenario, Machine const& machine);
-// The collective on a machine, likewise; nullopt where the scenario has transfers.
+// The scenario's collective on a machine; nullopt if it has other jobs instead. Throws as requests_of().
 std::optional<Collective> collective_of(Scenario const& scenario, Machine const& machine);
-// Whether it has collectives beside other work, or computing; and all of it on a machine, likewise.
+// Whether the scenario has collectives among other jobs, or computation.
 bool is_job_set(Scenario const& scenario);
+// All jobs on a machine. Throws as requests_of().
 JobSet workload_of(Scenario const& scenario, Machine const& machine);
-// The plan of any of them. The decisions are those of the transfers, in the scenario's order.
+// The plan of any scenario. Its decisions are those of the transfers, in the scenario's order. Throws PlanError if
+// there is no legal plan.
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim);
 
 }  // namespace lanewise

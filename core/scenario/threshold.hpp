@@ -1,5 +1,5 @@
 #pragma once
-// What an expectation says of a figure: ">= 40 GB/s", "24 GB/s .. 27 GB/s", "<= 2 %", ">= 1.8 x acs-off",
+// What an expectation demands of a figure: ">= 40 GB/s", "24 GB/s .. 27 GB/s", "<= 2 %", ">= 1.8 x acs-off",
 // "= 50 GB/s +- 5 %".
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lanewise {
 
-// A closed interval, absolute or as a multiple of another figure.
+// A closed interval of allowed values, absolute or as a multiple of another figure.
 struct Threshold {
   std::string text;                // as written
   std::optional<double> at_least;  // bytes per second, seconds, or a ratio
@@ -18,10 +18,11 @@ struct Threshold {
   std::string relative_to;  // "VARIANT", "TRANSFER" or "VARIANT/TRANSFER"; empty: absolute
   friend bool operator==(Threshold const&, Threshold const&) = default;
 
-  // Whether `value` holds; `reference` is the other figure of a relative bound.
+  // Whether `value` is inside; `reference` is the other figure of a relative threshold.
   [[nodiscard]] bool holds(double value, double reference = 1) const;
 };
 
+// `dimension` decides which units are allowed.
 Parsed<Threshold> parse_threshold(std::string_view text, Dimension figure);
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// Keys that a scenario's transfer and a measured series or fact have in common.
+// Keys that transfers of scenarios share with series and facts of measurements.
 #include <optional>
 #include <string>
 
@@ -12,18 +12,18 @@ FieldSpec from_field();
 FieldSpec to_field();
 FieldSpec op_field();
 FieldSpec mechanism_field(std::string name, std::string doc);
-// A mechanism by its name; what is wrong with it is said of `node`.
+// The mechanism of this name; an unknown name is reported at `node`.
 std::optional<Mechanism> mechanism_at(MapReader const& reader, YamlNode const& node, std::string const& name);
 
-// How host_staged goes.
+// Who stages through host memory: lanewise or the CUDA driver.
 FieldSpec staging_field();
-// Whether it is the driver's own. The key may stand only where host_staged is spoken of.
+// Whether the driver stages. Reports the key if the mechanism is not host_staged.
 bool read_staging(MapReader& reader, bool of_host_staged);
 
 // The mapping {each: 64 B, window: 4 MiB, pattern: random}: device DMA to host memory in pieces.
 MapSpec const& access_spec();
 FieldSpec access_field();
-// What stands under it; a key that is left out is 0. Absent: nothing.
+// Keys that are left out are 0. Returns nullopt if there is no `access`.
 std::optional<Access> read_access(MapReader& reader);
 
 FieldSpec pageable_field();

@@ -1,5 +1,5 @@
 #pragma once
-// Two traces of the same plan, step by step: predicted against measured.
+// Compares two traces of the same plan step by step, such as predicted and measured.
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@ struct StepComparison {
   std::string transfer;
   Seconds first{0};
   Seconds second{0};
-  std::optional<bool> verified;  // of the second
-  // How far the first is off the second: 0.05 is 5 % too long.
+  std::optional<bool> verified;  // in the second trace
+  // Relative error of the first: 0.05 if it is 5 % longer than the second.
   [[nodiscard]] double error() const { return first / second - 1; }
 };
 
@@ -24,11 +24,11 @@ struct Comparison {
   std::vector<StepComparison> steps;
   Seconds first_makespan{0};
   Seconds second_makespan{0};
-  std::vector<std::string> warnings;          // other machine, other settings
-  [[nodiscard]] double median_error() const;  // of absolute errors
+  std::vector<std::string> warnings;          // different machine or settings
+  [[nodiscard]] double median_error() const;  // of the absolute errors of the steps
 };
 
-// Throws InputError when the traces are not of the same transfers.
+// Throws InputError if the traces are not of the same transfers.
 Comparison compare(Trace const& first, Trace const& second);
 // `lanewise: comparison/1`
 nlohmann::ordered_json comparison_json(Comparison const& comparison);

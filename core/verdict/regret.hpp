@@ -1,5 +1,6 @@
 #pragma once
-// Was the choice right? Measured by running every legal alternative too, one decision at a time.
+// How much slower the chosen plan is than the best alternative, measured by running every legal alternative, one
+// decision at a time.
 #include <string>
 #include <vector>
 
@@ -12,24 +13,24 @@ namespace lanewise {
 
 struct Regret {
   std::string transfer;
-  std::size_t alternatives = 0;  // that were run
-  std::string best;              // the way of the fastest of all runs
+  std::size_t alternatives = 0;  // number of alternatives that ran
+  std::string best;              // the way of the fastest run, the plan's own included
   Seconds chosen_makespan{0};
   Seconds best_makespan{0};
-  std::vector<std::string> not_run = {};  // legal alternatives that this executor cannot run, and why
-  // How much longer the plan takes than with the best alternative: 0.02 is 2 %.
+  std::vector<std::string> not_run = {};  // reasons why legal alternatives could not run
+  // 0.02 if the plan takes 2 % longer than with the best alternative.
   [[nodiscard]] double share() const { return chosen_makespan / best_makespan - 1; }
 };
 
-// One regret a decision. `chosen` is the plan's own trace. Alternatives whose cost is unknown are left out.
+// One regret for each decision. `chosen` is the plan's own trace. Leaves out alternatives of unknown cost.
 std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor);
 
-// Of a workload: one a decision, and behind them one a collective of the plan, whose other algorithms are tried while
-// the others keep theirs.
+// For a job set: one for each decision, then one for each collective, which runs with every other algorithm while the
+// other collectives keep theirs.
 std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
                                     Aim aim, Executor& executor);
 
-// Of a collective's algorithm, against all others that do it. Other algorithms than the one asked for are no regret.
+// For a single collective, over all algorithms that `asked` allows.
 Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
                       Executor& executor);
 

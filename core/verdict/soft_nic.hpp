@@ -5,12 +5,12 @@
 
 namespace lanewise {
 
-// Why times of this plan on hardware are reported and not judged; empty where they are judged. Soft-RoCE does a NIC's
-// work on whatever processor there is, often an emulated one, and nobody publishes how fast: what it moves is right or
-// wrong, how long that takes says nothing of the machine described.
+// Why this plan's times on hardware are reported but not judged; empty if they are judged. Soft-RoCE does the NIC's
+// work on the host's CPU, often an emulated one, at a speed that nobody publishes. A run shows whether the data are
+// right, but its times say nothing about the described machine.
 std::string timing_exclusion(Plan const& plan, Machine const& machine);
 
-// A cluster all of whose NICs on the fabric are Soft-RoCE: any host, or a few virtual machines, can be its nodes.
+// Whether all NICs on the cluster's fabric are Soft-RoCE. Any hosts or virtual machines can then be its nodes.
 bool is_soft_cluster(Machine const& machine);
 
 }  // namespace lanewise

@@ -6,7 +6,7 @@
 
 namespace lanewise {
 
-// When a transfer ran, from the start of its first piece to the end of its last.
+// A transfer's run as one step: from the start of its first piece to the end of its last.
 inline StepTrace transfer_run(Decision const& decision, Trace const& trace) {
   auto whole = trace.steps[index(decision.step)];
   for (auto const& piece : decision.others) {

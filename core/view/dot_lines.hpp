@@ -12,15 +12,15 @@ struct Look {
   std::string_view shape;
   std::string_view fill;
   std::string_view text = "black";
-  std::string_view margin = "0.11,0.055";  // Graphviz' own
+  std::string_view margin = "0.11,0.055";  // Graphviz' default
 };
 
 using DotAttributes = std::vector<std::pair<std::string_view, std::string>>;
 
-// A Graphviz string; line ends become those of a centred label, other control characters blanks.
+// A quoted Graphviz string. Line ends become those of a centred label, other control characters blanks.
 std::string dot_string(std::string_view text);
 
-// Indented lines with open boxes. Names and labels may be any text.
+// Builds the text line by line, indented by open boxes. Escapes names and labels.
 class DotLines {
  public:
   void add(std::string_view line);

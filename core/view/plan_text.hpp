@@ -7,12 +7,12 @@
 
 namespace lanewise {
 
-// "9.3 ms to 11.5 ms"; empty where there is none.
+// "9.3 ms to 11.5 ms"; empty if absent.
 std::string range_text(std::optional<TimeRange> const& range);
 
-// Each step with its way and its time alone on an idle machine.
+// A row for each step: its way, and its time on an idle machine.
 std::string plan_text(Plan const& plan, Machine const& machine);
-// Each step's start, end and rate, and the busiest resources.
+// A row for each step: its start, end and rate; then the busiest resources.
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine);
 
 }  // namespace lanewise

@@ -5,9 +5,9 @@
 
 namespace lanewise {
 
-// The matrix of `nvidia-smi topo -m` (driver 535 and later), character for character but for the terminal's underline
-// around its header: GPUs and the NICs that have an RDMA device, in file order. Links between AMD GPUs count as NV#
-// too. Of a cluster: one matrix for each kind of node.
+// The matrix of `nvidia-smi topo -m` (driver 535 and later), character for character except for the underlined header:
+// GPUs, and NICs with an RDMA device, in file order. Links between AMD GPUs count as NV# too. For a cluster: one matrix
+// for each kind of node.
 std::string topo_matrix(Machine const& machine);
 
 }  // namespace lanewise

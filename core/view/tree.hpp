@@ -5,9 +5,8 @@
 
 namespace lanewise {
 
-// The machine as `lspci -tv` would draw it, with links, ACS and NUMA nodes beside every device, and below the tree what
-// does not fit a tree: NVLink, socket links, measured figures, software, notes. Of a cluster: one tree for each kind of
-// node, and the fabric leaf by leaf.
+// The machine as `lspci -tv` draws it, with link, ACS and NUMA node beside every device. Below the tree: NVLink, socket
+// links, measured figures, software and notes. For a cluster: one tree for each kind of node, and the fabric by leaf.
 std::string tree_text(Machine const& machine);
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// Short texts that several views share.
+// Short texts that several views use.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,22 +9,22 @@
 
 namespace lanewise {
 
-// Names in order with runs as ranges: "gpu0..gpu3, gpu6".
+// Names in order, with consecutive numbers as ranges: "gpu0..gpu3, gpu6".
 std::string condensed(std::vector<std::string> const& names);
 // The names of the hosts, condensed: "node0..node31".
 std::string host_names(Machine const& machine, std::vector<HostId> const& hosts);
 
-// Breaks a text at blanks so that no line is wider than `width` bytes, unless one word is.
+// Breaks a text at blanks into lines of at most `width` bytes; longer words get a line of their own.
 std::string wrapped(std::string_view text, std::size_t width);
 
-// The title of a part, or its name where it has none.
+// The title of a part, or its name if it has no title.
 std::string const& title_of(Part const& part);
-// The title of what stands at a position: "NVIDIA A100 PCIe 80 GB", "unknown GPU", "root port".
+// The title of a device: "NVIDIA A100 PCIe 80 GB", "unknown GPU", "root port".
 std::string part_words(Machine const& machine, PciId id);
 std::string part_words(Machine const& machine, SocketId id);
 
-// "gen4 x8 (max gen4 x16)"; "(assumed gen4 x16)" where the file does not say; "unknown" where no datasheet does either;
-// empty for a root port, whose link is that of the device below it.
+// "gen4 x8 (max gen4 x16)"; "(assumed gen4 x16)" if only the datasheet states it; "unknown" if neither does; empty for
+// a root port, whose link is that of the device below it.
 std::string link_words(Machine const& machine, PciId id);
 // Links bonded together: "NVLink 4 x18", "xgmi-32 x3".
 std::string bonded_words(Part const& link_part, int count);
