@@ -1,9 +1,6 @@
-// Stands for emulate.cpp and soft_nodes.cpp where the emulator is not built.
-#include <memory>
-
+// Stands for emulate.cpp in a build without the emulator.
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
-#include "launch/soft_nodes.hpp"
 
 namespace lanewise::cli {
 
@@ -14,12 +11,6 @@ void add_emulate(CLI::App& app, Session& session) {
   command->callback([] {
     throw MissingError("the emulator is not in this build: it is built on x86-64 Linux, with LANEWISE_EMULATOR=ON");
   });
-}
-
-std::vector<RecordedRun> launch::run_on_soft_nodes(NodeScenarios const& scenarios, std::string const&,
-                                                   std::vector<std::string> const&) {
-  throw MissingError("this build starts no nodes (it has no emulator); start one process a node of " +
-                     scenarios.cluster + " by mpirun");
 }
 
 }  // namespace lanewise::cli

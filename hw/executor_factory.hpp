@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA side as hardware.cpp sees it: in one file where it is built, in another where it is not.
+// The CUDA side as hardware.cpp sees it. hw/cuda implements it; without_cuda.cpp does in a build without CUDA.
 #include <memory>
 #include <string>
 
@@ -11,10 +11,10 @@
 
 namespace lanewise::hw {
 
-// Both throw MissingError when this build has no CUDA, or this machine no GPU that it could run on.
+// Both throw MissingError when this build has no CUDA, or this machine no GPU to run on.
 std::unique_ptr<Executor> make_cuda_executor(Model const& model, Repetition repetition);
 std::unique_ptr<Meter> make_cuda_meter(Model const& model, Repetition repetition);
-// Memory of a GPU for NICs. Throws MissingError likewise.
+// Memory of a GPU for NICs, by its PCI address or, where that is empty, by its number. Throws MissingError likewise.
 std::unique_ptr<Memory> make_gpu_memory(std::string const& bdf, int gpu, Bytes bytes);
 // "CUDA 13.0, 8 GPUs", or "no: " and what is missing.
 std::string cuda_text();

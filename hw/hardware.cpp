@@ -15,7 +15,7 @@ namespace {
 constexpr auto* kNoVerbs =
     "the RDMA executor is not in this build: install libibverbs (package libibverbs-dev) and build again";
 
-// Where no plan can cross the network: one process, and no RDMA executor in this build.
+// One process in a build without the RDMA executor: no plan can cross the network.
 class OneNode : public Nodes {
  public:
   [[nodiscard]] int processes() const override { return 1; }

@@ -1,5 +1,5 @@
 #pragma once
-// What this library offers the program, which loads it only when hardware is asked for:
+// The interface of this library. The program loads it only when hardware is asked for:
 //
 //   auto const& hardware = *lanewise_hardware();
 //   auto const nodes = hardware.join(Completion::Polling);
@@ -18,17 +18,17 @@
 namespace lanewise::hw {
 
 struct Hardware {
-  // This process among those that a launcher started (mpirun, srun), or alone. Throws MissingError where several were
-  // started and this build cannot serve them.
+  // Joins the processes that a launcher (mpirun, srun) started; without a launcher this process is alone. Throws
+  // MissingError where several processes were started and this build cannot serve them.
   std::unique_ptr<Nodes> (*join)(Completion completion);
-  // The executor on this machine's GPUs, or of a machine of several nodes on these. Throws MissingError when there is
-  // no driver, no GPU, no NIC, or fewer than the machine has, InputError when the machine is another one.
+  // The executor on this machine's GPUs, or, for a machine of several nodes, on `nodes`. Throws MissingError when a
+  // driver, GPU or NIC that the machine has is missing here, InputError when the hardware is another one.
   std::unique_ptr<Executor> (*make_executor)(Model const& model, Repetition repetition, Nodes& nodes);
-  // What measures this machine's GPUs. Throws likewise.
+  // Measures this machine's GPUs. Throws likewise.
   std::unique_ptr<Meter> (*make_meter)(Model const& model, Repetition repetition);
-  // One line: what is built in, and what of it is here.
+  // One line: what this build contains and what of it this machine has.
   std::string (*about)();
-  // The machine that this is, and where its sources disagree; and all of that as JSON.
+  // Describes this machine, with the disagreements between sources; and the same as JSON.
   Discovery (*discover)(DiscoverOptions const& options, Catalogue& catalogue);
   nlohmann::ordered_json (*discovery_json)(Discovery const& found);
 };

@@ -5,6 +5,7 @@
 
 #include "core/io/error.hpp"
 #include "emulator/kernel_image.hpp"
+#include "process/this_program.hpp"
 
 namespace lanewise::launch {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace emu = lanewise::emulator;
 
-// Installed in the folder of helper programs, built beside the program.
+// lanewise-guest: in the folder of helper programs when installed, beside this program in a build folder.
 fs::path guest_program() {
   auto const folder = this_program().parent_path();
   auto const installed = (folder / LANEWISE_INSTALLED_GUEST).lexically_normal();
@@ -36,15 +37,13 @@ std::vector<std::string> environment() {
 
 }  // namespace
 
-fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
-
 emu::EmulationOptions guest_options(std::vector<std::string> command) {
   emu::EmulationOptions options;
   options.command = std::move(command);
   options.environment = environment();
   options.working_folder = fs::current_path();
   options.guest_program = guest_program();
-  // What ssh and mpirun start on other nodes looks only where systems have programs.
+  // ssh and mpirun start programs on other nodes with the system's PATH, so `lanewise` must be there.
   options.files.push_back(
       {"/usr/local/bin/lanewise", fmt::format("#!/bin/sh\nexec '{}' \"$@\"\n", this_program().string()), 0755});
   return options;

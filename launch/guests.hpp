@@ -1,5 +1,6 @@
 #pragma once
-// What every subcommand that boots virtual machines shares: this build inside of them, and the quickest accelerator.
+// What every command that boots virtual machines shares: guests that run this build, and the fastest accelerator.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,19 +8,18 @@
 
 namespace lanewise::launch {
 
-// The file of this program.
-std::filesystem::path this_program();
-
-// A command that guests run where this program runs, with this program first in PATH.
+// Options for guests that run `command` in this process's working folder and environment, with the folder of this
+// program first in PATH.
 emulator::EmulationOptions guest_options(std::vector<std::string> command);
 
-// QEMU, the kernel as it boots quickest, and how fast guests can be had. Throws MissingError saying what to install.
+// What guests run on: QEMU, the kernel image that boots fastest, and the accelerator.
 struct Emulator {
   emulator::Qemu qemu;
   emulator::Kernel kernel;
   emulator::Accelerator accelerator = emulator::Accelerator::Emulation;
 };
-// `accelerator`: tcg, kvm, or auto for KVM where it really runs.
+// `accelerator`: "tcg", "kvm", or "auto" for KVM where it really runs. `progress` is told of downloads. Throws
+// MissingError saying what to install.
 Emulator find_emulator(std::string const& accelerator, std::function<void(std::string const&)> const& progress);
 
 }  // namespace lanewise::launch

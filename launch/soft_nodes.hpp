@@ -1,6 +1,6 @@
 #pragma once
-// The hardware side of clusters whose NICs are Soft-RoCE, for which no hardware is needed: a process for each node,
-// started by mpirun on this host where it has RDMA devices, else in the emulator's virtual machines.
+// Runs the hardware side of clusters whose NICs are Soft-RoCE, which needs no hardware: mpirun starts one process for
+// each node, on this host where it has RDMA devices, else in the emulator's virtual machines.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,19 +10,20 @@
 
 namespace lanewise::launch {
 
-// What is to run on one cluster.
+// The scenarios of one cluster.
 struct NodeScenarios {
-  std::string cluster;  // as --on takes it
+  std::string cluster;  // a name or a file, as --on takes it
   Machine machine;
   std::vector<std::filesystem::path> files;
 };
 
-// Where the nodes are: `auto` is this host if it can, else the emulator.
+// Where the nodes are: `auto` is this host if it has RDMA devices, else the emulator.
 inline constexpr char kNodesAuto[] = "auto", kNodesHere[] = "here", kNodesEmulated[] = "emulator";
 
-// Runs `lanewise check --mode hw` with further arguments on the nodes of a soft cluster. Where the nodes were is said
-// in each trace's environment, under kNodesEnvironmentKey. Throws MissingError when there is no way to have such nodes,
-// and DeviceError with what they printed when they fail.
+// Runs `lanewise check --mode hw` with further `arguments` on the nodes of a soft cluster. Each trace's environment
+// says under kNodesEnvironmentKey where the nodes were. Throws MissingError when such nodes cannot be started (no
+// mpirun, no RDMA device, no emulator in this build or on this system), and DeviceError with the nodes' output when the
+// run fails.
 std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const& where,
                                            std::vector<std::string> const& arguments);
 

@@ -1,5 +1,4 @@
 #pragma once
-// Files of any size, as they are: kernels, modules, keys.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -7,7 +6,7 @@
 
 namespace lanewise {
 
-// Empty where it cannot be read.
+// The bytes of a file of any size; empty when it cannot be read.
 inline std::string content_of(std::filesystem::path const& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

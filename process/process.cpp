@@ -31,26 +31,26 @@ Result check(Result result, std::string_view what) {
 
 constexpr int kNoSuchProgram = 127;
 
-// In the child, between fork and exec: only calls that are safe there.
+// Runs in the child between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void become(char* const* words, std::vector<std::pair<int, int>> const& inherited, int output, int errors,
                          pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kNoSuchProgram);  // it ended meanwhile
+  if (getppid() != parent) _exit(kNoSuchProgram);  // the parent ended before prctl took effect
   setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  auto const nothing = open("/dev/null", O_RDONLY);
-  dup2(nothing, STDIN_FILENO);
+  auto const empty = open("/dev/null", O_RDONLY);
+  dup2(empty, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  // All are moved out of the way first, so that none is overwritten before it is used; the numbers wanted are small.
-  constexpr int kOutOfTheWay = 500;
-  constexpr std::size_t kMost = 128;
-  std::array<int, kMost> moved{};
-  if (inherited.size() > kMost) _exit(kNoSuchProgram);
+  // Copies all descriptors to high numbers first: a wanted number may be that of a descriptor not yet copied.
+  constexpr int kFirstSpareNumber = 500;
+  constexpr std::size_t kMaxInherited = 128;
+  std::array<int, kMaxInherited> moved{};
+  if (inherited.size() > kMaxInherited) _exit(kNoSuchProgram);
   for (std::size_t i = 0; i < inherited.size(); ++i)
-    moved[i] = fcntl(inherited[i].first, F_DUPFD_CLOEXEC, kOutOfTheWay);                   // NOLINT: at() may throw
+    moved[i] = fcntl(inherited[i].first, F_DUPFD_CLOEXEC, kFirstSpareNumber);              // NOLINT: at() may throw
   for (std::size_t i = 0; i < inherited.size(); ++i) dup2(moved[i], inherited[i].second);  // NOLINT
   execvp(words[0], words);
   _exit(kNoSuchProgram);
@@ -135,9 +135,9 @@ Outcome run_program(std::vector<std::string> const& words, std::chrono::millisec
     if (count <= 0) break;
     outcome.output.append(chunk.data(), static_cast<std::size_t>(count));
   }
-  // It has closed its output; it ends at once or is killed.
-  constexpr int kMoments = 200;
-  for (int i = 0; outcome.in_time && i < kMoments; ++i) {
+  // The program has closed its output. It gets two seconds to end before it is killed.
+  constexpr int kPolls = 200;
+  for (int i = 0; outcome.in_time && i < kPolls; ++i) {
     if (auto const status = child.wait()) {
       outcome.code = exit_code(*status);
       return outcome;
@@ -151,7 +151,7 @@ std::optional<fs::path> find_program(std::string const& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
   auto const* path = std::getenv("PATH");
   std::string folders = path != nullptr ? path : "";
-  // Where sshd and its like are, which an ordinary user's PATH leaves out.
+  // Daemons such as sshd are in folders that an ordinary user's PATH leaves out.
   if (!folders.empty()) folders += ":/usr/sbin:/sbin";
   for (std::size_t at = 0; at < folders.size();) {
     auto const next = std::min(folders.find(':', at), folders.size());

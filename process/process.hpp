@@ -1,5 +1,5 @@
 #pragma once
-// Child processes that never outlive this one, and descriptors that close themselves.
+// Starts other programs: child processes that never outlive this one, and file descriptors that close themselves.
 #include <sys/types.h>
 
 #include <chrono>
@@ -12,6 +12,7 @@
 
 namespace lanewise {
 
+// Owns a file descriptor.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -29,16 +30,17 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Two ends of a stream.
+// The two ends of a stream socket. Throws Error when the system has no descriptors left.
 std::pair<Descriptor, Descriptor> connected_pair();
-// A file that is only in memory.
+// A file in memory that holds `content`, with its position at the start.
 Descriptor memory_file(std::string_view content);
 
-// A child in a process group of its own that the kernel kills when this process ends, however it ends. Killed and
-// waited for with the object.
+// A child process in its own process group. The destructor kills it and waits for it; when this process ends in any
+// other way, the kernel kills it.
 class Child {
  public:
-  // Inherits the descriptors under the given numbers, standard input is empty, standard output and error as given.
+  // Starts words[0] with the other words as arguments. `inherited`: pairs of a descriptor of this process and its
+  // number in the child. Standard input is empty; `output` and `errors` become standard output and error.
   Child(std::vector<std::string> const& words, std::vector<std::pair<int, int>> const& inherited, int output,
         int errors);
   Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
@@ -47,7 +49,7 @@ class Child {
   Child& operator=(Child const&) = delete;
   ~Child();
   void kill();
-  // Its wait status, once it has ended by itself.
+  // Its wait status (as of waitpid(2)) once it has ended by itself, else nullopt. Never waits.
   std::optional<int> wait();
 
  private:
@@ -55,15 +57,16 @@ class Child {
 };
 
 struct Outcome {
-  int code = -1;        // exit code; 128 and more: ended by a signal
+  int code = -1;        // exit code; 128 + N: ended by signal N; -1: it did not end in time
   bool in_time = true;  // false: it was killed
   std::string output;   // of standard output and error
 };
-// Runs a program to its end, or kills it when the time is up. Throws MissingError when there is no such program.
+// Runs a program to its end, or kills it after `limit`. `inherited` as of Child. Throws MissingError when there is no
+// such program.
 Outcome run_program(std::vector<std::string> const& words, std::chrono::milliseconds limit,
                     std::vector<std::pair<int, int>> const& inherited = {});
 
-// The file of a program in PATH (and the folders of system programs), or nullopt.
+// The file of a program in PATH, or in /usr/sbin or /sbin; nullopt where there is none.
 std::optional<std::filesystem::path> find_program(std::string const& name);
 
 }  // namespace lanewise

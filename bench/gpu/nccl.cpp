@@ -7,7 +7,7 @@
 #include "core/io/error.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/cuda_error.hpp"
-#include "hw/cuda/runs/watch.hpp"
+#include "hw/cuda/runs/watchdog.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 
 namespace lanewise::hw {
@@ -29,8 +29,8 @@ Nccl::Nccl(Devices const& devices, Links const& links, Bytes most) : links_(link
              "ncclCommInitAll");
   for (std::size_t i = 0; i < ordinals.size(); ++i) {
     auto const device = devices.all()[i];
-    lanes_.push_back({device, Communicator(communicators[i]), make_stream(device), make_event(device),
-                      make_event(device), allocate_on(device, most), allocate_on(device, most)});
+    gpus_.push_back({device, Communicator(communicators[i]), make_stream(device), make_event(device),
+                     make_event(device), allocate_on(device, most), allocate_on(device, most)});
   }
 }
 
@@ -42,12 +42,12 @@ std::string Nccl::version() {
 
 // In place where NCCL knows that, as ours are.
 void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
-  auto& lane = lanes_[rank];
-  auto* const data = static_cast<Element*>(lane.data.get());
-  auto* const output = static_cast<Element*>(lane.output.get());
-  auto const part = elements / lanes_.size();
-  auto* const communicator = lane.communicator.get();
-  auto* const stream = lane.stream.get();
+  auto& gpu = gpus_[rank];
+  auto* const data = static_cast<Element*>(gpu.data.get());
+  auto* const output = static_cast<Element*>(gpu.output.get());
+  auto const part = elements / gpus_.size();
+  auto* const communicator = gpu.communicator.get();
+  auto* const stream = gpu.stream.get();
   switch (op) {
     case CollectiveOp::AllReduce:
       check_nccl(ncclAllReduce(data, data, elements, ncclUint32, ncclSum, communicator, stream), "ncclAllReduce");
@@ -60,7 +60,7 @@ void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
                  "ncclReduceScatter");
       break;
     case CollectiveOp::AllToAll:
-      for (std::size_t other = 0; other < lanes_.size(); ++other) {
+      for (std::size_t other = 0; other < gpus_.size(); ++other) {
         auto const peer = static_cast<int>(other);
         check_nccl(ncclSend(data + other * part, part, ncclUint32, peer, communicator, stream), "ncclSend");
         check_nccl(ncclRecv(output + other * part, part, ncclUint32, peer, communicator, stream), "ncclRecv");
@@ -72,35 +72,35 @@ void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
 
 void Nccl::enqueue(CollectiveOp op, std::size_t elements) {
   check_nccl(ncclGroupStart(), "ncclGroupStart");
-  for (std::size_t rank = 0; rank < lanes_.size(); ++rank) enqueue(op, elements, rank);
+  for (std::size_t rank = 0; rank < gpus_.size(); ++rank) enqueue(op, elements, rank);
   check_nccl(ncclGroupEnd(), "ncclGroupEnd");
 }
 
 Seconds Nccl::once(CollectiveOp op, std::size_t elements) {
   links_.wake();
   enqueue(op, elements);  // as ours: its code is fetched
-  for (auto const& lane : lanes_) check_cuda(cudaStreamSynchronize(lane.stream.get()), "cudaStreamSynchronize");
+  for (auto const& gpu : gpus_) check_cuda(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
   gate_.close();
-  Watch watch(gate_);
-  for (auto const& lane : lanes_) {
-    DeviceGuard const guard(lane.device);
-    gate_.hold(lane.device, lane.stream.get());
-    check_cuda(cudaEventRecord(lane.begin.get(), lane.stream.get()), "cudaEventRecord");
+  EnqueueWatchdog watchdog(gate_);
+  for (auto const& gpu : gpus_) {
+    DeviceGuard const guard(gpu.device);
+    gate_.hold(gpu.device, gpu.stream.get());
+    check_cuda(cudaEventRecord(gpu.begin.get(), gpu.stream.get()), "cudaEventRecord");
   }
-  watch.made_progress();
+  watchdog.made_progress();
   enqueue(op, elements);
-  watch.made_progress();
-  for (auto const& lane : lanes_) {
-    DeviceGuard const guard(lane.device);
-    check_cuda(cudaEventRecord(lane.end.get(), lane.stream.get()), "cudaEventRecord");
+  watchdog.made_progress();
+  for (auto const& gpu : gpus_) {
+    DeviceGuard const guard(gpu.device);
+    check_cuda(cudaEventRecord(gpu.end.get(), gpu.stream.get()), "cudaEventRecord");
   }
-  began_early_ = watch.stop() || began_early_;
+  began_early_ = watchdog.stop() || began_early_;
   gate_.open();
   Seconds makespan{0};
-  for (auto const& lane : lanes_) {
-    DeviceGuard const guard(lane.device);
-    check_cuda(cudaStreamSynchronize(lane.stream.get()), "cudaStreamSynchronize");
-    makespan = std::max(makespan, gate_.without_events(lane.device, between(lane.begin.get(), lane.end.get())));
+  for (auto const& gpu : gpus_) {
+    DeviceGuard const guard(gpu.device);
+    check_cuda(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
+    makespan = std::max(makespan, gate_.without_event_cost(gpu.device, between(gpu.begin.get(), gpu.end.get())));
   }
   return makespan;
 }
@@ -110,7 +110,7 @@ Nccl::Sample Nccl::time(CollectiveOp op, Bytes bytes, Repetition repetition) {
   began_early_ = false;
   // The first of a kind joins the GPUs, which waits for them: not behind a gate.
   for (int i = 0; i < repetition.warm_up; ++i) enqueue(op, elements);
-  for (auto const& lane : lanes_) check_cuda(cudaStreamSynchronize(lane.stream.get()), "cudaStreamSynchronize");
+  for (auto const& gpu : gpus_) check_cuda(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
   std::vector<double> times;
   for (int i = 0; i < repetition.repeat; ++i) times.push_back(once(op, elements).value());
   return {Seconds(median(times)), began_early_};

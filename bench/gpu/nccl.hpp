@@ -37,7 +37,7 @@ class Nccl {
   static std::string version();
 
  private:
-  struct Lane {
+  struct Gpu {
     Device device;
     Communicator communicator;
     Stream stream;
@@ -49,7 +49,7 @@ class Nccl {
   [[nodiscard]] Seconds once(CollectiveOp op, std::size_t elements);
 
   Links const& links_;
-  std::vector<Lane> lanes_;
+  std::vector<Gpu> gpus_;
   ReleaseGate gate_;
   bool began_early_ = false;
 };

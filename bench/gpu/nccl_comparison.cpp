@@ -21,7 +21,7 @@
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/cuda_executor.hpp"
-#include "hw/cuda/runs/start.hpp"
+#include "hw/cuda/open_devices.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ class Comparison {
  public:
   explicit Comparison(Machine const& machine)
       : model_(machine),
-        devices_(start(machine)),
+        devices_(open_devices(machine)),
         links_(plan_collective(model_, collective(CollectiveOp::AllToAll, kSizes[0])).steps, *devices_),
         nccl_(*devices_, links_, *std::max_element(std::begin(kSizes), std::end(kSizes))),
         executor_(model_, kRepetition) {}

@@ -8,31 +8,32 @@
 #include "core/io/json.hpp"
 #include "core/machine/fingerprint.hpp"
 #include "core/plan/step_samples.hpp"
+#include "hw/cuda/open_devices.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
-#include "hw/cuda/runs/start.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-struct Laid {
+// A plan ready to run, and how it is run, for people.
+struct PreparedRun {
   std::unique_ptr<Run> run;
   std::string form;
 };
-Laid laid_out(Plan const& plan, Model const& model, Devices& devices) {
+PreparedRun prepare_run(Plan const& plan, Model const& model, Devices& devices) {
   auto const& machine = model.machine();
   if (auto const why = why_streams(plan, machine))
     return {std::make_unique<PlanRun>(plan, model, devices), "streams: " + *why};
-  if (auto const lines = ll_programs(plan, machine, max_blocks(plan, devices, max_resident_ll_blocks)))
-    return {std::make_unique<LLRun>(plan, devices, *lines), "one kernel a GPU: data with flags"};
+  if (auto const programs = ll_programs(plan, machine, max_blocks_per_gpu(plan, devices, max_resident_ll_blocks)))
+    return {std::make_unique<LLRun>(plan, devices, *programs), "one kernel a GPU: data with flags"};
   return {std::make_unique<ProgramRun>(plan, devices), "one kernel a GPU"};
 }
 
 }  // namespace
 
 CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
-    : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
+    : model_(model), repetition_(repetition), devices_(open_devices(model.machine())) {}
 
 CudaExecutor::~CudaExecutor() = default;
 
@@ -41,15 +42,15 @@ Trace CudaExecutor::run(Plan const& plan) {
   if (plan.fingerprint != fingerprint(model_.machine()))
     throw InputError(
         fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
-  auto const [laid, form] = laid_out(plan, model_, *devices_);
+  auto const [prepared, form] = prepare_run(plan, model_, *devices_);
   std::vector<StepSamples> samples(plan.steps.size());
   std::vector<std::string> mismatches(plan.steps.size());
   std::vector<double> makespans;
   Trace trace;
   for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
     throw_if_interrupted();
-    auto const times = laid->once();
-    auto const wrong = laid->mismatches();
+    auto const times = prepared->once();
+    auto const wrong = prepared->mismatches();
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       if (mismatches[i].empty()) mismatches[i] = wrong[i];
       if (run >= 0) samples[i].add(times.steps[i].start, times.steps[i].end);
@@ -63,7 +64,7 @@ Trace CudaExecutor::run(Plan const& plan) {
   trace.environment["executor"] = "CUDA";
   trace.environment["repetitions"] = std::to_string(repetition_.repeat);
   if (plan.collective) trace.environment["form"] = form;
-  if (laid->began_early())
+  if (prepared->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
   trace.makespan = through_json(Seconds(median(makespans)));
   for (std::size_t i = 0; i < plan.steps.size(); ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a plan on real GPUs: everything is enqueued before a gate opens on all devices at once, so no host stands
-// between steps; every destination is checked on the device after every run.
+// Runs a plan on real GPUs. Everything is enqueued before a gate opens on all devices at once, so no step waits for the
+// host. After every run each destination is checked on its device.
 #include <memory>
 
 #include "core/model/model.hpp"
@@ -13,14 +13,15 @@ class Devices;
 
 class CudaExecutor : public Executor {
  public:
-  // Throws MissingError when what the machine says is not here, InputError when it is another machine.
+  // Throws MissingError when this machine lacks a GPU or driver that the model's machine has, InputError when its GPUs
+  // are other parts.
   CudaExecutor(Model const& model, Repetition repetition);
   CudaExecutor(CudaExecutor const&) = delete;
   CudaExecutor& operator=(CudaExecutor const&) = delete;
   ~CudaExecutor() override;
 
-  // Times are medians over the repetitions, from the common release. Throws DeviceError naming the step that failed;
-  // nothing is left allocated. A wrong byte is no exception: the step's trace says which.
+  // Times are medians over the repetitions, from the opening of the gate. Throws DeviceError naming the step that
+  // failed; nothing stays allocated. A wrong byte is no exception: the step's trace names it.
   Trace run(Plan const& plan) override;
 
  private:

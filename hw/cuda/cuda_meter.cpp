@@ -9,24 +9,24 @@
 #include "core/machine/fingerprint.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
+#include "hw/cuda/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
-#include "hw/cuda/runs/start.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-// As many in a row as take about 5 ms: long against the clock's half microsecond, short against clocks that change.
-// At most 100, which a stream holds behind a closed gate.
-constexpr double kRowSeconds = 5e-3;
-constexpr int kLongestRow = 100;
+// A step runs back to back for about 5 ms: long against the clock's resolution of half a microsecond, short against
+// changes of the GPU's clock rate. A stream holds at most about 100 steps behind a closed gate.
+constexpr double kMeasuredSeconds = 5e-3;
+constexpr int kMaxBackToBack = 100;
 
-int row_length(Model const& model, Step const& step) {
+int back_to_back_count(Model const& model, Step const& step) {
   auto const cost = model.cost(model.lower(step.from, step.to, step.bytes, step.op, step.way), step.bytes);
-  auto const time = cost ? cost->time.value() : kRowSeconds;
-  return std::clamp(static_cast<int>(kRowSeconds / time), 1, kLongestRow);
+  auto const time = cost ? cost->time.value() : kMeasuredSeconds;
+  return std::clamp(static_cast<int>(kMeasuredSeconds / time), 1, kMaxBackToBack);
 }
 
-// Of `steps` at once; throws when a byte of any arrived wrong.
+// Throws DeviceError naming the step of which a byte arrived wrong.
 void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& machine) {
   auto const wrong = run.mismatches();
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -36,7 +36,7 @@ void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& ma
                         0, wrong[i]);
 }
 
-// The median of what once() returns, in seconds; every byte is checked every time.
+// The median of what once() returns, in seconds. Every byte is checked after every run.
 template <class Once>
 Sample repeated(Repetition repetition, PlanRun& run, std::vector<Step> const& steps, Machine const& machine,
                 Once once) {
@@ -53,15 +53,16 @@ Sample repeated(Repetition repetition, PlanRun& run, std::vector<Step> const& st
 }  // namespace
 
 CudaMeter::CudaMeter(Model const& model, Repetition repetition)
-    : model_(model), repetition_(repetition), devices_(start(model.machine())) {}
+    : model_(model), repetition_(repetition), devices_(open_devices(model.machine())) {}
 
 CudaMeter::~CudaMeter() = default;
 
 Sample CudaMeter::alone(Step const& step) {
   auto const plan = plan_of({step});
   PlanRun run(plan, model_, *devices_);
-  auto const row = row_length(model_, step);
-  return repeated(repetition_, run, plan.steps, model_.machine(), [&] { return run.row(row).value() / row; });
+  auto const count = back_to_back_count(model_, step);
+  return repeated(repetition_, run, plan.steps, model_.machine(),
+                  [&] { return run.back_to_back(count).value() / count; });
 }
 
 Sample CudaMeter::together(std::vector<Step> const& steps) {

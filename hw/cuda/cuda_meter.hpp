@@ -9,8 +9,8 @@ namespace lanewise::hw {
 
 class Devices;
 
-// Measures on real GPUs, as benchmarks do: transfers back to back in one stream between two events, behind a gate that
-// opens when all are enqueued.
+// Measures on real GPUs as benchmarks do: transfers run back to back in one stream between two events, behind a gate
+// that opens when all are enqueued.
 class CudaMeter : public Meter {
  public:
   CudaMeter(Model const& model, Repetition repetition);

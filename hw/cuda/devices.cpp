@@ -35,7 +35,7 @@ int attribute(Device device, cudaDeviceAttr wanted) {
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// A context, made now so that a device that cannot be used says so before anything is allocated.
+// Creates the context now, so that a device that cannot be used is reported before anything is allocated.
 void open(Device device, std::string const& name) {
   try {
     DeviceGuard const guard(device);
@@ -138,7 +138,7 @@ std::map<std::string, std::string> Devices::environment() const {
   return found;
 }
 
-void Devices::let_reach(Device device, Device peer) {
+void Devices::enable_peer_access(Device device, Device peer) {
   if (device == peer || reachable_.contains({device, peer})) return;
   int possible = 0;
   check_cuda(cudaDeviceCanAccessPeer(&possible, ordinal(device), ordinal(peer)), "cudaDeviceCanAccessPeer");
@@ -156,7 +156,7 @@ void Devices::let_reach(Device device, Device peer) {
   reachable_.emplace(device, peer);
 }
 
-void Devices::keep_from(Device device, Device peer) {
+void Devices::disable_peer_access(Device device, Device peer) {
   DeviceGuard const guard(device);
   auto const result = cudaDeviceDisablePeerAccess(ordinal(peer));
   if (result == cudaErrorPeerAccessNotEnabled)

@@ -1,5 +1,5 @@
 #pragma once
-// The GPUs of a machine description on this machine: which is which, and who may reach whom.
+// The GPUs of a machine description on this machine: which is which, and which pairs have peer access.
 #include <map>
 #include <set>
 #include <string>
@@ -13,11 +13,12 @@ namespace lanewise::hw {
 
 class Devices {
  public:
-  // Matches by PCI address where the description has one, else in the order of PCI addresses. Throws MissingError when
-  // there is no driver, no GPU or too few, or one cannot be used (exclusive mode), InputError when a GPU is another
-  // part than the description says.
+  // Matches GPUs by PCI address where the description has one, else in the order of PCI addresses. Throws MissingError
+  // when there is no driver, no GPU, too few GPUs, or one cannot be used (exclusive mode), InputError when a GPU is
+  // another part than the description says.
   explicit Devices(Machine machine);
-  // All GPUs of the description are this one: a plan of many is right or wrong on one as well, though not as fast.
+  // Maps all GPUs of the description to one device: the result of a plan can be checked on one GPU, though not its
+  // time.
   Devices(Machine machine, Device all);
 
   [[nodiscard]] Machine const& machine() const { return machine_; }
@@ -25,13 +26,13 @@ class Devices {
   [[nodiscard]] Device of(Place const& place) const;
   [[nodiscard]] std::vector<Device> const& all() const { return all_; }
   [[nodiscard]] KernelShape shape(Device device) const { return {multiprocessors_.at(device)}; }
-  // "NVIDIA H200", driver, runtime, and what a figure may hang on.
+  // What a measured figure may depend on: GPU names, driver, runtime.
   [[nodiscard]] std::map<std::string, std::string> environment() const;
 
-  // Lets `device` reach the memory of `peer`, or takes that away; nothing where it is so already. Throws MissingError
-  // when the driver refuses.
-  void let_reach(Device device, Device peer);
-  void keep_from(Device device, Device peer);
+  // Gives `device` access to the memory of `peer`, or revokes it; does nothing where it is so already. Throws
+  // MissingError when the driver refuses.
+  void enable_peer_access(Device device, Device peer);
+  void disable_peer_access(Device device, Device peer);
 
  private:
   void match(PciId gpu, Device device);
@@ -44,7 +45,7 @@ class Devices {
   std::set<std::pair<Device, Device>> reachable_;
 };
 
-// How many CUDA devices are here, and why none is.
+// How many CUDA devices there are, and why there are none.
 struct DeviceCount {
   int count = 0;
   std::string reason;  // empty where there are some

@@ -13,7 +13,7 @@ namespace lanewise::hw {
 enum class Device : int {};
 constexpr int ordinal(Device device) { return static_cast<int>(device); }
 
-// Makes a device current, and the one before it again at the end.
+// Makes a device current for a scope.
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device);
@@ -39,8 +39,8 @@ struct EventTraits {
   static void destroy(type event) noexcept { cudaEventDestroy(event); }
 };
 using Event = Handle<EventTraits>;
-Event make_event(Device device);        // with a time
-Event make_order_event(Device device);  // without: only for what waits
+Event make_event(Device device);        // with timing
+Event make_order_event(Device device);  // without timing: only to wait for
 
 struct GraphTraits {
   using type = cudaGraphExec_t;

@@ -22,7 +22,7 @@
 namespace lanewise::hw {
 namespace {
 
-// The kernel's mask of nodes: as many words as its largest configuration needs.
+// The size of the kernel's node mask in its largest configuration.
 constexpr int kMaxNodes = 1024;
 constexpr int kWordBits = 64;
 
@@ -87,7 +87,7 @@ OnNumaNode::OnNumaNode(NumaIndex numa) {
   if (CPU_COUNT(&wanted) == 0) return;
   Before before{};
   if (sched_getaffinity(0, sizeof before.cores, &before.cores) != 0) return;
-  // Not allowed on those cores (a container's limits): it runs where it may.
+  // A container may forbid those cores: then the thread stays where it is.
   if (sched_setaffinity(0, sizeof wanted, &wanted) != 0) return;
   before_ = new Before(before);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Host memory on a NUMA node, and threads on its cores.
+// Host memory bound to a NUMA node, and threads bound to its cores.
 #include <cstddef>
 #include <optional>
 
@@ -10,13 +10,13 @@ namespace lanewise::hw {
 // A NUMA node as the operating system counts it; absent: wherever the kernel puts it.
 using NumaIndex = std::optional<int>;
 
-// As many bytes in whole pages of the host's size.
+// `bytes` rounded up to whole pages.
 std::size_t whole_pages(Bytes bytes);
 
-// Whole pages bound to a NUMA node, present from the start, zeros.
+// Whole pages bound to a NUMA node, already mapped in and zero.
 class BoundPages {
  public:
-  // Throws DeviceError when they cannot be had or cannot be on that node.
+  // Throws DeviceError when they cannot be allocated or bound to that node.
   BoundPages(Bytes bytes, NumaIndex numa);
   BoundPages(BoundPages const&) = delete;
   BoundPages& operator=(BoundPages const&) = delete;

@@ -10,9 +10,10 @@ namespace lanewise::hw {
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kPiece = std::size_t{256} << 10U;  // what a core takes at a time: some tens of microseconds
+constexpr std::size_t kPiece = std::size_t{256}
+                               << 10U;  // what a core takes at a time; copying it takes some tens of microseconds
 
-// Both ends of whole cache lines at a line's boundary; elsewhere as the library copies.
+// Copies with non-temporal stores where both ends are aligned to cache lines, else by memcpy.
 void copy_past_caches(std::uint8_t* to, std::uint8_t const* from, std::size_t bytes) {
 #ifdef __SSE2__
   auto const aligned = [](void const* at) { return reinterpret_cast<std::uintptr_t>(at) % kLine == 0; };
@@ -39,14 +40,14 @@ CopyingCores::CopyingCores(int cores, NumaIndex numa)
   try {
     for (std::size_t i = 1; i < count_; ++i) helpers_.emplace_back([this, numa] { help(numa); });
   } catch (...) {
-    over_ = true;
+    stopping_ = true;
     for (auto i = helpers_.size(); i < count_; ++i) static_cast<void>(begun_.arrive());
     throw;
   }
 }
 
 CopyingCores::~CopyingCores() {
-  over_ = true;
+  stopping_ = true;
   begun_.arrive_and_wait();
 }
 
@@ -68,7 +69,7 @@ void CopyingCores::help(NumaIndex numa) {
   OnNumaNode const binding(numa);
   for (;;) {
     begun_.arrive_and_wait();
-    if (over_) return;
+    if (stopping_) return;
     copy_pieces();
     done_.arrive_and_wait();
   }

@@ -11,12 +11,12 @@
 
 namespace lanewise::hw {
 
-// So many cores (at least one), the one that calls among them, that copy together: each takes the next piece, so that
-// one which is kept from its work keeps no other waiting. Several write past the caches, so that memory reads and
-// writes every byte once and does nothing else.
+// Several cores, the caller's included, that copy together. Each takes the next piece when it is ready, so a slow core
+// does not keep the others waiting. With more than one core they write past the caches, so that memory reads and writes
+// every byte exactly once.
 class CopyingCores {
  public:
-  // All but the caller's are threads on the cores of `numa`.
+  // `cores`: at least one. All but the caller's are threads on the cores of `numa`.
   CopyingCores(int cores, NumaIndex numa);
   CopyingCores(CopyingCores const&) = delete;
   CopyingCores& operator=(CopyingCores const&) = delete;
@@ -33,9 +33,9 @@ class CopyingCores {
   std::uint8_t* to_ = nullptr;
   std::uint8_t const* from_ = nullptr;
   std::size_t bytes_ = 0;
-  bool over_ = false;
+  bool stopping_ = false;
   std::atomic<std::size_t> next_ = 0;
-  std::barrier<> begun_, done_;  // the caller writes what stands above before the one and after the other only
+  std::barrier<> begun_, done_;  // the caller writes the members above only before the one and after the other
   std::vector<std::jthread> helpers_;
 };
 

@@ -11,7 +11,7 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 }  // namespace
 
-// Pages are whole, so the last word may be written whole too.
+// The memory consists of whole pages, so the last word can be written as a whole.
 void NodeMemory::fill(std::uint64_t seed) {
   auto* const words = static_cast<std::uint64_t*>(pages_.data());
   for (std::size_t i = 0; i * kWord < bytes_; ++i) words[i] = pattern_word(seed, i);

@@ -1,6 +1,6 @@
 #pragma once
-// Memory that a NIC reads and writes: of a NUMA node or of a GPU. It carries the pattern of a step, and is where chunks
-// are copied out of and into when the NIC cannot reach it.
+// Memory of a NUMA node or a GPU that holds the bytes of a step: filled with a pattern, read and written by a NIC, or
+// copied in chunks where the NIC cannot reach it.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,21 +21,22 @@ class Memory {
   virtual ~Memory() = default;
 
   [[nodiscard]] virtual std::byte* data() const = 0;
-  // What ibv_reg_dmabuf_mr takes for memory of a device; absent: the address says all, or the driver has no such thing.
+  // The dma-buf of device memory, for ibv_reg_dmabuf_mr; absent for host memory, or where the driver exports none.
   [[nodiscard]] virtual std::optional<int> dma_buf() const { return std::nullopt; }
 
-  // These return when it is done.
+  // These return when the work is done.
   virtual void fill(std::uint64_t seed) = 0;
   virtual void clear() = 0;  // zeros
   [[nodiscard]] virtual std::optional<Mismatch> mismatch(std::uint64_t seed) const = 0;
 
-  // One copy at a time is begun and asked after: from here into host memory, or from there to here.
+  // Begin a copy from here into host memory, or from there to here; copied() says whether it has ended. One copy at a
+  // time.
   virtual void begin_copy_out(std::byte* host, std::size_t offset, std::size_t bytes) = 0;
   virtual void begin_copy_in(std::byte const* host, std::size_t offset, std::size_t bytes) = 0;
   [[nodiscard]] virtual bool copied() const = 0;
 };
 
-// Of a NUMA node; a core fills, checks and copies it.
+// Memory of a NUMA node; a CPU core fills, checks and copies it.
 class NodeMemory : public Memory {
  public:
   NodeMemory(Bytes bytes, NumaIndex numa) : pages_(bytes, numa), bytes_(static_cast<std::size_t>(bytes.value())) {}
@@ -52,8 +53,8 @@ class NodeMemory : public Memory {
   std::size_t bytes_;
 };
 
-// Gives memory of the GPU at that PCI address, or without one of the how manieth. Throws MissingError where there is no
-// such GPU, or this build has no CUDA.
+// Allocates memory on the GPU at that PCI address or, where it is empty, on GPU number `gpu`. Throws MissingError where
+// there is no such GPU, or this build has no CUDA.
 using MakeGpuMemory = std::unique_ptr<Memory> (*)(std::string const& bdf, int gpu, Bytes bytes);
 
 }  // namespace lanewise::hw

@@ -4,7 +4,7 @@
 
 namespace lanewise::hw {
 
-// The first byte that is not what was sent.
+// The first byte that differs from what was sent.
 struct Mismatch {
   std::uint64_t offset = 0;
   std::uint8_t expected = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes a buffer carries: 64-bit words that follow from a seed and their index, so that a byte in the wrong place
-// is a wrong byte. The same function fills, checks on the device, and says what was expected.
+// The test pattern of a buffer: 64-bit words computed from a seed and their index, so that a byte in the wrong place is
+// a wrong byte. The same functions fill, check on the device, and give the expected byte.
 #include <cstdint>
 
 #ifdef __CUDACC__
@@ -27,7 +27,7 @@ LANEWISE_ON_BOTH constexpr std::uint8_t pattern_byte(std::uint64_t seed, std::ui
   return byte_of(pattern_word(seed, offset / 8), offset);
 }
 
-// The pattern of a step of a plan, or of a participant of a collective: of its number, so that no two carry the same
+// The seed of a step of a plan or of a participant of a collective, made of its number, so that no two have the same
 // bytes.
 LANEWISE_ON_BOTH constexpr std::uint64_t seed_of(std::uint64_t number) {
   return 0x6c616e6577697365ULL + number * 0x10001ULL;

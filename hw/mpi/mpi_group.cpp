@@ -20,7 +20,7 @@ namespace {
 constexpr int kFailureTag = 1;
 constexpr int kClockTag = 2;
 constexpr int kRoundTrips = 32;
-constexpr std::chrono::seconds kAfterInterrupt{5};
+constexpr std::chrono::seconds kInterruptGrace{5};
 
 void check(int code, char const* call) {
   if (code == MPI_SUCCESS) return;
@@ -56,7 +56,7 @@ class MpiGroup : public Group {
   MpiGroup(MpiGroup const&) = delete;
   MpiGroup& operator=(MpiGroup const&) = delete;
   ~MpiGroup() override {
-    if (!broken_) MPI_Finalize();  // else it would wait for those who are not coming; the launcher ends them
+    if (!broken_) MPI_Finalize();  // otherwise it would wait for processes that have failed; the launcher ends them
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
@@ -71,35 +71,35 @@ class MpiGroup : public Group {
 
   std::string broadcast(std::string text) override {
     throw_if_broken();
-    said_ = std::move(text);
-    count_ = rank_ == 0 ? count_of(said_) : 0;
+    sent_ = std::move(text);
+    count_ = rank_ == 0 ? count_of(sent_) : 0;
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibcast(&count_, 1, MPI_INT, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
     wait(request);
-    said_.resize(static_cast<std::size_t>(count_));
-    check(MPI_Ibcast(said_.data(), count_, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
+    sent_.resize(static_cast<std::size_t>(count_));
+    check(MPI_Ibcast(sent_.data(), count_, MPI_CHAR, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast");
     wait(request);
-    return std::move(said_);
+    return std::move(sent_);
   }
 
   std::vector<std::string> all_gather(std::string text) override {
     throw_if_broken();
-    said_ = std::move(text);
-    count_ = count_of(said_);
+    sent_ = std::move(text);
+    count_ = count_of(sent_);
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallgather(&count_, 1, MPI_INT, counts_.data(), 1, MPI_INT, MPI_COMM_WORLD, &request), "MPI_Iallgather");
     wait(request);
     begins_.assign(1, 0);
     for (auto const count : counts_) begins_.push_back(begins_.back() + count);
-    heard_.resize(static_cast<std::size_t>(begins_.back()));
-    check(MPI_Iallgatherv(said_.data(), count_, MPI_CHAR, heard_.data(), counts_.data(), begins_.data(), MPI_CHAR,
+    received_.resize(static_cast<std::size_t>(begins_.back()));
+    check(MPI_Iallgatherv(sent_.data(), count_, MPI_CHAR, received_.data(), counts_.data(), begins_.data(), MPI_CHAR,
                           MPI_COMM_WORLD, &request),
           "MPI_Iallgatherv");
     wait(request);
     ++round_;
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < counts_.size(); ++i)
-      parts.push_back(heard_.substr(static_cast<std::size_t>(begins_[i]), static_cast<std::size_t>(counts_[i])));
+      parts.push_back(received_.substr(static_cast<std::size_t>(begins_[i]), static_cast<std::size_t>(counts_[i])));
     return parts;
   }
 
@@ -113,11 +113,11 @@ class MpiGroup : public Group {
   }
 
   void announce_failure() override {
-    told_.push_back(round_);
+    announced_.push_back(round_);
     for (int other = 0; other < size(); ++other) {
       if (other == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Isend(&told_.back(), 1, MPI_INT, other, kFailureTag, MPI_COMM_WORLD, &request), "MPI_Isend");
+      check(MPI_Isend(&announced_.back(), 1, MPI_INT, other, kFailureTag, MPI_COMM_WORLD, &request), "MPI_Isend");
       check(MPI_Request_free(&request), "MPI_Request_free");
     }
   }
@@ -131,12 +131,12 @@ class MpiGroup : public Group {
       int round = 0;
       check(MPI_Recv(&round, 1, MPI_INT, status.MPI_SOURCE, kFailureTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
             "MPI_Recv");
-      if (round == round_) return true;  // else of a run that all have left
+      if (round == round_) return true;  // otherwise of an earlier run
     }
   }
 
  private:
-  // Without burning the core for long: the others may be planning, or running on the same cores.
+  // Polls, and sleeps between polls after a millisecond: the others may be planning, or share this core.
   void wait(MPI_Request& request) {
     using namespace std::chrono;
     auto const began = steady_clock::now();
@@ -149,7 +149,7 @@ class MpiGroup : public Group {
       if (done != 0) return;
       auto const now = steady_clock::now();
       if (!asked && interrupted()) asked = now;
-      if (asked && now - *asked > kAfterInterrupt) {
+      if (asked && now - *asked > kInterruptGrace) {
         broken_ = true;
         throw_if_interrupted();
       }
@@ -168,7 +168,7 @@ class MpiGroup : public Group {
       check(MPI_Send(&now, 1, MPI_DOUBLE, other, kClockTag, MPI_COMM_WORLD), "MPI_Send");
     }
   }
-  // The shortest round trip is the one least disturbed; the first's answer is from its middle.
+  // The shortest round trip is the least disturbed one; the first process's answer is taken as of its middle.
   static double ask_clock() {
     double shortest = std::numeric_limits<double>::infinity();
     double ahead = 0;
@@ -186,14 +186,14 @@ class MpiGroup : public Group {
   }
 
   int rank_ = 0;
-  bool broken_ = false;  // what others may still send into what follows is not waited for any more
-  std::string said_, heard_;
+  bool broken_ = false;  // a collective call was given up, so no other may follow
+  std::string sent_, received_;
   int count_ = 0;
   std::vector<int> begins_;
   std::vector<int> counts_;
   std::vector<std::string> hosts_;
-  int round_ = 0;        // of all_gather()
-  std::list<int> told_;  // rounds that were lost here: what MPI sends must stay where it is
+  int round_ = 0;             // of all_gather()
+  std::list<int> announced_;  // rounds that were lost here; a list, because MPI may still send from an element
 };
 
 }  // namespace

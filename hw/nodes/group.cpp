@@ -16,7 +16,7 @@
 namespace lanewise::hw {
 namespace {
 
-class Alone : public Group {
+class SingleProcess : public Group {
  public:
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] std::vector<std::string> const& hosts() const override { return hosts_; }
@@ -31,8 +31,8 @@ class Alone : public Group {
   std::vector<std::string> hosts_{"this node"};
 };
 
-// How many processes each launcher says it started: Open MPI, MPICH and other PMI launchers, Slurm (whose steps alone
-// set a process id).
+// How many processes the launcher started, as Open MPI, MPICH and other PMI launchers, and Slurm say. SLURM_PROCID is
+// set in Slurm's steps only.
 int launched() {
   constexpr std::array kCounts{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
   auto const number = [](char const* text) {
@@ -40,11 +40,11 @@ int launched() {
     if (text != nullptr) std::from_chars(text, text + std::strlen(text), count);
     return count;
   };
-  int most = 1;
-  for (auto const* name : kCounts) most = std::max(most, number(std::getenv(name)));
+  int largest = 1;
+  for (auto const* name : kCounts) largest = std::max(largest, number(std::getenv(name)));
   if (std::getenv("SLURM_PROCID") != nullptr && std::getenv("PMIX_RANK") != nullptr)
-    most = std::max(most, number(std::getenv("SLURM_NTASKS")));
-  return most;
+    largest = std::max(largest, number(std::getenv("SLURM_NTASKS")));
+  return largest;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ int launched() {
 bool launched_with_others() { return launched() > 1; }
 
 std::unique_ptr<Group> make_group() {
-  if (!launched_with_others()) return std::make_unique<Alone>();
+  if (!launched_with_others()) return std::make_unique<SingleProcess>();
   auto* const library = own_library("liblanewise_mpi.so");
   if (library == nullptr)
     throw MissingError(fmt::format(

@@ -1,5 +1,5 @@
 #pragma once
-// The nodes that a program runs plans on, seen from one of their processes: the first plans and asks, the others serve.
+// The nodes that run plans, seen from one of their processes. The first process plans and runs; the others serve it.
 #include <memory>
 
 #include "core/model/model.hpp"
@@ -13,14 +13,14 @@ class Nodes {
   Nodes() = default;
   Nodes(Nodes const&) = delete;
   Nodes& operator=(Nodes const&) = delete;
-  virtual ~Nodes() = default;  // of the first: lets the others go
+  virtual ~Nodes() = default;  // in the first process: ends the others
 
   [[nodiscard]] virtual int processes() const = 0;
   [[nodiscard]] virtual bool is_first() const = 0;
-  // Does its part of every plan that the first runs, until that is done.
+  // Takes part in every plan that the first process runs, until that ends.
   virtual void serve() = 0;
-  // Of the first: plans whose steps cross the network. Throws MissingError when the processes are not as many as the
-  // machine's nodes.
+  // In the first process: an executor of plans that cross the network. Throws MissingError when the processes do not
+  // match the machine's nodes.
   virtual std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) = 0;
 };
 

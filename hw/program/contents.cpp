@@ -12,13 +12,13 @@ class Parts {
   explicit Parts(Collective const& collective)
       : bytes_(collective.bytes.value()), count_(static_cast<std::int64_t>(collective.among.size())) {}
 
-  // Where the part of a participant begins: the planner cuts at whole 16 bytes.
+  // Where the part of a participant begins: the planner cuts at multiples of 16 bytes.
   [[nodiscard]] Bytes begin(std::size_t part) const {
     constexpr std::int64_t kElement = 16;
     auto const i = static_cast<std::int64_t>(part);
     return Bytes(i == count_ ? bytes_ : bytes_ * i / count_ / kElement * kElement);
   }
-  // The part of `part`, where it lies in everybody's data, as `first` and the next `count` have it.
+  // Participant `part`'s part, at its offset in the data, summed over participants [first, first + count).
   [[nodiscard]] Content of(std::size_t part, std::size_t first, std::size_t count) const {
     return {begin(part), begin(part + 1) - begin(part), begin(part), first, count};
   }
@@ -27,7 +27,7 @@ class Parts {
   std::int64_t bytes_, count_;
 };
 
-// A collective, and which of the plan's buffers are its.
+// A collective and its buffers among the plan's.
 struct Buffers {
   Collective const& collective;
   std::size_t first = 0;   // of the participants' data
@@ -45,8 +45,8 @@ std::vector<Buffers> collectives_of(Plan const& plan) {
   return all;
 }
 
-// What goes from one participant to another lies, in the data of the one and in the result of the other, behind what
-// goes to and comes from those before.
+// In the sender's data the piece for `to` lies behind the pieces for earlier participants; in the receiver's result it
+// lies behind the pieces from earlier participants.
 Content piece_of_all_to_all_v(Collective const& collective, std::size_t from, std::size_t to) {
   Content content{Bytes(0), collective.sizes.at(from).at(to), Bytes(0), from, 1};
   for (std::size_t other = 0; other < from; ++other) content.at += collective.sizes[other][to];

@@ -1,22 +1,22 @@
 #pragma once
-// What the shared buffers of collectives hold before them, and must hold after them.
+// What the shared buffers of collectives hold before a run and must hold after it.
 #include <vector>
 
 #include "core/plan/plan.hpp"
 
 namespace lanewise::hw {
 
-// [at, at + bytes) of a buffer is the sum, in 32-bit elements that wrap around, of what the participants
-// [first, first + count) of its collective have at `from` in their data.
+// The range [at, at + bytes) of a buffer is the sum, in 32-bit elements that wrap around, of what participants
+// [first, first + count) of its collective have at offset `from` of their data.
 struct Content {
   Bytes at{0}, bytes{0};
   Bytes from{0};
   std::size_t first = 0, count = 1;
   friend bool operator==(Content const&, Content const&) = default;
 };
-using Contents = std::vector<std::vector<Content>>;  // of each of the plan's buffers
+using Contents = std::vector<std::vector<Content>>;  // by buffer of the plan
 
-// What is named nowhere may hold anything. Both throw PlanError for a plan without a collective.
+// Bytes that no Content names may hold anything. Both throw PlanError for a plan without a collective.
 Contents initial_contents(Plan const& plan);
 Contents expected_contents(Plan const& plan);
 

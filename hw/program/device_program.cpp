@@ -13,11 +13,11 @@ namespace {
 
 static_assert(kMaxProgramGpus == kMaxFusedKernelGpus);
 
-// A block's threads take this much at a time; fewer bytes do not feed it.
+// What a block's threads move at a time; a block with less to do is not fully used.
 constexpr std::int64_t kBytesPerBlock = std::int64_t{512} * 16;
 
-// Additions are loads of the GPU that keeps the sum.
-bool at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
+// Whether the target's GPU does the step: reads, and additions, which the GPU that keeps the sum does by loads.
+bool runs_at_target(Step const& step) { return step.reduces || step.op == Op::Read; }
 
 class ProgramLowering {
  public:
@@ -52,16 +52,16 @@ class ProgramLowering {
     auto const& step = plan_.steps[index(id)];
     auto const from = gpu_of(step.from);
     auto const to = gpu_of(step.to);
-    Task task{at_target(step) ? to : from, {id}, *step.writes, {*step.reads}, step.bytes, {}};
+    Task task{runs_at_target(step) ? to : from, {id}, *step.writes, {*step.reads}, step.bytes, {}};
     if (step.reduces) task.sources.insert(task.sources.begin(), *step.writes);
     task_of_[id] = programs_.tasks.size();
     if (task.gpu == to) last_at_[target_of(step)] = programs_.tasks.size();
     programs_.tasks.push_back(std::move(task));
   }
 
-  // A step that adds to what the task before it leaves at the same place becomes a part of that task, if all else that
-  // it waits for stands before the task's first step. A task so waits only for tasks whose first step is of a lower
-  // level than its own, so that tasks cannot come to wait in a circle.
+  // A step that adds to what the last task left at the same place becomes part of that task, if everything else it
+  // waits for is of a lower level than the task's first step. So a task only waits for tasks whose first step is of a
+  // lower level than its own, and tasks cannot wait for one another in a circle.
   bool joins(StepId id) {
     auto const& step = plan_.steps[index(id)];
     auto const last = last_at_.find(target_of(step));
@@ -88,7 +88,7 @@ class ProgramLowering {
     }
   }
 
-  // Tasks in the order of their levels, which are counted anew: a task of many steps is one.
+  // Sorts tasks by level. Levels are counted anew, because a task of several steps counts as one.
   void sort_by_level() {
     auto& tasks = programs_.tasks;
     std::vector<std::size_t> order(tasks.size());
@@ -114,9 +114,9 @@ class ProgramLowering {
 
   Plan const& plan_;
   std::vector<StepId> order_;
-  std::vector<std::size_t> level_;  // of each step: how many must go before it, one after another
+  std::vector<std::size_t> level_;  // by step: the length of the longest chain before it
   std::map<StepId, std::size_t> task_of_;
-  std::map<Key, std::size_t> last_at_;  // the last task that keeps its own target there
+  std::map<Key, std::size_t> last_at_;  // the last task that writes there from the target's own GPU
   std::vector<std::size_t> level_of_task_;
   DevicePrograms programs_;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// A collective's steps as one program for each GPU, which a single kernel launch runs from beginning to end: its blocks
-// read and write the memory of other GPUs themselves, and wait for one another by flags in device memory. No host and
-// no event stands between steps.
+// A collective's steps as one program for each GPU, which a single kernel launch runs from beginning to end. Its blocks
+// read and write the memory of other GPUs and wait for one another by flags in device memory, so neither the host nor
+// an event stands between steps.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,34 +10,34 @@
 
 namespace lanewise::hw {
 
-// What some blocks of one GPU do together: the sum of all sources into the target, or a copy of the only one. Several
-// steps that add to one target, one after the other, are a single task: it reads and writes the target once.
+// What some blocks of one GPU do together: they write the sum of all sources to the target, or copy the only source.
+// Several steps that add to one target in turn are a single task, which reads and writes the target once.
 struct Task {
-  std::size_t gpu = 0;  // of the programs' list
+  std::size_t gpu = 0;  // index into DevicePrograms::gpus
   std::vector<StepId> steps;
   Region target;
-  std::vector<Region> sources;  // the target too, where it is added to
+  std::vector<Region> sources;  // includes the target where it is added to
   Bytes bytes{0};
-  std::vector<std::size_t> waits;  // tasks that must have ended, on whichever GPU
+  std::vector<std::size_t> waits;  // tasks that must have ended before, on any GPU
   std::uint32_t first_block = 0, blocks = 1;
   friend bool operator==(Task const&, Task const&) = default;
 };
 
 struct DevicePrograms {
   std::vector<Place> gpus;
-  // In an order in which no task waits for a later one. Every block goes through its GPU's tasks in this order, so
-  // blocks that are all resident cannot wait for one another in a circle.
+  // No task waits for a later one. Every block goes through its GPU's tasks in this order, so blocks that are all
+  // resident cannot wait for one another in a circle.
   std::vector<Task> tasks;
 
-  // GPUs other than the task's own whose memory it touches.
+  // The other GPUs whose memory the task touches.
   [[nodiscard]] std::vector<std::size_t> reached_by(Task const& task, std::vector<Buffer> const& buffers) const;
 };
 
-// Why this plan is better done, or can only be done, by streams and events; nullopt: by programs. Programs are for
-// plans whose every step is a load, store or addition within a GPU or between GPUs that reach one another.
+// Why this plan must be run by streams and events; nullopt where programs run it. Programs can run plans in which every
+// step is a load, a store or an addition within a GPU or between GPUs with peer access.
 std::optional<std::string> why_streams(Plan const& plan, Machine const& machine);
 
-// `max_blocks`: that one GPU holds at a time. The plan must be one that why_streams() does not refuse.
+// The programs of a plan for which why_streams() is nullopt. `max_blocks`: how many blocks one GPU holds at a time.
 DevicePrograms lower(Plan const& plan, std::uint32_t max_blocks);
 
 }  // namespace lanewise::hw

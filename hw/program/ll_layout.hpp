@@ -1,24 +1,24 @@
 #pragma once
-// A GPU's line program as its kernel gets it, among its arguments. Also read by nvcc as C++17, so nothing of core is
-// here.
+// A GPU's LL program as its kernel gets it, among its arguments. nvcc compiles this as C++17, so it includes nothing of
+// core.
 #include <cstddef>
 #include <cstdint>
 
 namespace lanewise::hw {
 
-// All arguments of a kernel together stay below the 4 KiB that every CUDA version takes.
+// With these limits a kernel's arguments stay below 4 KiB, which every CUDA version accepts.
 inline constexpr std::size_t kMaxLLTasks = 64;
 inline constexpr std::size_t kMaxLLAddresses = 256;
-// An address with this bit is one of lines; all are multiples of 8.
-inline constexpr std::uint64_t kLLAddress = 1;
+// Marks an address in LL memory; addresses are multiples of 8, so their lowest bit is free.
+inline constexpr std::uint64_t kLLAddressBit = 1;
 
-// `count` 8-byte elements; element i of lines is the i-th 16 bytes.
+// A task of `count` elements of 8 bytes. In LL memory an element takes 16 bytes: two words of data with a flag each.
 struct PackedLLTask {
   std::uint32_t count = 0;
   std::uint16_t first_block = 0, blocks = 0;
-  std::uint16_t first_input = 0, inputs = 0;  // among the addresses
+  std::uint16_t first_input = 0, inputs = 0;  // indices into LLProgram::address
   std::uint16_t first_output = 0, outputs = 0;
-  std::uint32_t id = 0;  // of its times
+  std::uint32_t id = 0;  // index of its times
 };
 static_assert(sizeof(PackedLLTask) == 20);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kElement = kLLElement.value();
 constexpr std::int64_t kBytesPerLLBlock = 512 * kElement;  // one element a thread
-// One for each step that a GPU sends or gets, of at most an own cell, the lines of each step and a target.
+// A GPU has at most one task for each step that it sends or receives; a task has at most four addresses.
 static_assert(kMaxLLTasks >= kMaxLLSteps && kMaxLLAddresses >= 4 * kMaxLLSteps);
 
 ElementRange source_of(Step const& step) { return {step.reads->buffer, step.reads->offset, step.bytes}; }
@@ -31,7 +31,7 @@ class LLLowering {
     assign_ll_memory();
     receiver_.resize(plan_.steps.size());
     for (auto const id : topological_order(plan_.steps))
-      if (!take(id)) return std::nullopt;
+      if (!add_step(id)) return std::nullopt;
     finish(max_blocks);
     return std::move(programs_);
   }
@@ -49,8 +49,8 @@ class LLLowering {
       auto const to = gpu_of(step.to);
       if (step.from == step.to) continue;
       gpu_of(step.from);
-      programs_.ll_offsets[i] = programs_.lines[to];
-      programs_.lines[to] += step.bytes * 2;
+      programs_.ll_offsets[i] = programs_.ll_bytes[to];
+      programs_.ll_bytes[to] += step.bytes * 2;
     }
   }
   std::size_t gpu_of(Place const& place) {
@@ -58,21 +58,22 @@ class LLLowering {
     auto const position = static_cast<std::size_t>(found - programs_.gpus.begin());
     if (found == programs_.gpus.end()) {
       programs_.gpus.push_back(place);
-      programs_.lines.emplace_back();
+      programs_.ll_bytes.emplace_back();
     }
     return position;
   }
 
-  // What became of a cell so far.
+  // How a range of elements was used so far.
   struct Uses {
     std::optional<std::size_t> producer;  // the task that wrote it last
-    std::optional<std::size_t> sender;    // the task that sends what was there at first
-    bool read_here = false;               // into another cell of its GPU, as it was at first
+    std::optional<std::size_t> sender;    // the task that sends its initial content
+    bool read_here = false;               // its initial content goes into another range of its GPU
   };
 
-  bool take(StepId id) {
+  // Adds the step to the tasks. False where LL cannot do it.
+  bool add_step(StepId id) {
     auto const& step = plan_.steps[index(id)];
-    if (step.from == step.to) return take_local(id);
+    if (step.from == step.to) return add_local_step(id);
     auto& source = uses_[source_of(step)];
     if (!source.producer && !source.sender) {
       source.sender = begin_task(step.from, step.bytes);
@@ -84,22 +85,24 @@ class LLLowering {
       receive(*target.producer, id);
       return true;
     }
-    // Whoever read the place before has done so, element by element, when this arrives: it was made of what they sent.
+    // Overwriting is safe only when what arrives was computed from what every earlier reader sent: then each of them
+    // has read the element before.
     if (target.read_here || (step.reduces && target.producer)) return false;
-    if (target.producer && !comes_of_all(programs_.tasks[*target.producer].sends, id)) return false;
+    if (target.producer && !depends_on_all(programs_.tasks[*target.producer].sends, id)) return false;
     if (target.producer && programs_.tasks[*target.producer].sends.empty()) return false;
-    if (target.sender && !comes_of_all(programs_.tasks[*target.sender].sends, id)) return false;
+    if (target.sender && !depends_on_all(programs_.tasks[*target.sender].sends, id)) return false;
     auto const task = begin_task(step.to, step.bytes);
     if (step.reduces) programs_.tasks[task].reads.push_back(region_of(target_of(step)));
     programs_.tasks[task].writes = region_of(target_of(step));
     receive(task, id);
-    // What the cell held before goes out as lines only: its store would race with this one.
+    // The previous content is only sent on: storing it here too would race with this task's store.
     if (target.producer) programs_.tasks[*target.producer].writes.reset();
     target = {task, {}, false};
     return true;
   }
 
-  bool take_local(StepId id) {
+  // A step within one GPU.
+  bool add_local_step(StepId id) {
     auto const& step = plan_.steps[index(id)];
     auto& source = uses_[source_of(step)];
     auto& target = uses_[target_of(step)];
@@ -131,15 +134,15 @@ class LLLowering {
     receiver_[index(id)] = task;
   }
 
-  // Whether what `last` carries was made of what each of these steps carried.
-  [[nodiscard]] bool comes_of_all(std::vector<StepId> const& steps, StepId last) const {
-    return std::all_of(steps.begin(), steps.end(), [&](StepId step) { return comes_of(step, last); });
+  // Whether what `last` carries was computed from what each of these steps carried.
+  [[nodiscard]] bool depends_on_all(std::vector<StepId> const& steps, StepId last) const {
+    return std::all_of(steps.begin(), steps.end(), [&](StepId step) { return depends_on(step, last); });
   }
-  [[nodiscard]] bool comes_of(StepId step, StepId last) const {
+  [[nodiscard]] bool depends_on(StepId step, StepId last) const {
     auto const task = receiver_[index(step)];
     if (!task) return false;
     auto const& sends = programs_.tasks[*task].sends;
-    return std::any_of(sends.begin(), sends.end(), [&](StepId next) { return next == last || comes_of(next, last); });
+    return std::any_of(sends.begin(), sends.end(), [&](StepId next) { return next == last || depends_on(next, last); });
   }
 
   void finish(std::uint32_t max_blocks) {
@@ -167,40 +170,40 @@ class LLLowering {
   Plan const& plan_;
   Machine const& machine_;
   std::map<ElementRange, Uses> uses_;
-  std::vector<std::optional<std::size_t>> receiver_;  // of each step: the task that gets its lines
+  std::vector<std::optional<std::size_t>> receiver_;  // by step: the task that receives its data
   LLPrograms programs_;
 };
 
 }  // namespace
 
-LLProgram packed(LLPrograms const& programs, Plan const& plan, std::size_t gpu, LLAddresses const& addresses) {
+LLProgram pack(LLPrograms const& programs, Plan const& plan, std::size_t gpu, LLAddresses const& addresses) {
   LLProgram program;
   std::uint16_t end = 0;
   auto const add = [&](std::uint64_t address) { program.address[end++] = address; };
   auto const memory = [&](Region const& region) {
     add(addresses.buffers.at(index(region.buffer)) + static_cast<std::uint64_t>(region.offset.value()));
   };
-  auto const lines = [&](StepId id) {
+  auto const ll_memory = [&](StepId id) {
     auto const to = std::find(programs.gpus.begin(), programs.gpus.end(), plan.steps[index(id)].to);
-    auto const first = addresses.lines.at(static_cast<std::size_t>(to - programs.gpus.begin()));
-    add((first + static_cast<std::uint64_t>(programs.ll_offsets[index(id)].value())) | kLLAddress);
+    auto const first = addresses.ll_memory.at(static_cast<std::size_t>(to - programs.gpus.begin()));
+    add((first + static_cast<std::uint64_t>(programs.ll_offsets[index(id)].value())) | kLLAddressBit);
   };
   for (std::size_t i = 0; i < programs.tasks.size(); ++i) {
     auto const& task = programs.tasks[i];
     if (task.gpu != gpu) continue;
-    auto& with = program.task[program.tasks++];
-    with.id = static_cast<std::uint32_t>(i);
-    with.count = static_cast<std::uint32_t>(task.bytes.value() / kElement);
-    with.first_block = static_cast<std::uint16_t>(task.first_block);
-    with.blocks = static_cast<std::uint16_t>(task.blocks);
-    with.first_input = end;
+    auto& packed = program.task[program.tasks++];
+    packed.id = static_cast<std::uint32_t>(i);
+    packed.count = static_cast<std::uint32_t>(task.bytes.value() / kElement);
+    packed.first_block = static_cast<std::uint16_t>(task.first_block);
+    packed.blocks = static_cast<std::uint16_t>(task.blocks);
+    packed.first_input = end;
     for (auto const& region : task.reads) memory(region);
-    for (auto const id : task.receives) lines(id);
-    with.inputs = static_cast<std::uint16_t>(end - with.first_input);
-    with.first_output = end;
+    for (auto const id : task.receives) ll_memory(id);
+    packed.inputs = static_cast<std::uint16_t>(end - packed.first_input);
+    packed.first_output = end;
     if (task.writes) memory(*task.writes);
-    for (auto const id : task.sends) lines(id);
-    with.outputs = static_cast<std::uint16_t>(end - with.first_output);
+    for (auto const id : task.sends) ll_memory(id);
+    packed.outputs = static_cast<std::uint16_t>(end - packed.first_output);
   }
   return program;
 }

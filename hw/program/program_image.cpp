@@ -51,9 +51,9 @@ class ImageBuilder {
   }
   template <class Value>
   static Range append_range(std::vector<Value> const& more, std::vector<Value>& list) {
-    Range const stretch{static_cast<std::uint32_t>(list.size()), static_cast<std::uint32_t>(more.size())};
+    Range const range{static_cast<std::uint32_t>(list.size()), static_cast<std::uint32_t>(more.size())};
     list.insert(list.end(), more.begin(), more.end());
-    return stretch;
+    return range;
   }
   static std::byte* put(std::byte* at, void const* from, std::size_t count) {
     if (count > 0) std::memcpy(at, from, count);
@@ -80,7 +80,8 @@ class ImageBuilder {
     tasks_.push_back(packed);
   }
 
-  // Another GPU's task in this one's memory: it may begin when this one's kernel has, and this one ends after it.
+  // A task of another GPU in this GPU's memory: it may begin once this GPU's kernel has begun, and that kernel ends
+  // after it.
   void add_visitor(std::size_t id) {
     leaves_.push_back(static_cast<std::uint32_t>(id));
     visitors_.insert(programs_.tasks[id].gpu);

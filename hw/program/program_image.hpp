@@ -1,6 +1,6 @@
 #pragma once
-// Programs with the addresses of their memory, ready for a kernel. Every GPU has a flag for each task and for each
-// GPU's arrival; a flag holds the number of the last run in which that came to pass.
+// Programs with the addresses of their memory, ready for a kernel. Every GPU has one flag for each task and one for
+// each GPU's arrival. A flag holds the number of the last run in which the task ended or the GPU arrived.
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace lanewise::hw {
 
-// Where things are: of each of the plan's buffers, and of each GPU's flags.
+// Device addresses of each of the plan's buffers and of each GPU's flags.
 struct Addresses {
   std::vector<std::uint64_t> buffers;
   std::vector<std::uint64_t> flags;
@@ -18,10 +18,12 @@ struct Addresses {
 
 struct ProgramImage {
   std::vector<std::byte> bytes;         // a multiple of 16
-  std::vector<std::uint64_t> arrivals;  // flags on other GPUs that this one sets when it begins
+  std::vector<std::uint64_t> arrivals;  // addresses of flags on other GPUs that this one sets when it begins
 };
 
+// How many flags each GPU has.
 std::size_t flag_count(DevicePrograms const& programs);
+// The image of one GPU's program.
 ProgramImage image_of(DevicePrograms const& programs, std::vector<Buffer> const& buffers, std::size_t gpu,
                       Addresses const& addresses);
 

@@ -13,14 +13,15 @@ namespace {
 
 enum class Kind : std::uint8_t { Fine, Missing, Device, Interrupted, Plan };
 
-struct Said {
+// The result or the error of one process.
+struct Outcome {
   Kind kind = Kind::Fine;
   int code = 0;
   std::string text;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Said, kind, code, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outcome, kind, code, text)
 
-// DeviceError puts its code behind its text each time it is made.
+// The text without the code that DeviceError appends: the error is made again elsewhere, which appends it again.
 std::string without_code(DeviceError const& error) {
   std::string text = error.what();
   auto const code = fmt::format(" (error {})", error.code());
@@ -28,7 +29,7 @@ std::string without_code(DeviceError const& error) {
   return text;
 }
 
-Said said_by(std::function<std::string()> const& part) {
+Outcome run_part(std::function<std::string()> const& part) {
   try {
     throw_if_interrupted();
     return {Kind::Fine, 0, part()};
@@ -43,12 +44,12 @@ Said said_by(std::function<std::string()> const& part) {
   }
 }
 
-[[noreturn]] void raise(Said const& said, std::string const& where) {
-  auto const text = where + ": " + said.text;
-  switch (said.kind) {
+[[noreturn]] void raise(Outcome const& outcome, std::string const& where) {
+  auto const text = where + ": " + outcome.text;
+  switch (outcome.kind) {
     case Kind::Missing: throw MissingError(text);
-    case Kind::Interrupted: throw Interrupted(said.text);
-    case Kind::Device: throw DeviceError(where, said.code, said.text);
+    case Kind::Interrupted: throw Interrupted(outcome.text);
+    case Kind::Device: throw DeviceError(where, outcome.code, outcome.text);
     default: throw PlanError(text);
   }
 }
@@ -56,18 +57,18 @@ Said said_by(std::function<std::string()> const& part) {
 }  // namespace
 
 std::vector<std::string> exchange(Group& group, std::function<std::string()> const& part) {
-  auto const mine = said_by(part);
+  auto const mine = run_part(part);
   if (mine.kind != Kind::Fine && mine.code != ECANCELED) group.announce_failure();
-  std::vector<Said> all;
+  std::vector<Outcome> all;
   for (auto const& text : group.all_gather(nlohmann::json(mine).dump()))
-    all.push_back(nlohmann::json::parse(text).get<Said>());
-  // Who stopped because of another is not the cause.
-  for (auto const because : {false, true})
+    all.push_back(nlohmann::json::parse(text).get<Outcome>());
+  // Reports the cause first: a process with ECANCELED only stopped because another failed.
+  for (auto const cancelled : {false, true})
     for (std::size_t rank = 0; rank < all.size(); ++rank)
-      if (all[rank].kind != Kind::Fine && (all[rank].code == ECANCELED) == because)
+      if (all[rank].kind != Kind::Fine && (all[rank].code == ECANCELED) == cancelled)
         raise(all[rank], group.hosts()[rank]);
   std::vector<std::string> texts;
-  for (auto& said : all) texts.push_back(std::move(said.text));
+  for (auto& outcome : all) texts.push_back(std::move(outcome.text));
   return texts;
 }
 

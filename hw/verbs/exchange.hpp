@@ -1,5 +1,6 @@
 #pragma once
-// What the processes of a run do in step: each does its part of a stage, and all hear whether all could.
+// Stages of a run that all processes go through together: each does its part, and all learn whether every part
+// succeeded.
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace lanewise::hw {
 
-// What `part` gave at each process, by rank. Where it threw, at any of them, every process throws that error, with the
-// node in front.
+// Runs `part` in every process and returns all results, by rank. When it throws in any process, every process throws
+// that error, with the node's name in front.
 std::vector<std::string> exchange(Group& group, std::function<std::string()> const& part);
 
 }  // namespace lanewise::hw

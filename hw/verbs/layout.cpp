@@ -15,39 +15,39 @@ class LayoutBuilder {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       for (auto const before : plan_.steps[i].after) add_listener(layout_.steps[before], layout_.steps[i].driver);
     for (auto const& step : layout_.steps)
-      for (auto const listener : step.listeners) join(step.driver, listener);
+      for (auto const listener : step.listeners) connect(step.driver, listener);
     return std::move(layout_);
   }
 
  private:
   void add(NetworkStep const& step, std::size_t number) {
     auto const rank_at = [&](std::size_t node) { return ranks_[node][number % ranks_[node].size()]; };
-    StepLayout laid;
-    laid.source = rank_at(step.from_node);
-    laid.target = step.verb == Verb::Local ? laid.source : rank_at(step.to_node);
-    laid.driver = step.verb == Verb::Read ? laid.target : laid.source;
+    StepLayout added;
+    added.source = rank_at(step.from_node);
+    added.target = step.verb == Verb::Local ? added.source : rank_at(step.to_node);
+    added.driver = step.verb == Verb::Read ? added.target : added.source;
     for (std::size_t k = 0; k < step.nic_from.size(); ++k) {
-      LinkSpec link{{laid.source, laid.target}, {step.nic_from[k], step.nic_to[k]}, 1, false};
+      LinkSpec link{{added.source, added.target}, {step.nic_from[k], step.nic_to[k]}, 1, false};
       if (k == 0) link.queues = messages_of(step).queues;
       link.for_messages = k == 0 && step.verb == Verb::Send;
-      laid.links.push_back(link.for_messages ? append(link) : share(link));
+      added.links.push_back(link.for_messages ? append(link) : share(link));
     }
-    layout_.steps.push_back(std::move(laid));
+    layout_.steps.push_back(std::move(added));
   }
 
   LinkId append(LinkSpec const& link) {
     layout_.links.push_back(link);
     return LinkId(layout_.links.size() - 1);
   }
-  // The connection between the same two, whichever way it was first asked for, with the queue pairs of both.
+  // The connection between the same two NICs in either direction; it gets the larger number of queue pairs.
   LinkId share(LinkSpec const& link) {
     for (std::size_t i = 0; i < layout_.links.size(); ++i) {
       auto& other = layout_.links[i];
       bool const same =
           std::equal(link.ranks, link.ranks + 2, other.ranks) && std::equal(link.nics, link.nics + 2, other.nics);
-      bool const turned = link.ranks[0] == other.ranks[1] && link.ranks[1] == other.ranks[0] &&
-                          link.nics[0] == other.nics[1] && link.nics[1] == other.nics[0];
-      if (other.for_messages || !(same || turned)) continue;
+      bool const reversed = link.ranks[0] == other.ranks[1] && link.ranks[1] == other.ranks[0] &&
+                            link.nics[0] == other.nics[1] && link.nics[1] == other.nics[0];
+      if (other.for_messages || !(same || reversed)) continue;
       other.queues = std::max(other.queues, link.queues);
       return LinkId(i);
     }
@@ -56,7 +56,7 @@ class LayoutBuilder {
 
   static bool is_notified_anyway(StepLayout const& step, int rank) {
     if (rank == step.driver) return true;
-    return step.driver == step.source && rank == step.target;  // what is written or sent announces itself
+    return step.driver == step.source && rank == step.target;  // a write or a send notifies the target itself
   }
   static void add_listener(StepLayout& step, int rank) {
     if (is_notified_anyway(step, rank)) return;
@@ -64,8 +64,8 @@ class LayoutBuilder {
       step.listeners.push_back(rank);
   }
 
-  // Two processes of which one tells the other something need a connection that is not kept for messages.
-  void join(int a, int b) {
+  // Makes sure that two processes have a connection that can carry notifications.
+  void connect(int a, int b) {
     for (auto const& link : layout_.links)
       if (!link.for_messages && std::minmax(link.ranks[0], link.ranks[1]) == std::minmax(a, b)) return;
     auto const [of_a, of_b] = pair_of(node_of(a), node_of(b));
@@ -76,7 +76,7 @@ class LayoutBuilder {
       if (std::find(ranks_[node].begin(), ranks_[node].end(), rank) != ranks_[node].end()) return node;
     return 0;
   }
-  // NICs at the same place in both nodes, those first that the plan uses anyway.
+  // A pair of NICs with the same number in both nodes, preferably NICs that the plan uses anyway.
   [[nodiscard]] std::pair<std::size_t, std::size_t> pair_of(std::size_t a, std::size_t b) const {
     std::set<std::size_t> used;
     for (auto const& link : layout_.links) used.insert(link.nics, link.nics + 2);

@@ -21,12 +21,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlan, nodes, nics, steps, warm_up, rep
 
 namespace {
 
-// Chunks in flight of a ring: one is copied, one is on the wire, one is copied at the other end, one waits its turn.
-constexpr std::int64_t kSlots = 4;
+// Chunks of a ring in flight: one is copied out, one is on the wire, one is copied in at the other end, one waits.
+constexpr std::int64_t kRingSlots = 4;
 
-class Lowering {
+class NetworkLowering {
  public:
-  Lowering(Plan const& plan, Model const& model) : plan_(plan), model_(model), machine_(model.machine()) {}
+  NetworkLowering(Plan const& plan, Model const& model) : plan_(plan), model_(model), machine_(model.machine()) {}
 
   NetworkPlan lower(Repetition repetition, Completion completion) {
     for (auto const& host : machine_.hosts) lowered_.nodes.push_back(host.name);
@@ -72,38 +72,38 @@ class Lowering {
   }
 
   [[nodiscard]] NetworkStep lower(Step const& step) const {
-    refuse_what_is_not_ours(step);
-    NetworkStep wire;
-    wire.transfer = step.transfer;
-    wire.text = text_of(step.way, machine_);
-    wire.bytes = step.bytes.value();
-    wire.from_node = index(machine_.host_of(step.from));
-    wire.to_node = index(machine_.host_of(step.to));
-    wire.from = memory(step.from);
-    wire.to = memory(step.to);
+    refuse_unsupported(step);
+    NetworkStep lowered;
+    lowered.transfer = step.transfer;
+    lowered.text = text_of(step.way, machine_);
+    lowered.bytes = step.bytes.value();
+    lowered.from_node = index(machine_.host_of(step.from));
+    lowered.to_node = index(machine_.host_of(step.to));
+    lowered.from = memory(step.from);
+    lowered.to = memory(step.to);
     for (auto const* list : {&step.after, &step.order_only})
-      for (auto const before : *list) wire.after.push_back(index(before));
-    if (wire.from_node == wire.to_node) {
-      wire.verb = Verb::Local;
-      return wire;
+      for (auto const before : *list) lowered.after.push_back(index(before));
+    if (lowered.from_node == lowered.to_node) {
+      lowered.verb = Verb::Local;
+      return lowered;
     }
-    wire.verb = step.op == Op::Send ? Verb::Send : step.op == Op::Read ? Verb::Read : Verb::Write;
-    set_nics(step, wire);
-    set_staging(step, wire);
-    return wire;
+    lowered.verb = step.op == Op::Send ? Verb::Send : step.op == Op::Read ? Verb::Read : Verb::Write;
+    set_nics(step, lowered);
+    set_staging(step, lowered);
+    return lowered;
   }
 
-  void refuse_what_is_not_ours(Step const& step) const {
+  void refuse_unsupported(Step const& step) const {
     if (step.work > Seconds(0)) refuse(step, "compute steps are not run in plans of several nodes yet");
     if (step.reads || step.writes || step.reduces)
       refuse(step, "steps on shared buffers are not run in plans of several nodes yet");
     if (step.bytes <= Bytes(0)) refuse(step, "there is nothing to move");
     bool const within = machine_.host_of(step.from) == machine_.host_of(step.to);
-    auto const is_wire = [&](Place const& place) {
+    auto const is_nic = [&](Place const& place) {
       auto const* id = std::get_if<PciId>(&place);
       return id != nullptr && machine_.at(*id).kind == PciKind::Nic;
     };
-    if (is_wire(step.from) || is_wire(step.to))
+    if (is_nic(step.from) || is_nic(step.to))
       refuse(step, "a wire has no other end here: name a place on another node");
     bool const host_memory = std::holds_alternative<NumaId>(step.from) && std::holds_alternative<NumaId>(step.to);
     if (within && !host_memory) refuse(step, "steps of one node's GPUs are not run in plans of several nodes yet");
@@ -114,7 +114,8 @@ class Lowering {
     refuse_async(step);
   }
 
-  // The model lets a NIC go on after a kernel with no CPU in between where the file says that the platform can.
+  // With GPUDirect Async a NIC continues after a kernel without the CPU. The model assumes that where the machine file
+  // says so, but this executor cannot do it.
   void refuse_async(Step const& step) const {
     bool const by_nic = step.way.mechanism == Mechanism::Gdr || step.way.mechanism == Mechanism::GdrRelay;
     auto const& host = machine_.at(machine_.host_of(step.from));
@@ -126,51 +127,51 @@ class Lowering {
                     step.transfer, host.name));
   }
 
-  // Beside the way's own pair the nearest other one on one rail, where both nodes have one.
-  void set_nics(Step const& step, NetworkStep& wire) const {
-    wire.nic_from = {nics_.at(*step.way.nic_from)};
-    wire.nic_to = {nics_.at(*step.way.nic_to)};
-    for (std::size_t i = 0; i < lowered_.nics.size() && wire.nic_from.size() == 1; ++i) {
+  // Takes the way's pair of NICs and, as a spare, the first other pair on one rail, where both nodes have one.
+  void set_nics(Step const& step, NetworkStep& lowered) const {
+    lowered.nic_from = {nics_.at(*step.way.nic_from)};
+    lowered.nic_to = {nics_.at(*step.way.nic_to)};
+    for (std::size_t i = 0; i < lowered_.nics.size() && lowered.nic_from.size() == 1; ++i) {
       auto const& nic = lowered_.nics[i];
-      if (nic.node != wire.from_node || i == wire.nic_from.front()) continue;
+      if (nic.node != lowered.from_node || i == lowered.nic_from.front()) continue;
       for (std::size_t k = 0; k < lowered_.nics.size(); ++k) {
         auto const& peer = lowered_.nics[k];
-        if (peer.node != wire.to_node || peer.place != nic.place || k == wire.nic_to.front()) continue;
-        wire.nic_from.push_back(i);
-        wire.nic_to.push_back(k);
+        if (peer.node != lowered.to_node || peer.place != nic.place || k == lowered.nic_to.front()) continue;
+        lowered.nic_from.push_back(i);
+        lowered.nic_to.push_back(k);
         break;
       }
     }
-    wire.queue_pairs = step.way.queue_pairs > 0 ? step.way.queue_pairs : queue_pairs_of(*step.way.nic_from);
+    lowered.queue_pairs = step.way.queue_pairs > 0 ? step.way.queue_pairs : queue_pairs_of(*step.way.nic_from);
   }
 
-  // As many as fill the port.
+  // As many queue pairs as it takes to fill the port.
   [[nodiscard]] int queue_pairs_of(PciId nic) const {
     auto const* part = machine_.part_of(nic);
     if (part == nullptr || !part->nic.queue_pair_bandwidth || !part->nic.rate) return 1;
     return std::max(1, static_cast<int>(std::ceil(*part->nic.rate / *part->nic.queue_pair_bandwidth)));
   }
 
-  void set_staging(Step const& step, NetworkStep& wire) const {
+  void set_staging(Step const& step, NetworkStep& lowered) const {
     auto const& way = step.way;
     bool const relayed = way.mechanism == Mechanism::GdrRelay;
     bool const whole = way.mechanism == Mechanism::SharedHost;
     if (!relayed && !whole && way.mechanism != Mechanism::NetStaged) return;
     if (step.op == Op::Read || step.op == Op::Send) refuse(step, "a ring of chunks is written, not read or sent");
-    wire.staging = Staging::Chunks;
-    wire.queue_pairs = 1;
+    lowered.staging = Staging::Chunks;
+    lowered.queue_pairs = 1;
     auto const chosen = model_.lower(step.from, step.to, step.bytes, step.op, way).chunk;
-    wire.chunk = whole || chosen <= Bytes(0) ? wire.bytes : std::min(chosen.value(), wire.bytes);
-    wire.slots = whole ? 1 : std::min(kSlots, (wire.bytes + wire.chunk - 1) / wire.chunk);
-    bool const from_gpu = wire.from.gpu >= 0;
-    bool const to_gpu = wire.to.gpu >= 0;
+    lowered.chunk = whole || chosen <= Bytes(0) ? lowered.bytes : std::min(chosen.value(), lowered.bytes);
+    lowered.slots = whole ? 1 : std::min(kRingSlots, (lowered.bytes + lowered.chunk - 1) / lowered.chunk);
+    bool const from_gpu = lowered.from.gpu >= 0;
+    bool const to_gpu = lowered.to.gpu >= 0;
     if (relayed) {
-      if (way.relay) wire.ring_from = {memory(*way.relay)};
-      if (way.relay_to) wire.ring_to = {memory(*way.relay_to)};
+      if (way.relay) lowered.ring_from = {memory(*way.relay)};
+      if (way.relay_to) lowered.ring_to = {memory(*way.relay_to)};
       return;
     }
-    if (from_gpu) wire.ring_from = {memory(*way.staging)};
-    if (to_gpu) wire.ring_to = {memory(way.staging_to ? *way.staging_to : *way.staging)};
+    if (from_gpu) lowered.ring_from = {memory(*way.staging)};
+    if (to_gpu) lowered.ring_to = {memory(way.staging_to ? *way.staging_to : *way.staging)};
   }
 
   Plan const& plan_;
@@ -188,7 +189,7 @@ NetworkPlan make_network_plan(Plan const& plan, Model const& model, Repetition r
   if (plan.fingerprint != fingerprint(model.machine()))
     throw InputError(
         fmt::format("the plan was made for another machine or other settings than '{}'", model.machine().name));
-  return Lowering(plan, model).lower(repetition, completion);
+  return NetworkLowering(plan, model).lower(repetition, completion);
 }
 
 std::string to_text(NetworkPlan const& plan) { return nlohmann::json(plan).dump(); }

@@ -1,5 +1,5 @@
 #pragma once
-// One process's side of plans that cross the network: opens NICs, registers memory, connects, runs, checks.
+// One process of plans that cross the network: it opens NICs, registers memory, connects, runs and checks.
 #include <map>
 #include <memory>
 #include <string>
@@ -11,16 +11,15 @@
 
 namespace lanewise::hw {
 
-// What one run of a plan showed, of all processes.
+// One run of a plan, of all processes.
 struct NetworkSample {
-  std::vector<StepSpan> spans;          // by step, from the release
-  std::vector<std::string> mismatches;  // by step; empty: every byte is right
+  std::vector<StepSpan> spans;  // by step, from the release
 };
 
 struct NetworkResult {
-  std::vector<NetworkSample> samples;   // of the runs that count
-  std::vector<std::string> mismatches;  // by step, the first of all runs
-  std::vector<std::string> faults;      // that were got round
+  std::vector<NetworkSample> samples;   // of the timed runs
+  std::vector<std::string> mismatches;  // by step, the first of all runs; empty: every byte is right
+  std::vector<std::string> faults;      // that the runs worked around
   std::vector<std::string> devices;     // "node0/nic0 (mlx5_0)"
 };
 
@@ -28,22 +27,22 @@ class NetworkProcess {
  public:
   NetworkProcess(Group& group, MakeGpuMemory make_gpu_memory) : group_(group), memory_(make_gpu_memory) {}
 
-  // All processes call this together with the same plan, and all get the result. Throws the same error at all.
+  // All processes call this together with the same plan, and all get the same result or throw the same error.
   NetworkResult run(NetworkPlan const& plan);
 
  private:
-  struct Laid;
-  void open(NetworkPlan const& plan, Layout const& layout, Laid& laid);
-  std::string lay(NetworkPlan const& plan, Layout const& layout, Laid& laid);
-  void address(Layout const& layout, std::vector<std::string> const& keys, Laid& laid) const;
-  void prepare(NetworkPlan const& plan, Laid& laid) const;
-  [[nodiscard]] std::string checked(NetworkPlan const& plan, Layout const& layout, Laid const& laid,
-                                    std::vector<StepSpan> const& spans) const;
+  struct PreparedPlan;
+  void open_nics(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared);
+  std::string allocate(NetworkPlan const& plan, Layout const& layout, PreparedPlan& prepared);
+  void set_remote_addresses(Layout const& layout, std::vector<std::string> const& keys, PreparedPlan& prepared) const;
+  static void clear_targets(PreparedPlan& prepared);
+  [[nodiscard]] std::string report(NetworkPlan const& plan, Layout const& layout, PreparedPlan const& prepared,
+                                   std::vector<StepSpan> const& spans) const;
 
-  // Handles in the order in which they may not outlive one another: regions before NICs and memory.
+  // Destroyed in reverse order: regions before the NICs and the memory that they belong to.
   Group& group_;
   MemoryPool memory_;
-  std::map<std::string, std::unique_ptr<Nic>> nics_;  // by device and kind of completion
+  std::map<std::string, std::unique_ptr<Nic>> nics_;  // by name and kind of completion
   RegionCache regions_;
 };
 

@@ -1,116 +1,89 @@
 #pragma once
-// One run of a plan as one process sees it: asks the NICs for the steps that it drives as soon as what they wait for is
-// done, takes what arrives, tells those who wait elsewhere. One thread, which never waits for anything without a bound.
+// One run of a plan as one process sees it. It posts the requests of the steps that it drives as soon as what they wait
+// for has ended, takes what arrives, and notifies processes that wait for a step. One thread does all of this and never
+// waits without a time limit.
 //
-// What announces a step: the last request on each of its queue pairs carries an immediate. Rings of chunks announce
-// every chunk, and their receivers every chunk that they have taken. Where a link fails, a step that was under way on
-// it is sent once more, whole, over the next of its links; its bytes are the same, so it may land twice.
+// How a step's end becomes known: the last request on each of its queue pairs carries an immediate. Rings of chunks
+// send one for every chunk, and their targets one for every chunk that they have taken. When a link fails, a step that
+// was under way on it is sent again as a whole over the next of its links. The bytes are the same, so they may arrive
+// twice.
 #include <deque>
-#include <set>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/plan/dag_runner.hpp"
-#include "hw/memory/memory.hpp"
 #include "hw/nodes/group.hpp"
+#include "hw/verbs/chunk_ring.hpp"
+#include "hw/verbs/request_queues.hpp"
+#include "hw/verbs/step_part.hpp"
 #include "hw/verbs/transport.hpp"
 
 namespace lanewise::hw {
-
-// The two ends of a step over one of its links, as its driver addresses them.
-struct LinkEndpoints {
-  std::byte* local = nullptr;
-  std::uint32_t local_key = 0;
-  std::uint64_t remote = 0;
-  std::uint32_t remote_key = 0;
-};
-
-// What this process has of a step.
-struct StepPart {
-  std::vector<LinkEndpoints> tracks;  // of its driver: one a link. Of who receives messages: one, without a remote end
-  Memory* source = nullptr;           // where it is of this process
-  Memory* target = nullptr;
-  std::byte* ring = nullptr;  // where this end has one
-};
 
 struct StepSpan {
   Seconds start{0};
   Seconds end{0};
 };
 
-// A run in which nothing at all moves for so long is lost: longer than any retries of a NIC take.
+// A run in which nothing moves for this long is lost. A NIC's retries take less.
 inline constexpr Seconds kStallLimit{20};
 
 class NetworkRun {
  public:
+  // `plan`, `layout`, `transport` and `group` must outlive this. `parts`: by step. Throws PlanError when the plan has
+  // more steps than an immediate can number.
   NetworkRun(NetworkPlan const& plan, Layout const& layout, std::vector<StepPart> parts, MessageTransport& transport,
              Group& group, Seconds stall_limit = kStallLimit);
 
-  // Before every run: what may arrive is expected. The others are ready when all have done this.
+  // Posts the receives of a run. Must be called before every run, by all processes before any of them begins.
   void prepare();
-  // Runs all, beginning when this process's clock shows `release`. The spans, from then on, of the steps that this
-  // process drives. Throws DeviceError naming step, NIC and queue pair when one cannot be done, Interrupted.
+  // Runs the plan, beginning when this process's clock shows `release`. Returns the spans from then on; those of steps
+  // that this process drives count. Throws DeviceError naming step, NIC and queue pair when a step cannot be done, and
+  // Interrupted.
   std::vector<StepSpan> once(Seconds release);
-  // What failed and was got round.
+  // Failures that the run worked around.
   [[nodiscard]] std::vector<std::string> const& faults() const { return faults_; }
 
  private:
-  // What an immediate says of its step.
-  enum class Notification : std::uint32_t { None, Arrived, ArrivedWhole, Over, Chunk, Taken };
-  struct PendingRequest {
-    std::size_t step = 0;
-    Notification news = Notification::None;
-    bool last = false;  // of its step on its queue pair
-    int listener = -1;  // of Over
-    WorkRequest request;
-  };
-  struct Queue {
-    std::deque<PendingRequest> waiting;
-    std::deque<PendingRequest> posted;
-    std::uint64_t numbers = 0;
-    int expected = 0;  // receives given to it so far
-  };
-  struct Progress {
-    std::size_t track = 0;
-    int lasts = 0;     // still to be acknowledged
-    int arrivals = 0;  // seen
-    bool over = false;
-    // Chunks of a ring. At its source: copied into it, written, acknowledged, taken at the other end; at its target:
-    // landed, taken.
-    std::int64_t filled = 0, written = 0, acknowledged = 0, taken = 0, landed = 0;
-    bool copying = false;
+  struct StepState {
+    std::size_t link = 0;           // index into the step's links: the one it uses
+    int unacknowledged_queues = 0;  // queue pairs whose last request is not acknowledged
+    int arrived_queues = 0;         // queue pairs whose last message has arrived
+    bool completed = false;
+    std::optional<ChunkRing> ring;
     StepSpan span;
   };
 
-  void expect_arrivals();
-  void step_ready(StepId id) { ready_.push_back(index(id)); }
+  void post_message_receives();
+  void on_step_ready(StepId id) { ready_.push_back(index(id)); }
   void start_ready();
   void start(std::size_t step);
   void copy_locally(std::size_t step);
   void send(std::size_t step);
-  void order_messages(std::size_t number, int queues, Notification news);
-  [[nodiscard]] std::optional<std::size_t> living_track(std::size_t step) const;
-  void tell(std::size_t step, int listener);
-  void put(LinkId link, int queue, PendingRequest order);
-  void pump(LinkId link, int number);
+  void enqueue_messages(std::size_t number, int queues, Notification notification);
+  [[nodiscard]] std::optional<std::size_t> usable_link(std::size_t step) const;
+  void notify(std::size_t step, int listener);
+
   bool poll();
-  void acknowledged(WorkCompletion const& done);
-  void completed(PendingRequest const& order);
-  void arrived(WorkCompletion const& done);
-  void landed(std::size_t step);
-  void over(std::size_t step);
-  bool turn_rings();
-  bool fill_ring(std::size_t number);
-  bool drain_ring(std::size_t number);
-  void failed(LinkId link, std::string const& problem);
+  void on_acknowledged(PendingRequest const& request);
+  void on_notification(WorkCompletion const& completion);
+  void complete(std::size_t step);
+
+  bool advance_rings();
+  bool advance_source_ring(std::size_t step);
+  bool advance_target_ring(std::size_t step);
+
+  void on_link_failure(LinkId link, std::string const& problem);
   void send_again(std::size_t number, std::string const& problem);
   [[nodiscard]] bool finished() const;
-  void check_patience(bool moved);
-  [[nodiscard]] std::string what_is_missing() const;
+  void check_for_stall(bool moved);
+  [[nodiscard]] std::string first_incomplete() const;
 
   [[nodiscard]] bool drives(std::size_t step) const { return layout_.steps[step].driver == rank_; }
   [[nodiscard]] bool receives(std::size_t step) const {
     return layout_.steps[step].target == rank_ && layout_.steps[step].driver != rank_;
   }
-  Queue& at(LinkId link, int queue) { return queues_[index(link)][static_cast<std::size_t>(queue)]; }
 
   NetworkPlan const& plan_;
   Layout const& layout_;
@@ -119,21 +92,20 @@ class NetworkRun {
   Group& group_;
   int rank_;
   Seconds stall_limit_;
+  RequestQueues queues_;
   std::optional<DagRunner> runner_;
   std::deque<std::size_t> ready_;
-  std::vector<Progress> progress_;
-  std::vector<std::vector<Queue>> queues_;  // by link
-  std::vector<std::size_t> rings_;          // steps whose chunks this process moves now
-  std::set<LinkId> dead_;
+  std::vector<StepState> states_;
+  std::vector<std::size_t> rings_;  // steps whose chunks this process moves now
   std::vector<std::string> faults_;
-  std::vector<WorkCompletion> done_;
+  std::vector<WorkCompletion> completions_;
   Seconds release_{0};
-  Seconds moved_{0};        // when something last did, as far as was looked
-  Seconds looked_{0};       // when the others and the user were last asked whether it goes on
-  bool has_moved_ = false;  // since then
-  int rounds_ = 0;          // in which nothing was done
-  int told_ = 0;            // that have not been acknowledged
-  int left_ = 0;            // steps that this process drives or receives and that are not over
+  Seconds last_moved_{0};    // when something last moved, as of the last check
+  Seconds last_checked_{0};  // when the other processes and the user were last asked
+  bool moved_since_check_ = false;
+  int idle_rounds_ = 0;
+  int unacknowledged_notifications_ = 0;
+  int incomplete_ = 0;  // steps that this process drives or receives
   int next_queue_ = 0;
 };
 

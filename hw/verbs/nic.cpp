@@ -16,13 +16,14 @@ namespace lanewise::hw {
 namespace fs = std::filesystem;
 namespace {
 
-struct Devices {
-  Devices() : list(ibv_get_device_list(&count)) {}
-  ~Devices() {
+// The list of RDMA devices.
+struct DeviceList {
+  DeviceList() : list(ibv_get_device_list(&count)) {}
+  ~DeviceList() {
     if (list != nullptr) ibv_free_device_list(list);
   }
-  Devices(Devices const&) = delete;
-  Devices& operator=(Devices const&) = delete;
+  DeviceList(DeviceList const&) = delete;
+  DeviceList& operator=(DeviceList const&) = delete;
   int count = 0;
   ibv_device** list;
 };
@@ -49,10 +50,10 @@ std::vector<std::string> interfaces(fs::path const& folder) {
   return names;
 }
 
-ibv_device* find(Devices const& devices, NetworkNic const& wanted) {
-  auto const first = [&](auto&& is_it) -> ibv_device* {
+ibv_device* find(DeviceList const& devices, NetworkNic const& wanted) {
+  auto const first = [&](auto&& matches) -> ibv_device* {
     for (int i = 0; i < devices.count; ++i)
-      if (is_it(devices.list[i])) return devices.list[i];
+      if (matches(devices.list[i])) return devices.list[i];
     return nullptr;
   };
   auto const folder = [](ibv_device* device) {
@@ -66,7 +67,7 @@ ibv_device* find(Devices const& devices, NetworkNic const& wanted) {
     auto const names = interfaces(folder(d));
     return std::find(names.begin(), names.end(), wanted.function) != names.end();
   });
-  // An interface of that name without a device is one that lost it, not one that another may stand for.
+  // An interface of that name exists but has no device (any more): another device must not stand for it.
   if (by_interface != nullptr || if_nametoindex(wanted.function.c_str()) != 0) return by_interface;
   if (wanted.soft && devices.count > 0) return devices.list[wanted.place % devices.count];
   return wanted.place < devices.count ? devices.list[wanted.place] : nullptr;
@@ -78,7 +79,7 @@ std::optional<std::uint32_t> wanted_type(bool ethernet, NetworkNic const& wanted
   return wanted.roce_v1 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2;
 }
 
-// An IPv4 address in a GID (::ffff:a.b.c.d) is routable as it is; link-local ones are of one subnet.
+// Whether a GID is an IPv4 address (::ffff:a.b.c.d), which is routable; link-local GIDs reach one subnet only.
 bool is_ipv4(ibv_gid const& gid) {
   static constexpr std::uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   return std::memcmp(gid.raw, kPrefix, sizeof kPrefix) == 0;
@@ -91,7 +92,7 @@ void verbs_failed(std::string const& where, char const* call, int code) {
 }
 
 Nic::Nic(NetworkNic const& wanted, int entries, Completion completion) {
-  Devices const devices;
+  DeviceList const devices;
   auto* const device = devices.list != nullptr ? find(devices, wanted) : nullptr;
   if (device == nullptr)
     throw MissingError(

@@ -1,5 +1,5 @@
 #pragma once
-// One of the plan's NICs on this node, opened: its port, its address, and the queue on which everything completes.
+// A NIC of the plan, opened on this node: its port, its address, and its completion queue.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,26 +10,27 @@
 
 namespace lanewise::hw {
 
-// Where a NIC's port can be reached: by LID (InfiniBand) or GID (RoCE, and InfiniBand across subnets).
+// The address of a NIC's port: its LID (InfiniBand) or its GID (RoCE, and InfiniBand across subnets).
 struct PortAddress {
   bool ethernet = true;
   std::uint16_t lid = 0;
   std::string gid;        // 32 hexadecimal digits
-  int mtu = IBV_MTU_256;  // as verbs count: 1 is 256 B, 5 is 4096 B
+  int mtu = IBV_MTU_256;  // an ibv_mtu: 1 is 256 B, 5 is 4096 B
   friend bool operator==(PortAddress const&, PortAddress const&) = default;
 };
 
-// What a device says of itself: of one queue pair, or of all of it.
+// A failure that a device reports by itself, of one queue pair or of the whole device.
 struct AsyncEvent {
-  std::string text;  // "port error"
-  std::optional<std::uint32_t> queue_pair;
+  std::string text;                         // "port error"
+  std::optional<std::uint32_t> queue_pair;  // its number; absent: the whole device
 };
 
 class Nic {
  public:
-  // Opens the device that the plan means: by PCI address, by name, by the name of its interface, and where the file
-  // says none of these, the node's how manieth; Soft-RoCE devices serve again where they are too few. Throws
-  // MissingError when there is none, or no port of it is up.
+  // Opens the device of a NIC of the plan: by PCI address, else by device name, else by the name of its network
+  // interface, else by its number in the node. Soft-RoCE devices serve several NICs where there are too few. `entries`:
+  // the wanted size of the completion queue. Throws MissingError when there is no such device, or none of its ports is
+  // up.
   Nic(NetworkNic const& wanted, int entries, Completion completion);
 
   [[nodiscard]] std::string const& text() const { return text_; }  // "node0/nic0 (rxe_nic0)"
@@ -42,13 +43,13 @@ class Nic {
   [[nodiscard]] std::uint8_t port() const { return port_; }
   [[nodiscard]] std::uint8_t gid_index() const { return gid_index_; }
 
-  // What came since it was last asked. Never waits.
+  // The failures reported since the last call. Never waits.
   [[nodiscard]] std::vector<AsyncEvent> async_events() const;
-  // Arms the interrupt of the next completion.
+  // Requests an interrupt for the next completion.
   void arm();
-  // Of the interrupt; negative with Completion::Polling.
+  // The descriptor to poll(2) for the interrupt; negative with Completion::Polling.
   [[nodiscard]] int descriptor() const { return channel_.get() != nullptr ? channel_.get()->fd : -1; }
-  // Takes an interrupt that came.
+  // Consumes an interrupt.
   void take_interrupt();
 
  private:
@@ -66,7 +67,7 @@ class Nic {
   std::uint8_t gid_index_ = 0;
 };
 
-// "lib: what failed: why" as an error that names the NIC.
+// Throws DeviceError "WHERE: CALL: reason of code".
 [[noreturn]] void verbs_failed(std::string const& where, char const* call, int code);
 
 }  // namespace lanewise::hw

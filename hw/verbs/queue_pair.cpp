@@ -11,10 +11,11 @@
 namespace lanewise::hw {
 namespace {
 
-// Messages up to this are copied into the request itself where the NIC can: it need not fetch them. What one cache line
-// of a request takes beside its header on common NICs; less is asked for where that is refused.
+// Messages up to this size are copied into the request itself, so the NIC need not fetch them. It is what fits beside
+// the header of a request on common NICs; where the NIC refuses it, half is tried, and so on.
 constexpr std::uint32_t kInlineBytes = 220;
-// First packets of reliable connections may have any number of 24 bits; one that is not 0 shows stale packets.
+// The first packet of a reliable connection may have any 24-bit number; one other than 0 lets stale packets be told
+// apart.
 constexpr std::uint32_t kFirstPacket = 0x10203;
 
 ibv_gid gid_of(std::string const& text) {
@@ -83,7 +84,7 @@ void QueuePair::connect(QueuePairAddress const& peer, RetryPolicy patience) {
     throw DeviceError(text(), EINVAL, "one end is InfiniBand and the other is Ethernet");
   ibv_qp_attr ready{};
   ready.qp_state = IBV_QPS_RTR;
-  // Two ports with different MTUs agree on the smaller.
+  // Ports with different MTUs use the smaller one.
   ready.path_mtu = static_cast<ibv_mtu>(std::min(nic_->address().mtu, peer.port.mtu));
   ready.dest_qp_num = peer.number;
   ready.rq_psn = peer.first_packet;

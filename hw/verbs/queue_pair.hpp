@@ -1,5 +1,5 @@
 #pragma once
-// A reliable connection between two NICs: made, addressed, brought up to send.
+// One end of a reliable connection between two NICs.
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,35 +9,35 @@
 
 namespace lanewise::hw {
 
-// How long a sender goes on without an answer.
+// How long a sender retries without an answer.
 struct RetryPolicy {
-  // 4.096 us x 2^timeout between attempts, which the NIC may stretch fourfold; InfiniBand Architecture Specification
-  // volume 1, 9.7.6.1.3. 15: 0.13 s, so a link that is gone is known after one to four seconds.
+  // 4.096 us x 2^timeout between attempts, which the NIC may stretch fourfold (InfiniBand Architecture Specification
+  // volume 1, 9.7.6.1.3). 15 means 0.13 s, so a lost link is known after one to four seconds.
   std::uint8_t timeout = 15;
-  std::uint8_t retries = 6;  // rxe takes 7 for ever, as of receivers (Linux drivers/infiniband/sw/rxe/rxe_comp.c)
-  std::uint8_t receiver_retries = 7;  // of a receiver that is not ready; 7: for ever, the run's own deadline ends it
-  std::uint8_t receiver_pause = 12;   // that a receiver asks for: 0.64 ms (the same, table 45)
+  std::uint8_t retries = 6;           // not 7, which rxe takes as endless (Linux drivers/infiniband/sw/rxe/rxe_comp.c)
+  std::uint8_t receiver_retries = 7;  // while the receiver is not ready; 7: endless, and the run's stall limit ends it
+  std::uint8_t receiver_pause = 12;   // the pause that a receiver asks for: 0.64 ms (same volume, table 45)
 };
 
-// What the other end must know.
+// What the other end must know to connect.
 struct QueuePairAddress {
   PortAddress port;
   std::uint32_t number = 0;
-  std::uint32_t first_packet = 0;  // its sequence number
-  int reads = 1;                   // RDMA reads that it answers at once
+  std::uint32_t first_packet = 0;  // sequence number of the first packet
+  int reads = 1;                   // RDMA reads that it answers at a time
 };
 void to_json(nlohmann::json& json, QueuePairAddress const& address);
 void from_json(nlohmann::json const& json, QueuePairAddress& address);
 
 class QueuePair {
  public:
-  // In the state INIT: it can be given receives. Throws DeviceError.
+  // Creates it in the state INIT, in which receives can be posted. Throws DeviceError.
   QueuePair(Nic const& nic, QueueDepth depth);
 
   [[nodiscard]] QueuePairAddress address() const;
-  // INIT to RTR to RTS.
+  // Goes from INIT through RTR to RTS. Throws DeviceError.
   void connect(QueuePairAddress const& peer, RetryPolicy patience);
-  // To the state ERR: everything outstanding comes back flushed.
+  // Goes to the state ERR: everything outstanding completes with a failure.
   void abort() const;
 
   [[nodiscard]] std::uint32_t number() const { return handle_.get()->qp_num; }

@@ -30,7 +30,7 @@ Memory& MemoryPool::take(NetworkMemory const& where, Bytes bytes) {
   auto const is_taken = [&](Piece const& piece) {
     return std::find(taken_.begin(), taken_.end(), piece.memory.get()) != taken_.end();
   };
-  // The name is of the plan; memory is the same wherever it is called what.
+  // Names differ between plans, so they do not count.
   auto const fits = [&](Piece const& piece) {
     return piece.where.numa == where.numa && piece.where.gpu == where.gpu && piece.where.bdf == where.bdf &&
            piece.bytes == bytes && !is_taken(piece);

@@ -1,5 +1,5 @@
 #pragma once
-// Memory for steps and what it is registered with: both cost far more than a transfer, so both are kept from run to
+// Memory for steps and its registrations with NICs. Both cost far more than a transfer, so they are kept from run to
 // run.
 #include <map>
 #include <memory>
@@ -10,13 +10,14 @@
 
 namespace lanewise::hw {
 
+// Memory for the ends of steps, used again by later plans.
 class MemoryPool {
  public:
   explicit MemoryPool(MakeGpuMemory make_gpu_memory) : make_gpu_memory_(make_gpu_memory) {}
 
-  // Memory there of at least that many bytes that nobody has taken since give_all_back().
+  // Memory of `bytes` bytes at that place that was not taken since release_all().
   Memory& take(NetworkMemory const& where, Bytes bytes);
-  void give_all_back() { taken_.clear(); }
+  void release_all() { taken_.clear(); }
 
  private:
   struct Piece {
@@ -29,11 +30,11 @@ class MemoryPool {
   std::vector<Memory const*> taken_;
 };
 
-// What NICs have registered. Regions must be gone before their memory and their NIC.
+// Memory regions registered with NICs. Must be destroyed before their memory and their NICs.
 class RegionCache {
  public:
-  // The region of that memory with a NIC, registered when first asked for: GPU memory by dma-buf where there is one,
-  // else by its address (peermem). Throws DeviceError saying what to raise where the system refuses.
+  // The region of that memory with a NIC, registered at the first call: GPU memory by its dma-buf where it has one,
+  // else by its address (peermem). Throws DeviceError, with advice where the limit of locked memory is the reason.
   ibv_mr const& region(Nic const& nic, Memory const& memory, Bytes bytes);
 
  private:

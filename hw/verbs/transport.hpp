@@ -1,5 +1,5 @@
 #pragma once
-// The seam between the protocol of a run and the NICs that carry it: verbs, and a fake in tests.
+// The interface between the protocol of a run and the NICs that carry it: verbs, and a fake in tests.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace lanewise::hw {
 
-// One request to a queue pair. Without a local address it carries nothing but its immediate.
+// One request to a queue pair. Without a local address it only carries its immediate.
 struct WorkRequest {
   Verb verb = Verb::Write;
   std::byte* local = nullptr;
@@ -19,21 +19,21 @@ struct WorkRequest {
   std::uint32_t remote_key = 0;
   std::uint32_t bytes = 0;
   std::optional<std::uint32_t> immediate;  // that the other end receives with the last byte
-  bool signalled = false;                  // it completes; the others before it are done then too
+  bool signalled = false;                  // it completes, which acknowledges the requests before it too
   std::uint64_t number = 0;                // comes back with its completion
 };
 
-// Something that completed: a signalled request, or an arrival with an immediate (or a failure of either).
+// A signalled request that has ended, or an arrival with an immediate, or a failure of either.
 struct WorkCompletion {
   LinkId link{};
   int queue = 0;
   bool arrival = false;
   std::uint64_t number = 0;     // of the request
   std::uint32_t immediate = 0;  // of the arrival
-  std::string problem;          // empty: it went well
+  std::string problem;          // empty: success
 };
 
-// How many requests, and how many receives, a queue pair holds.
+// How many requests and how many receives a queue pair holds.
 struct QueueDepth {
   int send = 128;
   int receive = 512;
@@ -46,19 +46,20 @@ class MessageTransport {
   MessageTransport& operator=(MessageTransport const&) = delete;
   virtual ~MessageTransport() = default;
 
-  // Queue pairs of a link; 0 where it is not of this process, or is not there at one of its ends.
+  // Queue pairs of a link; 0 where this process has no end of it, or one of its ends has no NIC.
   [[nodiscard]] virtual int queues(LinkId link) const = 0;
   [[nodiscard]] virtual QueueDepth depth(LinkId link) const = 0;
-  // Throw DeviceError.
+  // Posts a request. Throws DeviceError, as post_receive does.
   virtual void post(LinkId link, int queue, WorkRequest const& request) = 0;
-  // A message will come: its bytes go there.
+  // Posts a receive: the bytes of the next message go to `local`.
   virtual void post_receive(LinkId link, int queue, std::byte* local, std::uint32_t key, std::uint32_t bytes) = 0;
+  // Appends what has completed. Never waits.
   virtual void poll(std::vector<WorkCompletion>& done) = 0;
-  // Nothing was done: sleeps until there is something, but not long; or not at all where completions are polled.
+  // Sleeps until something completes, at most for about a millisecond; returns at once where completions are polled.
   virtual void wait_briefly() = 0;
-  // Links that the NICs themselves report as lost, with what they say; each once.
+  // Links that the NICs report as lost since the last call, with their reason.
   virtual std::vector<std::pair<LinkId, std::string>> lost_links() = 0;
-  // Everything outstanding comes back as failed.
+  // Ends a link: everything outstanding completes as failed.
   virtual void abort(LinkId link) = 0;
   // "node0/nic0 (mlx5_0), queue pair 17"
   [[nodiscard]] virtual std::string text(LinkId link, int queue) const = 0;

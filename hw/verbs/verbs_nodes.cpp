@@ -1,4 +1,4 @@
-// The processes of a plan over the network: the first is asked to run plans, the others serve it.
+// The processes of a plan over the network: the first runs plans, the others serve it.
 #include "hw/verbs/verbs_nodes.hpp"
 
 #include <fmt/format.h>
@@ -14,20 +14,20 @@
 namespace lanewise::hw {
 namespace {
 
-// What the first says instead of a plan when there is none to come.
+// What the first process broadcasts instead of a plan when there are no more.
 constexpr char const* kEnd = "end";
 
 std::string joined(std::vector<std::string> const& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
 
 class VerbsExecutor : public Executor {
  public:
-  VerbsExecutor(Model const& model, Repetition repetition, Completion completion, Group& group, NetworkProcess& side)
-      : model_(model), repetition_(repetition), completion_(completion), group_(group), side_(side) {}
+  VerbsExecutor(Model const& model, Repetition repetition, Completion completion, Group& group, NetworkProcess& process)
+      : model_(model), repetition_(repetition), completion_(completion), group_(group), process_(process) {}
 
   Trace run(Plan const& plan) override {
-    auto const wire = make_network_plan(plan, model_, repetition_, completion_);
-    group_.broadcast(to_text(wire));
-    auto const result = side_.run(wire);
+    auto const network_plan = make_network_plan(plan, model_, repetition_, completion_);
+    group_.broadcast(to_text(network_plan));
+    auto const result = process_.run(network_plan);
     Trace trace;
     trace.mode = "hw";
     trace.machine = plan.machine;
@@ -69,19 +69,19 @@ class VerbsExecutor : public Executor {
   Repetition repetition_;
   Completion completion_;
   Group& group_;
-  NetworkProcess& side_;
+  NetworkProcess& process_;
 };
 
 class VerbsNodes : public Nodes {
  public:
   VerbsNodes(std::unique_ptr<Group> group, MakeGpuMemory make_gpu_memory, Completion completion)
-      : group_(std::move(group)), side_(*group_, make_gpu_memory), completion_(completion) {}
+      : group_(std::move(group)), process_(*group_, make_gpu_memory), completion_(completion) {}
   VerbsNodes(VerbsNodes const&) = delete;
   VerbsNodes& operator=(VerbsNodes const&) = delete;
   ~VerbsNodes() override {
     try {
       if (is_first()) group_->broadcast(kEnd);
-    } catch (std::exception const&) {  // the launcher ends the others
+    } catch (std::exception const&) {  // the launcher ends the other processes
     }
   }
 
@@ -94,22 +94,22 @@ class VerbsNodes : public Nodes {
       auto const text = group_->broadcast({});
       if (text == kEnd) return;
       try {
-        side_.run(network_plan_from_text(text));
+        process_.run(network_plan_from_text(text));
       } catch (Interrupted const&) {
         throw;
-      } catch (Error const&) {  // the first has heard of it too, and says it
+      } catch (Error const&) {  // the first process has the same error and reports it
       }
     }
   }
 
   std::unique_ptr<Executor> make_executor(Model const& model, Repetition repetition) override {
     ranks_of_nodes(group_->hosts(), model.machine().hosts.size());
-    return std::make_unique<VerbsExecutor>(model, repetition, completion_, *group_, side_);
+    return std::make_unique<VerbsExecutor>(model, repetition, completion_, *group_, process_);
   }
 
  private:
   std::unique_ptr<Group> group_;
-  NetworkProcess side_;
+  NetworkProcess process_;
   Completion completion_;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// What liblanewise_verbs.so offers.
+// The entry point of liblanewise_verbs.so.
 #include "hw/memory/memory.hpp"
 #include "hw/network_options.hpp"
 #include "hw/nodes/group.hpp"
 #include "hw/nodes/nodes.hpp"
 
-// Owns the group.
+// Takes ownership of the group.
 extern "C" lanewise::hw::Nodes* lanewise_make_verbs_nodes(lanewise::hw::Group* group,
                                                           lanewise::hw::MakeGpuMemory make_gpu_memory,
                                                           lanewise::hw::Completion completion);

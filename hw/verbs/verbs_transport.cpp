@@ -13,12 +13,12 @@
 namespace lanewise::hw {
 namespace {
 
-// How long a rest may be: the other processes and the user are looked after between two.
-constexpr int kRestMilliseconds = 1;
-// Completions taken at once.
+// wait_briefly() sleeps no longer than this, because the run checks the other processes and the user in between.
+constexpr int kMaxWaitMilliseconds = 1;
+// Completions taken from a NIC by one call.
 constexpr int kBatch = 32;
 
-// What usually is the matter.
+// The usual reason.
 std::string hint_of(ibv_wc_status status) {
   switch (status) {
     case IBV_WC_RETRY_EXC_ERR:
@@ -50,14 +50,14 @@ VerbsTransport::VerbsTransport(Layout const& layout, int rank, std::vector<Nic*>
   }
   in_use_.assign(in_use.begin(), in_use.end());
   for (auto* nic : in_use_) nic->arm();
-  std::vector<WorkCompletion> stale;  // of queue pairs of an earlier run
+  std::vector<WorkCompletion> stale;  // completions of an earlier run's queue pairs
   do {
     stale.clear();
     poll(stale);
   } while (!stale.empty());
 }
 
-// By link the addresses of its queue pairs; none where this process has no end of it.
+// By link: the addresses of its queue pairs, none where this process has no end of it.
 std::string VerbsTransport::addresses() const {
   auto json = nlohmann::json::array();
   for (auto const& link : links_) {
@@ -141,7 +141,7 @@ void VerbsTransport::poll(std::vector<WorkCompletion>& done) {
         one.problem = fmt::format("{} (status {}){}", ibv_wc_status_str(completion.status),
                                   static_cast<int>(completion.status), hint_of(completion.status));
       } else if ((completion.opcode & IBV_WC_RECV) != 0) {
-        if ((completion.wc_flags & IBV_WC_WITH_IMM) == 0) continue;  // a message that another follows
+        if ((completion.wc_flags & IBV_WC_WITH_IMM) == 0) continue;  // not the last message
         one.arrival = true;
         one.immediate = be32toh(completion.imm_data);
       }
@@ -154,11 +154,11 @@ void VerbsTransport::wait_briefly() {
   if (completion_ == Completion::Polling) return;
   std::vector<pollfd> interrupts;
   for (auto* nic : in_use_) interrupts.push_back({nic->descriptor(), POLLIN, 0});
-  if (::poll(interrupts.data(), interrupts.size(), kRestMilliseconds) <= 0) return;
+  if (::poll(interrupts.data(), interrupts.size(), kMaxWaitMilliseconds) <= 0) return;
   for (std::size_t i = 0; i < in_use_.size(); ++i) {
     if (interrupts[i].revents == 0) continue;
     in_use_[i]->take_interrupt();
-    in_use_[i]->arm();  // what comes between this and the next poll is found by that poll
+    in_use_[i]->arm();  // the next poll finds what arrives in between
   }
 }
 

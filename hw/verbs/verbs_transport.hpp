@@ -1,5 +1,5 @@
 #pragma once
-// The links of a plan on real queue pairs.
+// Carries the links of a plan by queue pairs of real NICs.
 #include <map>
 #include <string>
 #include <vector>
@@ -11,10 +11,11 @@ namespace lanewise::hw {
 
 class VerbsTransport : public MessageTransport {
  public:
-  // `nics`: by their number in the plan, those of this process; nullptr: of others, or not there. Throws DeviceError.
+  // `nics`: by NIC of the plan; nullptr where it belongs to another process or is missing. Throws DeviceError.
   VerbsTransport(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
                  RetryPolicy patience = {});
-  // What the other processes must know, and what they say, by rank. Nothing can be posted before. Throws DeviceError.
+  // The addresses of this process's queue pairs, for all others; and connect() takes those of all processes, by rank.
+  // It must be called before anything is posted. Throws DeviceError.
   [[nodiscard]] std::string addresses() const;
   void connect(std::vector<std::string> const& addresses);
 
@@ -30,7 +31,7 @@ class VerbsTransport : public MessageTransport {
 
  private:
   struct Link {
-    Nic* nic = nullptr;  // this process's end
+    Nic* nic = nullptr;  // of this process's end
     std::vector<QueuePair> pairs;
   };
   struct Place {
@@ -45,7 +46,7 @@ class VerbsTransport : public MessageTransport {
   int rank_;
   std::vector<Link> links_;
   std::vector<Nic*> in_use_;
-  std::map<std::pair<Nic const*, std::uint32_t>, Place> places_;  // of queue pairs by number
+  std::map<std::pair<Nic const*, std::uint32_t>, Place> places_;  // by NIC and number of the queue pair
   Completion completion_;
   RetryPolicy patience_;
 };

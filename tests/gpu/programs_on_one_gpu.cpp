@@ -15,9 +15,9 @@
 #include "core/planner/search/set_planner.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
+#include "hw/cuda/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
-#include "hw/cuda/runs/start.hpp"
 
 namespace {
 
@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    set_environment();
+    set_cuda_environment();
     if (auto const found = count_devices(); found.count == 0) {
       fmt::print("{}\n", found.reason);
       return 77;

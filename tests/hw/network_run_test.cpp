@@ -161,7 +161,7 @@ class Rig {
       auto* const local = laid.source == rank ? from : to;
       auto* const remote = laid.source == rank ? to : from;
       for (std::size_t k = 0; k < laid.links.size(); ++k)
-        parts[i].tracks.push_back({local, 1, reinterpret_cast<std::uint64_t>(remote), 1});
+        parts[i].endpoints.push_back({local, 1, reinterpret_cast<std::uint64_t>(remote), 1});
     }
     return parts;
   }

@@ -172,17 +172,16 @@ class HostRun {
   std::vector<HostKernel> kernels_;
 };
 
-// Line programs, thread by thread: whichever goes on first.
-class HostLines {
+// LL programs, thread by thread in random order.
+class HostLLRun {
  public:
-  HostLines(Plan const& plan, LLPrograms const& programs) : memory_(plan) {
+  HostLLRun(Plan const& plan, LLPrograms const& programs) : memory_(plan) {
     LLAddresses where{memory_.addresses(), {}};
-    for (auto const bytes : programs.lines) {
-      lines_.emplace_back(static_cast<std::size_t>(bytes.value()) / 4);
-      where.lines.push_back(reinterpret_cast<std::uint64_t>(lines_.back().data()));
+    for (auto const bytes : programs.ll_bytes) {
+      ll_memory_.emplace_back(static_cast<std::size_t>(bytes.value()) / 4);
+      where.ll_memory.push_back(reinterpret_cast<std::uint64_t>(ll_memory_.back().data()));
     }
-    for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu)
-      programs_.push_back(packed(programs, plan, gpu, where));
+    for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu) programs_.push_back(pack(programs, plan, gpu, where));
   }
 
   // What is wrong after a run; empty: nothing.
@@ -224,26 +223,26 @@ class HostLines {
     std::uint32_t sum[2] = {};
     for (std::uint32_t k = 0; k < task.inputs; ++k) {
       auto const at = thread.program->address[task.first_input + k];
-      bool const line = (at & kLLAddress) != 0;
-      auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~kLLAddress) + i * (line ? 4 : 2);
-      if (line && words[1] != epoch) return false;
+      bool const is_ll = (at & kLLAddressBit) != 0;
+      auto const* const words = reinterpret_cast<std::uint32_t const*>(at & ~kLLAddressBit) + i * (is_ll ? 4 : 2);
+      if (is_ll && words[1] != epoch) return false;
       sum[0] += words[0];
-      sum[1] += words[line ? 2 : 1];
+      sum[1] += words[is_ll ? 2 : 1];
     }
     for (std::uint32_t k = 0; k < task.outputs; ++k) {
       auto const at = thread.program->address[task.first_output + k];
-      bool const line = (at & kLLAddress) != 0;
-      auto* const words = reinterpret_cast<std::uint32_t*>(at & ~kLLAddress) + i * (line ? 4 : 2);
+      bool const is_ll = (at & kLLAddressBit) != 0;
+      auto* const words = reinterpret_cast<std::uint32_t*>(at & ~kLLAddressBit) + i * (is_ll ? 4 : 2);
       words[0] = sum[0];
-      words[line ? 2 : 1] = sum[1];
-      if (line) words[1] = epoch;
+      words[is_ll ? 2 : 1] = sum[1];
+      if (is_ll) words[1] = epoch;
     }
     ++thread.done;
     return true;
   }
 
   HostMemory memory_;
-  std::vector<std::vector<std::uint32_t>> lines_;
+  std::vector<std::vector<std::uint32_t>> ll_memory_;
   std::vector<LLProgram> programs_;
 };
 
@@ -277,7 +276,7 @@ TEST_P(Programs, OfLinesGiveItToo) {
         auto const programs = ll_programs(plan, model.machine(), kMaxBlocks);
         if (!programs) continue;
         ++found;
-        HostLines run(plan, *programs);
+        HostLLRun run(plan, *programs);
         for (std::uint32_t epoch = 1; epoch <= 3; ++epoch)
           EXPECT_EQ(run.fault(epoch, random), "") << to_string(plan.collective->algorithm) << " among " << count;
       }

@@ -10,7 +10,7 @@
 
 #include "core/io/error.hpp"
 
-namespace lanewise::emulator {
+namespace lanewise {
 namespace {
 
 using namespace std::chrono_literals;
@@ -75,4 +75,4 @@ TEST(Child, DiesWhenItsOwnerIsKilled) {
 }
 
 }  // namespace
-}  // namespace lanewise::emulator
+}  // namespace lanewise

@@ -1,4 +1,4 @@
-// What buffers hold that several contribute to: patterns and their sums.
+// Fills and checks buffers to which several participants contribute: patterns and their sums.
 #include "hw/cuda/kernels/device_code.cuh"
 #include "hw/memory/pattern.hpp"
 

@@ -4,8 +4,8 @@
 namespace lanewise::hw {
 namespace {
 
-// Vectors in flight a thread: enough loads to cover the round trip of a remote memory (about 2 us at 450 GB/s is 0.9
-// MB, 132 x 2 blocks x 512 threads x 16 B x 4 are 8.6 MB) without spilling registers.
+// Vectors in flight per thread: enough loads to cover the round trip to a remote memory without spilling registers.
+// About 2 us at 450 GB/s need 0.9 MB in flight; 132 x 2 blocks x 512 threads x 16 B x 4 are 8.6 MB.
 constexpr int kUnroll = 4;
 
 __global__ void __launch_bounds__(kThreads)

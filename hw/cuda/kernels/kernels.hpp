@@ -1,6 +1,6 @@
 #pragma once
-// Everything that runs on SMs: copies by loads and stores, atomics, the release gate, and the check of what arrived.
-// Pointers are device addresses or pinned host memory; all calls are enqueued on a stream of the current device.
+// Kernels: copies by loads and stores, atomics, the release gate, and the check of what arrived. Pointers are device
+// addresses or pinned host memory; all calls enqueue on a stream of the current device.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -9,38 +9,39 @@
 
 namespace lanewise::hw {
 
-// How many multiprocessors a kernel may use, and how many blocks on each: by default 2,048 threads, all that one holds.
+// How many multiprocessors a kernel may use, and how many blocks of 512 threads on each. By default 2,048 threads, all
+// that a multiprocessor holds.
 struct KernelShape {
   int multiprocessors = 1;
   int blocks_each = 4;
 };
 
-// target[i] = source[i], in 16-byte vectors; whichever of the two is remote is what the links carry.
+// target[i] = source[i], in 16-byte vectors.
 void launch_copy(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream);
 // target[i] += source[i] in 32-bit words, whole vectors at a time; either may be another GPU's.
 void launch_add(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream);
-// Does nothing for that long on the GPU's own clock, on a block of every multiprocessor.
+// Keeps a block of every multiprocessor busy for that long on the GPU's own clock.
 void launch_occupy(std::uint64_t nanoseconds, KernelShape shape, cudaStream_t stream);
-// Adds the source's 32-bit words to the target's by atomics; `bytes` rounded up to whole words must be allocated.
+// Adds the source's 32-bit words to the target's by atomics. Memory must reach up to the next whole word.
 void launch_atomic_add(void* target, void const* source, std::uint64_t bytes, KernelShape shape, cudaStream_t stream);
-// Loads every byte and drops it: each page is faulted in by this device.
+// Loads every byte and drops it, so that this device faults in every page.
 void launch_touch(void const* memory, std::uint64_t bytes, std::uint32_t* sink, KernelShape shape, cudaStream_t stream);
 
 void launch_fill(void* memory, std::uint64_t bytes, std::uint64_t seed, KernelShape shape, cudaStream_t stream);
-// *first becomes the least offset of a byte that is not the pattern's; it must hold ~0 before.
+// Sets *first to the offset of the first byte that differs from the pattern; *first must be ~0 before.
 void launch_compare(void const* memory, std::uint64_t bytes, std::uint64_t seed, unsigned long long* first,
                     KernelShape shape, cudaStream_t stream);
 
 void launch_fill_sum(void* memory, std::uint64_t bytes, Contribution contribution, KernelShape shape,
                      cudaStream_t stream);
-// The same for what several contribute to; `offset` is added to what *first becomes.
+// The same for a sum of several participants' patterns; `offset` is added to the offset in *first.
 void launch_compare_sum(void const* memory, std::uint64_t bytes, Contribution contribution, std::uint64_t offset,
                         unsigned long long* first, KernelShape shape, cudaStream_t stream);
 
-// Holds the stream until *flag (pinned host memory) has reached `epoch`. Gives up after `limit_ns`, so that a host that
-// died frees the device.
+// Holds the stream until *flag (pinned host memory) has reached `epoch`. Gives up after `limit_ns`, so that the device
+// does not hang when the host has died.
 void launch_gate(std::uint32_t const* flag, std::uint32_t epoch, std::uint64_t limit_ns, cudaStream_t stream);
-// Writes `epoch` to *flag (pinned host memory), seen by the host.
+// Writes `epoch` to *flag (pinned host memory), visible to the host.
 void launch_signal(std::uint32_t* flag, std::uint32_t epoch, cudaStream_t stream);
 
 }  // namespace lanewise::hw

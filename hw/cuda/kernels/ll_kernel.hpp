@@ -1,5 +1,5 @@
 #pragma once
-// Starts a GPU's line program; what that is stands in hw/program.
+// Starts a GPU's LL program (hw/program/ll_program.hpp).
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace lanewise::hw {
 
 struct LLArguments {
   LLProgram program;
-  std::uint32_t epoch = 0;  // of this run; memory of lines holds those of earlier ones
+  std::uint32_t epoch = 0;  // the number of this run; LL memory still holds earlier ones
   KernelClock clock;
 };
 static_assert(sizeof(LLArguments) <= 4096);
 
-// Of the line kernel, that one GPU holds at a time.
+// How many blocks of the LL kernel one GPU holds at a time.
 std::uint32_t max_resident_ll_blocks(KernelShape shape);
-// At most that many blocks, or they may wait for ones that never start.
+// `blocks` must not exceed that number: otherwise blocks may wait for others that never start.
 void launch_ll(LLArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
 
 }  // namespace lanewise::hw

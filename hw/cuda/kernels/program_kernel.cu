@@ -1,11 +1,11 @@
-// One GPU's program: every block goes through the tasks in their order and does its share of those it takes part in.
+// One GPU's program: every block goes through the tasks in order and does its slice of those that it takes part in.
 #include "hw/cuda/kernels/device_code.cuh"
 #include "hw/cuda/kernels/program_kernel.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-constexpr int kResidentBlocks = 2;  // a multiprocessor: leaves each thread 64 registers for what is in flight
+constexpr int kResidentBlocks = 2;  // per multiprocessor: leaves each thread 64 registers for loads in flight
 
 struct Program {
   ProgramHeader const* header;
@@ -21,8 +21,8 @@ __device__ Program program_in(void const* image) {
   return {header, tasks, addresses, reinterpret_cast<std::uint32_t const*>(addresses + header->addresses)};
 }
 
-// All that this thread saw before (its own writes, others' that it learnt of at a barrier) is seen by whoever then
-// sees the flag.
+// Everything that this thread has seen so far (its own writes, and others' before a barrier) becomes visible to whoever
+// sees the flag set afterwards.
 __device__ void publish() { __threadfence_system(); }
 __device__ void set_flag(std::uint64_t flag, std::uint32_t epoch) {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(flag), "r"(epoch) : "memory");
@@ -46,7 +46,7 @@ __device__ bool reached(std::uint32_t const* flag, ProgramArguments const& argum
   return true;
 }
 
-// Whether all of these flags came to this run's epoch in time. Each thread waits for one, and all for all.
+// Waits for all of these flags, one thread for each flag. False when one did not reach this run's epoch in time.
 __device__ bool wait_for(std::uint32_t const* numbers, std::uint32_t count, ProgramArguments const& arguments) {
   bool in_time = true;
   for (auto i = threadIdx.x; i < count; i += blockDim.x)
@@ -55,15 +55,15 @@ __device__ bool wait_for(std::uint32_t const* numbers, std::uint32_t count, Prog
 }
 
 __device__ void do_slice(PackedTask const& task, std::uint64_t const* sources) {
-  WorkSlice const share{(blockIdx.x - task.first_block) * blockDim.x + threadIdx.x, task.blocks * blockDim.x};
+  WorkSlice const slice{(blockIdx.x - task.first_block) * blockDim.x + threadIdx.x, task.blocks * blockDim.x};
   auto* const target = reinterpret_cast<void*>(task.target);
   if (task.sources.count == 1)
-    copy_slice(target, reinterpret_cast<void const*>(sources[0]), task.bytes, share);
+    copy_slice(target, reinterpret_cast<void const*>(sources[0]), task.bytes, slice);
   else
-    add_slice(target, sources, task.sources.count, task.bytes, share);
+    add_slice(target, sources, task.sources.count, task.bytes, slice);
 }
 
-// The last block of a task to get here tells all who wait for it.
+// The last block of a task to get here sets the flags of all GPUs that wait for the task.
 __device__ void end_task(PackedTask const& task, std::uint64_t const* signals, ProgramArguments const& arguments) {
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     program_kernel(__grid_constant__ ProgramArguments const arguments) {
   extern __shared__ ulonglong2 image[];
   if (thread_index() == 0) arguments.clock.kernel[0] = global_time();
-  // What came before on this GPU is done, or this kernel would not run: others may touch its memory from now on.
+  // Earlier work on this GPU has ended, or this kernel would not run: other GPUs may touch its memory from now on.
   if (blockIdx.x == 0 && threadIdx.x < arguments.arrivals) {
     publish();
     set_flag(arguments.arrival[threadIdx.x], arguments.epoch);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads, kResidentBlocks)
     do_slice(task, program.addresses + task.sources.first);
     end_task(task, program.addresses + task.signals.first, arguments);
   }
-  // Others are still in this GPU's memory until they say so.
+  // The kernel ends only when other GPUs have left this GPU's memory.
   auto const leaves = program.header->leaves;
   if (blockIdx.x != 0) return;
   if (!wait_for(program.flags + leaves.first, leaves.count, arguments)) *arguments.clock.failed = 1;

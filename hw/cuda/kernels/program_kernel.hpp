@@ -1,5 +1,5 @@
 #pragma once
-// Starts a GPU's program; what a program is stands in hw/program.
+// Starts a GPU's program (hw/program/device_program.hpp).
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace lanewise::hw {
 struct ProgramArguments {
   ulonglong2 const* image = nullptr;
   std::uint32_t image_bytes = 0;
-  std::uint32_t epoch = 0;            // of this run; no two in a row have the same
+  std::uint32_t epoch = 0;            // the number of this run; differs from the one before
   std::uint32_t* flags = nullptr;     // this GPU's
   std::uint32_t* counters = nullptr;  // one for each task, 0 between runs
   KernelClock clock;
@@ -21,9 +21,9 @@ struct ProgramArguments {
   std::uint64_t arrival[kMaxProgramGpus] = {};
 };
 
-// Of the program kernel, that one GPU holds at a time.
+// How many blocks of the program kernel one GPU holds at a time.
 std::uint32_t max_resident_program_blocks(KernelShape shape);
-// At most that many blocks, or they may wait for ones that never start.
+// `blocks` must not exceed that number: otherwise blocks may wait for others that never start.
 void launch_program(ProgramArguments const& arguments, std::uint32_t blocks, cudaStream_t stream);
 
 }  // namespace lanewise::hw

@@ -27,7 +27,7 @@ std::variant<DeviceMemory, HostMemory, void*> allocate(Devices const& devices, P
 
 }  // namespace
 
-DeviceBuffer::Buffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near)
+DeviceBuffer::DeviceBuffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near)
     : bytes_(bytes),
       pages_(pages),
       device_(std::holds_alternative<PciId>(place) ? devices.of(place) : near),

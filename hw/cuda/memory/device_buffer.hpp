@@ -1,5 +1,5 @@
 #pragma once
-// Memory at a place that carries the pattern of a transfer, and says where it does not.
+// Memory of a step at a place of the machine. It is filled with a pattern and checked against it.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace lanewise::hw {
 
-inline constexpr auto kNoMismatch = ~std::uint64_t{0};  // the first wrong byte where there is none
+inline constexpr auto kNoMismatch = ~std::uint64_t{0};  // the offset of the first wrong byte where there is none
 inline std::uint64_t length(Bytes bytes) { return static_cast<std::uint64_t>(bytes.value()); }
 
 enum class Pages : std::uint8_t { Device, Pinned, Pageable, Managed };
@@ -22,23 +22,24 @@ class DeviceBuffer {
   using Memory = std::variant<DeviceMemory, HostMemory, Window>;
 
  public:
-  // Of `bytes` at `place`; `near` is the device that fills and checks host memory.
+  // Allocates `bytes` at `place`. `near` is the device that fills and checks host memory. Throws DeviceError when there
+  // is no memory left.
   DeviceBuffer(Devices const& devices, Place const& place, Bytes bytes, Pages pages, Device near);
 
-  // A part of a buffer that outlives it; it gives nothing back.
+  // A part of this buffer, which must outlive it.
   [[nodiscard]] DeviceBuffer window(Bytes offset, Bytes bytes) const;
 
   [[nodiscard]] void* data() const;
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] Pages pages() const { return pages_; }
-  // The device that it is on; of host memory the one that fills and checks it.
+  // The device that the memory is on; for host memory the one that fills and checks it.
   [[nodiscard]] Device device() const { return device_; }
   [[nodiscard]] KernelShape shape() const { return shape_; }
 
-  // All of these return when it is done.
+  // These return when the work is done.
   void fill(std::uint64_t seed);
   void clear();  // zeros
-  // Where it differs from what fill(seed) leaves; checked by the device, where that can reach it.
+  // The first byte that differs from what fill(seed) writes. The device checks it; the host checks pageable memory.
   [[nodiscard]] std::optional<Mismatch> mismatch(std::uint64_t seed) const;
 
  private:

@@ -1,4 +1,4 @@
-// GPU memory for NICs: exported as a dma-buf where the driver does that, else reached by its address (peermem).
+// GPU memory for NICs: exported as a dma-buf where the driver supports that, else registered by its address (peermem).
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -34,11 +34,11 @@ class GpuMemory : public Memory {
   GpuMemory(Device device, Bytes bytes)
       : device_(device),
         bytes_(static_cast<std::uint64_t>(bytes.value())),
-        length_(whole_pages(bytes)),  // that is what a dma-buf covers
+        length_(whole_pages(bytes)),  // a dma-buf covers whole pages
         memory_(allocate_on(device, Bytes(static_cast<std::int64_t>(length_)))),
         stream_(make_stream(device)) {
     LANEWISE_CUDA(cudaDeviceGetAttribute(&shape_.multiprocessors, cudaDevAttrMultiProcessorCount, ordinal(device)));
-    export_it();
+    export_dma_buf();
   }
   GpuMemory(GpuMemory const&) = delete;
   GpuMemory& operator=(GpuMemory const&) = delete;
@@ -82,7 +82,7 @@ class GpuMemory : public Memory {
   [[nodiscard]] bool copied() const override {
     auto const state = cudaStreamQuery(stream_.get());
     if (state == cudaErrorNotReady) {
-      cudaGetLastError();  // that is no error to remember
+      cudaGetLastError();  // clears 'not ready', which is no error
       return false;
     }
     check_cuda(state, "cudaStreamQuery");
@@ -90,8 +90,8 @@ class GpuMemory : public Memory {
   }
 
  private:
-  // Where the driver, the kernel or the GPU has no dma-buf, NICs are given the address.
-  void export_it() {
+  // Without a dma-buf (of driver, kernel or GPU), NICs register the address.
+  void export_dma_buf() {
     int can = 0;
     if (cudaDeviceGetAttribute(&can, cudaDevAttrGPUDirectRDMASupported, ordinal(device_)) != cudaSuccess)
       cudaGetLastError();

@@ -1,5 +1,5 @@
 #pragma once
-// A word that devices and the host both see, by which they wait for one another.
+// Words that devices and the host both see, by which they wait for one another.
 #include <atomic>
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace lanewise::hw {
 
-// `count` words in one pinned page; each starts at 0.
+// `count` words in pinned memory; each starts at 0.
 class HostFlags {
  public:
   explicit HostFlags(std::size_t count)
@@ -24,7 +24,7 @@ class HostFlags {
   }
 
  private:
-  static constexpr std::size_t kSpacing = 128;  // two cache lines: no two are fetched together
+  static constexpr std::size_t kSpacing = 128;  // bytes, two cache lines: no two words are fetched together
   HostMemory memory_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Host memory on a NUMA node, pinned for devices or not.
+// Host memory on a NUMA node, pinned or not.
 #include <cstdint>
 #include <utility>
 
@@ -12,7 +12,7 @@ class HostMemory {
  public:
   enum class Kind : std::uint8_t { Pinned, Pageable };
 
-  // Throws DeviceError when it cannot be had or cannot be on that node.
+  // Throws DeviceError when it cannot be allocated or bound to that node.
   HostMemory(Bytes bytes, NumaIndex numa, Kind kind);
   HostMemory(HostMemory const&) = delete;
   HostMemory& operator=(HostMemory const&) = delete;

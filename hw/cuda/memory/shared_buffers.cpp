@@ -8,16 +8,16 @@
 namespace lanewise::hw {
 namespace {
 
-constexpr std::uint64_t kNobodys = 0x756e77616e746564ULL;  // the seed of bytes that nobody wants
-constexpr std::int64_t kAddedElement = 4;                  // what is added
-constexpr std::int64_t kVector = 16;                       // what kernels move at a time
+constexpr std::uint64_t kUnwantedSeed = 0x756e77616e746564ULL;  // of bytes that no step may deliver
+constexpr std::int64_t kAddedElement = 4;                       // bytes of an element of an addition
+constexpr std::int64_t kVector = 16;                            // bytes that kernels move at a time
 
 Contribution contribution(Content const& content) { return {length(content.from) / 8, content.first, content.count}; }
 
 }  // namespace
 
 SharedBuffers::SharedBuffers(Plan const& plan, Devices const& devices)
-    : steps_(plan.steps), plan_(plan.buffers), at_first_(initial_contents(plan)), in_the_end_(expected_contents(plan)) {
+    : steps_(plan.steps), plan_(plan.buffers), initial_(initial_contents(plan)), expected_(expected_contents(plan)) {
   for (auto const& step : plan.steps) {
     if (step.reduces && step.bytes.value() % kAddedElement != 0)
       throw PlanError(fmt::format("step '{}': additions are of {} bytes each; {} bytes are not whole ones",
@@ -41,9 +41,9 @@ DeviceBuffer SharedBuffers::window(Region const& region, Bytes bytes) const {
 void SharedBuffers::fill() {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     auto& buffer = buffers_[i];
-    buffer.fill(kNobodys);
+    buffer.fill(kUnwantedSeed);
     DeviceGuard const guard(buffer.device());
-    for (auto const& content : at_first_[i])
+    for (auto const& content : initial_[i])
       launch_fill_sum(static_cast<std::uint8_t*>(buffer.data()) + content.at.value(), length(content.bytes),
                       contribution(content), buffer.shape(), nullptr);
     LANEWISE_CUDA(cudaStreamSynchronize(nullptr));
@@ -56,7 +56,7 @@ std::optional<Mismatch> SharedBuffers::mismatch(std::size_t i) const {
   DeviceGuard const guard(buffer.device());
   auto const found = allocate_on(buffer.device(), Bytes(8));
   check_cuda(cudaMemsetAsync(found.get(), 0xff, 8, nullptr), "cudaMemsetAsync");
-  for (auto const& content : in_the_end_[i])
+  for (auto const& content : expected_[i])
     launch_compare_sum(memory + content.at.value(), length(content.bytes), contribution(content), length(content.at),
                        static_cast<unsigned long long*>(found.get()), buffer.shape(), nullptr);
   std::uint64_t first = 0;
@@ -64,7 +64,7 @@ std::optional<Mismatch> SharedBuffers::mismatch(std::size_t i) const {
   if (first == kNoMismatch) return std::nullopt;
   Mismatch wrong{first, 0, 0};
   check_cuda(cudaMemcpy(&wrong.got, memory + first, 1, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  for (auto const& content : in_the_end_[i])
+  for (auto const& content : expected_[i])
     if (first >= length(content.at) && first < length(content.at + content.bytes)) {
       auto const within = first - length(content.at);
       wrong.expected = byte_of(contributed_word(contribution(content), within / 8), within);

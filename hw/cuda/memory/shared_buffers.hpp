@@ -1,5 +1,5 @@
 #pragma once
-// The memory that a collective's steps share: allocated once, filled before every run, checked after it.
+// The buffers that a collective's steps share: allocated once, filled before every run and checked after it.
 #include <string>
 #include <vector>
 
@@ -11,25 +11,26 @@ namespace lanewise::hw {
 
 class SharedBuffers {
  public:
-  // Host memory among them is pinned. Throws PlanError where no collective says what the buffers hold.
+  // Host memory is pinned. Throws PlanError where no collective says what the buffers hold, or where a step cuts at an
+  // offset that kernels cannot.
   SharedBuffers(Plan const& plan, Devices const& devices);
 
-  // What a step reads or writes.
+  // The part of a buffer that a step reads or writes.
   [[nodiscard]] DeviceBuffer window(Region const& region, Bytes bytes) const;
   [[nodiscard]] void* data(BufferId buffer) const { return buffers_[index(buffer)].data(); }
-  // As the participants have them at first; elsewhere what nobody wants.
+  // Writes the participants' initial data; everything else gets a pattern that no step expects.
   void fill();
-  // For each step what is wrong in the end of what it was the last to write; empty: nothing. Checked on the devices.
+  // For each step the first wrong byte of what it was the last to write; empty: none. Checked on the devices.
   [[nodiscard]] std::vector<std::string> mismatches() const;
 
  private:
-  // The first wrong byte of a buffer, after what all participants together must have made of it.
+  // The first byte of buffer i that is not what the collective must leave there.
   [[nodiscard]] std::optional<Mismatch> mismatch(std::size_t i) const;
   [[nodiscard]] std::size_t last_writer(std::size_t buffer, std::uint64_t offset) const;
 
   std::vector<Step> const& steps_;
   std::vector<Buffer> const& plan_;
-  Contents at_first_, in_the_end_;
+  Contents initial_, expected_;
   std::vector<DeviceBuffer> buffers_;
 };
 

@@ -64,7 +64,7 @@ class Window {
  public:
   explicit Window(DeviceBuffer const& buffer) : session_(api_.open()) {
     if (session_ == nullptr) throw MissingError("bar_copy needs gdrcopy's kernel module: 'modprobe gdrdrv'");
-    // GPU memory is mapped in pages of 64 KiB; what shares a page with the buffer is mapped too, and not touched.
+    // GPU memory is mapped in pages of 64 KiB, so neighbours of the buffer are mapped too. They are not touched.
     auto const address = reinterpret_cast<unsigned long>(buffer.data());
     auto const size = static_cast<std::size_t>(buffer.bytes().value());
     size_ = (address % kPage + size + kPage - 1) / kPage * kPage;

@@ -14,14 +14,14 @@ HostMove::HostMove(Device device, NumaIndex numa, std::function<void()> work)
 
 HostMove::~HostMove() {
   thread_.request_stop();
-  flags_.store(kDone, enqueued_);  // nothing waits for a thread that is gone
+  flags_.store(kDone, enqueued_);  // so that no stream waits for the thread, which ends
 }
 
 void HostMove::enqueue(cudaStream_t stream) {
   DeviceGuard const guard(device_);
   ++enqueued_;
   launch_signal(flags_.word(kReached), enqueued_, stream);
-  launch_gate(flags_.word(kDone), enqueued_, kLongestWait.count(), stream);
+  launch_gate(flags_.word(kDone), enqueued_, kWaitLimit.count(), stream);
 }
 
 void HostMove::serve(std::stop_token const& stop, NumaIndex numa) {

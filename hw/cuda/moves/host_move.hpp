@@ -1,5 +1,5 @@
 #pragma once
-// Work that a CPU core has to do between two points of a stream: copies of memory that is not pinned, loads and stores
+// Work that a CPU core does between two points of a stream: copies of memory that is not pinned, loads and stores
 // through BAR1, page faults of the host.
 #include <exception>
 #include <functional>
@@ -12,7 +12,7 @@ namespace lanewise::hw {
 
 class HostMove : public Move {
  public:
-  // `work` runs on a thread of its own, on the cores of `numa`, each time a stream of `device` reaches it.
+  // `work` runs on its own thread, on the cores of `numa`, each time a stream of `device` reaches the move.
   HostMove(Device device, NumaIndex numa, std::function<void()> work);
   HostMove(HostMove const&) = delete;
   HostMove& operator=(HostMove const&) = delete;

@@ -5,15 +5,50 @@
 #include <set>
 
 #include "core/io/error.hpp"
+#include "core/rules/conditions.hpp"
 #include "hw/cuda/cuda_error.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-// NVLink sleeps when it is idle for some tens of milliseconds and takes about 0.2 ms to wake (measured on H200: 256 MiB
-// took 855 us after 100 ms of idleness, 685 us after 30). Plans are timed awake, as benchmarks are: this much traffic
-// passes between every pair first, 0.2 ms at 300 GB/s.
+// An idle NVLink sleeps after some tens of milliseconds and takes about 0.2 ms to wake (measured on an H200: 256 MiB
+// took 855 us after 100 ms of idleness, 685 us after 30 ms). Plans are timed awake, as benchmarks are, so this much
+// traffic passes between every pair first: 0.2 ms at 300 GB/s.
 constexpr Bytes kWakeBytes{std::int64_t{64} << 20};
+
+// Pairs of devices that must have peer access for a step, and pairs that must not.
+struct PeerNeed {
+  std::vector<std::pair<Device, Device>> open;
+  std::vector<std::pair<Device, Device>> closed;
+};
+
+PeerNeed peer_need(Step const& step, Devices const& devices) {
+  PeerNeed need;
+  auto const& machine = devices.machine();
+  auto const from = gpu_at(machine, step.from);
+  auto const to = gpu_at(machine, step.to);
+  if (!from || !to || *from == *to) return need;
+  auto const both_ways = [](std::vector<std::pair<Device, Device>>& pairs, Device a, Device b) {
+    pairs.emplace_back(a, b);
+    pairs.emplace_back(b, a);
+  };
+  auto const a = devices.of(*from);
+  auto const b = devices.of(*to);
+  switch (step.way.mechanism) {
+    case Mechanism::Nvlink:
+    case Mechanism::PcieP2p: both_ways(need.open, a, b); break;
+    case Mechanism::NvlinkRelay:
+      if (!step.way.relay) break;
+      both_ways(need.open, a, devices.of(*step.way.relay));
+      both_ways(need.open, devices.of(*step.way.relay), b);
+      break;
+    case Mechanism::HostStaged:
+      if (step.way.by_driver) both_ways(need.closed, a, b);
+      break;
+    default: break;
+  }
+  return need;
+}
 
 }  // namespace
 
@@ -32,10 +67,10 @@ Links::Links(std::vector<Step> const& steps, Devices& devices) {
                         step.transfer, text_of(step.way, devices.machine())));
   }
   for (auto const& [device, peer] : closed)
-    if (device != peer) devices.keep_from(device, peer);
+    if (device != peer) devices.disable_peer_access(device, peer);
   for (auto const& [device, peer] : open) {
     if (device == peer) continue;
-    devices.let_reach(device, peer);
+    devices.enable_peer_access(device, peer);
     for (auto const end : {device, peer})
       if (!memory_.contains(end)) memory_.emplace(end, allocate_on(end, kWakeBytes));
     open_.emplace_back(device, peer);

@@ -1,24 +1,27 @@
 #pragma once
-// The links that a plan's steps use: peer access granted or taken away as they need it, and woken before a run.
+// The links between the GPUs of a plan: grants or revokes peer access as its steps need it, and wakes them before a
+// run.
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "hw/cuda/moves/move.hpp"
+#include "core/plan/plan.hpp"
+#include "hw/cuda/devices.hpp"
 
 namespace lanewise::hw {
 
 class Links {
  public:
-  // Throws PlanError where two steps need one pair in two ways, MissingError where the driver refuses.
+  // Throws PlanError where one step needs peer access between two GPUs and another needs it absent, MissingError where
+  // the driver refuses.
   Links(std::vector<Step> const& steps, Devices& devices);
 
-  // Passes traffic between every pair with peer access, and waits for it.
+  // Sends traffic between every pair with peer access and waits until it has arrived.
   void wake() const;
 
  private:
   std::vector<std::pair<Device, Device>> open_;
-  std::map<Device, DeviceMemory> memory_;  // what is in it does not matter
+  std::map<Device, DeviceMemory> memory_;  // its content does not matter
 };
 
 }  // namespace lanewise::hw

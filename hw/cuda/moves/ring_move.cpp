@@ -16,7 +16,8 @@ void mark(Event const& event, cudaStream_t stream) {
   check_cuda(cudaEventRecord(event.get(), stream), "cudaEventRecord");
 }
 
-// Ends a capture that an error left open, so that the stream can be destroyed.
+// Captures a stream into a graph. The destructor ends a capture that an error left open, so that the stream can be
+// destroyed.
 class Capture {
  public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {

@@ -1,22 +1,24 @@
 #pragma once
-// Through a memory in between: in a ring of chunks whose two legs overlap, or whole, one leg after the other.
+// A move through intermediate memory: a ring of chunks whose two legs overlap, or with a single chunk one leg after the
+// other.
 #include <vector>
 
+#include "hw/cuda/memory/device_buffer.hpp"
 #include "hw/cuda/moves/move.hpp"
 
 namespace lanewise::hw {
 
 class RingMove : public Move {
  public:
-  // `slots`: the memory in between, at least one; a chunk is a slot's size. The first leg is driven by `first`, the
-  // second by `second`.
+  // `slots`: the intermediate memory, at least one slot; a chunk has the size of a slot. `first` drives the first leg,
+  // `second` the second.
   RingMove(DeviceBuffer const& source, DeviceBuffer const& target, std::vector<DeviceBuffer> slots, Device first,
            Device second);
   [[nodiscard]] Device device() const override { return first_; }
   [[nodiscard]] bool begins_with_copy() const override { return true; }
-  // One launch of a graph: the order of all chunks is known to the devices beforehand.
+  // Launches a graph, so that the devices know the order of all chunks beforehand.
   void enqueue(cudaStream_t stream) override;
-  // Brings the graph to the devices, so that a launch need not.
+  // Uploads the graph to the devices before it is timed.
   void prepare() override;
 
  private:

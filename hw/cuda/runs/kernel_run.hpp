@@ -1,6 +1,6 @@
 #pragma once
-// A collective as one kernel a GPU, run as often as wanted: what its two forms, programs with flags and programs of
-// lines, have in common.
+// A collective run as one kernel on each GPU: what programs with flags (ProgramRun) and LL programs (LLRun) share.
+#include <memory>
 #include <vector>
 
 #include "hw/cuda/memory/host_flag.hpp"
@@ -19,13 +19,13 @@ class KernelRun : public Run {
   [[nodiscard]] bool began_early() const override { return began_early_; }
 
  protected:
-  // What some blocks of a GPU do, whose times its kernel writes down, and the steps that have them.
+  // A task of a GPU's kernel, whose times the kernel writes down, and the steps that these times are of.
   struct TimedTask {
     std::size_t gpu = 0;
     std::vector<StepId> steps;
   };
-  // What one GPU has of its own.
-  struct Lane {
+  // What the run keeps for each GPU.
+  struct GpuState {
     Device device;
     DeviceMemory times, clock;
     Stream stream;
@@ -33,15 +33,16 @@ class KernelRun : public Run {
   };
 
   template <class Task>
-  static std::vector<TimedTask> timed(std::vector<Task> const& tasks) {
+  static std::vector<TimedTask> timed_tasks(std::vector<Task> const& tasks) {
     std::vector<TimedTask> timed;
     for (auto const& task : tasks) timed.push_back({task.gpu, task.steps});
     return timed;
   }
   KernelRun(Plan const& plan, Devices& devices, std::vector<Place> const& gpus, std::vector<TimedTask> tasks);
+  // Enqueues the kernel of a GPU in its stream. `epoch`: the number of the run.
   virtual void launch(std::size_t gpu, std::uint32_t epoch) = 0;
 
-  [[nodiscard]] Lane const& lane(std::size_t gpu) const { return lanes_[gpu]; }
+  [[nodiscard]] GpuState const& gpu(std::size_t number) const { return gpus_[number]; }
   [[nodiscard]] std::uint64_t address_of(BufferId buffer) const;
   [[nodiscard]] KernelClock clock_of(std::size_t gpu) const;
 
@@ -56,18 +57,19 @@ class KernelRun : public Run {
   std::vector<TimedTask> tasks_;
   std::size_t steps_;
   HostFlags failed_{1};
-  std::vector<Lane> lanes_;
+  std::vector<GpuState> gpus_;
   std::unique_ptr<ReleaseGate> gate_;
-  NumaIndex near_;  // of the first GPU: where the thread that enqueues runs
+  NumaIndex near_;  // the NUMA node of the first GPU, where the enqueueing thread runs
   std::uint32_t epoch_ = 0;
   bool began_early_ = false;
 };
 
-// Of a kernel: as many as every GPU holds at a time, so that all blocks of a plan are resident; GPUs that are one
-// device share what it holds.
-std::uint32_t max_blocks(Plan const& plan, Devices const& devices, std::uint32_t (*of_kernel)(KernelShape));
+// How many blocks of a kernel every GPU of the collective holds at a time, so that all blocks of a plan can be
+// resident. `max_resident_blocks` gives the kernel's number for one device; GPUs that are the same device share it.
+std::uint32_t max_blocks_per_gpu(Plan const& plan, Devices const& devices,
+                                 std::uint32_t (*max_resident_blocks)(KernelShape));
 
-// Memory of a device, all zeros.
-DeviceMemory zeros_on(Device device, std::size_t bytes);
+// Allocates device memory and sets it to zero.
+DeviceMemory allocate_zeroed(Device device, std::size_t bytes);
 
 }  // namespace lanewise::hw

@@ -1,6 +1,6 @@
 #pragma once
-// A small collective as a line program for each GPU (hw/program), run as often as wanted. Its memory of lines is used
-// again by the next run, which begins only when this one has ended on all GPUs.
+// A small collective as an LL program for each GPU (hw/program). All runs use the same LL memory: a run begins only
+// when the one before has ended on all GPUs.
 #include "hw/cuda/kernels/ll_kernel.hpp"
 #include "hw/cuda/runs/kernel_run.hpp"
 #include "hw/program/ll_program.hpp"
@@ -13,7 +13,7 @@ class LLRun : public KernelRun {
 
  private:
   struct Launch {
-    DeviceMemory lines;
+    DeviceMemory ll_memory;
     LLArguments arguments;
     std::uint32_t blocks = 1;
   };

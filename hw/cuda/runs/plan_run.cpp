@@ -3,127 +3,79 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
-#include "core/estimate/demands.hpp"
 #include "core/io/error.hpp"
 #include "core/plan/dag.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels/limits.hpp"
-#include "hw/cuda/runs/watch.hpp"
+#include "hw/cuda/runs/watchdog.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 #include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {
 namespace {
 
-// A stream beyond the hardware's queues would wait behind another's work: 32 with CUDA_DEVICE_MAX_CONNECTIONS=32, less
-// the gate's, the default stream's and those of threads.
-constexpr std::size_t kMaxStreams = 24;
-
 // Whether a step has a source and a target of its own, which no other step touches.
 bool has_own_memory(Step const& step) { return !step.reads && step.work == Seconds(0); }
-
-// The engine for copies to peers that a step holds, where the part says that its GPU has one such.
-std::optional<EngineId> peer_engine(Step const& step, Model const& model) {
-  auto const& resources = model.resources();
-  auto const gpu = gpu_at(model.machine(), step.from);
-  if (!gpu || resources.peer_copy_engines(*gpu) == resources.copy_engines(*gpu)) return std::nullopt;
-  auto const engine = resources.peer_copy_engines(*gpu);
-  auto const demand = demand_of(model, step);
-  bool const only = demand.engines.size() == 1 && *demand.engines.begin() == engine && resources.at(engine).slots == 1;
-  return only ? std::optional(engine) : std::nullopt;
-}
 
 }  // namespace
 
 PlanRun::PlanRun(Plan const& plan, Model const& model, Devices& devices)
     : steps_(plan.steps), links_(plan.steps, devices), order_(topological_order(plan.steps)) {
   if (!plan.buffers.empty()) shared_.emplace(plan, devices);
+  build_steps(model, devices);
+  create_streams();
+  create_opening_marks();
+  std::set<Device> used;
+  for (auto const device : assignment_.device_of_stream) used.insert(Device(device));
+  gate_ = std::make_unique<ReleaseGate>(std::vector<Device>(used.begin(), used.end()));
+}
+
+void PlanRun::build_steps(Model const& model, Devices& devices) {
   auto const& machine = model.machine();
+  std::vector<int> device_of_step;
   for (auto const& step : steps_) {
-    auto& laid = laid_.emplace_back();
-    laid.step = lay(step, model, devices, shared_ ? &*shared_ : nullptr);
-    if (has_own_memory(step)) laid.step.source->fill(seed_of(laid_.size() - 1));
-    laid.waits_for = step.after;
-    laid.waits_for.insert(laid.waits_for.end(), step.order_only.begin(), step.order_only.end());
-    if (laid.waits_for.empty()) begins_with_copies_ = begins_with_copies_ && laid.step.move->begins_with_copy();
-    laid.end = make_event(laid.step.move->device());
+    auto& built = run_steps_.emplace_back();
+    built.prepared = build_step(step, model, devices, shared_ ? &*shared_ : nullptr);
+    if (has_own_memory(step)) built.prepared.source->fill(seed_of(run_steps_.size() - 1));
+    built.end = make_event(built.prepared.move->device());
+    device_of_step.push_back(ordinal(built.prepared.move->device()));
     for (auto const& place : {step.from, step.to})
       if (auto const gpu = gpu_at(machine, place); gpu && !near_) near_ = machine.at(machine.numa_of(*gpu)).os_index;
   }
-  assign_streams(model);
-  mark_idle_devices();
-  std::vector<Device> used;
-  for (auto const& [device, lanes] : lanes_) used.push_back(device);
-  gate_ = std::make_unique<ReleaseGate>(used);
+  stream_steps_ = stream_steps(steps_, model, device_of_step);
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (waits_for_nothing(StepId(i)))
+      begins_with_copies_ = begins_with_copies_ && run_steps_[i].prepared.move->begins_with_copy();
 }
 
-cudaStream_t PlanRun::fresh_stream(Device device) {
-  auto& lanes = lanes_[device];
-  if (lanes.streams.size() < kMaxStreams) {
-    lanes.streams.push_back(make_stream(device));
-    return lanes.streams.back().get();
-  }
-  return lanes.streams[lanes.next++ % kMaxStreams].get();
+void PlanRun::create_streams() {
+  assignment_ = assign_streams(stream_steps_, order_);
+  for (auto const device : assignment_.device_of_stream) streams_.push_back(make_stream(Device(device)));
+  for (auto const id : order_)
+    if (!assigned(id).continues) run_steps_[index(id)].start = make_event(device_of(id));
 }
 
-// A step goes on in the stream of one it waits for, where that is on its device and no other step has taken it:
-// what follows in a stream needs no event. Copies to peers that wait for nothing and need the same engine, which does
-// one at a time, go through one stream in the plan's order: in streams of their own it would take them in any.
-void PlanRun::assign_streams(Model const& model) {
-  std::set<StepId> continued;
-  std::map<EngineId, StepId> last_of;
-  for (auto const id : order_) {
-    auto& laid = laid_[index(id)];
-    auto const device = laid.step.move->device();
-    for (auto const before : laid.waits_for) {
-      auto const& other = laid_[index(before)];
-      if (other.step.move->device() != device || !continued.insert(before).second) continue;
-      laid.stream = other.stream;
-      if (laid.waits_for.size() == 1) laid.continues = before;
-      break;
-    }
-    if (auto const engine = peer_engine(steps_[index(id)], model); engine && laid.waits_for.empty()) {
-      if (auto const last = last_of.find(*engine);
-          last != last_of.end() && laid_[index(last->second)].step.move->device() == device) {
-        laid.stream = laid_[index(last->second)].stream;
-        laid.continues = last->second;
-        continued.insert(last->second);
-      }
-      last_of[*engine] = id;
-    }
-    if (laid.stream == nullptr) laid.stream = fresh_stream(device);
-    if (!laid.continues) laid.start = make_event(device);
+void PlanRun::create_opening_marks() {
+  std::set<Device> begin_with_plan;
+  for (auto const id : order_)
+    if (waits_for_nothing(id)) begin_with_plan.insert(device_of(id));
+  for (auto const number : assignment_.device_of_stream) {
+    auto const device = static_cast<Device>(number);
+    if (!begin_with_plan.contains(device) && !marks_.contains(device))
+      marks_.emplace(device, OpeningMark{make_stream(device), make_event(device)});
   }
-  std::map<cudaStream_t, StepId> last_in;
-  for (auto const id : order_) {
-    auto const& laid = laid_[index(id)];
-    auto const [last, fresh] = last_in.try_emplace(laid.stream, id);
-    if (!fresh) {
-      laid_[index(last->second)].ends_stream = false;
-      has_steps_in_a_row_ = true;
-      last->second = id;
-    }
-    for (auto const before : laid.waits_for)
-      if (laid_[index(before)].stream != laid.stream) laid_[index(before)].is_awaited = true;
-  }
-}
-
-void PlanRun::mark_idle_devices() {
-  for (auto const& [device, lanes] : lanes_) marks_.emplace(device, Mark{make_stream(device), make_event(device)});
-  for (auto const& laid : laid_)
-    if (laid.waits_for.empty()) marks_.erase(laid.step.move->device());
 }
 
 void PlanRun::prepare() {
   if (shared_) shared_->fill();
-  for (std::size_t i = 0; i < laid_.size(); ++i) {
-    auto& step = laid_[i].step;
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
+    auto& step = run_steps_[i].prepared;
     if (has_own_memory(steps_[i]) && step.target) step.target->clear();
     step.move->prepare();
   }
@@ -131,29 +83,28 @@ void PlanRun::prepare() {
 }
 
 void PlanRun::enqueue(StepId id, int rounds, Timed timed) {
-  auto& laid = laid_[index(id)];
-  auto const device = laid.step.move->device();
+  auto const& step = run_steps_[index(id)];
+  auto const device = device_of(id);
+  auto* const stream = stream_of(id);
   DeviceGuard const guard(device);
-  if (laid.waits_for.empty() && !laid.continues) {
+  if (is_held_by_gate(id)) {
     if (begins_with_copies_)
-      gate_->hold_copy(device, laid.stream);
+      gate_->hold_copy(device, stream);
     else
-      gate_->hold(device, laid.stream);
+      gate_->hold(device, stream);
   }
-  for (auto const before : laid.waits_for)
-    if (laid_[index(before)].stream != laid.stream)
-      check_cuda(cudaStreamWaitEvent(laid.stream, laid_[index(before)].end.get(), 0), "cudaStreamWaitEvent");
+  for (auto const before : assigned(id).awaited_events)
+    check_cuda(cudaStreamWaitEvent(stream, run_steps_[index(before)].end.get(), 0), "cudaStreamWaitEvent");
   bool const every = timed == Timed::Steps;
-  // A step that continues another takes that one's end.
-  if (laid.start && (every || laid.waits_for.empty()))
-    check_cuda(cudaEventRecord(laid.start.get(), laid.stream), "cudaEventRecord");
-  for (int i = 0; i < rounds; ++i) laid.step.move->enqueue(laid.stream);
-  if (every || laid.ends_stream || laid.is_awaited)
-    check_cuda(cudaEventRecord(laid.end.get(), laid.stream), "cudaEventRecord");
+  if (step.start && (every || waits_for_nothing(id)))
+    check_cuda(cudaEventRecord(step.start.get(), stream), "cudaEventRecord");
+  for (int i = 0; i < rounds; ++i) step.prepared.move->enqueue(stream);
+  if (every || assigned(id).ends_stream || assigned(id).is_awaited)
+    check_cuda(cudaEventRecord(step.end.get(), stream), "cudaEventRecord");
 }
 
 void PlanRun::enqueue_all(int rounds, Timed timed) {
-  Watch watch(*gate_);
+  EnqueueWatchdog watchdog(*gate_);
   for (auto const& [device, mark] : marks_) {
     DeviceGuard const guard(device);
     gate_->hold(device, mark.stream.get());
@@ -165,9 +116,9 @@ void PlanRun::enqueue_all(int rounds, Timed timed) {
     } catch (DeviceError const& error) {
       throw DeviceError(fmt::format("step '{}'", steps_[index(id)].transfer), error);
     }
-    watch.made_progress();
+    watchdog.made_progress();
   }
-  began_early_ = watch.stop() || began_early_;
+  began_early_ = watchdog.stop() || began_early_;
 }
 
 void PlanRun::run(int rounds, Timed timed) {
@@ -178,53 +129,53 @@ void PlanRun::run(int rounds, Timed timed) {
     enqueue_all(rounds, timed);
     gate_->open();
   } catch (...) {
-    // What is enqueued runs to its end before anything it uses is given back.
+    // What is enqueued must end before the memory it uses is freed.
     gate_->force_open();
-    for (auto const& laid : laid_) cudaStreamSynchronize(laid.stream);
+    for (auto const& stream : streams_) cudaStreamSynchronize(stream.get());
     for (auto const& [device, mark] : marks_) cudaStreamSynchronize(mark.stream.get());
     throw;
   }
   wait();
-  for (auto const& laid : laid_) laid.step.move->rethrow();
+  for (auto const& step : run_steps_) step.prepared.move->rethrow();
 }
 
 RunTimes PlanRun::once() {
   run(1);
   RunTimes found{times(), {}};
   for (auto const& step : found.steps) found.makespan = std::max(found.makespan, step.end);
-  wrong_ = wrong_now();
-  if (!has_steps_in_a_row_) return found;
+  mismatches_ = find_mismatches();
+  if (!assignment_.has_consecutive_steps) return found;
   run(1, Timed::Streams);
   found.makespan = last_end();
-  auto const wrong = wrong_now();
-  for (std::size_t i = 0; i < wrong.size(); ++i)
-    if (wrong_[i].empty()) wrong_[i] = wrong[i];
+  auto const second = find_mismatches();
+  for (std::size_t i = 0; i < second.size(); ++i)
+    if (mismatches_[i].empty()) mismatches_[i] = second[i];
   return found;
 }
 
-Seconds PlanRun::row(int count) {
-  if (laid_.size() != 1) throw std::logic_error("a row is of one step");
+Seconds PlanRun::back_to_back(int count) {
+  if (run_steps_.size() != 1) throw std::logic_error("only a plan of one step runs back to back");
   run(count);
-  wrong_ = wrong_now();
+  mismatches_ = find_mismatches();
   auto const all = times().front();
   return all.end - all.start;
 }
 
 // Polls, so that a device that never finishes is an error.
 void PlanRun::wait() {
-  for (auto const& [device, mark] : marks_)  // a gate gives up by itself
+  for (auto const& [device, mark] : marks_)  // these end: a gate kernel has a time limit
     check_cuda(cudaStreamSynchronize(mark.stream.get()), "cudaStreamSynchronize");
-  auto const until = std::chrono::steady_clock::now() + kLongestWait;
+  auto const until = std::chrono::steady_clock::now() + kWaitLimit;
   for (auto const id : order_) {
     auto const name = fmt::format("step '{}'", steps_[index(id)].transfer);
     for (;;) {
-      auto const state = cudaEventQuery(laid_[index(id)].end.get());
+      auto const state = cudaEventQuery(run_steps_[index(id)].end.get());
       if (state == cudaSuccess) break;
       if (state != cudaErrorNotReady) {
         cudaGetLastError();
         throw DeviceError(name, static_cast<int>(state), cudaGetErrorString(state));
       }
-      cudaGetLastError();  // 'not ready' is no error to remember
+      cudaGetLastError();  // clears 'not ready', which is no error
       if (std::chrono::steady_clock::now() > until)
         throw DeviceError(name, static_cast<int>(state), "did not end in time");
       std::this_thread::yield();
@@ -235,10 +186,10 @@ void PlanRun::wait() {
 std::map<Device, Seconds> PlanRun::openings() const {
   std::map<Device, Seconds> opened;
   for (auto const& [device, mark] : marks_) opened[device] = between(gate_->zero(device), mark.opened.get());
-  for (auto const& laid : laid_) {
-    if (!laid.waits_for.empty() || laid.continues) continue;
-    auto const device = laid.step.move->device();
-    auto const start = between(gate_->zero(device), laid.start.get());
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
+    if (!is_held_by_gate(StepId(i))) continue;
+    auto const device = device_of(StepId(i));
+    auto const start = between(gate_->zero(device), run_steps_[i].start.get());
     auto const earliest = opened.try_emplace(device, start).first;
     earliest->second = std::min(earliest->second, start);
   }
@@ -248,16 +199,14 @@ std::map<Device, Seconds> PlanRun::openings() const {
 std::vector<StepTimes> PlanRun::times() const {
   auto const opened = openings();
   std::vector<StepTimes> times;
-  for (auto const& laid : laid_) {
-    auto const device = laid.step.move->device();
-    auto const& start = laid.continues ? laid_[index(*laid.continues)].end : laid.start;
-    times.push_back({between(gate_->zero(device), start.get()), between(gate_->zero(device), laid.end.get())});
-  }
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    auto const device = laid_[i].step.move->device();
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
+    auto const device = device_of(StepId(i));
+    auto const& continued = assigned(StepId(i)).continues;
+    auto const& start_event = continued ? run_steps_[index(*continued)].end : run_steps_[i].start;
     auto const zero = opened.at(device);
-    auto const start = times[i].start - zero;
-    times[i] = {start, std::max(start, gate_->without_events(device, times[i].end - zero))};
+    auto const start = between(gate_->zero(device), start_event.get()) - zero;
+    auto const end = between(gate_->zero(device), run_steps_[i].end.get()) - zero;
+    times.push_back({start, std::max(start, gate_->without_event_cost(device, end))});
   }
   return times;
 }
@@ -265,22 +214,22 @@ std::vector<StepTimes> PlanRun::times() const {
 Seconds PlanRun::last_end() const {
   auto const opened = openings();
   Seconds last{0};
-  for (auto const& laid : laid_) {
-    auto const device = laid.step.move->device();
-    if (!laid.ends_stream) continue;
-    auto const end = between(gate_->zero(device), laid.end.get()) - opened.at(device);
-    last = std::max(last, gate_->without_events(device, end));
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
+    if (!assigned(StepId(i)).ends_stream) continue;
+    auto const device = device_of(StepId(i));
+    auto const end = between(gate_->zero(device), run_steps_[i].end.get()) - opened.at(device);
+    last = std::max(last, gate_->without_event_cost(device, end));
   }
   return last;
 }
 
-std::vector<std::string> PlanRun::mismatches() const { return wrong_; }
+std::vector<std::string> PlanRun::mismatches() const { return mismatches_; }
 
-std::vector<std::string> PlanRun::wrong_now() const {
-  auto by_step = shared_ ? shared_->mismatches() : std::vector<std::string>(laid_.size());
-  for (std::size_t i = 0; i < laid_.size(); ++i) {
+std::vector<std::string> PlanRun::find_mismatches() const {
+  auto by_step = shared_ ? shared_->mismatches() : std::vector<std::string>(run_steps_.size());
+  for (std::size_t i = 0; i < run_steps_.size(); ++i) {
     if (!has_own_memory(steps_[i])) continue;
-    if (auto const wrong = laid_[i].step.arrived().mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
+    if (auto const wrong = run_steps_[i].prepared.arrived().mismatch(seed_of(i))) by_step[i] = text_of(*wrong);
   }
   return by_step;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A collective laid out as one program for each GPU (hw/program), run as often as wanted: one kernel a GPU, which waits
-// for the others by flags in device memory.
+// A collective as one program for each GPU (hw/program): a single kernel on each GPU, which waits for the others by
+// flags in device memory.
 #include <vector>
 
 #include "hw/cuda/kernels/program_kernel.hpp"
@@ -11,7 +11,7 @@ namespace lanewise::hw {
 
 class ProgramRun : public KernelRun {
  public:
-  // For a plan that why_streams() does not refuse.
+  // For a plan that why_streams() lets pass.
   ProgramRun(Plan const& plan, Devices& devices);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace lanewise::hw {
 
-// Of one run; times from the common release.
+// Times of one run, from the opening of the gate.
 struct StepTimes {
   Seconds start{0};
   Seconds end{0};
@@ -16,7 +16,7 @@ struct RunTimes {
   Seconds makespan{0};
 };
 
-// A plan laid out on real devices, by streams or by programs, run as often as wanted.
+// A plan prepared on real devices, by streams or by kernels, that can be run any number of times.
 class Run {
  public:
   Run() = default;
@@ -24,11 +24,11 @@ class Run {
   Run& operator=(Run const&) = delete;
   virtual ~Run() = default;
 
-  // Fills and clears memory, lets everything begin together and waits. Throws DeviceError naming what failed.
+  // Fills and clears memory, releases everything at once and waits for its end. Throws DeviceError naming what failed.
   virtual RunTimes once() = 0;
-  // For each step the first wrong byte, in words; empty: all are right. Checked on the devices.
+  // For each step the first wrong byte of the last run, in words; empty: every byte is right. Checked on the devices.
   [[nodiscard]] virtual std::vector<std::string> mismatches() const = 0;
-  // Whether a run had to begin before everything was enqueued, because the driver made the host wait.
+  // Whether a run began before everything was enqueued, because the driver made the host wait.
   [[nodiscard]] virtual bool began_early() const = 0;
 };
 

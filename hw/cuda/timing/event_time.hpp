@@ -5,10 +5,10 @@
 
 namespace lanewise::hw {
 
-// Both recorded and reached.
+// The time between two events that the device has passed.
 Seconds between(cudaEvent_t from, cudaEvent_t to);
 
-// What two events in a stream are apart with nothing between them: they cost the device that much themselves.
+// The time between two events in a stream with nothing between them: what the events themselves cost the device.
 Seconds cost_of_events(Device device);
 
 }  // namespace lanewise::hw

@@ -17,29 +17,29 @@ namespace lanewise::hw {
 ReleaseGate::ReleaseGate(std::vector<Device> const& devices)
     : flags_(devices.size() + 1), wait_value_(driver_entry("cuStreamWaitValue32")) {
   for (std::size_t i = 0; i < devices.size(); ++i)
-    lanes_.emplace(devices[i],
-                   Lane{make_stream(devices[i]), make_event(devices[i]), i + 1, cost_of_events(devices[i])});
+    devices_.emplace(devices[i],
+                     DeviceGate{make_stream(devices[i]), make_event(devices[i]), i + 1, cost_of_events(devices[i])});
 }
 
 ReleaseGate::~ReleaseGate() {
   force_open();
   // The kernels write our flags until they end.
-  for (auto const& [device, lane] : lanes_) cudaStreamSynchronize(lane.stream.get());
+  for (auto const& [device, gate] : devices_) cudaStreamSynchronize(gate.stream.get());
 }
 
 void ReleaseGate::close() {
   ++epoch_;
-  for (auto const& [device, lane] : lanes_) {
+  for (auto const& [device, gate] : devices_) {
     DeviceGuard const guard(device);
-    // Before the opening: an event of another stream that is due together with what is timed delays it by 2 us.
-    check_cuda(cudaEventRecord(lane.zero.get(), lane.stream.get()), "cudaEventRecord");
-    launch_signal(flags_.word(lane.arrived), epoch_, lane.stream.get());
+    // Recorded now: an event of another stream that is due together with the timed work would delay it by 2 us.
+    check_cuda(cudaEventRecord(gate.zero.get(), gate.stream.get()), "cudaEventRecord");
+    launch_signal(flags_.word(gate.arrived), epoch_, gate.stream.get());
   }
 }
 
 void ReleaseGate::hold(Device device, cudaStream_t stream) const {
   DeviceGuard const guard(device);
-  launch_gate(flags_.word(kOpen), epoch_, kLongestWait.count(), stream);
+  launch_gate(flags_.word(kOpen), epoch_, kWaitLimit.count(), stream);
 }
 
 void ReleaseGate::hold_copy(Device device, cudaStream_t stream) const {
@@ -51,9 +51,9 @@ void ReleaseGate::hold_copy(Device device, cudaStream_t stream) const {
 }
 
 void ReleaseGate::open() {
-  auto const until = std::chrono::steady_clock::now() + kLongestWait;
-  for (auto const& [device, lane] : lanes_)
-    while (flags_.load(lane.arrived) != epoch_) {
+  auto const until = std::chrono::steady_clock::now() + kWaitLimit;
+  for (auto const& [device, gate] : devices_)
+    while (flags_.load(gate.arrived) != epoch_) {
       if (std::chrono::steady_clock::now() > until) {
         force_open();
         throw DeviceError("release gate", ordinal(device),
@@ -61,13 +61,13 @@ void ReleaseGate::open() {
       }
       std::this_thread::yield();
     }
-  // The gates within streams are reached in this time by a device that has begun with what was enqueued before them.
+  // A device that has begun with its enqueued work reaches the gates in its streams within this time.
   std::this_thread::sleep_for(std::chrono::microseconds(100));
   force_open();
 }
 
-Seconds ReleaseGate::without_events(Device device, Seconds measured) const {
-  return std::max(measured - lanes_.at(device).events, Seconds(0));
+Seconds ReleaseGate::without_event_cost(Device device, Seconds measured) const {
+  return std::max(measured - devices_.at(device).event_cost, Seconds(0));
 }
 
 }  // namespace lanewise::hw

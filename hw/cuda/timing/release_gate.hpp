@@ -1,6 +1,6 @@
 #pragma once
-// Lets work on several devices begin together: what begins is held in its stream until the host opens all at once, when
-// everything is enqueued.
+// Lets work on several devices begin together: the gate holds the first work of each stream until the host has enqueued
+// everything and opens all streams at once.
 #include <map>
 #include <memory>
 #include <vector>
@@ -18,35 +18,35 @@ class ReleaseGate {
   ReleaseGate(ReleaseGate const&) = delete;
   ReleaseGate& operator=(ReleaseGate const&) = delete;
 
-  // Closes it: what is enqueued behind hold() or hold_copy() from here on does not begin.
+  // Closes the gate: what is enqueued behind hold() or hold_copy() from now on does not begin.
   void close();
-  // Puts a gate of its own into a stream of `device`: 5 us sooner through than by an event of another stream. A kernel,
-  // for what begins with a kernel.
+  // Holds a stream of `device` by a kernel of its own, for work that begins with a kernel. The stream goes on 5 us
+  // sooner than one that waits for an event of another stream.
   void hold(Device device, cudaStream_t stream) const;
-  // For what begins with a copy engine, which starts 4 us later behind a kernel than by itself: the stream waits for
-  // the word, where the driver can have it do so.
+  // Holds a stream whose work begins with a copy engine, which starts 4 us later behind a kernel: the stream itself
+  // waits for the gate's word, where the driver supports that.
   void hold_copy(Device device, cudaStream_t stream) const;
-  // Waits until every device has begun with what is enqueued, then opens. Throws DeviceError when one does not.
+  // Waits until every device has begun with its enqueued work, then opens. Throws DeviceError when one does not.
   void open();
-  // Opens without waiting, for a thread that sees that the host cannot go on enqueueing.
+  // Opens without waiting. May be called from another thread than the one that enqueues.
   void force_open() const { flags_.store(kOpen, epoch_); }
-  // Recorded before the opening; every event on that device is timed from it.
-  [[nodiscard]] cudaEvent_t zero(Device device) const { return lanes_.at(device).zero.get(); }
-  // A time between two events, without what they cost themselves.
-  [[nodiscard]] Seconds without_events(Device device, Seconds measured) const;
+  // The event from which every other event on that device is timed; recorded before the gate opens.
+  [[nodiscard]] cudaEvent_t zero(Device device) const { return devices_.at(device).zero.get(); }
+  // A time between two events, less what the events themselves cost.
+  [[nodiscard]] Seconds without_event_cost(Device device, Seconds measured) const;
 
  private:
   static constexpr std::size_t kOpen = 0;  // then one word for each device
-  struct Lane {
+  struct DeviceGate {
     Stream stream;
     Event zero;
-    std::size_t arrived = 0;
-    Seconds events{0};  // their cost
+    std::size_t arrived = 0;  // the word that the device sets when it has begun
+    Seconds event_cost{0};
   };
   HostFlags flags_;
   void* wait_value_ = nullptr;  // the driver's cuStreamWaitValue32, where it has one
   std::uint32_t epoch_ = 0;
-  std::map<Device, Lane> lanes_;
+  std::map<Device, DeviceGate> devices_;
 };
 
 }  // namespace lanewise::hw

@@ -1,5 +1,5 @@
 #pragma once
-// What a collective's kernel notes of its work and gives up by. On the GPU's own clock, in nanoseconds.
+// Where a collective's kernel writes its times, and when it gives up. Times are on the GPU's own clock, in nanoseconds.
 #include <cstdint>
 
 namespace lanewise::hw {
@@ -11,7 +11,7 @@ struct TaskTimes {
 struct KernelClock {
   TaskTimes* tasks = nullptr;                // of each task
   std::uint64_t* kernel = nullptr;           // two: when the kernel began and ended
-  std::uint32_t volatile* failed = nullptr;  // host memory: becomes 1 when something did not come in time
+  std::uint32_t volatile* failed = nullptr;  // in host memory: becomes 1 when a wait exceeds limit_ns
   std::uint64_t limit_ns = 0;
 };
 

@@ -6,13 +6,13 @@
 
 namespace lanewise::hw {
 
-// Opens the gate when the thread that enqueues has made no progress for a while: the driver makes it wait for work
-// that is behind the gate.
-class Watch {
+// Opens the gate when the thread that enqueues makes no progress for 100 ms: then the driver makes it wait for work
+// that is held behind the gate.
+class EnqueueWatchdog {
  public:
-  explicit Watch(ReleaseGate const& gate);
+  explicit EnqueueWatchdog(ReleaseGate const& gate);
   void made_progress() { ++progress_; }
-  // Ends the watch; whether it had to open the gate.
+  // Ends the watch. True when it had to open the gate.
   bool stop();
 
  private:

@@ -1,16 +1,16 @@
-#include "hw/cuda/runs/start.hpp"
+#include "hw/cuda/open_devices.hpp"
 
 #include <cstdlib>
 
 namespace lanewise::hw {
 
-void set_environment() {
+void set_cuda_environment() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
 }
 
-std::unique_ptr<Devices> start(Machine const& machine) {
-  set_environment();
+std::unique_ptr<Devices> open_devices(Machine const& machine) {
+  set_cuda_environment();
   return std::make_unique<Devices>(machine);
 }
 

@@ -1,4 +1,4 @@
-#include "hw/cuda/runs/watch.hpp"
+#include "hw/cuda/runs/watchdog.hpp"
 
 #include <chrono>
 
@@ -6,11 +6,11 @@ namespace lanewise::hw {
 namespace {
 
 // Longer than any enqueueing call takes by itself (loading a kernel, the first launch of a graph).
-constexpr auto kPatience = std::chrono::milliseconds(100);
+constexpr auto kStallLimit = std::chrono::milliseconds(100);
 
 }  // namespace
 
-Watch::Watch(ReleaseGate const& gate)
+EnqueueWatchdog::EnqueueWatchdog(ReleaseGate const& gate)
     : thread_([this, &gate](std::stop_token const& stop) {
         int seen = -1;
         auto since = std::chrono::steady_clock::now();
@@ -19,7 +19,7 @@ Watch::Watch(ReleaseGate const& gate)
           if (auto const progress = progress_.load(); progress != seen) {
             seen = progress;
             since = now;
-          } else if (now - since > kPatience) {
+          } else if (now - since > kStallLimit) {
             fired_ = true;
             gate.force_open();
             return;
@@ -28,7 +28,7 @@ Watch::Watch(ReleaseGate const& gate)
         }
       }) {}
 
-bool Watch::stop() {
+bool EnqueueWatchdog::stop() {
   thread_.request_stop();
   thread_.join();
   return fired_;

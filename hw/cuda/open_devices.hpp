@@ -1,0 +1,16 @@
+#pragma once
+#include <memory>
+
+#include "hw/cuda/devices.hpp"
+
+namespace lanewise::hw {
+
+// Sets the CUDA environment variables that the executor needs, where the user has not set them: one hardware queue for
+// each of our streams, and kernels loaded at the start, because loading one later would wait for a closed gate. Must be
+// called before the first CUDA call of the process.
+void set_cuda_environment();
+
+// Calls set_cuda_environment() and opens the machine's devices; throws as the constructor of Devices does.
+std::unique_ptr<Devices> open_devices(Machine const& machine);
+
+}  // namespace lanewise::hw
