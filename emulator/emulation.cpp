@@ -2,20 +2,19 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <csignal>
+#include <cstring>
 #include <map>
+#include <utility>
 
 #include "core/io/error.hpp"
-#include "emulator/frame_switch.hpp"
 #include "emulator/initramfs.hpp"
+#include "emulator/networks.hpp"
+#include "emulator/running_machine.hpp"
 #include "emulator/ssh.hpp"
+#include "emulator/termination_signals.hpp"
 #include "process/file_content.hpp"
-#include "process/process.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -24,41 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kRolesFile[] = "/run/lanewise/roles.yaml";
 
-// Signals that ask this process to end, read from a descriptor so that the guests can be ended first.
-class EndingSignals {
- public:
-  EndingSignals() {
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    for (auto const signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, signal);
-    sigprocmask(SIG_BLOCK, &wanted, &before_);
-    descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  EndingSignals(EndingSignals const&) = delete;
-  EndingSignals& operator=(EndingSignals const&) = delete;
-  ~EndingSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
-  [[nodiscard]] int take() const {
-    signalfd_siginfo info{};
-    return read(descriptor_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
-  }
-
- private:
-  sigset_t before_{};
-  Descriptor descriptor_;
-};
-
-// A running virtual machine and this process's ends of its lines.
-struct Node {
-  Descriptor control, output, errors, console;
-  std::string control_text, console_text;
-  std::optional<Child> process;
-  bool ready = false;
-  bool asked = false;  // to run the command
-  NodeOutcome outcome;
-};
-
-std::string first_files(GuestConfig const& config, std::vector<Module> const& modules, std::string const& program) {
+std::string make_initramfs(GuestConfig const& config, std::vector<Module> const& modules, std::string const& program) {
   Initramfs files;
   for (auto const* folder : {"dev", "proc", "sys", "modules"}) files.folder(folder);
   files.file("init", program, 0755);
@@ -74,76 +39,43 @@ std::string needed_content_of(std::filesystem::path const& file) {
   return content;
 }
 
+// Runs booted machines until the command has ended, a machine has failed, the time is up or a signal has arrived.
 class Emulation {
  public:
   Emulation(EmulationOptions const& options, OutputSink const& sink) : options_(options), sink_(sink) {}
 
   EmulationOutcome run(std::vector<VirtualMachine> const& machines, std::vector<std::string> const& archives,
                        Qemu const& qemu) {
-    start_ = Clock::now();
-    auto networks = Networks(machines);
-    for (std::size_t i = 0; i < machines.size(); ++i) start(machines[i], archives[i], qemu, networks.ends_of(i));
-    wait_until([&] { return all([](Node const& node) { return node.ready; }); }, options_.boot_limit, "booting",
+    auto const start = Clock::now();
+    Networks networks(machines);
+    for (std::size_t i = 0; i < machines.size(); ++i)
+      machines_.emplace_back(machines[i], archives[i], qemu, networks.ends_of(i));
+    wait_until([](RunningMachine const& machine) { return machine.is_ready(); }, options_.boot_limit, "booting",
                networks);
-    outcome_.ready = Clock::now() - start_;
-    if (!ended_) command(networks);
-    for (auto& node : nodes_) outcome_.nodes.push_back(node.outcome);
+    outcome_.ready = Clock::now() - start;
+    if (!stopped_) run_command(networks);
+    for (auto const& machine : machines_)
+      outcome_.nodes.push_back({machine.name(), machine.exit_code(), machine.notes()});
     return std::move(outcome_);
   }
 
  private:
-  void start(VirtualMachine const& machine, std::string const& archive, Qemu const& qemu,
-             std::vector<Descriptor> networks) {
-    Node node;
-    node.outcome.name = machine.name;
-    auto const files = memory_file(archive);
-    std::vector<std::pair<int, int>> inherited{{files.get(), kFirstFilesDescriptor}};
-    std::vector<Descriptor> theirs;
-    auto const line = [&](int number) {
-      auto [ours, other] = connected_pair();
-      inherited.emplace_back(other.get(), number);
-      theirs.push_back(std::move(other));
-      return std::move(ours);
-    };
-    node.control = line(kControlDescriptor);
-    node.output = line(kOutputDescriptor);
-    node.errors = line(kErrorDescriptor);
-    node.console = line(kConsoleDescriptor);
-    auto const said = dup_of(theirs.back());  // QEMU's own messages go where the guest's console goes
-    for (std::size_t i = 0; i < networks.size(); ++i)
-      inherited.emplace_back(networks[i].get(), kFirstNetworkDescriptor + static_cast<int>(i));
-    std::vector<std::string> words{qemu.program.string()};
-    words.insert(words.end(), machine.arguments.begin(), machine.arguments.end());
-    node.process.emplace(words, inherited, said.get(), said.get());
-    nodes_.push_back(std::move(node));
+  void run_command(Networks& networks) {
+    for (auto const i : options_.run_on)
+      if (!machines_[i].start_command())
+        return stop(kMachineFailed, fmt::format("{} does not listen any more", machines_[i].name()));
+    auto const start = Clock::now();
+    wait_until([](RunningMachine const& machine) { return !machine.is_running(); }, options_.limit,
+               "running the command", networks);
+    outcome_.command = Clock::now() - start;
+    for (std::size_t i = 0; i < machines_.size(); ++i) drain_output(i);
+    if (stopped_) return;
+    for (auto const& machine : machines_)
+      if (outcome_.exit_code == 0) outcome_.exit_code = machine.exit_code().value_or(0);
   }
 
-  static Descriptor dup_of(Descriptor const& descriptor) { return Descriptor(dup(descriptor.get())); }
-
-  void command(Networks& networks) {
-    for (auto const i : options_.run_on) {
-      nodes_[i].asked = true;
-      constexpr std::string_view kRun = "run\n";
-      if (write(nodes_[i].control.get(), kRun.data(), kRun.size()) != static_cast<ssize_t>(kRun.size()))
-        return end(kMachineFailed, fmt::format("{} does not listen any more", nodes_[i].outcome.name));
-    }
-    auto const began = Clock::now();
-    wait_until([&] { return all([](Node const& node) { return !node.asked || node.outcome.exit_code; }); },
-               options_.limit, "running the command", networks);
-    outcome_.command = Clock::now() - began;
-    for (auto& node : nodes_) drain(node);
-    if (ended_) return;
-    for (auto const& node : nodes_)
-      if (outcome_.exit_code == 0) outcome_.exit_code = node.outcome.exit_code.value_or(0);
-  }
-
-  template <class Condition>
-  [[nodiscard]] bool all(Condition condition) const {
-    return std::all_of(nodes_.begin(), nodes_.end(), condition);
-  }
-
-  void end(int code, std::string why) {
-    ended_ = true;
+  void stop(int code, std::string why) {
+    stopped_ = true;
     outcome_.exit_code = code;
     outcome_.failure = std::move(why);
   }
@@ -151,118 +83,62 @@ class Emulation {
   template <class Condition>
   void wait_until(Condition reached, std::chrono::seconds limit, std::string_view what, Networks& networks) {
     auto const deadline = Clock::now() + limit;
-    while (!ended_ && !reached()) {
+    while (!stopped_ && !std::all_of(machines_.begin(), machines_.end(), reached)) {
       auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0) return time_is_up(limit, what);
-      look(static_cast<int>(left), networks);
+      if (left <= 0) return on_timeout(limit, what);
+      handle_events(static_cast<int>(left), networks);
     }
   }
 
-  void time_is_up(std::chrono::seconds limit, std::string_view what) {
+  void on_timeout(std::chrono::seconds limit, std::string_view what) {
     auto text = fmt::format("{} took longer than {} s", what, limit.count());
-    for (auto const& node : nodes_)
-      if (!node.ready) text += fmt::format("; {} is not ready{}", node.outcome.name, last_lines(node.console_text));
-    end(kTimedOut, text);
+    for (auto const& machine : machines_)
+      if (!machine.is_ready()) text += fmt::format("; {} is not ready{}", machine.name(), machine.console_tail());
+    stop(kTimedOut, text);
   }
 
-  // Waits for whatever comes first, and deals with it.
-  void look(int milliseconds, Networks& networks) {
+  // Waits for the first events and handles them.
+  void handle_events(int milliseconds, Networks& networks) {
     std::vector<pollfd> waiting{{signals_.descriptor(), POLLIN, 0}};
-    for (auto const& node : nodes_)
-      for (auto const* line : {&node.control, &node.output, &node.errors, &node.console})
-        waiting.push_back({line->get(), POLLIN, 0});  // a closed one is -1, which poll passes over
-    auto const first_cable = waiting.size();
-    networks.wait_for(waiting);
+    for (auto const& machine : machines_) machine.add_descriptors(waiting);
+    auto const first_network = waiting.size();
+    networks.add_descriptors(waiting);
     if (poll(waiting.data(), waiting.size(), milliseconds) <= 0) return;
-    if (waiting[0].revents != 0) return interrupted();
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      auto const* of = &waiting[1 + i * 4];
-      // Output before control: what a command printed comes before the news of its end.
-      if (of[1].revents != 0) pass_on(i, nodes_[i].output, false);
-      if (of[2].revents != 0) pass_on(i, nodes_[i].errors, true);
-      if (of[3].revents != 0) listen(nodes_[i]);
-      if (of[0].revents != 0) obey(nodes_[i]);
+    if (waiting[0].revents != 0) return on_signal();
+    for (std::size_t i = 0; i < machines_.size(); ++i) {
+      auto const* lines = &waiting[1 + i * RunningMachine::kLines];
+      auto const has_event = [&](RunningMachine::Line line) { return lines[line].revents != 0; };
+      // Output before control, so that what a command printed comes before its exit code.
+      if (has_event(RunningMachine::kOutput)) forward_output(i, RunningMachine::kOutput);
+      if (has_event(RunningMachine::kErrors)) forward_output(i, RunningMachine::kErrors);
+      if (has_event(RunningMachine::kConsole)) machines_[i].read_console();
+      if (!has_event(RunningMachine::kControl)) continue;
+      if (auto failure = machines_[i].on_control(); !failure.empty()) stop(kMachineFailed, std::move(failure));
     }
-    networks.carry({waiting.begin() + static_cast<std::ptrdiff_t>(first_cable), waiting.end()});
+    networks.forward({waiting.begin() + static_cast<std::ptrdiff_t>(first_network), waiting.end()});
   }
 
-  void interrupted() {
+  void on_signal() {
     auto const signal = signals_.take();
-    end(kSignalled + signal, fmt::format("ended by {}", strsignal(signal)));
+    stop(kSignalled + signal, fmt::format("ended by {}", strsignal(signal)));
   }
 
-  // What came over a line; closes it at its end.
-  static std::string take(Descriptor& line) {
-    std::array<char, 65536> chunk{};
-    auto const count = read(line.get(), chunk.data(), chunk.size());
-    if (count > 0) return {chunk.data(), static_cast<std::size_t>(count)};
-    line.reset();
-    return {};
+  void forward_output(std::size_t i, RunningMachine::Line line) {
+    if (auto const text = machines_[i].take(line); !text.empty()) sink_(i, line == RunningMachine::kErrors, text);
   }
 
-  void pass_on(std::size_t i, Descriptor& line, bool is_error) {
-    if (auto const text = take(line); !text.empty()) sink_(i, is_error, text);
-  }
-
-  // After the end of the command: what is still on its way.
-  void drain(Node& node) {
-    auto const i = static_cast<std::size_t>(&node - nodes_.data());
-    for (auto [line, is_error] : {std::pair{&node.output, false}, std::pair{&node.errors, true}}) {
-      pollfd waiting{line->get(), POLLIN, 0};
-      while (line->is_open() && poll(&waiting, 1, 0) > 0) pass_on(i, *line, is_error);
-    }
-  }
-
-  static void listen(Node& node) {
-    constexpr std::size_t kMost = 32768;
-    node.console_text += take(node.console);
-    if (node.console_text.size() > kMost) node.console_text.erase(0, node.console_text.size() - kMost / 2);
-  }
-
-  static void tail(Node& node) {
-    constexpr int kMoment = 200;  // ms
-    pollfd waiting{node.console.get(), POLLIN, 0};
-    while (node.console.is_open() && poll(&waiting, 1, kMoment) > 0) listen(node);
-  }
-
-  void obey(Node& node) {
-    auto const text = take(node.control);
-    if (text.empty()) {
-      tail(node);
-      return end(kMachineFailed,
-                 fmt::format("the virtual machine {} ended{}", node.outcome.name, last_lines(node.console_text)));
-    }
-    node.control_text += text;
-    for (auto at = node.control_text.find('\n'); at != std::string::npos; at = node.control_text.find('\n')) {
-      auto const line = node.control_text.substr(0, at);
-      node.control_text.erase(0, at + 1);
-      heard(node, line);
-    }
-  }
-
-  void heard(Node& node, std::string const& line) {
-    auto const rest = line.substr(std::min(line.size(), line.find(' ') + 1));
-    if (line == "ready") node.ready = true;
-    if (line.starts_with("note ")) node.outcome.notes.push_back(rest);
-    if (line.starts_with("exit ")) node.outcome.exit_code = std::stoi(rest);
-    if (line.starts_with("failed ")) end(kMachineFailed, fmt::format("{}: {}", node.outcome.name, rest));
-  }
-
-  static std::string last_lines(std::string const& text) {
-    constexpr int kLines = 20;
-    auto from = text.size();
-    for (int i = 0; i <= kLines && from != 0 && from != std::string::npos; ++i) from = text.rfind('\n', from - 1);
-    auto const tail = from == std::string::npos || from == 0 ? text : text.substr(from + 1);
-    return tail.empty() ? "" : "; its last words:\n" + tail;
+  // Forwards what is still on its way after the command has ended.
+  void drain_output(std::size_t i) {
+    for (auto const line : {RunningMachine::kOutput, RunningMachine::kErrors})
+      while (machines_[i].has_data(line)) forward_output(i, line);
   }
 
   EmulationOptions const& options_;
   OutputSink const& sink_;
-  EndingSignals signals_;
-  std::vector<Node> nodes_;
+  TerminationSignals signals_;
+  std::vector<RunningMachine> machines_;
   EmulationOutcome outcome_;
-  bool ended_ = false;
-  Clock::time_point start_;
+  bool stopped_ = false;
 };
 
 std::string hosts_file(GuestConfig const& config) {
@@ -276,7 +152,7 @@ std::vector<std::string> guest_environment(std::vector<std::string> const& outsi
   for (auto const& variable : outside)
     if (auto const at = variable.find('='); at != std::string::npos)
       variables[variable.substr(0, at)] = variable.substr(at + 1);
-  // What speaks of the host's session and means nothing in the guest.
+  // Variables of the host's session have no meaning in the guest.
   for (auto const* name : {"TMPDIR", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY",
                            "DBUS_SESSION_BUS_ADDRESS", "MAIL"})
     variables.erase(name);
@@ -306,26 +182,26 @@ std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes) {
 
 std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector<HostId> const& hosts,
                                              EmulationOptions const& options, Qemu const& qemu, Kernel const& kernel) {
-  VirtualMachineOptions of;
-  of.accelerator = options.accelerator;
-  of.newest_link = qemu.newest_link;
-  of.memory = options.memory;
-  of.kernel = kernel.image;
-  of.nodes = static_cast<int>(hosts.size());
+  VirtualMachineOptions node_options;
+  node_options.accelerator = options.accelerator;
+  node_options.newest_link = qemu.newest_link;
+  node_options.memory = options.memory;
+  node_options.kernel = kernel.image;
+  node_options.nodes = static_cast<int>(hosts.size());
   for (auto const& folder : options.writable)
-    of.shares.push_back({fmt::format("share{}", of.shares.size()), folder, true});
+    node_options.shares.push_back({fmt::format("share{}", node_options.shares.size()), folder, true});
   std::vector<VirtualMachine> machines;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    of.node = static_cast<int>(i);
-    machines.push_back(virtual_machine(machine, hosts[i], of));
+    node_options.node = static_cast<int>(i);
+    machines.push_back(virtual_machine(machine, hosts[i], node_options));
   }
   return machines;
 }
 
 EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOptions const& options, Qemu const& qemu,
                                Kernel const& kernel, OutputSink const& sink) {
-  // rxe asks the kernel for "crc32" for every packet. The processor's own multiplication is the fastest way to it, but
-  // not when that is emulated: then rxe moves less than half as much.
+  // rxe computes a crc32 of every packet. crc32_pclmul uses the processor's carry-less multiplication, which is fastest
+  // on KVM; emulated, it halves rxe's throughput.
   std::vector<std::string> optional{"crc32_generic", "virtio_rng"};
   if (options.accelerator == Accelerator::Kvm) optional.emplace_back("crc32_pclmul");
   auto const modules = load_order(kernel,
@@ -349,7 +225,7 @@ EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOp
     guest.files.push_back({std::string(kGuestHome) + "/.hushlogin", "", 0644});
     guest.files.insert(guest.files.end(), options.files.begin(), options.files.end());
     if (ssh) ssh->add_to(guest);
-    archives.push_back(first_files(guest, modules, program));
+    archives.push_back(make_initramfs(guest, modules, program));
   }
   return Emulation(options, sink).run(machines, archives, qemu);
 }

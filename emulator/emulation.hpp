@@ -1,6 +1,6 @@
 #pragma once
-// Boots the virtual machines of a machine or cluster, runs a command in them and ends them. Everything is gone when
-// run_in_guests returns or throws, and also when this process is killed; every wait has an end.
+// Boots the virtual machines of a machine or cluster, runs a command in them and ends them. Nothing is left running
+// when run_in_guests returns or throws, nor when this process is killed. Every wait has a time limit.
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace lanewise::emulator {
 
-// Exit codes of the emulator itself, as timeout(1) and shells have them.
+// Exit codes of the emulator itself, as timeout(1) and shells use them. kSignalled: plus the signal's number.
 inline constexpr int kTimedOut = 124, kMachineFailed = 125, kSignalled = 128;
 
 struct EmulationOptions {
@@ -24,7 +24,7 @@ struct EmulationOptions {
   std::vector<std::string> environment;
   std::string working_folder = "/";
   std::filesystem::path guest_program;               // lanewise-guest
-  std::vector<GuestFile> files = {};                 // that the guests have besides the host's
+  std::vector<GuestFile> files = {};                 // that the guests have in addition to the host's
   std::vector<std::filesystem::path> writable = {};  // folders of the host that the guests may write to
   std::vector<std::size_t> run_on = {0};             // nodes that run the command
   Accelerator accelerator = Accelerator::Emulation;
@@ -35,29 +35,31 @@ struct EmulationOptions {
 
 struct NodeOutcome {
   std::string name;
-  std::optional<int> exit_code;    // absent: it was not asked to run anything, or did not come to its end
-  std::vector<std::string> notes;  // what the guest could not be given
+  std::optional<int> exit_code;    // absent: it did not run the command, or did not end it
+  std::vector<std::string> notes;  // what could not be set up in the guest
 };
 
 struct EmulationOutcome {
-  int exit_code = 0;                        // the first of the nodes' that is not 0
-  std::string failure;                      // why a machine failed or the time was up; empty otherwise
+  int exit_code = 0;                        // the first of the nodes' exit codes that is not 0
+  std::string failure;                      // why a machine failed, or which time limit was exceeded; else empty
   std::chrono::duration<double> ready{};    // from the start until every node was ready
   std::chrono::duration<double> command{};  // from then until the command had ended everywhere
   std::vector<NodeOutcome> nodes;
 };
 
-// What a command prints, as it comes.
+// Receives what a command prints, as it comes.
 using OutputSink = std::function<void(std::size_t node, bool is_error, std::string_view text)>;
 
-// Every host of a machine or the first `nodes` of a cluster; of a single machine as many as wanted. Throws InputError
-// when the cluster has fewer, or it is more than kMaxNodes.
+// The hosts to boot: of a cluster the first `nodes` (all by default), of a single machine `nodes` copies (one by
+// default). Throws InputError when the cluster has fewer, or when there are more than kMaxNodes.
 std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes);
 
 // The virtual machines, as run_in_guests boots them.
 std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector<HostId> const& hosts,
                                              EmulationOptions const& options, Qemu const& qemu, Kernel const& kernel);
 
+// Boots the machines, runs the command and ends them. Throws MissingError when something that guests need is missing
+// here.
 EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOptions const& options, Qemu const& qemu,
                                Kernel const& kernel, OutputSink const& sink);
 

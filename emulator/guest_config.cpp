@@ -9,7 +9,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuestShare, tag, folder, writable)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuestHost, name, address)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuestFile, path, text, mode)
 
-// By hand, for the optional bits.
+// Written by hand because of the optional member.
 void to_json(nlohmann::json& json, GuestFunction const& function) {
   json = {{"path", function.path}, {"name", function.name}};
   if (function.acs) json["acs"] = *function.acs;
@@ -23,7 +23,7 @@ void from_json(nlohmann::json const& json, GuestFunction& function) {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuestConfig, host_name, hosts, modules, functions, nics, shares, files, services,
                                    command, environment, working_folder)
 
-// Arguments and environment may be any bytes; what is not UTF-8 is replaced rather than refused.
+// Arguments and environment may hold any bytes; invalid UTF-8 is replaced, not refused.
 std::string to_text(GuestConfig const& config) {
   return nlohmann::json(config).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A guest's first file system as the archive that a kernel unpacks: cpio in the "newc" format, which the kernel's
-// Documentation/driver-api/early-userspace/buffer-format.rst describes.
+// A guest's first file system as an archive that the kernel unpacks: cpio in the "newc" format, described in Linux's
+// Documentation/driver-api/early-userspace/buffer-format.rst.
 #include <string>
 #include <string_view>
 
@@ -12,7 +12,7 @@ class Initramfs {
   void file(std::string_view name, std::string_view content, int permissions) {
     add(name, 0100000 | static_cast<unsigned>(permissions), content);
   }
-  // The archive, ended; nothing can be added any more.
+  // Ends the archive and returns it; nothing can be added afterwards.
   std::string finish();
 
  private:

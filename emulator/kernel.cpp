@@ -70,7 +70,7 @@ constexpr char kAdvice[] =
     "the emulator needs a Linux kernel with Soft-RoCE (rdma_rxe): install the package linux-image-amd64 (Debian) or "
     "linux-image-generic (Ubuntu)";
 
-// The kernel's packages of this distribution, without what else they would pull in.
+// This distribution's kernel packages, without others that they depend on.
 std::vector<std::string> kernel_packages() {
   for (auto const* package : {"linux-image-amd64", "linux-image-generic"}) {
     auto const outcome = run_program({"apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests",
@@ -80,7 +80,7 @@ std::vector<std::string> kernel_packages() {
     std::set<std::string> found;
     std::istringstream lines(outcome.output);
     for (std::string line; std::getline(lines, line);) {
-      // Packages stand at the beginning of a line, what they depend on below, indented.
+      // A package begins its line; the lines with its dependencies are indented.
       for (auto const* prefix : {"linux-image-", "linux-modules-extra-", "linux-modules-"}) {
         auto const version = std::strlen(prefix);
         if (line.starts_with(prefix) && line.size() > version &&
@@ -93,13 +93,13 @@ std::vector<std::string> kernel_packages() {
   return {};
 }
 
-// The end of what a program said.
+// The end of a program's output.
 std::string tail(std::string const& output) {
-  constexpr std::size_t kMost = 400;
-  return output.size() > kMost ? "..." + output.substr(output.size() - kMost) : output;
+  constexpr std::size_t kMaxShown = 400;
+  return output.size() > kMaxShown ? "..." + output.substr(output.size() - kMaxShown) : output;
 }
 
-void fetch(std::vector<std::string> const& packages, fs::path const& folder) {
+void fetch_packages(std::vector<std::string> const& packages, fs::path const& folder) {
   fs::create_directories(folder);
   // apt-get downloads into the folder it runs in.
   auto const download = run_program(
@@ -115,7 +115,7 @@ void fetch(std::vector<std::string> const& packages, fs::path const& folder) {
   }
 }
 
-// What processes that were killed left of a download.
+// Removes unfinished downloads of processes that were killed.
 void remove_unfinished(fs::path const& folder) {
   std::error_code error;
   for (auto const& entry : fs::directory_iterator(folder.parent_path(), error)) {
@@ -126,7 +126,7 @@ void remove_unfinished(fs::path const& folder) {
   }
 }
 
-Kernel fetched(fs::path const& folder, std::function<void(std::string const&)> const& progress) {
+Kernel fetch_kernel(fs::path const& folder, std::function<void(std::string const&)> const& progress) {
   if (!find_program("apt-get") || !find_program("dpkg-deb")) throw MissingError(kAdvice);
   auto const packages = kernel_packages();
   if (packages.empty()) throw MissingError(fmt::format("{}; apt-cache knows neither: run apt-get update", kAdvice));
@@ -134,9 +134,9 @@ Kernel fetched(fs::path const& folder, std::function<void(std::string const&)> c
   progress(fmt::format("fetching {} into {}, once", fmt::join(packages, ", "), folder.string()));
   auto const unfinished = fs::path(fmt::format("{}.{}", folder.string(), getpid()));
   try {
-    fetch(packages, unfinished);
+    fetch_packages(packages, unfinished);
     std::error_code taken;
-    fs::rename(unfinished, folder, taken);  // another process may have been quicker
+    fs::rename(unfinished, folder, taken);  // fails when another process was faster
     fs::remove_all(unfinished);
   } catch (...) {
     std::error_code ignored;
@@ -174,7 +174,7 @@ Kernel find_kernel(std::function<void(std::string const&)> const& progress) {
   if (auto installed = kernel_under("/")) return *installed;
   auto const folder = cache_folder() / "kernel";
   if (auto cached = kernel_under(folder)) return *cached;
-  return fetched(folder, progress);
+  return fetch_kernel(folder, progress);
 }
 
 fs::path cache_folder() {
@@ -206,7 +206,7 @@ std::vector<Module> load_order(Kernel const& kernel, std::vector<std::string> co
   auto const inside = built_in(kernel.modules);
   std::vector<Module> order;
   std::set<std::string> seen;
-  // A module after all that it depends on.
+  // Adds a module after its dependencies.
   std::function<void(std::string const&)> const add = [&](std::string const& name) {
     if (inside.contains(name) || !seen.insert(name).second) return;
     auto const file = files.find(name);

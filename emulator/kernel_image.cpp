@@ -20,13 +20,13 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-// Unpacks into a file, and says whether that is a whole kernel that can be started.
+// Unpacks into a file. True when the result is a whole kernel that can be started.
 bool unpack(std::string_view payload, fs::path const& to) {
   auto const program = unpacker_of(payload);
   if (program.empty() || !find_program(program)) return false;
   auto const packed = memory_file(payload);
-  // The kernel's build appends the unpacked size, of which unpackers complain after they have done their work: what
-  // came out is looked at instead.
+  // The kernel's build appends the unpacked size, which makes unpackers report an error after they have finished. So
+  // the result is checked instead of the exit code.
   auto const quiet = program == "xz" ? "xz -dc --single-stream" : program + " -dc";
   run_program({"/bin/sh", "-c", fmt::format("{} <&3 >'{}'", quiet, to.string())}, 60s, {{packed.get(), 3}});
   auto const kernel = content_of(to);

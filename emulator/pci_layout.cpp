@@ -13,9 +13,10 @@ constexpr int kBuses = 256;
 constexpr int kSlots = 32;           // of a bus
 constexpr int kLastBridgeSlot = 30;  // 31 is the chipset's
 
-class Builder {
+class PciLayoutBuilder {
  public:
-  Builder(Machine const& machine, HostId host) : machine_(machine), host_(host), children_(machine.functions.size()) {
+  PciLayoutBuilder(Machine const& machine, HostId host)
+      : machine_(machine), host_(host), children_(machine.functions.size()) {
     for (std::size_t i = 0; i < machine.functions.size(); ++i) {
       auto const& function = machine.functions[i];
       if (machine.host_of(PciId(i)) == host && function.parent) children_[index(*function.parent)].push_back(PciId(i));
@@ -35,7 +36,7 @@ class Builder {
     for (std::size_t i = 0; i < machine_.functions.size(); ++i) {
       auto const& function = machine_.functions[i];
       if (function.host_bridge != id || function.parent) continue;
-      // An expander's bus takes no endpoints: those of a flat tree go to the first root bus.
+      // An expander's bus holds no endpoints, so those of a flat tree are put on the first root bus.
       if (function.kind == PciKind::RootPort)
         ports.push_back(PciId(i));
       else
@@ -48,13 +49,13 @@ class Builder {
   }
 
   // A bus to put devices on.
-  struct Below {
+  struct Bus {
     std::string id;    // in QEMU
     std::string path;  // of the bridge above it, below /sys/devices
     int number = 0;
   };
 
-  Below add_expander(HostBridgeId id) {
+  Bus add_expander(HostBridgeId id) {
     EmulatedDevice device;
     device.model = DeviceModel::HostBridge;
     device.id = fmt::format("bridge{}", index(id));
@@ -67,38 +68,38 @@ class Builder {
     return {device.id, fmt::format("pci0000:{:02x}", device.bus_number), device.bus_number};
   }
 
-  void add(PciId id, Below const& bus, int slot) {
+  void add(PciId id, Bus const& bus, int slot) {
     auto const name = "pci." + name_in_host(machine_, id);
     switch (machine_.at(id).kind) {
       case PciKind::RootPort: return add_root_port(id, name, bus, slot);
       case PciKind::Switch: return add_switch(id, name, bus, slot);
-      default: put(DeviceModel::Endpoint, name, bus, slot, id, std::nullopt);
+      default: add_device(DeviceModel::Endpoint, name, bus, slot, id, std::nullopt);
     }
   }
 
-  void add_root_port(PciId id, std::string const& name, Below const& bus, int slot) {
+  void add_root_port(PciId id, std::string const& name, Bus const& bus, int slot) {
     auto const& children = children_[index(id)];
     if (children.size() > 1)
       throw PlanError(fmt::format("'{}' has {} devices, but a port holds one", machine_.at(id).name, children.size()));
     auto const below = children.empty() ? std::nullopt : std::optional(children.front());
-    auto const inner = put(DeviceModel::RootPort, name, bus, slot, id, below);
+    auto const inner = add_device(DeviceModel::RootPort, name, bus, slot, id, below);
     if (below) add(*below, inner, 0);
   }
 
-  void add_switch(PciId id, std::string const& name, Below const& bus, int slot) {
-    auto const inside = put(DeviceModel::SwitchUpstream, name, bus, slot, id, std::nullopt);
+  void add_switch(PciId id, std::string const& name, Bus const& bus, int slot) {
+    auto const inside = add_device(DeviceModel::SwitchUpstream, name, bus, slot, id, std::nullopt);
     int port = 0;
     for (auto const child : children_[index(id)]) {
-      auto const inner =
-          put(DeviceModel::SwitchDownstream, fmt::format("{}.port{}", name, port), inside, port, std::nullopt, child);
+      auto const inner = add_device(DeviceModel::SwitchDownstream, fmt::format("{}.port{}", name, port), inside, port,
+                                    std::nullopt, child);
       add(child, inner, 0);
       ++port;
     }
   }
 
-  // Adds the device; the bus below it, which only a bridge has.
-  Below put(DeviceModel model, std::string const& id, Below const& bus, int slot, std::optional<PciId> function,
-            std::optional<PciId> below) {
+  // Adds a device. Returns the bus below it, which is valid for bridges only.
+  Bus add_device(DeviceModel model, std::string const& id, Bus const& bus, int slot, std::optional<PciId> function,
+                 std::optional<PciId> below) {
     if (slot >= kSlots) refuse("devices on one bus", kSlots);
     EmulatedDevice device;
     device.model = model;
@@ -112,7 +113,7 @@ class Builder {
     device.function = function;
     device.below = below;
     if (model != DeviceModel::Endpoint) device.bus_number = next_bus();
-    Below inner{device.id, device.path, device.bus_number};
+    Bus inner{device.id, device.path, device.bus_number};
     layout_.devices.push_back(std::move(device));
     return inner;
   }
@@ -137,14 +138,14 @@ class Builder {
   HostId host_;
   std::vector<std::vector<PciId>> children_;
   PciLayout layout_;
-  HostBridgeId bridge_{};                   // that is being laid out
+  HostBridgeId bridge_{};                   // the one that is being added
   int next_first_slot_ = kFirstBridgeSlot;  // on the first root bus
   int next_bus_ = 1;                        // bus 0 is the chipset's own
 };
 
 }  // namespace
 
-PciLayout pci_layout(Machine const& machine, HostId host) { return Builder(machine, host).build(); }
+PciLayout pci_layout(Machine const& machine, HostId host) { return PciLayoutBuilder(machine, host).build(); }
 
 std::string name_in_host(Machine const& machine, PciId id) {
   auto const& name = machine.at(id).name;

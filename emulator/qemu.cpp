@@ -26,8 +26,8 @@ std::string line_of(std::filesystem::path const& file) {
   return line;
 }
 
-// Without its configuration the guest's first process says so by name, and ends the machine.
-bool guest_speaks(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program) {
+// Boots a guest without a configuration: its first process then prints an error with its name and ends the machine.
+bool guest_boots_with_kvm(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program) {
   Initramfs files;
   for (auto const* folder : {"dev", "proc", "sys"}) files.folder(folder);
   files.file("init", content_of(guest_program), 0755);
@@ -51,14 +51,14 @@ bool guest_speaks(Qemu const& qemu, Kernel const& kernel, std::filesystem::path 
                                     "-kernel",
                                     kernel.image.string(),
                                     "-initrd",
-                                    fmt::format("/proc/self/fd/{}", kFirstFilesDescriptor),
+                                    fmt::format("/proc/self/fd/{}", kInitramfsDescriptor),
                                     "-append",
                                     "console=ttyS0 quiet panic=-1 rdinit=/init",
                                     "-chardev",
                                     "stdio,id=console,signal=off",
                                     "-serial",
                                     "chardev:console"},
-                                   8s, {{archive.get(), kFirstFilesDescriptor}});
+                                   8s, {{archive.get(), kInitramfsDescriptor}});
   return outcome.output.find("lanewise-guest:") != std::string::npos;
 }
 
@@ -69,7 +69,7 @@ int newest_link_in(std::string_view help) {
   if (at == std::string_view::npos) return 0;
   auto const line = help.substr(at, help.find('\n', at) - at);
   auto const list = line.substr(0, line.find('('));
-  // "2_5/5/8/16": one more than there are slashes.
+  // "2_5/5/8/16": one generation more than there are slashes.
   return 1 + static_cast<int>(std::count(list.begin(), list.end(), '/'));
 }
 
@@ -91,7 +91,7 @@ bool kvm_runs(Qemu const& qemu, Kernel const& kernel, std::filesystem::path cons
   auto const boot = line_of("/proc/sys/kernel/random/boot_id");
   auto const kept = cache_folder() / "kvm";
   if (auto const line = line_of(kept); line.starts_with(boot + " ")) return line == boot + " runs";
-  bool const runs = guest_speaks(qemu, kernel, guest_program);
+  bool const runs = guest_boots_with_kvm(qemu, kernel, guest_program);
   std::filesystem::create_directories(kept.parent_path());
   write_file(kept, fmt::format("{} {}\n", boot, runs ? "runs" : "does not run"));
   return runs;

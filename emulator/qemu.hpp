@@ -1,5 +1,5 @@
 #pragma once
-// The QEMU of this system: where it is, what it can do, and whether KVM really runs here.
+// The QEMU of this system: where it is, what it supports, and whether KVM really works here.
 #include <filesystem>
 
 #include "emulator/kernel.hpp"
@@ -14,11 +14,11 @@ struct Qemu {
 // Throws MissingError saying what to install.
 Qemu find_qemu();
 
-// Whether a guest gets to its first process under KVM: /dev/kvm may be there and yet nothing ever run. Tried once after
-// each boot of this system, within seconds; the answer is kept in the cache.
+// Whether a guest reaches its first process under KVM: /dev/kvm may exist although no guest ever runs. Tried once after
+// each boot of this system, which takes seconds; the answer is kept in the cache.
 bool kvm_runs(Qemu const& qemu, Kernel const& kernel, std::filesystem::path const& guest_program);
 
-// The newest generation in what `-device pcie-root-port,help` prints; 0 when it says nothing of it.
+// The newest PCIe generation in the output of `-device pcie-root-port,help`; 0 when it names none.
 int newest_link_in(std::string_view help);
 
 }  // namespace lanewise::emulator

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// The port of the ssh server listens when its command returns: both go to the background only then.
+// When the command returns the server's port listens: both servers go to the background only after that.
 std::string server_command() {
   std::string const key = "/run/lanewise/host_key";
   if (auto const dropbear = find_program("dropbear"))

@@ -1,7 +1,6 @@
 #include "emulator/virtual_machine.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,20 +8,21 @@
 
 #include "core/io/error.hpp"
 #include "core/machine/path_class.hpp"
+#include "emulator/kernel_arguments.hpp"
 
 namespace lanewise::emulator {
 namespace {
 
-// Device numbers on the first root bus that are the emulator's own; kFirstBridgeSlot follows.
+// The emulator's own device numbers on the first root bus; kFirstBridgeSlot follows.
 constexpr int kSerialSlot = 1, kRandomSlot = 2, kFirstShareSlot = 3, kManagementSlot = 7;
 constexpr int kMaxShares = kManagementSlot - kFirstShareSlot;
 
-constexpr std::int64_t kLeastMiB = 256;  // of a NUMA node
-constexpr int kGpuBarMiB = 16;           // memory that costs nothing until it is touched
+constexpr std::int64_t kMinMiB = 256;  // of a NUMA node
+constexpr int kGpuBarMiB = 16;         // not allocated before it is touched
 constexpr int kDriveBytes = 64 << 20;
 constexpr int kMtu = 9000;  // room for RoCE's largest payload, 4096 bytes
 
-// QEMU splits option values at commas; a doubled one stands for itself.
+// QEMU splits option values at commas; two commas stand for one.
 std::string escaped(std::string_view value) {
   std::string text;
   for (auto const c : value) text += c == ',' ? std::string(",,") : std::string(1, c);
@@ -34,9 +34,32 @@ std::string speed(int generation) {
   return std::string(kSpeeds.at(static_cast<std::size_t>(generation) - 1));
 }
 
-class Writer {
+// What of the machine file QEMU cannot show, for people.
+void add_notes(std::vector<std::string>& notes, Machine const& machine, HostId host, PciLayout const& layout,
+               std::vector<NumaId> const& numa_nodes) {
+  bool const switches = std::any_of(layout.devices.begin(), layout.devices.end(), [](EmulatedDevice const& device) {
+    return device.model == DeviceModel::SwitchDownstream;
+  });
+  if (switches) {
+    notes.emplace_back("links below switches: the ports of QEMU's switch are gen1 x1, and have no ACS capability");
+    notes.emplace_back(
+        "links of switches and drives to their root port: what runs is gen1 x1, the port says what it can do");
+  }
+  if (!machine.nvlinks.empty() || !machine.nvswitches.empty()) notes.emplace_back("NVLink, C2C and xGMI between GPUs");
+  for (auto const& device : layout.devices)
+    if (device.bus == "pcie.0" && device.function && numa_nodes.size() > 1)
+      notes.push_back(
+          fmt::format("{} hangs from no root port, so it has no NUMA node", name_in_host(machine, *device.function)));
+  if (machine.at(host).settings.iommu == IommuMode::Unknown)
+    notes.emplace_back("IOMMU: unknown in the machine file; there is none");
+  for (std::size_t number = 0; number < numa_nodes.size(); ++number)
+    if (auto const was = machine.at(numa_nodes[number]).os_index; was != static_cast<int>(number))
+      notes.push_back(fmt::format("NUMA node {} is number {} in the guest", was, number));
+}
+
+class VirtualMachineBuilder {
  public:
-  Writer(Machine const& machine, HostId host, VirtualMachineOptions const& options)
+  VirtualMachineBuilder(Machine const& machine, HostId host, VirtualMachineOptions const& options)
       : machine_(machine), host_(host), options_(options), layout_(pci_layout(machine, host)) {
     for (std::size_t i = 0; i < machine.numa_nodes.size(); ++i)
       if (machine.at(machine.numa_nodes[i].socket).host == host) numa_nodes_.push_back(NumaId(i));
@@ -44,7 +67,7 @@ class Writer {
       if (machine.sockets[i].host == host) sockets_.push_back(SocketId(i));
   }
 
-  VirtualMachine write() {
+  VirtualMachine build() {
     vm_.name = fmt::format("node{}", options_.node);
     vm_.guest.host_name = vm_.name;
     for (int i = 0; i < options_.nodes; ++i) vm_.guest.hosts.push_back({fmt::format("node{}", i), address(255, i)});
@@ -52,7 +75,7 @@ class Writer {
     processors();
     platform();
     for (auto const& device : layout_.devices) add(device);
-    notes();
+    add_notes(vm_.not_expressed, machine_, host_, layout_, numa_nodes_);
     return std::move(vm_);
   }
 
@@ -63,7 +86,7 @@ class Writer {
   }
 
   static std::string address(int network, int node) { return fmt::format("10.77.{}.{}", network, node + 1); }
-  // Locally administered, and the same in every run.
+  // A locally administered address that is the same in every run.
   static std::string mac(int network, int node) { return fmt::format("02:4c:57:00:{:02x}:{:02x}", network, node + 1); }
 
   void role(std::string bdf, std::string name, RoleKind kind, std::string part = {}, std::string device_name = {}) {
@@ -73,7 +96,6 @@ class Writer {
     role(fmt::format("0000:00:{:02x}.0", slot), "emulator." + name, RoleKind::Platform);
   }
 
-  // ------------------------------------------------------------------------------------------------ the PC itself
   [[nodiscard]] bool has_iommu() const {
     auto const mode = machine_.at(host_).settings.iommu;
     return mode != IommuMode::Off && mode != IommuMode::Unknown;
@@ -84,14 +106,14 @@ class Writer {
     argument("-name", vm_.name, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none");
     argument("-machine", fmt::format("q35,sata=off,smbus=off{}", kvm && has_iommu() ? ",kernel-irqchip=split" : ""));
     argument("-accel", kvm ? "kvm" : "tcg,thread=multi", "-cpu", kvm ? "host" : "max");
-    argument("-kernel", options_.kernel.string(), "-initrd", fmt::format("/proc/self/fd/{}", kFirstFilesDescriptor));
+    argument("-kernel", options_.kernel.string(), "-initrd", fmt::format("/proc/self/fd/{}", kInitramfsDescriptor));
     argument("-append", kernel_arguments(machine_, host_, layout_));
-    if (has_iommu()) argument("-device", "intel-iommu,intremap=on");  // before every device that it shall serve
+    if (has_iommu()) argument("-device", "intel-iommu,intremap=on");  // must come before the devices that it serves
     platform_role(0, "host_bridge");
     platform_role(31, "chipset");
   }
 
-  // A core for each NUMA node, and two at least.
+  // One core for each NUMA node, and at least two.
   void processors() {
     std::map<SocketId, int> nodes_of;
     for (auto const id : numa_nodes_) ++nodes_of[machine_.at(id).socket];
@@ -100,7 +122,7 @@ class Writer {
     auto const sockets = static_cast<int>(sockets_.size());
     if (cores * sockets < 2) cores = 2;
     auto const count = static_cast<std::int64_t>(numa_nodes_.size());
-    auto const each = std::max(kLeastMiB, (options_.memory.value() >> 20) / count);
+    auto const each = std::max(kMinMiB, (options_.memory.value() >> 20) / count);
     argument("-smp", fmt::format("{},sockets={},cores={},threads=1", cores * sockets, sockets, cores));
     argument("-m", fmt::format("{}M", each * count));
     for (std::size_t node = 0; node < numa_nodes_.size(); ++node) {
@@ -113,7 +135,7 @@ class Writer {
                  fmt::format("cpu,node-id={},socket-id={},core-id={}", numa_of_core(socket, core), socket, core));
   }
 
-  // Cores of a socket go to its NUMA nodes in turn; further ones to the last.
+  // Deals a socket's cores to its NUMA nodes in order; the last node gets the rest.
   [[nodiscard]] int numa_of_core(int socket, int core) const {
     int found = 0;
     int seen = 0;
@@ -124,7 +146,7 @@ class Writer {
     return found;
   }
 
-  // Console, control, shares, and the network that joins the nodes for ssh.
+  // Console, control ports, shared folders, and the management network, over which the nodes use ssh.
   void platform() {
     auto const channel = [&](std::string_view id, int descriptor) {
       argument("-chardev", fmt::format("socket,id={},fd={}", id, descriptor));
@@ -144,7 +166,7 @@ class Writer {
     shares();
     if (options_.nodes < 2) return;
     constexpr int kManagementNetwork = 255;
-    argument("-netdev", joined(kManagementNetwork, "net.management"));
+    argument("-netdev", socket_backend(kManagementNetwork, "net.management"));
     argument("-device", on_first_bus(fmt::format("virtio-net-pci,netdev=net.management,romfile=,mac={}",
                                                  mac(kManagementNetwork, options_.node)),
                                      kManagementSlot, "management"));
@@ -170,14 +192,13 @@ class Writer {
     return fmt::format("{},bus=pcie.0,addr={:#x},disable-legacy=on", device, slot);
   }
 
-  // The next descriptor, as one end of a network between the nodes.
-  std::string joined(int network, std::string const& id) {
+  // A network backend between the nodes, on the next descriptor.
+  std::string socket_backend(int network, std::string const& id) {
     vm_.networks.push_back(network);
     auto const descriptor = kFirstNetworkDescriptor + static_cast<int>(vm_.networks.size()) - 1;
     return fmt::format("socket,id={},fd={}", id, descriptor);
   }
 
-  // ---------------------------------------------------------------------------------------------- the machine's tree
   void add(EmulatedDevice const& device) {
     if (device.model == DeviceModel::HostBridge) {
       auto const numa = std::find(numa_nodes_.begin(), numa_nodes_.end(), machine_.at(device.bridge).numa);
@@ -213,12 +234,12 @@ class Writer {
     return "the port above " + name_in_host(machine_, *device.below);
   }
 
-  // The switch ports that QEMU models have no ACS capability.
+  // QEMU's switch ports have no ACS capability.
   [[nodiscard]] std::optional<std::uint16_t> acs_if_possible(EmulatedDevice const& device) const {
     return device.model == DeviceModel::RootPort ? acs_of_port(machine_, device) : std::nullopt;
   }
 
-  // A port says what its link can do; QEMU then says that it runs so, if what hangs from it has no link of its own.
+  // The port's link capability. QEMU reports it as the current link too, if the device below has no link of its own.
   std::string link(EmulatedDevice const& device) {
     if (!device.below) return "";
     auto wanted = machine_.at(*device.below).link;
@@ -254,101 +275,37 @@ class Writer {
     auto const id = *device.function;
     auto const network = nics_++;
     bool const is_joined = options_.nodes > 1 && (!machine_.fabric || machine_.fabric->find(id) != nullptr);
-    argument("-netdev",
-             is_joined ? joined(network, "net." + name) : fmt::format("hubport,id=net.{},hubid={}", name, network));
-    // Without a link of its own, so that the port above shows the one of the machine file.
+    argument("-netdev", is_joined ? socket_backend(network, "net." + name)
+                                  : fmt::format("hubport,id=net.{},hubid={}", name, network));
+    // x-disable-pcie: without a link of its own, so that the port above shows the link of the machine file.
     argument("-device", fmt::format("virtio-net-pci,{},netdev=net.{},mac={},host_mtu={},romfile=,disable-legacy=on,"
                                     "x-disable-pcie=on",
                                     place, name, mac(network, options_.node), kMtu));
     auto const* part = machine_.part_of(id);
     bool const rdma = part == nullptr || part->nic.rdma;
-    // The kernel allows 15 characters of an interface's name.
+    // The kernel allows at most 15 characters in an interface's name.
     auto const interface = name.size() <= 15 ? name : fmt::format("net{}", network);
     vm_.guest.nics.push_back(
         {device.path, interface, address(network, options_.node), rdma ? "rxe_" + name : std::string()});
-  }
-
-  // --------------------------------------------------------------------------------------------------------- notes
-  void notes() {
-    auto& notes = vm_.not_expressed;
-    bool const switches = std::any_of(layout_.devices.begin(), layout_.devices.end(), [](EmulatedDevice const& device) {
-      return device.model == DeviceModel::SwitchDownstream;
-    });
-    if (switches) {
-      notes.emplace_back("links below switches: the ports of QEMU's switch are gen1 x1, and have no ACS capability");
-      notes.emplace_back(
-          "links of switches and drives to their root port: what runs is gen1 x1, the port says what it can do");
-    }
-    if (!machine_.nvlinks.empty() || !machine_.nvswitches.empty())
-      notes.emplace_back("NVLink, C2C and xGMI between GPUs");
-    for (auto const& device : layout_.devices)
-      if (device.bus == "pcie.0" && device.function && numa_nodes_.size() > 1)
-        notes.push_back(fmt::format("{} hangs from no root port, so it has no NUMA node",
-                                    name_in_host(machine_, *device.function)));
-    auto const& settings = machine_.at(host_).settings;
-    if (settings.iommu == IommuMode::Unknown) notes.emplace_back("IOMMU: unknown in the machine file; there is none");
-    for (std::size_t number = 0; number < numa_nodes_.size(); ++number)
-      if (auto const was = machine_.at(numa_nodes_[number]).os_index; was != static_cast<int>(number))
-        notes.push_back(fmt::format("NUMA node {} is number {} in the guest", was, number));
   }
 
   Machine const& machine_;
   HostId host_;
   VirtualMachineOptions const& options_;
   PciLayout layout_;
-  std::vector<NumaId> numa_nodes_;  // of this host; their place is their number in the guest
+  std::vector<NumaId> numa_nodes_;  // of this host, in the order of their numbers in the guest
   std::vector<SocketId> sockets_;
   VirtualMachine vm_;
   int ports_ = 0;
   int nics_ = 0;
 };
 
-std::string_view iommu_arguments(IommuMode mode) {
-  switch (mode) {
-    case IommuMode::Unknown:
-    case IommuMode::Off: return "intel_iommu=off";
-    case IommuMode::Passthrough: return "intel_iommu=on iommu=pt";
-    case IommuMode::Lazy: return "intel_iommu=on iommu=nopt iommu.strict=0";
-    case IommuMode::Strict:
-    case IommuMode::Vfio: break;
-  }
-  return "intel_iommu=on iommu=nopt iommu.strict=1";
-}
-
 }  // namespace
 
 std::string_view to_string(Accelerator accelerator) { return accelerator == Accelerator::Kvm ? "kvm" : "tcg"; }
 
-std::optional<std::uint16_t> acs_of_port(Machine const& machine, EmulatedDevice const& port) {
-  auto const control = port.below ? machine.acs_above(*port.below)
-                                  : machine.at(machine.at(machine.at(port.bridge).socket).host).settings.acs;
-  return control.known ? std::optional(control.bits) : std::nullopt;
-}
-
-std::string kernel_arguments(Machine const& machine, HostId host, PciLayout const& layout) {
-  auto const& settings = machine.at(host).settings;
-  // The guest is thrown away with all that is in it: no point in defending it against itself. A virtual processor that
-  // has to wait for a real one fails the kernel's test of its timer, which then panics.
-  std::string text =
-      "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off nokaslr no_timer_check random.trust_cpu=on "
-      "rdinit=/init ";
-  text += iommu_arguments(settings.iommu);
-  if (settings.iommu == IommuMode::Off || settings.iommu == IommuMode::Unknown) return text;
-  // With an IOMMU the kernel turns redirection on before it makes groups of devices; not where the file says off.
-  constexpr std::uint16_t kRedirecting =
-      AcsControl::kRequestRedirect | AcsControl::kCompletionRedirect | AcsControl::kEgressControl;
-  std::vector<std::string> direct;
-  for (auto const& device : layout.devices) {
-    if (device.model != DeviceModel::RootPort) continue;
-    auto const bits = acs_of_port(machine, device);
-    if (bits && (*bits & kRedirecting) == 0) direct.push_back(device.address);
-  }
-  if (!direct.empty()) text += fmt::format(" pci=disable_acs_redir={}", fmt::join(direct, ";"));
-  return text;
-}
-
 VirtualMachine virtual_machine(Machine const& machine, HostId host, VirtualMachineOptions const& options) {
-  return Writer(machine, host, options).write();
+  return VirtualMachineBuilder(machine, host, options).build();
 }
 
 }  // namespace lanewise::emulator

@@ -1,6 +1,6 @@
 #pragma once
-// One node of a machine or cluster as a virtual machine: the QEMU command line that builds its PCI tree, and what its
-// guest is told. A value: nothing here runs anything.
+// One node of a machine or cluster as a virtual machine: the QEMU command line that builds its PCI tree, and the
+// guest's configuration. A value: nothing here runs anything.
 //
 //   auto const vm = virtual_machine(machine, HostId(0), options);
 //   vm.arguments                   // -machine q35 ... -device pxb-pcie,id=bridge0,bus_nr=1,numa_node=0 ...
@@ -19,9 +19,9 @@ namespace lanewise::emulator {
 enum class Accelerator : std::uint8_t { Emulation, Kvm };
 std::string_view to_string(Accelerator accelerator);  // tcg, kvm: QEMU's words
 
-// File descriptors that QEMU inherits, by number. Those of networks follow one another.
+// The numbers of the file descriptors that QEMU inherits. Networks have consecutive numbers.
 inline constexpr int kControlDescriptor = 3, kOutputDescriptor = 4, kErrorDescriptor = 5, kConsoleDescriptor = 6,
-                     kFirstFilesDescriptor = 7, kFirstNetworkDescriptor = 8;
+                     kInitramfsDescriptor = 7, kFirstNetworkDescriptor = 8;
 
 inline constexpr int kMaxNodes = 64;
 
@@ -31,26 +31,20 @@ struct VirtualMachineOptions {
   Bytes memory{std::int64_t{1} << 30};
   std::filesystem::path kernel = "vmlinuz";
   std::vector<GuestShare> shares = {{"share0", "/", false}};
-  int node = 0;   // which of the nodes it is
+  int node = 0;   // which node it is
   int nodes = 1;  // of how many
 };
 
 struct VirtualMachine {
   std::string name;                    // "node0"
   std::vector<std::string> arguments;  // of QEMU
-  std::vector<int> networks;           // joined, by number, in the order of their descriptors
+  std::vector<int> networks;           // numbers of its networks, in the order of their descriptors
   std::vector<Role> roles;
-  std::vector<std::string> not_expressed;  // what of the machine file QEMU cannot show, for people
-  GuestConfig guest;                       // name, hosts, functions, NICs, shares; the rest is for who runs it
+  std::vector<std::string> not_expressed;  // what QEMU cannot show of the machine file, for people
+  GuestConfig guest;                       // names, hosts, functions, NICs, shares; run_in_guests adds the rest
 };
 
 // Throws PlanError when the host needs more than the emulated PC has.
 VirtualMachine virtual_machine(Machine const& machine, HostId host, VirtualMachineOptions const& options);
-
-// The kernel's command line: console, IOMMU and ACS as the settings say.
-std::string kernel_arguments(Machine const& machine, HostId host, PciLayout const& layout);
-
-// The ACS control that the port above a device shall have; nullopt: as the kernel leaves it.
-std::optional<std::uint16_t> acs_of_port(Machine const& machine, EmulatedDevice const& port);
 
 }  // namespace lanewise::emulator

@@ -51,7 +51,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   _exit(kNoSuchProgram);
 }
 
-// Passes on what is there; false at the end of the pipe.
+// Passes on what is in the pipe. False at its end.
 bool pass_on(int from, int to) {
   std::array<char, 65536> chunk{};
   auto const count = read(from, chunk.data(), chunk.size());
@@ -78,14 +78,14 @@ int run_command(GuestConfig const& config, int output, int errors) {
   int status = 0;
   bool ended = false;
   while (true) {
-    // What the command left running in the background may hold the pipes open for ever: once it has ended, only what
-    // is already there is passed on.
-    constexpr int kLookAgain = 20;  // ms
-    auto const ready = poll(ends.data(), ends.size(), ended ? 0 : kLookAgain);
+    // Background processes of the command may hold the pipes open for ever. So once the command has ended, only what is
+    // already in the pipes is passed on.
+    constexpr int kPollInterval = 20;  // ms
+    auto const ready = poll(ends.data(), ends.size(), ended ? 0 : kPollInterval);
     for (std::size_t i = 0; i < ends.size(); ++i)
       if (ready > 0 && ends.at(i).revents != 0 && !pass_on(ends.at(i).fd, to.at(i))) ends.at(i).fd = -1;
     if (ended && ready <= 0) break;
-    // The first process inherits orphans, too.
+    // As the first process of the system it also inherits orphans.
     int other = 0;
     for (pid_t gone = 0; (gone = waitpid(-1, &other, WNOHANG)) > 0;) {
       if (gone != child) continue;

@@ -3,11 +3,11 @@
 
 namespace lanewise::emulator::guest {
 
-// Runs the command of the configuration, its output and its errors going to the two descriptors. Returns its exit code,
-// 128 and the signal's number when a signal ended it, or 127 when there is no such program.
+// Runs the command of the configuration with its output and errors sent to the two descriptors. Returns its exit code,
+// 128 plus the signal's number when a signal ended it, or 127 when there is no such program.
 int run_command(GuestConfig const& config, int output, int errors);
 
-// Runs a shell command to its end; its exit code.
+// Runs a shell command to its end and returns its exit code.
 int run_shell(std::string const& command);
 
 }  // namespace lanewise::emulator::guest

@@ -1,5 +1,5 @@
-// The first process of a guest, alone in its first file system: loads modules, puts the host's files together with a
-// layer of its own, checks the PCI tree, starts the network, says "ready", and runs the command when told to.
+// The first process of a guest, started from the initramfs: it loads modules, mounts the host's files below a writable
+// layer, checks the PCI tree, starts the network, reports "ready", and runs the command when told to.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mount.h>
@@ -25,7 +25,7 @@ namespace {
 using namespace lanewise::emulator;
 using namespace lanewise::emulator::guest;
 
-constexpr char kRoot[] = "/root";  // where the guest's root is put together
+constexpr char kRoot[] = "/root";  // where the guest's root is assembled
 
 void load_modules(GuestConfig const& config) {
   for (auto const& name : config.modules) {
@@ -34,7 +34,7 @@ void load_modules(GuestConfig const& config) {
   }
 }
 
-// A virtual serial port by its name; it comes up a moment after its driver.
+// Opens a virtual serial port by its name. It appears a moment after its driver is loaded.
 int open_port(std::string const& wanted) {
   constexpr int kTries = 1000;
   constexpr useconds_t kPause = 10'000;
@@ -50,9 +50,9 @@ int open_port(std::string const& wanted) {
   throw GuestError("the port " + wanted + " did not come up");
 }
 
-void say(int control, std::string const& text) { write_all(control, text + "\n"); }
+void send_line(int control, std::string const& text) { write_all(control, text + "\n"); }
 
-// The host's files below, a layer in memory on top: everything can be written to, and is gone with the guest.
+// Mounts a layer in memory over the host's files: everything is writable, and writes are lost with the guest.
 void mount_root(GuestConfig const& config) {
   constexpr char kShareOptions[] = "trans=virtio,version=9p2000.L,msize=512000,cache=";
   mount_on(config.shares.front().tag, "/host", "9p", MS_RDONLY, std::string(kShareOptions) + "loose");
@@ -91,18 +91,18 @@ void set_limits() {
   check(setrlimit(RLIMIT_MEMLOCK, &kNone), "RLIMIT_MEMLOCK");
 }
 
-// Waits for a line on the control port; collects orphans meanwhile.
+// Waits for a line on the control port and reaps orphans meanwhile.
 std::string next_line(int control) {
   std::string line;
   while (true) {
-    constexpr int kCollectEvery = 500;  // ms
+    constexpr int kReapInterval = 500;  // ms
     pollfd waiting{control, POLLIN, 0};
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
-    if (poll(&waiting, 1, kCollectEvery) <= 0) continue;
+    if (poll(&waiting, 1, kReapInterval) <= 0) continue;
     char letter = 0;
     auto const count = read(control, &letter, 1);
-    if (count <= 0) usleep(10'000);  // nobody at the other end yet
+    if (count <= 0) usleep(10'000);  // the other end is not open yet
     if (count <= 0) continue;
     if (letter == '\n') return line;
     line += letter;
@@ -116,17 +116,17 @@ void serve(int control, GuestConfig const& config) {
   set_limits();
   check(sethostname(config.host_name.data(), config.host_name.size()), "sethostname");
   write_files(config);
-  for (auto const& note : check_pci_tree(config.functions)) say(control, "note " + note);
+  for (auto const& note : check_pci_tree(config.functions)) send_line(control, "note " + note);
   start_network(config);
   for (auto const& service : config.services)
     if (auto const code = run_shell(service); code != 0)
-      say(control, "note exit code " + std::to_string(code) + " of: " + service);
-  say(control, "ready");
+      send_line(control, "note exit code " + std::to_string(code) + " of: " + service);
+  send_line(control, "ready");
   while (next_line(control) != "run") {
   }
   auto const code = run_command(config, output, errors);
   sync();
-  say(control, "exit " + std::to_string(code));
+  send_line(control, "exit " + std::to_string(code));
 }
 
 void start() {
@@ -140,9 +140,9 @@ void start() {
   try {
     serve(control, config);
   } catch (std::exception const& error) {
-    say(control, std::string("failed ") + error.what());
+    send_line(control, std::string("failed ") + error.what());
   }
-  // Whoever started this machine has what it waits for and ends it.
+  // The emulator now has the result and ends this machine.
   while (true) pause();
 }
 
@@ -154,7 +154,7 @@ int main() {
   } catch (std::exception const& error) {
     auto const console = open("/dev/console", O_WRONLY);
     if (console >= 0) write_all(console, std::string("lanewise-guest: ") + error.what() + "\n");
-    usleep(100'000);  // the console is a slow line
+    usleep(100'000);  // lets the slow console finish
   }
-  reboot(RB_AUTOBOOT);  // QEMU then ends
+  reboot(RB_AUTOBOOT);  // QEMU ends on a reboot
 }

@@ -6,7 +6,7 @@
 
 namespace lanewise::emulator::guest {
 
-// Loopback and every NIC up, named and with its address; an rxe device on each that has RDMA.
+// Brings up loopback and every NIC with its name and address, and adds an rxe device to each NIC that has RDMA.
 void start_network(GuestConfig const& config);
 
 }  // namespace lanewise::emulator::guest

@@ -21,11 +21,11 @@ Register read_register(int config, int offset) {
   return value;
 }
 
-// Where the ACS control register is; 0 when there is none.
+// The offset of the ACS control register; 0 when there is none.
 int acs_control(int config) {
-  constexpr int kMost = 960;  // headers of four bytes fit into the extended space: a loop is cut off
+  constexpr int kMaxCapabilities = 960;  // of four bytes each fit into the extended space; ends a circular list
   int offset = kFirstExtended;
-  for (int i = 0; i < kMost && offset >= kFirstExtended; ++i) {
+  for (int i = 0; i < kMaxCapabilities && offset >= kFirstExtended; ++i) {
     auto const header = read_register<std::uint32_t>(config, offset);
     if ((header & 0xffff) == kAcsCapability) return offset + kAcsControl;
     offset = static_cast<int>(header >> 20);

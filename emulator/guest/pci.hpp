@@ -6,8 +6,8 @@
 
 namespace lanewise::emulator::guest {
 
-// Checks that every function is where the layout says, and gives ports their ACS control bits.
-// Throws GuestError naming a function that is missing; returns what a port did not take.
+// Checks that every function is where the layout has it, and sets the ports' ACS control bits. Returns a note for every
+// port that did not take its bits. Throws GuestError naming a missing function.
 std::vector<std::string> check_pci_tree(std::vector<GuestFunction> const& functions);
 
 }  // namespace lanewise::emulator::guest

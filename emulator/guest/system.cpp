@@ -29,7 +29,7 @@ std::string read_file(std::string const& path) {
 }
 
 void write_file(std::string const& path, std::string_view text, int mode) {
-  unlink(path.c_str());  // what is there may be a link to somewhere else
+  unlink(path.c_str());  // an existing file may be a link to another place
   File const file(check(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode), path));
   check(fchmod(file.get(), static_cast<mode_t>(mode)), path);
   write_all(file.get(), text);

@@ -13,7 +13,7 @@ struct GuestError : std::runtime_error {
 };
 // Throws "WHAT: reason of errno".
 [[noreturn]] void fail(std::string const& what);
-// The value of a system call; fails when it is negative.
+// Returns the value of a system call; throws when it is negative.
 template <class Result>
 Result check(Result result, std::string const& what) {
   if (result < 0) fail(what);
@@ -39,9 +39,10 @@ File open_file(std::string const& path, int flags);
 std::string read_file(std::string const& path);
 void write_file(std::string const& path, std::string_view text, int mode);
 void write_all(int descriptor, std::string_view bytes);
-void make_folders(std::string const& path);  // with those above it
+void make_folders(std::string const& path);  // with all parent folders
 void mount_on(std::string const& source, std::string const& where, std::string const& type, unsigned long flags,
               std::string const& options);
-std::vector<std::string> names_in(std::string const& folder);  // without dots; empty when there is no such folder
+std::vector<std::string> names_in(
+    std::string const& folder);  // without hidden ones; empty when there is no such folder
 
 }  // namespace lanewise::emulator::guest
