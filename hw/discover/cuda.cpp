@@ -1,5 +1,5 @@
-// GPUs as the CUDA driver knows them. It is loaded at run time, and the few calls that are needed are declared here,
-// from the CUDA Driver API reference; so it also works in a build without the CUDA toolkit.
+// GPUs as the CUDA driver knows them. The driver is loaded at run time and the few needed calls are declared here, from
+// the CUDA Driver API reference, so this also works in a build without the CUDA toolkit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,9 +61,9 @@ struct CudaSource::Driver {
   }
 
   Library library;
-  std::string reason;                // why it cannot be used; empty: it can
+  std::string reason;                // why the driver cannot be used; empty: it can
   std::vector<CudaDevice> devices;   // by ordinal
-  std::vector<CudaDevice> retained;  // whose primary context is held
+  std::vector<CudaDevice> retained;  // those whose primary context is held
 };
 
 CudaSource::CudaSource() : driver_(std::make_unique<Driver>()) {
@@ -89,7 +89,7 @@ CudaSource::~CudaSource() {
       driver_->succeeds("cuDevicePrimaryCtxRelease", device);
 }
 
-// Copies to the GPU for as long as links take to train up.
+// Copies to the GPU for as long as its link takes to train up.
 void CudaSource::wake(std::vector<std::string>& notes) {
   constexpr std::size_t kBuffer = std::size_t{16} << 20U;
   constexpr int kCopies = 32;  // half a GiB: 10 ms or more at any generation

@@ -28,7 +28,8 @@ std::set<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// A part such as epyc-7763 whose every word the product's name has, and one of them a number: not a whole family.
+// A part such as epyc-7763: the product's name has all its words, and one of them is a number, so that no whole family
+// matches.
 std::string cpu_by_product(std::string const& model_name, Catalogue& catalogue) {
   auto const product = words_of(model_name);
   for (auto const& name : catalogue.part_names()) {
@@ -51,7 +52,7 @@ NvmlGpu const* find_nvml(NvmlFacts const& nvml, std::string_view bdf) {
   return found == nvml.gpus.end() ? nullptr : &*found;
 }
 
-// A product that the catalogue lacks: what its drivers say of it.
+// A part for a product that the catalogue lacks, from what its drivers say.
 Part observed_gpu(PciFacts const& gpu, CudaGpu const& cuda, NvmlGpu const* nvml) {
   Part part;
   part.kind = PartKind::Gpu;
@@ -121,7 +122,7 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, Facts const& facts, MachineB
                              part.name));
     return builder.inline_part(std::move(part));
   }
-  if (known == nullptr) builder.part_by_pci_id(gpu.id, PartKind::Gpu);  // says that there is none
+  if (known == nullptr) builder.part_by_pci_id(gpu.id, PartKind::Gpu);  // notes that there is none
   return std::nullopt;
 }
 

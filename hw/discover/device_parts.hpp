@@ -1,5 +1,6 @@
 #pragma once
-// Which part of the catalogue a device is; where it has none, what the drivers say becomes a part of the machine's own.
+// Finds the catalogue's part of a device. For a device that the catalogue lacks, makes a part of the machine's own from
+// what the drivers say.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,15 +10,15 @@
 
 namespace lanewise::hw {
 
-// By product name, else by CPUID; empty when it is not known.
+// By product name, else by CPUID; empty when unknown.
 std::string cpu_part(Facts const& facts, MachineBuilder& builder);
 std::optional<PartId> gpu_part(PciFacts const& gpu, Facts const& facts, MachineBuilder& builder);
-// `ports`: the network devices on it, as below.
+// `ports`: the network devices on it, from ports_of_nic().
 std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, MachineBuilder& builder);
 
-// The devices on the functions of one slot ("0000:3b:00."): those of RDMA, or else the interfaces.
+// The network devices on the functions of one slot ("0000:3b:00."): RDMA devices, or interfaces where there are none.
 std::vector<NicFacts> ports_of_nic(Facts const& facts, std::string const& slot);
-// The PCI address of an interface; empty: it has none.
+// The PCI address of an interface; empty where it has none.
 std::string interface_address(Facts const& facts, std::string const& name);
 
 }  // namespace lanewise::hw

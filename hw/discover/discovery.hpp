@@ -1,5 +1,5 @@
 #pragma once
-// What `lanewise discover` finds: the machine, and where its sources disagree with each other or with our rules.
+// What `lanewise discover` finds: the machine, and where the sources disagree with each other or with lanewise's rules.
 //
 //   auto const found = discover({.name = "node7"}, catalogue);
 //   write_file("node7.yaml", write_machine(found.machine));
@@ -17,25 +17,25 @@
 namespace lanewise::hw {
 
 struct DiscoverOptions {
-  std::string name;                        // of the machine; empty: the host's
-  std::filesystem::path sysfs = "/sys";    // another root is read alone: no driver of this machine is asked
+  std::string name;                        // of the machine; empty: the host name
+  std::filesystem::path sysfs = "/sys";    // with another root no driver of this machine is asked
   std::optional<std::vector<Role>> roles;  // of an emulated machine's stand-ins
-  bool wake = true;                        // idle GPUs, before their links are read
-  std::optional<TopoMatrix> against;       // what nvidia-smi topo -m printed there
+  bool wake = true;                        // wake idle GPUs before their links are read
+  std::optional<TopoMatrix> against;       // the output of nvidia-smi topo -m on that machine
 };
 
 enum class FindingKind : std::uint8_t {
-  PeerStatus,    // the driver's word on peer access against the rules
-  Distance,      // the driver's or nvidia-smi's distance of a pair against the machine's
-  SlowLink,      // a PCIe link that runs below what both its ends can do
-  DeviceFigure,  // a device has another figure than its part
-  Missing        // a device that one source sees and another does not
+  PeerStatus,    // the driver and the rules disagree on peer access
+  Distance,      // the driver or nvidia-smi gives a pair another distance than the machine
+  SlowLink,      // a PCIe link runs below what both its ends support
+  DeviceFigure,  // a device's figure differs from its part's
+  Missing        // one source sees a device and another does not
 };
 std::string_view to_string(FindingKind kind);  // peer_status, distance, slow_link, device_figure, missing
 
 struct Finding {
   FindingKind kind = FindingKind::PeerStatus;
-  std::vector<std::string> subjects;  // all that it is true of: "gpu0 > gpu1", "nic0"
+  std::vector<std::string> subjects;  // what it applies to: "gpu0 > gpu1", "nic0"
   std::string text;  // "write: the driver says CNS (chipset not supported), the rules say pcie_p2p is legal"
   std::string rule;  // the id of the rule that disagrees; empty: none
 };
@@ -46,16 +46,16 @@ struct Discovery {
   Facts facts;
 };
 
-// Asks every source there is. Throws InputError when the sysfs root is none.
+// Asks all sources. Throws InputError when the sysfs root is not one.
 Discovery discover(DiscoverOptions const& options, Catalogue& catalogue);
 
-// The parts of it. `roles` as above.
+// The steps of discover(). `roles` as above.
 Machine machine_of(Facts const& facts, std::string const& name, std::optional<std::vector<Role>> const& roles,
                    Catalogue& catalogue);
 std::vector<Finding> findings_of(Machine const& machine, Facts const& facts);
 std::vector<Finding> findings_against(Machine const& machine, TopoMatrix const& matrix);
 
-// The machine, the findings, and the facts for which a machine file has no place: `discovery/1`.
+// The machine, the findings, and the facts that a machine file cannot hold, as `discovery/1`.
 nlohmann::ordered_json discovery_json(Discovery const& found);
 
 }  // namespace lanewise::hw

@@ -1,4 +1,4 @@
-// The facts as JSON, for those who look beyond what a machine file holds.
+// The facts as JSON, with what a machine file cannot hold.
 #include <array>
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the sources of truth say of one system, before anything is concluded from it. Each source fills its own part in
-// a file of its own; make_discovery turns all of it into a machine and findings.
+// What the sources say about one system, before any conclusions. Each source has its own file and fills its own part;
+// discover() makes a machine and findings of all of it.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -13,29 +13,29 @@
 
 namespace lanewise::hw {
 
-// Whether a source was there. That it was not is no error.
+// Whether a source was there. A missing source is no error.
 struct Probe {
-  bool asked = false;  // false: another root than this machine's was read
+  bool asked = false;  // false: another sysfs root than this machine's was read
   bool found = false;
-  std::string reason;  // where it was not: why
+  std::string reason;  // why it was not found
 };
 
-// ------------------------------------------------------------------------------------------------------------- sysfs
+// From sysfs.
 
 struct PciFacts {
   std::string bdf;       // "0000:3b:00.0"
-  std::string above;     // the bridge above it; empty: on a root bus
+  std::string above;     // the bridge above; empty: on a root bus
   std::string root_bus;  // "0000:3a"
   std::uint32_t class_code = 0;
   std::string id;         // "10de:2335"
-  std::string subsystem;  // the same, of the board
+  std::string subsystem;  // the same for the board
   PciConfig config;
   std::optional<PcieLink> link;
   std::optional<PcieLink> max_link;
-  std::vector<Bytes> bars;  // sizes of its base address registers, unused ones left out
-  int numa = -1;            // -1: not said
-  std::string iommu_group;  // empty: in none
-  std::string iommu_type;   // "identity", "DMA", "DMA-FQ"; empty: not said
+  std::vector<Bytes> bars;  // sizes of its used base address registers
+  int numa = -1;            // -1: unknown
+  std::string iommu_group;  // empty: none
+  std::string iommu_type;   // "identity", "DMA", "DMA-FQ"; empty: unknown
   std::string driver;
   bool virtual_function = false;  // of SR-IOV, seen from the host
 
@@ -51,18 +51,18 @@ struct NumaFacts {
 };
 
 struct CpuFacts {
-  std::string cpuid;       // "GenuineIntel/6/207", the family as CPUID displays it; empty: not said
+  std::string cpuid;       // "GenuineIntel/6/207", with the display family; empty: unknown
   std::string model_name;  // "AMD EPYC 7763 64-Core Processor"
   bool hypervisor = false;
   std::vector<NumaFacts> nodes;  // at least one
 };
 
 struct PlatformFacts {
-  std::string hypervisor;  // kvm, firecracker, ...; empty: none, or CpuFacts::hypervisor and nobody says which
+  std::string hypervisor;  // kvm, firecracker, ...; empty: none, or unknown where CpuFacts::hypervisor is true
   std::string product;     // the server, as its firmware names it
   std::string kernel_arguments;
-  std::optional<bool> has_iommu;     // the kernel drives one; absent: the system does not say
-  std::vector<std::string> modules;  // of those that matter here, the loaded ones
+  std::optional<bool> has_iommu;     // the kernel uses one; absent: unknown
+  std::vector<std::string> modules;  // the loaded ones among those that matter here
   [[nodiscard]] bool has_module(std::string_view name) const {
     for (auto const& module : modules)
       if (module == name) return true;
@@ -70,11 +70,11 @@ struct PlatformFacts {
   }
 };
 
-// A network interface, or a device of RDMA verbs.
+// A network interface or an RDMA device.
 struct NicFacts {
   std::string name;   // "mlx5_0", "eth0"
   std::string bdf;    // empty: no PCI function of its own
-  std::string below;  // of a software device (rxe): the interface that it uses
+  std::string below;  // the interface that a software device (rxe) uses
   bool rdma = false;
   std::string guid;        // of an RDMA device
   std::string link_layer;  // "InfiniBand", "Ethernet"
@@ -83,18 +83,18 @@ struct NicFacts {
   std::optional<bool> in_verbs;        // libibverbs lists it
 };
 
-// -------------------------------------------------------------------------------------------------------------- NVML
+// From NVML.
 
 enum class NvlinkRemote : std::uint8_t { Unknown, Gpu, Cpu, Switch };
 struct NvmlLink {
   int number = 0;
   NvlinkRemote remote = NvlinkRemote::Unknown;
   std::string remote_bdf;
-  int version = 0;                        // as NVML codes it; 0: not said
+  int version = 0;                        // NVML's number; 0: unknown
   std::vector<std::string> capabilities;  // p2p, sysmem, p2p_atomics, sysmem_atomics
 };
 
-// nvmlGpuP2PStatus_t, in its order; Unsaid: the call failed.
+// nvmlGpuP2PStatus_t, in its order; NotReported: the call failed.
 enum class PeerStatus : std::uint8_t {
   Ok,
   ChipsetNotSupported,
@@ -103,7 +103,7 @@ enum class PeerStatus : std::uint8_t {
   DisabledByRegistry,
   NotSupported,
   Unknown,
-  Unsaid
+  NotReported
 };
 // nvmlGpuP2PCapsIndex_t, in its order.
 enum class PeerOp : std::uint8_t { Read, Write, Nvlink, Atomics, Pci };
@@ -119,7 +119,7 @@ struct NvmlGpu {
   std::optional<PcieLink> max_link;
   std::optional<Bytes> bar1;
   std::optional<bool> mig;
-  std::string virtualization;  // none, passthrough, vgpu, ...; empty: not said
+  std::string virtualization;  // none, passthrough, vgpu, ...; empty: unknown
   std::optional<FabricState> fabric;
   int fabric_clique = 0;
   bool c2c = false;             // NVLink-C2C to its CPU
@@ -127,8 +127,8 @@ struct NvmlGpu {
 };
 struct NvmlPair {
   std::string from, to;  // addresses
-  std::array<PeerStatus, kPeerOps> status{PeerStatus::Unsaid, PeerStatus::Unsaid, PeerStatus::Unsaid,
-                                          PeerStatus::Unsaid, PeerStatus::Unsaid};
+  std::array<PeerStatus, kPeerOps> status{PeerStatus::NotReported, PeerStatus::NotReported, PeerStatus::NotReported,
+                                          PeerStatus::NotReported, PeerStatus::NotReported};
   std::optional<PathClass> ancestor;
 };
 struct NvmlFacts {
@@ -138,7 +138,7 @@ struct NvmlFacts {
   std::vector<NvmlPair> pairs;  // both directions
 };
 
-// -------------------------------------------------------------------------------------------------------------- CUDA
+// From CUDA.
 
 struct CudaGpu {
   int ordinal = 0;
@@ -177,7 +177,7 @@ struct Facts {
   NvmlFacts nvml;
   CudaFacts cuda;
   VerbsFacts verbs;
-  std::vector<std::string> notes;  // of the sources: what could not be read
+  std::vector<std::string> notes;  // what the sources could not read
 };
 
 }  // namespace lanewise::hw

@@ -1,4 +1,4 @@
-// Where the sources disagree: the driver with our rules, with the tree, with the part; a link with what it could be.
+// Compares the sources: the driver with the rules, the tree and the parts; links with what they could be.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,17 +30,17 @@ std::string_view words(PeerOp op) {
   return kWords.at(static_cast<std::size_t>(op));
 }
 
-// What the rules say of one access.
-struct RulesWord {
-  std::string legal;    // a mechanism that may do it, "nvlink"; empty: none may
-  std::string refused;  // the rule that refuses it: of NVLink where the two have any, else of PCIe
+// What the rules say about one access.
+struct RulesAnswer {
+  std::string legal;    // a mechanism that is legal, "nvlink"; empty: none is
+  std::string refused;  // the rule that refuses: for NVLink where the two GPUs have any, else for PCIe
 };
 
-class FindingMaker {
+class FindingCollector {
  public:
-  FindingMaker(Machine const& machine, Facts const& facts) : machine_(machine), facts_(facts) {}
+  FindingCollector(Machine const& machine, Facts const& facts) : machine_(machine), facts_(facts) {}
 
-  std::vector<Finding> make() {
+  std::vector<Finding> collect() {
     for (auto const& pair : facts_.nvml.pairs) {
       auto const from = gpu(pair.from);
       auto const to = gpu(pair.to);
@@ -56,7 +56,7 @@ class FindingMaker {
   }
 
  private:
-  // The same finding about another subject joins the first.
+  // Adds a finding. Where there is one with the same text, that gets another subject instead.
   void add(FindingKind kind, std::string subject, std::string text, std::string rule = {}) {
     auto const same = std::find_if(findings_.begin(), findings_.end(), [&](Finding const& finding) {
       return finding.kind == kind && finding.text == text && finding.rule == rule;
@@ -76,39 +76,39 @@ class FindingMaker {
     return fmt::format("{} > {}", machine_.at(from).name, machine_.at(to).name);
   }
 
-  // ------------------------------------------------------------------------------------------------- peer access
-  // NVML speaks of the first GPU's access to the second's memory: a read moves data the other way.
-  [[nodiscard]] RulesWord ask_rules(PciId from, PciId to, PeerOp op) const {
+  // NVML reports the first GPU's access to the second's memory, so a read moves data from the second to the first.
+  [[nodiscard]] RulesAnswer ask_rules(PciId from, PciId to, PeerOp op) const {
     bool const read = op == PeerOp::Read;
     Attempt attempt{.machine = machine_, .from = read ? to : from, .to = read ? from : to, .op = Op::Write, .way = {}};
     if (read) attempt.op = Op::Read;
     if (op == PeerOp::Atomics) attempt.op = Op::Atomic;
     attempt.way.drive = read ? Drive::Pull : Drive::Push;
-    RulesWord word;
+    RulesAnswer answer;
     auto const ask = [&](Mechanism mechanism) {
       attempt.way.mechanism = mechanism;
       auto const* const rule = refusal(attempt);
-      if (rule != nullptr && (word.refused.empty() || word.refused == "NVLINK-NONE")) word.refused = rule->id;
-      if (rule == nullptr && word.legal.empty()) word.legal = to_string(mechanism);
+      if (rule != nullptr && (answer.refused.empty() || answer.refused == "NVLINK-NONE")) answer.refused = rule->id;
+      if (rule == nullptr && answer.legal.empty()) answer.legal = to_string(mechanism);
     };
     if (op != PeerOp::Pci) ask(Mechanism::Nvlink);
     if (op != PeerOp::Nvlink) ask(Mechanism::PcieP2p);
-    return word;
+    return answer;
   }
 
   void compare_peer(PciId from, PciId to, PeerOp op, PeerStatus status) {
-    if (status == PeerStatus::Unknown || status == PeerStatus::Unsaid) return;
-    // Of GPUs with NVLink the driver answers what PCIe could do, and then uses NVLink.
+    if (status == PeerStatus::Unknown || status == PeerStatus::NotReported) return;
+    // For GPUs with NVLink the driver answers for PCIe, but then uses NVLink.
     if (op == PeerOp::Pci && nvlink_count(machine_, from, to) > 0) return;
-    auto const word = ask_rules(from, to, op);
+    auto const answer = ask_rules(from, to, op);
     bool const driver_allows = status == PeerStatus::Ok;
-    if (driver_allows == !word.legal.empty()) return;
-    auto const said = fmt::format("{}: the driver says {}, ", words(op), words(status));
+    if (driver_allows == !answer.legal.empty()) return;
+    auto const driver_text = fmt::format("{}: the driver says {}, ", words(op), words(status));
     if (driver_allows)
-      add(FindingKind::PeerStatus, pair_name(from, to), fmt::format("{}rule {} refuses it", said, word.refused),
-          word.refused);
+      add(FindingKind::PeerStatus, pair_name(from, to),
+          fmt::format("{}rule {} refuses it", driver_text, answer.refused), answer.refused);
     else
-      add(FindingKind::PeerStatus, pair_name(from, to), fmt::format("{}the rules say {} is legal", said, word.legal));
+      add(FindingKind::PeerStatus, pair_name(from, to),
+          fmt::format("{}the rules say {} is legal", driver_text, answer.legal));
   }
 
   void compare_ancestor(PciId from, PciId to, NvmlPair const& pair) {
@@ -126,13 +126,12 @@ class FindingMaker {
     auto const read = nvml->status.at(static_cast<std::size_t>(PeerOp::Read));
     auto const write = nvml->status.at(static_cast<std::size_t>(PeerOp::Write));
     bool const allows = read == PeerStatus::Ok && write == PeerStatus::Ok;
-    if (allows != pair.access && read != PeerStatus::Unsaid)
+    if (allows != pair.access && read != PeerStatus::NotReported)
       add(FindingKind::PeerStatus, pair_name(*from, *to),
           fmt::format("CUDA {} peer access, NVML says {} for reads and {} for writes",
                       pair.access ? "offers" : "refuses", words(read), words(write)));
   }
 
-  // ------------------------------------------------------------------------------------------------------ devices
   void check_link(PciId id) {
     auto const& function = machine_.at(id);
     if (!function.link || !function.max_link || negotiated(*function.link, *function.max_link) == *function.max_link)
@@ -193,7 +192,7 @@ std::string_view to_string(FindingKind kind) {
 }
 
 std::vector<Finding> findings_of(Machine const& machine, Facts const& facts) {
-  return FindingMaker(machine, facts).make();
+  return FindingCollector(machine, facts).collect();
 }
 
 std::vector<Finding> findings_against(Machine const& machine, TopoMatrix const& matrix) {

@@ -74,7 +74,7 @@ class LinkAdder {
     }
   }
 
-  // In a guest NVML may not say what a link leads to. Then an NVSwitch is what lets every GPU reach every other.
+  // In a guest NVML may not say where a link leads. Then GPUs that all reach each other must be joined by an NVSwitch.
   void infer_switch() {
     if (unknown_.empty()) return;
     std::vector<std::string> lines;

@@ -1,5 +1,5 @@
 #pragma once
-// NVLink between GPUs, to NVSwitches and to CPUs, from what NVML says of every link.
+// NVLink between GPUs, to NVSwitches and to CPUs, from what NVML says about every link.
 #include <string>
 #include <vector>
 
@@ -16,12 +16,12 @@ struct PlacedGpu {
 
 void add_gpu_links(Facts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder);
 
-// False when a GPU waits for its fabric manager, or NVLinks to switches carry nothing.
+// False when a GPU waits for its fabric manager, or NVLinks to switches are down.
 bool fabric_is_ready(Facts const& facts);
-// The driver reports PCIe peer access between GPUs whose product has none.
+// Whether the driver reports PCIe peer access between GPUs whose product does not support it.
 bool refusal_is_lifted(Facts const& facts, Machine const& machine);
 
-// The pair of these two addresses, or nullptr.
+// NVML's pair of these two PCI addresses, or nullptr.
 NvmlPair const* find_pair(NvmlFacts const& nvml, std::string const& from, std::string const& to);
 
 }  // namespace lanewise::hw

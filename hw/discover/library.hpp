@@ -1,5 +1,5 @@
 #pragma once
-// A driver's library, looked for at run time only, so that the program starts where the driver is missing.
+// A driver's library, loaded at run time, so that the program starts where the driver is missing.
 #include <dlfcn.h>
 
 #include <string>
@@ -9,7 +9,7 @@ namespace lanewise::hw {
 
 class Library {
  public:
-  // It stays in memory to the end: drivers leave threads and exit handlers behind.
+  // The library is never unloaded, because drivers leave threads and exit handlers behind.
   explicit Library(char const* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
     if (handle_ == nullptr) reason_ = std::string(name) + " is not here";
   }

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kBytesPerMegabit = 1e6 / 8;
-constexpr long long kMaxMegabits = 10'000'000;  // 10 Tb/s: more is no answer of a driver
+constexpr long long kMaxMegabits = 10'000'000;  // 10 Tb/s: a larger value is not a real rate
 
 std::optional<BytesPerSecond> rate_of(long long megabits) {
   if (megabits <= 0 || megabits > kMaxMegabits) return std::nullopt;

@@ -1,5 +1,5 @@
-// GPUs as NVIDIA's management library knows them. Its header does not come with the driver, so the few calls that are
-// needed are declared here, from the NVML API reference.
+// GPUs as NVIDIA's management library knows them. Its header does not come with the driver, so the few needed calls are
+// declared here, from the NVML API reference.
 #include <fmt/format.h>
 
 #include <array>

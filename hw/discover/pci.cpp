@@ -16,7 +16,7 @@ constexpr std::size_t kConfigBytes = 4096;
 constexpr std::size_t kMaxFunctions = 16'384;
 constexpr int kBars = 6;
 
-// "16.0 GT/s PCIe" and "16": Linux drivers/pci/pci-sysfs.c. Width 0, or "Unknown": no link is seen.
+// "16.0 GT/s PCIe" and "16": Linux drivers/pci/pci-sysfs.c. Width 0 or "Unknown" means that there is no link.
 std::optional<PcieLink> link_of(Sysfs const& sysfs, fs::path const& folder, std::string_view which) {
   auto const speed = sysfs.text(folder / fmt::format("{}_link_speed", which));
   auto const width = sysfs.number(folder / fmt::format("{}_link_width", which));

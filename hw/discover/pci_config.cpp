@@ -28,13 +28,13 @@ class ConfigReader {
     config_.has_capabilities = true;
     walk_capabilities();
     config_.has_extended = bytes_.size() >= kExtendedBytes;
-    // A port without the capability sends peers straight to each other.
+    // A port without the capability forwards peer traffic directly.
     if (config_.has_extended) walk_extended();
     return config_;
   }
 
  private:
-  // A device that does not answer reads as ones.
+  // Reading a device that does not answer gives all ones.
   [[nodiscard]] bool absent() const {
     return std::all_of(bytes_.begin(), bytes_.begin() + 4, [](auto byte) { return byte == 0xff; });
   }
@@ -84,7 +84,7 @@ class ConfigReader {
     return Bytes(kSmallest << code);
   }
 
-  // Speed and width lie in the same bits of capabilities and status.
+  // Speed and width have the same bits in the capabilities and the status register.
   static std::optional<PcieLink> link(unsigned bits) {
     constexpr std::array<int, 7> kWidths{1, 2, 4, 8, 12, 16, 32};
     PcieLink const found{static_cast<int>(bits & 0xfU), static_cast<int>(bits >> 4U & 0x3fU)};

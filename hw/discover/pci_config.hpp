@@ -1,6 +1,6 @@
 #pragma once
-// PCI configuration space as the kernel hands it out: the capabilities that decide how packets travel. What could not
-// be read stays unknown; only what was read and is not there is off.
+// PCI configuration space as the kernel shows it: the capabilities that decide how packets travel. What could not be
+// read stays unknown; a feature is off only when its absence was read.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -30,7 +30,7 @@ struct PciConfig {
   friend bool operator==(PciConfig const&, PciConfig const&) = default;
 };
 
-// Any bytes are accepted: lists of capabilities that loop or lead outside end where they do.
+// Accepts any bytes: a list of capabilities that loops or leaves the space ends there.
 PciConfig read_pci_config(std::span<std::uint8_t const> bytes);
 
 }  // namespace lanewise::hw

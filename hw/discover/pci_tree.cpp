@@ -74,8 +74,8 @@ class TreeMaker {
            std::any_of(facts_.cuda.gpus.begin(), facts_.cuda.gpus.end(), here);
   }
 
-  // A display controller may also be a server's management chip or a part of the CPU: of others than NVIDIA only those
-  // count that the catalogue knows or that cannot drive a display.
+  // A display controller may also be a server's management chip or a part of the CPU. So a device that is not NVIDIA's
+  // counts as a GPU only if the catalogue knows it or it cannot drive a display.
   bool is_gpu(PciFacts const& function) {
     if (driver_has_gpu(function.bdf)) return true;
     auto const kind = function.class_code >> 8U;
@@ -135,7 +135,7 @@ class TreeMaker {
     for (std::size_t i = 0; i < tree_.nodes.size(); ++i) at.emplace(tree_.nodes[i].facts.bdf, i);
     for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
       auto const above = at.find(tree_.nodes[i].facts.above);
-      // A bridge that is its own ancestor cannot be: an address stands above only what is deeper on its path.
+      // No bridge can be its own ancestor: an address is above another only if the other's path is longer.
       if (above != at.end() && above->second != i && tree_.nodes[above->second].facts.is_bridge())
         tree_.nodes[above->second].below.push_back(i);
       else
@@ -149,7 +149,7 @@ class TreeMaker {
 
   // Bridges alternate on the way down: root port, upstream port, downstream port, upstream port.
   bool mark(std::size_t i, PortType above, int depth) {
-    constexpr int kDeepest = 64;  // no system nests so far; ends what a forged tree would not
+    constexpr int kDeepest = 64;  // deeper than any real system; ends a forged tree with a cycle
     auto& node = tree_.nodes[i];
     if (node.facts.is_bridge()) {
       node.port = node.facts.config.port_type;
@@ -159,7 +159,7 @@ class TreeMaker {
                                                         : PortType::SwitchUpstream;
     }
     bool const named = node.role != nullptr && node.facts.is_bridge() && node.role->kind != RoleKind::Platform;
-    node.wanted = node.kind.has_value() || named;  // an empty port that the roles file names is there too
+    node.wanted = node.kind.has_value() || named;  // an empty port counts if the roles file names it
     if (depth < kDeepest)
       for (auto const child : node.below) node.wanted = mark(child, node.port, depth + 1) || node.wanted;
     return tree_.nodes[i].wanted;

@@ -1,4 +1,4 @@
-// Who runs below the operating system, what its IOMMU does, and which kernel modules are there.
+// The hypervisor below the operating system, the IOMMU, and the loaded kernel modules.
 #include <algorithm>
 #include <array>
 #if defined(__x86_64__)

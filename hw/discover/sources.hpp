@@ -1,6 +1,6 @@
 #pragma once
-// The sources of truth, one a file. Each fills its part of the facts and throws nothing: what is not there is a reason
-// in its probe, or a note.
+// The sources, one in each file. A source fills its part of the facts and never throws: what is missing becomes a
+// reason in its probe, or a note.
 #include <memory>
 
 #include "hw/discover/facts.hpp"
@@ -10,14 +10,14 @@ namespace lanewise::hw {
 
 void read_pci(Sysfs const& sysfs, Facts& facts);
 void read_cpu(Sysfs const& sysfs, Facts& facts);
-// `live`: the root is this machine's own, so the processor itself may be asked too.
+// `live`: the root is this machine's own, so the processor itself can be asked too.
 void read_platform(Sysfs const& sysfs, bool live, Facts& facts);
 void read_nics(Sysfs const& sysfs, Facts& facts);
 
 NvmlFacts read_nvml();
 VerbsFacts read_verbs();
 
-// The CUDA driver. While this lives, the GPUs that wake() reached stay awake: an idle one may have trained its PCIe
+// The CUDA driver. During its lifetime the GPUs that wake() reached stay awake: an idle GPU may have trained its PCIe
 // link down to save power.
 class CudaSource {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's files below a root that may be another than /sys: of an emulated or captured machine, of a test. Nothing
-// in them is trusted: what is missing, too long or no number is absent, and links are read but never walked.
+// The kernel's files below /sys or another root (an emulated or captured machine, a test). Nothing in them is trusted:
+// what is missing, too long or not a number counts as absent, and links are read but never followed.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -17,13 +17,13 @@ class Sysfs {
 
   [[nodiscard]] std::filesystem::path const& root() const { return root_; }
   [[nodiscard]] bool exists(std::filesystem::path const& path) const;
-  // A file's text without blanks at its ends; absent when it cannot be read.
+  // A file's text without leading and trailing blanks; absent when it cannot be read.
   [[nodiscard]] std::optional<std::string> text(std::filesystem::path const& path) const;
   // The first bytes of a file, at most `most`.
   [[nodiscard]] std::vector<std::uint8_t> bytes(std::filesystem::path const& path, std::size_t most) const;
   // A whole number, decimal or after 0x; absent when it is anything else.
   [[nodiscard]] std::optional<long long> number(std::filesystem::path const& path) const;
-  // Where a link leads, as it is written; absent when it is none.
+  // The target of a link as written; absent when it is no link.
   [[nodiscard]] std::optional<std::filesystem::path> link(std::filesystem::path const& path) const;
   // Names in a folder, sorted; empty when there is none.
   [[nodiscard]] std::vector<std::string> names(std::filesystem::path const& path) const;

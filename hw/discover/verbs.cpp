@@ -1,4 +1,4 @@
-// Which RDMA devices user programs can open: a device that the kernel has and libibverbs lacks has no provider
+// The RDMA devices that user programs can open. A device that the kernel has and libibverbs lacks has no provider
 // installed.
 #include "hw/discover/library.hpp"
 #include "hw/discover/sources.hpp"
