@@ -89,7 +89,7 @@ struct AccuracySummary {
 
 // Predicts every point and checks every fact. Throws InputError if the measurement names something that its machine
 // does not have.
-MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const& world);
+MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const& context);
 AccuracySummary summarise(std::vector<MeasurementResult> const& results);
 
 // `lanewise: accuracy/1`

@@ -51,7 +51,7 @@ struct Diagnosis {
 };
 
 // Throws as evaluate().
-Diagnosis diagnose(Measurement const& measurement, AccuracyContext const& world);
+Diagnosis diagnose(Measurement const& measurement, AccuracyContext const& context);
 
 // `lanewise: judgement/1`
 nlohmann::ordered_json diagnosis_json(Diagnosis const& diagnosis);

@@ -1,0 +1,141 @@
+#include "core/accuracy/point_evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/estimate/plan_parameters.hpp"
+#include "core/io/error.hpp"
+#include "core/machine/path_class.hpp"
+#include "core/measurement/measured_transfer.hpp"
+
+namespace lanewise {
+namespace {
+
+class PointEvaluator {
+ public:
+  PointEvaluator(ModelPool& pool, ModelPool::Entry& entry, MeasuredSeries const& series)
+      : pool_(pool), entry_(entry), series_(series) {}
+
+  PointResult evaluate(MeasuredPoint const& point) {
+    result_ = {};
+    ways_.clear();
+    result_.series = series_.name;
+    result_.quantity = series_.quantity;
+    for (auto const& flow : point.flows) result_.bytes = std::max(result_.bytes, point.bytes_of(flow));
+    result_.measured = point.value;
+    result_.pos = point.pos;
+    result_.what = point.flows.size() == 1 ? fmt::format("{} > {}", point.flows[0].from, point.flows[0].to)
+                   : point.flows.size() == 2 && point.flows[0].from == point.flows[1].to &&
+                           point.flows[0].to == point.flows[1].from
+                       ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
+                       : fmt::format("{} at once", point.flows.size());
+    auto const requests = requests_of(entry_.model.machine(), series_, point);
+    if (!allowed(requests)) return result_;
+    if (requests.size() == 1)
+      alone(requests.front());
+    else
+      together(requests);
+    return result_;
+  }
+
+ private:
+  // Chooses a way for every flow. Returns false if the rules refuse one of them.
+  bool allowed(std::vector<Request> const& requests) {
+    for (auto const& request : requests) {
+      try {
+        auto const choice = entry_.planner.choose(request);
+        auto const best = choice.chosen.value_or(0);
+        if (&request == &requests.front()) describe(request, choice.evaluated[best].way);
+        if (!choice.chosen) {
+          result_.legal = false;
+          result_.binding = fmt::format("refused by {}", choice.evaluated.front().refused_by->id);
+          return false;
+        }
+        ways_.push_back(choice.evaluated[best].way);
+      } catch (PlanError const& error) {
+        result_.legal = false;
+        result_.binding = error.what();
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void describe(Request const& request, Way const& way) {
+    result_.group = fmt::format("{}{} {}", to_string(way.mechanism), way.by_driver ? " by the driver" : "",
+                                path_between(entry_.model.machine(), request.from, request.to));
+  }
+
+  void alone(Request const& request) {
+    auto const& way = ways_.front();
+    auto const demand = entry_.model.lower(request.from, request.to, request.bytes, request.op, way);
+    auto const cost = entry_.model.cost(demand, request.bytes);
+    if (!cost) {
+      result_.binding = fmt::format("nobody says {}", entry_.model.resources().at(*demand.unknown).missing);
+      return;
+    }
+    result_.binding = entry_.model.text_of_binding(*cost);
+    result_.predicted = predicted_alone(entry_.model, series_, request, way);
+    if (!pool_.with_ranges()) return;
+    result_.interval = entry_.intervals.of(
+        [&](Model const& model) { return predicted_alone(model, series_, request, way).value_or(0); });
+  }
+
+  void together(std::vector<Request> const& requests) {
+    Plan plan;
+    try {
+      plan = entry_.planner.plan(requests);
+    } catch (PlanError const& error) {
+      result_.legal = false;
+      result_.binding = error.what();
+      return;
+    }
+    auto const run = [&](Model const& model) {
+      auto* executor = pool_.executor(entry_, model);
+      return executor == nullptr ? 0.0 : figure_together(requests, executor->run(plan));
+    };
+    auto* executor = pool_.executor(entry_, entry_.model);
+    if (executor == nullptr) {
+      result_.binding = "several transfers at once need the simulator";
+      return;
+    }
+    try {
+      auto const trace = executor->run(plan);
+      result_.binding = trace.resources.empty() ? "nothing" : trace.resources.front().name;
+      result_.predicted = figure_together(requests, trace);
+      if (pool_.with_ranges()) result_.interval = entry_.intervals.of(run, parameters_of(plan, entry_.model));
+    } catch (PlanError const& error) {
+      result_.binding = error.what();
+    }
+  }
+
+  // The figure of all flows, or of the first one while the others run.
+  [[nodiscard]] double figure_together(std::vector<Request> const& requests, Trace const& trace) const {
+    if (series_.quantity != MeasuredQuantity::Bandwidth) return trace.makespan.value();
+    Bytes bytes{0};
+    for (auto const& request : requests) bytes += request.bytes;
+    if (!series_.of_first) return (bytes / trace.makespan).value();
+    auto const& first = requests.front();
+    Seconds end{0};
+    for (auto const& step : trace.steps)
+      if (step.transfer == first.id) end = std::max(end, step.end);
+    return (first.bytes / end).value();
+  }
+
+  ModelPool& pool_;
+  ModelPool::Entry& entry_;
+  MeasuredSeries const& series_;
+  PointResult result_;
+  std::vector<Way> ways_;
+};
+
+}  // namespace
+
+PointResult evaluate_point(ModelPool& pool, ModelPool::Entry& entry, MeasuredSeries const& series,
+                           MeasuredPoint const& point) {
+  return PointEvaluator(pool, entry, series).evaluate(point);
+}
+
+}  // namespace lanewise
