@@ -9,6 +9,7 @@
 
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
 

@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <map>
 
-#include "core/planner/collectives/direct_ways.hpp"
+#include "core/planner/bound_limits.hpp"
+#include "core/planner/direct_ways.hpp"
 #include "core/solver/linear_program.hpp"
 
 namespace lanewise {
 namespace {
 
-// One way of bytes into a GPU or out of it: of staged ones a single leg.
-struct IntakeLeg {
+// A direct way into a GPU or out of it; a staged way is two of them.
+struct IngressLeg {
   Place from, to;
   InlineVector<Use, 48> uses;
 };
 
-class Intake {
+class IngressProgram {
  public:
-  Intake(std::vector<RequiredTraffic> const& groups, Model const& model)
+  IngressProgram(std::vector<RequiredTraffic> const& groups, Model const& model)
       : groups_(groups), model_(model), planner_(model) {
     auto const& machine = model.machine();
     for (auto const gpu : machine.all(PciKind::Gpu)) {
@@ -36,14 +37,14 @@ class Intake {
     for (auto const& from : gpus_)
       for (auto const* targets : {&others_, &memories_})
         for (auto const& to : *targets) add_legs(from, to);
-    return solved();
+    return solve_for_time();
   }
 
  private:
   void add_legs(Place const& from, Place const& to) {
     constexpr Bytes kLarge{std::int64_t{1} << 30};
-    for (auto const& judged : direct_ways(planner_, {.from = from, .to = to, .bytes = kLarge}))
-      legs_.push_back({from, to, model_.lower(from, to, kLarge, Op::Copy, judged.way).uses});
+    for (auto const& evaluated : direct_ways(planner_, {.from = from, .to = to, .bytes = kLarge}))
+      legs_.push_back({from, to, model_.lower(from, to, kLarge, Op::Copy, evaluated.way).uses});
   }
 
   using Columns = std::vector<std::vector<LinearProgram::Entry>>;  // of the legs
@@ -57,7 +58,7 @@ class Intake {
         if (into == has(group, legs_[i].from)) continue;
         columns[i].push_back({into ? in : out, 1});
       }
-      // What reaches the group first out of host memory was written there by somebody outside, who had it before.
+      // What enters the group through host memory was written there by somebody outside who had it.
       auto const from_outside = program.add_row({.lower = group.in * 1e-6});
       for (std::size_t i = 0; i < legs_.size(); ++i) {
         auto const& leg = legs_[i];
@@ -67,12 +68,12 @@ class Intake {
     }
   }
 
-  // In megabytes and seconds: the least T in which all rows are kept.
-  std::optional<LowerBound> solved() {
+  // Minimises T, the first column, in megabytes and seconds.
+  std::optional<LowerBound> solve_for_time() {
     LinearProgram program;
     Columns columns(legs_.size());
     add_groups(program, columns);
-    // What one reads of host memory is there, each byte written by somebody.
+    // Each byte that a GPU reads from host memory was written there.
     for (auto const& gpu : gpus_) {
       auto const written = program.add_row({.lower = 0});
       for (std::size_t i = 0; i < legs_.size(); ++i) {
@@ -83,8 +84,8 @@ class Intake {
     std::map<ResourceId, int> rows;
     for (std::size_t i = 0; i < legs_.size(); ++i)
       for (auto const& use : legs_[i].uses) {
-        auto const [row, fresh] = rows.try_emplace(use.resource);
-        if (fresh) {
+        auto const [row, is_new] = rows.try_emplace(use.resource);
+        if (is_new) {
           row->second = program.add_row({.upper = 0});
           program.entries.push_back({row->second, -capacity(use.resource)});
         }
@@ -98,15 +99,15 @@ class Intake {
     auto const solution = solve(program);
     if (!solution) return std::nullopt;
     LowerBound bound{Seconds(solution->x[0]), {}};
-    constexpr double kLeastShare = 1e-6;
     for (auto const& [resource, row] : rows)
-      if (auto const share = -solution->duals[static_cast<std::size_t>(row)] * capacity(resource); share > kLeastShare)
+      if (auto const share = -solution->duals[static_cast<std::size_t>(row)] * capacity(resource);
+          share > kBoundLimits.min_reported_share_of_collective)
         bound.binding.push_back({model_.resources().at(resource).name, share});
     sort_largest_first(bound.binding);
     return bound;
   }
   static bool has(RequiredTraffic const& group, Place const& place) {
-    return std::find(group.of.begin(), group.of.end(), place) != group.of.end();
+    return std::find(group.members.begin(), group.members.end(), place) != group.members.end();
   }
   static bool is_memory(Place const& place) { return std::holds_alternative<NumaId>(place); }
   [[nodiscard]] double capacity(ResourceId resource) const { return model_.capacity(resource)->value() * 1e-6; }
@@ -115,13 +116,13 @@ class Intake {
   Model const& model_;
   Planner planner_;
   std::vector<Place> gpus_, others_, memories_;
-  std::vector<IntakeLeg> legs_;
+  std::vector<IngressLeg> legs_;
 };
 
 }  // namespace
 
 std::optional<LowerBound> ingress_bound(std::vector<RequiredTraffic> const& groups, Model const& model) {
-  return Intake(groups, model).bound();
+  return IngressProgram(groups, model).bound();
 }
 
 }  // namespace lanewise

@@ -6,17 +6,18 @@
 
 namespace lanewise {
 
-// What some participants must send to the others and get from them at least, in bytes. Host memory may be among them:
-// what goes into it from outside has then arrived.
+// What a group of participants must at least send to the others and receive from them, in bytes. A host memory may be a
+// member: data written to it from outside have then arrived.
 struct RequiredTraffic {
-  std::vector<Place> of;
+  std::vector<Place> members;
   double out = 0;
   double in = 0;
 };
 
-// No plan gets all of that to where it must be in less, wherever it comes from: other GPUs, whether they take part or
-// not, or host memory, into which somebody wrote it at least once. Each participant is one of `groups` by itself.
-// Nullopt without a solver, or where a participant cannot be reached over ways of known capacity.
+// A time that no plan beats in which every group receives and sends what it must: a linear program over the bytes on
+// every direct leg. Data may come from any GPU, participant or not, and from host memory once they were written there.
+// `groups` must contain each participant as a group of its own. Nullopt without a solver, or if a participant cannot be
+// reached over ways of known capacity.
 std::optional<LowerBound> ingress_bound(std::vector<RequiredTraffic> const& groups, Model const& model);
 
 }  // namespace lanewise

@@ -14,15 +14,15 @@ namespace {
 
 constexpr auto kNone = LongestPaths::kNone;
 
-// What takes at least `least`, whatever the plan; a collective is a node at each participant when it begins there, one
-// where all have had their say, and one at each when it has ended there.
+// A node of the precedence graph. A transfer or a piece of computing is one node. A collective is one node where it
+// begins at each participant, a hub where all have contributed, and one node where it has ended at each.
 struct Node {
   std::string name;
-  double least = 0;
+  double min_time = 0;  // seconds
   std::set<std::size_t> next = {};
-  double head = 0;             // before it begins
-  double tail = 0;             // after its end
-  std::size_t before = kNone;  // on the longest way to it
+  double head = 0;             // the longest path to it
+  double tail = 0;             // the longest path from it
+  std::size_t before = kNone;  // its neighbours on these paths
   std::size_t behind = kNone;
 };
 
@@ -30,17 +30,18 @@ struct Ends {
   std::map<Place, std::size_t> start, end;  // nodes
 };
 
-// Things that take turns, or share one width: together they take the sum.
+// The total load of one thing that serves one at a time or is shared: together its users take the sum of their times.
 struct Load {
   std::string name;
-  double sum = 0;
-  std::size_t first = kNone;  // the node with the least head
-  std::size_t last = kNone;   // and the one with the least tail
+  double sum = 0;             // seconds
+  std::size_t first = kNone;  // the user with the least head
+  std::size_t last = kNone;   // the user with the least tail
 };
 
-class Bounding {
+class JobSetBound {
  public:
-  Bounding(Plan const& plan, Model const& model) : plan_(plan), model_(model), transfers_(open_transfers(plan, model)) {
+  JobSetBound(Plan const& plan, Model const& model)
+      : plan_(plan), model_(model), transfers_(open_transfers(plan, model)) {
     node_of_.assign(plan.steps.size(), kNone);
     collective_of_.assign(plan.steps.size(), kNone);
   }
@@ -55,7 +56,7 @@ class Bounding {
       }
     for (auto const& named : plan_.collectives) add_collective(named);
     add_edges();
-    find_ways();
+    find_longest_paths();
     return longest();
   }
 
@@ -99,13 +100,13 @@ class Bounding {
 
   void add_cut(NamedCollective const& named, Ends const& ends, CutBound const& cut) {
     auto const& among = named.collective.among;
-    // Everything that a participant adds must leave it before anyone has the sum.
+    // Everything that a participant contributes must leave it before the hub.
     if (named.collective.op == CollectiveOp::AllReduce && cut.participant && cut.name.starts_with("out of ")) {
       auto& start = nodes_[ends.start.at(among[*cut.participant])];
       start.name = named.id + " " + cut.name;
-      start.least = cut.time.value();
+      start.min_time = cut.time.value();
     }
-    // Ports of several add up only over collectives of the same.
+    // The ports of several participants add up only over collectives among the same participants.
     auto const group = cut.participant ? std::vector<Place>{} : among;
     auto& load = cuts_[{cut.name, group}];
     load.name = cut.name;
@@ -116,19 +117,19 @@ class Bounding {
     }
   }
 
-  // The nodes of a step where another step waits for it, or it for that.
+  // The nodes at which a step depends on another one, or the other on it: those of the places that both touch.
   [[nodiscard]] std::vector<std::size_t> nodes_at(std::size_t step, std::size_t other,
                                                   std::map<Place, std::size_t> Ends::*side) const {
     if (node_of_[step] != kNone) return {node_of_[step]};
     if (collective_of_[step] == kNone) return {};
     auto const& places = ends_[collective_of_[step]].*side;
     auto const& own = plan_.steps[step];
-    auto const& its = plan_.steps[other];
+    auto const& other_step = plan_.steps[other];
     std::vector<std::size_t> shared;
     std::vector<std::size_t> all;
-    bool at_host_memory = false;  // which belongs to no participant: whoever is waited for there has not ended yet
+    bool at_host_memory = false;  // no participant's place: a dependency there says nothing about where it ended
     for (auto const& place : {own.from, own.to}) {
-      bool const meet = place == its.from || place == its.to;
+      bool const meet = place == other_step.from || place == other_step.to;
       auto const found = places.find(place);
       if (found == places.end()) {
         at_host_memory = at_host_memory || meet;
@@ -152,15 +153,15 @@ class Bounding {
       }
   }
 
-  // The longest paths to and from each node. A plan's steps wait for one another in no circle, and so do these.
-  void find_ways() {
-    std::vector<double> least;
-    for (auto const& node : nodes_) least.push_back(node.least);
+  // The graph has no cycle, since the plan's steps have none.
+  void find_longest_paths() {
+    std::vector<double> min_times;
+    for (auto const& node : nodes_) min_times.push_back(node.min_time);
     Dag const dag(nodes_.size(), [&](auto const& add) {
       for (std::size_t n = 0; n < nodes_.size(); ++n)
         for (auto const next : nodes_[n].next) add(n, next);
     });
-    auto const paths = longest_paths(dag, least);
+    auto const paths = longest_paths(dag, min_times);
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       nodes_[n].head = paths.head[n];
       nodes_[n].tail = paths.tail[n];
@@ -169,7 +170,7 @@ class Bounding {
     }
   }
 
-  void consider(Load& load, std::vector<std::size_t> const& first, std::vector<std::size_t> const& last) const {
+  void update_ends(Load& load, std::vector<std::size_t> const& first, std::vector<std::size_t> const& last) const {
     for (auto const n : first)
       if (load.first == kNone || nodes_[n].head < nodes_[load.first].head) load.first = n;
     for (auto const n : last)
@@ -185,11 +186,11 @@ class Bounding {
       auto& load = computing[step.from];
       load.name = "computing on " + model_.machine().name_of(step.from);
       load.sum += step.work.value();
-      consider(load, {node_of_[s]}, {node_of_[s]});
+      update_ends(load, {node_of_[s]}, {node_of_[s]});
     }
     for (auto const& [place, load] : computing) loads.push_back(load);
     for (auto& [name, load] : cuts_) {
-      consider(load, members_[&load].first, members_[&load].second);
+      update_ends(load, members_[&load].first, members_[&load].second);
       loads.push_back(load);
     }
     return loads;
@@ -199,7 +200,7 @@ class Bounding {
     return nodes_[load.first].head + load.sum + nodes_[load.last].tail;
   }
 
-  // The transfers together, as a set; what holds it stands behind the load's name.
+  // The load of all transfers together, with the bound of their set.
   [[nodiscard]] std::optional<std::pair<Load, LowerBound>> transfers_together() const {
     if (transfers_.empty()) return std::nullopt;
     auto const together = lower_bound(transfers_, model_);
@@ -207,7 +208,7 @@ class Bounding {
     Load load{"", together->makespan.value()};
     std::vector<std::size_t> all;
     for (std::size_t d = 0; d < transfers_.size(); ++d) all.push_back(node_of_[index(plan_.decisions[d].step)]);
-    consider(load, all, all);
+    update_ends(load, all, all);
     return std::pair(load, *together);
   }
 
@@ -215,21 +216,21 @@ class Bounding {
     std::map<std::string, double> parts;
     std::size_t end = 0;
     for (std::size_t n = 0; n < nodes_.size(); ++n)
-      if (nodes_[n].head + nodes_[n].least > nodes_[end].head + nodes_[end].least) end = n;
-    auto time = nodes_[end].head + nodes_[end].least;
-    add_way(parts, end, &Node::before);
-    auto const take = [&](Load const& load, std::map<std::string, double> held_by) {
+      if (nodes_[n].head + nodes_[n].min_time > nodes_[end].head + nodes_[end].min_time) end = n;
+    auto time = nodes_[end].head + nodes_[end].min_time;
+    add_path(parts, end, &Node::before);
+    auto const keep_longest = [&](Load const& load, std::map<std::string, double> binding) {
       if (time_of(load) <= time) return;
       time = time_of(load);
-      parts = std::move(held_by);
-      add_way(parts, nodes_[load.first].before, &Node::before);
-      add_way(parts, nodes_[load.last].behind, &Node::behind);
+      parts = std::move(binding);
+      add_path(parts, nodes_[load.first].before, &Node::before);
+      add_path(parts, nodes_[load.last].behind, &Node::behind);
     };
-    for (auto const& load : loads()) take(load, {{load.name, load.sum}});
+    for (auto const& load : loads()) keep_longest(load, {{load.name, load.sum}});
     if (auto const together = transfers_together()) {
-      std::map<std::string, double> held_by;
-      for (auto const& part : together->second.binding) held_by[part.name] = part.share * together->first.sum;
-      take(together->first, std::move(held_by));
+      std::map<std::string, double> binding;
+      for (auto const& part : together->second.binding) binding[part.name] = part.share * together->first.sum;
+      keep_longest(together->first, std::move(binding));
     }
     LowerBound bound{Seconds(time), {}};
     for (auto const& [name, seconds] : parts)
@@ -237,8 +238,8 @@ class Bounding {
     sort_largest_first(bound.binding);
     return bound;
   }
-  void add_way(std::map<std::string, double>& parts, std::size_t from, std::size_t Node::*next) const {
-    for (auto n = from; n != kNone; n = nodes_[n].*next) parts[nodes_[n].name] += nodes_[n].least;
+  void add_path(std::map<std::string, double>& parts, std::size_t from, std::size_t Node::*next) const {
+    for (auto n = from; n != kNone; n = nodes_[n].*next) parts[nodes_[n].name] += nodes_[n].min_time;
   }
 
   Plan const& plan_;
@@ -255,7 +256,7 @@ class Bounding {
 }  // namespace
 
 std::optional<LowerBound> job_set_bound(Plan const& plan, Model const& model) {
-  auto bound = Bounding(plan, model).bound();
+  auto bound = JobSetBound(plan, model).bound();
   return bound && bound->makespan > Seconds(0) ? bound : std::nullopt;
 }
 

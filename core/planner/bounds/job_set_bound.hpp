@@ -1,13 +1,13 @@
 #pragma once
-// What no plan of transfers, collectives and computing beats: whatever way or algorithm, GPUs compute one thing after
-// another, so much must pass each port, and what waits begins no earlier than what it waits for has ended.
 #include <optional>
 
 #include "core/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 
-// Of a plan for which is_job_set holds. Nullopt where a transfer has no way of known cost.
+// A time that no plan of transfers, collectives and computing beats, by any ways and algorithms: a GPU computes one
+// thing at a time, so many bytes must pass each port, and what waits begins only after what it waits for has ended. For
+// a plan for which is_job_set holds. Nullopt if a transfer has no way of known cost.
 std::optional<LowerBound> job_set_bound(Plan const& plan, Model const& model);
 
 }  // namespace lanewise

@@ -11,15 +11,15 @@
 namespace lanewise {
 namespace {
 
-// What a place in memory holds: whose contribution to which element, and how often.
+// What a piece of memory holds: how often (participant, offset of the element) has contributed.
 using Content = std::map<std::pair<std::size_t, std::int64_t>, int>;
 
 class Checker {
  public:
   explicit Checker(Plan const& plan)
       : plan_(plan), collective_(*plan.collective), ancestors_(earlier_steps(plan.steps)) {
-    cut();
-    fill();
+    divide_buffers();
+    fill_inputs();
   }
 
   std::optional<std::string> fault() {
@@ -31,9 +31,9 @@ class Checker {
   }
 
  private:
-  using Cuts = std::set<std::int64_t>;
+  using Offsets = std::set<std::int64_t>;
 
-  // Without waiting for later steps, which is a fault.
+  // Without edges from later steps, which are a fault.
   static Dag earlier_steps(std::vector<Step> const& steps) {
     return Dag(steps.size(), [&](auto const& add) {
       for (std::size_t i = 0; i < steps.size(); ++i)
@@ -42,41 +42,41 @@ class Checker {
     });
   }
 
-  // Every buffer is cut wherever a step begins or ends there or where it cuts what it moves, so that each piece is
-  // moved whole or not at all.
-  void cut() {
-    std::vector<Cuts> cuts;
+  // Divides every buffer where any step begins or ends, and where a division of the other end of a step falls, so that
+  // each step moves each piece whole or not at all.
+  void divide_buffers() {
+    std::vector<Offsets> offsets;
     for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
-      cuts.push_back({0, plan_.buffers[b].bytes.value()});
-      for (std::size_t part = 0; part < collective_.among.size(); ++part) cuts[b].insert(begin_in(b, part));
+      offsets.push_back({0, plan_.buffers[b].bytes.value()});
+      for (std::size_t part = 0; part < collective_.among.size(); ++part) offsets[b].insert(begin_in(b, part));
     }
     auto const end_of = [](Region const& region, Bytes bytes) { return (region.offset + bytes).value(); };
     for (auto const& step : plan_.steps)
       for (auto const& region : {*step.reads, *step.writes})
-        cuts[index(region.buffer)].insert({region.offset.value(), end_of(region, step.bytes)});
-    for (bool more = true; more;) {
-      more = false;
+        offsets[index(region.buffer)].insert({region.offset.value(), end_of(region, step.bytes)});
+    for (bool changed = true; changed;) {
+      changed = false;
       for (auto const& step : plan_.steps) {
-        more = carry_over(cuts, *step.reads, *step.writes, step.bytes) || more;
-        more = carry_over(cuts, *step.writes, *step.reads, step.bytes) || more;
+        changed = copy_offsets(offsets, *step.reads, *step.writes, step.bytes) || changed;
+        changed = copy_offsets(offsets, *step.writes, *step.reads, step.bytes) || changed;
       }
     }
-    for (auto const& of : cuts) {
-      cuts_.emplace_back(of.begin(), of.end());
-      memory_.emplace_back(of.size() - 1);
-      accesses_.emplace_back(of.size() - 1);
+    for (auto const& of_buffer : offsets) {
+      offsets_.emplace_back(of_buffer.begin(), of_buffer.end());
+      memory_.emplace_back(of_buffer.size() - 1);
+      accesses_.emplace_back(of_buffer.size() - 1);
     }
   }
-  // The cuts within one end of a step, at its other end. True: some were new there.
-  static bool carry_over(std::vector<Cuts>& cuts, Region const& from, Region const& to, Bytes bytes) {
-    auto const& source = cuts[index(from.buffer)];
-    auto& target = cuts[index(to.buffer)];
+  // Adds the divisions within one end of a step at its other end. Returns whether any was new there.
+  static bool copy_offsets(std::vector<Offsets>& offsets, Region const& from, Region const& to, Bytes bytes) {
+    auto const& source = offsets[index(from.buffer)];
+    auto& target = offsets[index(to.buffer)];
     std::vector<std::int64_t> const within(source.lower_bound(from.offset.value()),
                                            source.upper_bound((from.offset + bytes).value()));
-    bool more = false;
+    bool changed = false;
     for (auto const offset : within)
-      more = target.insert(offset - from.offset.value() + to.offset.value()).second || more;
-    return more;
+      changed = target.insert(offset - from.offset.value() + to.offset.value()).second || changed;
+    return changed;
   }
   // Where a participant's part begins in a buffer.
   [[nodiscard]] std::int64_t begin_in(std::size_t buffer, std::size_t part) const {
@@ -98,29 +98,30 @@ class Checker {
     while (boundary(part + 1) <= offset) ++part;
     return part;
   }
-  [[nodiscard]] std::size_t piece(Region const& region) const {
-    auto const& cuts = cuts_[index(region.buffer)];
-    return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), region.offset.value()) - cuts.begin());
+  [[nodiscard]] std::size_t first_piece(Region const& region) const {
+    auto const& offsets = offsets_[index(region.buffer)];
+    return static_cast<std::size_t>(std::lower_bound(offsets.begin(), offsets.end(), region.offset.value()) -
+                                    offsets.begin());
   }
-  // Calls with each piece of a region.
+  // Calls `call` with the number of each piece of a region.
   template <class Call>
-  void pieces(Region const& region, Bytes bytes, Call&& call) const {
-    auto const& cuts = cuts_[index(region.buffer)];
-    for (auto k = piece(region); cuts[k] < (region.offset + bytes).value(); ++k) call(k);
+  void for_pieces(Region const& region, Bytes bytes, Call&& call) const {
+    auto const& offsets = offsets_[index(region.buffer)];
+    for (auto k = first_piece(region); offsets[k] < (region.offset + bytes).value(); ++k) call(k);
   }
 
-  void fill() {
-    for (std::size_t who = 0; who < collective_.among.size(); ++who)
-      for (std::size_t k = 0; k < memory_[who].size(); ++k)
-        if (holds_at_first(who, cuts_[who][k])) memory_[who][k][{who, cuts_[who][k]}] = 1;
+  void fill_inputs() {
+    for (std::size_t rank = 0; rank < collective_.among.size(); ++rank)
+      for (std::size_t k = 0; k < memory_[rank].size(); ++k)
+        if (is_input(rank, offsets_[rank][k])) memory_[rank][k][{rank, offsets_[rank][k]}] = 1;
   }
-  [[nodiscard]] bool holds_at_first(std::size_t who, std::int64_t offset) const {
+  [[nodiscard]] bool is_input(std::size_t rank, std::int64_t offset) const {
     switch (collective_.op) {
       case CollectiveOp::Broadcast:
       case CollectiveOp::Chain:
-      case CollectiveOp::Scatter: return who == collective_.root;
+      case CollectiveOp::Scatter: return rank == collective_.root;
       case CollectiveOp::Gather:
-      case CollectiveOp::AllGather: return owner(offset) == who;
+      case CollectiveOp::AllGather: return owner(offset) == rank;
       default: return true;
     }
   }
@@ -132,49 +133,49 @@ class Checker {
       if (index(id) >= i) return fmt::format("step {} waits for a later one", i);
     std::optional<std::string> fault;
     for (auto const& [region, writes] : {std::pair(*step.reads, false), std::pair(*step.writes, true)})
-      pieces(region, step.bytes, [&, &region = region, writes = writes](std::size_t k) {
+      for_pieces(region, step.bytes, [&, &region = region, writes = writes](std::size_t k) {
         auto& accesses = accesses_[index(region.buffer)][k];
         for (auto const& [other, wrote] : accesses)
           if ((writes || wrote) && other != i && !ancestors_.has(i, other) && !fault)
-            fault = fmt::format("steps {} and {} touch {} of {} in no order", other, i, cuts_[index(region.buffer)][k],
-                                plan_.buffers[index(region.buffer)].name);
+            fault = fmt::format("steps {} and {} touch {} of {} in no order", other, i,
+                                offsets_[index(region.buffer)][k], plan_.buffers[index(region.buffer)].name);
         accesses.emplace_back(i, writes);
       });
     return fault;
   }
 
   void execute(Step const& step) {
-    auto to = piece(*step.writes);
-    pieces(*step.reads, step.bytes, [&](std::size_t from) {
+    auto to = first_piece(*step.writes);
+    for_pieces(*step.reads, step.bytes, [&](std::size_t from) {
       auto const& source = memory_[index(step.reads->buffer)][from];
       auto& target = memory_[index(step.writes->buffer)][to++];
       if (!step.reduces) {
         target = source;
         return;
       }
-      for (auto const& [what, times] : source) target[what] += times;
+      for (auto const& [contribution, times] : source) target[contribution] += times;
     });
   }
 
   [[nodiscard]] std::optional<std::string> result_fault() const {
     auto const n = collective_.among.size();
     auto const results = first_result(plan_.buffers, collective_);
-    for (std::size_t who = 0; who < n; ++who) {
-      auto const buffer = results + who;
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      auto const buffer = results + rank;
       for (std::size_t k = 0; k < memory_[buffer].size(); ++k) {
-        auto const offset = cuts_[buffer][k];
-        auto const wanted = wanted_at(who, offset);
-        if (!wanted) continue;
+        auto const offset = offsets_[buffer][k];
+        auto const expected = expected_at(rank, offset);
+        if (!expected) continue;
         auto const& found = memory_[buffer][k];
-        if (found == *wanted) continue;
-        return fmt::format("participant {} at byte {}: {} contributions instead of {}, or others", who, offset,
-                           found.size(), wanted->size());
+        if (found == *expected) continue;
+        return fmt::format("participant {} at byte {}: {} contributions instead of {}, or others", rank, offset,
+                           found.size(), expected->size());
       }
     }
     return std::nullopt;
   }
-  // What must be there in the end; nullopt where it does not matter.
-  [[nodiscard]] std::optional<Content> wanted_at(std::size_t who, std::int64_t offset) const {
+  // What must be there in the end; nullopt if it does not matter.
+  [[nodiscard]] std::optional<Content> expected_at(std::size_t rank, std::int64_t offset) const {
     Content all;
     for (std::size_t other = 0; other < collective_.among.size(); ++other) all[{other, offset}] = 1;
     auto const part = has_outputs(collective_.op) ? 0 : owner(offset);
@@ -182,22 +183,22 @@ class Checker {
       case CollectiveOp::Chain:
       case CollectiveOp::Broadcast: return Content{{{collective_.root, offset}, 1}};
       case CollectiveOp::Scatter:
-        return part == who ? std::optional(Content{{{collective_.root, offset}, 1}}) : std::nullopt;
+        return part == rank ? std::optional(Content{{{collective_.root, offset}, 1}}) : std::nullopt;
       case CollectiveOp::Gather:
-        return who == collective_.root ? std::optional(Content{{{part, offset}, 1}}) : std::nullopt;
+        return rank == collective_.root ? std::optional(Content{{{part, offset}, 1}}) : std::nullopt;
       case CollectiveOp::AllGather: return Content{{{part, offset}, 1}};
-      case CollectiveOp::ReduceScatter: return part == who ? std::optional(all) : std::nullopt;
+      case CollectiveOp::ReduceScatter: return part == rank ? std::optional(all) : std::nullopt;
       case CollectiveOp::AllReduce: return all;
       case CollectiveOp::AllToAll: {
         auto const block = collective_.bytes.value() / static_cast<std::int64_t>(collective_.among.size());
         auto const sender = static_cast<std::size_t>(offset / block);
-        return Content{{{sender, static_cast<std::int64_t>(who) * block + offset % block}, 1}};
+        return Content{{{sender, static_cast<std::int64_t>(rank) * block + offset % block}, 1}};
       }
       case CollectiveOp::AllToAllV: {
         auto const n = collective_.among.size();
         std::size_t sender = 0;
-        while (sender + 1 < n && begin_in(n + who, sender + 1) <= offset) ++sender;
-        return Content{{{sender, begin_in(sender, who) + offset - begin_in(n + who, sender)}, 1}};
+        while (sender + 1 < n && begin_in(n + rank, sender + 1) <= offset) ++sender;
+        return Content{{{sender, begin_in(sender, rank) + offset - begin_in(n + rank, sender)}, 1}};
       }
     }
     return std::nullopt;
@@ -205,29 +206,25 @@ class Checker {
 
   Plan const& plan_;
   Collective const& collective_;
-  std::vector<std::vector<std::int64_t>> cuts_;                                   // of each buffer
+  std::vector<std::vector<std::int64_t>> offsets_;                                // of each buffer
   std::vector<std::vector<Content>> memory_;                                      // of each buffer, piece by piece
   std::vector<std::vector<std::vector<std::pair<std::size_t, bool>>>> accesses_;  // steps, and whether they wrote
   Ancestors ancestors_;                                                           // of each step
 };
 
-}  // namespace
-
-namespace {
-
-// The steps and buffers of one collective of a plan, as a plan of nothing else.
-Plan alone(Plan const& plan, NamedCollective const& named) {
+// The steps and buffers of one collective of a plan, as a plan of their own.
+Plan plan_of_one(Plan const& plan, NamedCollective const& named) {
   Plan part{plan.machine, plan.fingerprint, {}, {}, {}, named.collective};
   auto const first = index(named.first);
   auto const buffers = buffers_of(plan, named);
   part.buffers.assign(buffers.begin(), buffers.end());
-  std::map<StepId, StepId> now;
+  std::map<StepId, StepId> new_id;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].transfer != named.id) continue;
-    now.emplace(StepId(i), StepId(part.steps.size()));
+    new_id.emplace(StepId(i), StepId(part.steps.size()));
     auto& step = part.steps.emplace_back(plan.steps[i]);
-    std::erase_if(step.after, [&](StepId before) { return !now.contains(before); });
-    for (auto& before : step.after) before = now.at(before);
+    std::erase_if(step.after, [&](StepId before) { return !new_id.contains(before); });
+    for (auto& before : step.after) before = new_id.at(before);
     for (auto* region : {&step.reads, &step.writes})
       if (*region) (*region)->buffer = BufferId(index((*region)->buffer) - first);
   }
@@ -238,13 +235,13 @@ Plan alone(Plan const& plan, NamedCollective const& named) {
 
 std::optional<std::string> fault_of(Plan const& plan) {
   for (auto const& named : plan.collectives)
-    if (auto fault = fault_of(alone(plan, named))) return named.id + ": " + *fault;
+    if (auto fault = fault_of(plan_of_one(plan, named))) return named.id + ": " + *fault;
   if (!plan.collective) {
     if (plan.collectives.empty()) return "the plan is of no collective";
     return std::nullopt;
   }
   for (auto const& step : plan.steps)
-    if (!step.reads || !step.writes) return "a step says not what it reads and writes";
+    if (!step.reads || !step.writes) return "a step does not say what it reads and writes";
   return Checker(plan).fault();
 }
 

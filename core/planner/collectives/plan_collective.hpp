@@ -5,17 +5,14 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
-#include "core/planner/collectives/algorithms.hpp"
 
 namespace lanewise {
-
-ParticipantLayout layout_of(Model const& model, Collective const& collective);
 
 // The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. Throws PlanError if
 // the request is malformed, if the algorithm cannot do this collective here, or if two participants have no way
 // between them.
 Plan plan_collective(Model const& model, Collective const& collective);
-// One plan or more by every algorithm that can do it, shortest estimate first. Throws as plan_collective() does.
+// At least one plan by every algorithm that can do it, shortest estimate first. Throws as plan_collective() does.
 std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective);
 
 }  // namespace lanewise

@@ -1,6 +1,4 @@
 #pragma once
-// How much what moves side by side can be worth at most, for given prices: what turns prices into a bound on
-// schedules.
 #include <span>
 #include <vector>
 
@@ -9,18 +7,20 @@
 
 namespace lanewise {
 
-// A way of a transfer.
+// A way that a transfer may take, priced.
 struct PricedOption {
   std::span<Sharing::Use const> uses;
-  InlineVector<EngineId, 4> engines;  // held as long as it moves
-  double rate = 0;                    // at most, as that of a way alone is taken to be for all its pieces together
-  double price = 0;                   // of a unit that it moves
+  InlineVector<EngineId, 4> engines;  // held while it moves data
+  double rate = 0;                    // at most: that of the way alone, for all its pieces together
+  double price = 0;                   // the dual value of a unit that it moves
 };
 
-// No lanes whose engines suffice, at whatever rates within the capacities (of all the model's resources), are worth
-// more than this in a unit of time. Branch and bound over linear programs, given up after some hundred: then it can be
-// more than the most there is. `known`: lanes that are worth so much are known. Infinity where there is no solver.
-double max_reduced_value(std::span<PricedOption const> lanes, Model const& model, std::vector<double> const& capacities,
-                         double known);
+// An upper bound on what any configuration is worth per unit of time: a set of options that have enough engines, at any
+// rates within `capacities` (of all the model's resources). The exact pricing problem of the configuration program,
+// which turns prices into a bound on schedules. Branch and bound (Land and Doig 1960) over linear programs; after a
+// limited number of them the bound may be above the maximum. `known`: the worth of a configuration known already; the
+// result is never below it. Infinity without a solver.
+double max_reduced_value(std::span<PricedOption const> options, Model const& model,
+                         std::vector<double> const& capacities, double known);
 
 }  // namespace lanewise

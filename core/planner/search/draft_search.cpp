@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/planner/bounds/best_division.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/schedules/scheduled_trials.hpp"
 #include "core/planner/search/local_search.hpp"

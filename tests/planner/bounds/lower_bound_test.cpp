@@ -1,5 +1,6 @@
-// The bound where it can be written down, and what it says holds it.
+// Lower bounds that can be computed by hand, and what they say binds.
 #include "core/planner/bounds/lower_bound.hpp"
+#include "core/planner/bounds/best_division.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ TEST(LowerBound, OfOneTransferOnOneWayIsItsTimeAlone) {
   EXPECT_THAT(bound.binding.front().name, HasSubstr("pcie"));
 }
 
-// Two writes out of one GPU over its link of r bytes a second: 2 b / r after the latency of the shorter.
+// Two writes out of one GPU over its link of r bytes per second: 2 b / r after the shorter latency.
 TEST(LowerBound, OfTwoThroughOneLinkIsTheirSumOverItsCapacity) {
   auto const& machine = linked_server().machine();
   auto const bound = bound_of({request(machine, "a", "gpu0", "gpu2", 256_MiB, Mechanism::PcieP2p),
@@ -61,7 +62,7 @@ TEST(LowerBound, OfTwoThroughOneLinkIsTheirSumOverItsCapacity) {
   EXPECT_LT(bound.makespan, flowing + 10.0_us);
 }
 
-// NVLink 4 x 25 x 0.9 = 90 GB/s and PCIe beside it: the rates add up, for a copy may take both.
+// NVLink at 4 x 25 x 0.9 = 90 GB/s and PCIe beside it: the rates add up, since a transfer may use both.
 TEST(LowerBound, SplitsWhereSeveralWaysExist) {
   auto const& machine = linked_server().machine();
   auto const both = bound_of({request(machine, "one", "gpu0", "gpu1", 256_MiB, std::nullopt)});
@@ -87,16 +88,16 @@ TEST(LowerBound, CountsEnginesThatAreHeld) {
   auto const plan = Planner(linked_server()).plan(many);
   auto const bound = lower_bound(plan, linked_server()).value();
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
-  // Pushed by two engines of gpu0 in p, or pulled by two of gpu2 in q: both are busy for n1 p / 2 = n2 q / 2.
+  // Two engines of gpu0 push in p, or two of gpu2 pull in q: both pairs are busy for n1 p / 2 = n2 q / 2.
   auto const p = plan.decisions[0].candidates.at(0).time->value();
   auto const q = plan.decisions[0].candidates.at(1).time->value();
   EXPECT_NEAR(bound.makespan.value(), 20 * p * q / (p + q), 1e-9);
   EXPECT_THAT(bound.binding.front().name, HasSubstr("copy_engines"));
 }
 
-// Eight GPUs with one engine each, all sending across the sockets: peer writes at 39 GB/s alone, 64 GB/s together, hold
-// one engine; copies through host memory hold two. Two writes share 64 and leave engines for three copies. Were engines
-// divisible, writes would hold 64 / 39 of them and leave more.
+// Eight GPUs with one engine each send across the sockets. Peer writes hold one engine and move 39 GB/s alone, 64 GB/s
+// together; copies through host memory hold two engines. Two writes share 64 GB/s and leave engines for three copies.
+// If engines were divisible, writes would hold 64 / 39 of them and leave more.
 TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
   Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
@@ -118,10 +119,10 @@ TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   }));
 }
 
-// Four pairs of MI60 across two sockets, two engines each. Copies between both GPUs of a pair through host memory hold
-// all engines of both and fill neither's link; peer copies share one socket link. What is best moves now so and then
-// so.
-TEST(LowerBound, KnowsThatWaysTakeTurnsAtEngines) {
+// Four pairs of MI60 across two sockets, with two engines each. Copies between the GPUs of a pair through host memory
+// hold all engines of both and fill neither's link; peer copies share one link between the sockets. The best plan
+// alternates.
+TEST(LowerBound, CountsTurnsAtEngines) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("epyc-mi60-x8"));
   std::vector<Request> requests;
@@ -145,7 +146,7 @@ TEST(LowerBound, OfNothingIsNone) { EXPECT_FALSE(lower_bound(std::vector<OpenTra
 
 TEST(LinearProgram, FindsAnOptimumAndItsDuals) {
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
-  LinearProgram program;  // 3 x + 2 y at its least, x + y >= 4, x <= 1
+  LinearProgram program;  // minimise 3 x + 2 y with x + y >= 4, x <= 1
   program.add_row({.lower = 4});
   program.add_row({.upper = 1});
   program.entries = {{0, 1}, {1, 1}};
@@ -172,8 +173,8 @@ TEST(LinearProgram, KeepsColumnsBelowTheirMost) {
   EXPECT_NEAR(answer->x[1], 3, 1e-9);
 }
 
-// Divided to be through earliest, and with room: both carry every byte, the second hardly later, and less is full.
-TEST(BestDivision, LeavesRoomWhereItIsAsked) {
+// Both divisions carry every byte; the less congested one takes hardly longer and fills fewer resources.
+TEST(BestDivision, LessCongestedOneFillsFewerResources) {
   if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("dgx-1-v100"));
   std::vector<Request> requests;
@@ -184,7 +185,7 @@ TEST(BestDivision, LeavesRoomWhereItIsAsked) {
   auto const division = best_division(transfers, model);
   ASSERT_TRUE(division);
   ASSERT_EQ(division->least_congested.size(), transfers.size());
-  // How long each resource is busy, as shares of the least makespan.
+  // How long each resource is busy, as a fraction of the least makespan.
   auto const busy = [&](std::vector<std::vector<double>> const& bytes) {
     std::map<ResourceId, double> shares;
     for (std::size_t i = 0; i < transfers.size(); ++i) {

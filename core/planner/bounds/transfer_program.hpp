@@ -1,0 +1,52 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/planner/bounds/best_division.hpp"
+#include "core/planner/bounds/engine_constraints.hpp"
+#include "core/planner/bounds/lower_bound.hpp"
+#include "core/planner/bounds/transfer_constraints.hpp"
+#include "core/solver/linear_program.hpp"
+
+namespace lanewise {
+
+// The linear program over how many bytes of each transfer take which way, in the least time.
+class TransferProgram {
+ public:
+  // As TransferConstraints. All arguments must outlive it.
+  TransferProgram(std::vector<OpenTransfer> const& transfers, Model const& model, std::vector<double> const& head,
+                  std::vector<double> const& tail)
+      : constraints_(transfers, model, head, tail) {}
+
+  // The weights of the best bound found, by the program or in closed form.
+  [[nodiscard]] std::vector<double> weights();
+  // For weights(): milliseconds; and what binds.
+  [[nodiscard]] double bound_of(std::vector<double> const& weights) const { return constraints_.bound_of(weights); }
+  [[nodiscard]] std::vector<LowerBound::Part> parts(std::vector<double> const& weights) const {
+    return constraints_.parts(weights);
+  }
+  // Whether the ways in the program's solution hold more engines than there are. Then no plan achieves its time, unless
+  // ways take turns. Set by weights().
+  [[nodiscard]] bool needs_turns() const { return needs_turns_; }
+  [[nodiscard]] double first_byte() const { return constraints_.first_byte(); }
+
+  // Nullopt without a solver or with too many ways.
+  [[nodiscard]] std::optional<Division> division();
+
+ private:
+  std::optional<TransferSolution> optimum();
+  [[nodiscard]] bool exceeds_engines(TransferSolution const& solution) const;
+  [[nodiscard]] bool each_has_one_way() const;
+  [[nodiscard]] std::optional<TransferSolution> solve_for_time() const;
+  [[nodiscard]] TransferSolution solve_single_ways() const;
+  [[nodiscard]] std::optional<std::vector<double>> least_congested_bytes(double makespan) const;
+
+  [[nodiscard]] LinearProgram demand_rows() const;
+  [[nodiscard]] std::vector<int> add_constraint_rows(LinearProgram& program, double time) const;
+  void add_way_columns(LinearProgram& program, std::vector<int> const& row_of, double setup_cost_weight) const;
+
+  TransferConstraints constraints_;
+  bool needs_turns_ = false;
+};
+
+}  // namespace lanewise

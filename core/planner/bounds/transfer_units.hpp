@@ -1,0 +1,11 @@
+#pragma once
+#include "core/solver/linear_program.hpp"
+#include "core/units/quantity.hpp"
+
+namespace lanewise {
+
+// The units of linear programs about transfers.
+inline double gigabytes_per_second(BytesPerSecond rate) { return rate.value() * kMillisecond / kMegabyte; }
+inline double milliseconds(Seconds time) { return time.value() / kMillisecond; }
+
+}  // namespace lanewise

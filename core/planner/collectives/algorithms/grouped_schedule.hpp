@@ -1,0 +1,63 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/plan/collective.hpp"
+#include "core/planner/collectives/algorithms/participant_layout.hpp"
+#include "core/planner/collectives/algorithms/transfer_schedule.hpp"
+
+namespace lanewise {
+
+// How the members with the same position in their groups exchange what is theirs, or forward the root's data.
+enum class InterGroupPattern : std::uint8_t {
+  Halving,      // recursive halving and doubling: the fewest rounds
+  Ring,         // crosses a bottleneck between groups fewer times
+  Tree,         // of a broadcast
+  WholeGroups,  // one member sends all that its group has to another group, a different member each time
+};
+
+// The schedule of a hierarchical algorithm under construction: groups of equal size, the data in slices, each of which
+// has a chunk for every member of every group (of a broadcast, one for every member of a group).
+class GroupedSchedule {
+ public:
+  GroupedSchedule(Collective const& collective, ParticipantLayout const& layout, std::size_t slices)
+      : collective_(collective),
+        groups_(layout.groups),
+        slices_(slices),
+        group_size_(groups_.front().size()),
+        schedule_(collective.among.size(), collective.bytes, chunks_of_slice(collective, layout) * slices) {}
+
+  [[nodiscard]] Collective const& collective() const { return collective_; }
+  [[nodiscard]] std::vector<std::vector<std::size_t>> const& groups() const { return groups_; }
+  [[nodiscard]] std::size_t slices() const { return slices_; }
+  [[nodiscard]] std::size_t group_size() const { return group_size_; }
+  [[nodiscard]] TransferSchedule& schedule() { return schedule_; }
+
+  static std::size_t chunks_of_slice(Collective const& collective, ParticipantLayout const& layout) {
+    return collective.op == CollectiveOp::Broadcast ? layout.groups.front().size() : collective.among.size();
+  }
+
+  // The chunk of a slice that a member ends (or begins) with. In an all_reduce any assignment will do; this one makes
+  // the chunks of members with the same position neighbours.
+  [[nodiscard]] std::uint32_t chunk(std::size_t slice, std::size_t group, std::size_t member) const {
+    bool const is_all_reduce = collective_.op == CollectiveOp::AllReduce;
+    return static_cast<std::uint32_t>(is_all_reduce ? (slice * group_size_ + member) * groups_.size() + group
+                                                    : groups_[group][member] * slices_ + slice);
+  }
+
+  // Serialises the transfers since the last call per link: the chunk that is sent first is forwarded first.
+  void end_phase() {
+    schedule_.serialise_per_link(phase_);
+    phase_ = schedule_.transfers().size();
+  }
+
+ private:
+  Collective const& collective_;
+  std::vector<std::vector<std::size_t>> const& groups_;
+  std::size_t slices_;
+  std::size_t group_size_;
+  TransferSchedule schedule_;
+  std::size_t phase_ = 0;  // number of the phase's first transfer
+};
+
+}  // namespace lanewise

@@ -1,0 +1,62 @@
+#include "core/planner/collectives/algorithms/participant_layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/planner/collective_limits.hpp"
+#include "core/planner/collectives/algorithms/rings.hpp"
+#include "core/planner/planner.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+std::vector<NearMemory> near_memories_of(Machine const& machine, Collective const& collective) {
+  std::map<NumaId, std::vector<std::size_t>> by_memory;
+  for (std::size_t i = 0; i < collective.among.size(); ++i) {
+    auto const gpu = gpu_at(machine, collective.among[i]);
+    if (!gpu || machine.host_of(*gpu) != machine.host_of(collective.among.front())) return {};
+    by_memory[machine.numa_of(*gpu)].push_back(i);
+  }
+  std::vector<NearMemory> near;
+  for (auto& [memory, participants] : by_memory) near.push_back({memory, std::move(participants)});
+  return near;
+}
+
+// Data of b bytes in c chunks has passed a chain of n - 1 links with latency l and rate r after
+// (n - 2 + c) (l + b / (c r)). Returns the c for which that is least, with the first ring's first link as sample.
+std::size_t best_pipeline_chunks(Model const& model, Collective const& collective,
+                                 std::vector<std::size_t> const& ring) {
+  auto const choice = Planner(model).choose(
+      {.from = collective.among[ring[0]], .to = collective.among[ring[1]], .bytes = collective.bytes});
+  if (!choice.chosen || !choice.evaluated[*choice.chosen].cost) return 1;
+  auto const& cost = *choice.evaluated[*choice.chosen].cost;
+  auto const flowing = collective.bytes / cost.rate;
+  auto const latency = std::max(cost.time - flowing, Seconds(1e-9));
+  auto const depth = static_cast<double>(collective.among.size()) - 1;
+  return static_cast<std::size_t>(std::clamp(std::sqrt(depth * (flowing / latency)), 1.0,
+                                             static_cast<double>(kCollectiveLimits.max_pipeline_chunks)));
+}
+
+}  // namespace
+
+ParticipantLayout layout_of(Model const& model, Collective const& collective) {
+  auto const& machine = model.machine();
+  ParticipantLayout layout;
+  if (collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants)
+    layout.rings = disjoint_rings(machine, collective.among);
+  else
+    layout.rings = {{}};
+  if (layout.rings.front().empty())
+    for (std::size_t i = 0; i < collective.among.size(); ++i) layout.rings.front().push_back(i);
+  std::map<HostId, std::vector<std::size_t>> hosts;
+  for (std::size_t i = 0; i < collective.among.size(); ++i) hosts[machine.host_of(collective.among[i])].push_back(i);
+  for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
+  if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
+  layout.near_memories = near_memories_of(machine, collective);
+  layout.pipeline_chunks = best_pipeline_chunks(model, collective, layout.rings.front());
+  return layout;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,30 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/collective.hpp"
+#include "core/planner/collectives/trees/packing.hpp"
+
+namespace lanewise {
+
+// The participants whose nearest host memory this is.
+struct NearMemory {
+  NumaId memory{};
+  std::vector<std::size_t> participants;
+};
+
+// Where the participants of a collective are, as far as algorithms need to know. Participants are numbered as they are
+// listed.
+struct ParticipantLayout {
+  std::vector<std::vector<std::size_t>> rings;   // orders of all participants; no two rings share a link
+  std::vector<std::vector<std::size_t>> groups;  // by node; within one node, by NVLink
+  std::size_t pipeline_chunks = 1;               // of data that goes along chains and trees
+  // Memory m is participant n + m of a schedule. Empty if a participant is no GPU or on another node.
+  std::vector<NearMemory> near_memories;
+  std::optional<Packing> packing;  // over the participants and these memories
+};
+
+ParticipantLayout layout_of(Model const& model, Collective const& collective);
+
+}  // namespace lanewise

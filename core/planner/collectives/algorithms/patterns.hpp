@@ -1,0 +1,31 @@
+#pragma once
+// Communication patterns that algorithms are built of. Each runs among `ranks`, some of the schedule's participants in
+// a given order. `parts[p]` are the chunks that rank p ends with (reduce_scatter) or begins with (all_gather).
+#include <span>
+#include <vector>
+
+#include "core/planner/collectives/algorithms/transfer_schedule.hpp"
+
+namespace lanewise {
+
+using Ranks = std::span<std::size_t const>;
+using Parts = std::span<Chunks const>;
+
+// n - 1 rounds around a ring (Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in
+// MPICH, 2005).
+void ring_reduce_scatter(TransferSchedule& schedule, Ranks ranks, Parts parts);
+void ring_all_gather(TransferSchedule& schedule, Ranks ranks, Parts parts);
+// Everyone with everyone; in each of n - 1 rounds each rank sends to one and receives from one.
+void direct_reduce_scatter(TransferSchedule& schedule, Ranks ranks, Parts parts);
+void direct_all_gather(TransferSchedule& schedule, Ranks ranks, Parts parts);
+// log2(n) rounds with partners at half or twice the distance of the round before (Thakur et al. 2005). The number of
+// ranks must be a power of two.
+void recursive_halving_reduce_scatter(TransferSchedule& schedule, Ranks ranks, Parts parts);
+void recursive_doubling_all_gather(TransferSchedule& schedule, Ranks ranks, Parts parts);
+// Along an in-order binary tree whose root is the middle rank, pipelined chunk by chunk: towards the root, or away.
+void tree_reduce(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
+void tree_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
+// From the first rank along the chain, pipelined chunk by chunk.
+void chain_broadcast(TransferSchedule& schedule, Ranks ranks, Chunks const& chunks);
+
+}  // namespace lanewise

@@ -1,0 +1,134 @@
+#include "core/planner/collectives/algorithms/transfer_schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace lanewise {
+
+Bytes TransferSchedule::whole_elements(double offset) {
+  constexpr std::int64_t kElement = 16;
+  return Bytes(static_cast<std::int64_t>(offset) / kElement * kElement);
+}
+
+Bytes TransferSchedule::offset_of(std::size_t chunk) const {
+  if (chunk >= chunks_) return bytes_;
+  if (!offsets_.empty()) return offsets_[chunk];
+  return whole_elements(static_cast<double>(bytes_.value()) * static_cast<double>(chunk) /
+                        static_cast<double>(chunks_));
+}
+
+void TransferSchedule::add_read(Accesses& accesses, Transfer& transfer, std::uint32_t id) {
+  if (accesses.writer != kNone) transfer.after.push_back(accesses.writer);
+  accesses.readers.push_back(id);
+}
+
+void TransferSchedule::add_write(Accesses& accesses, Transfer& transfer, std::uint32_t id) {
+  if (accesses.writer != kNone) transfer.after.push_back(accesses.writer);
+  transfer.after.insert(transfer.after.end(), accesses.readers.begin(), accesses.readers.end());
+  accesses.readers.clear();
+  accesses.writer = id;
+}
+
+void TransferSchedule::append(Transfer transfer) {
+  std::sort(transfer.after.begin(), transfer.after.end());
+  transfer.after.erase(std::unique(transfer.after.begin(), transfer.after.end()), transfer.after.end());
+  transfers_.push_back(std::move(transfer));
+}
+
+void TransferSchedule::wait_for(Transfer& transfer, std::uint32_t before) {
+  auto const position = std::lower_bound(transfer.after.begin(), transfer.after.end(), before);
+  if (position == transfer.after.end() || *position != before) transfer.after.insert(position, before);
+}
+
+void TransferSchedule::send(std::size_t from, std::size_t to, Chunks const& chunks, bool reduces,
+                            std::optional<std::uint32_t> leg) {
+  for (std::size_t i = 0; i < chunks.size();) {
+    auto end = i + 1;
+    while (end < chunks.size() && chunks[end] == chunks[end - 1] + 1) ++end;
+    Transfer transfer;
+    transfer.from = static_cast<std::uint32_t>(from);
+    transfer.to = static_cast<std::uint32_t>(to);
+    transfer.read_at = transfer.write_at = offset_of(chunks[i]);
+    transfer.bytes = offset_of(chunks[end - 1] + 1) - transfer.read_at;
+    transfer.reduces = reduces;
+    transfer.leg = leg;
+    auto const id = static_cast<std::uint32_t>(transfers_.size());
+    if (transfer.bytes > Bytes(0)) {
+      for (auto k = i; k < end; ++k) {
+        add_read(data_[from * chunks_ + chunks[k]], transfer, id);
+        add_write(data_[to * chunks_ + chunks[k]], transfer, id);
+      }
+      append(std::move(transfer));
+    }
+    i = end;
+  }
+}
+
+void TransferSchedule::send_to_output(std::size_t from, std::size_t to, std::uint32_t chunk, std::uint32_t target,
+                                      bool reduces) {
+  if (output_.empty()) output_.resize(participants_ * chunks_);
+  Transfer transfer;
+  transfer.from = static_cast<std::uint32_t>(from);
+  transfer.to = static_cast<std::uint32_t>(to);
+  transfer.writes = BufferRole::Output;
+  transfer.read_at = offset_of(chunk);
+  transfer.write_at = offset_of(target);
+  transfer.bytes = std::min(offset_of(chunk + 1) - transfer.read_at, offset_of(target + 1) - transfer.write_at);
+  transfer.reduces = reduces;
+  if (transfer.bytes == Bytes(0)) return;
+  auto const id = static_cast<std::uint32_t>(transfers_.size());
+  add_read(data_[from * chunks_ + chunk], transfer, id);
+  add_write(output_[to * chunks_ + target], transfer, id);
+  append(std::move(transfer));
+}
+
+void TransferSchedule::send_block_to_output(std::size_t from, std::size_t to, Bytes read_at, Bytes write_at,
+                                            Bytes bytes) {
+  if (bytes == Bytes(0)) return;
+  Transfer transfer;
+  transfer.from = static_cast<std::uint32_t>(from);
+  transfer.to = static_cast<std::uint32_t>(to);
+  transfer.writes = BufferRole::Output;
+  transfer.read_at = read_at;
+  transfer.write_at = write_at;
+  transfer.bytes = bytes;
+  append(std::move(transfer));
+}
+
+void TransferSchedule::serialise_per_link(std::size_t first) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint32_t>>, std::uint32_t> last;
+  for (auto id = static_cast<std::uint32_t>(first); id < transfers_.size(); ++id) {
+    auto& transfer = transfers_[id];
+    auto const [entry, is_first] = last.try_emplace({transfer.from, transfer.to, transfer.leg}, id);
+    if (!is_first) wait_for(transfer, std::exchange(entry->second, id));
+  }
+}
+
+void TransferSchedule::limit_outstanding(std::size_t width, std::vector<std::vector<std::size_t>> const& groups) {
+  std::vector<std::size_t> group(participants_);
+  std::iota(group.begin(), group.end(), groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (auto const member : groups[g]) group[member] = g;
+  enum Reach : std::uint8_t { kInside, kOutside, kReaches };
+  std::vector<std::array<std::vector<std::uint32_t>, kReaches>> issued(participants_);
+  for (std::uint32_t id = 0; id < transfers_.size(); ++id) {
+    auto& transfer = transfers_[id];
+    auto& own = issued[transfer.reduces ? transfer.to : transfer.from]
+                      [group[transfer.from] == group[transfer.to] ? kInside : kOutside];
+    if (own.size() >= width) wait_for(transfer, own[own.size() - width]);
+    own.push_back(id);
+  }
+}
+
+void TransferSchedule::chain_after(std::size_t first, std::size_t begin, std::size_t end) {
+  std::vector<std::uint32_t> last(participants_, kNone);
+  for (auto id = begin; id < end; ++id) last[transfers_[id].from] = static_cast<std::uint32_t>(id);
+  for (auto id = first; id < transfers_.size(); ++id)
+    if (last[transfers_[id].from] != kNone) wait_for(transfers_[id], last[transfers_[id].from]);
+}
+
+}  // namespace lanewise

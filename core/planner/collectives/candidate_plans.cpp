@@ -1,0 +1,212 @@
+#include "core/planner/collectives/candidate_plans.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "core/estimate/demands.hpp"
+#include "core/estimate/estimate.hpp"
+#include "core/machine/fingerprint.hpp"
+#include "core/model/resources/figures.hpp"
+#include "core/planner/collective_limits.hpp"
+#include "core/planner/collectives/algorithms/algorithms.hpp"
+#include "core/planner/collectives/algorithms/rings.hpp"
+#include "core/planner/collectives/cut_bounds.hpp"
+#include "core/planner/collectives/trees/packing_program.hpp"
+#include "core/planner/collectives/trees/tree_packing.hpp"
+#include "core/planner/search_limits.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr Movers kMovers[] = {Movers::Fastest, Movers::Kernels};
+
+// The buffers that a schedule uses: the data of all participants, their outputs if it has any, then the host memories
+// that something passes.
+class BufferTable {
+ public:
+  BufferTable(Plan& plan, Machine const& machine, Collective const& collective, std::vector<Place> const& places,
+              std::vector<TransferSchedule::Transfer> const& transfers, bool has_output)
+      : participants_(collective.among.size()) {
+    auto const add = [&](Place const& place, char const* suffix, Bytes bytes) {
+      plan.buffers.push_back({machine.name_of(place) + suffix, place, bytes});
+    };
+    for (std::size_t i = 0; i < participants_; ++i) add(collective.among[i], ".data", held_by(collective, i));
+    for (std::size_t i = 0; has_output && i < participants_; ++i)
+      add(collective.among[i], ".output", received_by(collective, i));
+    for (auto m = static_cast<std::uint32_t>(participants_); m < places.size(); ++m) {
+      auto const writes_it = [&](TransferSchedule::Transfer const& transfer) { return transfer.to == m; };
+      if (std::none_of(transfers.begin(), transfers.end(), writes_it)) continue;
+      of_memory_.emplace(m, BufferId(plan.buffers.size()));
+      add(places[m], ".data", collective.bytes);
+    }
+  }
+  [[nodiscard]] BufferId of(std::uint32_t place, TransferSchedule::BufferRole role) const {
+    if (place >= participants_) return of_memory_.at(place);
+    return BufferId(role == TransferSchedule::BufferRole::Data ? place : place + participants_);
+  }
+
+ private:
+  std::size_t participants_;
+  std::map<std::uint32_t, BufferId> of_memory_;
+};
+
+// A schedule as a plan, each transfer with its way.
+Plan lower_to_plan(Model const& model, Collective const& collective, std::vector<Place> const& places,
+                   Algorithm algorithm, TransferSchedule schedule, WayCache& ways) {
+  auto const& machine = model.machine();
+  Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
+  plan.collective->algorithm = algorithm;
+  bool const has_output = schedule.has_output() || has_outputs(collective.op);
+  auto const transfers = schedule.take();
+  BufferTable const buffers(plan, machine, collective, places, transfers, has_output);
+  plan.steps.reserve(transfers.size());
+  std::string const name(to_string(collective.op));
+  for (auto const& transfer : transfers) {
+    auto const& [way, op] = ways.way_of(transfer);
+    Step step{name, places[transfer.from], places[transfer.to], transfer.bytes, op, way, {}};
+    for (auto const before : transfer.after) step.after.push_back(StepId(before));
+    step.reads = Region{buffers.of(transfer.from, transfer.reads), transfer.read_at};
+    step.writes = Region{buffers.of(transfer.to, transfer.writes), transfer.write_at};
+    step.reduces = transfer.reduces;
+    plan.steps.push_back(std::move(step));
+  }
+  return plan;
+}
+
+// The time that a plan by copy engines adds between the kernels around it: a kernel made the data, so the first copies
+// wait for their engines; a kernel uses the result, so whoever continues waits for events of other GPUs' copies. The
+// collective run alone does not take that much longer, and kernels notify one another inside it.
+Seconds time_between_kernels(Model const& model, std::vector<Step> const& steps) {
+  Seconds before{0};
+  Seconds behind{0};
+  for (auto const& step : steps) {
+    auto const gpu = gpu_at(model.machine(), step.from);
+    if (!gpu || step.from == step.to || by_kernel(step.op)) continue;
+    auto const* part = model.machine().part_of(*gpu);
+    if (step.after.empty()) before = std::max(before, figures::engine_change(part));
+    if (gpu_at(model.machine(), step.to)) behind = std::max(behind, figures::chunk_gap(part));
+  }
+  return (before + behind) * model.assumed()(Parameter::EngineStart);
+}
+
+// A chain whose number of pieces is open, with each power of two of them; any other collective as it is.
+std::vector<Collective> with_pieces(Collective const& collective) {
+  if (collective.op != CollectiveOp::Chain || collective.pieces > 0) return {collective};
+  std::vector<Collective> all;
+  for (std::size_t pieces = 1; pieces <= kCollectiveLimits.max_pipeline_chunks; pieces *= 2) {
+    all.push_back(collective);
+    all.back().pieces = pieces;
+  }
+  return all;
+}
+
+}  // namespace
+
+CandidatePlans::CandidatePlans(Model const& model, Collective const& collective)
+    : model_(model), collective_(collective), layout_(layout_of(model, collective)), places_(collective.among) {
+  for (auto const& near : layout_.near_memories) places_.emplace_back(near.memory);
+  for (auto const movers : kMovers)
+    if (movers == Movers::Fastest || collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants)
+      ways_.emplace_back(model, collective, places_, movers);
+}
+
+void CandidatePlans::add_all(std::function<bool(Algorithm)> const& is_wanted) {
+  for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling,
+                               Algorithm::Hierarchical, Algorithm::ThroughHost})
+    if (is_wanted(algorithm))
+      for (auto const& collective : with_pieces(collective_))
+        for (auto const& schedule : schedules_of(collective, algorithm, layout_)) add(collective, algorithm, schedule);
+}
+
+bool CandidatePlans::is_worth_packing() const {
+  if (collective_.bytes < kCollectiveLimits.packing_min_bytes || candidates_.empty() ||
+      !can_be_packed(collective_, participants()))
+    return false;
+  Seconds bound{0};
+  for (auto const& cut : cut_bounds(collective_, model_)) bound = std::max(bound, cut.time);
+  return best_time() > kCollectiveLimits.packing_min_gap * bound;
+}
+
+// Trees through host memory must be clearly faster if NVLink joins all participants.
+void CandidatePlans::add_packed_trees() {
+  bool const joined = nvlink_islands(model_.machine(), collective_.among).size() < 2;
+  if (joined) add_trees_over(participants(), best_time());
+  auto const time_limit = joined ? best_time() * (1 / (1 + kSearchLimits.min_host_path_gain)) : best_time();
+  if (places_.size() > collective_.among.size())
+    add_trees_over({places_, collective_.among.size()},
+                   collective_.algorithm == Algorithm::Auto ? time_limit : kNoLimit);
+}
+
+std::vector<CandidatePlans::Candidate> CandidatePlans::take() && {
+  std::stable_sort(candidates_.begin(), candidates_.end(),
+                   [](auto const& a, auto const& b) { return a.time < b.time; });
+  return std::move(candidates_);
+}
+
+Seconds CandidatePlans::best_time() const {
+  auto best = kNoLimit;
+  for (auto const& candidate : candidates_) best = std::min(best, candidate.time);
+  return best;
+}
+
+// Only then may kernels go through host memory. Over PCIe, kernels that read and write it beside others are slow: on
+// 2 x H200 one GPU's kernels moved 71 GB/s both ways where its copy engines move 97, and an all_gather took twice as
+// long as predicted.
+bool CandidatePlans::reaches_host_by_nvlink(Sites const& sites) const {
+  return sites.places.size() > sites.participants &&
+         std::all_of(collective_.among.begin(), collective_.among.end(), [&](Place const& place) {
+           auto const gpu = gpu_at(model_.machine(), place);
+           return gpu && cpu_link(model_.machine(), *gpu);
+         });
+}
+
+// Tries all styles and numbers of pieces, since which is best shows only when they are estimated, and keeps the best
+// plan below the limit.
+void CandidatePlans::add_trees_over(Sites const& sites, Seconds time_limit) {
+  auto const before = candidates_.size();
+  auto layout = layout_;
+  struct ByKernels {
+    bool between_gpus, through_host;
+  };
+  constexpr std::array<ByKernels, 3> kStyles{{{false, false}, {true, false}, {true, true}}};
+  auto const& weights = kCollectiveLimits.packing_setup_cost_weights;
+  for (auto const& by_kernels : kStyles) {
+    if (by_kernels.through_host && !reaches_host_by_nvlink(sites)) continue;
+    PackingStyle const style{
+        by_kernels.between_gpus, by_kernels.through_host, {weights.begin(), weights.end()}, time_limit};
+    for (auto& packing : packed_trees(collective_, sites, model_, style)) {
+      layout.packing = std::move(packing);
+      ways_.front().set_legs(layout.packing->legs);
+      for (auto const pieces : kCollectiveLimits.packing_pieces) {
+        layout.pipeline_chunks = pieces;
+        for (auto const& schedule : schedules_of(collective_, Algorithm::PackedTrees, layout))
+          add(collective_, Algorithm::PackedTrees, schedule, time_limit);
+      }
+    }
+  }
+  if (candidates_.size() <= before + 1) return;
+  auto const first = candidates_.begin() + static_cast<std::ptrdiff_t>(before);
+  std::iter_swap(
+      first, std::min_element(first, candidates_.end(), [](auto const& a, auto const& b) { return a.time < b.time; }));
+  candidates_.erase(first + 1, candidates_.end());
+}
+
+// The plan by copy engines where they are faster, or by kernels throughout, whichever takes less time.
+void CandidatePlans::add(Collective const& collective, Algorithm algorithm, TransferSchedule const& schedule,
+                         Seconds time_limit) {
+  // Through host memory copy engines move most data anyway, and packed trees fix the mover of every leg.
+  bool const movers_fixed = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
+  std::optional<Candidate> best;
+  for (auto& ways : ways_) {
+    if (best && movers_fixed) break;
+    auto plan = lower_to_plan(model_, collective, places_, algorithm, schedule, ways);
+    auto const time = estimate(model_, plan.steps).makespan + time_between_kernels(model_, plan.steps);
+    if (!best || time < (1 - kCollectiveLimits.min_improvement) * best->time) best = Candidate{std::move(plan), time};
+  }
+  if (best->time < time_limit) candidates_.push_back(std::move(*best));
+}
+
+}  // namespace lanewise

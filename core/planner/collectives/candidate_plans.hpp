@@ -1,0 +1,53 @@
+#pragma once
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "core/model/model.hpp"
+#include "core/plan/plan.hpp"
+#include "core/planner/collectives/algorithms/participant_layout.hpp"
+#include "core/planner/collectives/way_cache.hpp"
+
+namespace lanewise {
+
+// The plans of one collective by several algorithms, each with its estimated time.
+class CandidatePlans {
+ public:
+  struct Candidate {
+    Plan plan;
+    Seconds time{0};
+  };
+
+  CandidatePlans(Model const& model, Collective const& collective);
+
+  // Adds the plans by all wanted algorithms but packed trees.
+  void add_all(std::function<bool(Algorithm)> const& is_wanted);
+  // Whether packed trees may help: transfers last longer than they take to start, and the best plan so far is not close
+  // to what must leave and reach each participant.
+  [[nodiscard]] bool is_worth_packing() const;
+  // Adds the best plan by trees over the participants alone and the best one over host memory too.
+  void add_packed_trees();
+
+  [[nodiscard]] bool empty() const { return candidates_.empty(); }
+  // The shortest first.
+  std::vector<Candidate> take() &&;
+
+ private:
+  static constexpr Seconds kNoLimit{std::numeric_limits<double>::infinity()};
+
+  [[nodiscard]] Seconds best_time() const;
+  [[nodiscard]] bool reaches_host_by_nvlink(Sites const& sites) const;
+  [[nodiscard]] Sites participants() const { return {collective_.among, collective_.among.size()}; }
+  void add_trees_over(Sites const& sites, Seconds time_limit);
+  void add(Collective const& collective, Algorithm algorithm, TransferSchedule const& schedule,
+           Seconds time_limit = kNoLimit);
+
+  Model const& model_;
+  Collective const& collective_;
+  ParticipantLayout layout_;
+  std::vector<Place> places_;  // participants, then their nearest host memories
+  std::vector<WayCache> ways_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace lanewise

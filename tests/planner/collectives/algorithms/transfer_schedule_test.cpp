@@ -1,0 +1,41 @@
+// Dependencies that limit and order transfers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/planner/collectives/algorithms/transfer_schedule.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+
+TEST(TransferSchedule, LimitsOutstandingTransfers) {
+  TransferSchedule schedule(4, 1_MiB, 1);
+  auto const send = [&](std::size_t from, std::size_t to) {
+    schedule.send_block_to_output(from, to, Bytes(0), Bytes(0), 1_KiB);
+  };
+  for (int i = 0; i < 4; ++i) {
+    send(0, 2);
+    send(0, 1);  // inside its group
+  }
+  send(1, 0);
+  schedule.limit_outstanding(2, {{0, 1}, {2, 3}});
+  auto const& transfers = schedule.transfers();
+  for (std::uint32_t i = 0; i < 8; ++i)
+    EXPECT_EQ(transfers[i].after, i < 4 ? std::vector<std::uint32_t>{} : std::vector{i - 4}) << i;
+  EXPECT_TRUE(transfers[8].after.empty());  // another sender's first
+}
+
+TEST(TransferSchedule, ChainsTransfersOfASender) {
+  TransferSchedule schedule(3, 1_MiB, 1);
+  for (std::size_t const from : {0, 1, 0, 0, 1, 2})
+    schedule.send_block_to_output(from, from == 2 ? 0 : 2, 0_B, 0_B, 1_KiB);
+  schedule.chain_after(3, 0, 3);
+  std::vector<std::vector<std::uint32_t>> after;
+  for (auto const& transfer : schedule.transfers()) after.push_back(transfer.after);
+  EXPECT_THAT(after, testing::ElementsAre(testing::IsEmpty(), testing::IsEmpty(), testing::IsEmpty(),
+                                          testing::ElementsAre(2), testing::ElementsAre(1), testing::IsEmpty()));
+}
+
+}  // namespace
+}  // namespace lanewise

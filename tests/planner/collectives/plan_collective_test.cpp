@@ -1,0 +1,268 @@
+// Every collective by every algorithm on many machines and sizes; what plans look like and how long they take.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "core/estimate/estimate.hpp"
+#include "core/io/error.hpp"
+#include "core/planner/bounds/collective_bound.hpp"
+#include "core/planner/collectives/algorithms/algorithms.hpp"
+#include "core/planner/collectives/algorithms/participant_layout.hpp"
+#include "core/planner/collectives/check.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
+#include "tests/planner/collectives/collective_cases.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using test::among;
+using test::among_nodes;
+using test::bundled;
+
+constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast,    CollectiveOp::Scatter,   CollectiveOp::Gather,
+                                 CollectiveOp::AllGather,    CollectiveOp::AllReduce, CollectiveOp::AllToAll,
+                                 CollectiveOp::ReduceScatter};
+
+class Collectives : public testing::TestWithParam<char const*> {};
+
+TEST_P(Collectives, BringEveryContributionToItsPlaceOnce) {
+  Model const model(bundled(GetParam()));
+  auto const gpus = model.machine().all(PciKind::Gpu).size();
+  for (auto const op : kOps)
+    for (std::size_t count = 2; count <= std::min<std::size_t>(gpus, 8); ++count)
+      for (auto const bytes : {Bytes(16 * 840), Bytes(static_cast<std::int64_t>(count) << 20)}) {
+        auto collective = among(model.machine(), op, count, bytes);
+        collective.root = count / 2;
+        for (auto const& plan : plans_of_collective(model, collective)) {
+          plan.verify(model.machine());
+          auto const fault = fault_of(plan);
+          EXPECT_FALSE(fault) << to_string(op) << " by " << to_string(plan.collective->algorithm) << " among " << count
+                              << ": " << *fault;
+        }
+      }
+}
+
+TEST_P(Collectives, AreNeverEstimatedBelowTheirBound) {
+  Model const model(bundled(GetParam()));
+  auto const gpus = model.machine().all(PciKind::Gpu).size();
+  for (auto const op : kOps)
+    for (auto const bytes : {64_KiB, 16_MiB}) {
+      auto const collective = among(model.machine(), op, std::min<std::size_t>(gpus, 8), bytes);
+      auto const bound = collective_bound(collective, model);
+      if (!bound) continue;
+      for (auto const& plan : plans_of_collective(model, collective))
+        EXPECT_GE(estimate(model, plan.steps).makespan, bound->makespan)
+            << to_string(op) << " by " << to_string(plan.collective->algorithm);
+    }
+}
+
+TEST_P(Collectives, OfUnevenPartsAndChainsBringEverythingToItsPlace) {
+  Model const model(bundled(GetParam()));
+  std::mt19937 random(3);
+  auto const gpus = model.machine().all(PciKind::Gpu).size();
+  for (std::size_t count = 2; count <= std::min<std::size_t>(gpus, 8); ++count) {
+    auto uneven = among(model.machine(), CollectiveOp::AllToAllV, count, Bytes(0));
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& row = uneven.sizes.emplace_back();
+      // Any sizes, whole elements or not, and 0 for every fourth.
+      for (std::size_t j = 0; j < count; ++j) row.emplace_back(random() % 4 == 0 ? 0 : random() % 3'000'000);
+    }
+    auto chain = among(model.machine(), CollectiveOp::Chain, count, Bytes(1'000'000));
+    for (std::size_t const pieces : {0, 1, 7}) {
+      chain.pieces = pieces;
+      for (auto const& collective : {uneven, chain})
+        for (auto const& plan : plans_of_collective(model, collective)) {
+          plan.verify(model.machine());
+          auto const fault = fault_of(plan);
+          EXPECT_FALSE(fault) << to_string(collective.op) << " among " << count << ": " << *fault;
+          if (auto const bound = collective_bound(collective, model)) {
+            EXPECT_GE(estimate(model, plan.steps).makespan, bound->makespan);
+          }
+        }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
+                         testing::Values("dgx-1-v100", "hgx-h200", "a100x8-pcie-4sw", "ncv4", "hgx-h100-2", "ac922"));
+
+TEST(PlanCollective, ChoosesFewRoundsForSmallSizesAndFullLinksForLarge) {
+  Model const model(bundled("hgx-h200"));
+  auto const time = [&](Bytes bytes, Algorithm algorithm) {
+    return estimate(model,
+                    plan_collective(model, among(model.machine(), CollectiveOp::AllReduce, 8, bytes, algorithm)).steps)
+        .makespan;
+  };
+  for (auto const bytes : {4_KiB, 1_MiB, 256_MiB})
+    for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling})
+      EXPECT_LE(time(bytes, Algorithm::Auto), time(bytes, algorithm));
+  EXPECT_LT(time(4_KiB, Algorithm::Direct), time(4_KiB, Algorithm::Ring));
+}
+
+// Kernels on all GPUs notify one another when they start and finish, unless the data carry their own flags. Copies
+// do not.
+TEST(PlanCollective, CountsNotificationsBetweenKernels) {
+  Model const model(bundled("hgx-h200"));
+  auto const plan =
+      plan_collective(model, among(model.machine(), CollectiveOp::ReduceScatter, 2, 64_MiB, Algorithm::Direct));
+  auto apart = plan.steps;
+  for (auto& step : apart) step.reads.reset();
+  EXPECT_NEAR((estimate(model, plan.steps).makespan - estimate(model, apart).makespan).value(), 5.4e-6, 1e-9);
+}
+
+// Pieces are forwarded while the next ones follow: a chain of n - 1 links takes as long as n - 2 + pieces pieces.
+TEST(PlanCollective, SendsAChainInPieces) {
+  Model const model(bundled("hgx-h200"));
+  auto chain = among(model.machine(), CollectiveOp::Chain, 8, 256_MiB);
+  auto const time = [&](std::size_t pieces) {
+    chain.pieces = pieces;
+    return estimate(model, plan_collective(model, chain).steps).makespan;
+  };
+  EXPECT_NEAR(time(1) / time(7), 7.0 * 7 / (7 + 6),
+              0.3);  // before each piece an engine waits for an event of the other GPU
+  auto const one = time(1);
+  auto const best = time(0);
+  for (std::size_t const pieces : {1, 4, 64}) EXPECT_LE(best, time(pieces));
+  EXPECT_LT(best, one / 4.8);
+}
+
+// One link joins the sockets of an AC922. Data cross it once, however many GPUs read them.
+TEST(PlanCollective, WritesHostMemoryOnceForAllReaders) {
+  Model const model(bundled("ac922"));
+  auto const gathered = among(model.machine(), CollectiveOp::AllGather, 4, 256_MiB, Algorithm::ThroughHost);
+  auto const plan = plan_collective(model, gathered);
+  EXPECT_FALSE(fault_of(plan));
+  std::map<std::string, std::int64_t> written;  // to each host memory
+  for (auto const& step : plan.steps)
+    if (std::holds_alternative<NumaId>(step.to)) written[model.machine().name_of(step.to)] += step.bytes.value();
+  EXPECT_LE(written.size(), 2U);
+  for (auto const& [memory, bytes] : written) EXPECT_LE(bytes, gathered.bytes.value()) << memory;
+  auto direct = gathered;
+  direct.algorithm = Algorithm::Direct;
+  EXPECT_LT(estimate(model, plan.steps).makespan * 1.5, estimate(model, plan_collective(model, direct).steps).makespan);
+}
+
+// Every link of a mesh has data of its own ring to carry, so none is relayed over two wider links.
+TEST(PlanCollective, RelaysNothingBetweenDirectNeighbours) {
+  Model const model(bundled("dgx-1-v100"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllGather, 8, 512_MiB));
+  for (auto const& step : plan.steps) EXPECT_EQ(step.way.mechanism, Mechanism::Nvlink);
+}
+
+// Only host memory joins the two pairs: each part crosses once, then NVLink carries it on.
+TEST(PlanCollective, CrossesBetweenIslandsOnce) {
+  Model const model(bundled("ncv4"));
+  auto collective = among(model.machine(), CollectiveOp::AllGather, 4, 256_MiB);
+  collective.algorithm = Algorithm::Hierarchical;
+  auto const plan = plan_collective(model, collective);
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::Hierarchical);
+  Bytes across{0};
+  for (auto const& step : plan.steps)
+    if (step.way.mechanism != Mechanism::Nvlink) across += step.bytes;
+  EXPECT_EQ(across, 256_MiB);  // four parts of 64 MiB
+}
+
+// Below each switch are two GPUs and two NICs: they do not all take the first NIC.
+TEST(PlanCollective, UsesEveryNic) {
+  Model const model(bundled("hgx-h100-2"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllReduce, 16, 256_MiB));
+  std::set<PciId> senders;
+  for (auto const& step : plan.steps)
+    if (step.way.nic_from) senders.insert(*step.way.nic_from);
+  EXPECT_EQ(senders.size(), model.machine().fabric->attachments.size());
+}
+
+// Below each switch are two GPUs and two NICs. Each GPU has its own NIC, so all NICs send and receive equally, and
+// nobody receives from two at once.
+TEST(PlanCollective, AllToAllLoadsEveryNicAlike) {
+  Model const model(bundled("hgx-h100-32"));
+  auto collective = among_nodes(model.machine(), CollectiveOp::AllToAll, 4, 8, 256_MiB);
+  collective.algorithm = Algorithm::Auto;
+  auto const plan = plan_collective(model, collective);
+  std::map<PciId, Bytes> sent, got;
+  for (auto const& step : plan.steps)
+    if (step.way.nic_from) {
+      sent[*step.way.nic_from] += step.bytes;
+      got[*step.way.nic_to] += step.bytes;
+    }
+  EXPECT_EQ(sent.size(), 32U);
+  for (auto const& all : {sent, got})
+    for (auto const& [nic, bytes] : all) EXPECT_EQ(bytes, 192_MiB);  // 24 others of 8 MiB
+  EXPECT_LT(estimate(model, plan.steps).makespan, collective_bound(collective, model)->makespan * 1.01);
+}
+
+// Few transfers per participant are outstanding, yet NICs hardly idle.
+TEST(PlanCollective, AllToAllAmongManyIsNearItsBound) {
+  Model const model(bundled("hgx-h100-32"));
+  auto collective = among_nodes(model.machine(), CollectiveOp::AllToAll, 9, 8, 72_MiB);
+  collective.algorithm = Algorithm::Direct;
+  auto const plan = plan_collective(model, collective);
+  EXPECT_FALSE(fault_of(plan));
+  EXPECT_LT(estimate(model, plan.steps).makespan, collective_bound(collective, model)->makespan * 1.05);
+}
+
+// In each round everyone sends to one and receives from one, whether nodes have equally many GPUs or not; with equally
+// many, all pairs of a round are inside nodes or none is.
+TEST(PlanCollective, AllToAllGoesInRounds) {
+  Model const model(bundled("hgx-h100-32"));
+  for (auto const& [nodes, each, more] :
+       {std::tuple<std::size_t, std::size_t, std::size_t>{3, 3, 0}, {2, 8, 0}, {2, 4, 2}}) {
+    auto collective = among_nodes(model.machine(), CollectiveOp::AllToAll, nodes, each, Bytes(0));
+    for (std::size_t gpu = 0; gpu < more; ++gpu)
+      collective.among.push_back(model.machine().place("node31/gpu" + std::to_string(gpu)));
+    auto const n = collective.among.size();
+    collective.bytes = Bytes(static_cast<std::int64_t>(n) << 20);
+    collective.algorithm = Algorithm::Direct;
+    auto uneven = collective;
+    uneven.op = CollectiveOp::AllToAllV;
+    uneven.sizes.assign(n, std::vector<Bytes>(n, 1_KiB));
+    EXPECT_FALSE(fault_of(plan_collective(model, uneven)));
+    EXPECT_FALSE(fault_of(plan_collective(model, collective)));
+    auto const schedule = schedules_of(collective, Algorithm::Direct, layout_of(model, collective)).front();
+    ASSERT_EQ(schedule.transfers().size(), n * n);
+    for (std::size_t round = 0; round < n; ++round) {
+      std::set<std::uint32_t> from, to;
+      std::size_t inside = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        auto const& transfer = schedule.transfers()[round * n + i];
+        from.insert(transfer.from);
+        to.insert(transfer.to);
+        if (transfer.from / each == transfer.to / each) ++inside;
+      }
+      EXPECT_EQ(from.size(), n);
+      EXPECT_EQ(to.size(), n);
+      if (more == 0) {
+        EXPECT_EQ(inside, round < each ? n : 0);
+      }
+    }
+  }
+}
+
+TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
+  Model const model(bundled("hgx-h100-32"));
+  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllToAll, 72, Bytes(72 * 4096)));
+  EXPECT_EQ(plan.collective->algorithm, Algorithm::Direct);
+  EXPECT_FALSE(fault_of(plan));
+}
+
+TEST(PlanCollective, RefusesWhatItCannotDo) {
+  Model const model(bundled("hgx-h200"));
+  auto const& machine = model.machine();
+  auto collective = among(machine, CollectiveOp::AllReduce, 6, 1_MiB, Algorithm::HalvingDoubling);
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);  // six is not a power of two
+  collective = among(machine, CollectiveOp::AllToAll, 3, Bytes(100));
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
+  collective = among(machine, CollectiveOp::AllReduce, 1, 1_MiB);
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
+  collective = among(machine, CollectiveOp::AllReduce, 2, 1_MiB);
+  collective.among[1] = collective.among[0];
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
+}
+
+}  // namespace
+}  // namespace lanewise
