@@ -13,7 +13,7 @@
 namespace lanewise {
 namespace {
 
-// Two states of a link that differ by less carry as much, for all that a measurement can tell.
+// Link states whose rates differ by less are the same to a measurement.
 constexpr double kSameRate = 0.03;
 
 std::optional<PciId> gpu_of(Machine const& machine, std::string const& name) {
@@ -21,7 +21,7 @@ std::optional<PciId> gpu_of(Machine const& machine, std::string const& name) {
   return id && machine.at(*id).kind == PciKind::Gpu ? id : std::nullopt;
 }
 
-// GPUs of one host, reached directly or as the planner would.
+// Whether the flow is peer access between two GPUs of one host, or may be.
 bool is_peer(Machine const& machine, MeasuredSeries const& series, MeasuredFlow const& flow) {
   auto const a = gpu_of(machine, flow.from);
   auto const b = gpu_of(machine, flow.to);
@@ -29,17 +29,9 @@ bool is_peer(Machine const& machine, MeasuredSeries const& series, MeasuredFlow 
   return !series.mechanism || series.mechanism == Mechanism::PcieP2p || series.mechanism == Mechanism::Nvlink;
 }
 
-Hypothesis said(CauseKind kind, std::string subject, std::string text) {
-  Hypothesis hypothesis;
-  hypothesis.kind = kind;
-  hypothesis.subject = std::move(subject);
-  hypothesis.text = std::move(text);
-  return hypothesis;
-}
-
-class Finder {
+class HypothesisFinder {
  public:
-  Finder(Machine const& machine, std::vector<SlowPoint> const& slow, Catalogue& catalogue)
+  HypothesisFinder(Machine const& machine, std::vector<SlowPoint> const& slow, Catalogue& catalogue)
       : machine_(machine), catalogue_(catalogue) {
     for (auto const& [series, point] : slow) {
       for (auto const& flow : point->flows) {
@@ -81,7 +73,7 @@ class Finder {
 
   // ------------------------------------------------------------------------------------------------------------ links
 
-  // The links of the ends and of everything above them; of network transfers those of the NICs too.
+  // The links of the endpoints and of everything above them, and for network transfers also those of the NICs.
   void links() {
     std::set<std::size_t> functions;
     auto const climb = [&](std::size_t at) {
@@ -96,7 +88,7 @@ class Finder {
     if (hosts.size() > 1)
       for (auto const nic : machine_.all(PciKind::Nic))
         if (hosts.contains(machine_.host_of(nic))) climb(index(nic));
-    // Devices before switches: a single slow device is more often its own slot.
+    // Devices before switches: the cause of one slow device is more often its own slot.
     for (bool const device : {true, false})
       for (auto const function : functions) {
         auto const kind = machine_.at(PciId(function)).kind;
@@ -112,7 +104,7 @@ class Finder {
     for (int const width : {16, 8, 4, 2, 1})
       for (int generation = usual->generation; generation >= 1; --generation)
         if (PcieLink const state{generation, width}; width <= usual->width && state != *usual) states.push_back(state);
-    // The fewer things are wrong with it, the likelier: width alone (bad contacts), generation alone, then both.
+    // Likelier first: reduced width alone (bad contacts), then generation alone, then both.
     std::stable_sort(states.begin(), states.end(), [&](PcieLink a, PcieLink b) {
       auto const wrong = [&](PcieLink s) {
         return (s.width != usual->width ? 1 : 0) + (s.generation != usual->generation ? 2 : 0);
@@ -137,7 +129,7 @@ class Finder {
   void link(PciId id, PcieLink usual, PcieLink state) {
     auto const& function = machine_.at(id);
     Setting const setting{"link@" + function.name, to_string(state)};
-    auto h = said(
+    auto h = hypothesis_of(
         CauseKind::Link, function.name,
         fmt::format("the PCIe link of {} runs at {} instead of {}", function.name, to_string(state), to_string(usual)));
     h.check = fmt::format("lspci -vv -s {} under load: LnkSta against LnkCap; reseat the card, riser or cable",
@@ -152,7 +144,7 @@ class Finder {
   void settings() {
     if (peers_) {
       Setting const acs{"acs", "on"};
-      auto h = said(CauseKind::Acs, "", "ACS redirects peer traffic through the root complex");
+      auto h = hypothesis_of(CauseKind::Acs, "", "ACS redirects peer traffic through the root complex");
       h.check = "lspci -vvv: ACSCtl with ReqRedir+ above the GPUs; the firmware's ACS option, or the IOMMU, sets it";
       h.settings = {acs};
       h.change = applied(acs);
@@ -161,7 +153,7 @@ class Finder {
     }
     if (translates(machine_.hosts.front().settings.iommu)) return;
     Setting const iommu{"iommu", "translated"};
-    auto translated = said(CauseKind::Iommu, "", "the IOMMU translates DMA");
+    auto translated = hypothesis_of(CauseKind::Iommu, "", "the IOMMU translates DMA");
     translated.check = "/proc/cmdline and dmesg: iommu=pt or intel_iommu=off, amd_iommu=off; in a VM ask its host";
     translated.settings = {iommu};
     translated.change = applied(iommu);
@@ -175,8 +167,8 @@ class Finder {
         if (machine_.at(*id).kind == PciKind::Switch) switches.insert(index(*id));
     for (auto const at : switches) {
       auto const& name = machine_.at(PciId(at)).name;
-      auto h =
-          said(CauseKind::Acs, name, fmt::format("ACS redirects peer traffic below {} through the root complex", name));
+      auto h = hypothesis_of(CauseKind::Acs, name,
+                             fmt::format("ACS redirects peer traffic below {} through the root complex", name));
       h.check = "lspci -vvv: ACSCtl with ReqRedir+ on the switch's downstream ports";
       h.settings = {{"acs@" + name, "on"}};
       h.change = applied(h.settings.front());
@@ -189,7 +181,8 @@ class Finder {
   void host_memory() {
     for (std::size_t i = 0; i < machine_.numa_nodes.size() && !numas_.empty(); ++i) {
       auto const name = machine_.numa_nodes[i].name;
-      auto h = said(CauseKind::Numa, name, fmt::format("the host memory was on {}, not beside the device", name));
+      auto h =
+          hypothesis_of(CauseKind::Numa, name, fmt::format("the host memory was on {}, not beside the device", name));
       h.check = "numactl --cpunodebind and --membind; numastat -p shows where a process has its pages";
       h.reinterpret = [name, host = machine_.host_of(Place(NumaId(i))), &machine = machine_](MeasuredSeries&,
                                                                                              MeasuredPoint& point) {
@@ -206,7 +199,7 @@ class Finder {
       found_.push_back(std::move(h));
     }
     if (numas_.empty()) return;
-    auto h = said(CauseKind::Pageable, "", "the host memory was pageable, not pinned");
+    auto h = hypothesis_of(CauseKind::Pageable, "", "the host memory was pageable, not pinned");
     h.check = "cudaHostAlloc or cudaHostRegister for the buffers; bandwidthTest --memory=pinned";
     h.reinterpret = [](MeasuredSeries& series, MeasuredPoint&) {
       if (series.pageable || (series.mechanism && series.mechanism != Mechanism::HostDma)) return false;
@@ -231,7 +224,7 @@ class Finder {
     };
     found_.push_back(std::move(h));
     if (!by_nvlink_) return;
-    auto pcie = said(CauseKind::NotNvlink, "", "the GPUs reach each other over PCIe: NVLink is not in use");
+    auto pcie = hypothesis_of(CauseKind::NotNvlink, "", "the GPUs reach each other over PCIe: NVLink is not in use");
     pcie.check = "nvidia-smi nvlink --status; the fabric manager must run on machines with NVSwitch";
     pcie.settings = {{"nvlink", "off"}};
     pcie.change = applied({"nvlink", "off"});
@@ -277,8 +270,8 @@ class Finder {
   }
 
   void nvlink(std::string const& subject, int usual, int left, std::function<void(Machine&)> change) {
-    auto h = said(CauseKind::Nvlink, subject,
-                  fmt::format("{} of the {} NVLinks of {} are down", usual - left, usual, subject));
+    auto h = hypothesis_of(CauseKind::Nvlink, subject,
+                           fmt::format("{} of the {} NVLinks of {} are down", usual - left, usual, subject));
     h.check = "nvidia-smi nvlink --status and --errorcounters";
     h.change = std::move(change);
     found_.push_back(std::move(h));
@@ -288,7 +281,7 @@ class Finder {
 
   void network() {
     if (gpu_direct_) {
-      auto h = said(CauseKind::NoGpuDirect, "", "no GPUDirect RDMA: the transfers are staged in host memory");
+      auto h = hypothesis_of(CauseKind::NoGpuDirect, "", "no GPUDirect RDMA: the transfers are staged in host memory");
       h.check = "lsmod | grep nvidia_peermem, or ibv_reg_dmabuf_mr with an open kernel driver";
       h.reinterpret = [](MeasuredSeries& series, MeasuredPoint&) {
         if (series.mechanism != Mechanism::Gdr) return false;
@@ -306,7 +299,8 @@ class Finder {
     for (auto const& attachment : machine_.fabric->attachments) {
       auto const& nic = machine_.at(attachment.nic);
       if (!hosts.contains(machine_.host_of(attachment.nic))) continue;
-      auto h = said(CauseKind::Nic, nic.name, fmt::format("another NIC was used than {}, which is nearest", nic.name));
+      auto h = hypothesis_of(CauseKind::Nic, nic.name,
+                             fmt::format("another NIC was used than {}, which is nearest", nic.name));
       h.check = "perftest -d DEVICE, UCX_NET_DEVICES or NCCL_IB_HCA: the NIC that shares a switch with the GPU";
       h.change = [id = attachment.nic](Machine& machine) {
         std::erase_if(machine.fabric->attachments, [&](Fabric::Attachment const& a) { return a.nic == id; });
@@ -330,42 +324,17 @@ std::string_view to_string(CauseKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-std::vector<Hypothesis> refusals_for(Machine const& machine, Catalogue& catalogue) {
-  std::vector<Hypothesis> found;
-  auto const add = [&](CauseKind kind, std::string subject, std::string text, std::string check, Setting setting) {
-    auto h = said(kind, std::move(subject), std::move(text));
-    h.check = std::move(check);
-    h.settings = {setting};
-    h.change = [setting = std::move(setting), &catalogue](Machine& changed) {
-      apply_setting(changed, setting, catalogue);
-    };
-    found.push_back(std::move(h));
-  };
-  add(CauseKind::Iommu, "", "the IOMMU translates DMA, so the driver refuses peer access",
-      "/proc/cmdline and dmesg: iommu=pt or intel_iommu=off, amd_iommu=off", {"iommu", "translated"});
-  add(CauseKind::Acs, "", "ACS redirects peer traffic, so the driver refuses peer access",
-      "lspci -vvv: ACSCtl with ReqRedir+ above the GPUs", {"acs", "on"});
-  add(CauseKind::PeerRefused, "", "it is a virtual machine whose hypervisor does not announce peer access",
-      "the hypervisor's option for peer-to-peer cliques of passed-through GPUs", {"virtualization", "passthrough"});
-  add(CauseKind::NotNvlink, "", "the NVSwitch fabric is not initialised", "systemctl status nvidia-fabricmanager",
-      {"software.fabric_manager", "false"});
-  for (auto const gpu : machine.all(PciKind::Gpu)) {
-    auto const& name = machine.at(gpu).name;
-    add(CauseKind::PeerRefused, name, fmt::format("{} is split by MIG, which has no peer access", name),
-        "nvidia-smi --query-gpu=mig.mode.current --format=csv", {"mig@" + name, "true"});
-  }
-  return found;
-}
-
-Hypothesis peer_refused() {
-  auto h = said(CauseKind::PeerRefused, "", "peer access is refused: the driver stages the copies in host memory");
-  h.check = "nvidia-smi topo -p2p r and -p2p w; ACS, IOMMU, virtualisation, MIG and the product can refuse it";
-  return h;
+Hypothesis hypothesis_of(CauseKind kind, std::string subject, std::string text) {
+  Hypothesis hypothesis;
+  hypothesis.kind = kind;
+  hypothesis.subject = std::move(subject);
+  hypothesis.text = std::move(text);
+  return hypothesis;
 }
 
 std::vector<Hypothesis> hypotheses_for(Machine const& machine, std::vector<SlowPoint> const& slow,
                                        Catalogue& catalogue) {
-  return Finder(machine, slow, catalogue).find();
+  return HypothesisFinder(machine, slow, catalogue).find();
 }
 
 }  // namespace lanewise

@@ -36,6 +36,9 @@ struct Hypothesis {
   std::function<bool(MeasuredSeries&, MeasuredPoint&)> reinterpret = {};
 };
 
+// A hypothesis with neither change nor reinterpretation yet.
+Hypothesis hypothesis_of(CauseKind kind, std::string subject, std::string text);
+
 // A point of a measurement and its series.
 struct SlowPoint {
   MeasuredSeries const* series = nullptr;

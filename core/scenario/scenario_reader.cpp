@@ -10,65 +10,6 @@
 namespace lanewise {
 namespace {
 
-// One word, or a list of them.
-FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
-  return {.name = std::move(name),
-          .type = ValueType::Custom,
-          .doc = std::move(doc),
-          .item = ValueType::Custom,
-          .pattern = std::move(pattern)};
-}
-MapSpec const& transfer_spec() {
-  static MapSpec const spec{"transfer",
-                            {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
-                             from_field(),
-                             to_field(),
-                             {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
-                             op_field(),
-                             mechanism_field("mechanism", "this mechanism and no other"),
-                             staging_field(),
-                             access_field(),
-                             pageable_field(),
-                             queue_pairs_field(),
-                             cores_field(),
-                             {.name = "after",
-                              .type = ValueType::List,
-                              .doc = "ids of transfers that must have finished",
-                              .item = ValueType::Id}}};
-  return spec;
-}
-
-MapSpec const& variant_spec() {
-  static MapSpec const spec{
-      "variant", {{.name = "name", .type = ValueType::Id, .doc = "its name", .required = true}, settings_field()}};
-  return spec;
-}
-
-MapSpec const& expectation_spec() {
-  static MapSpec const spec{
-      "expectation",
-      {text_field("machine", "only on this machine"),
-       text_field("variant", "only in this variant"),
-       text_field("transfer", "of this transfer; absent: of the whole run"),
-       words_field("mechanism", "the mechanism chosen, or a list of allowed ones", mechanism_pattern()),
-       words_field("avoids",
-                   "what the route does not pass: root_complex, switch, socket_link, host_memory, nvswitch, nvlink, "
-                   "network, chip_fabric, or a name; or a list",
-                   "."),
-       words_field("through", "what the route passes, in the same words", "."),
-       {.name = "refuses",
-        .type = ValueType::Custom,
-        .doc = "a mechanism and the rule that refuses it: {pcie_p2p: P2P-SOCKET}"},
-       {.name = "possible",
-        .type = ValueType::Flag,
-        .doc = "false: the transfer has no legal way, and the scenario passes because of it"},
-       text_field("bandwidth", "'>= 40 GB/s', or relative: '>= 1.8 x VARIANT'"),
-       text_field("latency", "time from start to end"),
-       text_field("makespan", "time of the whole run"),
-       text_field("regret", "'<= 2 %': against the best legal alternative, run in the same mode")}};
-  return spec;
-}
-
 class ScenarioReader {
  public:
   explicit ScenarioReader(SourceText const& source) : source_(source) {}
@@ -131,15 +72,15 @@ class ScenarioReader {
     scenario_.transfers.push_back(std::move(transfer));
   }
 
-  // What waits, where it stands, and for what.
-  struct Waiting {
+  // A job of any kind, and the ids that it waits for.
+  struct Dependency {
     std::string_view kind;
     std::string_view key;
     std::string const& id;
     std::vector<std::string> const& after;
   };
-  [[nodiscard]] std::vector<Waiting> all_waiting() const {
-    std::vector<Waiting> all;
+  [[nodiscard]] std::vector<Dependency> all_dependencies() const {
+    std::vector<Dependency> all;
     for (auto const& item : scenario_.transfers) all.push_back({"transfer", "transfers", item.id, item.after});
     for (auto const& item : scenario_.collectives) all.push_back({"collective", "collectives", item.id, item.after});
     for (auto const& item : scenario_.compute) all.push_back({"compute", "compute", item.id, item.after});
@@ -147,7 +88,7 @@ class ScenarioReader {
   }
 
   void check_order(MapReader const& top) {
-    auto const all = all_waiting();
+    auto const all = all_dependencies();
     std::vector<std::string> ids;
     for (auto const& item : all) {
       if (item.kind != "transfer" && std::find(ids.begin(), ids.end(), item.id) != ids.end())
@@ -187,8 +128,8 @@ class ScenarioReader {
     return found;
   }
 
-  void must_be_known(MapReader& reader, std::string_view key, std::string const& name,
-                     std::vector<std::string> const& known, std::string_view what) {
+  void check_known(MapReader& reader, std::string_view key, std::string const& name,
+                   std::vector<std::string> const& known, std::string_view what) {
     if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return;
     reader.fail(*reader.node(key), fmt::format("no {} is called '{}'{}", what, name, did_you_mean(name, known)));
   }
@@ -199,19 +140,19 @@ class ScenarioReader {
     e.machine = reader.text("machine").value_or("");
     e.variant = reader.text("variant").value_or("");
     e.transfer = reader.text("transfer").value_or("");
-    must_be_known(reader, "machine", e.machine, scenario_.machines, "machine of this scenario");
-    must_be_known(reader, "variant", e.variant, variant_names(), "variant");
-    must_be_known(reader, "transfer", e.transfer, transfer_ids(), "transfer");
+    check_known(reader, "machine", e.machine, scenario_.machines, "machine of this scenario");
+    check_known(reader, "variant", e.variant, variant_names(), "variant");
+    check_known(reader, "transfer", e.transfer, transfer_ids(), "transfer");
     for (auto const& name : words(reader, "mechanism"))
       if (auto const m = mechanism_at(reader, *reader.node("mechanism"), name)) e.mechanisms.push_back(*m);
     e.avoids = words(reader, "avoids");
     e.through = words(reader, "through");
     read_refusal(reader, e);
     e.possible = reader.flag("possible");
-    e.bandwidth = bound(reader, "bandwidth", Dimension::Rate);
-    e.latency = bound(reader, "latency", Dimension::Time);
-    e.makespan = bound(reader, "makespan", Dimension::Time);
-    e.regret = bound(reader, "regret", Dimension::Ratio);
+    e.bandwidth = read_threshold(reader, "bandwidth", Dimension::Rate);
+    e.latency = read_threshold(reader, "latency", Dimension::Time);
+    e.makespan = read_threshold(reader, "makespan", Dimension::Time);
+    e.regret = read_threshold(reader, "regret", Dimension::Ratio);
     bool const of_transfer =
         !e.mechanisms.empty() || !e.avoids.empty() || !e.through.empty() || e.refuses || e.possible || e.latency;
     if (of_transfer && e.transfer.empty() && scenario_.transfers.size() == 1)
@@ -241,10 +182,10 @@ class ScenarioReader {
     }
   }
 
-  std::optional<Threshold> bound(MapReader& reader, std::string_view key, Dimension figure) {
-    auto const said = reader.text(key);
-    if (!said) return std::nullopt;
-    auto const parsed = parse_threshold(*said, figure);
+  std::optional<Threshold> read_threshold(MapReader& reader, std::string_view key, Dimension dimension) {
+    auto const text = reader.text(key);
+    if (!text) return std::nullopt;
+    auto const parsed = parse_threshold(*text, dimension);
     if (!parsed.value) {
       reader.fail(*reader.node(key), parsed.problem);
       return std::nullopt;
@@ -255,16 +196,16 @@ class ScenarioReader {
 
   void check_reference(MapReader& reader, std::string_view key, std::string const& reference) {
     if (reference.empty()) return;
-    if (key == "makespan") return must_be_known(reader, key, reference, variant_names(), "variant");
+    if (key == "makespan") return check_known(reader, key, reference, variant_names(), "variant");
     auto const slash = reference.find('/');
     auto const first = reference.substr(0, slash);
     auto known = variant_names();
     if (slash != std::string::npos) {
-      must_be_known(reader, key, first, known, "variant");
-      return must_be_known(reader, key, reference.substr(slash + 1), transfer_ids(), "transfer");
+      check_known(reader, key, first, known, "variant");
+      return check_known(reader, key, reference.substr(slash + 1), transfer_ids(), "transfer");
     }
     for (auto& id : transfer_ids()) known.push_back(std::move(id));
-    must_be_known(reader, key, first, known, "variant or transfer");
+    check_known(reader, key, first, known, "variant or transfer");
   }
 
   [[nodiscard]] std::vector<std::string> variant_names() const {
@@ -284,55 +225,6 @@ class ScenarioReader {
 };
 
 }  // namespace
-
-MapSpec const& scenario_spec() {
-  static MapSpec const spec{
-      "scenario",
-      {{.name = "lanewise", .type = ValueType::Word, .doc = "scenario/1", .required = true, .words = {"scenario/1"}},
-       {.name = "scenario", .type = ValueType::Id, .doc = "its name", .required = true},
-       text_field("title", "what it shows, in a sentence"),
-       text_field("source", "where the truth is from"),
-       {.name = "machines",
-        .type = ValueType::List,
-        .doc = "machines to run on, by name or file",
-        .item = ValueType::Text},
-       settings_field(),
-       {.name = "objective",
-        .type = ValueType::Word,
-        .doc =
-            "what the transfers are planned for together; makespan when absent, each: the best way of every one alone",
-        .words = objective_names()},
-       {.name = "transfers",
-        .type = ValueType::List,
-        .doc = "what moves; all begin together unless 'after' says otherwise",
-        .map = &transfer_spec(),
-        .item = ValueType::Map},
-       {.name = "collective",
-        .type = ValueType::Map,
-        .doc = "instead of all else: what several places do together",
-        .map = &collective_spec()},
-       {.name = "collectives",
-        .type = ValueType::List,
-        .doc = "several such, or one beside other work",
-        .map = &named_collective_spec(),
-        .item = ValueType::Map},
-       {.name = "compute",
-        .type = ValueType::List,
-        .doc = "what GPUs compute beside and between transfers and collectives",
-        .map = &compute_spec(),
-        .item = ValueType::Map},
-       {.name = "variants",
-        .type = ValueType::List,
-        .doc = "the same transfers under other settings",
-        .map = &variant_spec(),
-        .item = ValueType::Map},
-       {.name = "expect",
-        .type = ValueType::List,
-        .doc = "what must hold",
-        .map = &expectation_spec(),
-        .item = ValueType::Map}}};
-  return spec;
-}
 
 Scenario read_scenario(SourceText const& source) { return ScenarioReader(source).read(); }
 

@@ -12,56 +12,20 @@
 #include "core/model/resources/pcie.hpp"
 #include "core/units/text.hpp"
 #include "core/view/dot_lines.hpp"
+#include "core/view/dot_style.hpp"
 #include "core/view/words.hpp"
 
 namespace lanewise {
 namespace {
 
+using namespace dot;
+
 constexpr std::size_t kMaxHostsInFull = 4;
-
-// The colours are those of Okabe and Ito, which people with any kind of colour blindness tell apart; the shapes tell
-// the kinds apart without colour.
-constexpr Look kCpuLook{"box", "#0072B2", "white"};
-constexpr Look kMemoryLook{"folder", "#F0E442"};
-constexpr Look kRootPortLook{"circle", "#DDDDDD"};
-constexpr Look kSwitchLook{"hexagon", "#CC79A7"};
-constexpr Look kGpuLook{"box3d", "#009E73", "white"};
-constexpr Look kNicLook{"cds", "#56B4E9", "black", "0.2,0.1"};
-constexpr Look kNvmeLook{"cylinder", "#E69F00"};
-constexpr Look kDeviceLook{"ellipse", "#FFFFFF"};
-constexpr Look kNvSwitchLook{"octagon", "#D55E00", "white"};
-constexpr Look kNetworkSwitchLook{"parallelogram", "#999999"};
-constexpr Look kHostLook{"box", "#FFFFFF"};
-
-constexpr std::string_view kNvlinkColour = "#009E73";
-constexpr std::string_view kNetworkColour = "#0072B2";
-constexpr std::string_view kSlowColour = "#D55E00";
-
-Look look_of(PciKind kind) {
-  switch (kind) {
-    case PciKind::RootPort: return kRootPortLook;
-    case PciKind::Switch: return kSwitchLook;
-    case PciKind::Gpu: return kGpuLook;
-    case PciKind::Nic: return kNicLook;
-    case PciKind::Nvme: return kNvmeLook;
-    case PciKind::Device: return kDeviceLook;
-  }
-  return kDeviceLook;
-}
 
 constexpr std::size_t kWidestLabel = 18;
 
 // Line widths grow with the logarithm: PCIe gen3 x8 and eighteen NVLinks must both be seen.
 double pen_of(BytesPerSecond rate) { return 1.0 + std::log2(1.0 + rate.value() / 8e9); }
-
-constexpr std::string_view kHostStyle = R"(style="rounded"; color="#555555"; penwidth=2; fontsize=14;)";
-constexpr std::string_view kSocketStyle =
-    R"(style="rounded,filled"; color="#AAAAAA"; fillcolor="#F5F5F5"; fontsize=12;)";
-constexpr std::string_view kBridgeStyle = R"(style="dashed"; color="#777777"; fontsize=9;)";
-constexpr std::string_view kChipStyle =
-    R"(style="rounded,filled"; color="#CC79A7"; fillcolor="#F6E7EF"; penwidth=2; fontsize=10;)";
-constexpr std::string_view kFabricStyle =
-    R"(style="rounded,filled"; color="#999999"; fillcolor="#EEEEEE"; fontsize=12;)";
 
 // Draws one machine: first the boxes with their nodes, then the edges, which would pull nodes into an open box.
 class DotWriter {
@@ -102,7 +66,7 @@ class DotWriter {
   // ------------------------------------------------------------------------------------------------ boxes and nodes
   void host(HostId id) {
     auto const& host = machine_.at(id);
-    lines_.open_box(fmt::format("host {}", host.name), is_cluster() ? host.name + ": " + host.machine : "", kHostStyle);
+    lines_.open_box(fmt::format("host {}", host.name), is_cluster() ? host.name + ": " + host.machine : "", kHostBox);
     // Graphviz sets the boxes of one box from right to left, so they are written backwards.
     for (std::size_t i = machine_.sockets.size(); i-- > 0;)
       if (machine_.sockets[i].host == id) socket(SocketId(i));
@@ -111,7 +75,7 @@ class DotWriter {
     for (auto const& domain : machine_.nvswitches) {
       if (domain.host != id) continue;
       auto const title = title_of(machine_.at(domain.part));
-      lines_.node(domain.name, fmt::format("{}\n{}", short_name(domain.name), title), kNvSwitchLook);
+      lines_.node(domain.name, fmt::format("{}\n{}", short_name(domain.name), title), kNvSwitchStyle);
     }
     lines_.close();
   }
@@ -121,9 +85,9 @@ class DotWriter {
     constexpr std::size_t kColumns = 8;
     for (auto const& [leaves, hosts] : collapsed_groups()) {
       auto const name = fmt::format("nodes {}", index(hosts.front()));
-      lines_.open_box(name, host_names(machine_, hosts), kHostStyle);
+      lines_.open_box(name, host_names(machine_, hosts), kHostBox);
       for (auto id = hosts.rbegin(); id != hosts.rend(); ++id)
-        lines_.node(machine_.at(*id).name, collapsed_label(*id), kHostLook);
+        lines_.node(machine_.at(*id).name, collapsed_label(*id), kHostStyle);
       for (std::size_t i = kColumns; i < hosts.size(); ++i)
         lines_.edge(machine_.at(hosts[i - kColumns]).name, machine_.at(hosts[i]).name, {{"style", "invis"}});
       lines_.close();
@@ -150,12 +114,12 @@ class DotWriter {
 
   void socket(SocketId id) {
     auto const& socket = machine_.at(id);
-    lines_.open_box(fmt::format("socket {}", socket.name), short_name(socket.name), kSocketStyle);
+    lines_.open_box(fmt::format("socket {}", socket.name), short_name(socket.name), kSocketBox);
     lines_.node(socket.name,
                 fmt::format("{}\n{}", short_name(socket.name), wrapped(part_words(machine_, id), kWidestLabel)),
-                kCpuLook);
+                kCpuStyle);
     for (auto const& numa : machine_.numa_nodes)
-      if (numa.socket == id) lines_.node(numa.name, fmt::format("{}\nmemory", short_name(numa.name)), kMemoryLook);
+      if (numa.socket == id) lines_.node(numa.name, fmt::format("{}\nmemory", short_name(numa.name)), kMemoryStyle);
     for (std::size_t i = 0; i < machine_.host_bridges.size(); ++i)
       if (machine_.host_bridges[i].socket == id) host_bridge(HostBridgeId(i));
     for (auto const& [chip, switches] : chips_)
@@ -175,7 +139,7 @@ class DotWriter {
                                        [&](HostBridge const& bridge) { return bridge.socket == socket; });
     bool const boxed = tops.size() > 1 && bridges > 1;
     if (boxed)
-      lines_.open_box(fmt::format("bridge {}", machine_.at(id).name), short_name(machine_.at(id).name), kBridgeStyle);
+      lines_.open_box(fmt::format("bridge {}", machine_.at(id).name), short_name(machine_.at(id).name), kBridgeBox);
     for (auto const top : tops) function(top);
     if (boxed) lines_.close();
     for (auto const f : below)
@@ -185,13 +149,13 @@ class DotWriter {
   void function(PciId id) {
     auto const& f = machine_.at(id);
     auto const name = short_name(f.name);
-    if (f.kind == PciKind::RootPort) return lines_.node(f.name, name, kRootPortLook);
+    if (f.kind == PciKind::RootPort) return lines_.node(f.name, name, kRootPortStyle);
     auto label = fmt::format("{}\n{}", name, wrapped(part_words(machine_, id), kWidestLabel));
     if (!f.device_name.empty()) label += "\n" + f.device_name;
     if (f.mig) label += "\nMIG";
     if (!f.bdf.empty()) label += "\n" + f.bdf;
     if (is_in_mesh(id)) label += "\n" + peers_label(id);
-    lines_.node(f.name, label, look_of(f.kind));
+    lines_.node(f.name, label, style_of(f.kind));
   }
 
   // Links of a GPU with more peers than this would hide each other's labels; its own label names them instead.
@@ -229,7 +193,7 @@ class DotWriter {
     return found != chips_.end() && is_shared(found->second);
   }
   void chip_box(std::string const& chip, std::vector<PciId> const& switches) {
-    lines_.open_box(fmt::format("chip {}", chip), fmt::format("chip {}", short_name(chip)), kChipStyle);
+    lines_.open_box(fmt::format("chip {}", chip), fmt::format("chip {}", short_name(chip)), kChipBox);
     for (auto const id : switches) function(id);
     lines_.close();
   }
@@ -265,7 +229,7 @@ class DotWriter {
       if (!in_full(link.a)) continue;
       auto const& part = machine_.at(link.part);
       lines_.edge(machine_.at(link.a).name, machine_.at(link.b).name,
-                  bonded_attributes(bonded_words(part, link.count), part, link.count, kCpuLook.fill));
+                  bonded_attributes(bonded_words(part, link.count), part, link.count, kCpuStyle.fill));
       lines_.add(fmt::format("{{rank=same; {}; {};}}", dot_string(machine_.at(link.a).name),
                              dot_string(machine_.at(link.b).name)));
     }
@@ -317,12 +281,12 @@ class DotWriter {
     auto const& fabric = *machine_.fabric;
     if (fabric.kind == "direct") return cables();
     auto const title = fabric.switch_part ? ": " + title_of(machine_.at(*fabric.switch_part)) : std::string();
-    lines_.open_box("fabric", fabric.kind + title, kFabricStyle);
+    lines_.open_box("fabric", fabric.kind + title, kFabricBox);
     for (auto const& leaf : fabric.leaves) {
-      lines_.node(leaf.name, leaf.name, kNetworkSwitchLook);
+      lines_.node(leaf.name, leaf.name, kNetworkSwitchStyle);
       if (leaf.uplink) lines_.edge(leaf.name, "spines", network_attributes(*leaf.uplink));
     }
-    if (fabric.leaves.front().uplink) lines_.node("spines", "spines", kNetworkSwitchLook);
+    if (fabric.leaves.front().uplink) lines_.node("spines", "spines", kNetworkSwitchStyle);
     lines_.close();
     for (auto const& attachment : fabric.attachments)
       if (in_full(attachment.nic))

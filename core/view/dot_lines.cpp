@@ -44,13 +44,13 @@ void DotLines::close() {
   add("}");
 }
 
-void DotLines::node(std::string_view name, std::string_view label, Look const& look) {
+void DotLines::node(std::string_view name, std::string_view label, NodeStyle const& style) {
   add(fmt::format("{} {};", dot_string(name),
                   written({{"label", std::string(label)},
-                           {"shape", std::string(look.shape)},
-                           {"fillcolor", std::string(look.fill)},
-                           {"fontcolor", std::string(look.text)},
-                           {"margin", std::string(look.margin)}})));
+                           {"shape", std::string(style.shape)},
+                           {"fillcolor", std::string(style.fill)},
+                           {"fontcolor", std::string(style.text)},
+                           {"margin", std::string(style.margin)}})));
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the loop changes its copy

@@ -8,7 +8,7 @@
 namespace lanewise {
 
 // Shape and colours of one kind of node.
-struct Look {
+struct NodeStyle {
   std::string_view shape;
   std::string_view fill;
   std::string_view text = "black";
@@ -27,7 +27,7 @@ class DotLines {
   void open(std::string_view line);
   void open_box(std::string_view name, std::string_view label, std::string_view style);
   void close();
-  void node(std::string_view name, std::string_view label, Look const& look);
+  void node(std::string_view name, std::string_view label, NodeStyle const& style);
   void edge(std::string_view a, std::string_view b, DotAttributes attributes);
   [[nodiscard]] std::string const& text() const { return text_; }
 
