@@ -19,10 +19,6 @@ std::vector<double> capacities_of(Model const& model) {
 
 }  // namespace
 
-int CandidateFlow::slots_of(EngineId engine) const {
-  return static_cast<int>(std::count(engines.begin(), engines.end(), engine));
-}
-
 CandidateFlows::CandidateFlows(TransferSet const& set, Model const& model)
     : model_(model), sharing_(capacities_of(model)) {
   for (std::size_t i = 0; i < set.transfers.size(); ++i)

@@ -1,6 +1,7 @@
 #pragma once
 // The flows that a schedule of a transfer set can consist of: every option of every transfer, and the rates at which
 // those that run side by side share the machine.
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,7 +19,10 @@ struct CandidateFlow {
   double latency = 0;  // milliseconds
   InlineVector<EngineId, 4> engines;
 
-  [[nodiscard]] int slots_of(EngineId engine) const;  // that it holds
+  // Slots of the engine that it holds.
+  [[nodiscard]] int slots_of(EngineId engine) const {
+    return static_cast<int>(std::count(engines.begin(), engines.end(), engine));
+  }
 };
 
 // Flows that run side by side: their engines suffice, and the rates are those of max-min fair sharing.
