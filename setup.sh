@@ -139,8 +139,8 @@ build() {
   local preset=$1 home count
   local -a options=()
   if [[ $preset == release ]]; then
-    # -U: SimGrid is looked for anew each time, for it may have been installed since.
-    options=(-U LANEWISE_SIM -U LANEWISE_CUDA "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
+    # -U: SimGrid is looked for anew each time, for it may have been installed since; and what earlier presets set.
+    options=(-U LANEWISE_SIM -U LANEWISE_CUDA -U 'CMAKE_UNITY_BUILD*' "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
       "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
   fi
   if command -v ccache >/dev/null; then
