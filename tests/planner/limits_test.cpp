@@ -34,7 +34,7 @@ std::string section_of(std::string const& page, std::string const& title) {
 }
 
 void expect_documented(std::string const& title, std::string const& header) {
-  auto const fields = matches(text_of(header), R"(^  [a-zA-Z_:]+ (\w+)(?:\[\d+\])?(?: = |\{))");
+  auto const fields = matches(text_of(header), R"(^  [\w:<>, ]+ (\w+)(?:\[\d+\])?(?: = |\{))");
   EXPECT_FALSE(fields.empty()) << header;
   EXPECT_EQ(matches(section_of(text_of("docs/planner-limits.md"), title), R"(^\| `(\w+)` \|)"), fields) << title;
 }
@@ -42,6 +42,8 @@ void expect_documented(std::string const& title, std::string const& header) {
 TEST(PlannerLimits, AreDocumented) {
   expect_documented("SearchLimits", "core/planner/search_limits.hpp");
   expect_documented("ScheduleLimits", "core/planner/schedules/schedule_limits.hpp");
+  expect_documented("CollectiveLimits", "core/planner/collective_limits.hpp");
+  expect_documented("BoundLimits", "core/planner/bound_limits.hpp");
 }
 
 }  // namespace
