@@ -31,7 +31,7 @@ constexpr Dimension unit_of(std::optional<double> const*) { return Dimension::Ra
 constexpr Dimension unit_of(std::optional<Seconds> const*) { return Dimension::Time; }
 constexpr Dimension unit_of(std::optional<BytesPerSecond> const*) { return Dimension::Rate; }
 
-// A key that fills an optional member of a group of a part's figures.
+// A key that sets an optional member of a group of a part's figures.
 template <auto Group, auto Member>
 AdjustableFigure figure(PartKind kind, std::string_view key, Parameter parameter, Number (*value)(Part const&),
                         double upper_limit = std::numeric_limits<double>::infinity()) {
@@ -47,7 +47,7 @@ AdjustableFigure figure(PartKind kind, std::string_view key, Parameter parameter
   return made;
 }
 
-// Of the generation that the datasheet of the part names; the model itself goes by that of each link.
+// Default for the generation in the datasheet of the part; the model uses the generation of each link.
 Number utilisation(Part const& part, bool upward) {
   return part.pcie.link ? number(figures::link_utilisation(&part, upward, part.pcie.link->generation)) : std::nullopt;
 }
@@ -58,7 +58,7 @@ Number host_duplex(Part const& cpu) {
   return loses ? overheads::kHostDuplex : kTwice;
 }
 
-// Of what joins GPUs, which alone has SMs at both ends.
+// Only for links between GPUs, which have SMs at both ends.
 Number between_gpus(Part const& link, double value) {
   bool const joins = link.link.family == LinkFamily::NvLink || link.link.family == LinkFamily::GpuXgmi;
   return joins ? Number(value) : std::nullopt;
@@ -172,7 +172,7 @@ std::string name_of(Machine const& machine, SocketLink const& link) {
   return machine.at(link.a).name + "-" + machine.at(link.b).name;
 }
 
-// visit(name, part) for everything that has a part and a name of its own; `part` may be changed.
+// Calls visit(name, part) for everything that has a name and a part; `visit` may change the part.
 template <class M, class Visit>
 void for_each_place(M& machine, Visit visit) {
   for (auto& socket : machine.sockets)
@@ -190,7 +190,7 @@ bool built_in(Machine const& machine, PartId id) {
   return found;
 }
 
-// Whether one thing has it for itself, as a copy of another part here.
+// Whether the part is one device's own copy of another part of the machine.
 bool is_copy(Machine const& machine, Part const& part) {
   return std::any_of(machine.parts.begin(), machine.parts.end(),
                      [&](Part const& other) { return part.name.starts_with(part_name_at(other.name, "")); });

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kDigits = 6;  // a measured figure has fewer
 
-// Decimal units that people write, the smallest first.
+// The usual decimal units, smallest first.
 struct Scale {
   double factor;
   std::string_view unit;

@@ -31,7 +31,7 @@ FieldSpec report_field(std::string name, std::string doc) {
   return {.name = std::move(name), .type = ValueType::Custom, .doc = std::move(doc)};
 }
 
-// What `lanewise calibrate --json` says beside the overlay; nothing reads it.
+// Keys that `lanewise calibrate --json` writes beside the overlay; not read.
 MapSpec const& fit_spec() {
   static MapSpec const spec{"fit",
                             {report_field("before", "errors of the single transfers with the figures before"),
@@ -151,7 +151,7 @@ class CalibrationReader {
     result_.values.push_back(std::move(value));
   }
 
-  // 0 where the figure is missing or wrong, which is reported.
+  // Reports a missing or invalid figure and returns 0.
   double figure(MapReader& reader, std::string_view key, std::optional<Dimension> unit) {
     auto const text = reader.text(key).value_or("");
     if (text.empty() || !unit) return 0;

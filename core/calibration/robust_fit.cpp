@@ -10,12 +10,12 @@
 namespace lanewise {
 namespace {
 
-// One of the model's figures a hundredth to either side: far enough for what bounds a flow to change over.
+// Step of the differences: 1 % to either side, far enough to include changes of the bottleneck.
 constexpr double kStep = 0.01;
-// The tuning constants that keep 95 % efficiency for normal errors (Huber 1981; Beaton and Tukey 1974).
+// Tuning constants for 95 % efficiency with normal errors (Huber 1981; Beaton and Tukey 1974).
 constexpr double kHuber = 1.345;
 constexpr double kTukey = 4.685;
-// No measurement is better than this, and repetitions that agree perfectly are still one run.
+// Lower limit of the scale: no measurement is more precise, even if its repetitions agree.
 constexpr double kFinest = 0.002;
 constexpr double kLongestStep = 0.5;
 constexpr double kConverged = 1e-4;
@@ -64,7 +64,7 @@ class Fit {
     for (auto const residual : residuals_) sizes.push_back(std::abs(residual));
     scale_ = std::max(kFinest, kDeviationOfMedian * median(std::move(sizes)));
   }
-  // The standard deviation that a datum is expected to have.
+  // The expected standard deviation of a datum.
   [[nodiscard]] double expected(std::size_t i) const { return std::hypot(scale_, problem_.data[i].spread); }
 
   [[nodiscard]] double cost(std::vector<double> const& place, std::vector<double> const& residuals, Loss loss) const {
@@ -78,7 +78,7 @@ class Fit {
     return sum;
   }
 
-  // The normal equations' left side: the data's own, to which the priors are added.
+  // The left side of the normal equations, without the priors.
   [[nodiscard]] DenseMatrix information(std::vector<double> const& weights) const {
     DenseMatrix sums(at_.size());
     for (std::size_t p = 0; p < at_.size(); ++p)
@@ -106,7 +106,7 @@ class Fit {
     }
   }
 
-  // One step of Levenberg and Marquardt; how far it went.
+  // One step of Levenberg and Marquardt's method; returns the largest change of a parameter.
   double improve(Loss loss, double& damping) {
     auto normal = information(weights_);
     add_priors(normal);
@@ -162,7 +162,7 @@ class Fit {
     return result;
   }
 
-  // The variance of each parameter when the data of a cluster are wrong together (the sandwich of Huber and White).
+  // The variance of each parameter if the data of a cluster share their errors (the sandwich of Huber and White).
   [[nodiscard]] std::vector<double> spread_of_clusters(DenseMatrix const& covariance) const {
     std::map<std::size_t, std::vector<double>> slopes;
     for (std::size_t i = 0; i < residuals_.size(); ++i) {
@@ -189,7 +189,7 @@ class Fit {
   double scale_ = 1;
 };
 
-// The lower triangle whose product with its transpose the matrix is.
+// The lower triangular matrix L with L L^T = `matrix`.
 DenseMatrix cholesky(DenseMatrix const& matrix) {
   DenseMatrix lower(matrix.size());
   for (std::size_t row = 0; row < matrix.size(); ++row)

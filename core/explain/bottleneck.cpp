@@ -10,7 +10,7 @@ namespace lanewise {
 namespace {
 
 constexpr std::array<std::string_view, 4> kWaited{"nothing", "step", "turn", "engine"};
-// Times in traces are rounded to the digits of a double in microseconds, and SimGrid resolves a nanosecond.
+// Traces round times to the digits of a double in microseconds, and SimGrid resolves a nanosecond.
 constexpr Seconds kSameInstant{2e-9};
 
 Seconds time_alone(Model const& model, Step const& step, Demand const& demand) {
@@ -18,7 +18,7 @@ Seconds time_alone(Model const& model, Step const& step, Demand const& demand) {
   return step.bytes > Bytes(0) && cost ? cost->time : demand.latency();
 }
 
-// When a step's bytes flowed, and how fast on average.
+// The interval in which a step's bytes flowed, and their mean rate.
 struct Flowing {
   Seconds from{0};
   Seconds until{0};
@@ -58,7 +58,7 @@ class Path {
     return static_cast<std::size_t>(found - trace_.steps.begin());
   }
 
-  // A step, and the one before it on the path.
+  // The path's entry for a step, and the step before it on the path.
   std::pair<PathStep, std::optional<std::size_t>> explained(std::size_t i) const {
     auto const& ran = trace_.steps[i];
     PathStep entry{
@@ -97,7 +97,7 @@ class Path {
     return std::nullopt;
   }
 
-  // What a step passes that all steps together used most while it flowed.
+  // The resource on the step's route with the highest utilisation by all steps while it flowed.
   [[nodiscard]] std::string fullest(std::size_t i) const {
     auto const& own = flows_[i];
     std::map<ResourceId, double> load;
@@ -127,7 +127,7 @@ class Path {
   std::vector<Flowing> flows_;
 };
 
-// What everything carried in each of equal windows of a run.
+// The bytes through every resource in each of equally long windows of a run.
 class Windows {
  public:
   Windows(Plan const& plan, Trace const& trace, Model const& model)
@@ -194,7 +194,7 @@ class Windows {
     return phase;
   }
 
-  // Means by time; the name is that of the fuller.
+  // Extends a phase by the next window: averages over time, and takes the name of the busier resource.
   static void join(Phase& one, Phase const& next) {
     auto const a = (one.end - one.start).value();
     auto const b = (next.end - next.start).value();

@@ -21,7 +21,7 @@ struct StandardSet {
   std::vector<Request> requests;
 };
 
-// The sets of single transfers, in the order of the report. The same numbers are drawn every time.
+// The sets of single transfers, in the order of the report. The random numbers are the same every time.
 std::vector<StandardSet> standard_sets(std::vector<PciId> const& gpus, Bytes bytes) {
   auto const count = gpus.size();
   std::mt19937 random(1);
@@ -48,13 +48,13 @@ std::vector<StandardSet> standard_sets(std::vector<PciId> const& gpus, Bytes byt
   return sets;
 }
 
-// One step after the other.
+// All steps in sequence.
 Plan in_sequence(Plan plan) {
   for (std::size_t i = 1; i < plan.steps.size(); ++i) plan.steps[i].order_only = {StepId(i - 1)};
   return plan;
 }
 
-// Rounds one after the other, in each of which every GPU sends to that so many places on.
+// Rounds in sequence: in round k every GPU sends to the k-th GPU after it.
 Plan in_shifts(Plan plan, std::vector<PciId> const& gpus) {
   auto const position = [&](Place const& place) {
     return static_cast<std::size_t>(std::find(gpus.begin(), gpus.end(), std::get<PciId>(place)) - gpus.begin());
@@ -82,7 +82,7 @@ struct SimplePlan {
   Plan plan;
 };
 
-// What one would write down without a planner of sets.
+// The algorithms that one would write by hand.
 std::vector<SimplePlan> simple_plans(Model const& model, std::vector<Request> const& requests,
                                      std::vector<PciId> const& gpus) {
   Planner const planner(model);
@@ -110,7 +110,7 @@ SetResult result_of(Model const& model, std::string set, std::size_t transfers) 
   return result;
 }
 
-// Holds a plan against simple ones, the first of which is all at once.
+// Compares a plan with simple ones, the first of which is all at once.
 SetResult set_result(SetResult result, Plan const& plan, std::vector<SimplePlan> const& simple, Model const& model,
                      Executor& executor) {
   result.planned = executor.run(plan).makespan;

@@ -39,7 +39,7 @@ class Widener {
   }
 
  private:
-  // What slowed the steps of the critical path or kept them waiting, by the time lost.
+  // Names of what slowed steps of the critical path or made them wait, by the time lost.
   [[nodiscard]] std::vector<std::string> slow_names() const {
     std::map<std::string, double> lost;
     for (std::size_t i = 0; i < path_.size(); ++i) {

@@ -17,10 +17,10 @@
 namespace lanewise {
 namespace {
 
-// Below this a figure has not changed.
+// Smaller relative differences count as no change.
 constexpr double kNoDifference = 0.005;
 
-// One side of the comparison.
+// One of the two machines compared.
 class Side {
  public:
   Side(Model const& model, Executor* executor) : model_(model), planner_(model), executor_(executor) {}
@@ -80,7 +80,7 @@ class Side {
   Executor* executor_;
 };
 
-// The rule that refuses every candidate of a mechanism; empty where one is legal or there is none.
+// The rule that refuses every candidate of a mechanism; empty if one is legal or there is none.
 std::string refusal_of(std::vector<Candidate> const& candidates, std::string const& mechanism) {
   std::string rule;
   for (auto const& candidate : candidates) {
@@ -91,8 +91,8 @@ std::string refusal_of(std::vector<Candidate> const& candidates, std::string con
   return rule;
 }
 
-// What explains a change: a rule that now refuses the old way or no longer refuses the new one, a rule that changed the
-// way, or what binds now.
+// Explains a change: by a rule that now refuses the old way or no longer refuses the new one, by a remark on the way
+// that is new or gone, or by the bottleneck.
 std::string reason(Side::Figure const& before, Side::Figure const& after, WhatIfFigure figure) {
   if (before.way != after.way) {
     auto const refused_now = refusal_of(after.candidates, before.way);
@@ -126,7 +126,7 @@ bool same(std::optional<double> a, std::optional<double> b) {
   return std::abs(*a / *b - 1) < kNoDifference;
 }
 
-// How much worse, as a factor above 1; a way that is gone is worst of all, a new one best.
+// How much worse the figure is, as a factor above 1. Infinite if the way is gone, 0 if it is new.
 double harm(WhatIfChange const& change) {
   auto const ratio = change.ratio();
   if (!ratio)
@@ -134,12 +134,12 @@ double harm(WhatIfChange const& change) {
   return change.figure == WhatIfFigure::Latency ? *ratio : 1 / *ratio;
 }
 
-// The same change of many pairs in one line.
+// Merges equal changes of several pairs into one entry.
 void merge_alike(std::vector<WhatIfChange>& changes) {
   std::map<std::string, std::size_t> first;
   std::vector<WhatIfChange> merged;
   for (auto& change : changes) {
-    // A resource is named after its own pair; what it is of makes no difference.
+    // Resources are named after their devices, so compare only the first word.
     auto const kind = change.because.substr(0, change.because.find(' '));
     auto const key = fmt::format("{} {} {} {} {} {}", static_cast<int>(change.figure), change.way_before,
                                  change.way_after, figure_text(change.figure, change.before, change.way_before),

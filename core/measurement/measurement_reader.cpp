@@ -131,7 +131,7 @@ class MeasurementReader {
     if (!bytes_) bytes_ = access->each;
   }
 
-  // The figure in bytes per second or seconds; nullopt where it was not measured or is wrong.
+  // The figure in bytes per second or seconds; nullopt if it was not measured or is invalid.
   std::optional<double> figure(MapReader const& reader, YamlNode const& node) {
     if (node.kind == YamlKind::Null || unit_.empty()) return std::nullopt;  // a wrong unit is reported once
     if (node.kind != YamlKind::Scalar) {
@@ -153,7 +153,7 @@ class MeasurementReader {
     return std::nullopt;
   }
 
-  // Keeps a point, unless nothing was measured. Its pos is that of the figure.
+  // Adds a point unless nothing was measured. Its position is that of the figure.
   void add(MeasuredPoint point, std::optional<double> value, YamlNode const& node) {
     if (!value) return;
     for (auto const& flow : point.flows) lacks_bytes_ = lacks_bytes_ || point.bytes_of(flow) == Bytes(0);
@@ -166,12 +166,12 @@ class MeasurementReader {
     series_.points.push_back(std::move(point));
   }
 
-  // The flow with the size and the accesses that the series has for it.
+  // A point of this flow with the size and access pattern of the series.
   [[nodiscard]] MeasuredPoint point_of(MeasuredFlow flow) const {
     return {{std::move(flow)}, bytes_.value_or(Bytes(0)), series_.access, 0, {}, {}};
   }
 
-  // A size of the entry's own, and the spread of its repetitions.
+  // The entry's own size, and the spread of its repetitions.
   static void read_own(MapReader& reader, MeasuredPoint& point) {
     if (auto const own = reader.size("bytes")) {
       point.bytes = *own;
@@ -236,7 +236,7 @@ class MeasurementReader {
     }
   }
 
-  // A row's size is that of the transfer, or of what the access leaves open.
+  // The first number of a row is the size of the transfer, or the key that `access` leaves out.
   void add_swept(MapReader const& reader, MeasuredFlow const& flow, Bytes size, YamlNode const& row) {
     auto point = point_of(flow);
     auto& access = point.access;

@@ -20,7 +20,7 @@ struct WrittenUnit {
   std::string_view name;
   double scale;
 };
-// The usual unit, and one in which every double is exact because its scale is a power of two.
+// The usual unit, and one that represents every double exactly because its scale is a power of two.
 struct Units {
   WrittenUnit usual, exact;
 };
@@ -30,7 +30,7 @@ Units const& units_of(MeasuredQuantity quantity) {
   return quantity == MeasuredQuantity::Bandwidth ? rates : times;
 }
 
-// The number that gives `value` again when the reader scales it; nullopt where rounding leaves none.
+// The number that the reader scales back to exactly `value`; nullopt if rounding allows none.
 std::optional<double> scaled(double value, WrittenUnit const& unit) {
   double const guess = value / unit.scale;
   for (double const number :
@@ -100,7 +100,7 @@ class SeriesWriter {
     });
   }
 
-  // One flow over sizes, or over what an access leaves open.
+  // One flow over sizes, or over the key that `access` leaves out.
   [[nodiscard]] bool is_sweep() const {
     bool swept = false;
     bool one_flow = of_one_flow();

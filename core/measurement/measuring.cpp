@@ -16,7 +16,7 @@ bool same_transfer(MeasuredPoint const& a, MeasuredPoint const& b) {
   return a.flows == b.flows && a.bytes == b.bytes && a.access == b.access;
 }
 
-// Five digits of the unit that files are written in: more than any two runs share.
+// Five digits in the unit of the file: more than two runs agree on.
 double rounded(double value, double unit) {
   constexpr int kDigits = 5;
   return std::strtod(fmt::format("{:.{}g}", value / unit, kDigits).c_str(), nullptr) * unit;
@@ -60,7 +60,7 @@ class Measuring {
     return steps;
   }
 
-  // What the model expects one taking of a point to last; repetitions are alike for all.
+  // The predicted time to measure a point once. Every point has the same number of repetitions.
   [[nodiscard]] double expected(MeasuredSeries const& series, MeasuredPoint const& point) const {
     double time = kPerPoint;
     for (auto const& step : steps_of(series, point)) {
@@ -111,7 +111,8 @@ class Measuring {
     kept->points.push_back(std::move(point));
   }
 
-  static constexpr double kPerPoint = 2e-3;  // s, about, of buffers made and checked; only weighs the estimate
+  static constexpr double kPerPoint =
+      2e-3;  // s: roughly the time to make and check buffers; only used to estimate the time left
 
   Model const& model_;
   Planner planner_;

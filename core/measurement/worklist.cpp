@@ -13,12 +13,12 @@ namespace {
 
 using namespace literals;
 
-// From a latency to a rate, with the knee between them.
+// From sizes where latency dominates to sizes where bandwidth does.
 std::vector<Bytes> const kSizes{4_B,   1_KiB, 4_KiB,  16_KiB, 64_KiB,  256_KiB,
                                 1_MiB, 4_MiB, 16_MiB, 64_MiB, 256_MiB, 1_GiB};
-// Where a start is hidden, and a size that training jobs send.
+// A size that hides the time to start, and one that training jobs send.
 std::vector<Bytes> const kPatternSizes{16_MiB, 128_MiB};
-constexpr Bytes kBothWays = 256_MiB;  // what flows each way at once
+constexpr Bytes kBothWays = 256_MiB;  // in each direction
 
 using Pair = std::pair<std::string, std::string>;
 
@@ -107,7 +107,7 @@ class List {
     }
   }
 
-  // Copies by size: the time of small ones, the rate of large ones.
+  // Copies of many sizes: the time of small ones, the bandwidth of large ones.
   void sweep(MeasuredSeries series, std::vector<Pair> const& pairs) {
     auto small = series;
     small.name += "-small";
@@ -128,7 +128,7 @@ class List {
         both_ways(unordered_gpu_pairs(), kBothWays));
   }
 
-  // Over PCIe, or over the NVLink that joins a GPU and its CPU.
+  // Over PCIe, or over NVLink between a GPU and its CPU.
   void with_host(Mechanism mechanism) {
     auto const name = std::string(mechanism == Mechanism::Nvlink ? "host-nvlink" : "host");
     sweep({.name = name + "-to-device", .mechanism = mechanism}, host_pairs(true));
@@ -141,7 +141,7 @@ class List {
     add({.name = name + "-pageable-back", .mechanism = mechanism, .pageable = true}, each(host_pairs(false), {64_MiB}));
   }
 
-  // What a NUMA node's memory gives to all of its cores, and to devices no more: copies larger than caches.
+  // The bandwidth of a NUMA node's memory with all of its cores, which also limits devices. Copies exceed the caches.
   void host_memories() {
     for (auto const& numa : machine_.numa_nodes) {
       auto const cores = static_cast<int>(numbers_of_list(numa.cores).size());
@@ -222,7 +222,7 @@ class List {
     pattern("ring-and-from-device", joined(ring, out));
   }
 
-  // From 1 to as many units as there are flows, between all neighbours of a ring and back.
+  // Transfers of different sizes between all neighbours in a ring, in both directions, and from host memory.
   void uneven() {
     MeasuredPoint point;
     auto const count = gpus_.size();

@@ -11,7 +11,7 @@
 namespace lanewise {
 namespace {
 
-// The scenario's settings and those of the wanted variant after them.
+// The scenario's settings, then those of the variant.
 std::vector<Setting> settings_of(Scenario const& scenario, std::string const& wanted) {
   auto settings = scenario.settings;
   if (wanted.empty() && scenario.variants.size() > 1) {

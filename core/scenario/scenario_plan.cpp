@@ -1,4 +1,4 @@
-// From a scenario's names to what the planner plans.
+// Converts a scenario's names to requests, collectives and job sets of a machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Compute compute_on(Scenario const& scenario, ComputeSpec const& spec, Machine co
   return compute;
 }
 
-// Transfers, collectives and computing, one kind behind the other.
+// All jobs: transfers first, then collectives, then computations.
 struct Named {
   std::string const* id;
   std::vector<std::string> const* after;

@@ -11,7 +11,8 @@
 namespace lanewise {
 namespace {
 
-// Results of a simulation resolve a nanosecond; a bound met exactly must not fail on the last digit.
+// Simulated times are exact to a nanosecond, so a threshold that is met exactly must not fail because of the last
+// digit.
 constexpr double kRounding = 1e-9;
 constexpr double kAboutEqual = 0.01;  // what "=" allows when no "+-" follows
 
@@ -30,7 +31,7 @@ Parsed<double> parse_value(std::string_view text, Dimension figure) {
   return {};
 }
 
-// "1.8 x acs-off": a factor and what it multiplies.
+// "1.8 x acs-off": a factor and the figure that it multiplies.
 std::optional<std::pair<double, std::string>> parse_relative(std::string_view text) {
   double factor = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);

@@ -21,7 +21,7 @@ class ExpectationCheck {
       if (!expectation.machine.empty() && expectation.machine != run.machine) continue;
       run_ = &run;
       expectation_ = &expectation;
-      // What is refused and what is possible needs no plan.
+      // These two need no plan.
       if (expectation.refuses) check_refusal();
       if (expectation.possible) {
         check_possible(*expectation.possible);
@@ -70,7 +70,7 @@ class ExpectationCheck {
            e.regret;
   }
 
-  // The ways of the expectation's transfer; empty where its mechanism moves no data between such places at all.
+  // The ways of the expectation's transfer; empty if its mechanism never connects such places.
   [[nodiscard]] EvaluatedTransfer const& evaluated() const {
     static EvaluatedTransfer const nothing;
     return transfer() < run_->evaluated.size() ? run_->evaluated[transfer()] : nothing;

@@ -22,7 +22,7 @@ std::string shown(MeasuredQuantity quantity, double value) {
   return quantity == MeasuredQuantity::Bandwidth ? rounded_text(BytesPerSecond(value)) : rounded_text(Seconds(value));
 }
 
-// Some of a measurement's results as one of their own, to be summarised.
+// A result with only the points that `keep` accepts, to be summarised.
 template <class Keep>
 MeasurementResult part_of(MeasurementResult const& result, Keep keep) {
   MeasurementResult part;
@@ -47,7 +47,7 @@ std::vector<std::string> row(std::string name, AccuracySummary const& summary) {
   return made;
 }
 
-// Rows of figures under `kHeader`: one a file with all of them last, and one a path class.
+// Rows under `kHeader`: one for each file and a total, and one for each path class.
 struct Rows {
   TableRows files, groups;
 };
@@ -74,7 +74,7 @@ struct Worst {
   PointResult const* point;
 };
 
-// The worst points, one for each series: a matrix with one fault is one fault.
+// The worst points, only one for each series, because all points of a series tend to share a fault.
 std::vector<Worst> worst_points(std::vector<MeasurementResult> const& results, std::size_t most) {
   std::vector<Worst> worst;
   for (auto const& result : results) {
@@ -118,7 +118,7 @@ TableRows worst_rows(std::vector<MeasurementResult> const& results) {
 
 std::vector<std::string> const kFaultHeader{"file", "what", "found"};
 
-// What the rules got wrong, and what could not be predicted at all.
+// Facts on which the rules are wrong, and points without a prediction.
 TableRows faults_of(std::vector<MeasurementResult> const& results) {
   TableRows faults;
   for (auto const& result : results) {
@@ -163,7 +163,7 @@ std::string summary_line(AccuracySummary const& s) {
 
 std::vector<std::string> const kMakespanHeader{"file", "makespans", "median", "p95", "worst"};
 
-// One row a file that has makespans, all of them last; empty where none has.
+// A row for each file with makespans, and a total; empty if there are none.
 TableRows makespan_rows(std::vector<MeasurementResult> const& results) {
   TableRows rows;
   auto const add = [&](std::string name, ErrorSummary const& s) {
@@ -195,7 +195,7 @@ std::string table(std::vector<std::string> const& header, TableRows const& rows)
   return table.text();
 }
 
-// What is left out of the gate: a line for each reason in a file.
+// What does not count: a row for each reason in a file.
 TableRows left_out(std::vector<MeasurementResult> const& results) {
   TableRows rows;
   for (auto const& result : results) {

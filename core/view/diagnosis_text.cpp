@@ -51,7 +51,7 @@ std::string series_rows(Diagnosis const& diagnosis) {
   return table.text();
 }
 
-// The failing and warning figures, worst first.
+// The figures that fail or warn, worst first.
 std::string findings_text(Diagnosis const& diagnosis) {
   std::vector<GradedPoint const*> points;
   for (auto const& point : diagnosis.points)

@@ -24,10 +24,10 @@ constexpr std::size_t kMaxHostsInFull = 4;
 
 constexpr std::size_t kWidestLabel = 18;
 
-// Line widths grow with the logarithm: PCIe gen3 x8 and eighteen NVLinks must both be seen.
+// Line widths grow with the logarithm of the rate, so that PCIe gen3 x8 and eighteen NVLinks are both visible.
 double pen_of(BytesPerSecond rate) { return 1.0 + std::log2(1.0 + rate.value() / 8e9); }
 
-// Draws one machine: first the boxes with their nodes, then the edges, which would pull nodes into an open box.
+// Draws one machine. Boxes and their nodes come first, because an edge inside an open box would pull its nodes into it.
 class DotWriter {
  public:
   explicit DotWriter(Machine const& machine)
@@ -67,7 +67,7 @@ class DotWriter {
   void host(HostId id) {
     auto const& host = machine_.at(id);
     lines_.open_box(fmt::format("host {}", host.name), is_cluster() ? host.name + ": " + host.machine : "", kHostBox);
-    // Graphviz sets the boxes of one box from right to left, so they are written backwards.
+    // Graphviz places the boxes inside a box from right to left, so write them in reverse order.
     for (std::size_t i = machine_.sockets.size(); i-- > 0;)
       if (machine_.sockets[i].host == id) socket(SocketId(i));
     for (auto const& [chip, switches] : chips_)
@@ -80,7 +80,7 @@ class DotWriter {
     lines_.close();
   }
 
-  // Nodes with as many NICs on the same leaves stand together in rows, so that one line to a leaf serves them all.
+  // Nodes with equally many NICs on the same leaves share a box, so that one line to each leaf serves them all.
   void collapsed_hosts() {
     constexpr std::size_t kColumns = 8;
     for (auto const& [leaves, hosts] : collapsed_groups()) {
@@ -94,7 +94,7 @@ class DotWriter {
     }
   }
 
-  // NICs of a node by leaf, and the collapsed nodes with exactly these.
+  // The number of NICs by leaf, and the collapsed nodes that have exactly these.
   [[nodiscard]] std::map<std::map<std::uint32_t, int>, std::vector<HostId>> collapsed_groups() const {
     std::vector<std::map<std::uint32_t, int>> leaves(machine_.hosts.size());
     if (machine_.fabric)
@@ -128,7 +128,7 @@ class DotWriter {
     lines_.close();
   }
 
-  // A host bridge is drawn as a box where a socket has several and this one joins several root ports.
+  // A host bridge is a box if its socket has several host bridges and it has several root ports.
   void host_bridge(HostBridgeId id) {
     std::vector<PciId> tops;
     std::vector<PciId> below;
@@ -158,7 +158,7 @@ class DotWriter {
     lines_.node(f.name, label, style_of(f.kind));
   }
 
-  // Links of a GPU with more peers than this would hide each other's labels; its own label names them instead.
+  // With more peers than this the labels of a GPU's links would overlap; its own label then lists the links.
   [[nodiscard]] bool is_in_mesh(PciId id) const {
     constexpr std::ptrdiff_t kMaxLabels = 1;
     return std::count_if(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
@@ -209,7 +209,7 @@ class DotWriter {
     }
   }
 
-  // Dashed: assumed from the datasheets. Dotted: unknown. Another colour: slower than it could be.
+  // Dashed: assumed from datasheets. Dotted: unknown. In kSlowColour: slower than the devices allow.
   [[nodiscard]] DotAttributes pcie_attributes(PciId id) const {
     auto const& f = machine_.at(id);
     if (f.kind == PciKind::RootPort) return {{"penwidth", "1"}};
@@ -250,7 +250,7 @@ class DotWriter {
     return in_full(std::get<SocketId>(end));
   }
 
-  // Between GPUs, which stand in a row, below the row: above it are the PCIe links.
+  // Edges between GPUs, which are in a row, go below the row, because the PCIe links are above it.
   [[nodiscard]] DotAttributes nvlink_attributes(NvlinkBundle const& bundle) const {
     auto const& part = machine_.at(bundle.part);
     auto attributes = bonded_attributes(bonded_words(part, bundle.count), part, bundle.count, kNvlinkColour);
@@ -295,7 +295,7 @@ class DotWriter {
     collapsed_edges();
   }
 
-  // One line from a box of collapsed nodes to each of their leaves, from a node of its last row.
+  // One line from a box of collapsed nodes, starting at a node of its last row, to each of their leaves.
   void collapsed_edges() {
     for (auto const& [leaves, hosts] : collapsed_groups())
       for (auto const& [leaf, nics] : leaves)
@@ -306,7 +306,7 @@ class DotWriter {
                      {"ltail", fmt::format("cluster nodes {}", index(hosts.front()))}});
   }
 
-  // Between two nodes without a switch: each NIC to the other node's NIC of its rail.
+  // Two nodes without a switch: joins each NIC to the other node's NIC on its rail.
   void cables() {
     auto const& attachments = machine_.fabric->attachments;
     for (std::size_t a = 0; a < attachments.size(); ++a)

@@ -16,15 +16,15 @@ std::string names_before(Step const& step, std::vector<Step> const& steps) {
   return names;
 }
 
-// Computing goes no way and moves nothing.
+// Computation has no way.
 std::string way_text(Step const& step, Machine const& machine) {
   return step.work > Seconds(0) ? "compute" : text_of(step.way, machine);
 }
 
-// Of a longer plan only the first are shown; JSON has them all.
+// Of longer plans only the first steps are shown; JSON has all.
 constexpr std::size_t kMaxStepsShown = 64;
 
-// For each step the candidate that it goes by; nullptr where nothing was decided.
+// The chosen candidate of each step; nullptr if the step has no decision.
 std::vector<Candidate const*> candidates_of_steps(Plan const& plan) {
   std::vector<Candidate const*> found(plan.steps.size(), nullptr);
   for (auto const& decision : plan.decisions) {
@@ -68,7 +68,7 @@ std::string plan_text(Plan const& plan, Machine const& machine) {
 
 namespace {
 
-// Of a prediction its range, of a measurement how far repetitions were apart.
+// The range of a prediction, or the spread of a measurement's repetitions.
 std::string spread_text(StepTrace const& step) {
   if (step.range) return range_text(step.range);
   return step.spread ? fmt::format("spread {:.1f} %", *step.spread * 100) : "";

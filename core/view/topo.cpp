@@ -40,7 +40,8 @@ class TopoView {
   }
 
  private:
-  // The tool lists what is in /sys/class/infiniband. Of a NIC whose part is unknown, a device name says so at best.
+  // The tool lists the devices in /sys/class/infiniband. If the part of a NIC is unknown, only its device name can
+  // tell.
   [[nodiscard]] bool has_rdma_device(PciId id) const {
     auto const* part = machine_.part_of(id);
     return part != nullptr ? part->nic.rdma : !machine_.at(id).device_name.empty();
@@ -82,7 +83,7 @@ class TopoView {
     return text + "\n";
   }
 
-  // Not in the tool: which device a column means, where the file's names do not say it.
+  // Not in the tool: the device that a column stands for, if the name in the file differs.
   [[nodiscard]] std::string gpu_legend() const {
     std::string lines;
     bool differs = false;

@@ -19,13 +19,13 @@ using TreeRow = std::array<std::string, kColumns>;
 constexpr std::array<std::string_view, kColumns> kTreeHeader{"",          "part", "address", "link",
                                                              "ACS above", "NUMA", "details"};
 
-// The rows under one line of the tree, drawn once all of them are known.
+// The rows below one line of the tree, drawn when all are known.
 struct Branch {
   TreeRow row;
   std::vector<Branch> below;
 };
 
-// Sockets, host bridges, ports and devices of one machine as an aligned table whose first column is the tree.
+// An aligned table of sockets, host bridges, ports and devices; its first column is the tree.
 class DeviceTree {
  public:
   explicit DeviceTree(Machine const& machine) : machine_(machine) {}
@@ -105,7 +105,7 @@ class DeviceTree {
     }
   }
 
-  // Columns that nothing fills are left out.
+  // Leaves out empty columns.
   [[nodiscard]] std::string table() const {
     std::array<bool, kColumns> used{};
     for (auto const& row : rows_)
@@ -125,7 +125,7 @@ class DeviceTree {
   std::vector<TreeRow> rows_;
 };
 
-// A heading with indented lines; nothing where there are none.
+// A heading with indented lines; empty if there are no lines.
 std::string section(std::string_view heading, std::string const& lines) {
   if (lines.empty()) return "";
   std::string out = fmt::format("\n{}:\n", heading);
@@ -144,7 +144,7 @@ std::string const& name_of(Machine const& machine, NvlinkEnd const& end) {
 
 std::string pair_words(std::string_view a, std::string_view b) { return fmt::format("{} -- {}", a, b); }
 
-// "gpu0..gpu7, NVLink 4 x18 each", GPUs with equally many links together.
+// "gpu0..gpu7, NVLink 4 x18 each": a line for GPUs with equally many links.
 std::string ports_words(Machine const& machine, NvSwitch const& domain) {
   std::vector<std::string> words;
   for (auto first = domain.ports.begin(); first != domain.ports.end();) {
@@ -214,7 +214,7 @@ std::string title_line(Machine const& machine) {
   return machine.name + (machine.title.empty() ? "" : ": " + machine.title) + "\n";
 }
 
-// "node0..node31: nic0" for every NIC name on a leaf, in the order of the first nodes.
+// "node0..node31: nic0" for every NIC name on a leaf, ordered by the first node.
 std::string attached_words(Machine const& machine, std::uint32_t leaf) {
   std::vector<std::pair<std::string, std::vector<HostId>>> by_name;
   for (auto const& attachment : machine.fabric->attachments) {

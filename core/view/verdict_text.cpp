@@ -51,7 +51,7 @@ std::string variant_of(std::string const& name) { return name.empty() ? "" : " (
 }  // namespace
 
 std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
-  // In both modes each scenario is there twice.
+  // With both modes each scenario is there twice.
   bool const modes = std::any_of(verdicts.begin(), verdicts.end(),
                                  [&](ScenarioVerdict const& verdict) { return verdict.mode != verdicts.front().mode; });
   std::vector<std::string> header{"scenario", "machine", "variant",      "makespan", "at least",
@@ -64,7 +64,7 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   std::size_t failed = 0;
   std::size_t expectations = 0;
   std::set<std::string> nodes;
-  std::map<std::string, std::size_t> exclusions;  // reasons, and how many figures each keeps from being judged
+  std::map<std::string, std::size_t> exclusions;  // number of figures that are not judged, by reason
   for (auto const& verdict : verdicts) {
     for (auto const& run : verdict.runs) {
       auto row = row_of(verdict, run);

@@ -11,7 +11,7 @@
 namespace lanewise {
 namespace {
 
-// Of a longer path only the last rows are shown; JSON has all.
+// Of longer paths only the last rows are shown; JSON has all.
 constexpr std::size_t kMaxRowsShown = 24;
 
 std::string step_text(Step const& step, Machine const& machine) {

@@ -17,7 +17,7 @@ struct Numbered {
   std::optional<int> number;
 };
 
-// "gpu12" as "gpu" and 12; "gpu012" has no number, because a range would not give its name back.
+// "gpu12" as "gpu" and 12; "gpu012" has no number, because a range would lose its leading zero.
 Numbered numbered(std::string_view name) {
   auto const last_letter = name.find_last_not_of("0123456789");
   auto const digits = name.substr(last_letter == std::string_view::npos ? 0 : last_letter + 1);
