@@ -230,7 +230,9 @@ TEST(Fingerprint, EveryFigureOfEveryKindOfPartChangesItOrIsLeftOutForAReason) {
   Machine machine;
   machine.name = "m";
   for (std::size_t kind = 0; kind <= static_cast<std::size_t>(PartKind::NetworkSwitch); ++kind) {
-    Part const bare{.name = "p", .title = {}, .kind = static_cast<PartKind>(kind), .pci_ids = {}};
+    Part bare;
+    bare.name = "p";
+    bare.kind = static_cast<PartKind>(kind);
     machine.parts = {bare};
     auto const before = fingerprint(machine);
     for (auto const& field : part_fields(bare.kind)) {
