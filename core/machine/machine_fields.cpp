@@ -104,6 +104,13 @@ Field<Virtualization> virtualization_kind() {
   return field;
 }
 
+Field<PciFunction> chip() {
+  auto field = FieldsOf<PciFunction>::scalar(
+      "chip", "of a switch: its chip; virtual switches of one chip share silicon", LANEWISE_MEMBER(chip));
+  field.spec.type = ValueType::Id;
+  return field;
+}
+
 Field<NumaNode> numa_number() {
   auto field = FieldsOf<NumaNode>::scalar("node", "its number in the operating system", LANEWISE_MEMBER(os_index));
   field.spec.required = true;
@@ -175,8 +182,7 @@ std::vector<FunctionField> const& function_fields() {
       of({}, Key::link("link", "negotiated between the port and the device below it", LANEWISE_MEMBER(link))),
       of({}, Key::link("max", "what it could negotiate, where that is more", LANEWISE_MEMBER(max_link))),
       of({}, acs<PciFunction>("ACS control of this port, where it differs from settings.acs")),
-      of(PciKind::Switch, Key::scalar("chip", "of a switch: its chip; virtual switches of one chip share silicon",
-                                      LANEWISE_MEMBER(chip))),
+      of(PciKind::Switch, chip()),
       of(PciKind::Gpu, Key::scalar("mig", "of a GPU: MIG is on", LANEWISE_MEMBER(mig))),
       of(PciKind::Nic,
          not_in_fingerprint(Key::scalar("device_name", "of a NIC: its name in the operating system (mlx5_0)",

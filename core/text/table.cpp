@@ -18,9 +18,8 @@ bool is_number(std::string const& text) {
 }  // namespace
 
 std::string Table::text() const {
-  auto const width_of = [](std::vector<std::string> const& row) { return row.size(); };
   std::size_t count = header_.size();
-  for (auto const& row : rows_) count = std::max(count, width_of(row));
+  for (auto const& row : rows_) count = std::max(count, row.size());
   std::vector<std::size_t> widths(count, 0);
   std::vector<bool> numeric(count, !rows_.empty());
   auto const cell = [](std::vector<std::string> const& row, std::size_t i) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/view/words.hpp"
 #include "tests/view/samples.hpp"
 
 namespace lanewise {
