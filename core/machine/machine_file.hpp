@@ -1,5 +1,6 @@
 #pragma once
 // Reads and writes machine and cluster files (`lanewise: machine/1`, `lanewise: cluster/1`), and describes their keys.
+// core/machine/files/ defines these functions.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "core/machine/files/machine_reader.hpp"
 #include "core/machine/machine_fields.hpp"
-#include "core/machine/machine_reader.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/machine/settings_reader.hpp"
+#include "core/machine/files/settings_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
-#include "core/machine/machine_reader.hpp"
+#include "core/machine/files/machine_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/files/settings_reader.hpp"
 #include "core/machine/machine_file.hpp"
-#include "core/machine/settings_reader.hpp"
 
 namespace lanewise {
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/files/settings_reader.hpp"
 #include "core/machine/machine_file.hpp"
-#include "core/machine/settings_reader.hpp"
 
 namespace lanewise {
 namespace {
