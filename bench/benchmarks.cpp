@@ -151,10 +151,10 @@ void matrix_simulated(benchmark::State& state, char const* name) {
 void check(benchmark::State& state, char const* file) {
   auto const source = SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "scenarios" / file);
   auto catalogue = fresh_catalogue();
-  CheckContext const world{[&](std::string const& name) { return catalogue.machine(name); },
-                           [](Model const& model) { return std::make_unique<sim::SimGridExecutor>(model); }, catalogue,
-                           "sim"};
-  measure(state, [&] { benchmark::DoNotOptimize(check_scenario(read_scenario(source), world)); });
+  CheckContext const context{[&](std::string const& name) { return catalogue.machine(name); },
+                             [](Model const& model) { return std::make_unique<sim::SimGridExecutor>(model); },
+                             catalogue, "sim"};
+  measure(state, [&] { benchmark::DoNotOptimize(check_scenario(read_scenario(source), context)); });
 }
 
 #endif

@@ -31,14 +31,14 @@ void run(Session& session, Options const& options) {
       return session.catalogue.machine(
           own.empty() ? (std::filesystem::is_regular_file(beside) ? beside.string() : m.machine) : own);
     };
-    AccuracyContext const world{
+    AccuracyContext const context{
         .machine = machine,
         .override_machine = [&](Machine& m) { session.apply_settings(m); },
         .executor = sim::make_executor_if_available,
         .catalogue = session.catalogue,
         .calibration = calibration,
         .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text())};
-    results.push_back(evaluate(measurement, world));
+    results.push_back(evaluate(measurement, context));
   }
   if (session.json)
     fmt::print("{}\n", accuracy_json(results).dump(2));

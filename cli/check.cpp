@@ -117,7 +117,7 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios c
   if (mode == "hw") recorded = recorded_runs(given, session, options);
   std::vector<ScenarioVerdict> verdicts;
   for (std::size_t i = 0; i < given.scenarios.size(); ++i) {
-    CheckContext world{
+    CheckContext context{
         [&](std::string const& name) { return session.machine_named_in(given.files[i].parent_path(), name); },
         [&](Model const& model) { return make_executor(mode, model, options.hardware); },
         session.catalogue,
@@ -127,13 +127,13 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios c
         mode == "hw",
         {}};
     if (mode == "hw")
-      world.recorded = [&](std::string const& scenario, std::string const& variant,
-                           Plan const& plan) -> std::optional<CompletedRun> {
+      context.recorded = [&](std::string const& scenario, std::string const& variant,
+                             Plan const& plan) -> std::optional<CompletedRun> {
         if (!recorded.has(plan)) return std::nullopt;
         auto const& run = recorded_run(recorded.runs, scenario, variant, plan);
         return CompletedRun{run.trace, run.regrets};
       };
-    verdicts.push_back(check_scenario(given.scenarios[i], world));
+    verdicts.push_back(check_scenario(given.scenarios[i], context));
   }
   return verdicts;
 }

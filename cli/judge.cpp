@@ -26,11 +26,11 @@ void run(Session& session, JudgeOptions const& options) {
   auto const measurement = read_measured_input(
       source, [&] { return session.machine(); }, options.benchmark.parsed());
   auto const described = session.catalogue.machine(session.machine_name);
-  AccuracyContext const world{.machine = [&](Measurement const&) { return described; },
-                              .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
-                              .executor = sim::make_executor_if_available,
-                              .catalogue = session.catalogue};
-  auto const diagnosis = diagnose(measurement, world);
+  AccuracyContext const context{.machine = [&](Measurement const&) { return described; },
+                                .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
+                                .executor = sim::make_executor_if_available,
+                                .catalogue = session.catalogue};
+  auto const diagnosis = diagnose(measurement, context);
   if (session.json)
     fmt::print("{}\n", diagnosis_json(diagnosis).dump(2));
   else

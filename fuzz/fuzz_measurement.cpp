@@ -26,10 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   try {
     auto const measurement = read_measurement(SourceText::from_memory("fuzz.yaml", text));
     check_reads_back(measurement);
-    AccuracyContext const world{.machine = [](Measurement const&) { return machine; },
-                                .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
-                                .catalogue = catalogue};
-    static_cast<void>(accuracy_text({evaluate(measurement, world)}));
+    AccuracyContext const context{.machine = [](Measurement const&) { return machine; },
+                                  .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                                  .catalogue = catalogue};
+    static_cast<void>(accuracy_text({evaluate(measurement, context)}));
   } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so
   }
   return 0;

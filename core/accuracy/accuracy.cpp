@@ -54,7 +54,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
       ++summary.left_out;
       return false;
     }
-    ++summary.judged;
+    ++summary.counted;
     agreed += as_measured ? 1 : 0;
     return true;
   };
@@ -84,8 +84,8 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   summary.makespan = of(errors[MeasuredQuantity::Makespan]);
   summary.fitted = of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;
-  if (summary.judged > 0)
-    summary.legality_agreement = static_cast<double>(agreed) / static_cast<double>(summary.judged);
+  if (summary.counted > 0)
+    summary.legality_agreement = static_cast<double>(agreed) / static_cast<double>(summary.counted);
   if (predicted > 0) summary.interval_coverage = static_cast<double>(covered) / static_cast<double>(predicted);
   return summary;
 }

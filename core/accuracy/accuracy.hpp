@@ -79,7 +79,7 @@ struct ErrorSummary {
 };
 struct AccuracySummary {
   std::optional<double> legality_agreement;  // of facts, and of points, which the rules must allow
-  std::size_t judged = 0;                    // number of those facts and points
+  std::size_t counted = 0;                   // number of those facts and points
   ErrorSummary bandwidth, latency, makespan;
   std::optional<double> interval_coverage;
   ErrorSummary fitted;          // points that the calibration was fitted to

@@ -20,7 +20,7 @@ Json summary_json(AccuracySummary const& s) {
                 {"worst_error", number(e.worst)}};
   };
   return {{"legality_agreement", number(s.legality_agreement)},
-          {"judged", s.judged},
+          {"judged", s.counted},
           {"bandwidth", errors(s.bandwidth)},
           {"latency", errors(s.latency)},
           {"makespan", errors(s.makespan)},

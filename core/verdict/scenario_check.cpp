@@ -57,7 +57,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
     for (auto const& request : requests) {
       auto const choice = planner.choose(request);
       auto& evaluated = run.evaluated.emplace_back(EvaluatedTransfer{{}, choice.chosen});
-      for (auto const& judged : choice.evaluated) evaluated.candidates.push_back(planner.describe(request, judged));
+      for (auto const& way : choice.evaluated) evaluated.candidates.push_back(planner.describe(request, way));
     }
     run.plan = plan_of(scenario, model, aim);
     if (context.on_hardware && !(scenario.settings.empty() && variant.settings.empty())) {

@@ -157,7 +157,7 @@ std::string summary_line(AccuracySummary const& s) {
       "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{} inside the 90 % range; rules agree with "
       "{} of {}; {} left out as doubtful, {} without a prediction{}",
       s.bandwidth.points, percent(s.bandwidth.median), percent(s.bandwidth.p95), s.latency.points,
-      percent(s.latency.median), makespans(s), percent(s.interval_coverage), percent(s.legality_agreement), s.judged,
+      percent(s.latency.median), makespans(s), percent(s.interval_coverage), percent(s.legality_agreement), s.counted,
       s.left_out, s.unpredicted, fitted(s));
 }
 

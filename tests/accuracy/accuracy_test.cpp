@@ -31,13 +31,13 @@ sockets:
 
 using Executors = std::function<std::unique_ptr<Executor>(Model const&)>;
 
-MeasurementResult judged(
+MeasurementResult evaluated(
     std::string const& rest, Executors const& executor = [](Model const&) { return std::unique_ptr<Executor>(); }) {
   Catalogue catalogue({});
-  AccuracyContext const world{
+  AccuracyContext const context{
       .machine = [](Measurement const&) { return two_gpus(); }, .executor = executor, .catalogue = catalogue};
   std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
-  return evaluate(read_measurement(SourceText::from_memory("m.yaml", head + rest)), world);
+  return evaluate(read_measurement(SourceText::from_memory("m.yaml", head + rest)), context);
 }
 
 double const kGen4 = 16e9 * 16 * (128.0 / 130) / 8 * (256.0 / 286) * 0.93;
@@ -45,7 +45,7 @@ constexpr double kStart = 1.3e-6 + 200e-9 + 370e-9 + 200e-9;
 
 // The bandwidth of copies one behind the other counts their starts, the latency is all of one.
 TEST(Accuracy, PredictsWhatTheBenchmarkCounts) {
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - {series: copies, quantity: bandwidth, unit: GB/s, bytes: 1 MB, values: [{from: gpu0, to: gpu1, value: 20}]}
   - {series: many, quantity: bandwidth, unit: GB/s, bytes: 1 MB, pipelined: true, values: [{from: gpu0, to: gpu1, value: 20}]}
@@ -62,7 +62,7 @@ series:
 }
 
 TEST(Accuracy, TheRangeHoldsThePredictionAndItsParameters) {
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - {series: copies, quantity: bandwidth, unit: GB/s, bytes: 1 GB, values: [{from: gpu0, to: gpu1, value: 20}]}
 )");
@@ -75,17 +75,17 @@ series:
 TEST(Accuracy, WithheldFiguresAreTakenAwayOrReplaced) {
   std::string const series =
       "series: [{series: s, quantity: latency, unit: us, bytes: 4 B, values: [{from: gpu0, to: gpu1, value: 2}]}]\n";
-  auto const without = judged("withhold: [gpu.latency]\n" + series);
+  auto const without = evaluated("withhold: [gpu.latency]\n" + series);
   EXPECT_NEAR(*without.points[0].predicted, kStart - 2 * 70e-9 + 4 / kGen4, 1e-12);  // the model's own 130 ns
-  auto const instead = judged("withhold: [gpu.latency=150 ns]\n" + series);
+  auto const instead = evaluated("withhold: [gpu.latency=150 ns]\n" + series);
   EXPECT_NEAR(*instead.points[0].predicted, kStart - 2 * 50e-9 + 4 / kGen4, 1e-12);
-  EXPECT_THROW(judged("withhold: [gpu.latenzy]\n" + series), InputError);
-  EXPECT_THROW(judged("withhold: [tpu.latency]\n" + series), InputError);
-  EXPECT_THROW(judged("withhold: [gpu.latency=fast]\n" + series), InputError);
+  EXPECT_THROW(evaluated("withhold: [gpu.latenzy]\n" + series), InputError);
+  EXPECT_THROW(evaluated("withhold: [tpu.latency]\n" + series), InputError);
+  EXPECT_THROW(evaluated("withhold: [gpu.latency=fast]\n" + series), InputError);
 }
 
 TEST(Accuracy, FactsAreHeldToRulesAndTimes) {
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 facts:
   - {from: gpu0, to: gpu1, mechanism: pcie_p2p, legal: true}
   - {from: gpu0, to: gpu1, mechanism: nvlink, legal: true}
@@ -105,7 +105,7 @@ facts:
 
 // What was measured by a way that the rules refuse is a disagreement, not a missing figure.
 TEST(Accuracy, ARefusedPointCountsAgainstTheRules) {
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, mechanism: nvlink, values: [{from: gpu0, to: gpu1, value: 2}]}
 )");
@@ -155,7 +155,7 @@ struct TenGigabytesPerSecond : Executor {
 
 TEST(Accuracy, AMakespanOfUnevenFlowsIsThatOfAllTogether) {
   auto const executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); };
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - series: uneven
     quantity: makespan
@@ -165,7 +165,7 @@ series:
       - {flows: [[gpu0, gpu1], {from: gpu1, to: gpu0, bytes: 1 MB}], value: 400}
       - {flows: [{from: gpu1, to: gpu0, bytes: 1 MB}], value: 100}
 )",
-                             executor);
+                                executor);
   ASSERT_EQ(result.points.size(), 2U);
   EXPECT_NEAR(*result.points[0].predicted, 300e-6, 1e-12);
   EXPECT_EQ(result.points[0].bytes, Bytes(2'000'000));
@@ -191,13 +191,13 @@ series:
 
 MeasurementResult judged_with(Calibration const& calibration, bool fitted_to_this) {
   Catalogue catalogue({});
-  AccuracyContext const world{.machine = [](Measurement const&) { return two_gpus(); },
-                              .executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); },
-                              .catalogue = catalogue,
-                              .calibration = &calibration,
-                              .fitted_to_this = fitted_to_this};
+  AccuracyContext const context{.machine = [](Measurement const&) { return two_gpus(); },
+                                .executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); },
+                                .catalogue = catalogue,
+                                .calibration = &calibration,
+                                .fitted_to_this = fitted_to_this};
   std::string const head = "lanewise: measurement/1\nmeasurement: m\nmachine: two\nsource: s\nmethod: m\n";
-  return evaluate(read_measurement(SourceText::from_memory("m.yaml", head + kCopies)), world);
+  return evaluate(read_measurement(SourceText::from_memory("m.yaml", head + kCopies)), context);
 }
 
 Calibration at_nine_tenths() {
@@ -250,18 +250,18 @@ TEST(Accuracy, ACalibratedFigureIsNotWithheld) {
   series.points = {point};
   measurement.series = {series};
   Catalogue catalogue({});
-  AccuracyContext world{.machine = [](Measurement const&) { return two_gpus(); },
-                        .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
-                        .catalogue = catalogue};
-  EXPECT_NEAR(*evaluate(measurement, world).points[0].predicted, kGen4 * 0.5 / 0.93, kGen4 * 1e-4);
-  world.calibration = &calibration;
-  EXPECT_NEAR(*evaluate(measurement, world).points[0].predicted, kGen4 * 0.9, kGen4 * 1e-4);
+  AccuracyContext context{.machine = [](Measurement const&) { return two_gpus(); },
+                          .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+                          .catalogue = catalogue};
+  EXPECT_NEAR(*evaluate(measurement, context).points[0].predicted, kGen4 * 0.5 / 0.93, kGen4 * 1e-4);
+  context.calibration = &calibration;
+  EXPECT_NEAR(*evaluate(measurement, context).points[0].predicted, kGen4 * 0.9, kGen4 * 1e-4);
 }
 
 // nvbandwidth prints one copy of several that run; those beside it are twice as long.
 TEST(Accuracy, TheFirstOfSeveralMayBeWhatIsMeasured) {
   auto const executor = [](Model const&) { return std::make_unique<TenGigabytesPerSecond>(); };
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - series: first
     quantity: bandwidth
@@ -269,12 +269,12 @@ series:
     of_first: true
     together: [{flows: [{from: gpu0, to: gpu1, bytes: 1 MB}, {from: gpu1, to: gpu0, bytes: 2 MB}], value: 5}]
 )",
-                             executor);
+                                executor);
   EXPECT_NEAR(*result.points[0].predicted, 10e9, 1);  // its own end, not that of the last
 }
 
 TEST(Accuracy, WithoutASimulatorSeveralAtOnceHaveNoPrediction) {
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, both_ways: true, values: [{from: gpu0, to: gpu1, value: 2}]}
 )");
@@ -285,13 +285,13 @@ series:
 
 // Places between which a mechanism moves nothing at all are a disagreement, not the end of the run.
 TEST(Accuracy, AFactOfNoSuchWayDisagrees) {
-  auto const result = judged("facts: [{from: gpu0, to: gpu1, faster: gdr, slower: pcie_p2p}]\n");
+  auto const result = evaluated("facts: [{from: gpu0, to: gpu1, faster: gdr, slower: pcie_p2p}]\n");
   EXPECT_FALSE(result.facts[0].agrees);
   EXPECT_THAT(result.facts[0].found, testing::HasSubstr("nothing moves data"));
 }
 
 TEST(Accuracy, WhyAFigureIsLeftOutIsPrinted) {
-  auto const result = judged(R"(
+  auto const result = evaluated(R"(
 series:
   - {series: s, quantity: bandwidth, unit: GB/s, bytes: 1 MB, doubtful: rounded by hand, values: [{from: gpu0, to: gpu1, value: 2}]}
 )");

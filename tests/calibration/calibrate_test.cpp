@@ -125,10 +125,10 @@ TEST(Calibrate, GivesAFigureOfItsOwnToWhatDiffers) {
   int of_one = 0;
   for (auto const& value : outcome.overlay.values) of_one += value.at.empty() ? 0 : 1;
   EXPECT_EQ(of_one, 1);
-  auto again = machine;
-  apply(outcome.overlay, again);
-  EXPECT_NEAR(figure_of(again, "gpu3", "link_utilisation_up"), own->value, 1e-9);
-  EXPECT_NEAR(figure_of(again, "gpu0", "link_utilisation_up"), others->value, 1e-9);
+  auto calibrated = machine;
+  apply(outcome.overlay, calibrated);
+  EXPECT_NEAR(figure_of(calibrated, "gpu3", "link_utilisation_up"), own->value, 1e-9);
+  EXPECT_NEAR(figure_of(calibrated, "gpu0", "link_utilisation_up"), others->value, 1e-9);
 }
 
 // What the model misses alike everywhere makes nothing odd: all but the largest transfers a tenth slower.

@@ -72,10 +72,10 @@ TEST(CalibrationReader, WhatIsWrittenReadsBackTheSame) {
                                 .points = 4,
                                 .together_with = {"gpu3 staged_start"}});
   auto const written = write_calibration(calibration);
-  auto const again = read_calibration(SourceText::from_memory("w.yaml", written));
-  EXPECT_EQ(write_calibration(again), written);
-  EXPECT_EQ(again.values[1].value, calibration.values[1].value);
-  EXPECT_EQ(again.measurement, calibration.measurement);
+  auto const reread = read_calibration(SourceText::from_memory("w.yaml", written));
+  EXPECT_EQ(write_calibration(reread), written);
+  EXPECT_EQ(reread.values[1].value, calibration.values[1].value);
+  EXPECT_EQ(reread.measurement, calibration.measurement);
   auto const as_json = calibration_tree(calibration).dump();
   EXPECT_EQ(write_calibration(read_calibration(SourceText::from_memory("w.json", as_json))), written);
 }

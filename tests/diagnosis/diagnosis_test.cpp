@@ -22,7 +22,7 @@ Catalogue& catalogue() {
   return all;
 }
 
-AccuracyContext world_of(std::string const& machine, std::vector<Setting> const& settings = {}) {
+AccuracyContext context_of(std::string const& machine, std::vector<Setting> const& settings = {}) {
   return {.machine = [machine](Measurement const&) { return catalogue().machine(machine); },
           .override_machine =
               [settings](Machine& changed) {
@@ -60,7 +60,7 @@ Measurement questions(std::string const& name, Mechanism peer) {
 
 // What the model says of `asked` under the settings, with 2 % of noise, as the figures of `labelled`.
 Measurement measured(Measurement labelled, Measurement const& asked, std::vector<Setting> const& settings) {
-  auto const result = evaluate(asked, world_of(asked.machine, settings));
+  auto const result = evaluate(asked, context_of(asked.machine, settings));
   std::mt19937 random(7);
   std::normal_distribution<double> noise(1, 0.02);
   std::size_t at = 0;
@@ -73,7 +73,7 @@ Measurement measured(Measurement labelled, Measurement const& asked, std::vector
   return labelled;
 }
 
-Diagnosis judged(Measurement const& measurement) { return diagnose(measurement, world_of(measurement.machine)); }
+Diagnosis diagnosed(Measurement const& measurement) { return diagnose(measurement, context_of(measurement.machine)); }
 
 // Everything a cause says of settings: its own, and the states that would carry as much.
 std::vector<std::string> states(Cause const& cause) {
@@ -95,7 +95,7 @@ class HiddenFault : public testing::TestWithParam<Hidden> {};
 TEST_P(HiddenFault, IsNamed) {
   auto const& hidden = GetParam();
   auto const questions_of = questions(hidden.machine, hidden.peer);
-  auto const diagnosis = judged(measured(questions_of, questions_of, {hidden.fault}));
+  auto const diagnosis = diagnosed(measured(questions_of, questions_of, {hidden.fault}));
   EXPECT_EQ(diagnosis.worst(), Grade::Fail);
   ASSERT_EQ(diagnosis.causes.size(), 1U) << diagnosis_text(diagnosis);
   auto const& cause = diagnosis.causes.front();
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Diagnosis, HealthyMachinesPass) {
   for (auto const* machine : {"a100x8-pcie-4sw", "rtx6000pro-x8-bcm"}) {
     auto const asked = questions(machine, Mechanism::PcieP2p);
-    auto const diagnosis = judged(measured(asked, asked, {}));
+    auto const diagnosis = diagnosed(measured(asked, asked, {}));
     EXPECT_EQ(diagnosis.worst(), Grade::Pass) << diagnosis_text(diagnosis);
     EXPECT_TRUE(diagnosis.causes.empty());
   }
@@ -130,7 +130,7 @@ TEST(Diagnosis, HealthyMachinesPass) {
 
 TEST(Diagnosis, TwoFaultsAreTwoCauses) {
   auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
-  auto const diagnosis = judged(measured(asked, asked, {{"link@gpu3", "gen3 x8"}, {"link@gpu6", "gen1 x16"}}));
+  auto const diagnosis = diagnosed(measured(asked, asked, {{"link@gpu3", "gen3 x8"}, {"link@gpu6", "gen1 x16"}}));
   ASSERT_EQ(diagnosis.causes.size(), 2U) << diagnosis_text(diagnosis);
   std::vector<std::string> subjects{diagnosis.causes[0].what.subject, diagnosis.causes[1].what.subject};
   EXPECT_THAT(subjects, testing::UnorderedElementsAre("gpu3", "gpu6"));
@@ -146,7 +146,7 @@ TEST(Diagnosis, HostMemoryOfAnotherNodeIsNamed) {
     for (auto& point : series.points)
       for (auto* end : {&point.flows[0].from, &point.flows[0].to})
         if (end->starts_with("numa")) *end = "numa0";
-  auto const diagnosis = judged(measured(right, far, {}));
+  auto const diagnosis = diagnosed(measured(right, far, {}));
   EXPECT_EQ(diagnosis.count(Grade::Fail), 6U);  // three GPUs, both directions
   ASSERT_EQ(diagnosis.causes.size(), 1U) << diagnosis_text(diagnosis);
   EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Numa);
@@ -161,7 +161,7 @@ TEST(Diagnosis, RefusedPeerAccessIsNamed) {
   staged.series[2].mechanism = Mechanism::HostStaged;
   staged.series[2].by_driver = true;
   auto measurement = measured(labelled, staged, {});
-  auto const diagnosis = judged(measurement);
+  auto const diagnosis = diagnosed(measurement);
   ASSERT_FALSE(diagnosis.causes.empty()) << diagnosis_text(diagnosis);
   EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::PeerRefused) << diagnosis_text(diagnosis);
 
@@ -173,27 +173,27 @@ TEST(Diagnosis, RefusedPeerAccessIsNamed) {
   Measurement refusal;
   refusal.machine = "a100x8-pcie-4sw";
   refusal.facts = {fact};
-  auto const refused = judged(refusal);
+  auto const refused = diagnosed(refusal);
   EXPECT_EQ(refused.worst(), Grade::Fail);
   ASSERT_EQ(refused.causes.size(), 1U);
   EXPECT_EQ(refused.causes[0].refusals, 1U);
   refusal.facts[0].legal = true;
-  EXPECT_EQ(judged(refusal).worst(), Grade::Pass);
+  EXPECT_EQ(diagnosed(refusal).worst(), Grade::Pass);
 }
 
 TEST(Diagnosis, NvlinksThatAreDownAreCounted) {
   auto const asked = questions("hgx-h100", Mechanism::Nvlink);
-  auto world = world_of("hgx-h100");
-  world.override_machine = [](Machine& machine) {
+  auto context = context_of("hgx-h100");
+  context.override_machine = [](Machine& machine) {
     for (auto& port : machine.nvswitches.at(0).ports)
       if (machine.at(port.gpu).name == "gpu2") port.count = 9;
   };
-  auto const result = evaluate(asked, world);
+  auto const result = evaluate(asked, context);
   auto measurement = asked;
   std::size_t at = 0;
   for (auto& series : measurement.series)
     for (auto& point : series.points) point.value = *result.points[at++].predicted;
-  auto const diagnosis = judged(measurement);
+  auto const diagnosis = diagnosed(measurement);
   ASSERT_EQ(diagnosis.causes.size(), 1U) << diagnosis_text(diagnosis);
   EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Nvlink);
   EXPECT_EQ(diagnosis.causes[0].what.text, "9 of the 18 NVLinks of gpu2 are down");
@@ -205,11 +205,11 @@ TEST(Diagnosis, GradesFollowTheRange) {
   auto asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
   asked.series.resize(1);
   asked.series[0].points.resize(1);
-  auto const predicted = evaluate(asked, world_of(asked.machine)).points[0];
+  auto const predicted = evaluate(asked, context_of(asked.machine)).points[0];
   auto const end = predicted.interval.low / *predicted.predicted;
   auto const grade_at = [&](double share) {
     asked.series[0].points[0].value = *predicted.predicted * share;
-    return judged(asked).points[0].grade;
+    return diagnosed(asked).points[0].grade;
   };
   EXPECT_EQ(grade_at(1), Grade::Pass);
   EXPECT_EQ(grade_at(end * 1.01), Grade::Pass);
@@ -223,8 +223,8 @@ TEST(Diagnosis, GradesFollowTheRange) {
 TEST(Diagnosis, AFigureUnlikeItsLikeWarns) {
   auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
   auto measurement = measured(asked, asked, {});
-  measurement.series[0].points[4].value = *judged(measurement).points[4].result.predicted * 0.88;
-  auto const diagnosis = judged(measurement);
+  measurement.series[0].points[4].value = *diagnosed(measurement).points[4].result.predicted * 0.88;
+  auto const diagnosis = diagnosed(measurement);
   EXPECT_EQ(diagnosis.count(Grade::Warn), 1U) << diagnosis_text(diagnosis);
   EXPECT_THAT(diagnosis.points[4].remark, HasSubstr("slower than its like"));
 }
@@ -232,7 +232,7 @@ TEST(Diagnosis, AFigureUnlikeItsLikeWarns) {
 TEST(Diagnosis, DoubtfulFiguresAreLeftOut) {
   auto asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
   asked.series[2].doubtful = "nobody knows how";
-  auto const diagnosis = judged(asked);  // every figure is 1 B/s
+  auto const diagnosis = diagnosed(asked);  // every figure is 1 B/s
   EXPECT_EQ(diagnosis.left_out, 56U);
   EXPECT_EQ(diagnosis.points.size(), 16U);
   EXPECT_EQ(diagnosis.worst(), Grade::Fail);
@@ -240,7 +240,7 @@ TEST(Diagnosis, DoubtfulFiguresAreLeftOut) {
 
 TEST(Diagnosis, IsPrintedAndJson) {
   auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
-  auto const diagnosis = judged(measured(asked, asked, {{"link@gpu3", "gen4 x8"}}));
+  auto const diagnosis = diagnosed(measured(asked, asked, {{"link@gpu3", "gen4 x8"}}));
   auto const text = diagnosis_text(diagnosis);
   EXPECT_THAT(text, HasSubstr("Cause 1: the PCIe link of gpu3 runs at gen4 x8 instead of gen4 x16"));
   EXPECT_THAT(text, HasSubstr("--set \"link@gpu3=gen4 x8\""));

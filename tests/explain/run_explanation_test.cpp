@@ -23,12 +23,12 @@ RunExplanation explanation_of(Model const& model) {
   std::vector<Job> const jobs{
       {"kernel", Compute{{place("gpu0")}, 3000.0_us}, {}},
       {"out", Request{.from = place("gpu0"), .to = place("gpu2"), .bytes = 64_MiB, .only = Mechanism::PcieP2p}, {0}}};
-  auto const again = [jobs](Model const& other) { return plan_job_set(other, {jobs}, {Objective::Each}); };
-  auto const plan = again(model);
+  auto const replan = [jobs](Model const& other) { return plan_job_set(other, {jobs}, {Objective::Each}); };
+  auto const plan = replan(model);
   auto trace = test::estimated(model, plan);
   trace.resources.push_back({"gpu0.pcie.up", 0.5});
   return explain_run(plan, trace, model,
-                     {again, [](Model const& other) { return std::make_unique<test::EstimatingExecutor>(other); }});
+                     {replan, [](Model const& other) { return std::make_unique<test::EstimatingExecutor>(other); }});
 }
 
 TEST(WhyRun, JsonFollowsThePathAndSaysWhatIsNarrow) {

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Threshold bound(std::string const& text, Dimension figure = Dimension::Rate) {
+Threshold threshold(std::string const& text, Dimension figure = Dimension::Rate) {
   auto const parsed = parse_threshold(text, figure);
   EXPECT_TRUE(parsed.value.has_value()) << text << ": " << parsed.problem;
   return parsed.value.value_or(Threshold{});
@@ -21,7 +21,7 @@ std::string problem(std::string const& text, Dimension figure = Dimension::Rate)
 }
 
 TEST(Threshold, AtLeast) {
-  auto const b = bound(">= 40 GB/s");
+  auto const b = threshold(">= 40 GB/s");
   EXPECT_EQ(b.at_least, 40e9);
   EXPECT_EQ(b.at_most, std::nullopt);
   EXPECT_EQ(b.relative_to, "");
@@ -32,15 +32,15 @@ TEST(Threshold, AtLeast) {
 }
 
 TEST(Threshold, AtMostInEachFigure) {
-  EXPECT_DOUBLE_EQ(bound("<= 12.5 us", Dimension::Time).at_most.value(), 12.5e-6);
-  EXPECT_DOUBLE_EQ(bound("<= 2 %", Dimension::Ratio).at_most.value(), 0.02);
-  EXPECT_EQ(bound("<= 0.02", Dimension::Ratio).at_most, 0.02);
-  EXPECT_FALSE(bound("<= 200 Gb/s").holds(25.1e9));
-  EXPECT_TRUE(bound("<= 200 Gb/s").holds(25e9));
+  EXPECT_DOUBLE_EQ(threshold("<= 12.5 us", Dimension::Time).at_most.value(), 12.5e-6);
+  EXPECT_DOUBLE_EQ(threshold("<= 2 %", Dimension::Ratio).at_most.value(), 0.02);
+  EXPECT_EQ(threshold("<= 0.02", Dimension::Ratio).at_most, 0.02);
+  EXPECT_FALSE(threshold("<= 200 Gb/s").holds(25.1e9));
+  EXPECT_TRUE(threshold("<= 200 Gb/s").holds(25e9));
 }
 
 TEST(Threshold, ARange) {
-  auto const b = bound("24 GB/s .. 27 GB/s");
+  auto const b = threshold("24 GB/s .. 27 GB/s");
   EXPECT_FALSE(b.holds(23.9e9));
   EXPECT_TRUE(b.holds(24e9));
   EXPECT_TRUE(b.holds(27e9));
@@ -48,7 +48,7 @@ TEST(Threshold, ARange) {
 }
 
 TEST(Threshold, EqualAllowsOnePercent) {
-  auto const b = bound("= 50 GB/s");
+  auto const b = threshold("= 50 GB/s");
   EXPECT_TRUE(b.holds(49.5e9));
   EXPECT_TRUE(b.holds(50.5e9));
   EXPECT_FALSE(b.holds(49.4e9));
@@ -56,7 +56,7 @@ TEST(Threshold, EqualAllowsOnePercent) {
 }
 
 TEST(Threshold, EqualWithAToleranceOfItsOwn) {
-  auto const b = bound("= 50 GB/s +- 5 %");
+  auto const b = threshold("= 50 GB/s +- 5 %");
   EXPECT_TRUE(b.holds(47.5e9));
   EXPECT_TRUE(b.holds(52.5e9));
   EXPECT_FALSE(b.holds(47.4e9));
@@ -64,11 +64,11 @@ TEST(Threshold, EqualWithAToleranceOfItsOwn) {
 }
 
 TEST(Threshold, RelativeToAnotherFigure) {
-  auto const b = bound(">= 1.8 x acs-off");
+  auto const b = threshold(">= 1.8 x acs-off");
   EXPECT_EQ(b.relative_to, "acs-off");
   EXPECT_TRUE(b.holds(18, 10));
   EXPECT_FALSE(b.holds(17.9, 10));
-  auto const other = bound("= 0.5 x acs-off/lone +- 10 %", Dimension::Time);
+  auto const other = threshold("= 0.5 x acs-off/lone +- 10 %", Dimension::Time);
   EXPECT_EQ(other.relative_to, "acs-off/lone");
   EXPECT_TRUE(other.holds(4.5, 10));
   EXPECT_TRUE(other.holds(5.5, 10));
@@ -76,13 +76,13 @@ TEST(Threshold, RelativeToAnotherFigure) {
 }
 
 TEST(Threshold, ABoundMetExactlyHoldsDespiteTheLastDigit) {
-  EXPECT_TRUE(bound("<= 0.3 s", Dimension::Time).holds(0.1 + 0.2));
-  EXPECT_TRUE(bound(">= 3 x lone").holds(0.3, 0.1));
+  EXPECT_TRUE(threshold("<= 0.3 s", Dimension::Time).holds(0.1 + 0.2));
+  EXPECT_TRUE(threshold(">= 3 x lone").holds(0.3, 0.1));
 }
 
 TEST(Threshold, SpacesDoNotMatter) {
-  EXPECT_EQ(bound("  >=40 GB/s ").at_least, 40e9);
-  EXPECT_EQ(bound(">= 2  x  lone").relative_to, "lone");
+  EXPECT_EQ(threshold("  >=40 GB/s ").at_least, 40e9);
+  EXPECT_EQ(threshold(">= 2  x  lone").relative_to, "lone");
 }
 
 TEST(Threshold, RefusalsSayWhatIsAllowed) {

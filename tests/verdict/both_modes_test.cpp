@@ -60,34 +60,35 @@ test::Durations durations() {
 
 struct Mode {
   test::Durations times = durations();
-  bool real = false;
+  bool on_hardware = false;
   std::string wrong = {};
   std::function<CompletedRun(std::string const&, std::string const&, Plan const&)> recorded = {};
 };
 ScenarioVerdict check_in(std::string const& text, Mode const& mode) {
   Catalogue catalogue({});
-  CheckContext world{[](std::string const&) { return test::pair_machine(); },
-                     [&](Model const&) -> std::unique_ptr<Executor> {
-                       if (mode.real) return std::make_unique<HardwareLike>(mode.times, mode.wrong);
-                       return std::make_unique<test::FakeExecutor>(mode.times);
-                     },
-                     catalogue, mode.real ? "hw" : "sim"};
-  world.real = mode.real;
-  world.recorded = mode.recorded;
-  return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), world);
+  CheckContext context{[](std::string const&) { return test::pair_machine(); },
+                       [&](Model const&) -> std::unique_ptr<Executor> {
+                         if (mode.on_hardware) return std::make_unique<HardwareLike>(mode.times, mode.wrong);
+                         return std::make_unique<test::FakeExecutor>(mode.times);
+                       },
+                       catalogue, mode.on_hardware ? "hw" : "sim"};
+  context.on_hardware = mode.on_hardware;
+  context.recorded = mode.recorded;
+  return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), context);
 }
 
 TEST(BothModes, ErrorsAndAgreement) {
   auto slower = durations();
   slower[Mechanism::PcieP2p] = 400.0_us;
-  auto const both = both_modes({check_in(kOne, {})}, {check_in(kOne, {.times = slower, .real = true})});
+  auto const both = both_modes({check_in(kOne, {})}, {check_in(kOne, {.times = slower, .on_hardware = true})});
   ASSERT_EQ(both.size(), 1U);
   EXPECT_NEAR(both[0].comparison.steps.at(0).error(), 300.0 / 400 - 1, 1e-9);
   EXPECT_EQ(both[0].decisions, 1U);
-  EXPECT_EQ(both[0].equal, 1U);
+  EXPECT_EQ(both[0].equal_decisions, 1U);
   EXPECT_THAT(both_modes_text(both), HasSubstr("the same in both modes in 1 of 1 decisions"));
   EXPECT_NEAR(both_modes_json(both)["median_error"].get<double>(), 0.25, 1e-9);
-  EXPECT_THAT(verdict_text({check_in(kOne, {}), check_in(kOne, {.times = slower, .real = true})}), HasSubstr("mode"));
+  EXPECT_THAT(verdict_text({check_in(kOne, {}), check_in(kOne, {.times = slower, .on_hardware = true})}),
+              HasSubstr("mode"));
 }
 
 // On hardware the staged way is the faster one: 100 us against 400.
@@ -95,26 +96,26 @@ TEST(BothModes, ADecisionThatHardwareWouldTakeOtherwise) {
   auto other = durations();
   other[Mechanism::PcieP2p] = 400.0_us;
   other[Mechanism::HostStaged] = 100.0_us;
-  auto const both = both_modes({check_in(kOne, {})}, {check_in(kOne, {.times = other, .real = true})});
-  EXPECT_EQ(both[0].equal, 0U);
+  auto const both = both_modes({check_in(kOne, {})}, {check_in(kOne, {.times = other, .on_hardware = true})});
+  EXPECT_EQ(both[0].equal_decisions, 0U);
   EXPECT_NEAR(both[0].worst_regret, 3.0, 1e-9);
   EXPECT_THAT(both[0].different.at(0), HasSubstr("on hardware host_staged"));
 }
 
 TEST(BothModes, AlternativesThatCannotRunHereAreSaid) {
-  auto const verdict = check_in(kOne, {.real = true});
+  auto const verdict = check_in(kOne, {.on_hardware = true});
   EXPECT_THAT(verdict.runs[0].regrets.at(0).not_run, testing::Contains("no pinned memory"));
   EXPECT_TRUE(verdict.passed());
 }
 
 TEST(BothModes, WrongBytesFail) {
-  auto const verdict = check_in(kOne, {.real = true, .wrong = "the byte at offset 3 is 0x00 instead of 0x11"});
+  auto const verdict = check_in(kOne, {.on_hardware = true, .wrong = "the byte at offset 3 is 0x00 instead of 0x11"});
   EXPECT_FALSE(verdict.passed());
   EXPECT_THAT(verdict_text({verdict}), HasSubstr("offset 3"));
 }
 
 TEST(BothModes, SettingsDoNotChangeHardware) {
-  auto const verdict = check_in(kWithSettings, {.real = true});
+  auto const verdict = check_in(kWithSettings, {.on_hardware = true});
   EXPECT_TRUE(verdict.passed());
   EXPECT_TRUE(verdict.runs[0].ran());
   EXPECT_THAT(verdict.runs[1].skipped, HasSubstr("acs=on"));
@@ -123,14 +124,14 @@ TEST(BothModes, SettingsDoNotChangeHardware) {
 }
 
 TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
-  auto const there = check_in(kOne, {.real = true});
+  auto const there = check_in(kOne, {.on_hardware = true});
   auto const json = recorded_runs_json({there});
   auto const runs = recorded_runs_from_json(json);
-  auto const here =
-      check_in(kOne, {.real = true, .recorded = [&](auto const& scenario, auto const& variant, Plan const& plan) {
-                        auto const& run = recorded_run(runs, scenario, variant, plan);
-                        return CompletedRun{run.trace, run.regrets};
-                      }});
+  auto const here = check_in(
+      kOne, {.on_hardware = true, .recorded = [&](auto const& scenario, auto const& variant, Plan const& plan) {
+               auto const& run = recorded_run(runs, scenario, variant, plan);
+               return CompletedRun{run.trace, run.regrets};
+             }});
   EXPECT_TRUE(here.passed());
   EXPECT_EQ(here.runs[0].trace, there.runs[0].trace);
   EXPECT_EQ(recorded_runs_json({here}), json);
@@ -150,7 +151,7 @@ TEST(RecordedRuns, OfVersion1AreRead) {
 }
 
 TEST(RecordedRuns, OfOtherScenariosAndMachinesAreRefused) {
-  auto const there = check_in(kOne, {.real = true});
+  auto const there = check_in(kOne, {.on_hardware = true});
   auto runs = recorded_runs_from_json(recorded_runs_json({there}));
   EXPECT_THROW(recorded_run(runs, "other", "", there.runs[0].plan), PlanError);
   auto plan = there.runs[0].plan;

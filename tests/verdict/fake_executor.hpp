@@ -62,9 +62,10 @@ sockets:
 // Checks a scenario text on `pair` with steps that take what `durations` says.
 inline ScenarioVerdict check(std::string const& text, Durations const& durations) {
   Catalogue catalogue({});
-  CheckContext const world{[](std::string const&) { return pair_machine(); },
-                           [&](Model const&) { return std::make_unique<FakeExecutor>(durations); }, catalogue, "fake"};
-  return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), world);
+  CheckContext const context{[](std::string const&) { return pair_machine(); },
+                             [&](Model const&) { return std::make_unique<FakeExecutor>(durations); }, catalogue,
+                             "fake"};
+  return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), context);
 }
 
 inline Durations usual_durations() {

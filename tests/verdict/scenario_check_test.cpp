@@ -72,7 +72,7 @@ TEST(ScenarioCheck, RouteByKindAndByName) {
 }
 
 TEST(ScenarioCheck, Refusal) {
-  // Without `mechanism` every way is weighed.
+  // Without `mechanism` every way is evaluated.
   std::string const text = R"(lanewise: scenario/1
 scenario: s
 machines: [pair]
@@ -112,7 +112,7 @@ TEST(ScenarioCheck, Makespan) {
 }
 
 TEST(ScenarioCheck, RegretIsOfTheTimesThatWereRun) {
-  // The planner takes the peer way, for 2 ms; the staged one, which it weighed too, takes 1 ms: 100 % longer.
+  // The planner takes the peer way, for 2 ms; the staged one, which it evaluated too, takes 1 ms: 100 % longer.
   auto const text = [](std::string const& bound) {
     return "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 256 "
            "MiB}]\nexpect: [{mechanism: pcie_p2p}, {transfer: a, regret: " +

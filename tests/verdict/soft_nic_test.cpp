@@ -51,10 +51,10 @@ expect:
 
 ScenarioVerdict verdict_of(std::string const& text, std::string const& mode, std::string const& mismatch = {}) {
   auto catalogue = test::bundled();
-  CheckContext world{[&](std::string const& name) { return catalogue.machine(name); },
-                     [&](Model const&) { return std::make_unique<SlowNodes>(mismatch); }, catalogue, mode};
-  world.real = mode == "hw";
-  return check_scenario(read_scenario(SourceText::from_memory("one.yaml", text)), world);
+  CheckContext context{[&](std::string const& name) { return catalogue.machine(name); },
+                       [&](Model const&) { return std::make_unique<SlowNodes>(mismatch); }, catalogue, mode};
+  context.on_hardware = mode == "hw";
+  return check_scenario(read_scenario(SourceText::from_memory("one.yaml", text)), context);
 }
 
 TEST(SoftNic, TimesAreReportedAndNotJudged) {
