@@ -1,4 +1,4 @@
-// The CUDA executor beside plain CUDA, in one process: each line a figure, what it is held to, and whether it is met.
+// Compares the CUDA executor with plain CUDA in one process. Each line has a figure, its target, and whether it is met.
 // usage: lanewise_gpu_targets MACHINE.yaml TOPOLOGIES_FOLDER
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ constexpr int kChain = 16;
 
 std::size_t length(Bytes bytes) { return static_cast<std::size_t>(bytes.value()); }
 
-// Seconds that a stream of GPU 0 takes for what `enqueue` puts into it; median.
+// The median time in seconds that a stream of GPU 0 takes for what `enqueue` puts into it.
 double plain(std::function<void(cudaStream_t)> const& enqueue) {
   DeviceGuard const guard(Device(0));
   auto const stream = make_stream(Device(0));
@@ -95,7 +95,7 @@ class Targets {
     return fmt::format("{:.1f} GB/s", static_cast<double>(bytes.value()) / seconds * 1e-9);
   }
 
-  // As many copies in a row on both sides, so that neither counts the start of a stream.
+  // Both sides run many copies in a row, so that the start of the stream does not count.
   void single_copy() {
     constexpr int kLoop = 8;
     auto const ours = executed(chain_of(kLarge, kLoop)) / kLoop;  // also opens peer access
@@ -123,7 +123,7 @@ class Targets {
     }
   }
 
-  // The largest that is measured elsewhere: a ring's own costs grow with the root of the size only.
+  // The largest size that others measure. A ring's own costs only grow with the square root of the size.
   void staged() {
     auto const host = executed({step(numa_, gpu0_, kLargest, Op::Copy)});
     auto const driver = executed({step(gpu0_, gpu1_, kLargest, Op::Copy, Mechanism::HostStaged, true)});
@@ -145,8 +145,8 @@ class Targets {
     return chain;
   }
 
-  // Small copies one after the other: of ours it is known when each ended, so CUDA's have an event each too. What an
-  // event costs by itself stands in the figure.
+  // Small copies one after the other. The executor knows when each of its copies ended, so CUDA's copies have an event each,
+  // too. The cost of the events is part of the figure.
   void overhead() {
     auto const ours = executed(chain_of(4_B, kChain)) / kChain;
     std::vector<Event> events;

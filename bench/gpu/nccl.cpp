@@ -13,7 +13,7 @@
 namespace lanewise::hw {
 namespace {
 
-using Element = std::uint32_t;  // what ours add
+using Element = std::uint32_t;  // as the executor's additions
 
 void check_nccl(ncclResult_t result, char const* call) {
   if (result != ncclSuccess) throw DeviceError(call, static_cast<int>(result), ncclGetErrorString(result));
@@ -21,7 +21,7 @@ void check_nccl(ncclResult_t result, char const* call) {
 
 }  // namespace
 
-Nccl::Nccl(Devices const& devices, Links const& links, Bytes most) : links_(links), gate_(devices.all()) {
+Nccl::Nccl(Devices const& devices, Links const& links, Bytes max_bytes) : links_(links), gate_(devices.all()) {
   std::vector<int> ordinals;
   for (auto const device : devices.all()) ordinals.push_back(ordinal(device));
   std::vector<ncclComm_t> communicators(ordinals.size());
@@ -30,7 +30,7 @@ Nccl::Nccl(Devices const& devices, Links const& links, Bytes most) : links_(link
   for (std::size_t i = 0; i < ordinals.size(); ++i) {
     auto const device = devices.all()[i];
     gpus_.push_back({device, Communicator(communicators[i]), make_stream(device), make_event(device),
-                     make_event(device), allocate_on(device, most), allocate_on(device, most)});
+                     make_event(device), allocate_on(device, max_bytes), allocate_on(device, max_bytes)});
   }
 }
 
@@ -40,7 +40,7 @@ std::string Nccl::version() {
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
-// In place where NCCL knows that, as ours are.
+// In place where NCCL supports that, as the executor's.
 void Nccl::enqueue(CollectiveOp op, std::size_t elements, std::size_t rank) {
   auto& gpu = gpus_[rank];
   auto* const data = static_cast<Element*>(gpu.data.get());
@@ -78,7 +78,7 @@ void Nccl::enqueue(CollectiveOp op, std::size_t elements) {
 
 Seconds Nccl::once(CollectiveOp op, std::size_t elements) {
   links_.wake();
-  enqueue(op, elements);  // as ours: its code is fetched
+  enqueue(op, elements);  // fetches its code, as the executor does before it times
   for (auto const& gpu : gpus_) check_cuda(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
   gate_.close();
   EnqueueWatchdog watchdog(gate_);
@@ -108,7 +108,7 @@ Seconds Nccl::once(CollectiveOp op, std::size_t elements) {
 Nccl::Sample Nccl::time(CollectiveOp op, Bytes bytes, Repetition repetition) {
   auto const elements = static_cast<std::size_t>(bytes.value()) / sizeof(Element);
   began_early_ = false;
-  // The first of a kind joins the GPUs, which waits for them: not behind a gate.
+  // The first collective of a kind connects the GPUs and waits for them, so it must not run behind a gate.
   for (int i = 0; i < repetition.warm_up; ++i) enqueue(op, elements);
   for (auto const& gpu : gpus_) check_cuda(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
   std::vector<double> times;

@@ -1,6 +1,6 @@
 #pragma once
-// NCCL's collectives on the GPUs of a machine, timed as ours are: behind a gate that opens on all GPUs at once, to the
-// end of the last of them, with links awake.
+// NCCL's collectives on the GPUs of a machine, timed as the executor's: behind a gate that opens on all GPUs at once, to the
+// end of the last GPU, with links awake.
 #include <nccl.h>
 
 #include <map>
@@ -24,14 +24,14 @@ using Communicator = Handle<CommunicatorTraits>;
 
 class Nccl {
  public:
-  // Of all GPUs of `devices`; `most` is what one of them holds at most; `links` joins them all.
-  Nccl(Devices const& devices, Links const& links, Bytes most);
+  // For all GPUs of `devices`, which `links` joins. `max_bytes`: the largest data of one GPU.
+  Nccl(Devices const& devices, Links const& links, Bytes max_bytes);
 
   struct Sample {
     Seconds time{0};           // median
-    bool began_early = false;  // NCCL made the host wait, so the time says little
+    bool began_early = false;  // NCCL made the host wait, so the time is not exact
   };
-  // `bytes` as in Collective. Only all_reduce, all_gather, reduce_scatter and all_to_all.
+  // `bytes` as in Collective; `op` must be all_reduce, all_gather, reduce_scatter or all_to_all.
   Sample time(CollectiveOp op, Bytes bytes, Repetition repetition);
 
   static std::string version();

@@ -1,4 +1,5 @@
-// Our collectives beside NCCL's, in one process and timed in one way, and one large transfer over one way and over two.
+// Compares the executor's collectives with NCCL's in one process, timed in the same way; and one large transfer over one way
+// with the same over two.
 // usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ class Comparison {
         nccl_(*devices_, links_, *std::max_element(std::begin(kSizes), std::end(kSizes))),
         executor_(model_, kRepetition) {}
 
-  // Whether every byte was right. Writes after every collective, so that what was measured is kept.
+  // True when every byte was right. Writes the file after every collective, so that a failure loses no results.
   bool run(std::string const& file) {
     report_ = {{"lanewise", "nccl-comparison/1"}, {"machine", model_.machine().name}, {"nccl", Nccl::version()}};
     for (auto const op : kOps) {
@@ -63,7 +64,7 @@ class Comparison {
     return collective;
   }
 
-  // A wrong byte is told, and the rest still measured.
+  // Reports a wrong byte and measures the rest.
   [[nodiscard]] Trace executed(Plan const& plan) {
     auto trace = executor_.run(plan);
     for (auto const& step : trace.steps)
@@ -99,7 +100,7 @@ class Comparison {
                                       {"nccl_began_early", theirs.began_early}});
   }
 
-  // 1 GiB between the first two GPUs by its best way, through the host, and as planned: over both at once.
+  // 1 GiB between the first two GPUs: by its best way, through the host, and as planned over both at once.
   void transfers() {
     Planner const planner(model_);
     Request request{.id = "t", .from = model_.machine().all(PciKind::Gpu).at(0), .to = {}, .bytes = 1_GiB};
@@ -141,7 +142,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: {} MACHINE TOPOLOGIES_FOLDER OUT.json\n", argv[0]);
     return 2;
   }
-  // Additions within NVSwitch are no kernel's: both sides do without.
+  // Without additions in NVSwitches (NVLS), which the executor's kernels do not use.
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   try {
     Catalogue catalogue({argv[2]});

@@ -154,23 +154,23 @@ void Nic::choose_gid(NetworkNic const& wanted) {
 }
 
 std::vector<AsyncEvent> Nic::async_events() const {
-  std::vector<AsyncEvent> news;
+  std::vector<AsyncEvent> events;
   ibv_async_event event{};
   while (ibv_get_async_event(context(), &event) == 0) {
     switch (event.event_type) {
       case IBV_EVENT_PORT_ERR:
       case IBV_EVENT_DEVICE_FATAL:
-      case IBV_EVENT_CQ_ERR: news.push_back({ibv_event_type_str(event.event_type), {}}); break;
+      case IBV_EVENT_CQ_ERR: events.push_back({ibv_event_type_str(event.event_type), {}}); break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR:
-        news.push_back({ibv_event_type_str(event.event_type), event.element.qp->qp_num});
+        events.push_back({ibv_event_type_str(event.event_type), event.element.qp->qp_num});
         break;
       default: break;
     }
     ibv_ack_async_event(&event);
   }
-  return news;
+  return events;
 }
 
 void Nic::arm() {

@@ -7,7 +7,7 @@
 namespace lanewise::hw {
 namespace {
 
-// One request in so many asks for a completion, so that room in the queue pair is noticed in time.
+// Every sixteenth request asks for a completion, so that room in the queue pair is noticed in time.
 constexpr std::uint64_t kSignalEvery = 16;
 
 // An immediate has the notification in its upper bits and the step's number in its lower bits.

@@ -165,10 +165,10 @@ void VerbsTransport::wait_briefly() {
 std::vector<std::pair<LinkId, std::string>> VerbsTransport::lost_links() {
   std::vector<std::pair<LinkId, std::string>> lost;
   for (auto* nic : in_use_)
-    for (auto const& news : nic->async_events())
+    for (auto const& event : nic->async_events())
       for (auto const& [pair, place] : places_)
-        if (pair.first == nic && (news.queue_pair ? *news.queue_pair == pair.second : place.queue == 0))
-          lost.emplace_back(place.link, news.text);
+        if (pair.first == nic && (event.queue_pair ? *event.queue_pair == pair.second : place.queue == 0))
+          lost.emplace_back(place.link, event.text);
   return lost;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# faults.sh PROGRAM: two nodes on Soft-RoCE in the emulator, what can go wrong between them, and what lanewise makes of
-# it. One boot for all cases. Exits with 77 (skipped) where nothing can be booted or no processes be started on nodes.
+# faults.sh PROGRAM: breaks things between two Soft-RoCE nodes in the emulator and checks what lanewise reports. All cases use
+# one boot. Exits with 77 (skipped) where nothing can be booted or no processes can be started on nodes.
 set -euo pipefail
 program=$1
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs on node0 of soft-roce-2 (faults.sh boots it): each case starts a transfer between the two nodes, breaks something,
-# and wants an error that names what broke, on time; and the next transfer to arrive, once it is mended.
+# Runs on node0 of soft-roce-2 (faults.sh boots it): each case starts a transfer between the two nodes and breaks
+# something. It expects an error in time that names what broke, and that the next transfer arrives once it is repaired.
 # shellcheck disable=SC2029,SC2317  # what ssh runs is expanded here; functions are called by name
 set -uo pipefail
 kLimit=180 # seconds for what hangs: a NIC gives up after five, a run after twenty; starting takes the rest
@@ -17,7 +17,7 @@ transfers long 'id: a, from: node0/numa1, to: node1/numa1, bytes: 4 MiB'
 transfers long_read 'id: a, from: node0/numa1, to: node1/numa1, bytes: 4 MiB, op: read'
 transfers rails 'id: a, from: node0/numa0, to: node1/numa0, bytes: 4 MiB'
 
-# What a guest writes only it sees.
+# A guest's writes are visible in that guest only.
 tar -C "$work" -c . | ssh node1 "mkdir -p $work && tar -C $work -x"
 
 lanewise_on_nodes() { # SCENARIO REPEAT [WORD...]: what runs it, with these words in front
@@ -28,7 +28,7 @@ lanewise_on_nodes() { # SCENARIO REPEAT [WORD...]: what runs it, with these word
 
 packets() { cat "/sys/class/infiniband/rxe_$1/ports/1/hw_counters/sent_pkts"; }
 
-# Waits until packets leave by a NIC, then breaks something. Setting up takes fewer than that many.
+# Waits until more packets have left by a NIC than the setup takes, then breaks something.
 once_data_flows() { # NIC COMMAND...
   local -i before now end=SECONDS+kLimit
   before=$(packets "$1")
@@ -75,7 +75,7 @@ broken() {
   report "$1" "$code" fails "$2" $((SECONDS - began))
 }
 
-# survived CASE PATTERN SCENARIO NIC COMMAND...: the run goes on another way, with every byte right, and says what failed.
+# survived CASE PATTERN SCENARIO NIC COMMAND...: the run continues another way, with every byte right, and reports what failed.
 survived() {
   local -i began=SECONDS code
   while_flowing "$3" "$kRepeats" "${@:4}"
@@ -100,8 +100,8 @@ works() { # CASE SCENARIO
 
 works "a short transfer" short
 
-# A network that loses all packets to a NIC of node1: those to an address that it does not have any more. (A link that is
-# down at the receiver holds the sender's packets up in an emulated cable, and Soft-RoCE of Linux 6.1 then waits for ever.)
+# A network that loses all packets to a NIC of node1, because its address has changed. (If the receiver's link is down, the
+# emulated cable holds the sender's packets, and Soft-RoCE of Linux 6.1 then waits for ever.)
 address() { ssh node1 ip -o -4 address show dev "$1" | awk '{print $4}'; }
 lose() { # NIC...
   local nic
@@ -115,8 +115,8 @@ home0=$(address nic0) home1=$(address nic1) home2=$(address nic2)
 survived "packets to the receiver lost" 'nic2.*retry counter exceeded' long nic2 lose nic2
 find_again nic2 "$home2"
 
-# Up again before the run ends: rxe of Linux 6.1 frees a queue pair whose packets a NIC that is down still holds, and the
-# kernel falls over it when they leave.
+# The NIC is up again before the run ends: rxe of Linux 6.1 frees a queue pair whose packets a NIC that is down still holds,
+# and the kernel crashes when they leave.
 down_for_a_while() {
   ip link set nic2 down
   sleep 8 # until the NIC has given up
@@ -136,7 +136,7 @@ find_again nic2 "$home2"
 
 broken "peer killed" 'signal 9|node1|lost|ended' long nic2 ssh node1 pkill -KILL -x lanewise
 
-# Queue pairs, regions, completion queues and domains of our processes on a node, as the kernel lists them.
+# Queue pairs, regions, completion queues and domains of lanewise's processes on a node, as the kernel lists them.
 held() { # NODE
   local listed
   listed=$(ssh "$1" 'for kind in qp mr cq pd; do rdma resource show "$kind" || exit; done') || {
@@ -171,7 +171,7 @@ ssh node1 rdma link delete rxe_nic2
 refused "device not there" 'node1/nic2|rxe_nic2' short
 ssh node1 rdma link add rxe_nic2 type rxe netdev nic2
 
-# Root may lock all memory there is, but for a process that has given up that right.
+# root may lock any amount of memory, unless the process has dropped that right.
 refused "registration refused" 'ulimit -l|memlock|ibv_reg_mr|locked' long \
   setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock prlimit --memlock=65536:65536
 

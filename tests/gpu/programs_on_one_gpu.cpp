@@ -1,5 +1,5 @@
-// Collectives and sets of many GPUs with all participants on one: the same plans, kernels, flags and checks as on many.
-// What one GPU cannot show is the speed of links, and that memory of another GPU is seen as soon as the flags promise.
+// Runs collectives and sets of many GPUs with all participants on one GPU: the same plans, kernels, flags and checks as on
+// many. One GPU cannot show the speed of links, nor that another GPU's memory is visible as soon as its flag is.
 // usage: lanewise_programs_on_one_gpu TOPOLOGIES_FOLDER
 #include <fmt/format.h>
 
@@ -25,8 +25,8 @@ using namespace lanewise;
 using namespace lanewise::hw;
 using namespace lanewise::literals;
 
-constexpr int kRuns = 3;    // flags and counters are used again
-constexpr int kTimed = 51;  // of which the median
+constexpr int kRuns = 3;    // so that flags and counters are reused
+constexpr int kTimed = 51;  // runs, of which the median counts
 constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather,
                                  CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
                                  CollectiveOp::AllToAll};
@@ -43,7 +43,7 @@ class OneGpu {
  public:
   explicit OneGpu(Machine const& machine) : model_(machine), devices_(machine, Device(0)) {}
 
-  // Every collective by every algorithm among every number of participants. Returns how many plans went wrong.
+  // Every collective by every algorithm among every number of participants. Returns how many plans failed.
   int collectives() {
     auto const gpus = std::min<std::size_t>(model_.machine().all(PciKind::Gpu).size(), 8);
     for (std::size_t count = 2; count <= gpus; ++count)
@@ -55,7 +55,7 @@ class OneGpu {
     return wrong_;
   }
 
-  // A step that is left out must show.
+  // A missing step must be detected.
   int missing_step() {
     auto plan = plan_collective(model_, among(model_.machine(), CollectiveOp::AllReduce, 2, 1_MiB));
     plan.steps.pop_back();
@@ -67,7 +67,7 @@ class OneGpu {
     return shown ? 0 : 1;
   }
 
-  // A kernel that computes between two others lasts as long as it says.
+  // A kernel that computes between two others takes the requested time.
   int compute() {
     constexpr Seconds kWork{300e-6};
     auto const gpu = model_.machine().all(PciKind::Gpu).front();
@@ -85,14 +85,14 @@ class OneGpu {
       auto const times = run.once().steps;
       took.push_back((times[1].end - times[1].start).value());
     }
-    // A launch may be counted, and the half microsecond of events.
+    // Allows for a launch and for the events' resolution of half a microsecond.
     bool const right = median(took) > kWork.value() - 1e-6 && median(took) < kWork.value() + 20e-6;
     fmt::print("computing {}: took {} {}\n", rounded_text(kWork), rounded_text(Seconds(median(took))),
                right ? "" : "WRONG");
     return right ? 0 : 1;
   }
 
-  // Trees through everything there is: kernels and copy engines, host memory too.
+  // Trees through kernels, copy engines and host memory.
   void packed_trees() {
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather}) {
       auto collective = among(model_.machine(), op, model_.machine().all(PciKind::Gpu).size(), 64_MiB);
@@ -109,8 +109,8 @@ class OneGpu {
     }
   }
 
-  // Pairs, within and between, in all forms: in one piece, in slices and, of three, in blocks. Returns how many plans
-  // went wrong.
+  // Hierarchical collectives of pairs in all forms: in one piece, in slices and, with three pairs, in blocks. Returns how many
+  // plans failed.
   int in_groups(std::size_t count) {
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
                           CollectiveOp::ReduceScatter, CollectiveOp::AllReduce}) {
@@ -130,8 +130,8 @@ class OneGpu {
     return wrong_;
   }
 
-  // Transfers of a quarter to four times as much between all GPUs, in pieces and turns. Returns how many plans of
-  // this machine went wrong so far.
+  // Transfers of a quarter to four times the size between all GPUs, in pieces and turns. Returns how many plans of this
+  // machine have failed so far.
   int planned_together() {
     std::vector<Request> requests;
     auto const gpus = model_.machine().all(PciKind::Gpu);
@@ -152,7 +152,7 @@ class OneGpu {
     return wrong_;
   }
 
-  // How long the flags of a small all_reduce take, where no link does.
+  // Measures how long the flags of a small all_reduce take, without the time of links.
   void times() {
     for (std::size_t const count : {2, 4, 8})
       for (auto const bytes : {4_KiB, 64_KiB, 1_MiB})
@@ -162,7 +162,7 @@ class OneGpu {
   }
 
  private:
-  // One element each, an odd number of them, and what is no whole number of 16 bytes.
+  // One element each, an odd number of elements, and sizes that are no multiple of 16 bytes.
   static std::vector<Bytes> sizes(CollectiveOp op, std::size_t count) {
     auto const unit = static_cast<std::int64_t>(16 * count);
     std::vector<Bytes> sizes{Bytes(unit), Bytes(unit * 12345)};
@@ -176,7 +176,7 @@ class OneGpu {
       ++programs_;
       check(run, name_of(plan, "program"));
     }
-    // Streams cost events and pinned memory: only of one size, among few.
+    // Streams need events and pinned memory, so only one size among few GPUs.
     if (plan.collective->among.size() > 4 || plan.collective->bytes != Bytes(1000004)) return;
     PlanRun run(plan, model_, devices_);
     ++streams_;
@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     for (auto const* name : {"gh200x4", "h100-pcie-x8", "dgx-1-v100"}) {
       auto machine = catalogue.machine(name);
-      for (auto& node : machine.numa_nodes) node.os_index = 0;  // here is one, perhaps
+      for (auto& node : machine.numa_nodes) node.os_index = 0;  // this machine may have only one
       OneGpu many(machine);
       many.packed_trees();
       wrong += many.planned_together();

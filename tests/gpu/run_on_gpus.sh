@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_on_gpus.sh PROGRAM: describes this machine, runs a plan of every kind on its GPUs, and holds what is measured to what
-# was sent. Exits with 77 (skipped) where there are no two GPUs to run on.
+# run_on_gpus.sh PROGRAM: describes this machine, runs a plan of every kind on its GPUs, and checks every byte that arrives.
+# Exits with 77 (skipped) where there are no two GPUs.
 set -euo pipefail
 program=$1
 work=$(mktemp -d)
@@ -42,8 +42,8 @@ fi
 timeout --signal=INT 2 "$program" measure "$work/here.yaml" --force -o "$work/measured.json" && exit 1
 "$program" measure "$work/here.yaml" --resume --most '1 MiB' --only patterns -o "$work/measured.json"
 
-# Every collective by every algorithm among all GPUs: of one element, of an odd number of 16 bytes, of elements that fill
-# no 16 bytes, and of parts so large that copy engines move them. `check` fails where a byte of the result is wrong.
+# Every collective by every algorithm among all GPUs: with one element, an odd multiple of 16 bytes, a size that is no
+# multiple of 16 bytes, and parts so large that copy engines move them. `check` fails when a byte of the result is wrong.
 gpus=$(grep -c '  gpu: gpu\|{gpu: gpu' "$work/here.yaml")
 collective() {  # NAME OP ALGORITHM BYTES
   printf 'lanewise: scenario/1\nscenario: %s\nmachines: [here.yaml]\n' "$1"
@@ -86,7 +86,7 @@ done
 "$program" check "$work/collectives" --on "$work/here.yaml" --mode hw --repeat 3 >"$work/collectives.txt" || true
 grep -v ' pass$' "$work/collectives.txt"
 [[ $(grep -c ' pass$' "$work/collectives.txt") -eq $count ]]
-# Small ones are one kernel a GPU, large ones streams with copy engines.
+# Small collectives use one kernel on each GPU, large ones streams with copy engines.
 form_of() {
   "$program" run "$work/collectives/$1.yaml" --on "$work/here.yaml" --mode hw -o "$work/trace.json" >/dev/null
   grep -o '"form": "[^":]*' "$work/trace.json"

@@ -1,5 +1,5 @@
 #pragma once
-// A network in memory: what two ends of a queue pair would see, at once and in order, until a link is broken.
+// A network in memory: both ends of a queue pair see everything at once and in order, until a link is broken.
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -16,9 +16,9 @@ class FakeNetwork {
  public:
   explicit FakeNetwork(Layout const& layout) : layout_(layout) {}
 
-  // The request with this number (from 1) on a link, counting those of both ends, fails, and all after it.
+  // On this link request number `request` (from 1, counting both ends) and all later ones fail.
   void break_link(LinkId link, int request) { breaks_[link] = request; }
-  // Arrivals on that link vanish, as if the other process had died: nothing fails, nothing comes.
+  // Notifications on this link vanish without a failure, as if the other process had died.
   void swallow(LinkId link) { swallowed_ = link; }
 
   int queues(LinkId link, int rank) const {
@@ -79,7 +79,7 @@ class FakeNetwork {
   std::optional<LinkId> swallowed_;
 };
 
-// One process's end of it.
+// One process's end of the network.
 class FakeTransport : public MessageTransport {
  public:
   FakeTransport(FakeNetwork& network, int rank, QueueDepth depth) : network_(network), rank_(rank), depth_(depth) {}
@@ -103,7 +103,7 @@ class FakeTransport : public MessageTransport {
   QueueDepth depth_;
 };
 
-// A process that hears at once when another has failed.
+// A group whose processes learn at once that another has failed.
 class FakeGroup : public Group {
  public:
   FakeGroup(int rank, int size, std::atomic<bool>& failed)

@@ -1,4 +1,4 @@
-// Which processes play which nodes, and what they say to one another.
+// Which processes stand for which nodes, and how they communicate.
 #include "hw/nodes/group.hpp"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ TEST(Groups, AloneOneIsFirstAndHearsItself) {
   EXPECT_THAT(group->all_gather("here"), ElementsAre("here"));
 }
 
-// Started by mpirun (tests/CMakeLists.txt); alone it has nobody to talk to.
+// Started by mpirun (tests/CMakeLists.txt); alone it is skipped.
 TEST(Groups, ProcessesHearOneAnother) {
   if (!launched_with_others()) GTEST_SKIP() << "for mpirun";
   auto const group = make_group();
@@ -54,7 +54,7 @@ TEST(Groups, ProcessesHearOneAnother) {
   EXPECT_EQ(group->broadcast(group->rank() == 0 ? large : "nothing"), large);
   auto const said = group->all_gather(std::string(static_cast<std::size_t>(group->rank()), 'r'));
   for (std::size_t rank = 0; rank < said.size(); ++rank) EXPECT_EQ(said[rank].size(), rank);
-  // One host has one clock: what is found is how wrong the finding can be.
+  // One host has one clock, so the offset is the error of the measurement.
   EXPECT_LT(std::abs(group->clock_offset().value()), 0.1);
   EXPECT_FALSE(group->failed_elsewhere());
   group->all_gather("");
@@ -63,7 +63,7 @@ TEST(Groups, ProcessesHearOneAnother) {
   }
   group->all_gather("");
   EXPECT_FALSE(group->failed_elsewhere()) << "that run is over";
-  // Who is asked to stop while it waits still hears what the others say, and says so itself where all can hear it.
+  // A process that is interrupted while it waits still gets the others' texts, and can tell all others.
   InterruptScope const interruptible;
   if (group->rank() == 1) std::raise(SIGINT);
   if (group->rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t kMiB = 1 << 20;
 // Far longer than a busy machine keeps a thread waiting, and short enough to wait for.
-constexpr Seconds kSilence{2};
+constexpr Seconds kStall{2};
 
 // Two nodes with two NICs each, or more of them.
 NetworkPlan nodes(int count) {
@@ -23,11 +23,11 @@ NetworkPlan nodes(int count) {
   for (int node = 0; node < count; ++node) {
     plan.nodes.push_back("node" + std::to_string(node));
     for (int nic = 0; nic < 2; ++nic) {
-      NetworkNic wire;
-      wire.name = plan.nodes.back() + "/nic" + std::to_string(nic);
-      wire.node = static_cast<std::size_t>(node);
-      wire.place = nic;
-      plan.nics.push_back(wire);
+      NetworkNic added;
+      added.name = plan.nodes.back() + "/nic" + std::to_string(nic);
+      added.node = static_cast<std::size_t>(node);
+      added.place = nic;
+      plan.nics.push_back(added);
     }
   }
   return plan;
@@ -58,7 +58,7 @@ NetworkStep after(NetworkStep step, std::vector<std::size_t> before) {
   return step;
 }
 
-// Memory of a GPU that no NIC reaches, copied with a delay: the second time one asks, it is done.
+// Stands for memory of a GPU that no NIC reaches, with slow copies: copied() is true at the second call.
 class SlowMemory : public NodeMemory {
  public:
   using NodeMemory::NodeMemory;
@@ -76,7 +76,7 @@ class SlowMemory : public NodeMemory {
   mutable int asked_ = 0;
 };
 
-// All processes of a plan in one: each runs in a thread.
+// All processes of a plan, each in a thread of this process.
 class Rig {
  public:
   Rig(NetworkPlan plan, std::vector<std::vector<int>> const& ranks)
@@ -97,7 +97,7 @@ class Rig {
   [[nodiscard]] Layout const& layout() const { return layout_; }
   void set_depth(QueueDepth depth) { depth_ = depth; }
 
-  // Runs so often; what each process threw is kept.
+  // Runs `times` times and keeps what each process threw.
   void run(int times = 1) {
     errors_.assign(static_cast<std::size_t>(processes_), "");
     faults_.clear();
@@ -109,7 +109,7 @@ class Rig {
       groups.push_back(std::make_unique<test::FakeGroup>(rank, processes_, failed_));
       transport.push_back(std::make_unique<test::FakeTransport>(network_, rank, depth_));
       runs.push_back(
-          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *transport.back(), *groups.back(), kSilence));
+          std::make_unique<NetworkRun>(plan_, layout_, parts(rank), *transport.back(), *groups.back(), kStall));
     }
     for (int i = 0; i < times; ++i) {
       for (auto const& target : targets_) target->clear();
@@ -147,20 +147,20 @@ class Rig {
     std::vector<StepPart> parts(plan_.steps.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
       auto const& step = plan_.steps[i];
-      auto const& laid = layout_.steps[i];
+      auto const& layout_of_step = layout_.steps[i];
       auto* const ring = rings_[i]->data();
       auto* const other_ring = ring + step.slots * step.chunk;
       auto* from = sources_[i]->data();
       auto* to = targets_[i]->data();
-      if (laid.source == rank) parts[i].source = sources_[i].get();
-      if (laid.target == rank) parts[i].target = targets_[i].get();
+      if (layout_of_step.source == rank) parts[i].source = sources_[i].get();
+      if (layout_of_step.target == rank) parts[i].target = targets_[i].get();
       if (!step.ring_from.empty()) from = ring;
       if (!step.ring_to.empty()) to = other_ring;
-      if (laid.source == rank && !step.ring_from.empty()) parts[i].ring = ring;
-      if (laid.target == rank && !step.ring_to.empty()) parts[i].ring = other_ring;
-      auto* const local = laid.source == rank ? from : to;
-      auto* const remote = laid.source == rank ? to : from;
-      for (std::size_t k = 0; k < laid.links.size(); ++k)
+      if (layout_of_step.source == rank && !step.ring_from.empty()) parts[i].ring = ring;
+      if (layout_of_step.target == rank && !step.ring_to.empty()) parts[i].ring = other_ring;
+      auto* const local = layout_of_step.source == rank ? from : to;
+      auto* const remote = layout_of_step.source == rank ? to : from;
+      for (std::size_t k = 0; k < layout_of_step.links.size(); ++k)
         parts[i].endpoints.push_back({local, 1, reinterpret_cast<std::uint64_t>(remote), 1});
     }
     return parts;
@@ -213,7 +213,7 @@ TEST(NetworkRun, StepsWaitForOthersWhereverThoseEnd) {
   Rig rig(std::move(plan), {{0}, {1}, {2}});
   rig.run(2);
   rig.expect_all_arrived();
-  // 0 begins each chain; 2 is read by node 0 once it has heard from node 2 or 1.
+  // 0 begins each chain; 2 is read by node 0 once node 2 or 1 has notified it.
   EXPECT_GE(rig.span(1).start.value(), rig.span(0).start.value());
   EXPECT_GE(rig.span(3).start.value(), rig.span(2).end.value()) << "both are of process 0";
   EXPECT_GE(rig.span(5).start.value(), rig.span(4).end.value()) << "both are of process 2";
@@ -264,7 +264,7 @@ TEST(NetworkRun, AStepGoesOnOverItsOtherLink) {
 }
 
 TEST(NetworkRun, WhatWasToldGoesOnToo) {
-  // Step 0 is read by node 1; node 0 waits for it, and is told over the link that breaks with the news itself.
+  // Step 0 is read by node 1; node 0 waits for it, and is notified over the link that breaks with that very request.
   auto plan = nodes(2);
   plan.steps = {with_spare(step(0, 1, 100, Verb::Read)), after(step(0, 1, 100), {0})};
   plan.steps[1].nic_from = {1};

@@ -53,7 +53,7 @@ class HostKernel {
     numbers_ = reinterpret_cast<std::uint32_t const*>(addresses_ + header_->addresses);
   }
 
-  // Does the next thing if that may be done now.
+  // Takes the next step of the kernel if it need not wait.
   bool step(std::uint32_t epoch) {
     if (done_) return false;
     if (!arrived_) {
@@ -147,7 +147,7 @@ class HostRun {
       kernels_.emplace_back(image_of(programs_, plan.buffers, gpu, where), flags_[gpu]);
   }
 
-  // What is wrong after a run in which a random GPU goes on each time; empty: nothing.
+  // Runs with a random GPU at each step. Returns what is wrong afterwards; empty: nothing.
   std::string fault(std::uint32_t epoch, std::mt19937& random) {
     memory_.fill();
     for (auto& kernel : kernels_) kernel.begin_again();
@@ -184,7 +184,7 @@ class HostLLRun {
     for (std::size_t gpu = 0; gpu < programs.gpus.size(); ++gpu) programs_.push_back(pack(programs, plan, gpu, where));
   }
 
-  // What is wrong after a run; empty: nothing.
+  // Runs, and returns what is wrong afterwards; empty: nothing.
   std::string fault(std::uint32_t epoch, std::mt19937& random) {
     memory_.fill();
     std::vector<Thread> threads;
@@ -210,7 +210,7 @@ class HostLLRun {
     LLProgram const* program;
     std::uint32_t block, index, task = 0, done = 0;
   };
-  // Its next element, or on to its next task; false: nothing can be done now.
+  // Does the thread's next element or goes on to its next task. False when it must wait.
   static bool step(Thread& thread, std::uint32_t epoch) {
     if (thread.task == thread.program->tasks) return false;
     auto const& task = thread.program->task[thread.task];
@@ -264,7 +264,7 @@ TEST_P(Programs, GiveEveryoneWhatTheCollectiveSays) {
   EXPECT_GE(found, 14);
 }
 
-// Those of which line programs exist: whether data get there ahead of those who still need what was there.
+// All collectives with LL programs: no data may overwrite what another thread still has to read.
 TEST_P(Programs, OfLinesGiveItToo) {
   Model const model(bundled("hgx-h200"));
   std::mt19937 random(1);  // NOLINT: the same every time

@@ -1,4 +1,4 @@
-// Queue pairs on a real RDMA device, Soft-RoCE included, and what is said when they fail. Skips where there is none.
+// Queue pairs on a real RDMA device (Soft-RoCE, too) and their error messages. Skipped where there is no device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::int64_t kBytes = 100'000;
-// Two attempts more, 0.27 s each at least; a receiver that is not ready is asked once more.
+// Two retries of at least 0.27 s each; one retry for a receiver that is not ready.
 constexpr RetryPolicy kShort{16, 2, 1, 12};
 
 NetworkNic any_nic() {
