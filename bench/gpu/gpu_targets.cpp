@@ -145,8 +145,8 @@ class Targets {
     return chain;
   }
 
-  // Small copies one after the other. The executor knows when each of its copies ended, so CUDA's copies have an event each,
-  // too. The cost of the events is part of the figure.
+  // Small copies one after the other. The executor knows when each of its copies ended, so CUDA's copies have an event
+  // each, too. The cost of the events is part of the figure.
   void overhead() {
     auto const ours = executed(chain_of(4_B, kChain)) / kChain;
     std::vector<Event> events;

@@ -1,6 +1,6 @@
 #pragma once
-// NCCL's collectives on the GPUs of a machine, timed as the executor's: behind a gate that opens on all GPUs at once, to the
-// end of the last GPU, with links awake.
+// NCCL's collectives on the GPUs of a machine, timed as the executor's: behind a gate that opens on all GPUs at once,
+// to the end of the last GPU, with links awake.
 #include <nccl.h>
 
 #include <map>

@@ -1,6 +1,5 @@
-// Compares the executor's collectives with NCCL's in one process, timed in the same way; and one large transfer over one way
-// with the same over two.
-// usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
+// Compares the executor's collectives with NCCL's in one process, timed in the same way; and one large transfer over
+// one way with the same over two. usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/io/error.hpp"
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace {

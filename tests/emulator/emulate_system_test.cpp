@@ -1,5 +1,5 @@
-// Boots machines in QEMU and compares what Linux finds there with the machine file. Skipped, with the reason, where QEMU or a
-// kernel is missing.
+// Boots machines in QEMU and compares what Linux finds there with the machine file. Skipped, with the reason, where
+// QEMU or a kernel is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
-// Runs collectives and sets of many GPUs with all participants on one GPU: the same plans, kernels, flags and checks as on
-// many. One GPU cannot show the speed of links, nor that another GPU's memory is visible as soon as its flag is.
+// Runs collectives and sets of many GPUs with all participants on one GPU: the same plans, kernels, flags and checks as
+// on many. One GPU cannot show the speed of links, nor that another GPU's memory is visible as soon as its flag is.
 // usage: lanewise_programs_on_one_gpu TOPOLOGIES_FOLDER
 #include <fmt/format.h>
 
@@ -109,8 +109,8 @@ class OneGpu {
     }
   }
 
-  // Hierarchical collectives of pairs in all forms: in one piece, in slices and, with three pairs, in blocks. Returns how many
-  // plans failed.
+  // Hierarchical collectives of pairs in all forms: in one piece, in slices and, with three pairs, in blocks. Returns
+  // how many plans failed.
   int in_groups(std::size_t count) {
     for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::Scatter, CollectiveOp::Gather, CollectiveOp::AllGather,
                           CollectiveOp::ReduceScatter, CollectiveOp::AllReduce}) {

@@ -1,4 +1,4 @@
-#include "hw/discover/pci_config.hpp"
+#include "hw/discover/sources/pci_config.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;

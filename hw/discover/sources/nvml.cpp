@@ -5,8 +5,8 @@
 #include <array>
 #include <cctype>
 
-#include "hw/discover/library.hpp"
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/library.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace {

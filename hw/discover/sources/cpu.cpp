@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/machine/machine.hpp"
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;
@@ -46,8 +46,8 @@ void read_cpuinfo(Sysfs const& sysfs, Facts& facts) {
 
 int package_of(Sysfs const& sysfs, int core) {
   auto const said = sysfs.number(fmt::format("devices/system/cpu/cpu{}/topology/physical_package_id", core));
-  constexpr long long kMost = 4096;
-  return said && *said >= 0 && *said < kMost ? static_cast<int>(*said) : 0;
+  constexpr long long kMaxPackages = 4096;
+  return said && *said >= 0 && *said < kMaxPackages ? static_cast<int>(*said) : 0;
 }
 
 std::vector<int> packages_of(Sysfs const& sysfs, std::string const& cores) {

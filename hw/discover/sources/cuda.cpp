@@ -7,8 +7,8 @@
 #include <cctype>
 #include <cstring>
 
-#include "hw/discover/library.hpp"
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/library.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -1,7 +1,7 @@
 // The RDMA devices that user programs can open. A device that the kernel has and libibverbs lacks has no provider
 // installed.
-#include "hw/discover/library.hpp"
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/library.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 

@@ -1,4 +1,4 @@
-#include "hw/discover/sysfs.hpp"
+#include "hw/discover/sources/sysfs.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "core/interop/machines/roles.hpp"
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;
@@ -40,10 +40,10 @@ std::vector<Bytes> bars_of(std::string const& resource) {
 }
 
 std::string id_of(Sysfs const& sysfs, fs::path const& folder, std::string_view vendor, std::string_view device) {
-  constexpr long long kMost = 0xffff;
+  constexpr long long kMaxId = 0xffff;
   auto const first = sysfs.number(folder / vendor);
   auto const second = sysfs.number(folder / device);
-  if (!first || !second || *first < 0 || *second < 0 || *first > kMost || *second > kMost) return {};
+  if (!first || !second || *first < 0 || *second < 0 || *first > kMaxId || *second > kMaxId) return {};
   return fmt::format("{:04x}:{:04x}", *first, *second);
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "hw/discover/facts.hpp"
-#include "hw/discover/sysfs.hpp"
+#include "hw/discover/sources/sysfs.hpp"
 
 namespace lanewise::hw {
 

@@ -6,7 +6,7 @@
 #endif
 #include <cstring>
 
-#include "hw/discover/sources.hpp"
+#include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
 namespace {
