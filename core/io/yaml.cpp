@@ -129,7 +129,8 @@ class TreeBuilder : public YAML::EventHandler {
     if (key.text == "<<")
       diagnostics_.add(pos, "merge keys ('<<') are not accepted; write the values out", source_.line(key.line));
     if (!parent.keys.insert(key.text).second)
-      diagnostics_.add(pos, fmt::format("the key '{}' is given twice in this mapping", key.text), source_.line(key.line));
+      diagnostics_.add(pos, fmt::format("the key '{}' is given twice in this mapping", key.text),
+                       source_.line(key.line));
     parent.node.entries.push_back({key.text, key.line, key.column, {}});
     parent.at_key = false;
   }
