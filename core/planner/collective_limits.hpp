@@ -41,7 +41,7 @@ struct CollectiveLimits {
   std::size_t packing_max_participants = 16;
   std::size_t packing_max_arborescences = 1024;  // in one pricing round
   Bytes packing_min_bytes{std::int64_t{4} << 20};
-  double packing_min_gap = 1.03;  // of the best other plan, over its cut bounds
+  double packing_min_ratio = 1.03;  // of the best other plan, over its cut bounds
   int packing_max_pricing_rounds = 200;
   int packing_max_congestion_rounds = 10;
   double packing_tolerance = 1e-3;                                      // between trees and bound, relative

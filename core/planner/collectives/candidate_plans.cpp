@@ -127,7 +127,7 @@ bool CandidatePlans::is_worth_packing() const {
     return false;
   Seconds bound{0};
   for (auto const& cut : cut_bounds(collective_, model_)) bound = std::max(bound, cut.time);
-  return best_time() > kCollectiveLimits.packing_min_gap * bound;
+  return best_time() > kCollectiveLimits.packing_min_ratio * bound;
 }
 
 // Trees through host memory must be clearly faster if NVLink joins all participants.
