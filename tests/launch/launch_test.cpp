@@ -66,7 +66,7 @@ TEST(Mpirun, ItsPackageIsNamedWhereItIsMissing) {
 TEST(HostNodes, SayWhereTheyRanAndWhatTheyPrinted) {
   OnlyPath const path;
   path.allow_system_programs();
-  path.add("mpirun", "echo \"$@\"");
+  path.add("mpirun", "printf '%s\\n' \"$*\"");
   auto const run = run_on_host(2, {"rxe0", "rxe1"}, {"a program", "word"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.nodes, StartsWith("2 processes on this host (rxe0, rxe1; ran "));
