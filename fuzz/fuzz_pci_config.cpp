@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "hw/discover/sources/pci_config.hpp"
+#include "hw/discover/facts/pci_config.hpp"
 
 namespace {
 

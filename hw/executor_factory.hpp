@@ -7,7 +7,7 @@
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "hw/memory/memory.hpp"
-#include "hw/repetition.hpp"
+#include "hw/options/repetition.hpp"
 
 namespace lanewise::hw {
 

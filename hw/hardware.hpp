@@ -11,9 +11,9 @@
 #include "core/model/model.hpp"
 #include "core/plan/executor.hpp"
 #include "hw/discover/discovery.hpp"
-#include "hw/network_options.hpp"
 #include "hw/nodes/nodes.hpp"
-#include "hw/repetition.hpp"
+#include "hw/options/network_options.hpp"
+#include "hw/options/repetition.hpp"
 
 namespace lanewise::hw {
 

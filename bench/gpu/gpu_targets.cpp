@@ -13,10 +13,10 @@
 #include "core/planner/planner.hpp"
 #include "core/text/table.hpp"
 #include "core/units/statistics.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/cuda_executor.hpp"
 #include "hw/cuda/cuda_meter.hpp"
-#include "hw/cuda/handles.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "core/io/error.hpp"
 #include "core/units/statistics.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/runs/watchdog.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 
 namespace lanewise::hw {

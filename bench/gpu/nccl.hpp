@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/plan/collective.hpp"
-#include "hw/cuda/devices.hpp"
+#include "hw/cuda/devices/devices.hpp"
 #include "hw/cuda/moves/links.hpp"
 #include "hw/cuda/timing/release_gate.hpp"
-#include "hw/repetition.hpp"
+#include "hw/options/repetition.hpp"
 
 namespace lanewise::hw {
 

@@ -21,7 +21,7 @@
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/cuda_executor.hpp"
-#include "hw/cuda/open_devices.hpp"
+#include "hw/cuda/devices/open_devices.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "core/io/json.hpp"
 #include "core/machine/fingerprint.hpp"
 #include "core/plan/step_samples.hpp"
-#include "hw/cuda/open_devices.hpp"
+#include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"

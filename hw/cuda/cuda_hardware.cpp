@@ -3,7 +3,7 @@
 
 #include "hw/cuda/cuda_executor.hpp"
 #include "hw/cuda/cuda_meter.hpp"
-#include "hw/cuda/devices.hpp"
+#include "hw/cuda/devices/devices.hpp"
 #include "hw/executor_factory.hpp"
 
 namespace lanewise::hw {

@@ -9,7 +9,7 @@
 #include "core/machine/fingerprint.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
-#include "hw/cuda/open_devices.hpp"
+#include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 
 namespace lanewise::hw {

@@ -3,7 +3,7 @@
 
 #include "core/measurement/meter.hpp"
 #include "core/model/model.hpp"
-#include "hw/repetition.hpp"
+#include "hw/options/repetition.hpp"
 
 namespace lanewise::hw {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/interop/machines/machine_builder.hpp"
-#include "hw/discover/facts.hpp"
+#include "hw/discover/facts/facts.hpp"
 
 namespace lanewise::hw {
 

@@ -12,7 +12,7 @@
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/machine/machine.hpp"
-#include "hw/discover/facts.hpp"
+#include "hw/discover/facts/facts.hpp"
 
 namespace lanewise::hw {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What the operating system adds to the hardware: the mode of the IOMMU, and installed software.
 #include "core/interop/machines/machine_builder.hpp"
-#include "hw/discover/facts.hpp"
+#include "hw/discover/facts/facts.hpp"
 #include "hw/discover/pci_tree.hpp"
 
 namespace lanewise::hw {

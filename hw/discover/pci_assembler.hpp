@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/interop/machines/machine_builder.hpp"
-#include "hw/discover/facts.hpp"
+#include "hw/discover/facts/facts.hpp"
 #include "hw/discover/gpu_links.hpp"
 #include "hw/discover/pci_tree.hpp"
 

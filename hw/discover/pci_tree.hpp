@@ -6,7 +6,7 @@
 
 #include "core/interop/machines/roles.hpp"
 #include "core/machine/catalogue.hpp"
-#include "hw/discover/facts.hpp"
+#include "hw/discover/facts/facts.hpp"
 
 namespace lanewise::hw {
 

@@ -8,8 +8,8 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
-#include "hw/network_options.hpp"
-#include "hw/repetition.hpp"
+#include "hw/options/network_options.hpp"
+#include "hw/options/repetition.hpp"
 
 namespace lanewise::hw {
 

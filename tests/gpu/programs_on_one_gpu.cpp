@@ -15,7 +15,7 @@
 #include "core/planner/search/set_planner.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"
-#include "hw/cuda/open_devices.hpp"
+#include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
 

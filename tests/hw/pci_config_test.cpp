@@ -1,4 +1,4 @@
-#include "hw/discover/sources/pci_config.hpp"
+#include "hw/discover/facts/pci_config.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "hw/cuda/kernels/kernels.hpp"
-#include "hw/cuda/timing/task_times.hpp"
+#include "hw/cuda/kernels/task_times.hpp"
 #include "hw/program/program_layout.hpp"
 
 namespace lanewise::hw {

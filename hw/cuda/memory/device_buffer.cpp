@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/memory/pattern.hpp"
 
 namespace lanewise::hw {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "core/machine/machine.hpp"
-#include "hw/cuda/devices.hpp"
+#include "hw/cuda/devices/devices.hpp"
 #include "hw/cuda/memory/host_memory.hpp"
 #include "hw/memory/mismatch.hpp"
 

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
-#include "hw/cuda/devices.hpp"
-#include "hw/cuda/driver_entry.hpp"
-#include "hw/cuda/handles.hpp"
+#include "hw/cuda/devices/devices.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
+#include "hw/cuda/runtime/driver_entry.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 #include "hw/executor_factory.hpp"
 #include "hw/memory/bound_pages.hpp"
 #include "hw/memory/pattern.hpp"

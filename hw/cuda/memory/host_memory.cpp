@@ -1,6 +1,6 @@
 #include "hw/cuda/memory/host_memory.hpp"
 
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 

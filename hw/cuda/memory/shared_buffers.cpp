@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 namespace {

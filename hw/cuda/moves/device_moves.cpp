@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 void enqueue_copy(BufferCopy const& copy, cudaStream_t stream) {

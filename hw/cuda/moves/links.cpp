@@ -6,7 +6,7 @@
 
 #include "core/io/error.hpp"
 #include "core/rules/conditions.hpp"
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
-#include "hw/cuda/devices.hpp"
+#include "hw/cuda/devices/devices.hpp"
 
 namespace lanewise::hw {
 

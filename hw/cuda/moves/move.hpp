@@ -1,6 +1,6 @@
 #pragma once
 // How one step's bytes get from its source to its target on real devices. Each family of mechanisms has its class.
-#include "hw/cuda/handles.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 
 namespace lanewise::hw {
 

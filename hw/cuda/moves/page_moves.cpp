@@ -1,7 +1,7 @@
 #include "hw/cuda/moves/page_moves.hpp"
 
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/moves/host_move.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/moves/device_moves.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 namespace {

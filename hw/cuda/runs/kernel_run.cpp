@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels/limits.hpp"
 #include "hw/cuda/runs/watchdog.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 
 namespace lanewise::hw {

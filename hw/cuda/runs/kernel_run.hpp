@@ -3,12 +3,12 @@
 #include <memory>
 #include <vector>
 
+#include "hw/cuda/kernels/task_times.hpp"
 #include "hw/cuda/memory/host_flag.hpp"
 #include "hw/cuda/memory/shared_buffers.hpp"
 #include "hw/cuda/moves/links.hpp"
 #include "hw/cuda/runs/run.hpp"
 #include "hw/cuda/timing/release_gate.hpp"
-#include "hw/cuda/timing/task_times.hpp"
 
 namespace lanewise::hw {
 

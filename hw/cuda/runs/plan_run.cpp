@@ -11,9 +11,9 @@
 #include "core/io/error.hpp"
 #include "core/plan/dag.hpp"
 #include "core/rules/conditions.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels/limits.hpp"
 #include "hw/cuda/runs/watchdog.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 #include "hw/memory/pattern.hpp"
 

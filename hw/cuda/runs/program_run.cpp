@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/program/assign_blocks.hpp"
 
 namespace lanewise::hw {

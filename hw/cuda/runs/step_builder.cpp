@@ -8,12 +8,12 @@
 
 #include "core/io/error.hpp"
 #include "core/rules/conditions.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/moves/bar_copy.hpp"
 #include "hw/cuda/moves/device_moves.hpp"
 #include "hw/cuda/moves/host_move.hpp"
 #include "hw/cuda/moves/page_moves.hpp"
 #include "hw/cuda/moves/ring_move.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/memory/copying_cores.hpp"
 
 namespace lanewise::hw {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/units/statistics.hpp"
-#include "hw/cuda/cuda_error.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 

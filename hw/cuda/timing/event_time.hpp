@@ -1,7 +1,7 @@
 #pragma once
 // Times between events on one device.
 #include "core/units/quantity.hpp"
-#include "hw/cuda/handles.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 
 namespace lanewise::hw {
 

@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
-#include "hw/cuda/driver_entry.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/kernels/limits.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
+#include "hw/cuda/runtime/driver_entry.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 
 namespace lanewise::hw {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/units/quantity.hpp"
-#include "hw/cuda/handles.hpp"
 #include "hw/cuda/memory/host_flag.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 
 namespace lanewise::hw {
 

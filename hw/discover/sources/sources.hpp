@@ -3,7 +3,7 @@
 // reason in its probe, or a note.
 #include <memory>
 
-#include "hw/discover/facts.hpp"
+#include "hw/discover/facts/facts.hpp"
 #include "hw/discover/sources/sysfs.hpp"
 
 namespace lanewise::hw {

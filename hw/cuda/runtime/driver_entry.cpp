@@ -1,4 +1,4 @@
-#include "hw/cuda/driver_entry.hpp"
+#include "hw/cuda/runtime/driver_entry.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 #include "core/io/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "hw/cuda/open_devices.hpp"
+#include "hw/cuda/devices/open_devices.hpp"
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "hw/cuda/devices.hpp"
+#include "hw/cuda/devices/devices.hpp"
 
 namespace lanewise::hw {
 

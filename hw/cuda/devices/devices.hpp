@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
-#include "hw/cuda/handles.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 
 namespace lanewise::hw {
 

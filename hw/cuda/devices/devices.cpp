@@ -1,4 +1,4 @@
-#include "hw/cuda/devices.hpp"
+#include "hw/cuda/devices/devices.hpp"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/io/error.hpp"
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -1,10 +1,10 @@
-#include "hw/cuda/handles.hpp"
+#include "hw/cuda/runtime/handles.hpp"
 
 #include <fmt/format.h>
 
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
-#include "hw/cuda/cuda_error.hpp"
+#include "hw/cuda/runtime/cuda_error.hpp"
 
 namespace lanewise::hw {
 

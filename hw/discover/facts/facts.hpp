@@ -9,7 +9,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/machine/path_class.hpp"
-#include "hw/discover/sources/pci_config.hpp"
+#include "hw/discover/facts/pci_config.hpp"
 
 namespace lanewise::hw {
 
