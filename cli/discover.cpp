@@ -7,7 +7,7 @@
 #include "cli/session.hpp"
 #include "core/interop/machines/machine_output.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
-#include "core/view/summary.hpp"
+#include "core/view/machine/summary.hpp"
 #include "hw/hw_library.hpp"
 
 namespace lanewise::cli {

@@ -6,10 +6,10 @@
 #include "cli/session.hpp"
 #include "core/io/file.hpp"
 #include "core/machine/machine_file.hpp"
-#include "core/view/dot.hpp"
-#include "core/view/machine_json.hpp"
-#include "core/view/topo.hpp"
-#include "core/view/tree.hpp"
+#include "core/view/machine/dot.hpp"
+#include "core/view/machine/machine_json.hpp"
+#include "core/view/machine/topo.hpp"
+#include "core/view/machine/tree.hpp"
 #include "process/graphviz.hpp"
 
 namespace lanewise::cli {

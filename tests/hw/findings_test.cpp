@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/view/topo.hpp"
+#include "core/view/machine/topo.hpp"
 #include "hw/discover/discovery.hpp"
 #include "tests/interop/import_test_support.hpp"
 

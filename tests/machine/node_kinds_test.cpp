@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/view/words.hpp"
+#include "core/view/machine/words.hpp"
 #include "tests/view/samples.hpp"
 
 namespace lanewise {

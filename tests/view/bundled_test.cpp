@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/machine/catalogue.hpp"
-#include "core/view/dot.hpp"
-#include "core/view/machine_json.hpp"
-#include "core/view/topo.hpp"
-#include "core/view/tree.hpp"
+#include "core/view/machine/dot.hpp"
+#include "core/view/machine/machine_json.hpp"
+#include "core/view/machine/topo.hpp"
+#include "core/view/machine/tree.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/view/dot.hpp"
+#include "core/view/machine/dot.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/view/topo.hpp"
+#include "core/view/machine/topo.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

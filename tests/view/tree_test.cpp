@@ -1,4 +1,4 @@
-#include "core/view/tree.hpp"
+#include "core/view/machine/tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/view/tree.hpp"
+#include "core/view/machine/tree.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/machine/node_kinds.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
-#include "core/view/words.hpp"
+#include "core/view/machine/words.hpp"
 
 namespace lanewise {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/machine/machine.hpp"
-#include "core/view/dot_lines.hpp"
+#include "core/view/machine/dot_lines.hpp"
 
 namespace lanewise::dot {
 

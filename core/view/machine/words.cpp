@@ -1,4 +1,4 @@
-#include "core/view/words.hpp"
+#include "core/view/machine/words.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/view/summary.hpp"
+#include "core/view/machine/summary.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/view/dot_lines.hpp"
+#include "core/view/machine/dot_lines.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/view/topo.hpp"
+#include "core/view/machine/topo.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/view/words.hpp"
+#include "core/view/machine/words.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/view/dot.hpp"
+#include "core/view/machine/dot.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
 #include "core/units/text.hpp"
-#include "core/view/dot_lines.hpp"
-#include "core/view/dot_style.hpp"
-#include "core/view/words.hpp"
+#include "core/view/machine/dot_lines.hpp"
+#include "core/view/machine/dot_style.hpp"
+#include "core/view/machine/words.hpp"
 
 namespace lanewise {
 namespace {

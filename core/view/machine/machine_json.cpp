@@ -1,4 +1,4 @@
-#include "core/view/machine_json.hpp"
+#include "core/view/machine/machine_json.hpp"
 
 #include <nlohmann/json.hpp>
 
