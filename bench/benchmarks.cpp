@@ -191,11 +191,9 @@ void add_all() {
   add("plan_set_pcie", plan_set, PlannedSet{kEightGpusPcie, Effort::Full}, kMillisecond);
   add("plan_set_mesh", plan_set, PlannedSet{kMesh, Effort::Full}, kMillisecond);
 #ifdef LANEWISE_BENCH_SIM
-  // Every SimGrid engine leaves callbacks behind that slow the next ones, so these are measured in a fresh process
-  // each.
-  add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond)->Iterations(1);
-  add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond)->Iterations(1);
-  add("check_scenario", check, "acs-halves-bidirectional-p2p.yaml", kMillisecond)->Iterations(1);
+  add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond);
+  add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond);
+  add("check_scenario", check, "acs-halves-bidirectional-p2p.yaml", kMillisecond);
 #endif
 }
 

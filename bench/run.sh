@@ -35,11 +35,8 @@ bench() {
 }
 
 echo "benchmarks inside one process ..." >&2
-bench '^(load|model|choose|plan)' --benchmark_repetitions=11 --benchmark_report_aggregates_only=true \
+bench '^(load|model|choose|plan|simulate|check_scenario)' --benchmark_repetitions=11 --benchmark_report_aggregates_only=true \
   --benchmark_min_time=0.05 >"$work/inside.txt"
-for name in simulate_8x8_nvlink simulate_8x8_pcie check_scenario; do
-  for ((i = 0; i < 11; ++i)); do bench "^$name"; done | sort -k2 -n | sed -n 6p >>"$work/inside.txt"
-done
 
 # row WHAT TARGET_US NAME: one line of the table; TARGET_US is - where there is none
 row() {
@@ -77,8 +74,7 @@ Written by \`bench/run.sh\` (also \`cmake --build build/release --target bench-r
 
 Commit $commit, $(date -u +%Y-%m-%d), ${cpu:-unknown processor}, $(nproc) processors, load $load when it began.
 Time is the median on the wall clock; beside it the median of processor time, which other programs on the machine
-disturb less. Inside a process: 11 repetitions (simulations: 11 processes, because every SimGrid engine leaves callbacks
-behind that slow the next ones), memory is what one piece of work takes from the heap. Whole processes:
+disturb less. Inside a process: 11 repetitions; memory is what one piece of work takes from the heap. Whole processes:
 $runs runs, from before the program is started until it has ended, output thrown away; memory is its largest resident
 set. The machines: \`hgx-h100\` (8 GPUs on NVSwitch), \`a100x8-pcie-4sw\` (8 GPUs below 4 PCIe switches), \`gn5-8xp100\`
 (peer access between sockets refused), \`dgx-1-v100\` (NVLink mesh), \`hgx-h100-32\` (32 nodes, 256 GPUs).
@@ -147,9 +143,8 @@ END
 
 - Loading: yaml-cpp's scanner, which matches characters with small regular expressions, is two thirds of the work of
   \`show\`; a machine reads its own file and one file for each part that it names.
-- Choosing: laying each legal way over the machine, about a quarter of a microsecond a way; two allocations a choice.
-- Simulating: loading libsimgrid (\`--version\` does nothing else), then building one SimGrid engine for each simulation;
-  each leaves callbacks behind, so that the thousandth simulation of a process takes about three times the first.
+- Choosing: lowering each legal way to its demand, about a quarter of a microsecond a way; two allocations a choice.
+- Simulating: loading libsimgrid (\`--version\` does nothing else), then building one SimGrid engine for each simulation.
 - \`show\` and \`why\` load neither libsimgrid nor what it needs; what is left beside reading files is the dynamic linker.
 END
 } >"$work/report.md"

@@ -89,11 +89,32 @@ inline double load(s4u::Link const* link) {
 #endif
 }
 
+#if SIMGRID_VERSION < 33400
+// Names the private member s4u::Activity::on_completion: access is not checked in an explicit instantiation
+// ([temp.spec.general] of the C++ standard), and SimGrid offers no way to disconnect from this signal.
+using CompletionSignal = simgrid::xbt::signal<void(s4u::Activity const&)>;
+CompletionSignal& completion_signal();
+template <CompletionSignal* Signal>
+struct CompletionSignalOf {
+  friend CompletionSignal& completion_signal() { return *Signal; }
+};
+template struct CompletionSignalOf<&s4u::Activity::on_completion>;
+#endif
+
+// Calls done(s4u::Comm const&) whenever a comm completes. Call it before each engine is made. SimGrid 3.32 connects
+// callbacks of its own for every engine and never removes them, so each simulation would take longer than the one
+// before. Here all callbacks are removed first, whoever connected them: the signal does not tell them apart. Later
+// releases need one connection a process.
 template <class Done>
-void on_comm_completion(Done done) {  // done(s4u::Comm const&)
+void reconnect_comm_completion(Done done) {
 #if SIMGRID_VERSION >= 33400
-  s4u::Comm::on_completion_cb(done);
+  static bool const connected = [&] {
+    s4u::Comm::on_completion_cb(done);
+    return true;
+  }();
+  static_cast<void>(connected);
 #else
+  completion_signal().disconnect_slots();
   s4u::Activity::on_completion_cb([done](s4u::Activity const& activity) {
     if (auto const* comm = dynamic_cast<s4u::Comm const*>(&activity)) done(*comm);
   });
