@@ -25,6 +25,7 @@ class Simulation {
  public:
   Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& scheduler)
       : flows_(flows), scheduler_(scheduler) {
+    connect();
     zone_ = compat::star_zone(engine_, "fabric");
     sink_ = compat::add_host(zone_, "sink");
     compat::add_route_to(zone_, sink_);
@@ -40,21 +41,6 @@ class Simulation {
     live_.resize(flows.size());
     result_.flows.resize(flows.size());
     result_.link_bytes.resize(links.size());
-  }
-
-  // Connects SimGrid's process-wide signals to the simulation that runs. Call it before an engine is made.
-  static void connect() {
-    static bool const configured = [] {
-      compat::configure();
-      s4u::Engine::on_time_advance_cb([](double elapsed) {
-        if (current_ != nullptr) current_->advanced(elapsed);
-      });
-      return true;
-    }();
-    static_cast<void>(configured);
-    compat::reconnect_comm_completion([](s4u::Comm const& comm) {
-      if (current_ != nullptr) current_->completed(comm);
-    });
   }
 
   SimulationResult run() {
@@ -74,6 +60,22 @@ class Simulation {
     Current& operator=(Current const&) = delete;
     ~Current() { current_ = nullptr; }
   };
+
+  // Connects SimGrid's process-wide signals to the simulation that runs. Its configuration keys
+  // exist once there is an engine, and the engine's own callbacks come with the first zone.
+  static void connect() {
+    static bool const configured = [] {
+      compat::configure();
+      s4u::Engine::on_time_advance_cb([](double elapsed) {
+        if (current_ != nullptr) current_->advanced(elapsed);
+      });
+      return true;
+    }();
+    static_cast<void>(configured);
+    compat::reconnect_comm_completion([](s4u::Comm const& comm) {
+      if (current_ != nullptr) current_->completed(comm);
+    });
+  }
 
   s4u::Link* add_link(std::string const& name, double rate, double latency, bool per_flow) {
     auto* link = compat::add_link(zone_, name, rate);
@@ -150,7 +152,6 @@ SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow
   static std::mutex one_at_a_time;
   std::scoped_lock const lock(one_at_a_time);
   if (flows.empty()) return {};
-  Simulation::connect();
   return Simulation(links, flows, scheduler).run();
 }
 
