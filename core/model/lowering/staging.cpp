@@ -36,17 +36,18 @@ void Lowering::start_two_legs() {
   hold_engine(gpu_to());
 }
 
-// Of the driver's staged copies: what the source's part says, or the sum of what the host and the engines do.
+// Of the driver's staged copies: what the source's part says, or what the host and the engines take. Each follows its
+// own assumption.
 Seconds Lowering::driver_staged_start() const {
   auto const* part = machine_.part_of(gpu_from());
   if (part != nullptr && part->gpu.staged_start) return host_time(*part->gpu.staged_start);
-  return host_time((overheads::kHostSubmit + overheads::kHostSync) * 2.0) + event_start() * 2.0;
+  return host_time(overheads::kDriverStagedStartOfHost) + event_start() * 2.0;
 }
 
 Seconds Lowering::driver_staged_gap() const {
   auto const* part = machine_.part_of(gpu_from());
   if (part != nullptr && part->gpu.staged_gap) return host_time(*part->gpu.staged_gap);
-  return host_time(overheads::kHostSync + overheads::kHostSubmit) + event_start();
+  return host_time(overheads::kDriverChunkGapOfHost) + event_start();
 }
 
 bool Lowering::legs_are_sequential(PciId gpu) const {

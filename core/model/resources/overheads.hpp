@@ -85,9 +85,11 @@ inline constexpr Seconds kConcurrentEngine = 5.3_us;
 // host waits, submits the next one, and an engine starts. Source: 37.84 GB/s of 40 MB, 40.73 GB/s of 512 MiB and 55 us
 // for 1 MiB (both legs one after the other) on 2 x H200 with peer access off, where one leg alone reaches 55.4 GB/s.
 inline constexpr Bytes kDriverChunk = 1_MiB;
-inline constexpr Seconds kDriverChunkGap = kHostSync + kHostSubmit + kCopyEngineStart;
+inline constexpr Seconds kDriverChunkGapOfHost = kHostSync + kHostSubmit;
+inline constexpr Seconds kDriverChunkGap = kDriverChunkGapOfHost + kCopyEngineStart;
 // Its start and end: two submits, two engine starts, and the host waiting for each leg.
-inline constexpr Seconds kDriverStagedStart = (kHostSubmit + kCopyEngineStart + kHostSync) * 2.0;
+inline constexpr Seconds kDriverStagedStartOfHost = (kHostSubmit + kHostSync) * 2.0;
+inline constexpr Seconds kDriverStagedStart = kDriverStagedStartOfHost + kCopyEngineStart * 2.0;
 // Both directions of such copies at once over twice one. Source: p2pBandwidthLatencyTest with peer access off, both
 // ways over one way: 1.35 to 1.48 on 2 x RTX 6000 Ada, 4090, 3090, A100 PCIe and SXM4, V100 PCIe; 1.7 on P100.
 inline constexpr double kDriverDuplex = 0.69;
