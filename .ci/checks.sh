@@ -16,7 +16,7 @@ scripts() { shellcheck setup.sh .ci/run .ci/checks.sh bench/*.sh tests/*/*.sh; }
 # Every header compiles with nothing included before it; those that need CUDA's only where nvcc is.
 headers() {
   local nvcc needs_cuda='^(hw/cuda|bench/gpu)/'
-  local -a options=(-std=c++20 -fsyntax-only -w -I. '-DLANEWISE_SOURCE_DIR=""')
+  local -a options=(-std=c++20 -fsyntax-only -w -I. '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
   nvcc=$(command -v nvcc || true)
   if [[ -n $nvcc ]]; then
     options+=(-isystem "$(dirname -- "$(readlink -f -- "$nvcc")")/../include")
