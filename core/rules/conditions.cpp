@@ -28,11 +28,6 @@ void add_network_end(PeerAccesses& accesses, Machine const& machine, std::option
 
 }  // namespace
 
-std::optional<PciId> gpu_at(Machine const& machine, Place const& place) {
-  auto const* id = std::get_if<PciId>(&place);
-  return id != nullptr && machine.at(*id).kind == PciKind::Gpu ? std::optional(*id) : std::nullopt;
-}
-
 PeerAccesses peer_accesses(Attempt const& attempt) {
   PeerAccesses accesses;
   auto const& machine = attempt.machine;

@@ -25,7 +25,10 @@ struct PeerAccesses {
 PeerAccesses peer_accesses(Attempt const& attempt);
 
 // The GPU at an end of the attempt, or nullopt.
-std::optional<PciId> gpu_at(Machine const& machine, Place const& place);
+inline std::optional<PciId> gpu_at(Machine const& machine, Place const& place) {
+  auto const* id = std::get_if<PciId>(&place);
+  return id != nullptr && machine.at(*id).kind == PciKind::Gpu ? std::optional(*id) : std::nullopt;
+}
 
 // Whether the root complex above the target forwards such an access; an unknown CPU forwards nothing.
 bool root_complex_forwards(Machine const& machine, PeerAccess const& access, PeerRoute const& route);
