@@ -103,7 +103,7 @@ template struct CompletionSignalOf<&s4u::Activity::on_completion>;
 
 // Calls done(s4u::Comm const&) whenever a comm completes. Call it before the first zone of each engine. SimGrid 3.32
 // connects callbacks of its own for every engine and never removes them, so each simulation would take longer than the
-// one before. Here all callbacks are removed first, whoever connected them: the signal does not tell them apart. Later
+// one before. Here all callbacks are removed first, also those of others: the signal does not tell them apart. Later
 // releases need one connection a process.
 template <class Done>
 void reconnect_comm_completion(Done done) {

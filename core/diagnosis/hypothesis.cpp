@@ -76,18 +76,18 @@ class HypothesisFinder {
   // The links of the endpoints and of everything above them, and for network transfers also those of the NICs.
   void links() {
     std::set<std::size_t> functions;
-    auto const climb = [&](std::size_t at) {
+    auto const add_with_ancestors = [&](std::size_t at) {
       for (std::optional<PciId> id = PciId(at); id; id = machine_.at(*id).parent) functions.insert(index(*id));
     };
     std::set<HostId> hosts;
     for (auto const end : ends_) {
-      climb(end);
+      add_with_ancestors(end);
       hosts.insert(machine_.host_of(PciId(end)));
     }
     for (auto const numa : numas_) hosts.insert(machine_.host_of(Place(NumaId(numa))));
     if (hosts.size() > 1)
       for (auto const nic : machine_.all(PciKind::Nic))
-        if (hosts.contains(machine_.host_of(nic))) climb(index(nic));
+        if (hosts.contains(machine_.host_of(nic))) add_with_ancestors(index(nic));
     // Devices before switches: the cause of one slow device is more often its own slot.
     for (bool const device : {true, false})
       for (auto const function : functions) {

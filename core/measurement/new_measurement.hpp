@@ -12,7 +12,7 @@ struct NewMeasurement {
   std::string machine;  // as the file names it: a bundled machine, or a file from where the measurement is
   std::string version;  // of lanewise
   std::string date;     // 2026-11-24
-  int repeat = 1;       // figures are medians of so many runs
+  int repeat = 1;       // runs of each figure, whose median counts
 };
 
 Measurement new_measurement(Machine const& machine, NewMeasurement const& about);

@@ -18,7 +18,7 @@ nlohmann::json const& report() {
   return json;
 }
 
-// What is wanted, and what pieces of the right sizes in a timetable's turns come to.
+// The gap that is wanted of every set, and the smaller ones that schedules reach on some.
 constexpr double kWanted = 0.2;
 std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-all", 0.1},
                                                  {"rtx6000pro-x8-bcm all-to-all", 0.085},

@@ -9,7 +9,7 @@
 
 namespace lanewise::test {
 
-// A figure as it truly is, unknown to whoever calibrates.
+// The true value of a figure, which calibration does not see.
 struct Hidden {
   std::string name;  // of a part, or of one thing
   std::string key;

@@ -77,7 +77,7 @@ Plan lower_to_plan(Model const& model, Collective const& collective, std::vector
 }
 
 // The time that a plan by copy engines adds between the kernels around it: a kernel made the data, so the first copies
-// wait for their engines; a kernel uses the result, so whoever continues waits for events of other GPUs' copies. The
+// wait for their engines; a kernel uses the result, so the next kernel waits for events of other GPUs' copies. The
 // collective run alone does not take that much longer, and kernels notify one another inside it.
 Seconds time_between_kernels(Model const& model, std::vector<Step> const& steps) {
   Seconds before{0};
