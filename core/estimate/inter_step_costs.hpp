@@ -16,7 +16,7 @@ class InterStepCosts {
   InterStepCosts(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands,
                  EngineConcurrency& engines, bool uses_ll);
 
-  void add_to(std::size_t step);
+  void add_to(std::size_t i);
 
  private:
   // What carries out a step: one of a GPU's copy engines, or a kernel on its multiprocessors. Others do not wait by
@@ -31,9 +31,9 @@ class InterStepCosts {
   [[nodiscard]] std::optional<PciId> gpu_of_agent(Step const& step) const;
 
   // The wait between the end of the steps before a step and its own start, at nominal engine start times.
-  [[nodiscard]] Seconds wait_before(std::size_t step);
+  [[nodiscard]] Seconds wait_before(std::size_t i);
   [[nodiscard]] Seconds wait_of_kernel(Step const& step) const;
-  [[nodiscard]] Seconds wait_of_copy(std::size_t step);
+  [[nodiscard]] Seconds wait_of_copy(std::size_t i);
 
   // For a reduction by a kernel: the step that put something in the same place just before, if one kernel can do both,
   // reading all sources at once. Where copy engines take part, every reduction is a kernel of its own.

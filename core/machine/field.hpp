@@ -105,11 +105,11 @@ class FieldsOf {
 
   // A figure, a flag or a text, by the member's type.
   template <class Member>
-  static Field<Object> scalar(std::string const& name, std::string doc, Member member) {
+  static Field<Object> scalar(std::string const& name, std::string const& doc, Member member) {
     using Stored = StoredBy<Member>;
     using Value = typename ValueOf<Stored>::type;
     Field<Object> field;
-    field.spec = {.name = name, .type = ScalarFormat<Value>::kType, .doc = std::move(doc)};
+    field.spec = {.name = name, .type = ScalarFormat<Value>::kType, .doc = doc};
     field.read = [name, member](Object& object, MapReader& reader) {
       if (auto value = ScalarFormat<Value>::read(reader, name)) member(object) = std::move(*value);
     };
@@ -127,9 +127,9 @@ class FieldsOf {
 
   // A figure without which nothing works: 0 is refused.
   template <class Member>
-  static Field<Object> positive(std::string const& name, std::string doc, Member member) {
+  static Field<Object> positive(std::string const& name, std::string const& doc, Member member) {
     using Value = typename ValueOf<StoredBy<Member>>::type;
-    auto field = scalar(name, std::move(doc), member);
+    auto field = scalar(name, doc, member);
     field.read = [name, member](Object& object, MapReader& reader) {
       auto value = ScalarFormat<Value>::read(reader, name);
       if (value && *value == Value{})
@@ -142,10 +142,10 @@ class FieldsOf {
 
   // One of `words`, whose places are the enumerators' numbers.
   template <class Member>
-  static Field<Object> word(std::string const& name, std::string doc, Texts const& words, Member member) {
+  static Field<Object> word(std::string const& name, std::string const& doc, Texts const& words, Member member) {
     using Enum = StoredBy<Member>;
     Field<Object> field;
-    field.spec = {.name = name, .type = ValueType::Word, .doc = std::move(doc), .words = words};
+    field.spec = {.name = name, .type = ValueType::Word, .doc = doc, .words = words};
     field.read = [name, words, member](Object& object, MapReader& reader) {
       if (auto const text = reader.text(name))
         member(object) = static_cast<Enum>(std::find(words.begin(), words.end(), *text) - words.begin());
@@ -160,13 +160,10 @@ class FieldsOf {
 
   // A PCIe link, "gen4 x16".
   template <class Member>
-  static Field<Object> link(std::string const& name, std::string doc, Member member) {
+  static Field<Object> link(std::string const& name, std::string const& doc, Member member) {
     Field<Object> field;
-    field.spec = {.name = name,
-                  .type = ValueType::Custom,
-                  .doc = std::move(doc),
-                  .unknown_allowed = true,
-                  .pattern = kLinkPattern};
+    field.spec = {
+        .name = name, .type = ValueType::Custom, .doc = doc, .unknown_allowed = true, .pattern = kLinkPattern};
     field.read = [name, member](Object& object, MapReader& reader) {
       auto const text = reader.text(name);
       if (!text) return;
@@ -186,9 +183,9 @@ class FieldsOf {
 
   // A list of texts.
   template <class Member>
-  static Field<Object> texts(std::string const& name, std::string doc, Member member) {
+  static Field<Object> texts(std::string const& name, std::string const& doc, Member member) {
     Field<Object> field;
-    field.spec = {.name = name, .type = ValueType::List, .doc = std::move(doc), .item = ValueType::Text};
+    field.spec = {.name = name, .type = ValueType::List, .doc = doc, .item = ValueType::Text};
     field.read = [name, member](Object& object, MapReader& reader) { member(object) = reader.texts(name); };
     field.clear = [member](Object& object) { member(object).clear(); };
     field.write = [member](Object const& object) { return member(object); };
@@ -207,8 +204,8 @@ class FieldsOf {
 
 // The same field, left out of fingerprints for this reason.
 template <class AnyField>
-AnyField not_in_fingerprint(AnyField field, std::string reason) {
-  field.not_in_fingerprint = std::move(reason);
+AnyField not_in_fingerprint(AnyField field, std::string const& reason) {
+  field.not_in_fingerprint = reason;
   return field;
 }
 

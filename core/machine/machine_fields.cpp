@@ -9,10 +9,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-SoftwareField flag(std::string const& name, std::string doc, bool Software::*member) {
+SoftwareField flag(std::string const& name, std::string const& doc, bool Software::*member) {
   SoftwareField field;
   static_cast<Field<Software>&>(field) = FieldsOf<Software>::scalar(
-      name, std::move(doc), [member](auto& software) -> auto& { return software.*member; });
+      name, doc, [member](auto& software) -> auto& { return software.*member; });
   field.flag = member;
   return field;
 }
@@ -38,11 +38,11 @@ std::optional<AcsControl> read_acs(MapReader& reader) {
 
 // `Object::acs` is an AcsControl or an optional one.
 template <class Object>
-Field<Object> acs(std::string doc) {
+Field<Object> acs(std::string const& doc) {
   Field<Object> field;
   field.spec = {.name = "acs",
                 .type = ValueType::Custom,
-                .doc = std::move(doc),
+                .doc = doc,
                 .item = ValueType::Custom,
                 .pattern = "^(on|off|unknown|(SV|TB|RR|CR|UF|EC|DT)([,+ ]+(SV|TB|RR|CR|UF|EC|DT))*)$"};
   field.read = [](Object& object, MapReader& reader) {

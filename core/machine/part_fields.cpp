@@ -11,20 +11,20 @@ using Key = FieldsOf<Part>;
 
 // Every figure of a part may be `unknown`: a search found no source.
 template <class Member>
-PartField scalar(std::string const& name, std::string doc, Member member) {
-  auto field = Key::scalar(name, std::move(doc), member);
+PartField scalar(std::string const& name, std::string const& doc, Member member) {
+  auto field = Key::scalar(name, doc, member);
   field.spec.unknown_allowed = true;
   return field;
 }
 template <class Member>
-PartField positive(std::string const& name, std::string doc, Member member) {
-  auto field = Key::positive(name, std::move(doc), member);
+PartField positive(std::string const& name, std::string const& doc, Member member) {
+  auto field = Key::positive(name, doc, member);
   field.spec.unknown_allowed = true;
   return field;
 }
 template <class Member>
-PartField word(std::string const& name, std::string doc, Names const& words, Member member) {
-  auto field = Key::word(name, std::move(doc), words, member);
+PartField word(std::string const& name, std::string const& doc, Names const& words, Member member) {
+  auto field = Key::word(name, doc, words, member);
   field.spec.unknown_allowed = true;
   return field;
 }

@@ -30,6 +30,7 @@ class MachineAssembler {
         pci_(facts, roles, tree_, builder_) {}
   MachineAssembler(MachineAssembler const&) = delete;
   MachineAssembler& operator=(MachineAssembler const&) = delete;
+  ~MachineAssembler() = default;
 
   Machine assemble() {
     for (auto const& note : facts_.notes) builder_.note(note);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace lanewise::hw {
 namespace {
@@ -42,7 +41,7 @@ void RequestQueues::post_receives() {
 void RequestQueues::enqueue(LinkId link, int queue, PendingRequest request) {
   if (request.notification != Notification::None)
     request.request.immediate = immediate_of(request.notification, request.step);
-  at(link, queue).waiting.push_back(std::move(request));
+  at(link, queue).waiting.push_back(request);
   post_waiting(link, queue);
 }
 
@@ -53,7 +52,7 @@ void RequestQueues::post_waiting(LinkId link, int queue) {
     request.number = ++last_number;
     request.signalled |= request.number % kSignalEvery == 0;
     transport_.post(link, queue, request);
-    posted.push_back(std::move(waiting.front()));
+    posted.push_back(waiting.front());
     waiting.pop_front();
   }
 }

@@ -35,11 +35,12 @@ class Checker {
 
   // Without edges from later steps, which are a fault.
   static Dag earlier_steps(std::vector<Step> const& steps) {
-    return Dag(steps.size(), [&](auto const& add) {
+    Dag dag(steps.size(), [&](auto const& add) {
       for (std::size_t i = 0; i < steps.size(); ++i)
         for (auto const before : steps[i].after)
           if (index(before) < i) add(index(before), i);
     });
+    return dag;
   }
 
   // Divides every buffer where any step begins or ends, and where a division of the other end of a step falls, so that
