@@ -16,8 +16,8 @@ packages_bench=(libbenchmark-dev)
 # The kernel that the emulator boots is the installed one, or fetched when first needed; ssh is for several nodes, mpirun
 # starts what runs on all of them, and ibverbs-providers has the user's half of Soft-RoCE.
 packages_emulator=(qemu-system-x86 openssh-client dropbear-bin openmpi-bin ibverbs-providers iproute2 perftest)
-# Formatting differs between releases of clang-format, hence one for all; the others are the distribution's own.
-packages_lint=(clang-format-14 clang-tidy clang libclang-rt-dev shellcheck)
+# What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
+packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
 usage() {
   cat <<'END'

@@ -28,7 +28,7 @@ headers() {
 # tidy_one FOLDER FILE: clang-tidy's findings on a file by the compile commands of FOLDER; a crash is a finding too.
 tidy_one() {
   local found
-  found=$(clang-tidy -p "$1" --quiet --checks=-bugprone-suspicious-include "$2" 2>/dev/null) ||
+  found=$(clang-tidy-14 -p "$1" --quiet --checks=-bugprone-suspicious-include "$2" 2>/dev/null) ||
     printf '%s\n%s: error: clang-tidy ends with %s\n' "$found" "$2" "$?"
 }
 export -f tidy_one
