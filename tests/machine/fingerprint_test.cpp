@@ -13,6 +13,7 @@
 #include "core/machine/machine_file.hpp"
 #include "core/machine/part_fields.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/field_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lanewise {
@@ -207,25 +208,6 @@ TEST(Fingerprint, KnowsWhereOneCliqueEnds) {
   EXPECT_NE(print_of(file), two_and_one);
 }
 
-// Values of which one at least is not the default.
-std::vector<Json> samples(FieldSpec const& spec) {
-  switch (spec.type) {
-    case ValueType::Flag: return {true, false};
-    case ValueType::Word: return {spec.words.begin(), spec.words.end()};
-    case ValueType::Count: return {7};
-    case ValueType::Size: return {"384 B"};
-    case ValueType::Rate: return {"12.5 GB/s"};
-    case ValueType::Time: return {"77 ns"};
-    case ValueType::Frequency: return {"19.2 M/s"};
-    case ValueType::Work: return {"1.5 TFLOP"};
-    case ValueType::WorkRate: return {"312 TFLOP/s"};
-    case ValueType::Ratio: return {"0.875"};
-    case ValueType::List: return {Json::array({"one", "two"})};
-    case ValueType::Custom: return {"gen3 x8"};
-    default: return {"text"};
-  }
-}
-
 TEST(Fingerprint, EveryFigureOfEveryKindOfPartChangesItOrIsLeftOutForAReason) {
   Machine machine;
   machine.name = "m";
@@ -238,7 +220,7 @@ TEST(Fingerprint, EveryFigureOfEveryKindOfPartChangesItOrIsLeftOutForAReason) {
     for (auto const& field : part_fields(bare.kind)) {
       SCOPED_TRACE(fmt::format("{}.{}", to_string(bare.kind), field.spec.name));
       bool changes = false;
-      for (auto const& value : samples(field.spec)) {
+      for (auto const& value : test::field_samples(field.spec)) {
         Json const file{{"kind", to_string(bare.kind)}, {field.spec.name, value}};
         auto const source = SourceText::from_memory("p.yaml", file.dump());
         Diagnostics diagnostics;

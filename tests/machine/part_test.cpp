@@ -10,6 +10,7 @@
 #include "core/machine/part_fields.hpp"
 #include "nlohmann/json.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/field_samples.hpp"
 #include "tests/support/marked_errors.hpp"
 
 namespace lanewise {
@@ -41,23 +42,11 @@ std::string written(Part const& part) {
   return yaml_text(tree);
 }
 
-// Values of which one at least is not the default.
 std::vector<std::string> samples(FieldSpec const& spec) {
-  switch (spec.type) {
-    case ValueType::Flag: return {"true", "false"};
-    case ValueType::Word: return spec.words;
-    case ValueType::Count: return {"7"};
-    case ValueType::Size: return {"384 B"};
-    case ValueType::Rate: return {"12.5 GB/s"};
-    case ValueType::Time: return {"77 ns"};
-    case ValueType::Frequency: return {"19.2 M/s"};
-    case ValueType::Work: return {"1.5 TFLOP"};
-    case ValueType::WorkRate: return {"312 TFLOP/s"};
-    case ValueType::Ratio: return {"0.875"};
-    case ValueType::List: return {"[one, two]"};
-    case ValueType::Custom: return {"gen3 x8"};
-    default: return {"text"};
-  }
+  std::vector<std::string> texts;
+  for (auto const& value : test::field_samples(spec))
+    texts.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+  return texts;
 }
 
 TEST(PartFields, EveryFieldReadsBackEqual) {

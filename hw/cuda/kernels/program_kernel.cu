@@ -21,8 +21,8 @@ __device__ Program program_in(void const* image) {
   return {header, tasks, addresses, reinterpret_cast<std::uint32_t const*>(addresses + header->addresses)};
 }
 
-// Everything that this thread has seen so far (its own writes, and others' before a barrier) becomes visible to whoever
-// sees the flag set afterwards.
+// Everything that this thread has seen so far (its own writes, and others' before a barrier) becomes visible to every
+// thread that sees the flag set afterwards.
 __device__ void publish() { __threadfence_system(); }
 __device__ void set_flag(std::uint64_t flag, std::uint32_t epoch) {
   asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(flag), "r"(epoch) : "memory");
