@@ -13,16 +13,18 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh bench/*.sh tests/*/*.sh; }
 
-# Every header compiles with nothing included before it; those that need CUDA's only where nvcc is.
+# Every header compiles with nothing included before it; those that need CUDA's or NCCL's only where these are. nvcc says
+# where its headers are: the command may be a script elsewhere.
 headers() {
-  local nvcc needs_cuda='^(hw/cuda|bench/gpu)/'
+  local folder="" needs='^$'
   local -a options=(-std=c++20 -fsyntax-only -w -I. '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
-  nvcc=$(command -v nvcc || true)
-  if [[ -n $nvcc ]]; then
-    options+=(-isystem "$(dirname -- "$(readlink -f -- "$nvcc")")/../include")
-    needs_cuda='^$'
+  if command -v nvcc >/dev/null; then
+    folder=$(nvcc --dryrun -x cu -c /dev/null 2>&1 | sed -n 's/^#\$ INCLUDES="-I\([^"]*\)".*/\1/p')
+    options+=(-isystem "$folder")
   fi
-  sources | grep '\.hpp$' | grep -vE "$needs_cuda" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
+  if [[ ! -e $folder/cuda_runtime_api.h ]]; then needs='^(hw/cuda|bench/gpu)/'; fi
+  if ! printf '#include <nccl.h>\n' | g++ "${options[@]}" -x c++ - 2>/dev/null; then needs+='|^bench/gpu/nccl\.hpp$'; fi
+  sources | grep '\.hpp$' | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
 }
 
 # tidy_one FOLDER FILE: clang-tidy's findings on a file by the compile commands of FOLDER; a crash is a finding too.
