@@ -1,4 +1,4 @@
-// lanewise import: machines and measurements from what other tools print.
+// lanewise import: machines and measurements from what other tools print. Its subcommands are the table of formats.
 #include <fmt/format.h>
 
 #include <memory>
@@ -6,9 +6,8 @@
 
 #include "cli/benchmark_options.hpp"
 #include "cli/session.hpp"
+#include "core/interop/formats/formats.hpp"
 #include "core/interop/machines/machine_output.hpp"
-#include "core/interop/machines/nccl/topology.hpp"
-#include "core/interop/machines/topo_m.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/measurement/measurement_writer.hpp"
 
@@ -17,16 +16,12 @@ namespace {
 
 // The options of all importers.
 struct ImportOptions {
-  std::string file;
+  std::vector<std::string> files;
   std::string output;
   std::string name;
-  TopoOptions topo;
+  TopoOptions parts;
   BenchmarkArguments benchmark;
 };
-
-// The file's text; "-" is standard input.
-std::string text_of(std::string const& file) { return read_file(file == "-" ? "/dev/stdin" : file); }
-std::string name_of(std::string const& file) { return file == "-" ? "stdin" : file; }
 
 void put(std::string const& text, std::vector<std::string> const& notes, ImportOptions const& options) {
   if (options.output.empty())
@@ -41,12 +36,14 @@ void write(Machine machine, ImportOptions const& options, Session& session) {
     check_name(options.name);
     machine.name = machine.hosts.front().machine = options.name;
   }
-  auto const yaml = checked_yaml(machine, session.catalogue, fmt::format("'{}'", options.file));
+  auto const yaml = checked_yaml(machine, session.catalogue, fmt::format("'{}'", options.files.front()));
   put(session.json ? machine_tree(machine).dump(2) + "\n" : yaml, machine.notes, options);
 }
 
-void import_benchmark(Benchmark tool, ImportOptions const& options, Session& session) {
-  auto const source = SourceText::from_memory(name_of(options.file), without_terminal_codes(text_of(options.file)));
+void import_benchmark(Benchmark tool, SourceText const& source, ImportOptions const& options, Session& session) {
+  if (options.benchmark.machine.empty())
+    throw InputError(fmt::format("{} is the output of {}: name the machine that it ran on with --machine",
+                                 source.name(), to_string(tool)));
   auto const machine = session.catalogue.machine(options.benchmark.machine);
   auto measurement = read_benchmark(tool, source, machine, options.benchmark.parsed());
   if (!options.name.empty()) {
@@ -56,16 +53,49 @@ void import_benchmark(Benchmark tool, ImportOptions const& options, Session& ses
   put(session.json ? to_json(measurement).dump(2) + "\n" : write_measurement(measurement), measurement.notes, options);
 }
 
-CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& options, std::string const& name,
-                       std::string const& about) {
-  auto* command = import.add_subcommand(name, about);
-  command->add_option("file", options.file, "The file to read; - reads standard input")->required()->type_name("FILE");
+void import_as(Format const& format, SourceText const& source, ImportOptions const& options, Session& session) {
+  if (format.benchmark) return import_benchmark(*format.benchmark, source, options, session);
+  write(format.read(source, options.parts, session.catalogue), options, session);
+}
+
+void import_auto(ImportOptions const& options, Session& session) {
+  if (options.files.size() > 1) throw InputError("several files of one host cannot be merged yet; give one");
+  auto const source = load_foreign_text(options.files.front());
+  auto const& format = recognised_format(source);
+  fmt::print(stderr, "{}: read as {}\n", source.name(), format.name);
+  import_as(format, source, options, session);
+}
+
+CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& options, std::string_view name,
+                       std::string_view about) {
+  auto* command = import.add_subcommand(std::string(name), std::string(about));
   command->add_option("-o,--output", options.output, "Write to this file instead of standard output")
       ->type_name("FILE");
   command->add_option("--name", options.name, "Name of the result; default: from the file's name, or the tool's")
       ->type_name("NAME");
   session.add_json(*command);
   return command;
+}
+
+void add_file(CLI::App& command, ImportOptions& options) {
+  command.add_option("file", options.files, "The file to read; - reads standard input")
+      ->required()
+      ->expected(1)
+      ->type_name("FILE");
+}
+
+void add_parts(CLI::App& command, ImportOptions& options) {
+  command.add_option("--gpu", options.parts.gpu, "Part name of the GPUs; the table does not say it")->type_name("PART");
+  command.add_option("--cpu", options.parts.cpu, "Part name of the CPUs")->type_name("PART");
+  command.add_option("--nic", options.parts.nic, "Part name of the NICs")->type_name("PART");
+}
+
+void add_benchmark(CLI::App& command, ImportOptions& options, bool required) {
+  auto* machine =
+      command.add_option("--machine", options.benchmark.machine, "The machine or cluster that the benchmark ran on")
+          ->type_name("MACHINE");
+  if (required) machine->required();
+  options.benchmark.add_to(command);
 }
 
 }  // namespace
@@ -75,30 +105,23 @@ void add_import(CLI::App& app, Session& session) {
   import->require_subcommand(1);
   auto const options = std::make_shared<ImportOptions>();
 
-  auto* nccl = add_importer(*import, session, *options, "nccl",
-                            "A machine from a topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE)");
-  nccl->callback([options, &session] {
-    auto const source = SourceText::from_memory(name_of(options->file), text_of(options->file));
-    write(read_nccl_topology(source, session.catalogue), *options, session);
-  });
+  auto* recognising =
+      add_importer(*import, session, *options, "auto", "The format is recognised by the file's content");
+  recognising->add_option("files", options->files, "The files to read; - reads standard input")
+      ->required()
+      ->type_name("FILE");
+  add_parts(*recognising, *options);
+  add_benchmark(*recognising, *options, false);
+  recognising->callback([options, &session] { import_auto(*options, session); });
 
-  auto* topo =
-      add_importer(*import, session, *options, "topo-m", "A machine from the table that 'nvidia-smi topo -m' prints");
-  topo->add_option("--gpu", options->topo.gpu, "Part name of the GPUs; the table does not say it")->type_name("PART");
-  topo->add_option("--cpu", options->topo.cpu, "Part name of the CPUs")->type_name("PART");
-  topo->add_option("--nic", options->topo.nic, "Part name of the NICs")->type_name("PART");
-  topo->callback([options, &session] {
-    auto const source = SourceText::from_memory(name_of(options->file), without_terminal_codes(text_of(options->file)));
-    write(read_topo_m(source, options->topo, session.catalogue), *options, session);
-  });
-
-  for (auto const tool : kBenchmarks) {
-    auto* command = add_importer(*import, session, *options, std::string(to_string(tool)), std::string(describe(tool)));
-    command->add_option("--machine", options->benchmark.machine, "The machine or cluster that the benchmark ran on")
-        ->required()
-        ->type_name("MACHINE");
-    options->benchmark.add_to(*command);
-    command->callback([options, tool, &session] { import_benchmark(tool, *options, session); });
+  for (auto const& format : formats()) {
+    auto* command = add_importer(*import, session, *options, format.name, format.about);
+    add_file(*command, *options);
+    if (format.takes_parts) add_parts(*command, *options);
+    if (format.benchmark) add_benchmark(*command, *options, true);
+    command->callback([options, &format, &session] {
+      import_as(format, load_foreign_text(options->files.front()), *options, session);
+    });
   }
 }
 

@@ -1,0 +1,86 @@
+#include "core/interop/formats/formats.hpp"
+
+#include <fmt/format.h>
+
+#include "core/interop/machines/nccl/topology.hpp"
+
+namespace lanewise {
+namespace {
+
+bool has(std::string_view text, std::string_view mark) { return text.find(mark) != std::string_view::npos; }
+
+Likeness recognise_nccl(std::string_view text) {
+  if (has(text, "<system") && (has(text, "<cpu") || has(text, "<pci"))) return Likeness::Certain;
+  return has(text, "<graphs") ? Likeness::Likely : Likeness::None;
+}
+Machine read_nccl(SourceText const& source, TopoOptions const& /*parts*/, Catalogue& catalogue) {
+  return read_nccl_topology(source, catalogue);
+}
+
+// The header of the table has GPU0 first, and the row of a GPU starts with its name.
+Likeness recognise_topo_m(std::string_view text) {
+  if (!has(text, "GPU0") && !has(text, "GPU1")) return Likeness::None;
+  bool const has_legend = has(text, "Legend:") && has(text, "SYS");
+  bool const has_affinity = has(text, "CPU Affinity") || has(text, "NUMA Affinity");
+  if (has_legend || has_affinity) return Likeness::Likely;
+  bool const has_cells = has(text, " X ") || has(text, "\tX\t") || has(text, " X\n");
+  return has_cells ? Likeness::Possible : Likeness::None;
+}
+
+std::vector<Format> all_formats() {
+  std::vector<Format> rows{
+      {.name = "nccl",
+       .about = "A machine from a topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE)",
+       .recognise = recognise_nccl,
+       .read = read_nccl},
+      {.name = "topo-m",
+       .about = "A machine from the table that 'nvidia-smi topo -m' prints",
+       .recognise = recognise_topo_m,
+       .read = read_topo_m,
+       .takes_parts = true},
+  };
+  for (auto const tool : kBenchmarks)
+    rows.push_back(
+        {.name = to_string(tool), .about = describe(tool), .kind = FormatKind::Measurement, .benchmark = tool});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Format> const& formats() {
+  static std::vector<Format> const rows = all_formats();
+  return rows;
+}
+
+Likeness likeness(Format const& format, std::string_view text) {
+  if (format.benchmark) return detect_benchmark(text) == format.benchmark ? Likeness::Likely : Likeness::None;
+  return format.recognise == nullptr ? Likeness::None : format.recognise(text);
+}
+
+Format const* recognise_format(std::string_view text) {
+  Format const* best = nullptr;
+  auto surest = Likeness::None;
+  for (auto const& format : formats()) {
+    auto const found = likeness(format, text);
+    if (found <= surest) continue;
+    surest = found;
+    best = &format;
+  }
+  return best;
+}
+
+Format const& recognised_format(SourceText const& source) {
+  if (auto const* format = recognise_format(source.text())) return *format;
+  std::string known;
+  for (auto const& format : formats()) known += fmt::format("\n  {:<16}{}", format.name, format.about);
+  throw InputError(
+      fmt::format("{}: nothing in it says which format it has; 'import' reads these:{}", source.name(), known));
+}
+
+SourceText load_foreign_text(std::string const& file) {
+  bool const standard_input = file == "-";
+  return SourceText::from_memory(standard_input ? "stdin" : file,
+                                 without_terminal_codes(read_file(standard_input ? "/dev/stdin" : file)));
+}
+
+}  // namespace lanewise
