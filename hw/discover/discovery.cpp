@@ -11,13 +11,13 @@
 namespace lanewise::hw {
 namespace {
 
-Facts read_facts(DiscoverOptions const& options) {
+HostFacts read_facts(DiscoverOptions const& options) {
   Sysfs const sysfs(options.sysfs);
   bool const live = options.sysfs == "/sys";
   if (sysfs.names("").empty())
     throw InputError(fmt::format("{}: no folder that could be read; a root of sysfs has bus, class and devices in it",
                                  options.sysfs.string()));
-  Facts facts;
+  HostFacts facts;
   std::optional<CudaSource> cuda;
   if (live) {
     cuda.emplace();

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "core/interop/host/facts.hpp"
+#include "core/interop/host/host_machine.hpp"
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/machine/machine.hpp"
-#include "hw/discover/facts/facts.hpp"
 
 namespace lanewise::hw {
 
@@ -43,16 +44,14 @@ struct Finding {
 struct Discovery {
   Machine machine;
   std::vector<Finding> findings;
-  Facts facts;
+  HostFacts facts;
 };
 
 // Asks all sources. Throws InputError when the sysfs root is not one.
 Discovery discover(DiscoverOptions const& options, Catalogue& catalogue);
 
-// The steps of discover(). `roles` as above.
-Machine machine_of(Facts const& facts, std::string const& name, std::optional<std::vector<Role>> const& roles,
-                   Catalogue& catalogue);
-std::vector<Finding> findings_of(Machine const& machine, Facts const& facts);
+// The steps of discover() after machine_of().
+std::vector<Finding> findings_of(Machine const& machine, HostFacts const& facts);
 std::vector<Finding> findings_against(Machine const& machine, TopoMatrix const& matrix);
 
 // The machine, the findings, and the facts that a machine file cannot hold, as `discovery/1`.

@@ -134,7 +134,7 @@ Tree written(CudaFacts const& cuda) {
   return tree;
 }
 
-Tree written(Facts const& facts) {
+Tree written(HostFacts const& facts) {
   Tree tree;
   tree["cpu"] = {{"cpuid", facts.cpu.cpuid},
                  {"model_name", facts.cpu.model_name},

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include "core/interop/host/gpu_links.hpp"
 #include "core/interop/machines/topo_comparison.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/rules/rule.hpp"
 #include "hw/discover/discovery.hpp"
-#include "hw/discover/gpu_links.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -38,7 +38,7 @@ struct RulesAnswer {
 
 class FindingCollector {
  public:
-  FindingCollector(Machine const& machine, Facts const& facts) : machine_(machine), facts_(facts) {}
+  FindingCollector(Machine const& machine, HostFacts const& facts) : machine_(machine), facts_(facts) {}
 
   std::vector<Finding> collect() {
     for (auto const& pair : facts_.nvml.pairs) {
@@ -180,7 +180,7 @@ class FindingCollector {
   }
 
   Machine const& machine_;
-  Facts const& facts_;
+  HostFacts const& facts_;
   std::vector<Finding> findings_;
 };
 
@@ -191,7 +191,7 @@ std::string_view to_string(FindingKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-std::vector<Finding> findings_of(Machine const& machine, Facts const& facts) {
+std::vector<Finding> findings_of(Machine const& machine, HostFacts const& facts) {
   return FindingCollector(machine, facts).collect();
 }
 

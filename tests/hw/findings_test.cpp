@@ -29,8 +29,8 @@ NvmlPair pair_of(std::string from, std::string to, PeerStatus status) {
 }
 
 // Two H200 of a flat virtual machine, as NVML and CUDA see them; `remote` is what NVML says at the end of each NVLink.
-Facts two_h200(NvlinkRemote remote, PeerStatus status = PeerStatus::Ok) {
-  Facts facts;
+HostFacts two_h200(NvlinkRemote remote, PeerStatus status = PeerStatus::Ok) {
+  HostFacts facts;
   facts.cpu = {"GenuineIntel/6/207", "Intel(R) Xeon(R) Processor", true, {{0, "0-31", {0}}}};
   facts.platform.hypervisor = "firecracker";
   facts.nvml.probe = facts.cuda.probe = {true, true, ""};
@@ -60,7 +60,7 @@ Facts two_h200(NvlinkRemote remote, PeerStatus status = PeerStatus::Ok) {
   return facts;
 }
 
-Discovery found_in(Facts facts) {
+Discovery found_in(HostFacts facts) {
   auto catalogue = bundled();
   Discovery found;
   found.machine = machine_of(facts, "vm", std::nullopt, catalogue);

@@ -28,7 +28,7 @@ std::map<std::string, std::string> cpuinfo_of(std::string const& text) {
   return values;
 }
 
-void read_cpuinfo(Sysfs const& sysfs, Facts& facts) {
+void read_cpuinfo(Sysfs const& sysfs, HostFacts& facts) {
   auto const text = sysfs.proc("cpuinfo");
   if (!text) {
     facts.notes.emplace_back("/proc/cpuinfo cannot be read: the CPU is not known");
@@ -58,7 +58,7 @@ std::vector<int> packages_of(Sysfs const& sysfs, std::string const& cores) {
 
 }  // namespace
 
-void read_cpu(Sysfs const& sysfs, Facts& facts) {
+void read_cpu(Sysfs const& sysfs, HostFacts& facts) {
   read_cpuinfo(sysfs, facts);
   int without_cores = 0;
   for (auto const& name : sysfs.names("devices/system/node")) {

@@ -61,7 +61,7 @@ std::optional<NicFacts> interface(Sysfs const& sysfs, std::string const& name) {
 
 }  // namespace
 
-void read_nics(Sysfs const& sysfs, Facts& facts) {
+void read_nics(Sysfs const& sysfs, HostFacts& facts) {
   for (auto const& name : sysfs.names("class/infiniband")) facts.nics.push_back(rdma_device(sysfs, name));
   for (auto const& name : sysfs.names("class/net"))
     if (auto nic = interface(sysfs, name)) facts.nics.push_back(std::move(*nic));

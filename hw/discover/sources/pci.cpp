@@ -87,7 +87,7 @@ PciFacts function_of(Sysfs const& sysfs, std::string const& bdf) {
 
 }  // namespace
 
-void read_pci(Sysfs const& sysfs, Facts& facts) {
+void read_pci(Sysfs const& sysfs, HostFacts& facts) {
   auto const names = sysfs.names("bus/pci/devices");
   if (names.empty())
     facts.notes.push_back(fmt::format("{} lists no PCI devices", (sysfs.root() / "bus/pci/devices").string()));

@@ -65,7 +65,7 @@ std::string by_acpi(Sysfs const& sysfs) {
   return {};
 }
 
-std::string hypervisor_of(Sysfs const& sysfs, bool live, Facts const& facts) {
+std::string hypervisor_of(Sysfs const& sysfs, bool live, HostFacts const& facts) {
   if (auto const type = sysfs.text("hypervisor/type"); type == "xen") return "xen";
   // An x86 guest has the flag; a bare-metal instance of a cloud has the cloud's firmware without it.
   bool const x86 = !facts.cpu.cpuid.empty();
@@ -79,7 +79,7 @@ std::string hypervisor_of(Sysfs const& sysfs, bool live, Facts const& facts) {
 
 }  // namespace
 
-void read_platform(Sysfs const& sysfs, bool live, Facts& facts) {
+void read_platform(Sysfs const& sysfs, bool live, HostFacts& facts) {
   auto& platform = facts.platform;
   auto const vendor = sysfs.text("class/dmi/id/sys_vendor").value_or("");
   auto const product = sysfs.text("class/dmi/id/product_name").value_or("");

@@ -3,16 +3,16 @@
 // reason in its probe, or a note.
 #include <memory>
 
-#include "hw/discover/facts/facts.hpp"
+#include "core/interop/host/facts.hpp"
 #include "hw/discover/sources/sysfs.hpp"
 
 namespace lanewise::hw {
 
-void read_pci(Sysfs const& sysfs, Facts& facts);
-void read_cpu(Sysfs const& sysfs, Facts& facts);
+void read_pci(Sysfs const& sysfs, HostFacts& facts);
+void read_cpu(Sysfs const& sysfs, HostFacts& facts);
 // `live`: the root is this machine's own, so the processor itself can be asked too.
-void read_platform(Sysfs const& sysfs, bool live, Facts& facts);
-void read_nics(Sysfs const& sysfs, Facts& facts);
+void read_platform(Sysfs const& sysfs, bool live, HostFacts& facts);
+void read_nics(Sysfs const& sysfs, HostFacts& facts);
 
 NvmlFacts read_nvml();
 VerbsFacts read_verbs();

@@ -1,4 +1,5 @@
-// Makes a Machine of the facts, in the order of a machine file.
+#include "core/interop/host/host_machine.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,26 +7,26 @@
 #include <map>
 #include <span>
 
+#include "core/interop/host/device_parts.hpp"
+#include "core/interop/host/gpu_links.hpp"
+#include "core/interop/host/host_settings.hpp"
+#include "core/interop/host/pci_assembler.hpp"
+#include "core/interop/host/pci_tree.hpp"
 #include "core/interop/machines/machine_builder.hpp"
-#include "hw/discover/device_parts.hpp"
-#include "hw/discover/discovery.hpp"
-#include "hw/discover/gpu_links.hpp"
-#include "hw/discover/host_settings.hpp"
-#include "hw/discover/pci_assembler.hpp"
-#include "hw/discover/pci_tree.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 using Node = PciTree::Node;
 
+// Adds everything in the order of a machine file.
 class MachineAssembler {
  public:
-  MachineAssembler(Facts const& facts, std::string name, std::optional<std::vector<Role>> const& roles,
+  MachineAssembler(HostFacts const& facts, std::string name, std::optional<std::vector<Role>> const& roles,
                    Catalogue& catalogue)
       : facts_(facts),
         has_roles_(roles.has_value()),
-        builder_(std::move(name), catalogue, "the system"),
+        builder_(std::move(name), catalogue, facts.source),
         tree_(make_pci_tree(facts, roles, catalogue)),
         pci_(facts, roles, tree_, builder_) {}
   MachineAssembler(MachineAssembler const&) = delete;
@@ -99,10 +100,8 @@ class MachineAssembler {
                                    [&](NumaFacts const& node) { return node.node == numa; });
     if (known || !first) return false;
     if (facts_.cpu.nodes.size() > 1)
-      builder_.note(
-          fmt::format("the system does not say which NUMA node the devices of root bus {} are near; put on "
-                      "node {}",
-                      at(top).facts.root_bus, nodes.front()->node));
+      builder_.note(fmt::format("{} does not say which NUMA node the devices of root bus {} are near; put on node {}",
+                                facts_.source, at(top).facts.root_bus, nodes.front()->node));
     return true;
   }
 
@@ -166,8 +165,8 @@ class MachineAssembler {
                       "root",
                       pci_.found().unknown_acs));
     }
-    note_devices("the system gives no PCIe link of", pci_.found().without_link);
-    note_devices("the system gives no PCIe link, but NVML does, of", pci_.found().link_from_driver);
+    note_devices(facts_.source + " gives no PCIe link of", pci_.found().without_link);
+    note_devices(facts_.source + " gives no PCIe link, but NVML does, of", pci_.found().link_from_driver);
   }
   void note_devices(std::string_view what, std::vector<std::string> const& names) {
     if (names.empty()) return;
@@ -199,7 +198,7 @@ class MachineAssembler {
       machine.hosts.front().settings.virtualization.cliques.push_back(gpus);
   }
 
-  Facts const& facts_;
+  HostFacts const& facts_;
   bool has_roles_;
   MachineBuilder builder_;
   PciTree tree_;
@@ -208,9 +207,9 @@ class MachineAssembler {
 
 }  // namespace
 
-Machine machine_of(Facts const& facts, std::string const& name, std::optional<std::vector<Role>> const& roles,
+Machine machine_of(HostFacts const& facts, std::string const& name, std::optional<std::vector<Role>> const& roles,
                    Catalogue& catalogue) {
   return MachineAssembler(facts, name, roles, catalogue).assemble();
 }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -1,16 +1,16 @@
-#include "hw/discover/pci_tree.hpp"
+#include "core/interop/host/pci_tree.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 class TreeMaker {
  public:
-  TreeMaker(Facts const& facts, std::optional<std::vector<Role>> const& roles, Catalogue& catalogue)
+  TreeMaker(HostFacts const& facts, std::optional<std::vector<Role>> const& roles, Catalogue& catalogue)
       : facts_(facts), roles_(roles), catalogue_(catalogue) {}
 
   PciTree make() {
@@ -165,7 +165,7 @@ class TreeMaker {
     return tree_.nodes[i].wanted;
   }
 
-  Facts const& facts_;
+  HostFacts const& facts_;
   std::optional<std::vector<Role>> const& roles_;
   Catalogue& catalogue_;
   PciTree tree_;
@@ -175,8 +175,8 @@ class TreeMaker {
 
 }  // namespace
 
-PciTree make_pci_tree(Facts const& facts, std::optional<std::vector<Role>> const& roles, Catalogue& catalogue) {
+PciTree make_pci_tree(HostFacts const& facts, std::optional<std::vector<Role>> const& roles, Catalogue& catalogue) {
   return TreeMaker(facts, roles, catalogue).make();
 }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

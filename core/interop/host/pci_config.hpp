@@ -9,7 +9,7 @@
 #include "core/machine/pcie_link.hpp"
 #include "core/units/quantity.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 
 // Device/Port Type of the PCI Express capability (PCI Express Base Specification, 7.5.3.2).
 enum class PortType : std::uint8_t { Unknown, Endpoint, RootPort, SwitchUpstream, SwitchDownstream, Integrated, Other };
@@ -33,4 +33,4 @@ struct PciConfig {
 // Accepts any bytes: a list of capabilities that loops or leaves the space ends there.
 PciConfig read_pci_config(std::span<std::uint8_t const> bytes);
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -1,4 +1,4 @@
-#include "hw/discover/pci_assembler.hpp"
+#include "core/interop/host/pci_assembler.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "hw/discover/device_parts.hpp"
+#include "core/interop/host/device_parts.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 
-PciAssembler::PciAssembler(Facts const& facts, std::optional<std::vector<Role>> const& roles, PciTree& tree,
+PciAssembler::PciAssembler(HostFacts const& facts, std::optional<std::vector<Role>> const& roles, PciTree& tree,
                            MachineBuilder& builder)
     : facts_(facts), tree_(tree), builder_(builder) {
   if (roles)
@@ -207,4 +207,4 @@ void PciAssembler::add_nic(PciFunction function, std::size_t node) {
   add_function(std::move(function));
 }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/interop/host/facts.hpp"
+#include "core/interop/host/gpu_links.hpp"
+#include "core/interop/host/pci_tree.hpp"
 #include "core/interop/machines/machine_builder.hpp"
-#include "hw/discover/facts/facts.hpp"
-#include "hw/discover/gpu_links.hpp"
-#include "hw/discover/pci_tree.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 
 // What was seen on the way.
 struct PciObservations {
@@ -27,7 +27,7 @@ struct PciObservations {
 class PciAssembler {
  public:
   // `roles`: of an emulated machine's stand-ins. All must outlive this, which may correct links in `tree`.
-  PciAssembler(Facts const& facts, std::optional<std::vector<Role>> const& roles, PciTree& tree,
+  PciAssembler(HostFacts const& facts, std::optional<std::vector<Role>> const& roles, PciTree& tree,
                MachineBuilder& builder);
 
   // Adds a node on a root bus with everything below it.
@@ -53,7 +53,7 @@ class PciAssembler {
   void add_gpu(PciFunction function, std::size_t node, SocketId socket);
   void add_nic(PciFunction function, std::size_t node);
 
-  Facts const& facts_;
+  HostFacts const& facts_;
   PciTree& tree_;
   MachineBuilder& builder_;
   std::set<std::string> taken_;                   // names that the roles file gives
@@ -61,4 +61,4 @@ class PciAssembler {
   PciObservations found_;
 };
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

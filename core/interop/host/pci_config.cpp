@@ -1,9 +1,9 @@
-#include "hw/discover/facts/pci_config.hpp"
+#include "core/interop/host/pci_config.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 // Offsets and bits: PCI Express Base Specification 5.0, 7.5.1 (header), 7.5.3 (PCI Express capability), 7.7.11 (ACS);
@@ -122,4 +122,4 @@ class ConfigReader {
 
 PciConfig read_pci_config(std::span<std::uint8_t const> bytes) { return ConfigReader(bytes).read(); }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

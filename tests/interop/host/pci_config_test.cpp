@@ -1,10 +1,10 @@
-#include "hw/discover/facts/pci_config.hpp"
+#include "core/interop/host/pci_config.hpp"
 
 #include <gtest/gtest.h>
 
 #include "tests/hw/fake_system.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 using test::config_space;
@@ -56,4 +56,4 @@ TEST(PciConfig, FindsTheCliqueThatAHypervisorAnnounces) {
 }
 
 }  // namespace
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -5,20 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "core/interop/host/facts.hpp"
 #include "core/interop/machines/machine_builder.hpp"
-#include "hw/discover/facts/facts.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 
 // By product name, else by CPUID; empty when unknown.
-std::string cpu_part(Facts const& facts, MachineBuilder& builder);
-std::optional<PartId> gpu_part(PciFacts const& gpu, Facts const& facts, MachineBuilder& builder);
+std::string cpu_part(HostFacts const& facts, MachineBuilder& builder);
+std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, MachineBuilder& builder);
 // `ports`: the network devices on it, from ports_of_nic().
 std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, MachineBuilder& builder);
 
 // The network devices on the functions of one slot ("0000:3b:00."): RDMA devices, or interfaces where there are none.
-std::vector<NicFacts> ports_of_nic(Facts const& facts, std::string const& slot);
+std::vector<NicFacts> ports_of_nic(HostFacts const& facts, std::string const& slot);
 // The PCI address of an interface; empty where it has none.
-std::string interface_address(Facts const& facts, std::string const& name);
+std::string interface_address(HostFacts const& facts, std::string const& name);
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -1,17 +1,17 @@
 #pragma once
-// What the sources say about one system, before any conclusions. Each source has its own file and fills its own part;
-// discover() makes a machine and findings of all of it.
+// What sources say about one host, before any conclusions. Each source fills its own part: the system and its drivers
+// in hw/discover, files that other tools print in core/interop/host/files. machine_of() makes a machine of all of it.
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/interop/host/pci_config.hpp"
 #include "core/machine/machine.hpp"
 #include "core/machine/path_class.hpp"
-#include "hw/discover/facts/pci_config.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 
 // Whether a source was there. A missing source is no error.
 struct Probe {
@@ -169,7 +169,8 @@ struct VerbsFacts {
   std::vector<std::string> devices;
 };
 
-struct Facts {
+struct HostFacts {
+  std::string source = "the system";  // what notes call their origin
   CpuFacts cpu;
   PlatformFacts platform;
   std::vector<PciFacts> pci;  // ascending by address
@@ -180,4 +181,4 @@ struct Facts {
   std::vector<std::string> notes;  // what the sources could not read
 };
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -1,13 +1,13 @@
-#include "hw/discover/host_settings.hpp"
+#include "core/interop/host/host_settings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "hw/discover/gpu_links.hpp"
+#include "core/interop/host/gpu_links.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 // Linux Documentation/ABI/testing/sysfs-kernel-iommu_groups.
@@ -41,7 +41,7 @@ std::set<IommuMode> modes_of(PciTree const& tree, bool gpus_only) {
 
 }  // namespace
 
-IommuMode iommu_mode(PciTree const& tree, Facts const& facts, MachineBuilder& builder) {
+IommuMode iommu_mode(PciTree const& tree, HostFacts const& facts, MachineBuilder& builder) {
   if (facts.platform.has_iommu == false) return IommuMode::Off;
   auto modes = modes_of(tree, true);
   if (modes.empty()) modes = modes_of(tree, false);
@@ -52,7 +52,7 @@ IommuMode iommu_mode(PciTree const& tree, Facts const& facts, MachineBuilder& bu
   return *modes.rbegin();
 }
 
-void describe_software(Facts const& facts, bool stand_ins, MachineBuilder& builder) {
+void describe_software(HostFacts const& facts, bool stand_ins, MachineBuilder& builder) {
   auto& software = builder.software();
   auto const& platform = facts.platform;
   software.cuda = stand_ins || facts.cuda.probe.found || (!facts.cuda.probe.asked && platform.has_module("nvidia"));
@@ -71,4 +71,4 @@ void describe_software(Facts const& facts, bool stand_ins, MachineBuilder& build
     if (probe->asked && !probe->found) builder.note(probe->reason);
 }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -1,4 +1,4 @@
-#include "hw/discover/device_parts.hpp"
+#include "core/interop/host/device_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/interop/machines/nccl/parts.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 // Words in lower case: "AMD EPYC 7763 64-Core Processor" has amd, epyc, 7763, 64, core, processor.
@@ -80,7 +80,7 @@ Part observed_gpu(PciFacts const& gpu, CudaGpu const& cuda, NvmlGpu const* nvml)
 
 }  // namespace
 
-std::string cpu_part(Facts const& facts, MachineBuilder& builder) {
+std::string cpu_part(HostFacts const& facts, MachineBuilder& builder) {
   auto const& cpu = facts.cpu;
   auto& catalogue = builder.catalogue();
   if (auto name = cpu_by_product(cpu.model_name, catalogue); !name.empty()) return name;
@@ -105,7 +105,7 @@ std::string cpu_part(Facts const& facts, MachineBuilder& builder) {
   return {};
 }
 
-std::optional<PartId> gpu_part(PciFacts const& gpu, Facts const& facts, MachineBuilder& builder) {
+std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, MachineBuilder& builder) {
   auto const* nvml = find_nvml(facts.nvml, gpu.bdf);
   auto const* cuda = find_cuda(facts.cuda, gpu.bdf);
   auto const* known = builder.catalogue().part_by_pci_id(gpu.id);
@@ -140,13 +140,13 @@ std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const&
   return builder.part(builder.part_by_pci_id(nic.id, PartKind::Nic), PartKind::Nic);
 }
 
-std::string interface_address(Facts const& facts, std::string const& name) {
+std::string interface_address(HostFacts const& facts, std::string const& name) {
   for (auto const& nic : facts.nics)
     if (!nic.rdma && nic.name == name) return nic.bdf;
   return {};
 }
 
-std::vector<NicFacts> ports_of_nic(Facts const& facts, std::string const& slot) {
+std::vector<NicFacts> ports_of_nic(HostFacts const& facts, std::string const& slot) {
   std::vector<NicFacts> rdma;
   std::vector<NicFacts> interfaces;
   for (auto const& nic : facts.nics) {
@@ -157,4 +157,4 @@ std::vector<NicFacts> ports_of_nic(Facts const& facts, std::string const& slot) 
   return rdma.empty() ? interfaces : rdma;
 }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "core/interop/host/facts.hpp"
 #include "core/interop/machines/roles.hpp"
 #include "core/machine/catalogue.hpp"
-#include "hw/discover/facts/facts.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 
 struct PciTree {
   struct Node {
@@ -25,6 +25,6 @@ struct PciTree {
 };
 
 // Adds GPUs that a driver knows but sysfs does not show to the root bus.
-PciTree make_pci_tree(Facts const& facts, std::optional<std::vector<Role>> const& roles, Catalogue& catalogue);
+PciTree make_pci_tree(HostFacts const& facts, std::optional<std::vector<Role>> const& roles, Catalogue& catalogue);
 
-}  // namespace lanewise::hw
+}  // namespace lanewise

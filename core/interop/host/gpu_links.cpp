@@ -1,4 +1,4 @@
-#include "hw/discover/gpu_links.hpp"
+#include "core/interop/host/gpu_links.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 
 #include "core/interop/machines/nccl/parts.hpp"
 
-namespace lanewise::hw {
+namespace lanewise {
 namespace {
 
 class LinkAdder {
  public:
-  LinkAdder(Facts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder)
+  LinkAdder(HostFacts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder)
       : facts_(facts), gpus_(gpus), builder_(builder) {}
 
   void add() {
@@ -110,7 +110,7 @@ class LinkAdder {
     if (!ports.empty()) builder_.add_nvswitch(link_generation, std::move(ports));
   }
 
-  Facts const& facts_;
+  HostFacts const& facts_;
   std::vector<PlacedGpu> const& gpus_;
   MachineBuilder& builder_;
   // Pointers into one vector order as its elements do.
@@ -121,7 +121,7 @@ class LinkAdder {
 
 }  // namespace
 
-void add_gpu_links(Facts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder) {
+void add_gpu_links(HostFacts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder) {
   LinkAdder(facts, gpus, builder).add();
 }
 
@@ -131,14 +131,14 @@ NvmlPair const* find_pair(NvmlFacts const& nvml, std::string const& from, std::s
   return found == nvml.pairs.end() ? nullptr : &*found;
 }
 
-bool fabric_is_ready(Facts const& facts) {
+bool fabric_is_ready(HostFacts const& facts) {
   auto const waits = [](NvmlGpu const& gpu) {
     return gpu.fabric == FabricState::NotStarted || gpu.fabric == FabricState::InProgress;
   };
   return std::none_of(facts.nvml.gpus.begin(), facts.nvml.gpus.end(), waits);
 }
 
-bool refusal_is_lifted(Facts const& facts, Machine const& machine) {
+bool refusal_is_lifted(HostFacts const& facts, Machine const& machine) {
   for (auto const& pair : facts.nvml.pairs) {
     auto const status = [&](PeerOp op) { return pair.status.at(static_cast<std::size_t>(op)); };
     if (status(PeerOp::Write) != PeerStatus::Ok || status(PeerOp::Nvlink) == PeerStatus::Ok) continue;
@@ -150,4 +150,4 @@ bool refusal_is_lifted(Facts const& facts, Machine const& machine) {
   return false;
 }
 
-}  // namespace lanewise::hw
+}  // namespace lanewise
