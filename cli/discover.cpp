@@ -1,12 +1,19 @@
 // lanewise discover: writes a machine file of the machine it runs on.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <variant>
 
+#include "cli/difference_options.hpp"
 #include "cli/session.hpp"
+#include "core/interop/formats/formats.hpp"
 #include "core/interop/machines/machine_output.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
+#include "core/view/machine/difference_text.hpp"
 #include "core/view/machine/summary.hpp"
 #include "hw/hw_library.hpp"
 
@@ -19,8 +26,35 @@ struct DiscoverOptions {
   std::string sysfs = "/sys";
   std::string roles;
   std::string against;
+  DifferenceArguments difference;
   bool no_wake = false;
 };
+
+// What --against names: a machine, or the table of nvidia-smi.
+using Against = std::variant<Machine, TopoMatrix>;
+
+// A file whose content is that of `nvidia-smi topo -m` is a table; anything else is a machine or a machine's name.
+Against read_against(std::string const& name, Session& session) {
+  std::error_code ignored;
+  if (name == "-" || std::filesystem::is_regular_file(name, ignored)) {
+    auto const source = load_foreign_text(name);
+    auto const* format = recognise_format(source.text());
+    if (format != nullptr && format->name == "topo-m") return read_topo_matrix(source);
+    if (name == "-") return session.catalogue.machine_from(source);
+  }
+  return session.catalogue.machine(name);
+}
+
+MachineComparison compare_with(Machine const& described, Machine const& found, DiscoverOptions const& options) {
+  auto comparison = compare_machines(described, found);
+  comparison.second = "this system";
+  auto expected = options.difference.parsed();
+  for (auto const& kind : difference_kind_names())
+    expected.push_back(
+        {.kind = argument(parse_difference_kind(kind)), .reason = "the system does not say it", .second_silent = true});
+  mark_expected(comparison, expected);
+  return comparison;
+}
 
 std::string finding_text(hw::Finding const& finding) {
   auto const more = finding.subjects.size() - 1;
@@ -35,12 +69,20 @@ void run(DiscoverOptions const& options, Session& session) {
   asked.wake = !options.no_wake;
   if (!asked.name.empty()) check_name(asked.name);
   if (!options.roles.empty()) asked.roles = read_roles(SourceText::load(options.roles));
-  if (!options.against.empty())
-    asked.against =
-        read_topo_matrix(SourceText::from_memory(options.against, without_terminal_codes(read_file(options.against))));
+  std::optional<Against> against;
+  if (!options.against.empty()) against = read_against(options.against, session);
+  if (against)
+    if (auto const* table = std::get_if<TopoMatrix>(&*against)) asked.against = *table;
   auto const found = hw::hardware().discover(asked, session.catalogue);
   auto const yaml = checked_yaml(found.machine, session.catalogue, "what was discovered");
-  auto const text = session.json ? hw::hardware().discovery_json(found).dump(2) + "\n" : yaml;
+  auto json = hw::hardware().discovery_json(found);
+  std::optional<MachineComparison> comparison;
+  if (against && std::holds_alternative<Machine>(*against)) {
+    comparison = compare_with(std::get<Machine>(*against), found.machine, options);
+    json["comparison"] = difference_json(*comparison);
+    if (comparison->result() == ComparisonResult::Different) session.exit_code = ExitCode::ExpectationFailed;
+  }
+  auto const text = session.json ? json.dump(2) + "\n" : yaml;
   if (options.output.empty())
     fmt::print("{}", text);
   else
@@ -49,6 +91,7 @@ void run(DiscoverOptions const& options, Session& session) {
   for (auto const& note : found.machine.notes) fmt::print(stderr, "note: {}\n", note);
   for (auto const& finding : found.findings) fmt::print(stderr, "{}", finding_text(finding));
   if (asked.against && found.findings.empty()) fmt::print(stderr, "as '{}' says\n", options.against);
+  if (comparison) fmt::print(stderr, "against '{}':\n{}", options.against, difference_text(*comparison));
 }
 
 }  // namespace
@@ -68,8 +111,12 @@ void add_discover(CLI::App& app, Session& session) {
       ->add_option("--roles", options->roles,
                    "Roles file (roles/1) of an emulated machine: which PCI function stands for which device")
       ->type_name("FILE");
-  command->add_option("--against", options->against, "Compare with what 'nvidia-smi topo -m' printed on this machine")
+  command
+      ->add_option("--against", options->against,
+                   "Compare with a machine file (exit code 1 when this system differs), or with what 'nvidia-smi topo "
+                   "-m' printed here")
       ->type_name("FILE");
+  options->difference.add_to(*command);
   command->add_flag("--no-wake", options->no_wake, "Do not wake idle GPUs before reading their links");
   session.add_json(*command);
   command->callback([options, &session] { run(*options, session); });

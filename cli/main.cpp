@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_run(app, session);
   lanewise::cli::add_check(app, session);
   lanewise::cli::add_compare(app, session);
+  lanewise::cli::add_diff(app, session);
   lanewise::cli::add_report(app, session);
   lanewise::cli::add_measure(app, session);
   lanewise::cli::add_accuracy(app, session);

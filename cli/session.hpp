@@ -67,6 +67,7 @@ void add_accuracy(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_diff(CLI::App& app, Session& session);
 void add_discover(CLI::App& app, Session& session);
 void add_emulate(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);

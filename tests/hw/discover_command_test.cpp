@@ -63,6 +63,30 @@ TEST(DiscoverCommand, JsonComparedWithTheTableOfNvidiaSmi) {
   EXPECT_EQ(json.at("findings")[0].at("text"), "nvidia-smi says NODE, the machine SYS");
 }
 
+TEST(DiscoverCommand, ComparedWithAMachineFile) {
+  FakeSystem const system;
+  test::fill_two_sockets(system);
+  auto const described = (system.sys() / "../described.yaml").string();
+  auto const sysfs = "--sysfs " + system.sys().string();
+  ASSERT_EQ(run(sysfs + " -o " + described + " 2>&1").code, 0);
+  auto const same = run(sysfs + " --against " + described + " 2>&1 >/dev/null");
+  EXPECT_EQ(same.code, 0) << same.output;
+  EXPECT_THAT(same.output, HasSubstr(":\nequal\n"));
+
+  FakeSystem const other;
+  test::fill_two_sockets(other);
+  auto const port = "sys/devices/pci0000:ba/0000:ba:00.0/0000:bb:00.0/";
+  other.write(std::string(port) + "current_link_width", "8");
+  auto const narrow = run("--sysfs " + other.sys().string() + " --json --against " + described + " 2>/dev/null");
+  EXPECT_EQ(narrow.code, 1);
+  auto const comparison = nlohmann::json::parse(narrow.output).at("comparison");
+  EXPECT_EQ(comparison.at("result"), "different");
+  ASSERT_EQ(comparison.at("differences").size(), 1U) << comparison;
+  EXPECT_EQ(comparison.at("differences")[0].at("second"), "gen4 x8");
+  EXPECT_EQ(run("--sysfs " + other.sys().string() + " --expected link --against " + described + " 2>&1").code, 0);
+  EXPECT_EQ(run(sysfs + " --expected links --against " + described + " 2>&1").code, 2);
+}
+
 TEST(DiscoverCommand, RolesComeFromAFile) {
   FakeSystem const system;
   system.add("pci0000:10/0000:10:00.0", test::bridge(test::kRootPort));

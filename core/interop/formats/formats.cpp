@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
 
 namespace lanewise {
@@ -37,6 +38,11 @@ std::vector<Format> all_formats() {
        .about = "A machine from the table that 'nvidia-smi topo -m' prints",
        .recognise = recognise_topo_m,
        .read = read_topo_m,
+       .takes_parts = true},
+      {.name = "nccl-log",
+       .about = "A machine from what NCCL or RCCL printed with NCCL_DEBUG=INFO",
+       .recognise = recognise_nccl_log,
+       .read = read_nccl_log,
        .takes_parts = true},
   };
   for (auto const tool : kBenchmarks)

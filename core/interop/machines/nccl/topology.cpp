@@ -27,7 +27,7 @@ PciKind kind_of(NcclPci const& pci) {
 // Virtual machines put passed-through devices straight on the root bus. It shows: a device below a port is never on bus
 // 00, and always has device number 0.
 bool is_on_root_bus(NcclPci const& pci) {
-  if (pci.is_bridge()) return false;
+  if (pci.is_bridge() || pci.bus_id.empty()) return false;
   auto const bus = pci.bus_id.substr(pci.bus_id.find(':') + 1);  // "3b:00.0"
   return bus.starts_with("00:") || bus.substr(3, 2) != "00";
 }
@@ -35,8 +35,8 @@ bool is_on_root_bus(NcclPci const& pci) {
 // Makes a Machine of the checked file, in the order of a machine file.
 class NcclImporter {
  public:
-  NcclImporter(NcclSystem const& system, std::string name, Catalogue& catalogue)
-      : system_(system), builder_(std::move(name), catalogue), links_(system, builder_) {}
+  NcclImporter(NcclSystem const& system, std::string name, TopoOptions parts, Catalogue& catalogue)
+      : system_(system), builder_(std::move(name), catalogue), links_(system, builder_), parts_(std::move(parts)) {}
 
   Machine import() {
     for (auto const& note : system_.notes) builder_.note(note);
@@ -98,7 +98,8 @@ class NcclImporter {
 
   // ------------------------------------------------------------------------------------------------------- sockets
   void add_cpu(NcclCpu const& cpu) {
-    auto const socket = builder_.add_socket(cpu_part(cpu, builder_), std::max(0, cpu.numa), cpu.cores);
+    auto const socket = builder_.add_socket(parts_.cpu.empty() ? cpu_part(cpu, builder_) : parts_.cpu,
+                                            std::max(0, cpu.numa), cpu.cores);
     for (auto const& pci : cpu.pci) add_top(pci, socket);
     for (auto const& net : cpu.nets) add_unplaced_net(net, socket);
   }
@@ -146,8 +147,9 @@ class NcclImporter {
     switch (kind) {
       case PciKind::Switch: return builder_.part(switch_part(pci, builder_), PartKind::Switch);
       case PciKind::Gpu:
+        if (!parts_.gpu.empty()) return builder_.part(parts_.gpu, PartKind::Gpu);
         return builder_.part(gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_), PartKind::Gpu);
-      case PciKind::Nic: return builder_.part(nic_part(pci, builder_), PartKind::Nic);
+      case PciKind::Nic: return builder_.part(parts_.nic.empty() ? nic_part(pci, builder_) : parts_.nic, PartKind::Nic);
       case PciKind::Nvme: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Nvme), PartKind::Nvme);
       case PciKind::Device: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Device), PartKind::Device);
       case PciKind::RootPort: break;
@@ -290,6 +292,7 @@ class NcclImporter {
   NcclSystem const& system_;
   MachineBuilder builder_;
   NcclLinks links_;
+  TopoOptions parts_;            // named by the user
   std::vector<PlacedGpu> gpus_;  // in file order, as in links_
   std::vector<std::string> unlinked_;
   std::vector<std::string> several_ports_;
@@ -301,9 +304,12 @@ class NcclImporter {
 }  // namespace
 
 Machine read_nccl_topology(SourceText const& source, Catalogue& catalogue) {
-  auto system = read_nccl_system(source);
+  return machine_of_nccl(read_nccl_system(source), machine_name_from(source.name()), {}, catalogue);
+}
+
+Machine machine_of_nccl(NcclSystem system, std::string const& name, TopoOptions const& parts, Catalogue& catalogue) {
   merge_switch_views(system);
-  return NcclImporter(system, machine_name_from(source.name()), catalogue).import();
+  return NcclImporter(system, name, parts, catalogue).import();
 }
 
 }  // namespace lanewise

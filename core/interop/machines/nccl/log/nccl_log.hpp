@@ -1,0 +1,20 @@
+#pragma once
+// Imports logs of NCCL and RCCL (NCCL_DEBUG=INFO, best with NCCL_DEBUG_SUBSYS=INIT,GRAPH).
+#include <string_view>
+
+#include "core/interop/likeness.hpp"
+#include "core/interop/machines/topo_m.hpp"
+#include "core/io/file.hpp"
+#include "core/machine/catalogue.hpp"
+#include "core/machine/machine.hpp"
+
+namespace lanewise {
+
+Likeness recognise_nccl_log(std::string_view text);
+
+// The machine of the host about which the log says most: its tree where GRAPH lines are there, else the GPUs and NICs
+// that lines name. Notes say version, channels, transports, NICs in use, and what was inferred. `parts` names products,
+// which logs do not. Throws InputError when no line names a GPU.
+Machine read_nccl_log(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue);
+
+}  // namespace lanewise
