@@ -7,6 +7,8 @@
 #include "cli/benchmark_options.hpp"
 #include "cli/session.hpp"
 #include "core/interop/formats/formats.hpp"
+#include "core/interop/host/host_machine.hpp"
+#include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/machine_output.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/measurement/measurement_writer.hpp"
@@ -55,6 +57,10 @@ void import_benchmark(Benchmark tool, SourceText const& source, ImportOptions co
 
 void import_as(Format const& format, SourceText const& source, ImportOptions const& options, Session& session) {
   if (format.benchmark) return import_benchmark(*format.benchmark, source, options, session);
+  if (format.read_facts != nullptr) {
+    auto const name = machine_name_from(source.name());
+    return write(machine_of(format.read_facts(source), name, std::nullopt, session.catalogue), options, session);
+  }
   write(format.read(source, options.parts, session.catalogue), options, session);
 }
 

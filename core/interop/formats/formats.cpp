@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/interop/host/files/hwloc.hpp"
+#include "core/interop/host/files/lspci.hpp"
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
 
@@ -44,6 +46,14 @@ std::vector<Format> all_formats() {
        .recognise = recognise_nccl_log,
        .read = read_nccl_log,
        .takes_parts = true},
+      {.name = "lspci",
+       .about = "A machine from what 'sudo lspci -vvv' prints, with or without -nn, -D, -k and -t",
+       .recognise = recognise_lspci,
+       .read_facts = read_lspci},
+      {.name = "hwloc",
+       .about = "A machine from hwloc's XML ('lstopo file.xml'), versions 1 to 3",
+       .recognise = recognise_hwloc,
+       .read_facts = read_hwloc},
   };
   for (auto const tool : kBenchmarks)
     rows.push_back(

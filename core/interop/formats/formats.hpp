@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/interop/benchmarks/benchmark.hpp"
+#include "core/interop/host/facts.hpp"
 #include "core/interop/likeness.hpp"
 #include "core/interop/machines/topo_m.hpp"
 #include "core/io/file.hpp"
@@ -27,7 +28,10 @@ struct Format {
   FormatKind kind = FormatKind::Machine;
   // Cheap, also for 16 MiB of anything; absent for benchmarks, which have their own marks.
   Likeness (*recognise)(std::string_view text) = nullptr;
-  // Of a machine. Throws InputError with every error. `parts` names what the text does not say.
+  // Of a machine, one of the two. Both throw InputError with every error.
+  // What the text says about one host; facts of several files of one host can be merged.
+  HostFacts (*read_facts)(SourceText const& source) = nullptr;
+  // The machine itself. `parts` names what the text does not say.
   Machine (*read)(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue) = nullptr;
   bool takes_parts = false;                           // the reader looks at `parts`
   std::optional<Benchmark> benchmark = std::nullopt;  // of a measurement

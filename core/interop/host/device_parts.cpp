@@ -10,6 +10,8 @@
 namespace lanewise {
 namespace {
 
+constexpr std::size_t kIdSize = 9;  // "10de:2335"
+
 // Words in lower case: "AMD EPYC 7763 64-Core Processor" has amd, epyc, 7763, 64, core, processor.
 std::set<std::string> words_of(std::string_view text) {
   std::set<std::string> words;
@@ -78,16 +80,26 @@ Part observed_gpu(PciFacts const& gpu, CudaGpu const& cuda, NvmlGpu const* nvml)
   return part;
 }
 
+void note_unknown_gpu(PciFacts const& gpu, MachineBuilder& builder) {
+  if (!gpu.product.empty())
+    builder.note(fmt::format("the catalogue has no GPU '{}'{}; left unknown", gpu.product,
+                             gpu.id.size() == kIdSize ? fmt::format(" ({})", gpu.id) : ""));
+  else
+    builder.part_by_pci_id(gpu.id, PartKind::Gpu);  // notes that there is none
+}
+
 }  // namespace
 
 std::string cpu_part(HostFacts const& facts, MachineBuilder& builder) {
   auto const& cpu = facts.cpu;
   auto& catalogue = builder.catalogue();
+  if (!cpu.part.empty()) return cpu.part;
   if (auto name = cpu_by_product(cpu.model_name, catalogue); !name.empty()) return name;
   if (auto const* part = cpu.cpuid.empty() ? nullptr : catalogue.part_by_cpuid(cpu.cpuid);
       part != nullptr && part->kind == PartKind::Cpu) {
-    builder.note(fmt::format("the CPU is '{}' ({}), of which the catalogue knows the family: '{}'", cpu.model_name,
-                             cpu.cpuid, part->name));
+    if (!cpu.model_name.empty())
+      builder.note(fmt::format("the CPU is '{}' ({}), of which the catalogue knows the family: '{}'", cpu.model_name,
+                               cpu.cpuid, part->name));
     return part->name;
   }
   // GH200 and GB200 are named for the Grace beside the GPU; its own cpuinfo names only cores of Arm's.
@@ -100,8 +112,11 @@ std::string cpu_part(HostFacts const& facts, MachineBuilder& builder) {
     for (auto const& gpu : facts.nvml.gpus)
       for (auto const& link : gpu.links)
         if (link.remote == NvlinkRemote::Cpu) return "power9-ac922";
-  builder.note(fmt::format("the catalogue has no CPU '{}' ({}); left unknown", cpu.model_name,
-                           cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid));
+  if (cpu.model_name.empty() && cpu.cpuid.empty())
+    builder.note(fmt::format("{} does not name the CPU; left unknown", facts.source));
+  else
+    builder.note(fmt::format("the catalogue has no CPU '{}' ({}); left unknown", cpu.model_name,
+                             cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid));
   return {};
 }
 
@@ -122,13 +137,14 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, Mach
                              part.name));
     return builder.inline_part(std::move(part));
   }
-  if (known == nullptr) builder.part_by_pci_id(gpu.id, PartKind::Gpu);  // notes that there is none
+  if (known == nullptr) note_unknown_gpu(gpu, builder);
   return std::nullopt;
 }
 
 std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, MachineBuilder& builder) {
   bool const soft = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return !port.below.empty(); });
-  bool const rdma = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return port.rdma; });
+  bool const rdma = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return port.rdma; }) ||
+                    (ports.empty() && is_rdma_adapter(nic));
   if (soft) {
     builder.note(fmt::format("{} does RDMA in software: {} over {} ({})", nic.bdf, ports.front().name,
                              ports.front().below, nic.id));

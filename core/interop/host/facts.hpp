@@ -27,7 +27,7 @@ struct PciFacts {
   std::string above;     // the bridge above; empty: on a root bus
   std::string root_bus;  // "0000:3a"
   std::uint32_t class_code = 0;
-  std::string id;         // "10de:2335"
+  std::string id;         // "10de:2335"; "10de:": only the vendor is known
   std::string subsystem;  // the same for the board
   PciConfig config;
   std::optional<PcieLink> link;
@@ -38,11 +38,19 @@ struct PciFacts {
   std::string iommu_type;   // "identity", "DMA", "DMA-FQ"; empty: unknown
   std::string driver;
   bool virtual_function = false;  // of SR-IOV, seen from the host
+  std::string product;            // "NVIDIA Corporation GA100 [A100 SXM4 40GB]"; empty: unknown
+  std::string slot;               // the label of its physical slot; empty: unknown
+  bool above_unknown = false;     // the source does not say what it hangs from, not even the root bus
 
   [[nodiscard]] bool is_bridge() const { return class_code >> 8U == 0x0604; }
   [[nodiscard]] bool is_nic() const { return class_code >> 16U == 0x02; }
   [[nodiscard]] bool is_nvme() const { return class_code >> 8U == 0x0108; }
 };
+
+// Whether an adapter is known for RDMA by its class or its maker, for sources that list no RDMA devices.
+inline bool is_rdma_adapter(PciFacts const& function) {
+  return function.class_code >> 8U == 0x0207 || (function.is_nic() && function.id.starts_with("15b3:"));
+}
 
 struct NumaFacts {
   int node = 0;
@@ -55,6 +63,7 @@ struct CpuFacts {
   std::string model_name;  // "AMD EPYC 7763 64-Core Processor"
   bool hypervisor = false;
   std::vector<NumaFacts> nodes;  // at least one
+  std::string part = {};         // the part that the user names, or that the source leaves no doubt about; empty: none
 };
 
 struct PlatformFacts {
@@ -163,6 +172,13 @@ struct CudaFacts {
   std::vector<CudaPair> pairs;
 };
 
+// xGMI between two GPUs of AMD; each pair once.
+struct XgmiFacts {
+  std::string a, b;                         // addresses
+  std::optional<BytesPerSecond> bandwidth;  // of all links between them, one direction
+  int hops = 0;                             // 0: unknown
+};
+
 struct VerbsFacts {
   Probe probe;
   bool dma_buf = false;  // the library registers memory by dma-buf
@@ -175,8 +191,12 @@ struct HostFacts {
   PlatformFacts platform;
   std::vector<PciFacts> pci;  // ascending by address
   std::vector<NicFacts> nics;
+  bool lists_nics = true;        // `nics` has every network device; false: adapters are known by their class and id
+  bool says_software = true;     // the platform's modules are known
+  bool links_may_sleep = false;  // nobody woke the GPUs before their links were read
   NvmlFacts nvml;
   CudaFacts cuda;
+  std::vector<XgmiFacts> xgmi;
   VerbsFacts verbs;
   std::vector<std::string> notes;  // what the sources could not read
 };

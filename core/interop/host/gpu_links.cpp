@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/interop/machines/nccl/parts.hpp"
@@ -19,6 +20,7 @@ class LinkAdder {
     for (auto const& gpu : facts_.nvml.gpus)
       if (auto const* placed = find(gpu.bdf)) count(gpu, *placed);
     add_pairs();
+    add_xgmi();
     for (auto const& [gpu, links] : to_cpu_) builder_.add_nvlink(gpu->id, gpu->socket, link_part(*gpu), links);
     for (auto const* gpu : c2c_) {
       auto const part = builder_.part_or_stand_in("nvlink-c2c", PartKind::Link, LinkFamily::C2c);
@@ -72,6 +74,26 @@ class LinkAdder {
                                   a->bdf, b->bdf));
       builder_.add_nvlink(a->id, b->id, link_part(*a), both);
     }
+  }
+
+  // Pairs that are more than one hop apart have no link of their own.
+  void add_xgmi() {
+    for (auto const& pair : facts_.xgmi) {
+      auto const* a = find(pair.a);
+      auto const* b = find(pair.b);
+      if (a == nullptr || b == nullptr || a == b || pair.hops > 1) continue;
+      auto const part = builder_.part_or_stand_in(xgmi_part(builder_.machine().part_of(a->id), builder_),
+                                                  PartKind::Link, LinkFamily::GpuXgmi);
+      builder_.add_nvlink(a->id, b->id, part, xgmi_links(pair, builder_.machine().at(part)));
+    }
+  }
+  int xgmi_links(XgmiFacts const& pair, Part const& link) {
+    constexpr long kMaxLinks = 16;
+    if (pair.bandwidth && link.link.rate)
+      return static_cast<int>(std::clamp(std::lround(*pair.bandwidth / *link.link.rate), 1L, kMaxLinks));
+    builder_.note(
+        fmt::format("{} does not say how many xGMI links join two GPUs; one is taken for each pair", facts_.source));
+    return 1;
   }
 
   // In a guest NVML may not say where a link leads. Then GPUs that all reach each other must be joined by an NVSwitch.

@@ -160,11 +160,16 @@ class MachineAssembler {
       if (pci_.found().unknown_acs < ports_seen())
         builder_.note("ports that a guest sees are emulated; their ACS says nothing");
     } else if (pci_.found().unknown_acs > 0) {
-      builder_.note(
-          fmt::format("the ACS control of {} ports could not be read: the kernel shows config space only to "
-                      "root",
-                      pci_.found().unknown_acs));
+      builder_.note(fmt::format("the ACS control of {} ports is unknown: the kernel shows config space only to root",
+                                pci_.found().unknown_acs));
     }
+    note_devices(fmt::format("inferred: {} does not say what they hang from, so each has a root port of its own:",
+                             facts_.source),
+                 pci_.found().without_port);
+    note_devices(fmt::format("inferred: {} shows a link at gen1 speed, as that of an idle GPU; the speed that it is "
+                             "capable of is taken for",
+                             facts_.source),
+                 pci_.found().woken);
     note_devices(facts_.source + " gives no PCIe link of", pci_.found().without_link);
     note_devices(facts_.source + " gives no PCIe link, but NVML does, of", pci_.found().link_from_driver);
   }

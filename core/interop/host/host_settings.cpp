@@ -53,6 +53,7 @@ IommuMode iommu_mode(PciTree const& tree, HostFacts const& facts, MachineBuilder
 }
 
 void describe_software(HostFacts const& facts, bool stand_ins, MachineBuilder& builder) {
+  if (!facts.says_software) return;
   auto& software = builder.software();
   auto const& platform = facts.platform;
   software.cuda = stand_ins || facts.cuda.probe.found || (!facts.cuda.probe.asked && platform.has_module("nvidia"));

@@ -31,6 +31,11 @@ void PciAssembler::add_top(std::size_t top, HostBridgeId bridge, SocketId socket
   auto const& node = at(top);
   if (!node.facts.is_bridge()) {
     if (is_further_port(top, tree_.tops)) return;
+    if (node.facts.above_unknown) {
+      found_.without_port.push_back(node.facts.bdf);
+      auto const port = builder_.add_root_port(name_of(node, PciKind::RootPort), bridge);
+      return add_device(top, std::nullopt, port, bridge, socket);
+    }
     if (node.kind == PciKind::Gpu || has_rdma(node)) found_.flat.push_back(top);
     add_device(top, std::nullopt, std::nullopt, bridge, socket);
     return;
@@ -140,6 +145,14 @@ void PciAssembler::describe(PciFunction& function, std::size_t node, std::option
   if (!above->config.acs.known) ++found_.unknown_acs;
 }
 
+// An idle GPU trains its link down to gen1 and back up when it works.
+void PciAssembler::wake(PciFunction& gpu, std::optional<PcieLink> own) {
+  if (!own && gpu.part) own = builder_.machine().at(*gpu.part).pcie.link;
+  if (!facts_.links_may_sleep || !gpu.link || !own || gpu.link->generation > 1 || own->generation < 3) return;
+  gpu.link->generation = gpu.max_link ? gpu.max_link->generation : own->generation;
+  found_.woken.push_back(gpu.name);
+}
+
 void PciAssembler::add_device(std::size_t node, std::optional<std::size_t> port, std::optional<PciId> parent,
                               HostBridgeId bridge, SocketId socket) {
   auto const& facts = at(node).facts;
@@ -179,6 +192,7 @@ void PciAssembler::add_gpu(PciFunction function, std::size_t node, SocketId sock
   }
   function.part =
       at(node).role != nullptr ? builder_.part(at(node).role->part, PartKind::Gpu) : gpu_part(facts, facts_, builder_);
+  wake(function, facts.max_link ? facts.max_link : facts.config.max_link);
   auto const name = function.name;
   auto const clique = facts.config.peer_clique;
   auto const id = add_function(std::move(function));

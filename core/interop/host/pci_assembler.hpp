@@ -21,6 +21,8 @@ struct PciObservations {
   std::vector<std::string> without_link;            // devices whose PCIe link no source knows
   std::vector<std::string> link_from_driver;        // devices whose PCIe link only NVML knows
   std::vector<std::size_t> flat;                    // nodes of GPUs and RDMA NICs on a root bus
+  std::vector<std::string> without_port;            // addresses of devices of which nobody knows what is above
+  std::vector<std::string> woken;                   // GPUs whose link was asleep, so that its capable speed is taken
   std::size_t unknown_acs = 0;                      // ports whose ACS control could not be read
 };
 
@@ -49,6 +51,7 @@ class PciAssembler {
                 HostBridgeId bridge);
   void add_device(std::size_t node, std::optional<std::size_t> port, std::optional<PciId> parent, HostBridgeId bridge,
                   SocketId socket);
+  void wake(PciFunction& gpu, std::optional<PcieLink> own);
   PciId add_function(PciFunction function);
   void add_gpu(PciFunction function, std::size_t node, SocketId socket);
   void add_nic(PciFunction function, std::size_t node);

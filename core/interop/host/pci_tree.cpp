@@ -14,6 +14,7 @@ class TreeMaker {
       : facts_(facts), roles_(roles), catalogue_(catalogue) {}
 
   PciTree make() {
+    for (auto const& function : facts_.pci) by_address_.emplace(function.bdf, &function);
     for (auto const& function : facts_.pci) add(function);
     add_hidden_gpus();
     join();
@@ -84,11 +85,24 @@ class TreeMaker {
     if (part != nullptr) return part->kind == PartKind::Gpu;
     if (function.id.starts_with("10de:")) return kind == 0x0300 || kind == 0x0302;
     bool const known_maker = function.id.starts_with("1002:") || function.id.starts_with("8086:");
+    if (known_maker && is_on_card(function)) return true;
     if (kind == 0x0300 && known_maker)
       tree_.notes.push_back(
           fmt::format("{} ({}) is a display controller that the catalogue does not know as a GPU; left out",
                       function.bdf, function.id));
     return known_maker && kind != 0x0300;
+  }
+
+  // A display controller below a switch of its own maker, or named as a product of its own, is on a card.
+  [[nodiscard]] bool is_on_card(PciFacts const& function) const {
+    auto const vendor = function.id.substr(0, function.id.find(':') + 1);
+    auto const at = by_address_.find(function.above);
+    if (at != by_address_.end() && vendor == "1002:" && at->second->id.starts_with(vendor)) return true;
+    auto const has = [&](std::string_view word) { return function.product.find(word) != std::string::npos; };
+    // Chips without a processor around them, as pci.ids names them where it names no product.
+    for (auto const* chip : {"Vega 10", "Vega 20", "Navi ", "Polaris", "Ellesmere", "Fiji", "Arcturus", "Aldebaran"})
+      if (has(chip)) return true;
+    return has("Radeon RX") || has("Radeon PRO") || has("Radeon Pro") || has("Instinct") || has("[Arc ");
   }
 
   bool is_nic(PciFacts const& function) {
@@ -105,6 +119,7 @@ class TreeMaker {
     }
     if (rdma) return true;
     if (!function.is_nic()) return false;
+    if (!facts_.lists_nics && is_rdma_adapter(function)) return true;
     auto const* part = catalogue_.part_by_pci_id(function.id);
     if (up || (part != nullptr && part->kind == PartKind::Nic)) return true;
     ++idle_nics_;
@@ -169,6 +184,7 @@ class TreeMaker {
   std::optional<std::vector<Role>> const& roles_;
   Catalogue& catalogue_;
   PciTree tree_;
+  std::map<std::string, PciFacts const*> by_address_;
   int virtual_functions_ = 0;
   int idle_nics_ = 0;
 };
