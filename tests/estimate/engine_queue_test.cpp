@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <optional>
+#include <random>
+#include <vector>
 
 #include "tests/support/bundled.hpp"
 
@@ -67,6 +70,66 @@ TEST_F(EngineQueueTest, StepsWithoutEnginesNeverWait) {
   EXPECT_THAT(started_by_ready(0), ElementsAre(0));
   EXPECT_THAT(started_by_ready(1), ElementsAre(1));
   EXPECT_THAT(started_by_end_of(1), IsEmpty());
+}
+
+// Asks every waiting step after each end.
+class ScannedQueue {
+ public:
+  ScannedQueue(Resources const& resources, std::span<Demand const> demands) : engines_(resources, demands) {}
+
+  std::vector<std::size_t> ready(std::size_t step) {
+    if (engines_.take(step)) return {step};
+    waiting_.push_back(step);
+    return {};
+  }
+  std::vector<std::size_t> finished(std::size_t step) {
+    engines_.release(step);
+    std::vector<std::size_t> started;
+    std::erase_if(waiting_, [&](std::size_t waiting) {
+      if (!engines_.take(waiting)) return false;
+      started.push_back(waiting);
+      return true;
+    });
+    return started;
+  }
+
+ private:
+  EngineQueue engines_;
+  std::vector<std::size_t> waiting_;
+};
+
+TEST(EngineQueue, StartsTheSameStepsAsAskingAllThatWait) {
+  Model const model(test::bundled().machine("hgx-h200"));
+  std::vector<EngineId> engines;
+  for (auto const gpu : model.machine().all(PciKind::Gpu)) engines.push_back(model.resources().peer_copy_engines(gpu));
+  std::mt19937 random(2);
+  std::vector<Demand> demands(400);
+  for (auto& demand : demands)
+    for (std::size_t k = 0; k < random() % 4; ++k) {
+      auto const engine = engines[random() % engines.size()];
+      if (std::find(demand.engines.begin(), demand.engines.end(), engine) == demand.engines.end())
+        demand.engines.push_back(engine);
+    }
+  EngineQueue queue(model.resources(), demands);
+  ScannedQueue scanned(model.resources(), demands);
+  std::vector<std::size_t> running;
+  std::size_t next = 0;
+  while (next < demands.size() || !running.empty()) {
+    std::vector<std::size_t> started;
+    auto const start = [&](std::size_t step) { started.push_back(step); };
+    if (next < demands.size() && (running.empty() || random() % 5 < 3)) {
+      queue.ready(next, start);
+      ASSERT_EQ(started, scanned.ready(next));
+      ++next;
+    } else {
+      auto const at = running.begin() + static_cast<std::ptrdiff_t>(random() % running.size());
+      auto const ended = *at;
+      running.erase(at);
+      queue.finished(ended, start);
+      ASSERT_EQ(started, scanned.finished(ended));
+    }
+    running.insert(running.end(), started.begin(), started.end());
+  }
 }
 
 }  // namespace
