@@ -9,7 +9,6 @@
 #include "core/plan/plan_json.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/verdict/optimality_json.hpp"
-#include "core/verdict/run_ranges.hpp"
 #include "core/view/optimality_text.hpp"
 #include "core/view/plan_text.hpp"
 

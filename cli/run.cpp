@@ -55,9 +55,7 @@ void run(Session& session, RunOptions& options) {
   if (options.mode != "sim") interruptible.emplace();
   if (options.mode == "both") return run_both(session, options, model, plan);
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
-  // The ranges of a collective would take hundreds of runs of a long plan.
-  if (options.mode == "sim" && !plan.collective && plan.collectives.empty())
-    add_trace_ranges(trace, plan, model, sim::make_executor);
+  if (options.mode == "sim") add_trace_ranges(trace, plan, model);
   report_wrong_data(session, trace);
   auto const bound = lower_bound(plan, model);
   auto json = to_json(trace);
