@@ -3,8 +3,11 @@
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
+#include <random>
 
 #include "bench/heap_counter.hpp"
+#include "core/estimate/demands.hpp"
+#include "core/estimate/estimate.hpp"
 #include "core/explain/matrix.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/planner/planner.hpp"
@@ -135,6 +138,35 @@ void plan_set(benchmark::State& state, PlannedSet const& set) {
   measure(state, [&] { benchmark::DoNotOptimize(planner.plan(requests, {Objective::Makespan, set.effort})); });
 }
 
+// Transfers of random sizes between random GPUs of a cluster, all at once, each its best way: hardly two end together.
+struct FlowsAtOnce {
+  std::size_t count;
+};
+
+std::vector<Step> random_steps(Model const& model, std::size_t count) {
+  std::mt19937 random(1);
+  auto const gpus = model.machine().all(PciKind::Gpu);
+  std::vector<Request> requests;
+  while (requests.size() < count) {
+    auto const from = gpus[random() % gpus.size()];
+    auto const to = gpus[random() % gpus.size()];
+    if (from != to)
+      requests.push_back({.id = "t" + std::to_string(requests.size()),
+                          .from = from,
+                          .to = to,
+                          .bytes = Bytes(static_cast<std::int64_t>(1'000'000 + random() % 100'000'000))});
+  }
+  return Planner(model).plan(requests).steps;
+}
+
+void estimate_flows(benchmark::State& state, FlowsAtOnce flows) {
+  Model const model(machine_named(kCluster));
+  auto const steps = random_steps(model, flows.count);
+  auto demands = demands_of(model, steps);
+  for (auto& demand : demands) demand.engines = {};  // so that all flow at once
+  measure(state, [&] { benchmark::DoNotOptimize(estimate(model, steps, demands)); });
+}
+
 // -----------------------------------------------------------------------------------------------------------
 // simulating
 #ifdef LANEWISE_BENCH_SIM
@@ -190,6 +222,9 @@ void add_all() {
   add("plan_set_nvlink", plan_set, PlannedSet{kEightGpus, Effort::Full}, kMillisecond);
   add("plan_set_pcie", plan_set, PlannedSet{kEightGpusPcie, Effort::Full}, kMillisecond);
   add("plan_set_mesh", plan_set, PlannedSet{kMesh, Effort::Full}, kMillisecond);
+  add("estimate_250_flows", estimate_flows, FlowsAtOnce{250}, kMillisecond);
+  add("estimate_2000_flows", estimate_flows, FlowsAtOnce{2000}, kMillisecond);
+  add("estimate_10000_flows", estimate_flows, FlowsAtOnce{10000}, kMillisecond);
 #ifdef LANEWISE_BENCH_SIM
   add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond);
   add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond);

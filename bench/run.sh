@@ -37,6 +37,7 @@ bench() {
 echo "benchmarks inside one process ..." >&2
 bench '^(load|model|choose|plan|simulate|check_scenario)' --benchmark_repetitions=11 --benchmark_report_aggregates_only=true \
   --benchmark_min_time=0.05 >"$work/inside.txt"
+bench '^estimate' --benchmark_repetitions=3 --benchmark_report_aggregates_only=true --benchmark_min_time=0.01 >>"$work/inside.txt"
 
 # row WHAT TARGET_US NAME: one line of the table; TARGET_US is - where there is none
 row() {
@@ -108,6 +109,9 @@ END
   row "56 transfers planned as a set: NVSwitch" 2000 plan_set_nvlink
   row "56 transfers planned as a set: PCIe" 2000 plan_set_pcie
   row "56 transfers planned as a set: NVLink mesh" 2000 plan_set_mesh
+  row "estimate 250 transfers of random sizes at once" - estimate_250_flows
+  row "estimate 2,000" - estimate_2000_flows
+  row "estimate 10,000" 5000000 estimate_10000_flows
   row "all 8x8 pairs planned and simulated: NVSwitch" - simulate_8x8_nvlink
   row "all 8x8 pairs planned and simulated: PCIe" - simulate_8x8_pcie
   row "check one scenario (2 machines, 2 variants, regret)" - check_scenario
@@ -144,6 +148,8 @@ END
 - Loading: yaml-cpp's scanner, which matches characters with small regular expressions, is two thirds of the work of
   \`show\`; a machine reads its own file and one file for each part that it names.
 - Choosing: lowering each legal way to its demand, about a quarter of a microsecond a way; two allocations a choice.
+- Estimating many transfers at once: after each end, the rates of all transfers that were no slower are shared anew, whether
+  the end can reach them or not. So the time grows with the square of their number.
 - Simulating: loading libsimgrid (\`--version\` does nothing else), then building one SimGrid engine for each simulation.
 - \`show\` and \`why\` load neither libsimgrid nor what it needs; what is left beside reading files is the dynamic linker.
 END

@@ -24,6 +24,10 @@ inline void configure() {
   xbt_log_control_set("root.thresh:critical");
   // Lazily, SimGrid takes the next event's date off the process's clock; so it takes what is left over the rate.
   s4u::Engine::set_config("network/optim:Full");
+  // Seconds, and a share of a link's rate: the defaults (1e-9 and 1e-5) merge events of short messages and let shares
+  // be off by 1e-5. Later releases know these keys under new names as well.
+  s4u::Engine::set_config("surf/precision:1e-18");
+  s4u::Engine::set_config("maxmin/precision:1e-12");
 #if SIMGRID_VERSION >= 33600
   s4u::Engine::set_config("network/model:raw");
 #else

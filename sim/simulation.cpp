@@ -6,7 +6,9 @@
 #include <cmath>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
+#include "core/estimate/simultaneous.hpp"
 #include "core/io/error.hpp"
 #include "sim/simgrid_compat.hpp"
 
@@ -18,8 +20,8 @@ namespace s4u = simgrid::s4u;
 // SimGrid shares a link in proportion to 1 / latency. So every path has the same raw latency, and the latency factor
 // makes it the flow's own.
 constexpr double kRawLatency = 1e-6;
-constexpr double kMinLatency = 1e-9;  // SimGrid's resolution; zero would change the sharing
-constexpr double kNoCap = 1e18;       // bytes per second, faster than any link
+constexpr double kMinLatency = 1e-18;  // SimGrid's resolution as configured; zero would change the sharing
+constexpr double kNoCap = 1e18;        // bytes per second, faster than any link
 
 class Simulation {
  public:
@@ -92,7 +94,8 @@ class Simulation {
   void add_path(std::size_t i) {
     auto const& flow = flows_[i];
     auto const cap = flow.cap_bytes_per_second > 0 ? flow.cap_bytes_per_second : kNoCap;
-    std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(add_link(fmt::format("own{}", i), cap, kRawLatency, true))};
+    own_.push_back(add_link(fmt::format("own{}", i), cap, kRawLatency, true));
+    std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(own_.back())};
     bool repeats = false;
     for (auto const& use : flow.uses) {
       repeats = repeats || use.times > 1;
@@ -106,6 +109,7 @@ class Simulation {
 
   void start(std::size_t i) {
     result_.flows[i].start = now_;
+    active_.push_back(i);
     starting_latency_ = flows_[i].latency_seconds;  // the factor is asked while the comm starts
     auto comm = s4u::Comm::sendto_init();
     live_[i] = comm;                             // dropping the last reference to a running comm crashes
@@ -116,12 +120,37 @@ class Simulation {
     compat::start_once(comm);
   }
 
+  // Flows that end in one instant are handed on together, in the order of their numbers: SimGrid's own order, and which
+  // of them ends a rounding error earlier, must not decide what starts next.
   void completed(s4u::Comm const& comm) {
     auto const i = reinterpret_cast<std::size_t>(comm.get_data<void>());
     ++finished_;
-    result_.flows[i].finish = now_;
-    result_.makespan = std::max(result_.makespan, result_.flows[i].finish);
-    scheduler_.finished(i, [this](std::size_t flow) { start(flow); });
+    ended_.push_back(i);
+    active_.erase(std::find(active_.begin(), active_.end(), i));
+    if (ended_.size() == 1) {
+      slack_ = simultaneous_within(now_);
+      awaited_ = static_cast<std::size_t>(
+          std::count_if(active_.begin(), active_.end(), [&](std::size_t flow) { return ends_now(flow); }));
+    } else {
+      --awaited_;
+    }
+    if (awaited_ == 0) hand_on();
+  }
+
+  [[nodiscard]] bool ends_now(std::size_t i) const {
+    if (flows_[i].bytes == 0)
+      return result_.flows[i].start + std::max(flows_[i].latency_seconds, kMinLatency) <= now_ + slack_;
+    return live_[i]->get_remaining() <= compat::load(own_[i]) * slack_;
+  }
+
+  void hand_on() {
+    std::sort(ended_.begin(), ended_.end());
+    for (auto const i : ended_) {
+      result_.flows[i].finish = now_;
+      result_.makespan = std::max(result_.makespan, now_);
+    }
+    auto const ended = std::exchange(ended_, {});
+    for (auto const i : ended) scheduler_.finished(i, [this](std::size_t flow) { start(flow); });
   }
 
   void advanced(double elapsed) {
@@ -136,11 +165,16 @@ class Simulation {
   s4u::NetZone* zone_ = nullptr;
   s4u::Host* sink_ = nullptr;
   std::vector<s4u::Link*> links_;
+  std::vector<s4u::Link*> own_;  // of each flow; its load is the flow's rate
   std::vector<s4u::Host*> sources_;
   std::vector<Flow> const& flows_;
   FlowScheduler const& scheduler_;
   double starting_latency_ = 0;
-  double now_ = 0;  // not SimGrid's clock, which never rewinds: its digits depend on earlier simulations
+  double now_ = 0;    // not SimGrid's clock, which never rewinds: its digits depend on earlier simulations
+  double slack_ = 0;  // flows that end within it end together
+  std::vector<std::size_t> active_;  // started and not ended
+  std::vector<std::size_t> ended_;   // in this instant, not handed on yet
+  std::size_t awaited_ = 0;          // how many more end in this instant
   std::size_t finished_ = 0;
   SimulationResult result_;
 };

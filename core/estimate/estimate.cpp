@@ -12,16 +12,15 @@
 #include "core/estimate/engine_queue.hpp"
 #include "core/estimate/flow_set.hpp"
 #include "core/estimate/sharing.hpp"
+#include "core/estimate/simultaneous.hpp"
 #include "core/io/error.hpp"
 #include "core/plan/dag_runner.hpp"
 
 namespace lanewise {
 namespace {
 
-// Ends this close (relative to the time since the last event) are one event.
-constexpr double kSameEvent = 1e-9;
-// Events less than this ahead are now: seconds, far below the resolution of a run's clock.
-constexpr double kInstant = 1e-15;
+// Sums of the same latencies in different orders differ by less than this part: such flows start together.
+constexpr double kRounding = 1e-14;
 
 // The fluid run: a discrete-event simulation whose events are the ends of delays and flows; between two events every
 // flow has the rate that max-min sharing gives it.
@@ -47,8 +46,9 @@ class EstimatedRun {
     admit();
     while (!delayed_.empty() || !flowing_.empty()) {
       if (rates_are_stale_) {
-        sharing_.share(flowing_);
+        sharing_.share(flowing_, lowest_ended_rate_);
         rates_are_stale_ = false;
+        lowest_ended_rate_ = std::numeric_limits<double>::infinity();
       }
       advance();
     }
@@ -79,31 +79,46 @@ class EstimatedRun {
     auto elapsed = delayed_.empty() ? std::numeric_limits<double>::infinity() : delayed_.top().first - now_;
     for (auto const* flow : flowing_) elapsed = std::min(elapsed, left_[number(flow)] / flow->rate);
     elapsed = std::max(elapsed, 0.0);
-    auto const slack = elapsed * kSameEvent + kInstant;
     now_ += elapsed;
+    auto const slack = simultaneous_within(now_);
     ended_.clear();
+    double last = 0;  // seconds until the last of those that end in this instant
     std::erase_if(flowing_, [&](Sharing::Flow* flow) {
-      auto const step = number(flow);
-      bool const ends = left_[step] <= flow->rate * (elapsed + slack);
-      left_[step] -= flow->rate * elapsed;
-      if (ends) ended_.push_back(step);
-      return ends;
+      auto& left = left_[number(flow)];
+      left -= flow->rate * elapsed;
+      if (left > flow->rate * slack) return false;
+      last = std::max(last, left / flow->rate);
+      lowest_ended_rate_ = std::min(lowest_ended_rate_, flow->rate);
+      ended_.push_back(number(flow));
+      return true;
     });
-    rates_are_stale_ = rates_are_stale_ || !ended_.empty();
-    while (!delayed_.empty() && delayed_.top().first <= now_ + slack) {
-      auto const step = delayed_.top().second;
-      delayed_.pop();
-      left_[step] = static_cast<double>(steps_[step].bytes.value());
-      if (left_[step] > 0) {
-        flowing_.push_back(&flows_.flows()[step]);
-        rates_are_stale_ = true;
-      } else {
-        ended_.push_back(step);
-      }
+    if (last > 0) {
+      now_ += last;
+      for (auto const* flow : flowing_) left_[number(flow)] -= flow->rate * last;
     }
+    rates_are_stale_ = rates_are_stale_ || !ended_.empty();
+    start_flows(slack);
     std::sort(ended_.begin(), ended_.end());
     for (auto const step : ended_) end(step);
     admit();
+  }
+
+  // Of steps whose latency is over. Those without bytes end with it.
+  void start_flows(double slack) {
+    while (!delayed_.empty()) {
+      auto const [due, step] = delayed_.top();
+      bool const is_empty = steps_[step].bytes.value() == 0;
+      if (due > now_ + (is_empty ? slack : now_ * kRounding)) return;
+      delayed_.pop();
+      if (is_empty) {
+        ended_.push_back(step);
+        continue;
+      }
+      left_[step] = static_cast<double>(steps_[step].bytes.value());
+      flowing_.push_back(&flows_.flows()[step]);
+      rates_are_stale_ = true;
+      lowest_ended_rate_ = 0;
+    }
   }
 
   void end(std::size_t step) {
@@ -134,6 +149,7 @@ class EstimatedRun {
   std::vector<std::size_t> ended_;  // at this event, ascending
   double now_ = 0;                  // seconds
   bool rates_are_stale_ = false;
+  double lowest_ended_rate_ = 0;  // since rates were shared; 0: flows began, too
   Estimate result_;
 };
 

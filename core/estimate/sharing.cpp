@@ -1,6 +1,7 @@
 #include "core/estimate/sharing.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -11,6 +12,11 @@ namespace {
 // Rates within this factor are equal: rounding leaves less between equal quotients.
 constexpr double kEqualRates = 1 + 1e-12;
 constexpr double kNoWeight = 1e-9;  // a sum of weights below this is a rest of rounding
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Looking at everything for each level is faster than a queue below so many flows, or where a level holds more than
+// this part of them (bench: flows of different sizes).
+constexpr std::size_t kScannedFlows = 250;
+constexpr std::size_t kLevelsPerQueue = 16;
 // A resource is never full if all flows at once, each at its rate alone, leave this part of it.
 constexpr double kMinSpare = 0.01;
 
@@ -27,11 +33,25 @@ std::vector<double> max_utilisations(std::vector<double> const& capacities, std:
 
 }  // namespace
 
-void Sharing::share(std::span<Flow*> flows) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
+void Sharing::share(std::span<Flow*> flows, double lowest_ended_rate) {
+  let_rise(flows, lowest_ended_rate);
+  while (!rising_.empty()) {
+    auto const before = rising_.size();
+    auto const held = hold_at_next_level();
+    if (rising_.size() < kScannedFlows || held * kLevelsPerQueue > before) continue;
+    hold_by_queue();
+    break;
+  }
+  for (auto const resource : used_) weights_[resource] = 0;
+}
+
+// From `lowest_rate` on; slower flows keep what they take.
+void Sharing::let_rise(std::span<Flow*> flows, double lowest_rate) {
   used_.clear();
-  rising_.assign(flows.begin(), flows.end());
-  for (auto const* flow : rising_)
+  rising_.clear();
+  for (auto* flow : flows) {
+    bool const keeps = flow->rate < lowest_rate;
+    if (!keeps) rising_.push_back(flow);
     for (auto const& use : flow->uses) {
       if (weights_[use.resource] == 0) {
         used_.push_back(use.resource);
@@ -39,34 +59,91 @@ void Sharing::share(std::span<Flow*> flows) {
       }
       weights_[use.resource] += use.weight;
     }
-  for (auto const resource : used_) full_at_[resource] = left_[resource] / weights_[resource];
-  while (!rising_.empty()) {
-    auto const lower = [](double one, double other) { return std::min(one, other); };
-    auto level = std::transform_reduce(used_.begin(), used_.end(), kNever, lower,
-                                       [&](std::uint32_t resource) { return full_at_[resource]; });
-    level =
-        std::transform_reduce(rising_.begin(), rising_.end(), level, lower, [](Flow const* flow) { return flow->cap; });
-    // Find all flows that are held at this level before removing any.
-    auto const reached = level * kEqualRates;
-    auto const held = std::partition(rising_.begin(), rising_.end(), [&](Flow const* flow) {
-      bool rises = flow->cap > reached;
-      for (auto const& use : flow->uses) rises &= full_at_[use.resource] > reached;  // without branches: faster
-      return rises;
-    });
-    for (auto it = held; it != rising_.end(); ++it) {
-      (*it)->rate = level;
-      for (auto const& use : (*it)->uses) {
-        auto& left = left_[use.resource];
-        auto& weight = weights_[use.resource];
-        left = std::max(0.0, left - level * use.weight);
-        weight -= use.weight;
-        // Adding and subtracting weights leaves a rest of rounding where no flow rises any more.
-        full_at_[use.resource] = weight > kNoWeight ? left / weight : kNever;
-      }
-    }
-    rising_.erase(held, rising_.end());
   }
-  for (auto const resource : used_) weights_[resource] = 0;
+  if (rising_.size() < flows.size())
+    for (auto* flow : flows)
+      if (flow->rate < lowest_rate) hold(*flow, flow->rate);
+  for (auto const resource : used_)
+    full_at_[resource] = weights_[resource] > kNoWeight ? left_[resource] / weights_[resource] : kNever;
+}
+
+// Holds the flows of the lowest level at which any is held, and returns how many. Looks at all resources and flows.
+std::size_t Sharing::hold_at_next_level() {
+  auto const lower = [](double one, double other) { return std::min(one, other); };
+  auto level = std::transform_reduce(used_.begin(), used_.end(), kNever, lower,
+                                     [&](std::uint32_t resource) { return full_at_[resource]; });
+  level =
+      std::transform_reduce(rising_.begin(), rising_.end(), level, lower, [](Flow const* flow) { return flow->cap; });
+  // Find all flows that are held at this level before removing any.
+  auto const reached = level * kEqualRates;
+  auto const held = std::partition(rising_.begin(), rising_.end(), [&](Flow const* flow) {
+    bool rises = flow->cap > reached;
+    for (auto const& use : flow->uses) rises &= full_at_[use.resource] > reached;  // without branches: faster
+    return rises;
+  });
+  for (auto it = held; it != rising_.end(); ++it) hold(**it, level);
+  auto const count = static_cast<std::size_t>(rising_.end() - held);
+  rising_.erase(held, rising_.end());
+  return count;
+}
+
+void Sharing::hold(Flow& flow, double level) {
+  flow.rate = level;
+  for (auto const& use : flow.uses) {
+    auto& left = left_[use.resource];
+    auto& weight = weights_[use.resource];
+    left = std::max(0.0, left - level * use.weight);
+    weight -= use.weight;
+    // Adding and subtracting weights leaves a rest of rounding where no flow rises any more.
+    full_at_[use.resource] = weight > kNoWeight ? left / weight : kNever;
+  }
+}
+
+// Holds all rising flows, with a priority queue of the levels at which resources are full and caps are reached. Holding
+// a flow only raises the levels of its resources, so an entry that has become too low is put back.
+void Sharing::hold_by_queue() {
+  list_users();
+  auto const resources = static_cast<std::uint32_t>(capacities_.size());
+  queue_.clear();
+  for (auto const resource : used_)
+    if (full_at_[resource] < kNever) queue_.emplace_back(full_at_[resource], resource);
+  for (std::uint32_t i = 0; i < rising_.size(); ++i)
+    if (rising_[i]->cap < kNever || rising_[i]->uses.empty()) queue_.emplace_back(rising_[i]->cap, resources + i);
+  std::make_heap(queue_.begin(), queue_.end(), std::greater<>());
+  while (!queue_.empty()) {
+    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+    auto const [level, what] = queue_.back();
+    if (what < resources && full_at_[what] > level * kEqualRates && full_at_[what] < kNever) {
+      queue_.back().first = full_at_[what];
+      std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+      continue;
+    }
+    queue_.pop_back();
+    if (what >= resources) {
+      hold_if_rising(what - resources, level);
+    } else if (full_at_[what] < kNever) {
+      for (auto i = slices_[what].begin; i < slices_[what].end; ++i) hold_if_rising(users_[i], level);
+    }
+  }
+}
+
+void Sharing::list_users() {
+  for (auto const resource : used_) slices_[resource] = {};
+  for (auto const* flow : rising_)
+    for (auto const& use : flow->uses) ++slices_[use.resource].end;
+  std::uint32_t total = 0;
+  for (auto const resource : used_) {
+    auto& slice = slices_[resource];
+    slice.begin = std::exchange(total, total + slice.end);
+    slice.end = slice.begin;
+  }
+  users_.resize(total);
+  for (std::uint32_t i = 0; i < rising_.size(); ++i)
+    for (auto const& use : rising_[i]->uses) users_[slices_[use.resource].end++] = i;
+}
+
+void Sharing::hold_if_rising(std::uint32_t flow, double level) {
+  if (auto* rising = std::exchange(rising_[flow], nullptr)) hold(*rising, level);
 }
 
 std::vector<bool> never_binding(std::vector<double> const& capacities, std::span<Sharing::Flow const> flows) {

@@ -4,6 +4,7 @@
 // others rise further.
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace lanewise {
@@ -25,19 +26,38 @@ class Sharing {
     left_.resize(capacities_.size());
     weights_.resize(capacities_.size());
     full_at_.resize(capacities_.size());
+    slices_.resize(capacities_.size());
   }
 
   [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
   // Sets the rate of every flow. A flow that uses nothing and has no cap gets an infinite rate.
-  void share(std::span<Flow*> flows);
+  void share(std::span<Flow*> flows) { share(flows, 0); }
+  // The same after flows have ended and none has begun, which had at least this rate in the last share() of the others:
+  // slower flows keep their rates. They were held before anything of the ended ones was full.
+  void share(std::span<Flow*> flows, double lowest_ended_rate);
 
  private:
+  void let_rise(std::span<Flow*> flows, double lowest_rate);
+  std::size_t hold_at_next_level();
+  void hold_by_queue();
+  void list_users();
+  void hold_if_rising(std::uint32_t flow, double level);
+  void hold(Flow& flow, double level);
+
   std::vector<double> capacities_;
   std::vector<double> left_;     // of each capacity, after the flows that have their rate
   std::vector<double> weights_;  // for each resource, the sum over the flows that still rise
   std::vector<double> full_at_;  // for each resource, the rate of these flows at which it is full
   std::vector<std::uint32_t> used_;
   std::vector<Flow*> rising_;
+  // Of hold_by_queue().
+  struct Slice {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+  std::vector<Slice> slices_;         // of each resource, its part of users_
+  std::vector<std::uint32_t> users_;  // the rising flows of each resource, by their numbers in rising_
+  std::vector<std::pair<double, std::uint32_t>> queue_;  // a level; a resource, or the number of resources and a flow
 };
 
 // For each resource, whether rates are the same without it: it is never full, or every flow takes at least as large a

@@ -51,7 +51,7 @@ TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
     auto const plan = planner.plan(random_set(model.machine(), random));
     auto const trace = executor.run(plan);
     auto const guess = estimate(model, plan.steps);
-    EXPECT_NEAR(guess.makespan / trace.makespan, 1, 1e-5) << "round " << round;
+    EXPECT_NEAR(guess.makespan / trace.makespan, 1, 1e-6) << "round " << round;
     auto const bound = lower_bound(plan, model);
     ASSERT_TRUE(bound);
     EXPECT_GT(bound->makespan, Seconds(0));
@@ -70,7 +70,7 @@ TEST_P(Sets, PlannedTogetherRunAsEstimated) {
     auto const requests = random_set(model.machine(), random);
     auto const plan = planner.plan(requests, {Objective::Makespan});
     auto const trace = executor.run(plan);
-    EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-3) << "round " << round;
+    EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-6) << "round " << round;
     EXPECT_LE(lower_bound(plan, model)->makespan.value(), trace.makespan.value() * (1 + 1e-9)) << "round " << round;
     EXPECT_LE(trace.makespan.value(), executor.run(planner.plan(requests, {Objective::Each})).makespan.value() * 1.001);
     for (auto const& resource : trace.resources) EXPECT_LE(resource.utilisation, 1 + 1e-6) << resource.name;
@@ -85,7 +85,7 @@ TEST(Scale, ALargeAllReduceRunsAsEstimated) {
   auto const plan = plan_collective(model, collective);
   EXPECT_EQ(plan.collective->algorithm, Algorithm::Hierarchical);
   auto const trace = SimGridExecutor(model).run(plan);
-  EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-3);
+  EXPECT_NEAR(estimate(model, plan.steps).makespan / trace.makespan, 1, 1e-6);
   EXPECT_GE(trace.makespan, lower_bound(plan, model)->makespan);
 }
 

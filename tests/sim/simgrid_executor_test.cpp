@@ -24,7 +24,7 @@ constexpr double kBytes = 256.0 * (1 << 20);
 // complex, 370 ns.
 constexpr double kDirect = 1.3e-6 + 130e-9 + 105e-9 + 130e-9;
 constexpr double kDetour = 1.3e-6 + 130e-9 + 105e-9 + 370e-9 + 105e-9 + 130e-9;
-constexpr double kResolution = 1e-8;
+constexpr double kResolution = 1e-11;
 
 Machine three_gpus(std::string const& acs, int copy_engines) {
   return Catalogue({}).machine_from(SourceText::from_memory("three.yaml", R"(lanewise: machine/1

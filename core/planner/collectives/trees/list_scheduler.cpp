@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/estimate/simultaneous.hpp"
 #include "core/planner/collective_limits.hpp"
 
 namespace lanewise {
@@ -95,14 +96,12 @@ class ListScheduler {
 
   // Moves on to the next end of a handover or a flow.
   void advance() {
-    constexpr double kSimultaneous = 1e-9;  // of the time since the last event: counts as one event
-    constexpr double kInstant = 1e-15;      // seconds
     auto elapsed = std::numeric_limits<double>::infinity();
     for (auto const leg : starting_) elapsed = std::min(elapsed, queues_[leg].flow_start - now_);
     for (auto const* flow : flowing_) elapsed = std::min(elapsed, queues_[leg_of(flow)].bytes_left / flow->rate);
     elapsed = std::max(elapsed, 0.0);
-    auto const slack = elapsed * kSimultaneous + kInstant;
     now_ += elapsed;
+    auto const slack = simultaneous_within(now_);
     std::vector<std::size_t> finished;
     std::erase_if(flowing_, [&](Sharing::Flow const* flow) {
       auto& left = queues_[leg_of(flow)].bytes_left;
