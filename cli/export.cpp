@@ -5,6 +5,10 @@
 
 #include "cli/session.hpp"
 #include "core/interop/exports/chrome_trace.hpp"
+#include "core/interop/exports/hwloc.hpp"
+#include "core/interop/exports/infragraph.hpp"
+#include "core/interop/exports/nvml_mock/mock_system.hpp"
+#include "core/interop/exports/simgrid.hpp"
 #include "core/io/json.hpp"
 #include "core/reference/json_schema.hpp"
 #include "core/reference/reference_text.hpp"
@@ -38,10 +42,43 @@ void export_trace(Timeline const& timeline) {
     write_file(timeline.output, text);
 }
 
+// A machine in another tool's format, as one text.
+void add_of_machine(CLI::App& command, Session& session, std::string const& name, std::string const& what,
+                    std::string (*write)(Machine const&)) {
+  auto* exported = command.add_subcommand(name, what);
+  session.add_machine(*exported);
+  auto const output = std::make_shared<std::string>();
+  exported->add_option("-o,--output", *output, "Write to this file instead of standard output")->type_name("FILE");
+  exported->callback([&session, output, write] {
+    auto const text = write(session.machine());
+    if (output->empty())
+      fmt::print("{}", text);
+    else
+      write_file(*output, text);
+  });
+}
+
+void add_nvml_mock(CLI::App& command, Session& session) {
+  auto* exported = command.add_subcommand(
+      "nvml-mock", "Write a machine as a configuration of NVIDIA's mock of NVML, with a mock of /sys and /proc");
+  session.add_machine(*exported);
+  auto const output = std::make_shared<std::string>();
+  exported->add_option("-o,--output", *output, "The folder to write: it must be new or empty")
+      ->required()
+      ->type_name("DIR");
+  exported->callback([&session, output] {
+    auto const files = mock_system(session.machine());
+    write_mock_files(*output, files);
+    if (session.json) fmt::print("{}\n", nlohmann::ordered_json{{"folder", *output}, {"files", files.size()}}.dump(2));
+    fmt::print(stderr, "{} files; read it back with: lanewise discover --sysfs {}/sys\n", files.size(), *output);
+  });
+}
+
 }  // namespace
 
-void add_export(CLI::App& app, Session&) {
-  auto* command = app.add_subcommand("export", "Write timelines, JSON Schema, and the reference of keys and rules");
+void add_export(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand(
+      "export", "Write machines for other tools, timelines, JSON Schema, and the reference of keys and rules");
   command->require_subcommand(1);
   add_of_kind(*command, "schema", "Print the JSON Schema of a kind of file, for editors",
               [](FileKind kind) { fmt::print("{}\n", json_schema(kind).dump(2)); });
@@ -52,6 +89,12 @@ void add_export(CLI::App& app, Session&) {
   trace->add_option("traces", timeline->traces, "Traces made by `lanewise run -o`: predicted, measured")->required();
   trace->add_option("-o,--output", timeline->output, "Write to this file instead of standard output");
   trace->callback([timeline] { export_trace(*timeline); });
+  add_of_machine(*command, session, "hwloc", "Write a machine as hwloc's XML (version 2)", hwloc_xml);
+  add_of_machine(*command, session, "infragraph",
+                 "Write a machine or cluster as an Infrastructure of InfraGraph (API 2)", infragraph_yaml);
+  add_of_machine(*command, session, "simgrid", "Write a machine as a SimGrid platform: hosts, links, and routes",
+                 [](Machine const& machine) { return simgrid_platform(Model(machine)); });
+  add_nvml_mock(*command, session);
   command->add_subcommand("rules", "Print every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
 }
 

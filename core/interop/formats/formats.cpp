@@ -4,6 +4,7 @@
 
 #include "core/interop/host/files/hwloc.hpp"
 #include "core/interop/host/files/lspci.hpp"
+#include "core/interop/machines/infragraph/infragraph.hpp"
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
 
@@ -40,6 +41,11 @@ std::vector<Format> all_formats() {
        .about = "A machine from the table that 'nvidia-smi topo -m' prints",
        .recognise = recognise_topo_m,
        .read = read_topo_m,
+       .takes_parts = true},
+      {.name = "infragraph",
+       .about = "A machine from an Infrastructure of InfraGraph (API 2)",
+       .recognise = recognise_infragraph,
+       .read = read_infragraph,
        .takes_parts = true},
       {.name = "nccl-log",
        .about = "A machine from what NCCL or RCCL printed with NCCL_DEBUG=INFO",

@@ -188,6 +188,11 @@ void MachineBuilder::add_usual_socket_links() {
                    usual->part, cpu_name, source_));
 }
 
+void MachineBuilder::add_socket_link(SocketId a, SocketId b, std::string const& part, int count) {
+  auto const id = part_or_stand_in(part, PartKind::Link, LinkFamily::Socket);
+  machine_.socket_links.push_back({a, b, id, count});
+}
+
 void MachineBuilder::add_nvlink(NvlinkEnd a, NvlinkEnd b, PartId part, int count) {
   machine_.nvlinks.push_back({a, b, part, count});
 }

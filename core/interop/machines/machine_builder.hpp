@@ -51,6 +51,8 @@ class MachineBuilder {
 
   // Links every pair of sockets as boards with this CPU usually do; a note says so.
   void add_usual_socket_links();
+  // Links that the source names. `part` must be a link of the catalogue.
+  void add_socket_link(SocketId a, SocketId b, std::string const& part, int count);
   void add_nvlink(NvlinkEnd a, NvlinkEnd b, PartId part, int count);
   void add_nvswitch(int link_generation, std::vector<NvSwitch::Port> ports);
   // The NVLink part of a generation (0: not known). `chip`: some have links of another speed, such as ga102.

@@ -81,8 +81,8 @@ std::optional<NcclTreeLine> parse_nccl_tree_line(std::string_view text) {
   line.type = node.substr(0, slash);
   auto id = node.substr(slash + 1);
   id = id.substr(0, id.find_first_of(" \t\r("));
-  if (auto const host = id.find('-'); host != std::string_view::npos) id.remove_prefix(host + 1);
-  id = id.substr(0, id.find('-'));  // NVSwitches have a third number
+  // Newer versions put numbers of the system and of the host before it: "0-0-47000".
+  if (auto const system = id.rfind('-'); system != std::string_view::npos) id.remove_prefix(system + 1);
   if (!is_hex(id) || line.type.empty() || line.type.size() > 4) return std::nullopt;
   if (line.link.empty() && line.type != "CPU") return std::nullopt;
   line.id = id;
