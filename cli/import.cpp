@@ -6,6 +6,7 @@
 
 #include "cli/benchmark_options.hpp"
 #include "cli/session.hpp"
+#include "core/interop/fabrics/fabric_cluster.hpp"
 #include "core/interop/formats/formats.hpp"
 #include "core/interop/host/host_machine.hpp"
 #include "core/interop/machines/machine_builder.hpp"
@@ -55,8 +56,25 @@ void import_benchmark(Benchmark tool, SourceText const& source, ImportOptions co
   put(session.json ? to_json(measurement).dump(2) + "\n" : write_measurement(measurement), measurement.notes, options);
 }
 
+// A fabric shows adapters and no servers: the machine of its nodes is named beside it.
+void import_fabric(SourceText const& source, ImportOptions const& options, Session& session) {
+  if (options.benchmark.machine.empty())
+    throw InputError(
+        fmt::format("{} shows a fabric and not what its hosts are: name the machine of one node with "
+                    "--machine",
+                    source.name()));
+  if (!options.name.empty()) check_name(options.name);
+  auto const name = options.name.empty() ? machine_name_from(source.name()) : options.name;
+  auto const cluster = cluster_of(read_ibnetdiscover(source), name, options.benchmark.machine, session.catalogue);
+  // Its own reader must accept it; a machine's file is looked for beside the cluster's.
+  auto const place = options.output.empty() ? name + ".yaml" : options.output;
+  (void)session.catalogue.machine_from(SourceText::from_memory(place, cluster.yaml));
+  put(session.json ? cluster.json : cluster.yaml, cluster.notes, options);
+}
+
 void import_as(Format const& format, SourceText const& source, ImportOptions const& options, Session& session) {
   if (format.benchmark) return import_benchmark(*format.benchmark, source, options, session);
+  if (format.kind == FormatKind::Cluster) return import_fabric(source, options, session);
   if (format.read_facts != nullptr) {
     auto const name = machine_name_from(source.name());
     return write(machine_of(format.read_facts(source), name, std::nullopt, session.catalogue), options, session);
@@ -125,6 +143,10 @@ void add_import(CLI::App& app, Session& session) {
     add_file(*command, *options);
     if (format.takes_parts) add_parts(*command, *options);
     if (format.benchmark) add_benchmark(*command, *options, true);
+    if (format.kind == FormatKind::Cluster)
+      command->add_option("--machine", options->benchmark.machine, "The machine of one node of the cluster")
+          ->required()
+          ->type_name("MACHINE");
     command->callback([options, &format, &session] {
       import_as(format, load_foreign_text(options->files.front()), *options, session);
     });

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/hw/fake_system.hpp"
@@ -85,6 +86,22 @@ TEST(DiscoverCommand, ComparedWithAMachineFile) {
   EXPECT_EQ(comparison.at("differences")[0].at("second"), "gen4 x8");
   EXPECT_EQ(run("--sysfs " + other.sys().string() + " --expected link --against " + described + " 2>&1").code, 0);
   EXPECT_EQ(run(sysfs + " --expected links --against " + described + " 2>&1").code, 2);
+}
+
+// What `export nvml-mock` writes is read back as the machine, but for what sysfs cannot say.
+TEST(DiscoverCommand, ReadsBackTheMockOfASystem) {
+  for (std::string const name : {"hgx-h100", "dgx-1-v100", "a100x8-pcie-4sw", "rtx6000pro-x16-4root", "ac922"}) {
+    test::TemporaryFolder const folder;
+    auto const mock = (folder.path() / "mock").string();
+    ASSERT_EQ(
+        std::system(
+            (std::string(LANEWISE_PROGRAM) + " export nvml-mock " + name + " -o " + mock + " 2>/dev/null").c_str()),
+        0);
+    auto const outcome = run("--sysfs " + mock + "/sys --json --against " + name + " 2>/dev/null");
+    EXPECT_EQ(outcome.code, 0) << name;
+    auto const comparison = nlohmann::json::parse(outcome.output).at("comparison");
+    EXPECT_NE(comparison.at("result"), "different") << name << comparison.at("differences").dump(1);
+  }
 }
 
 TEST(DiscoverCommand, RolesComeFromAFile) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/interop/fabrics/ibnetdiscover.hpp"
 #include "core/interop/host/files/hwloc.hpp"
 #include "core/interop/host/files/lspci.hpp"
 #include "core/interop/machines/infragraph/infragraph.hpp"
@@ -60,6 +61,10 @@ std::vector<Format> all_formats() {
        .about = "A machine from hwloc's XML ('lstopo file.xml'), versions 1 to 3",
        .recognise = recognise_hwloc,
        .read_facts = read_hwloc},
+      {.name = "ibnetdiscover",
+       .about = "A cluster from what 'ibnetdiscover' prints of an InfiniBand fabric",
+       .kind = FormatKind::Cluster,
+       .recognise = recognise_ibnetdiscover},
   };
   for (auto const tool : kBenchmarks)
     rows.push_back(

@@ -20,7 +20,7 @@
 namespace lanewise {
 
 // What a file of the format becomes.
-enum class FormatKind : std::uint8_t { Machine, Measurement };
+enum class FormatKind : std::uint8_t { Machine, Measurement, Cluster };
 
 struct Format {
   std::string_view name;   // the subcommand: "topo-m"

@@ -9,7 +9,7 @@
 
 #include "core/interop/exports/exported_ids.hpp"
 #include "core/interop/exports/nvml_mock/mock_system.hpp"
-#include "core/io/yaml_writer.hpp"
+#include "core/machine/path_class.hpp"
 
 namespace lanewise {
 namespace {
@@ -42,7 +42,8 @@ class NvmlConfigWriter {
     for (std::size_t i = 0; i < gpus_.size(); ++i) tree["devices"].push_back(device(i));
     if (auto links = nvlink(); !links.empty()) tree["nvlink"] = std::move(links);
     tree["pcie_topology"] = topology();
-    return yaml_text(tree);
+    // JSON, which is YAML: other readers would take a plain 1.0 for a number.
+    return tree.dump(2) + "\n";
   }
 
  private:
@@ -73,7 +74,7 @@ class NvmlConfigWriter {
     if (i > 0 && function.part != machine_.at(gpus_.front()).part) tree.update(product(id));
     for (auto const& entry : layout_.functions)
       if (entry.function == id && entry.port == ExportedPort::Endpoint) tree["pci"] = pci(entry);
-    auto const link = function.link;
+    auto const link = function.link ? function.link : assumed_link(machine_, id);
     auto const best = function.max_link ? function.max_link : link;
     if (link && best)
       tree["pcie"] = {{"max_link_gen", best->generation},
