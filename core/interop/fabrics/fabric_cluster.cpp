@@ -96,7 +96,7 @@ class ClusterMaker {
     if (!unnamed.empty())
       note(fmt::format("{} adapters name only their product and no host; they are left out", unnamed.size()));
     if (hosts.empty())
-      throw InputError("no adapter of the fabric names its host (\"HOST mlx5_0\"); nothing becomes a node");
+      throw InputError("no cable leads to an adapter that names its host (\"HOST mlx5_0\"); nothing becomes a node");
     for (auto& [name, host] : hosts) {
       std::sort(host.nics.begin(), host.nics.end(),
                 [](Attachment const& a, Attachment const& b) { return names_ascend(a.device, b.device); });
