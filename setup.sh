@@ -16,6 +16,9 @@ packages_bench=(libbenchmark-dev)
 # The kernel that the emulator boots is the installed one, or fetched when first needed; ssh is for several nodes, mpirun
 # starts what runs on all of them, and ibverbs-providers has the user's half of Soft-RoCE.
 packages_emulator=(qemu-system-x86 openssh-client dropbear-bin openmpi-bin ibverbs-providers iproute2 perftest)
+# The source of the kernel that the rules of peer access speak of: Debian 12's; elsewhere the distribution's own.
+packages_oracle=(linux-source)
+if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(linux-source-6.1); fi
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
@@ -30,8 +33,9 @@ usage: ./setup.sh COMMAND
   bench [ARGUMENT]...
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
-  install [build|test|bench|lint|emulator]...
-             install packages only: those to build (always), to test, to measure, to lint and fuzz, to emulate machines
+  install [build|test|bench|lint|emulator|oracle]...
+             install packages only: those to build (always), to test, to measure, to lint and fuzz, to emulate machines,
+             to hold rules to Linux's source
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -197,7 +201,8 @@ main() {
           bench) wanted+=("${packages_bench[@]}") ;;
           lint) wanted+=("${packages_lint[@]}") ;;
           emulator) wanted+=("${packages_emulator[@]}") ;;
-          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint, emulator" ;;
+          oracle) wanted+=("${packages_oracle[@]}") ;;
+          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint, emulator, oracle" ;;
         esac
       done
       ;;

@@ -113,6 +113,8 @@ std::string rules_text() {
       "# Rules\n\nWritten by `lanewise export rules`; do not edit. Where several rules refuse a way, `lanewise why` "
       "names the first.\n"
       "A rule that changes the way lets the transfer pass, but not where it would go without the rule.\n\n"
+      "What Linux's p2pdma decides is held to its own source, of the kernel that the rule names, for every pair of all "
+      "bundled\nmachines and for random switch trees: `tests/oracle/p2pdma.sh`, after `./setup.sh install oracle`.\n\n"
       "| rule | what it says | | of | source |\n|---|---|---|---|---|\n";
   for (auto const& rule : all_rules())
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", rule.id, in_table(std::string(rule.sentence)),

@@ -1,5 +1,6 @@
 // Rules of NICs, drives and other devices that reach GPU memory.
 #include "core/rules/conditions.hpp"
+#include "core/rules/p2pdma.hpp"
 #include "core/rules/predicates.hpp"
 
 namespace lanewise::rules {
@@ -57,11 +58,8 @@ bool peermem_under_iommu(Attempt const& a) { return !by_dma_buf(a) && raw_addres
 
 bool p2pdma_refuses(Attempt const& a) {
   if (!by_dma_buf(a) || software_of(a).peermem) return false;
-  return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {
-    if (!route.through_root_complex(access.read)) return false;
-    auto const* cpu = a.machine.part_of(a.machine.socket_of(access.target));
-    if (cpu == nullptr) return true;
-    return cpu->cpu.p2pdma == P2pdma::No || (cpu->cpu.p2pdma == P2pdma::SameHostBridge && !route.same_host_bridge);
+  return any_access(a, [&](PeerAccess const& access, PeerRoute const&) {
+    return p2pdma_mapping(a.machine, access.target, access.initiator) == P2pdmaMapping::NotSupported;
   });
 }
 

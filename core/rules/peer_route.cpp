@@ -1,6 +1,7 @@
 #include "core/rules/peer_route.hpp"
 
 #include "core/machine/path_class.hpp"
+#include "core/rules/p2pdma.hpp"
 
 namespace lanewise {
 namespace {
@@ -42,6 +43,14 @@ bool is_blocked_upstream(Machine const& machine, PciId initiator, std::optional<
   return false;
 }
 
+// Whether the initiator gets an address that only the IOMMU knows, so that no switch can route its requests to the
+// target: it translates (ATS does not do it for the device), and Linux does not give the bus address.
+bool goes_to_iommu(Machine const& machine, PciId initiator, PciId target) {
+  auto const& settings = machine.at(machine.host_of(initiator)).settings;
+  return translates(settings.iommu) && !settings.virtualization.passthrough && !settings.virtualization.ats &&
+         p2pdma_mapping(machine, target, initiator) != P2pdmaMapping::BusAddress;
+}
+
 // A blocked request goes nowhere; it is shown on the redirected route.
 TurnPoint turn_of(AcsEffect effect) { return effect == AcsEffect::Direct ? TurnPoint::Switch : TurnPoint::RootComplex; }
 
@@ -69,15 +78,17 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
   route.same_socket = machine.socket_of(initiator) == machine.socket_of(target);
   auto const& settings = machine.at(machine.host_of(initiator)).settings;
   bool const translated = settings.virtualization.ats && translates(settings.iommu);
+  bool const to_iommu = goes_to_iommu(machine, initiator, target);
   route.meeting = common_switch(machine, initiator, target);
   if (route.meeting) {
     auto const initiator_port = child_towards(machine, initiator, *route.meeting);
     auto const target_port = child_towards(machine, target, *route.meeting);
-    if (share_chip(machine, initiator_port, target_port)) return route_over_chip(route, initiator_port, target_port);
+    if (!to_iommu && share_chip(machine, initiator_port, target_port))
+      return route_over_chip(route, initiator_port, target_port);
     auto const initiator_acs = machine.acs_above(initiator_port);
     auto const target_acs = machine.acs_above(target_port);
     route.deciding = initiator_port;
-    route.request = turn_of(acs_on_request(initiator_acs, translated));
+    route.request = to_iommu ? TurnPoint::RootComplex : turn_of(acs_on_request(initiator_acs, translated));
     auto const* part = machine.part_of(initiator);
     bool const relaxed = part != nullptr && part->pcie.relaxed_ordering.value_or(false);
     route.completion = turn_of(acs_on_completion(target_acs, relaxed));
@@ -89,7 +100,7 @@ PeerRoute peer_route(Machine const& machine, PciId initiator, PciId target) {
   }
   auto const top = topmost_switch(machine, initiator);
   auto const other = topmost_switch(machine, target);
-  if (share_chip(machine, top, other)) return route_over_chip(route, *top, *other);
+  if (!to_iommu && share_chip(machine, top, other)) return route_over_chip(route, *top, *other);
   route.blocked = translated && is_blocked_upstream(machine, initiator, std::nullopt);
   return route;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The route of PCIe packets between two functions: through a common switch, through the fabric inside a chip, or up to
-// the root complex. ACS decides at the downstream port below the common switch.
+// the root complex. ACS decides at the downstream port below the common switch; where an IOMMU translates addresses,
+// Linux decides by the ACS of every port on the way (core/rules/p2pdma.hpp).
 #include <cstdint>
 #include <optional>
 
@@ -11,7 +12,7 @@ namespace lanewise {
 // Where packets turn from upstream to downstream.
 enum class TurnPoint : std::uint8_t { Switch, Chip, RootComplex };
 
-// What the ACS control of one port does to one packet (PCIe Base Specification 6.12.3; as Linux p2pdma reads it).
+// What the ACS control of one port does to one packet (PCIe Base Specification 6.12.3).
 enum class AcsEffect : std::uint8_t { Direct, Redirect, Blocked };
 
 // For a memory request that enters a downstream port towards a peer. `translated`: its address is already translated

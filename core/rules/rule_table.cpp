@@ -8,7 +8,7 @@ namespace lanewise {
 namespace {
 
 constexpr std::string_view kDriver = "NVIDIA open GPU kernel modules, p2p_caps.c (df1c9a3)";
-constexpr std::string_view kP2pdma = "Linux drivers/pci/p2pdma.c";
+constexpr std::string_view kP2pdma = "Linux 6.1, drivers/pci/p2pdma.c";
 constexpr std::string_view kGdrGuide = "NVIDIA GPUDirect RDMA documentation";
 
 // In the order of docs/rules.md: first what the platform lacks, then what the product refuses, then the route.
@@ -72,8 +72,11 @@ constexpr std::array kRules{
     Rule{"GDR-IOMMU-TRANSLATED",
          "nvidia-peermem hands out raw addresses: the IOMMU must be off or pt (dma-buf maps them properly).",
          "GPUDirect RDMA documentation 3.4", true, rules::peermem_under_iommu},
-    Rule{"GDR-P2PDMA", "For dma-buf, Linux p2pdma does not accept a way through this host bridge.", kP2pdma, true,
-         rules::p2pdma_refuses},
+    Rule{"GDR-P2PDMA",
+         "For dma-buf, Linux p2pdma does not accept a way through this host bridge; it takes ACS redirect at any port "
+         "between "
+         "the two as such a way.",
+         kP2pdma, true, rules::p2pdma_refuses},
     Rule{"GDR-READ-PRE-AMPERE", "GPUs before Ampere without NVLink are read too slowly through the root complex.",
          "NCCL src/graph/paths.cc, ncclTopoCheckGdr", true, rules::old_gpu_read_through_root_complex},
     Rule{"GDR-RELAY-NEIGHBOUR", "A relay needs another GPU with NVLink to this one and nearer to the NIC.", "NCCL PXN",
@@ -90,7 +93,7 @@ constexpr std::array kRules{
          "GPUDirect RDMA documentation 3.4", true, rules::device_under_iommu},
     Rule{"P2P-ACS-REDIRECT",
          "ACS sends the packets up to the root complex although a switch joins the two: twice through its uplink.",
-         "PCI Express Base Specification 6.12.3; Linux p2pdma ACS tests", false, rules::acs_redirects},
+         "PCI Express Base Specification 6.12.3; Linux 6.1, drivers/pci/p2pdma.c", false, rules::acs_redirects},
     Rule{"P2P-ACS-UNKNOWN", "The ACS control could not be read (root is needed): planned as redirected.",
          "Linux: config space beyond 64 bytes needs CAP_SYS_ADMIN", false, rules::acs_unknown},
     Rule{"BAR1-WINDOW",

@@ -237,6 +237,16 @@ std::vector<Case> const& cases() {
          part(m, "cpu").cpu.p2pdma = P2pdma::SameHostBridge;
          for (auto& f : m.functions) f.host_bridge = HostBridgeId(0);
        }},
+      {"GDR-P2PDMA", gdr,
+       [](Machine& m) {  // a redirect that the NIC's requests never meet
+         software(m).peermem = false;
+         part(m, "cpu").cpu.p2pdma = P2pdma::No;
+         m.functions[index(pci(m, "gpu0"))].acs = AcsControl::on();
+       },
+       [](Machine& m) {
+         software(m).peermem = false;
+         part(m, "cpu").cpu.p2pdma = P2pdma::No;
+       }},
       {"GDR-READ-PRE-AMPERE", gdr_far,
        [](Machine& m) {
          old_gpu(m, "7.0");
