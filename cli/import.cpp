@@ -23,6 +23,7 @@ struct ImportOptions {
   std::string output;
   std::string name;
   TopoOptions parts;
+  std::string against;
   BenchmarkArguments benchmark;
 };
 
@@ -72,12 +73,33 @@ void import_fabric(SourceText const& source, ImportOptions const& options, Sessi
   put(session.json ? cluster.json : cluster.yaml, cluster.notes, options);
 }
 
+// Prints where a file and a machine differ; exit code 1 when they do.
+void compare(Format const& format, SourceText const& source, ImportOptions const& options, Session& session) {
+  auto const machine = session.catalogue.machine(options.against);
+  auto const differences = format.compare(source, machine);
+  nlohmann::ordered_json json{{"lanewise", "differences/1"}, {"machine", machine.name}, {"file", source.name()}};
+  json["differences"] = nlohmann::ordered_json::array();
+  std::string text;
+  for (auto const& difference : differences) {
+    json["differences"].push_back({{"subject", difference.subject}, {"text", difference.text}});
+    text += fmt::format("{}: {}\n", difference.subject, difference.text);
+  }
+  if (differences.empty()) text = fmt::format("'{}' and '{}' agree\n", source.name(), machine.name);
+  put_result(session, options.output, json, text);
+  if (!differences.empty()) session.exit_code = ExitCode::ExpectationFailed;
+}
+
 void import_as(Format const& format, SourceText const& source, ImportOptions const& options, Session& session) {
   if (format.benchmark) return import_benchmark(*format.benchmark, source, options, session);
   if (format.kind == FormatKind::Cluster) return import_fabric(source, options, session);
   if (format.read_facts != nullptr) {
     auto const name = machine_name_from(source.name());
     return write(machine_of(format.read_facts(source), name, std::nullopt, session.catalogue), options, session);
+  }
+  if (!options.against.empty()) {
+    if (format.compare == nullptr)
+      throw InputError(fmt::format("{} is {}, which cannot be compared with a machine", source.name(), format.name));
+    return compare(format, source, options, session);
   }
   write(format.read(source, options.parts, session.catalogue), options, session);
 }
@@ -112,6 +134,16 @@ void add_parts(CLI::App& command, ImportOptions& options) {
   command.add_option("--gpu", options.parts.gpu, "Part name of the GPUs; the table does not say it")->type_name("PART");
   command.add_option("--cpu", options.parts.cpu, "Part name of the CPUs")->type_name("PART");
   command.add_option("--nic", options.parts.nic, "Part name of the NICs")->type_name("PART");
+  command.add_option("--switch", options.parts.pcie_switch, "Part name of the PCIe switches")->type_name("PART");
+}
+
+void add_against(CLI::App& command, ImportOptions& options) {
+  command
+      .add_option(
+          "--against", options.against,
+          "Make no machine: print where the file and this machine differ, what 'nvidia-smi topo -p2p' allows too; "
+          "exit 1 when they do")
+      ->type_name("MACHINE");
 }
 
 void add_benchmark(CLI::App& command, ImportOptions& options, bool required) {
@@ -142,6 +174,7 @@ void add_import(CLI::App& app, Session& session) {
     auto* command = add_importer(*import, session, *options, format.name, format.about);
     add_file(*command, *options);
     if (format.takes_parts) add_parts(*command, *options);
+    if (format.compare != nullptr) add_against(*command, *options);
     if (format.benchmark) add_benchmark(*command, *options, true);
     if (format.kind == FormatKind::Cluster)
       command->add_option("--machine", options->benchmark.machine, "The machine of one node of the cluster")

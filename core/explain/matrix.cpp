@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/io/error.hpp"
@@ -29,7 +30,12 @@ class MatrixMaker {
     if (!choice.chosen) return cell;
     auto const& chosen = choice.evaluated[*choice.chosen];
     cell.mechanism = to_string(chosen.way.mechanism);
-    if (!chosen.cost || question_.metric == Metric::Mechanism || question_.metric == Metric::Class) return cell;
+    if (question_.metric == Metric::Mechanism || question_.metric == Metric::Class) return cell;
+    if (!chosen.cost) {
+      cell.missing = missing_figure(request, chosen);
+      return cell;
+    }
+    cell.inferred = is_inferred(request, chosen);
     if (question_.metric == Metric::Latency && by_kernel(question_.op)) {
       auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
       cell.time = model_.observed_latency(demand, *chosen.cost, request.op, chosen.way);
@@ -42,6 +48,18 @@ class MatrixMaker {
   }
 
  private:
+  [[nodiscard]] std::string missing_figure(Request const& request, EvaluatedWay const& chosen) const {
+    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
+    return demand.unknown ? model_.resources().at(*demand.unknown).missing : std::string();
+  }
+
+  // Whether a generic part limits the way: its range is that of many products.
+  [[nodiscard]] bool is_inferred(Request const& request, EvaluatedWay const& chosen) const {
+    auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
+    return std::any_of(demand.uses.begin(), demand.uses.end(),
+                       [&](Use const& use) { return model_.resources().at(use.resource).is_inferred(); });
+  }
+
   void alone(Request const& request, EvaluatedWay const& chosen, Matrix::Cell& cell) const {
     cell.time = chosen.cost->time;
     cell.range = time_range(intervals_, request, chosen.way);
@@ -99,6 +117,8 @@ nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& mach
           cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
       if (cell.time) item["time_us"] = microseconds(*cell.time);
       if (cell.range) item["time_interval_us"] = {microseconds(cell.range->low), microseconds(cell.range->high)};
+      if (cell.inferred) item["inferred"] = true;
+      if (!cell.missing.empty()) item["missing"] = cell.missing;
       if (cell.rate) item["bandwidth_GBps"] = gigabytes_per_second(*cell.rate);
       json["cells"].push_back(std::move(item));
     }

@@ -28,6 +28,8 @@ struct Matrix {
     std::optional<Seconds> time;  // absent: no legal way, or a figure is unknown
     std::optional<BytesPerSecond> rate;
     std::optional<TimeRange> range;  // 90 % range of the time, if the model computed it
+    bool inferred = false;           // generic parts set the figure: their range is wide
+    std::string missing;             // which figure is unknown, where the time is absent but the way legal
   };
   MatrixQuery question;
   std::string mode;  // "model" or "sim"

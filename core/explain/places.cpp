@@ -1,5 +1,6 @@
 #include "core/explain/places.hpp"
 
+#include "core/machine/device_order.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -28,7 +29,7 @@ std::vector<std::string> all_endpoints(Machine const& machine) {
 
 std::vector<std::string> all_gpus(Machine const& machine) {
   std::vector<std::string> names;
-  for (auto const gpu : machine.all(PciKind::Gpu)) names.push_back(machine.at(gpu).name);
+  for (auto const gpu : all_in_number_order(machine, PciKind::Gpu)) names.push_back(machine.at(gpu).name);
   return names;
 }
 

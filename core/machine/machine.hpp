@@ -137,6 +137,7 @@ struct PciFunction {
   std::string bdf;                     // PCI address, "0000:3b:00.0"; empty: unknown
   std::string chip;                    // of a switch: virtual switches with the same chip share silicon
   bool mig = false;                    // of a GPU
+  std::optional<int> memory_numa;      // of a GPU: the NUMA node of its own memory, where the system shows it as one
   std::string device_name;             // of a NIC: "mlx5_0"
   std::optional<BytesPerSecond> rate;  // of a NIC: where its port runs slower than the part's
   std::optional<int> rail;             // of a NIC in a cluster

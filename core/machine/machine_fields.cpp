@@ -184,6 +184,13 @@ std::vector<FunctionField> const& function_fields() {
       of({}, acs<PciFunction>("ACS control of this port, where it differs from settings.acs")),
       of(PciKind::Switch, chip()),
       of(PciKind::Gpu, Key::scalar("mig", "of a GPU: MIG is on", LANEWISE_MEMBER(mig))),
+      of(PciKind::Gpu,
+         not_in_fingerprint(
+             Key::scalar("memory_numa",
+                         "of a GPU: the NUMA node of its own memory, where the system shows it as one (GPU "
+                         "NUMA ID of nvidia-smi)",
+                         LANEWISE_MEMBER(memory_numa)),
+             kForDisplay)),
       of(PciKind::Nic,
          not_in_fingerprint(Key::scalar("device_name", "of a NIC: its name in the operating system (mlx5_0)",
                                         LANEWISE_MEMBER(device_name)),

@@ -166,8 +166,10 @@ struct Part {
   PartKind kind = PartKind::Device;
   std::vector<std::string> pci_ids;  // "10de:20b5", for import
   bool inlined = false;              // described in the machine file, not in the catalogue
-  PcieFigures pcie;                  // of gpu, nic, switch, nvme and device; of a cpu: its root ports
-  CpuFigures cpu;                    // of this and the following, only the one of `kind` is used
+  // Of a generic part: its rates divided and multiplied by this hold 90 % of the products that it stands for.
+  std::optional<double> spread;
+  PcieFigures pcie;  // of gpu, nic, switch, nvme and device; of a cpu: its root ports
+  CpuFigures cpu;    // of this and the following, only the one of `kind` is used
   GpuFigures gpu;
   NicFigures nic;
   SwitchFigures pcie_switch;

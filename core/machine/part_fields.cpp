@@ -32,6 +32,11 @@ PartField word(std::string const& name, std::string const& doc, Names const& wor
 void add_common(std::vector<PartField>& fields) {
   fields.push_back(not_in_fingerprint(scalar("title", "the product's name, for display", LANEWISE_MEMBER(title)),
                                       "it is only for display"));
+  fields.push_back(
+      positive("spread",
+               "of a generic part: its rates divided and multiplied by this hold 90 % of the products that "
+               "it stands for",
+               LANEWISE_MEMBER(spread)));
 }
 
 void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {
@@ -127,7 +132,8 @@ std::vector<PartField> gpu_fields() {
   f.push_back(positive("memory_efficiency", "share of the memory bandwidth that a copy within it reaches",
                        LANEWISE_MEMBER(gpu.memory_efficiency)));
   f.push_back(scalar("bar1", "BAR1 aperture through which others reach its memory", LANEWISE_MEMBER(gpu.bar1)));
-  f.push_back(positive("copy_engines", "asynchronous copy engines", LANEWISE_MEMBER(gpu.copy_engines)));
+  f.push_back(positive("copy_engines", "asynchronous copy engines; absent: as many as its generation usually has",
+                       LANEWISE_MEMBER(gpu.copy_engines)));
   f.push_back(positive("peer_copy_engines",
                        "separate copy engines for copies to other GPUs over NVLink; absent: copy_engines do them",
                        LANEWISE_MEMBER(gpu.peer_copy_engines)));

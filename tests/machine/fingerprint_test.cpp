@@ -102,6 +102,7 @@ std::map<std::string, Change> const& machine_changes() {
       {"port.numa", {"/sockets/1/pcie/0/numa", 3}},
       {"port.chip", {"/sockets/0/pcie/0/chip", "c9"}},
       {"port.mig", {"/sockets/0/pcie/0/ports/0/mig", false}},
+      {"port.memory_numa", {"/sockets/0/pcie/0/ports/0/memory_numa", 9}},
       {"port.device_name", {"/sockets/0/pcie/0/ports/1/device_name", "mlx5_9"}},
       {"port.rate", {"/sockets/0/pcie/0/ports/1/rate", "200 Gb/s"}},
       {"port.rail", {"/sockets/0/pcie/0/ports/1/rail", 2}},

@@ -8,6 +8,7 @@
 #include "core/interop/machines/infragraph/infragraph.hpp"
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
+#include "core/interop/machines/p2p_status.hpp"
 
 namespace lanewise {
 namespace {
@@ -18,8 +19,8 @@ Likeness recognise_nccl(std::string_view text) {
   if (has(text, "<system") && (has(text, "<cpu") || has(text, "<pci"))) return Likeness::Certain;
   return has(text, "<graphs") ? Likeness::Likely : Likeness::None;
 }
-Machine read_nccl(SourceText const& source, TopoOptions const& /*parts*/, Catalogue& catalogue) {
-  return read_nccl_topology(source, catalogue);
+Machine read_nccl(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue) {
+  return read_nccl_topology(source, parts, catalogue);
 }
 
 // The header of the table has GPU0 first, and the row of a GPU starts with its name.
@@ -32,17 +33,31 @@ Likeness recognise_topo_m(std::string_view text) {
   return has_cells ? Likeness::Possible : Likeness::None;
 }
 
+// Tables of `topo -m` and of `topo -p2p` in one text, whichever there are.
+std::vector<TopoDifference> compare_topo(SourceText const& source, Machine const& machine) {
+  std::vector<TopoDifference> differences;
+  auto const tables = read_p2p_tables(source);
+  for (auto const& table : tables)
+    for (auto& difference : p2p_differences(machine, table)) differences.push_back(std::move(difference));
+  if (tables.empty() || has_topo_matrix(source))
+    for (auto& difference : topo_differences(machine, read_topo_matrix(source)))
+      differences.push_back(std::move(difference));
+  return differences;
+}
+
 std::vector<Format> all_formats() {
   std::vector<Format> rows{
       {.name = "nccl",
        .about = "A machine from a topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE)",
        .recognise = recognise_nccl,
-       .read = read_nccl},
+       .read = read_nccl,
+       .takes_parts = true},
       {.name = "topo-m",
        .about = "A machine from the table that 'nvidia-smi topo -m' prints",
        .recognise = recognise_topo_m,
        .read = read_topo_m,
-       .takes_parts = true},
+       .takes_parts = true,
+       .compare = compare_topo},
       {.name = "infragraph",
        .about = "A machine from an Infrastructure of InfraGraph (API 2)",
        .recognise = recognise_infragraph,

@@ -12,6 +12,7 @@
 #include "core/interop/benchmarks/benchmark.hpp"
 #include "core/interop/host/facts.hpp"
 #include "core/interop/likeness.hpp"
+#include "core/interop/machines/topo_comparison.hpp"
 #include "core/interop/machines/topo_m.hpp"
 #include "core/io/file.hpp"
 #include "core/machine/catalogue.hpp"
@@ -33,7 +34,9 @@ struct Format {
   HostFacts (*read_facts)(SourceText const& source) = nullptr;
   // The machine itself. `parts` names what the text does not say.
   Machine (*read)(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue) = nullptr;
-  bool takes_parts = false;                           // the reader looks at `parts`
+  bool takes_parts = false;  // the reader looks at `parts`
+  // Where the text and a machine differ, for `import FORMAT FILE --against MACHINE`; nullptr: it cannot be compared.
+  std::vector<TopoDifference> (*compare)(SourceText const& source, Machine const& machine) = nullptr;
   std::optional<Benchmark> benchmark = std::nullopt;  // of a measurement
 };
 

@@ -84,10 +84,17 @@ PartId MachineBuilder::inline_part(Part part) {
 }
 
 PartId MachineBuilder::nvlink_part(int generation, std::string const& chip) {
-  if (generation < 1) return part_or_stand_in("nvlink-unknown", PartKind::Link);
+  if (generation < 1) return generic_nvlink_part();
   auto const of_chip = fmt::format("nvlink-{}-{}", generation, chip);
   bool const special = !chip.empty() && catalogue_.part(of_chip) != nullptr;
   return part_or_stand_in(special ? of_chip : fmt::format("nvlink-{}", generation), PartKind::Link);
+}
+
+PartId MachineBuilder::generic_nvlink_part() {
+  auto const* generic = catalogue_.part("nvlink-generic");
+  if (generic == nullptr || generic->kind != PartKind::Link) return part_or_stand_in("nvlink-unknown", PartKind::Link);
+  note("inferred: 'nvlink-generic', with a wide range, for links whose generation is not known");
+  return enter(*generic);
 }
 
 // --------------------------------------------------------------------------------------------------- sockets and PCI
@@ -175,15 +182,9 @@ void MachineBuilder::add_usual_socket_links() {
   auto const usual = cpu == nullptr ? std::nullopt : usual_socket_link(*cpu);
   auto const cpu_name = cpu == nullptr ? std::string() : cpu->name;  // copied: enter() may move the parts
   auto const* found = usual ? catalogue_.part(usual->part) : nullptr;
-  if (found == nullptr || found->kind != PartKind::Link) {
-    note(fmt::format("how the sockets are linked {} does not say, and it is not known for this CPU; add 'socket_links'",
-                     source_));
-    return;
-  }
+  if (found == nullptr || found->kind != PartKind::Link) return add_generic_socket_links();
   auto const link = enter(*found);
-  for (std::size_t a = 0; a < sockets; ++a)
-    for (std::size_t b = a + 1; b < sockets; ++b)
-      machine_.socket_links.push_back({SocketId(a), SocketId(b), link, usual->count});
+  link_all_sockets(link, usual->count);
   note(fmt::format("inferred: {} x {} between each two sockets, usual for '{}'; {} does not say", usual->count,
                    usual->part, cpu_name, source_));
 }
@@ -191,6 +192,25 @@ void MachineBuilder::add_usual_socket_links() {
 void MachineBuilder::add_socket_link(SocketId a, SocketId b, std::string const& part, int count) {
   auto const id = part_or_stand_in(part, PartKind::Link, LinkFamily::Socket);
   machine_.socket_links.push_back({a, b, id, count});
+}
+
+void MachineBuilder::link_all_sockets(PartId link, int count) {
+  auto const sockets = machine_.sockets.size();
+  for (std::size_t a = 0; a < sockets; ++a)
+    for (std::size_t b = a + 1; b < sockets; ++b)
+      machine_.socket_links.push_back({SocketId(a), SocketId(b), link, count});
+}
+
+void MachineBuilder::add_generic_socket_links() {
+  auto const* generic = catalogue_.part("socket-link-generic");
+  if (generic == nullptr || generic->kind != PartKind::Link)
+    return note(fmt::format(
+        "how the sockets are linked {} does not say, and it is not known for this CPU; add 'socket_links'", source_));
+  link_all_sockets(enter(*generic), 1);
+  note(
+      fmt::format("inferred: 'socket-link-generic' between each two sockets, with a wide range; how they are linked {} "
+                  "does not say, and it is not known for this CPU: give 'socket_links'",
+                  source_));
 }
 
 void MachineBuilder::add_nvlink(NvlinkEnd a, NvlinkEnd b, PartId part, int count) {

@@ -49,7 +49,8 @@ class MachineBuilder {
   // The next free name of a kind, such as "gpu3".
   std::string next_name(PciKind kind);
 
-  // Links every pair of sockets as boards with this CPU usually do; a note says so.
+  // Links every pair of sockets as boards with this CPU usually do, or by a generic link where that is not known; a
+  // note says so.
   void add_usual_socket_links();
   // Links that the source names. `part` must be a link of the catalogue.
   void add_socket_link(SocketId a, SocketId b, std::string const& part, int count);
@@ -62,6 +63,9 @@ class MachineBuilder {
 
  private:
   PartId enter(Part part);
+  PartId generic_nvlink_part();
+  void link_all_sockets(PartId link, int count);
+  void add_generic_socket_links();
   [[nodiscard]] std::optional<PcieLink> max_link(PciFunction const& function) const;
 
   Catalogue& catalogue_;

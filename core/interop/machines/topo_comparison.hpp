@@ -13,7 +13,8 @@ struct TopoDifference {
   std::string text;     // "nvidia-smi says PHB, the machine NODE"
 };
 
-// Compares every device and every pair once. GPU0 of the table is gpu0 of the machine; NICs are matched by device name.
+// Compares every device and every pair once. GPU0 of the table is gpu0 of the machine; NICs are matched by device name,
+// or by number where the table has no legend.
 std::vector<TopoDifference> topo_differences(Machine const& machine, TopoMatrix const& matrix);
 
 }  // namespace lanewise

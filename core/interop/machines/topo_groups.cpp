@@ -36,15 +36,15 @@ namespace {
 // Finds pairs that no tree can have: a third device is nearer to both of them than they are to each other.
 class ContradictionFinder {
  public:
-  ContradictionFinder(TopoMatrix const& matrix, SourceText const& source) : matrix_(matrix), source_(source) {}
+  explicit ContradictionFinder(TopoMatrix const& matrix) : matrix_(matrix) {}
 
-  void throw_if_any() {
+  std::vector<std::string> find() {
     for (auto const level : {PathClass::Pix, PathClass::Pxb, PathClass::Phb, PathClass::Node})
       for (auto const& group : groups_within(matrix_, all_devices(matrix_), level))
         for (auto const a : group)
           for (auto const b : group)
             if (auto const& cell = matrix_.at(a, b); b > a && cell.path && *cell.path > level) report(a, b, level);
-    diagnostics_.throw_if_any();
+    return std::move(sentences_);
   }
 
  private:
@@ -62,21 +62,33 @@ class ContradictionFinder {
                           name(c), name(b), to_string(*matrix_.at(c, b).path));
         break;
       }
-    diagnostics_.add({source_.name(), cell.line, cell.column},
-                     fmt::format("{} and {} cannot be {}: {}", name(a), name(b), to_string(*cell.path), why),
-                     source_.line(cell.line));
+    sentences_.push_back(fmt::format("{} and {} cannot be {} (line {}): {}; the nearer is taken", name(a), name(b),
+                                     to_string(*cell.path), cell.line, why));
   }
 
   TopoMatrix const& matrix_;
-  SourceText const& source_;
-  Diagnostics diagnostics_;
+  std::vector<std::string> sentences_;
   std::set<std::pair<std::size_t, std::size_t>> reported_;
 };
 
 }  // namespace
 
-void check_tree_exists(TopoMatrix const& matrix, SourceText const& source) {
-  ContradictionFinder(matrix, source).throw_if_any();
+std::vector<DeviceGroup> nvlink_groups(TopoMatrix const& matrix) {
+  std::vector<DeviceGroup> groups;
+  std::set<std::size_t> taken;
+  for (auto const first : all_devices(matrix)) {
+    if (!matrix.devices[first].gpu || !taken.insert(first).second) continue;
+    DeviceGroup group{first};
+    for (std::size_t i = 0; i < group.size(); ++i)
+      for (auto const other : all_devices(matrix))
+        if (matrix.at(group[i], other).nvlinks > 0 && taken.insert(other).second) group.push_back(other);
+    if (group.size() < 2) continue;
+    std::sort(group.begin(), group.end());
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
+
+std::vector<std::string> contradictions(TopoMatrix const& matrix) { return ContradictionFinder(matrix).find(); }
 
 }  // namespace lanewise

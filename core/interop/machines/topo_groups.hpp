@@ -1,10 +1,10 @@
 #pragma once
 // What the distances of `nvidia-smi topo -m` say about the PCIe tree.
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "core/interop/machines/topo_matrix.hpp"
-#include "core/io/file.hpp"
 
 namespace lanewise {
 
@@ -15,8 +15,11 @@ DeviceGroup all_devices(TopoMatrix const& matrix);
 // The connected components of `among`, where two devices are connected when their distance is at most `level`.
 std::vector<DeviceGroup> groups_within(TopoMatrix const& matrix, DeviceGroup const& among, PathClass level);
 
-// Checks that a tree can have these distances. Throws InputError for every pair that is farther apart than the devices
-// between them allow, such as A and B at SYS when A-C and C-B are PIX.
-void check_tree_exists(TopoMatrix const& matrix, SourceText const& source);
+// The pairs that are farther apart than the devices between them allow, so that no tree has these distances, such as A
+// and B at SYS when A-C and C-B are PIX. A sentence each.
+std::vector<std::string> contradictions(TopoMatrix const& matrix);
+
+// The GPUs that NVLinks join, directly or through others; groups of at least two.
+std::vector<DeviceGroup> nvlink_groups(TopoMatrix const& matrix);
 
 }  // namespace lanewise

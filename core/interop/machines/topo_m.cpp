@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
 #include "core/interop/machines/machine_builder.hpp"
+#include "core/interop/machines/p2p_status.hpp"
 #include "core/interop/machines/topo_groups.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
-#include "core/io/spelling.hpp"
 
 namespace lanewise {
 namespace {
@@ -26,52 +27,43 @@ class TopoImporter {
   TopoImporter(TopoMatrix const& matrix, SourceText const& source, TopoOptions const& options, Catalogue& catalogue)
       : matrix_(matrix),
         source_(source),
-        options_(options),
+        parts_(options, catalogue),
         builder_(machine_name_from(source.name()), catalogue),
         ids_(matrix.devices.size()) {}
 
   Machine import() {
-    check_part(options_.gpu, PartKind::Gpu);
-    check_part(options_.cpu, PartKind::Cpu);
-    check_part(options_.nic, PartKind::Nic);
     check_nvlink_ports();
-    builder_.note(
-        "the table does not say: parts that were not named, PCIe links, root ports, ACS, IOMMU; switches are inferred "
-        "from PIX and PXB");
+    for (auto const& note : matrix_.notes) builder_.note(note);
+    note_contradictions();
+    builder_.note("the table does not say: PCIe links, root ports, ACS, IOMMU; switches are inferred from PIX and PXB");
     name_devices();
     note_hidden_distances();
     auto const domains = numbered(numa_domains());
-    if (domains.size() > 1)
-      builder_.note("inferred: each NUMA node is a socket; the table does not say which share one");
+    note_sockets(domains);
     for (auto const& domain : domains) add_domain(domain);
+    parts_.note_generic(matrix_, !builder_.machine().all(PciKind::Switch).empty(), builder_);
     builder_.add_usual_socket_links();
     add_nvlinks();
+    note_p2p_differences();
     return builder_.take();
   }
 
  private:
-  // --------------------------------------------------------------------------------------------------------- parts
-  void check_part(std::string const& name, PartKind kind) {
-    if (name.empty()) return;
-    auto const* part = builder_.catalogue().part(name);
-    if (part != nullptr && part->kind == kind) return;
-    throw InputError(
-        part == nullptr
-            ? fmt::format("no part is called '{}'{}", name, did_you_mean(name, builder_.catalogue().part_names()))
-            : fmt::format("the part '{}' is a {}, but a {} is needed", name, to_string(part->kind), to_string(kind)));
-  }
-  [[nodiscard]] Part const* gpu_part() {
-    return options_.gpu.empty() ? nullptr : builder_.catalogue().part(options_.gpu);
-  }
-
+  // --------------------------------------------------------------------------------------------------------- checks
   void check_nvlink_ports() {
-    auto const* gpu = gpu_part();
-    if (gpu == nullptr || gpu->gpu.vendor != "nvidia" || is_switched()) return;
+    auto const* gpu = parts_.named_gpu();
+    if (gpu == nullptr || gpu->gpu.vendor != "nvidia") return;
+    std::set<std::size_t> switched;
+    for (auto const& group : nvlink_groups(matrix_))
+      if (is_switched(group)) switched.insert(group.begin(), group.end());
     Diagnostics diagnostics;
     for (std::size_t i = 0; i < matrix_.devices.size(); ++i) {
-      auto const links = std::accumulate(matrix_.cells[i].begin(), matrix_.cells[i].end(), 0,
-                                         [](int sum, auto const& cell) { return sum + cell.nvlinks; });
-      auto const line = matrix_.devices[i].line;
+      auto const& cells = matrix_.cells[i];
+      auto const links = switched.contains(i)
+                             ? links_of(i)
+                             : std::accumulate(cells.begin(), cells.end(), 0,
+                                               [](int sum, auto const& cell) { return sum + cell.nvlinks; });
+      auto const line = std::max(1, matrix_.devices[i].line);
       if (links > gpu->gpu.nvlink_ports)
         diagnostics.add({source_.name(), line, 1},
                         fmt::format("{} has {} NVLinks, but '{}' has {} ports", matrix_.devices[i].label, links,
@@ -79,6 +71,14 @@ class TopoImporter {
                         source_.line(line));
     }
     diagnostics.throw_if_any();
+  }
+
+  void note_contradictions() {
+    constexpr std::size_t kMaxNoted = 8;
+    auto const found = contradictions(matrix_);
+    for (std::size_t i = 0; i < std::min(kMaxNoted, found.size()); ++i) builder_.note(found[i]);
+    if (found.size() > kMaxNoted)
+      builder_.note(fmt::format("{} more distances that no PCIe tree can have", found.size() - kMaxNoted));
   }
 
   // --------------------------------------------------------------------------------------------------------- names
@@ -158,9 +158,9 @@ class TopoImporter {
             "NUMA node {} is named for devices that are SYS to each other; some get another number", *domain.numa));
         domain.numa.reset();
       }
+    int free = 0;
     for (auto& domain : domains) {
       if (domain.numa) continue;
-      int free = 0;
       while (used.contains(free)) ++free;
       domain.numa = *used.insert(free).first;
     }
@@ -168,13 +168,41 @@ class TopoImporter {
     return domains;
   }
 
+  // The number of NUMA nodes of a socket. Servers with GPUs have two sockets, and firmware divides each into one, two
+  // or four nodes: the highest number tells into how many.
+  static int nodes_per_socket(std::vector<NumaDomain> const& domains) {
+    constexpr unsigned kMaxNumber = 15;
+    auto const highest = domains.empty() ? 0U : static_cast<unsigned>(*domains.back().numa);
+    return highest > kMaxNumber ? 1 : static_cast<int>(std::max(1U, std::bit_ceil(highest + 1) / 2));
+  }
+
+  void note_sockets(std::vector<NumaDomain> const& domains) {
+    if (domains.size() < 2) return;
+    per_socket_ = nodes_per_socket(domains);
+    builder_.note(
+        per_socket_ == 1
+            ? std::string("inferred: each NUMA node is a socket; the table does not say which share one")
+            : fmt::format("inferred: {} NUMA nodes a socket, for their numbers go up to {} and such boards have "
+                          "two sockets; the table does not say which share one",
+                          per_socket_, *domains.back().numa));
+  }
+
   // ---------------------------------------------------------------------------------------------------------- tree
   void add_domain(NumaDomain const& domain) {
-    auto const socket = builder_.add_socket(options_.cpu, *domain.numa, domain.cores);
+    auto const number = *domain.numa / per_socket_;
+    bool const is_new = !socket_ || number != socket_number_;
+    if (is_new) {
+      socket_ = builder_.add_socket(parts_.cpu(), *domain.numa, domain.cores);
+      bridges_ = 0;
+    }
+    socket_number_ = number;
+    auto const numa = is_new ? NumaId(builder_.machine().numa_nodes.size() - 1)
+                             : builder_.add_numa(*socket_, *domain.numa, domain.cores);
     auto const host_bridges = groups_within(matrix_, domain.devices, PathClass::Phb);
-    for (std::size_t i = 0; i < host_bridges.size(); ++i) {
-      auto const bridge = builder_.host_bridge(socket, fmt::format("{}.hb{}", builder_.machine().at(socket).name, i));
-      for (auto const& tree : groups_within(matrix_, host_bridges[i], PathClass::Pxb)) add_tree(tree, bridge);
+    for (auto const& group : host_bridges) {
+      auto const& socket = builder_.machine().at(*socket_).name;
+      auto const bridge = builder_.host_bridge(*socket_, fmt::format("{}.hb{}", socket, bridges_++), numa);
+      for (auto const& tree : groups_within(matrix_, group, PathClass::Pxb)) add_tree(tree, bridge);
     }
   }
 
@@ -196,6 +224,7 @@ class TopoImporter {
     function.name = builder_.next_name(PciKind::Switch);
     function.parent = parent;
     function.host_bridge = bridge;
+    function.part = builder_.part(parts_.pcie_switch(), PartKind::Switch);
     return builder_.add(std::move(function));
   }
 
@@ -206,68 +235,103 @@ class TopoImporter {
     function.name = names_[device];
     function.parent = parent;
     function.host_bridge = bridge;
-    function.part = given.gpu ? builder_.part(options_.gpu, PartKind::Gpu) : builder_.part(options_.nic, PartKind::Nic);
+    function.part = given.gpu ? builder_.part(parts_.gpu(), PartKind::Gpu) : builder_.part(parts_.nic(), PartKind::Nic);
     function.device_name = given.device_name;
+    if (given.gpu) function.memory_numa = given.memory_numa;
     ids_[device] = builder_.add(std::move(function));
   }
 
   // -------------------------------------------------------------------------------------------------------- NVLink
-  [[nodiscard]] DeviceGroup gpus() const {
-    auto all = all_devices(matrix_);
-    std::erase_if(all, [&](auto const i) { return !matrix_.devices[i].gpu; });
-    return all;
+  // The links of a GPU to NVSwitches: as many as the pair with most of them has.
+  [[nodiscard]] int links_of(std::size_t gpu) const {
+    int links = 0;
+    for (auto const& cell : matrix_.cells[gpu]) links = std::max(links, cell.nvlinks);
+    return links;
   }
 
-  // Whether the GPUs are joined by NVSwitches: three or more GPUs, the same number of links between all pairs, and that
-  // number is either all links of a GPU (those of the given part, or 6 of a V100, 12 of an A100, 18 of an H100) or so
-  // large that no GPU has enough ports for direct links to all others.
-  [[nodiscard]] bool is_switched() {
-    auto const all = gpus();
+  // Whether a group of GPUs is joined by NVSwitches: three or more GPUs, all pairs as many links as the GPU with fewer
+  // of them has, and that number is either all links of a GPU (those of the named part, or 6 of a V100, 12 of an A100,
+  // 18 of an H100) or so large that no GPU has enough ports for direct links to all others.
+  [[nodiscard]] bool is_switched(DeviceGroup const& group) const {
     constexpr int kMaxPorts = 18;
-    if (all.size() < 3) return false;
-    auto const links = matrix_.at(all[0], all[1]).nvlinks;
-    for (auto const a : all)
-      for (auto const b : all)
-        if (a != b && matrix_.at(a, b).nvlinks != links) return false;
-    auto const* gpu = gpu_part();
-    bool const uses_all_ports =
-        gpu != nullptr ? links == gpu->gpu.nvlink_ports : links == 6 || links == 12 || links == 18;
-    auto const needed = links * (static_cast<int>(all.size()) - 1);
-    return links > 0 && (uses_all_ports || needed > kMaxPorts);
+    if (group.size() < 3) return false;
+    int most = 0;
+    for (auto const a : group) {
+      most = std::max(most, links_of(a));
+      for (auto const b : group)
+        if (a != b && matrix_.at(a, b).shown && matrix_.at(a, b).nvlinks != std::min(links_of(a), links_of(b)))
+          return false;
+    }
+    auto const* gpu = parts_.named_gpu();
+    bool const uses_all_ports = gpu != nullptr ? most == gpu->gpu.nvlink_ports : most == 6 || most == 12 || most == 18;
+    return uses_all_ports || most * (static_cast<int>(group.size()) - 1) > kMaxPorts;
   }
 
   void add_nvlinks() {
-    auto const all = gpus();
-    auto const* gpu = gpu_part();
+    auto const* gpu = parts_.named_gpu();
     auto const generation = gpu == nullptr ? 0 : gpu->gpu.nvlink_generation;
-    if (is_switched()) {
+    auto const chip = gpu == nullptr ? std::string() : gpu->gpu.chip;
+    std::vector<DeviceGroup> switched;
+    for (auto const& group : nvlink_groups(matrix_)) {
+      if (is_switched(group)) {
+        switched.push_back(group);
+        continue;
+      }
+      for (auto const a : group)
+        for (auto const b : group)
+          if (auto const links = matrix_.at(a, b).nvlinks; a < b && links > 0)
+            builder_.add_nvlink(ids_[a], ids_[b], builder_.nvlink_part(generation, chip), links);
+    }
+    for (auto const& group : switched) {
       std::vector<NvSwitch::Port> ports;
-      for (auto const i : all) ports.push_back({ids_[i], matrix_.at(all[0], all[1]).nvlinks});
+      for (auto const i : group) ports.push_back({ids_[i], links_of(i)});
       builder_.note(
           fmt::format("inferred: NVSwitches, for all pairs of GPUs have {} NVLinks, which is every link that a GPU has",
                       ports[0].count));
-      return builder_.add_nvswitch(generation, std::move(ports));
+      builder_.add_nvswitch(generation, std::move(ports));
     }
-    for (auto const a : all)
-      for (auto const b : all)
-        if (auto const links = matrix_.at(a, b).nvlinks; a < b && links > 0)
-          builder_.add_nvlink(ids_[a], ids_[b],
-                              builder_.nvlink_part(generation, gpu == nullptr ? std::string() : gpu->gpu.chip), links);
+  }
+
+  // -------------------------------------------------------------------------------------------------- peer-to-peer
+  // Holds tables of `nvidia-smi topo -p2p` in the same text against the rules.
+  void note_p2p_differences() {
+    for (auto const& table : read_p2p_tables(source_)) {
+      auto const found = p2p_differences(builder_.machine(), table);
+      auto const name = fmt::format("the table of 'topo -p2p' at line {} ({}{})", table.line, to_string(table.asked),
+                                    table.said ? "" : ", assumed");
+      if (found.empty()) {
+        builder_.note(fmt::format("{} says what the rules say", name));
+        continue;
+      }
+      constexpr std::size_t kMaxNamed = 8;
+      std::vector<std::string> pairs;
+      std::set<std::string> texts;
+      for (auto const& difference : found) {
+        if (pairs.size() < kMaxNamed) pairs.push_back(difference.subject);
+        texts.insert(difference.text);
+      }
+      builder_.note(fmt::format("{} differs from the rules for {} pairs ({}{}): {}", name, found.size(),
+                                fmt::join(pairs, ", "), found.size() > kMaxNamed ? ", ..." : "",
+                                fmt::join(texts, "; ")));
+    }
   }
 
   TopoMatrix const& matrix_;
   SourceText const& source_;
-  TopoOptions const& options_;
+  TopoParts const parts_;
   MachineBuilder builder_;
   std::vector<std::string> names_;
   std::vector<PciId> ids_;  // by device
+  int per_socket_ = 1;      // NUMA nodes
+  std::optional<SocketId> socket_;
+  int socket_number_ = 0;
+  int bridges_ = 0;  // of the socket
 };
 
 }  // namespace
 
 Machine read_topo_m(SourceText const& source, TopoOptions const& options, Catalogue& catalogue) {
   auto const matrix = read_topo_matrix(source);
-  check_tree_exists(matrix, source);
   return TopoImporter(matrix, source, options, catalogue).import();
 }
 

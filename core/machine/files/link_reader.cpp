@@ -117,7 +117,8 @@ void MachineReader::check_nvlink_ports(MapReader const& top) {
     for (auto const& port : domain.ports) used[port.gpu] += port.count;
   for (auto const& [gpu, links] : used) {
     auto const* part = machine_.part_of(gpu);
-    if (part != nullptr && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
+    bool const is_product = part != nullptr && !part->spread;  // a generic part may stand for one with more ports
+    if (is_product && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
       top.fail_at_key("nvlinks", fmt::format("'{}' has {} NVLinks here, but its part '{}' has {} ports",
                                              machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
   }

@@ -27,8 +27,7 @@ void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double we
   if (from == to) return;
   auto const* pair = resources_.socket_pair(from, to);
   if (pair == nullptr)
-    throw PlanError(
-        fmt::format("'{}' and '{}' have no socket link between them", machine_.at(from).name, machine_.at(to).name));
+    throw PlanError(fmt::format("'{}' and '{}' are not of one host", machine_.at(from).name, machine_.at(to).name));
   bool const forward = pair->a == from;
   use(forward ? pair->link.up : pair->link.down, weight);
   if (peer) {

@@ -34,8 +34,11 @@ Parameter parameter_of(ResourceKind kind) {
   return Parameter::LinkUtilisation;
 }
 
-double assumed_share(ResourceKind kind, Assumptions const& assumed) {
-  auto const own = assumed(parameter_of(kind));
+double assumed_share(Resource const& resource, Assumptions const& assumed) {
+  auto const kind = resource.kind;
+  auto own = assumed(parameter_of(kind));
+  if (auto const end = assumed(Parameter::GenericParts); end != 1)
+    own *= end < 1 ? resource.generic_low : resource.generic_high;
   if (kind == ResourceKind::NvlinkBoth) return own * assumed(Parameter::NvlinkEfficiency);
   bool const of_a_link = kind == ResourceKind::HostDuplex || kind == ResourceKind::DriverStaging;
   return of_a_link ? own * assumed(Parameter::LinkUtilisation) : own;

@@ -38,8 +38,6 @@ enum class ResourceKind : std::uint8_t {
 std::string_view to_string(ResourceKind kind);
 // The parameter whose uncertainty its capacity has.
 Parameter parameter_of(ResourceKind kind);
-// The factor on its capacity under these assumptions.
-double assumed_share(ResourceKind kind, Assumptions const& assumed);
 
 // Something that flows share. Its capacity counts payload bytes of a bulk transfer in full packets.
 struct Resource {
@@ -47,7 +45,15 @@ struct Resource {
   ResourceKind kind = ResourceKind::PcieLink;
   std::optional<BytesPerSecond> capacity;  // absent: a figure it needs is unknown
   std::string missing;                     // which figure that is, for messages
+  // What the capacity is multiplied by at the two ends of Parameter::GenericParts; 1 where no generic part sets it.
+  double generic_low = 1;
+  double generic_high = 1;
+
+  [[nodiscard]] bool is_inferred() const { return generic_low < 1 || generic_high > 1; }
 };
+
+// The factor on its capacity under these assumptions.
+double assumed_share(Resource const& resource, Assumptions const& assumed);
 
 // Something that steps hold exclusively, one for each slot: a GPU's copy engines.
 struct Engine {

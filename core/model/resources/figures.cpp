@@ -1,5 +1,7 @@
 #include "core/model/resources/figures.hpp"
 
+#include <algorithm>
+
 #include "core/model/resources/overheads.hpp"
 #include "core/model/resources/pcie.hpp"
 
@@ -57,6 +59,18 @@ double staged_duplex(Part const* gpu) {
 double device_memory_efficiency(Part const* gpu) {
   return value_or_default(
       gpu, [](Part const& p) { return p.gpu.memory_efficiency; }, overheads::kDeviceMemoryEfficiency);
+}
+
+CopyEngines copy_engines(Part const* gpu) {
+  if (gpu != nullptr && gpu->gpu.copy_engines) {
+    auto const count = std::max(1, *gpu->gpu.copy_engines);
+    return {count, count, count, false};
+  }
+  if (gpu != nullptr && gpu->gpu.vendor != "nvidia" && gpu->gpu.vendor != "amd") return {1, 1, 2, true};
+  // The largest chip of each generation: ga100, gh100, gb100.
+  bool const largest = gpu != nullptr && gpu->gpu.chip.starts_with("g") && gpu->gpu.chip.ends_with("100");
+  auto const usual = largest ? overheads::kCopyEnginesOfLargestChip : overheads::kCopyEngines;
+  return {usual, overheads::kCopyEngines, overheads::kCopyEnginesOfLargestChip, true};
 }
 
 Seconds root_complex_latency(Part const* cpu) {

@@ -18,6 +18,14 @@ Seconds staged_start(Part const* gpu);
 Seconds staged_gap(Part const* gpu);
 double staged_duplex(Part const* gpu);
 double device_memory_efficiency(Part const* gpu);
+// Copy engines: those of the part, else the usual number of its generation with the range of published ones.
+struct CopyEngines {
+  int count = 1;
+  int low = 1;
+  int high = 1;
+  bool assumed = false;
+};
+CopyEngines copy_engines(Part const* gpu);
 
 // Of a CPU.
 Seconds root_complex_latency(Part const* cpu);

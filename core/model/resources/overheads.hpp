@@ -48,6 +48,11 @@ inline constexpr double kDramEfficiency = 0.84;
 inline constexpr double kDeviceMemoryEfficiency = 0.86;
 // One core copying; default. Source: memcpy 8 to 12 GB/s on server cores; the lower end.
 inline constexpr BytesPerSecond kCoreCopy = 8.0_GBps;
+// Copy engines of a GPU whose part does not say. Source: deviceQuery (thamada/nvidia-smi c4c8a46): 2 on RTX 3090, 4060
+// Ti, 4090, RTX 2000, 4000 and 6000 Ada, L4 and L40S; 3 on A40, A100 SXM4, H100 SXM5 and H100 NVL. Nobody publishes
+// Blackwell's.
+inline constexpr int kCopyEngines = 2;
+inline constexpr int kCopyEnginesOfLargestChip = 3;
 // Outstanding reads of NICs and drives; default: 8-bit tags (PCI Express Base Specification 4.0).
 inline constexpr int kDefaultTags = 256;
 inline constexpr Bytes kDefaultPayload = 256_B;

@@ -31,8 +31,9 @@ enum class Parameter : std::uint8_t {
   CoreCopy,       // one core copying
   BarAccess,      // the CPU's loads and stores through BAR1
   PageMigration,  // Unified Memory
+  GenericParts,   // figures of parts that stand for several products
 };
-inline constexpr std::size_t kParameterCount = 22;
+inline constexpr std::size_t kParameterCount = 23;
 
 // `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {

@@ -34,6 +34,7 @@ Resources::Resources(Machine const& machine) {
   add_functions(machine);
   add_sockets(machine);
   add_socket_pairs(machine);
+  add_unlinked_sockets(machine);
   add_nvlinks(machine);
   add_network(machine);
 }
@@ -50,6 +51,18 @@ Duplex Resources::add_duplex(std::string const& stem, std::string const& up, std
                              std::optional<BytesPerSecond> capacity, std::string const& missing) {
   auto const first = add(stem + up, kind, capacity, missing);
   return {first, add(stem + down, kind, capacity, missing)};
+}
+
+void Resources::mark_generic(ResourceId id, Part const* part, Part const* limit) {
+  auto const spread = [](Part const* of) { return of != nullptr ? of->spread.value_or(1) : 1; };
+  auto& resource = resources_[index(id)];
+  resource.generic_low = std::min(resource.generic_low, 1 / std::max(spread(part), spread(limit)));
+  resource.generic_high = std::max(resource.generic_high, spread(part));
+}
+
+void Resources::mark_generic(Duplex const& both, Part const* part, Part const* limit) {
+  mark_generic(both.up, part, limit);
+  mark_generic(both.down, part, limit);
 }
 
 void Resources::widen(ResourceId id, double times) {
@@ -86,10 +99,10 @@ void Resources::add_functions(Machine const& machine) {
           add(function.name + ".memory", ResourceKind::DeviceMemory,
               bandwidth ? std::optional(*bandwidth * figures::device_memory_efficiency(part)) : std::nullopt,
               fmt::format("the memory bandwidth of '{}'", function.name));
+      mark_generic(device_memories_[i], part);
       add_driver_staging(machine, id);
       copy_engines_[i] = EngineId(engines_.size());
-      engines_.push_back(
-          {function.name + ".copy_engines", part != nullptr ? std::max(1, part->gpu.copy_engines.value_or(1)) : 1});
+      engines_.push_back({function.name + ".copy_engines", figures::copy_engines(part).count});
       peer_copy_engines_[i] = copy_engines_[i];
       if (part != nullptr && part->gpu.peer_copy_engines) {
         peer_copy_engines_[i] = EngineId(engines_.size());
@@ -103,9 +116,11 @@ void Resources::add_functions(Machine const& machine) {
                        part != nullptr ? part->nvme.read_bandwidth : std::nullopt),
                    add(function.name + ".writes", ResourceKind::Drive,
                        part != nullptr ? part->nvme.write_bandwidth : std::nullopt)};
-    if (function.kind == PciKind::Nic)
+    if (function.kind == PciKind::Nic) {
       wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire,
                              network::port_rate(machine, id), fmt::format("the rate of '{}'", function.name));
+      if (!function.rate) mark_generic(wires_[i], part);
+    }
   }
 }
 
@@ -133,6 +148,7 @@ void Resources::add_link(Machine const& machine, PciId id) {
   };
   link.direction.up = direction(".pcie.up", true);
   link.direction.down = direction(".pcie.down", false);
+  if (link.assumed) mark_generic(link.direction, machine.part_of(id), above);
   links_[index(id)] = link;
 }
 
@@ -142,9 +158,11 @@ void Resources::add_host_duplex(Machine const& machine, PciId below_root) {
   if (!link.link) return;
   auto share = cpu != nullptr ? cpu->cpu.host_duplex : std::nullopt;
   if (!share && link.link->generation <= overheads::kHostDuplexGeneration) share = overheads::kHostDuplex;
-  if (share && *share < 1)
-    host_duplexes_[index(below_root)] = add(machine.at(below_root).name + ".host.both", ResourceKind::HostDuplex,
-                                            (*capacity(link.direction.up) + *capacity(link.direction.down)) * *share);
+  if (!share || *share >= 1) return;
+  auto const both = add(machine.at(below_root).name + ".host.both", ResourceKind::HostDuplex,
+                        (*capacity(link.direction.up) + *capacity(link.direction.down)) * *share);
+  if (link.assumed) mark_generic(both, machine.part_of(below_root), cpu);
+  host_duplexes_[index(below_root)] = both;
 }
 
 void Resources::add_driver_staging(Machine const& machine, PciId gpu) {
@@ -157,8 +175,10 @@ void Resources::add_driver_staging(Machine const& machine, PciId gpu) {
   bool const in_turn = part != nullptr && part->gpu.staged_legs == StagedLegs::InTurn;
   auto const staged =
       overheads::kDriverChunk / ((in_turn ? up + down : std::max(up, down)) + figures::staged_gap(part));
-  driver_stagings_[index(gpu)] =
+  auto const both =
       add(name + ".driver_staging", ResourceKind::DriverStaging, staged * (2 * figures::staged_duplex(part)));
+  if (link.assumed) mark_generic(both, part, machine.part_of(machine.socket_of(gpu)));
+  driver_stagings_[index(gpu)] = both;
 }
 
 void Resources::add_sockets(Machine const& machine) {
@@ -195,6 +215,7 @@ void Resources::add_sockets(Machine const& machine) {
             bandwidth ? std::optional(*bandwidth * (figures::memory_efficiency(part) / static_cast<double>(nodes)))
                       : std::nullopt,
             fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
+    mark_generic(memories_.back(), part);
   }
 }
 
@@ -215,8 +236,27 @@ void Resources::add_socket_pairs(Machine const& machine) {
                            fmt::format("the peer bandwidth of '{}'", part.name));
     if (cpu != nullptr && cpu->cpu.socket_peer_bandwidth_both)
       pair.peer_both = add(stem + ".peer.both", ResourceKind::SocketPeer, cpu->cpu.socket_peer_bandwidth_both);
+    mark_generic(pair.link, &part);
+    mark_generic(pair.peer, cpu != nullptr && cpu->cpu.socket_peer_bandwidth ? cpu : &part);
     pairs_.push_back(pair);
   }
+}
+
+// Sockets of one host without a link: there is one on every board, so what crosses it has no known rate.
+void Resources::add_unlinked_sockets(Machine const& machine) {
+  for (std::size_t a = 0; a < machine.sockets.size(); ++a)
+    for (std::size_t b = a + 1; b < machine.sockets.size(); ++b) {
+      if (machine.sockets[a].host != machine.sockets[b].host) break;  // the sockets of a host are neighbours
+      if (socket_pair(SocketId(a), SocketId(b)) != nullptr) continue;
+      auto const& other = machine.sockets[b].name;
+      auto const stem = fmt::format("{}-{}", machine.sockets[a].name, other.substr(other.find('/') + 1));
+      auto const missing =
+          fmt::format("the link between '{}' and '{}' ('socket_links' gives it)", machine.sockets[a].name, other);
+      SocketPair pair{SocketId(a), SocketId(b), {}, {}, {}, overheads::kSocketHop};
+      pair.link = add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, std::nullopt, missing);
+      pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, std::nullopt, missing);
+      pairs_.push_back(pair);
+    }
 }
 
 Resources::SocketPair const* Resources::socket_pair(SocketId a, SocketId b) const {
@@ -240,7 +280,11 @@ void Resources::add_nvlinks(Machine const& machine) {
     path.direction.up = add(stem + up, ResourceKind::Nvlink, forth, missing);
     path.direction.down = add(stem + down, ResourceKind::Nvlink, carried(part, count, shares.second), missing);
     auto const duplex = figures::duplex(part.link);
-    if (forth && duplex < 1) path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
+    mark_generic(path.direction, &part);
+    if (forth && duplex < 1) {
+      path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
+      mark_generic(*path.both, &part);
+    }
     return path;
   };
   // Payload shares of a bundle's two directions; the one towards a CPU may differ.

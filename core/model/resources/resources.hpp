@@ -27,9 +27,8 @@ class Resources {
   // The same under assumptions.
   [[nodiscard]] std::optional<BytesPerSecond> capacity(ResourceId id, Assumptions const& assumed) const {
     auto const nominal = capacities_[index(id)];
-    return nominal && !assumed.is_nominal()
-               ? std::optional(*nominal * assumed_share(resources_[index(id)].kind, assumed))
-               : nominal;
+    return nominal && !assumed.is_nominal() ? std::optional(*nominal * assumed_share(resources_[index(id)], assumed))
+                                            : nominal;
   }
   void widen(ResourceId id, double times);
   void widen(EngineId id, int slots) { engines_[index(id)].slots += slots; }
@@ -93,6 +92,9 @@ class Resources {
   ResourceId add(std::string name, ResourceKind kind, std::optional<BytesPerSecond> capacity, std::string missing = {});
   Duplex add_duplex(std::string const& stem, std::string const& up, std::string const& down, ResourceKind kind,
                     std::optional<BytesPerSecond> capacity, std::string const& missing = {});
+  // Notes that generic parts set the capacity. `limit`: a part that can only lower it.
+  void mark_generic(ResourceId id, Part const* part, Part const* limit = nullptr);
+  void mark_generic(Duplex const& both, Part const* part, Part const* limit = nullptr);
   void add_functions(Machine const& machine);
   static std::optional<BytesPerSecond> one_way(Machine const& machine, PciId id, Link const& link, bool upward);
   void add_link(Machine const& machine, PciId id);
@@ -100,6 +102,7 @@ class Resources {
   void add_driver_staging(Machine const& machine, PciId gpu);
   void add_sockets(Machine const& machine);
   void add_socket_pairs(Machine const& machine);
+  void add_unlinked_sockets(Machine const& machine);
   void add_nvlinks(Machine const& machine);
   void add_network(Machine const& machine);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/machine/node_kinds.hpp"
+#include "core/model/resources/figures.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "core/view/machine/words.hpp"
@@ -79,19 +80,23 @@ class DeviceTree {
     branch.row[kLink] = link_words(machine_, id);
     if (f.parent) branch.row[kAcs] = to_string(machine_.acs_above(id));
     branch.row[kNuma] = fmt::format("{}", machine_.at(machine_.numa_of(id)).os_index);
-    branch.row[kDetails] = details(f);
+    branch.row[kDetails] = details(id);
     for (std::size_t i = index(id) + 1; i < machine_.functions.size(); ++i)
       if (machine_.functions[i].parent == id) branch.below.push_back(function(PciId(i)));
     return branch;
   }
 
-  static std::string details(PciFunction const& f) {
+  [[nodiscard]] std::string details(PciId id) const {
+    auto const& f = machine_.at(id);
     std::vector<std::string> words;
     if (!f.chip.empty()) words.push_back("chip " + f.chip);
     if (f.mig) words.emplace_back("MIG");
     if (!f.device_name.empty()) words.push_back(f.device_name);
     if (f.rate) words.push_back(exact_text(*f.rate));
     if (f.rail) words.push_back(fmt::format("rail {}", *f.rail));
+    if (auto const* part = machine_.part_of(id); f.kind == PciKind::Gpu && part != nullptr)
+      if (auto const engines = figures::copy_engines(part); engines.assumed)
+        words.push_back(fmt::format("{} copy engines assumed ({} to {})", engines.count, engines.low, engines.high));
     return fmt::format("{}", fmt::join(words, ", "));
   }
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "core/interop/machines/topo_comparison.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/machine/path_class.hpp"
 #include "tests/interop/import_test_support.hpp"
@@ -47,7 +48,9 @@ TEST(TopoM, GroupsBecomeSwitchesHostBridgesAndSockets) {
   EXPECT_EQ(function(machine, "nic0").device_name, "mlx5_4");
   EXPECT_EQ(machine.at(NumaId{0}).cores, "0-15,32-47");
   EXPECT_EQ(machine.sockets.size(), 2U);
-  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
+  EXPECT_EQ(part_of(machine, "gpu0"), "gpu-generic");
+  EXPECT_THAT(machine.notes,
+              has_note("the GPUs (--gpu), the CPUs (--cpu), the NICs (--nic), the PCIe switches (--switch)"));
 }
 
 TEST(TopoM, TerminalCodesOldColumnsAndAPromptAreRead) {
@@ -73,7 +76,7 @@ TEST(TopoM, NicsPlaceGpusWhoseDistanceNvlinkHides) {
   EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Pix);
   EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu1")), 4);
   EXPECT_EQ(machine.nvlinks.size(), 1U);
-  EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "nvlink-unknown");
+  EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "nvlink-generic");
 }
 
 TEST(TopoM, AffinityPlacesGpusThatNothingElsePlaces) {
@@ -119,31 +122,157 @@ TEST(TopoM, FourLinksBetweenFourGpusAreDirect) {
   EXPECT_EQ(machine.nvlinks.size(), 6U);
 }
 
-// -------------------------------------------------------------------------------------------------------------- errors
-
-TEST(TopoMErrors, Contradictions) {
-  EXPECT_THAT(
-      error_in("GPU0 GPU1 GPU2\nGPU0 X PIX SYS\nGPU1 PIX X PIX\nGPU2 SYS PIX X\n"),
-      HasSubstr("topo.txt:2:12: error: GPU0 and GPU2 cannot be SYS: GPU0 and GPU1 are PIX, GPU1 and GPU2 are PIX"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\nGPU1 PHB X\n"),
-              HasSubstr("3:6: error: GPU1 to GPU0 differs from GPU0 to GPU1 (line 2)"));
+TEST(TopoM, ADegradedGpuOfAnNvswitchHasFewerLinks) {
+  auto const machine = imported(
+      "GPU0 GPU1 GPU2 GPU3\nGPU0 X NV18 NV16 NV18\nGPU1 NV18 X NV16 NV18\nGPU2 NV16 NV16 X NV16\nGPU3 NV18 NV18 NV16 "
+      "X\n",
+      {.gpu = "h100-sxm5-80g"});
+  ASSERT_EQ(machine.nvswitches.size(), 1U);
+  EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu2")), 16);
+  EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu3")), 18);
 }
 
-TEST(TopoMErrors, UnknownWordsRaggedAndMissingRows) {
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X NEAR\nGPU1 NEAR X\n"),
-              HasSubstr("2:8: error: 'NEAR' is not known; allowed: X, PIX"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X NV0\nGPU1 NV0 X\n"), HasSubstr("'NV0' is not known"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X\nGPU1 PIX X\n"), HasSubstr("2:7: error: the row 'GPU0' has 1 of 2 cells"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX PIX\nGPU1 PIX X\n"), HasSubstr("2:12: error: more cells than columns"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\n"), HasSubstr("1:6: error: the column 'GPU1' has no row"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\nGPU0 X PIX\nGPU1 PIX X\n"), HasSubstr("the row 'GPU0' stands twice"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X PIX\nGPU2 PIX X\nGPU1 PIX X\n"),
-              HasSubstr("a row of 'GPU2', which is not a column"));
-  EXPECT_THAT(error_in("GPU0 GPU0\nGPU0 X PIX\n"), HasSubstr("the column 'GPU0' stands twice"));
-  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 PIX X\nGPU1 X PIX\n"), HasSubstr("X stands where a device meets itself"));
-  EXPECT_THAT(error_in("GPU0 NIC0\nGPU0 X NV2\nNIC0 NV2 X\n"), HasSubstr("NVLink joins GPUs only"));
-  EXPECT_THAT(error_in("GPU0 CPU Affinity\nGPU0 X all\n"), HasSubstr("'all' is not a list of numbers"));
+TEST(TopoM, NumaNodesOfOneSocket) {
+  auto const machine = imported(
+      "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+      "GPU0\tX\tSYS\tSYS\tSYS\t48-63\t3\nGPU1\tSYS\tX\tSYS\tSYS\t16-31\t1\n"
+      "GPU2\tSYS\tSYS\tX\tSYS\t112-127\t7\nGPU3\tSYS\tSYS\tSYS\tX\t80-95\t5\n");
+  EXPECT_EQ(machine.sockets.size(), 2U);
+  EXPECT_EQ(machine.numa_nodes.size(), 4U);
+  EXPECT_EQ(machine.socket_of(id_of(machine, "gpu0")), machine.socket_of(id_of(machine, "gpu1")));
+  EXPECT_NE(machine.socket_of(id_of(machine, "gpu0")), machine.socket_of(id_of(machine, "gpu2")));
+  EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Sys);
+  EXPECT_THAT(machine.notes, has_note("inferred: 4 NUMA nodes a socket"));
+}
+
+TEST(TopoM, GpusKeepTheirNumbersAndTheNumaNodeOfTheirMemory) {
+  auto const machine = imported(
+      "\tGPU4\tGPU6\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
+      "GPU4\t X \tNODE\t0-71\t0\t\t4\nGPU6\tNODE\t X \t0-71\t0\t\t12\n");
+  EXPECT_EQ(function(machine, "gpu4").memory_numa, 4);
+  EXPECT_EQ(function(machine, "gpu6").memory_numa, 12);
+}
+
+TEST(TopoM, SocketsOfAnExactCpuAreLinkedAsThoseOfItsFamily) {
+  std::string const text = "GPU0 GPU1 CPU Affinity NUMA Affinity\nGPU0 X SYS 0-95 0\nGPU1 SYS X 96-191 1\n";
+  auto const link = [&](std::string const& cpu) {
+    auto const machine = imported(text, {.gpu = "l40s", .cpu = cpu});
+    return machine.at(machine.socket_links.at(0).part).name;
+  };
+  EXPECT_EQ(link("epyc-9654"), link("epyc-zen4"));
+  EXPECT_EQ(link("xeon-platinum-8480c"), link("xeon-sapphire-rapids"));
+  EXPECT_EQ(link("epyc-zen1"), "socket-link-generic");  // no part has its links
+}
+
+// ------------------------------------------------------------------------------------------- tables as people keep
+// them
+
+// One table in many dresses.
+TEST(TopoMText, DressesOfOneTable) {
+  std::vector<std::string> const texts{
+      "|      | GPU0 | GPU1 | NIC0 | CPU Affinity | NUMA Affinity |\n|------|:--|---|---|---|---|\n"
+      "| GPU0 | X | NV4 | PIX | 0-15 | 0 |\n| GPU1 | NV4 | X | SYS | 16-31 | 1 |\n| NIC0 | PIX | SYS | X | | |\n",
+      "| **From/To** | `GPU0` | `GPU1` | `NIC0` | CPU Affinity | NUMA |\n|---|---|---|---|---|---|\n"
+      "| **GPU0** | X | NV4 | PIX | 0-15 | 0 |\n| **GPU1** | NV4 | X | SYS | 16-31 | 1 |\n| **NIC0** | PIX | SYS | X | "
+      " |  |\n",
+      "&nbsp;&nbsp;GPU0&nbsp;GPU1&nbsp;NIC0&nbsp;CPU Affinity NUMA Affinity<br>\nGPU0 X NV4 PIX 0-15 0<br>\n"
+      "GPU1 NV4 X SYS 16-31 1<br>\nNIC0 PIX SYS X<br>\n",
+      "<tr><th></th><th>GPU0</th><th>GPU1</th><th>NIC0</th><th>CPU Affinity</th><th>NUMA Affinity</th></tr>\n"
+      "<tr><td>GPU0</td><td>X</td><td>NV4</td><td>PIX</td><td>0-15</td><td>0</td></tr>\n"
+      "<tr><td>GPU1</td><td>NV4</td><td>X</td><td>SYS</td><td>16-31</td><td>1</td></tr>\n"
+      "<tr><td>NIC0</td><td>PIX</td><td>SYS</td><td>X</td><td></td><td></td></tr>\n",
+      "[4mGPU0 GPU1 NIC0 CPU Affinity NUMA Affinity[0m\nGPU0 X NV4 PIX 0-15 0\nGPU1 NV4 X SYS 16-31 1\nNIC0 PIX SYS "
+      "X\n",
+      "    \"\\u001b[4m\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity\\tNUMA Affinity\\u001b[0m\\n\",\n"
+      "    \"GPU0\\t X \\tNV4\\tPIX\\t0-15\\t0\\n\",\n    \"GPU1\\tNV4\\t X \\tSYS\\t16-31\\t1\\n\",\n"
+      "    \"NIC0\\tPIX\\tSYS\\t X \\t\\t\\n\",\n",
+      "> > GPU0 GPU1 NIC0 CPU Affinity NUMA Affinity\n> > GPU0 X NV4 PIX 0-15 0\n> > GPU1 NV4 X SYS 16-31 1\n> > NIC0 "
+      "PIX SYS X\n",
+      "12:01:02 node7 GPU0 GPU1 NIC0 CPU Affinity NUMA Affinity\n12:01:02 node7 GPU0 X NV4 PIX 0-15 0\n"
+      "12:01:02 node7 GPU1 NV4 X SYS 16-31 1\n12:01:02 node7 NIC0 PIX SYS X\n",
+      "GPU0 GPU1 NIC0\nGPU0 X NV4 PIX NUMA 0\nGPU1 NV4 X SYS NUMA 1\nNIC0 PIX SYS X\n",
+      ",GPU0,GPU1,NIC0,CPU Affinity,NUMA Affinity\nGPU0,X,NV4,PIX,0-15,0\nGPU1,NV4,X,SYS,16-31,1\nNIC0,PIX,SYS,X,,\n",
+      "GPU 0 GPU 1 NIC 0\nGPU 0 X NV4 PIX\nGPU 1 NV4 X SYS\nNIC 0 PIX SYS X\n",
+      "GPU0 GPU1\nNIC0 CPU Affinity NUMA Affinity\nGPU0 X NV4\nPIX 0-15 0\nGPU1 NV4 X\nSYS 16-31 1\nNIC0 PIX SYS\nX\n"};
+  for (auto const& text : texts) {
+    SCOPED_TRACE(text);
+    auto const machine = imported(text);
+    ASSERT_TRUE(machine.find_function("gpu1").has_value() && machine.find_function("nic0").has_value());
+    EXPECT_EQ(path(machine, "gpu0", "nic0"), PathClass::Pix);
+    EXPECT_EQ(path(machine, "gpu1", "nic0"), PathClass::Sys);
+    EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu1")), 4);
+    EXPECT_EQ(machine.at(machine.numa_of(id_of(machine, "gpu1"))).os_index, 1);
+  }
+}
+
+TEST(TopoMText, LostBlanks) {
+  auto const machine = imported(
+      "GPU0GPU1GPU2CPU AffinityNUMA AffinityGPU NUMA "
+      "ID\nGPU0XNODESYS0-310N/A\nGPU1NODEXSYS0-310N/A\nGPU2SYSSYSX32-631N/A\n");
+  EXPECT_EQ(path(machine, "gpu0", "gpu1"), PathClass::Node);
+  EXPECT_EQ(path(machine, "gpu1", "gpu2"), PathClass::Sys);
+}
+
+TEST(TopoMText, NicsWithoutALegendKeepTheirNumbers) {
+  auto const matrix = read_topo_matrix(
+      SourceText::from_memory("t", "GPU0 NIC0 NIC3\nGPU0 X PIX SYS\nNIC0 PIX X SYS\nNIC3 SYS SYS X\n"));
+  auto catalogue = bundled();
+  auto const machine = read_topo_m(
+      SourceText::from_memory("t", "GPU0 NIC0 NIC3\nGPU0 X PIX SYS\nNIC0 PIX X SYS\nNIC3 SYS SYS X\n"), {}, catalogue);
+  EXPECT_EQ(function(machine, "nic3").kind, PciKind::Nic);
+  EXPECT_TRUE(topo_differences(machine, matrix).empty());
+}
+
+TEST(TopoMText, ACutTableIsReadAndTheCutIsNamed) {
+  auto const machine = imported(
+      "GPU0 GPU1 GPU2 NIC0 CPU Affinity NUMA Affinity\nGPU0 X NV12 NV12 PIX 0-15 0\nGPU1 NV12 X NV12 ...\n...\n");
+  EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu1"), id_of(machine, "gpu2")), 12);
+  EXPECT_EQ(path(machine, "gpu0", "nic0"), PathClass::Pix);
+  EXPECT_THAT(machine.notes, has_note("the table is cut: it has no row of GPU2, NIC0"));
+  EXPECT_THAT(machine.notes, has_note("so their distance is inferred: GPU1 to NIC0, GPU2 to NIC0"));
+}
+
+TEST(TopoMText, WhatIsLeftOutOfEveryRowIsLeftOut) {
+  auto const machine =
+      imported("GPU0 GPU1 ... GPU7\nGPU0 X NV18 ... NV18\nGPU1 NV18 X ... NV18\nGPU7 NV18 NV18 ... X\n");
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 3U);
+  EXPECT_EQ(nvlink_count(machine, id_of(machine, "gpu0"), id_of(machine, "gpu7")), 18);
+  EXPECT_THAT(machine.notes, has_note("the columns ... are left out"));
+}
+
+TEST(TopoMText, AnOddCellCostsItself) {
+  auto const noted = [](std::string const& text, std::string const& note) {
+    SCOPED_TRACE(text);
+    auto const machine = imported(text);
+    EXPECT_THAT(machine.notes, has_note(note));
+    return machine;
+  };
+  auto const near = noted("GPU0 GPU1\nGPU0 X NEAR\nGPU1 PIX X\n", "'NEAR' of GPU0 and GPU1 (line 2, column 8)");
+  EXPECT_EQ(path(near, "gpu0", "gpu1"), PathClass::Pix);
+  noted("GPU0 GPU1 GPU2\nGPU0 X NV0 PIX\nGPU1 NV0 X PIX\nGPU2 PIX PIX X\n", "'NV0'");
+  noted("GPU0 NIC0\nGPU0 X NV2\nNIC0 PIX X\n", "'NV2' of GPU0 and NIC0");
+  noted("GPU0 GPU1\nGPU0 X PIX\nGPU1 PHB X\n",
+        "the two directions differ, the first is taken: GPU0 to GPU1 (lines 2 and 3)");
+  noted("GPU0 GPU1 GPU2\nGPU0 X PIX SYS\nGPU1 PIX X SYS\nGPU2 SYS X SYS\n", "the row 'GPU2' is shifted");
+}
+
+TEST(TopoMText, DistancesThatNoTreeHasAreNoted) {
+  auto const machine = imported("GPU0 GPU1 GPU2\nGPU0 X PIX SYS\nGPU1 PIX X PIX\nGPU2 SYS PIX X\n");
+  EXPECT_THAT(machine.notes,
+              has_note("GPU0 and GPU2 cannot be SYS (line 2): GPU0 and GPU1 are PIX, GPU1 and GPU2 are PIX"));
+  EXPECT_EQ(path(machine, "gpu0", "gpu2"), PathClass::Pix);
+}
+
+// -------------------------------------------------------------------------------------------------------------- errors
+
+TEST(TopoMErrors, NoTableOrATableThatCannotBe) {
   EXPECT_THAT(error_in("no GPU here\n"), HasSubstr("topo.txt: error: no table of 'nvidia-smi topo -m'"));
+  EXPECT_THAT(error_in("GPU0 -> GPU1 -> GPU2\n  GPU0 sends to GPU1\n"), HasSubstr("no table"));
+  EXPECT_THAT(error_in("GPU0 GPU0\nGPU0 X PIX\n"), HasSubstr("1:6: error: the column 'GPU0' stands twice"));
+  std::string header = "\t";
+  for (int i = 0; i < 100'000; ++i) header += fmt::format("GPU{}\t", i);
+  EXPECT_THAT(error_in(header + "\nGPU0 X PIX\n"), HasSubstr("100000 columns; at most 256 are read"));
+  EXPECT_THAT(error_in("GPU0 GPU1\nGPU0 X OK\nGPU1 OK X\n"), HasSubstr("this is a table of 'nvidia-smi topo -p2p'"));
 }
 
 TEST(TopoMErrors, PartsThatAreUnknownOrDoNotFit) {

@@ -53,6 +53,13 @@ class NcclReader {
     auto const within = tag.substr(0, tag.find('<')).find(fmt::format(" {}=", attribute));
     fail_at(within == std::string_view::npos ? start : start + within + 1, std::move(message));
   }
+  // An odd value costs itself: it is left out, and a note says where it stands.
+  void odd(pugi::xml_node node, std::string const& message) {
+    constexpr std::size_t kMaxNoted = 24;
+    if (++odd_ <= kMaxNoted)
+      system_.notes.push_back(fmt::format("line {}: {}", source_.position(offset_of(node)).line, message));
+    if (odd_ == kMaxNoted + 1) system_.notes.emplace_back("more values are odd; the first are named");
+  }
   void unknown_element(pugi::xml_node node) {
     if (node.type() != pugi::node_element || !unknown_.insert(node.name()).second) return;
     constexpr std::size_t kMaxNoted = 8;
@@ -63,8 +70,7 @@ class NcclReader {
   // ----------------------------------------------------------------------------------------------------- attributes
   static std::string_view text(pugi::xml_node node, char const* name) { return node.attribute(name).as_string(); }
 
-  // A whole number from `min` to `max`. Returns `absent` when there is no such attribute, and after reporting a wrong
-  // one.
+  // A whole number from `min` to `max`. Returns `absent` when there is no such attribute, and after noting an odd one.
   int number(pugi::xml_node node, char const* name, int absent, int min, int max) {
     auto const attribute = node.attribute(name);
     if (!attribute) return absent;
@@ -72,7 +78,8 @@ class NcclReader {
     int value = 0;
     auto const [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
     if (error == std::errc() && end == given.data() + given.size() && value >= min && value <= max) return value;
-    fail(node, name, fmt::format("{}=\"{}\" is not a whole number from {} to {}", name, given, min, max));
+    odd(node,
+        fmt::format("{}=\"{}\" is not a whole number from {} to {}; left out", name, given.substr(0, 64), min, max));
     return absent;
   }
 
@@ -92,10 +99,16 @@ class NcclReader {
       return fail(document.document_element(),
                   "this is hwloc XML (lstopo); NCCL's topology file begins with <system>. Set NCCL_TOPO_DUMP_FILE to "
                   "have NCCL write one");
+    if (name == "graphs")
+      return fail(
+          document.document_element(),
+          "this is NCCL's graph file (NCCL_GRAPH_DUMP_FILE): it lists the channels that NCCL chose, rings and trees "
+          "over the GPUs and NICs, not the machine. Set NCCL_TOPO_DUMP_FILE to have NCCL write the machine");
     if (name != "system")
       return fail(document.document_element(),
                   fmt::format("the root element is <{}>; NCCL's topology file begins with <system>", name));
     if (!diagnostics_.empty()) return;
+    system_.preamble = preamble();
     auto const version = text(root, "version");
     if (version != "1" && version != "2")
       system_.notes.push_back(fmt::format("the file is version '{}'; 1 and 2 are known", version));
@@ -107,6 +120,13 @@ class NcclReader {
     }
     if (system_.cpus.empty() && diagnostics_.empty()) fail(root, "the file has no <cpu>");
   }
+  // The file's name and the comments before its root, lower case: files of cloud images name their instance there.
+  std::string preamble() const {
+    constexpr std::size_t kMaxBytes = 4096;
+    auto const& text = source_.text();
+    auto const name = source_.name().substr(source_.name().find_last_of('/') + 1);
+    return lower_case(name + "\n" + text.substr(0, std::min(kMaxBytes, std::min(text.find("<system"), text.size()))));
+  }
   static std::string_view root_name(pugi::xml_document const& document) { return document.document_element().name(); }
 
   void read_cpu(pugi::xml_node node) {
@@ -114,15 +134,17 @@ class NcclReader {
     NcclCpu cpu;
     auto const host = text(node, "host_hash");
     if (!host.empty() && !host_.empty() && host != host_)
-      fail(node, "host_hash", "a CPU of another host; a file of several hosts is not one machine");
+      return odd(
+          node,
+          "a CPU of another host (host_hash); a file of several hosts is not one machine: only the first is read");
     if (host_.empty()) host_ = host;
     cpu.numa = number(node, "numaid", -1, -1, 65535);
-    check_numa(node, std::max(0, cpu.numa));
+    cpu.numa = free_numa(node, cpu.numa);
     if (auto const mask = text(node, "affinity"); !mask.empty()) {
       auto const cores = core_list(mask);
       if (!cores)
-        fail(node, "affinity",
-             fmt::format("affinity=\"{}\" is not a mask of at most {} cores", mask.substr(0, 64), kMaxMaskedCores));
+        odd(node, fmt::format("affinity=\"{}\" is not a mask of at most {} cores; left out", mask.substr(0, 64),
+                              kMaxMaskedCores));
       cpu.cores = cores.value_or("");
     }
     cpu.arch = text(node, "arch");
@@ -144,11 +166,15 @@ class NcclReader {
     system_.cpus.push_back(std::move(cpu));
   }
 
-  void check_numa(pugi::xml_node node, int numa) {
-    auto const [first, is_new] = numa_offsets_.emplace(numa, offset_of(node));
-    if (!is_new)
-      fail(node, "numaid",
-           fmt::format("NUMA node {} stands twice (first at line {})", numa, source_.position(first->second).line));
+  // The number itself, or another one where it is taken.
+  int free_numa(pugi::xml_node node, int numa) {
+    auto const wanted = std::max(0, numa);
+    if (numas_.insert(wanted).second) return numa;
+    int free = 0;
+    while (numas_.contains(free)) ++free;
+    numas_.insert(free);
+    odd(node, fmt::format("NUMA node {} stands twice; the second is taken for node {}", numa, free));
+    return free;
   }
 
   void read_pci(pugi::xml_node node, std::vector<NcclPci>& into, int depth) {
@@ -173,22 +199,44 @@ class NcclReader {
     }
     if (!pci.device_class)
       pci.device_class = pci.gpu ? 0x030200 : !pci.nets.empty() ? 0x020000 : !pci.below.empty() ? 0x060400 : 0;
-    if (!pci.below.empty() && !pci.is_bridge())
-      fail(node, "class", "only a bridge (class 0x0604) has devices below it");
-    if (pci.gpu && pci.is_bridge()) fail(node, "class", "a bridge (class 0x0604) is not a GPU");
+    settle_class(node, pci, into);
+    if (pci.gpu && pci.repeated)
+      return odd(node, fmt::format("the GPU {} stands twice; the second is left out", pci.bus_id));
     into.push_back(std::move(pci));
+  }
+
+  // What has devices below it is a bridge, and what has a <gpu> is none. Devices below a GPU become its neighbours.
+  void settle_class(pugi::xml_node node, NcclPci& pci, std::vector<NcclPci>& into) {
+    if (pci.gpu && pci.is_bridge()) {
+      odd(node, fmt::format("{} has a <gpu> and the class of a bridge; taken for a GPU", pci.bus_id));
+      pci.device_class = 0x030200;
+    }
+    if (pci.below.empty() || pci.is_bridge()) return;
+    odd(node, fmt::format("{} has devices below it and is no bridge by its class; {}", pci.bus_id,
+                          pci.gpu ? "they are taken for its neighbours" : "taken for a bridge"));
+    if (!pci.gpu) {
+      pci.device_class = 0x060400;
+      return;
+    }
+    std::move(pci.below.begin(), pci.below.end(), std::back_inserter(into));
+    pci.below.clear();
   }
 
   void read_bus_id(pugi::xml_node node, NcclPci& pci) {
     pci.bus_id = lower_case(text(node, "busid"));
-    if (pci.bus_id.empty()) return fail(node, "<pci> has no busid");
-    if (!is_bus_id(pci.bus_id))
-      fail(node, "busid", fmt::format("busid=\"{}\" is not a PCI address such as 0000:3b:00.0", pci.bus_id));
+    if (!is_bus_id(pci.bus_id)) {
+      odd(node, pci.bus_id.empty()
+                    ? std::string("<pci> has no busid")
+                    : fmt::format("busid=\"{}\" is not a PCI address such as 0000:3b:00.0; left out", pci.bus_id));
+      pci.bus_id.clear();
+      return;
+    }
     auto const [known, is_new] = bus_ids_.emplace(pci.bus_id, offset_of(node));
-    if (!is_new)
-      fail(node, "busid",
-           fmt::format("the busid {} stands twice (first at line {})", pci.bus_id,
-                       source_.position(known->second).line));
+    if (is_new) return;
+    pci.repeated = true;
+    odd(node,
+        fmt::format("the busid {} stands twice (first at line {}); taken for two devices, the second without address",
+                    pci.bus_id, source_.position(known->second).line));
   }
 
   void read_class(pugi::xml_node node, NcclPci& pci) {
@@ -200,7 +248,7 @@ class NcclReader {
     if (error == std::errc() && end == digits.data() + digits.size() && value <= 0xffffff)
       pci.device_class = value;
     else
-      fail(node, "class", fmt::format("class=\"{}\" is not a PCI class such as 0x030200", given));
+      odd(node, fmt::format("class=\"{}\" is not a PCI class such as 0x030200; left out", given));
   }
 
   // Reads "8 GT/s" or "32.0 GT/s PCIe"; the kernel writes "" or "Unknown" where it does not know.
@@ -227,13 +275,26 @@ class NcclReader {
         continue;
       }
       if (++nets_ > kMaxFunctions) return fail(child, fmt::format("more than {} <net> elements", kMaxFunctions));
-      into.push_back(
-          {std::string(text(child, "name")), number(child, "speed", 0, -1, 100'000'000), text(child, "gdr") == "1"});
+      into.push_back({std::string(text(child, "name")), net_speed(child), text(child, "gdr") == "1"});
     }
   }
 
+  // In Mb/s. No port is faster than 10 Tb/s; some plugins wrote kb/s (cxi of Slingshot, speed="200000000").
+  int net_speed(pugi::xml_node node) {
+    constexpr int kMaxSpeed = 10'000'000;
+    constexpr int kMaxNumber = 2'000'000'000;
+    auto const speed = number(node, "speed", 0, -1, kMaxNumber);
+    if (speed <= kMaxSpeed) return speed;
+    constexpr int kThousand = 1000;
+    bool const in_kilobits = speed / kThousand <= 1'600'000;
+    odd(node, fmt::format("speed=\"{}\" Mb/s is faster than any port; {}", speed,
+                          in_kilobits ? fmt::format("taken for kb/s, {} Gb/s", speed / kThousand / kThousand)
+                                      : std::string("left out")));
+    return in_kilobits ? speed / kThousand : 0;
+  }
+
   void read_gpu(pugi::xml_node node, NcclPci& pci) {
-    if (pci.gpu) return fail(node, "a second <gpu> in one <pci>");
+    if (pci.gpu) return odd(node, "a second <gpu> in one <pci>; left out");
     NcclGpu gpu;
     auto const device = number(node, "dev", -1, -1, 65535);
     if (device >= 0) gpu.device = device;
@@ -260,7 +321,7 @@ class NcclReader {
     if (kind == NcclLink::Kind::C2c)
       link.bandwidth = number(node, "bw", 0, 0, 100'000'000);
     else if (link.target.empty())
-      fail(node, fmt::format("<{}> has no target", node.name()));
+      return odd(node, fmt::format("<{}> has no target; left out", node.name()));
     gpu.links.push_back(std::move(link));
   }
 
@@ -268,11 +329,12 @@ class NcclReader {
   Diagnostics diagnostics_;
   NcclSystem system_;
   std::map<std::string, std::size_t> bus_ids_;  // with their offsets in the text
-  std::map<int, std::size_t> numa_offsets_;
+  std::set<int> numas_;
   std::string host_;  // the first host_hash
   std::set<std::string> unknown_;
   std::size_t nets_ = 0;
   std::size_t links_ = 0;
+  std::size_t odd_ = 0;
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ struct NcclNet {
 
 // One <pci>: a device, or a switch seen at its upstream port.
 struct NcclPci {
-  std::string bus_id;  // lower case
+  std::string bus_id;     // lower case; empty: the file gives none
+  bool repeated = false;  // another element has the same address
   std::optional<std::uint32_t> device_class;
   std::string id;         // "10de:20b0"; empty: not given
   std::string subsystem;  // the same, of the board
@@ -66,10 +67,12 @@ struct NcclCpu {
 
 struct NcclSystem {
   std::vector<NcclCpu> cpus;
-  std::vector<std::string> notes;  // about unknown elements
+  std::vector<std::string> notes;  // about unknown elements and odd values
+  std::string preamble;            // the file's name and the comments before its root, lower case
 };
 
-// Throws InputError with everything that is wrong.
+// An odd value is left out, with a note. Throws InputError where there is no machine to read: not XML, another root
+// element, no CPU, more elements than any machine has.
 NcclSystem read_nccl_system(SourceText const& source);
 
 }  // namespace lanewise

@@ -148,7 +148,7 @@ std::string switch_part(NcclPci const& bridge, MachineBuilder& builder) {
 }
 
 int nvlink_generation(Part const* gpu, std::string const& sm) {
-  if (gpu != nullptr) return gpu->gpu.nvlink_generation;
+  if (gpu != nullptr && !gpu->spread) return gpu->gpu.nvlink_generation;  // a generic part has none of its own
   // CUDA programming guide, compute capabilities; NVIDIA white papers of P100, V100, A100, H100 and B200.
   constexpr std::array<std::pair<std::string_view, int>, 6> kGenerations{
       {{"60", 1}, {"70", 2}, {"80", 3}, {"90", 4}, {"100", 5}, {"103", 5}}};

@@ -9,6 +9,7 @@
 
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/nccl/document.hpp"
+#include "core/interop/machines/nccl/instances.hpp"
 #include "core/interop/machines/nccl/links.hpp"
 #include "core/interop/machines/nccl/parts.hpp"
 #include "core/interop/machines/nccl/switches.hpp"
@@ -35,8 +36,14 @@ bool is_on_root_bus(NcclPci const& pci) {
 // Makes a Machine of the checked file, in the order of a machine file.
 class NcclImporter {
  public:
-  NcclImporter(NcclSystem const& system, std::string name, TopoOptions parts, Catalogue& catalogue)
-      : system_(system), builder_(std::move(name), catalogue), links_(system, builder_), parts_(std::move(parts)) {}
+  // `product`: the GPUs' part where the file does not say it.
+  NcclImporter(NcclSystem const& system, std::string name, std::string product, TopoOptions const& options,
+               Catalogue& catalogue)
+      : system_(system),
+        product_(std::move(product)),
+        options_(options),
+        builder_(std::move(name), catalogue),
+        links_(system, builder_) {}
 
   Machine import() {
     for (auto const& note : system_.notes) builder_.note(note);
@@ -46,6 +53,9 @@ class NcclImporter {
     builder_.add_usual_socket_links();
     add_gpu_links();
     add_nvswitch();
+    add_product_links();
+    check_ports();
+    note_gpus();
     note_missing_links();
     note_several_ports();
     note_slow_uplinks();
@@ -98,8 +108,11 @@ class NcclImporter {
 
   // ------------------------------------------------------------------------------------------------------- sockets
   void add_cpu(NcclCpu const& cpu) {
-    auto const socket = builder_.add_socket(parts_.cpu.empty() ? cpu_part(cpu, builder_) : parts_.cpu,
-                                            std::max(0, cpu.numa), cpu.cores);
+    auto part = cpu_part(cpu, builder_);
+    if (!options_.cpu.empty()) part = options_.cpu;
+    if (part.empty())
+      part = generic("cpu-generic", PartKind::Cpu, "a CPU that it does not have or the file does not name", "--cpu");
+    auto const socket = builder_.add_socket(part, std::max(0, cpu.numa), cpu.cores);
     for (auto const& pci : cpu.pci) add_top(pci, socket);
     for (auto const& net : cpu.nets) add_unplaced_net(net, socket);
   }
@@ -132,7 +145,7 @@ class NcclImporter {
     function.host_bridge = bridge;
     function.part = part_of(pci, function.kind);
     function.link = pci.link();
-    if (!pci.is_virtual()) function.bdf = pci.bus_id;
+    if (!pci.is_virtual() && !pci.repeated) function.bdf = pci.bus_id;
     if (!function.link) unlinked_.push_back(function.name);
     if (function.kind == PciKind::Nic) describe_nic(pci, function);
     if (function.kind == PciKind::Switch) note_slow_uplink(pci, function.name);
@@ -145,16 +158,40 @@ class NcclImporter {
 
   std::optional<PartId> part_of(NcclPci const& pci, PciKind kind) {
     switch (kind) {
-      case PciKind::Switch: return builder_.part(switch_part(pci, builder_), PartKind::Switch);
-      case PciKind::Gpu:
-        if (!parts_.gpu.empty()) return builder_.part(parts_.gpu, PartKind::Gpu);
-        return builder_.part(gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_), PartKind::Gpu);
-      case PciKind::Nic: return builder_.part(parts_.nic.empty() ? nic_part(pci, builder_) : parts_.nic, PartKind::Nic);
+      case PciKind::Switch:
+        return builder_.part(given_or(options_.pcie_switch, [&] { return switch_part(pci, builder_); }),
+                             PartKind::Switch);
+      case PciKind::Gpu: return builder_.part(gpu_name(pci), PartKind::Gpu);
+      case PciKind::Nic:
+        return builder_.part(given_or(options_.nic, [&] { return nic_part(pci, builder_); }), PartKind::Nic);
       case PciKind::Nvme: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Nvme), PartKind::Nvme);
       case PciKind::Device: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Device), PartKind::Device);
       case PciKind::RootPort: break;
     }
     return std::nullopt;
+  }
+
+  // What the user names, else what the file tells.
+  template <class Read>
+  static std::string given_or(std::string const& given, Read read) {
+    return given.empty() ? read() : given;
+  }
+
+  std::string gpu_name(NcclPci const& pci) {
+    if (!options_.gpu.empty()) return options_.gpu;
+    if (!product_.empty() && pci.id.empty()) return product_;
+    auto const name = gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_);
+    bool const amd = pci.id.starts_with("1002:") || (pci.gpu && !pci.gpu->gcn.empty());
+    if (!name.empty() || amd) return name;
+    return generic("gpu-generic", PartKind::Gpu, "a GPU that it does not have or the file does not name", "--gpu");
+  }
+
+  // A generic part where the catalogue has it, with a note that names the option for the exact one.
+  std::string generic(std::string const& name, PartKind kind, std::string_view what, std::string_view option) {
+    auto const* part = builder_.catalogue().part(name);
+    if (part == nullptr || part->kind != kind) return {};
+    builder_.note(fmt::format("inferred: '{}', with a wide range, for {}; {} names the exact one", name, what, option));
+    return name;
   }
 
   // The ports of a NIC share its PCIe link, so they become one function with the sum of their rates.
@@ -289,10 +326,70 @@ class NcclImporter {
     if (!ports.empty()) builder_.add_nvswitch(link_generation, std::move(ports));
   }
 
+  // NCCL finds NVLinks when it runs, so static files have none: what the product has is added.
+  void add_product_links() {
+    if (!is_static(system_) || gpus_.empty()) return;
+    auto const& machine = builder_.machine();
+    if (!machine.nvlinks.empty() || !machine.nvswitches.empty()) return;
+    auto const* part = part_of(gpus_[0]);
+    bool const same = std::all_of(gpus_.begin(), gpus_.end(), [&](PlacedGpu const& gpu) {
+      return part != nullptr && part_of(gpu) != nullptr && part_of(gpu)->name == part->name;
+    });
+    if (!same) return;
+    auto const name = part->name;
+    auto const generation = part->gpu.nvlink_generation;
+    auto const chip = part->gpu.chip;
+    auto const links = product_links(*part, gpus_.size());
+    if (links.to_switch > 0) {
+      std::vector<NvSwitch::Port> ports;
+      for (auto const& gpu : gpus_) ports.push_back({gpu.id, links.to_switch});
+      builder_.add_nvswitch(generation, std::move(ports));
+      builder_.note(
+          fmt::format("inferred: {} NVLinks of each GPU to NVSwitches, as '{}' has them; the file, which NCCL "
+                      "completes when it runs, has no NVLink",
+                      links.to_switch, name));
+    }
+    for (auto const& pair : links.pairs)
+      builder_.add_nvlink(gpus_[pair.a].id, gpus_[pair.b].id, builder_.nvlink_part(generation, chip), pair.count);
+    if (!links.pairs.empty())
+      builder_.note(
+          fmt::format("inferred: NVLinks between {} pairs, as boards of {} '{}' have them; the file, which NCCL "
+                      "completes when it runs, has no NVLink, and its GPUs may be numbered otherwise",
+                      links.pairs.size(), gpus_.size(), name));
+    if (links.to_switch == 0 && links.pairs.empty() && part->gpu.nvlink_ports > 0)
+      builder_.note(fmt::format(
+          "the file has no NVLink, and whether bridges join its '{}' is not known; 'nvlinks' gives them", name));
+  }
+
+  // A named part with fewer ports than the file gives the GPU links is not that GPU.
+  void check_ports() const {
+    auto const& machine = builder_.machine();
+    std::vector<int> used(gpus_.size(), 0);
+    for (auto const& [ends, bundle] : links_.pairs()) {
+      used[ends.first] += bundle.count;
+      used[ends.second] += bundle.count;
+    }
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      auto const& links = links_.gpus()[i];
+      auto const count = used[i] + links.to_switch + links.to_cpu;
+      auto const* part = machine.part_of(gpus_[i].id);
+      if (part == nullptr || part->spread || part->gpu.vendor != "nvidia" || count <= part->gpu.nvlink_ports) continue;
+      throw InputError(
+          fmt::format("the file gives '{}' {} links to others, but '{}' has {} NVLink ports; --gpu names the part",
+                      machine.at(gpus_[i].id).name, count, part->name, part->gpu.nvlink_ports));
+    }
+  }
+
+  void note_gpus() {
+    if (gpus_.empty())
+      builder_.note("the file has no GPU: NCCL finds them when it runs; only NICs and other devices can be asked for");
+  }
+
   NcclSystem const& system_;
+  std::string product_;
+  TopoOptions const& options_;
   MachineBuilder builder_;
   NcclLinks links_;
-  TopoOptions parts_;            // named by the user
   std::vector<PlacedGpu> gpus_;  // in file order, as in links_
   std::vector<std::string> unlinked_;
   std::vector<std::string> several_ports_;
@@ -303,13 +400,20 @@ class NcclImporter {
 
 }  // namespace
 
+Machine read_nccl_topology(SourceText const& source, TopoOptions const& options, Catalogue& catalogue) {
+  return machine_of_nccl(read_nccl_system(source), machine_name_from(source.name()), options, catalogue);
+}
+
 Machine read_nccl_topology(SourceText const& source, Catalogue& catalogue) {
-  return machine_of_nccl(read_nccl_system(source), machine_name_from(source.name()), {}, catalogue);
+  return read_nccl_topology(source, {}, catalogue);
 }
 
 Machine machine_of_nccl(NcclSystem system, std::string const& name, TopoOptions const& parts, Catalogue& catalogue) {
+  TopoParts const checked(parts, catalogue);  // throws where a name is no part
+  std::string product;
+  if (is_static(system)) product = static_gpu_part(system, system.notes);
   merge_switch_views(system);
-  return NcclImporter(system, name, parts, catalogue).import();
+  return NcclImporter(system, name, product, parts, catalogue).import();
 }
 
 }  // namespace lanewise
