@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/interop/machines/socket_links.hpp"
+#include "core/io/error.hpp"
 
 namespace lanewise {
 namespace {
@@ -187,6 +189,23 @@ void MachineBuilder::add_usual_socket_links() {
   link_all_sockets(link, usual->count);
   note(fmt::format("inferred: {} x {} between each two sockets, usual for '{}'; {} does not say", usual->count,
                    usual->part, cpu_name, source_));
+}
+
+void MachineBuilder::check_nvlink_ports() const {
+  std::map<PciId, int> used;
+  for (auto const& bundle : machine_.nvlinks) {
+    if (machine_.at(bundle.part).link.family == LinkFamily::C2c) continue;  // has a port of its own
+    for (auto const& end : {bundle.a, bundle.b})
+      if (auto const* gpu = std::get_if<PciId>(&end)) used[*gpu] += bundle.count;
+  }
+  for (auto const& domain : machine_.nvswitches)
+    for (auto const& port : domain.ports) used[port.gpu] += port.count;
+  for (auto const& [gpu, links] : used) {
+    auto const* part = machine_.part_of(gpu);
+    if (part != nullptr && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
+      throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu",
+                                   source_, machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
+  }
 }
 
 void MachineBuilder::add_socket_link(SocketId a, SocketId b, std::string const& part, int count) {

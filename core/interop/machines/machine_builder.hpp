@@ -59,6 +59,9 @@ class MachineBuilder {
   // The NVLink part of a generation (0: not known). `chip`: some have links of another speed, such as ga102.
   PartId nvlink_part(int generation, std::string const& chip = {});
 
+  // Throws InputError when a GPU has more NVLinks than its part has ports: the source or the user names a wrong part.
+  void check_nvlink_ports() const;
+
   Machine take() { return std::move(machine_); }
 
  private:

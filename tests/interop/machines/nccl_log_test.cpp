@@ -128,6 +128,11 @@ TEST(NcclLog, NothingToReadIsAnErrorThatSaysWhatToDo) {
     return error_of([&] { read_nccl_log(SourceText::from_memory("x.log", text), {}, catalogue); });
   };
   EXPECT_THAT(error("hello\n"), HasSubstr("NCCL_DEBUG=INFO"));
+  EXPECT_THAT(error_of([&] {
+                read_nccl_log(SourceText::from_memory("x.log", tree("NCCL INFO ")), {.gpu = "v100-sxm2-16g"},
+                              catalogue);
+              }),
+              HasSubstr("12 NVLinks, but 'v100-sxm2-16g' has 6 ports"));
   EXPECT_THAT(error("a:1:1 NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>\n"), HasSubstr("INIT,GRAPH"));
 }
 

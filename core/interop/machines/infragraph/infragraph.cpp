@@ -83,6 +83,7 @@ class InfraImporter {
     if (sockets_.empty()) add_unknown_socket();
     add_socket_links();
     add_gpu_links();
+    builder_.check_nvlink_ports();
     return builder_.take();
   }
   void note(std::string text) { builder_.note(std::move(text)); }

@@ -102,7 +102,10 @@ std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
     builder.note("inferred: a POWER CPU with NVLink is the POWER9 of an AC922");
     return "power9-ac922";
   }
-  builder.note(fmt::format("the catalogue has no CPU of cpuid '{}' ({}); left unknown", cpu.cpuid, cpu.arch));
+  builder.note(cpu.cpuid.empty()
+                   ? fmt::format("the file does not name the CPU{}; left unknown",
+                                 cpu.arch.empty() ? "" : fmt::format(" (only that it is {})", cpu.arch))
+                   : fmt::format("the catalogue has no CPU of cpuid '{}' ({}); left unknown", cpu.cpuid, cpu.arch));
   return {};
 }
 

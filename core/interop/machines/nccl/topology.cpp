@@ -59,6 +59,7 @@ class NcclImporter {
     note_missing_links();
     note_several_ports();
     note_slow_uplinks();
+    builder_.check_nvlink_ports();
     return builder_.take();
   }
 
@@ -225,8 +226,10 @@ class NcclImporter {
   // Adds a network device that has no PCI address in the file.
   void add_unplaced_net(NcclNet const& net, SocketId socket) {
     builder_.note(fmt::format("where '{}' is attached is not in the file; placed on the root bus", net.name));
-    add_net(net, std::nullopt, bridge_of(socket, ""),
-            builder_.part(passthrough_ ? "virtio-net" : "ethernet-generic", PartKind::Nic));
+    // An RDMA adapter by its name, of which product nobody says.
+    bool const rdma = net.name.starts_with("mlx5");
+    auto const part = !parts_.nic.empty() ? parts_.nic : rdma ? "" : passthrough_ ? "virtio-net" : "ethernet-generic";
+    add_net(net, std::nullopt, bridge_of(socket, ""), builder_.part(part, PartKind::Nic));
   }
 
   void add_net(NcclNet const& net, std::optional<PciId> parent, HostBridgeId bridge, std::optional<PartId> part) {

@@ -55,6 +55,9 @@ class TreeBuilder {
   NcclSystem build() {
     for (std::size_t i = 0; i < host_.tree.size();) i = host_.tree[i].type == "CPU" ? add_cpu(i) : i + 1;
     if (system_.cpus.empty()) add_unplaced();
+    for (auto& cpu : system_.cpus)
+      for (auto& net : cpu.nets)
+        if (net.name.empty()) net.name = "net";  // the log does not say it
     return std::move(system_);
   }
 
@@ -194,7 +197,7 @@ class TreeBuilder {
     int number = 0;
     std::from_chars(entry.id.data(), entry.id.data() + entry.id.size(), number, 16);
     auto const name = host_.nets.find(number);
-    net.name = name == host_.nets.end() ? fmt::format("net{}", number) : name->second;
+    if (name != host_.nets.end()) net.name = name->second;
     auto const rate = entry.detail.substr(entry.detail.rfind('/') + 1);
     double gigabytes = 0;
     std::from_chars(rate.data(), rate.data() + rate.size(), gigabytes);
