@@ -202,7 +202,7 @@ void MachineBuilder::check_nvlink_ports() const {
     for (auto const& port : domain.ports) used[port.gpu] += port.count;
   for (auto const& [gpu, links] : used) {
     auto const* part = machine_.part_of(gpu);
-    if (part != nullptr && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
+    if (part != nullptr && !part->spread && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
       throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu",
                                    source_, machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
   }

@@ -132,7 +132,7 @@ TEST(NcclLog, NothingToReadIsAnErrorThatSaysWhatToDo) {
                 read_nccl_log(SourceText::from_memory("x.log", tree("NCCL INFO ")), {.gpu = "v100-sxm2-16g"},
                               catalogue);
               }),
-              HasSubstr("12 NVLinks, but 'v100-sxm2-16g' has 6 ports"));
+              HasSubstr("12 links to others, but 'v100-sxm2-16g' has 6 NVLink ports"));
   EXPECT_THAT(error("a:1:1 NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>\n"), HasSubstr("INIT,GRAPH"));
 }
 

@@ -59,7 +59,6 @@ class NcclImporter {
     note_missing_links();
     note_several_ports();
     note_slow_uplinks();
-    builder_.check_nvlink_ports();
     return builder_.take();
   }
 
@@ -228,7 +227,10 @@ class NcclImporter {
     builder_.note(fmt::format("where '{}' is attached is not in the file; placed on the root bus", net.name));
     // An RDMA adapter by its name, of which product nobody says.
     bool const rdma = net.name.starts_with("mlx5");
-    auto const part = !parts_.nic.empty() ? parts_.nic : rdma ? "" : passthrough_ ? "virtio-net" : "ethernet-generic";
+    auto const part = !options_.nic.empty() ? options_.nic
+                      : rdma                ? ""
+                      : passthrough_        ? "virtio-net"
+                                            : "ethernet-generic";
     add_net(net, std::nullopt, bridge_of(socket, ""), builder_.part(part, PartKind::Nic));
   }
 
