@@ -28,8 +28,8 @@ usage: ./setup.sh COMMAND
 
   run        install, build, then check the bundled scenarios; the exit code is that of `lanewise check`
   test       install, build, then run the whole test suite
-  build [PRESET]
-             install and build only; a preset of CMakePresets.json, release if not said
+  build [PRESET [TARGET]]
+             install and build only; a preset of CMakePresets.json, release if not said; one of its targets, or all
   bench [ARGUMENT]...
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
@@ -138,9 +138,9 @@ compilers() {
 
 on_if() { if "$@"; then echo ON; else echo OFF; fi; }
 
-# build PRESET
+# build PRESET [TARGET]
 build() {
-  local preset=$1 home count
+  local preset=$1 target=${2:-all} home count
   local -a options=()
   if [[ $preset == release ]]; then
     # -U: SimGrid is looked for anew each time, for it may have been installed since; and what earlier presets set.
@@ -162,9 +162,9 @@ build() {
   count=$(compilers)
   begin "build ($preset, $count at once)"
   if [[ -t 2 ]]; then
-    cmake --build --preset "$preset" -j "$count" >&2
+    cmake --build --preset "$preset" -j "$count" --target "$target" >&2
   else
-    quietly cmake --build --preset "$preset" -j "$count"
+    quietly cmake --build --preset "$preset" -j "$count" --target "$target"
   fi
 }
 
@@ -176,7 +176,7 @@ hand_over() {
 }
 
 main() {
-  local command=${1:-help} preset=release group
+  local command=${1:-help} preset=release target=all group
   local -a wanted=("${packages_build[@]}")
   (($# == 0)) || shift
   case $command in
@@ -184,6 +184,8 @@ main() {
     run) ;;
     build)
       preset=${1:-release}
+      (($# == 0)) || shift
+      target=${1:-all}
       (($# == 0)) || shift
       case $preset in
         release) ;;
@@ -214,7 +216,7 @@ main() {
   log=$(mktemp)
   install_packages "${wanted[@]}"
   [[ $command != install ]] || return 0
-  build "$preset"
+  build "$preset" "$target"
   case $command in
     run) hand_over build/release/bin/lanewise check scenarios/ ;;
     test) hand_over ctest --preset release -j 2 ;;

@@ -11,7 +11,7 @@ sources() {
 
 formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
-scripts() { shellcheck setup.sh .ci/run .ci/checks.sh bench/*.sh tests/*/*.sh; }
+scripts() { shellcheck setup.sh .ci/run .ci/checks.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
 # Every header compiles with nothing included before it; those that need CUDA's or NCCL's only where these are. nvcc says
 # where its headers are: the command may be a script elsewhere.
@@ -65,4 +65,10 @@ tidy() {
   count=$(grep -c ': error: ' build/tidy.txt || true)
   printf 'clang-tidy: %s findings\n' "$count"
   ((count == 0))
+}
+
+# What has several threads, under ThreadSanitizer.
+threads() {
+  ./setup.sh build tsan thread_tests
+  ctest --preset tsan -L threads -j 2 --no-tests=error
 }

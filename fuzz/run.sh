@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Runs the fuzz targets for a time, one after another, and keeps what they learn; `fuzz/run.sh --help` says how.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+kTimeoutSeconds=10  # an input that takes longer is a finding
+kMemoryMiB=2048     # so is one that takes more
+kMaxInputBytes=4096 # longer ones find little more and take longer
+kMaxKeptFiles=60    # of each target in fuzz/corpus: those that reach most
+
+seconds=60
+folder=build/asan
+record=no
+merge=no
+targets=()
+
+usage() {
+  cat <<'END'
+usage: fuzz/run.sh [OPTION]... [TARGET]...
+
+Runs every fuzz target, or those named, for a time each. Inputs that reach new code are collected in FOLDER/corpus, and
+the next run goes on from them and from fuzz/corpus. Exit code 1: some target has a finding; its input is named.
+
+  --seconds N      time of each target (60)
+  --build FOLDER   the build with the targets (build/asan: ./setup.sh build asan)
+  --record         add the executions to fuzz/counts.tsv, and write the table of docs/fuzzing.md anew. A finding begins
+                   the count of its target again
+  --merge          replace fuzz/corpus by the few inputs, old and new, that together reach all that any of them reaches
+  --help           this text
+END
+}
+
+refuse() {
+  printf 'fuzz/run.sh: %s\n' "$1" >&2
+  exit 2
+}
+
+while (($# > 0)); do
+  case $1 in
+    --seconds) seconds=${2:?} && shift ;;
+    --build) folder=${2:?} && shift ;;
+    --record) record=yes ;;
+    --merge) merge=yes ;;
+    -h | --help) usage && exit ;;
+    -*) refuse "no option '$1'; --help lists them" ;;
+    *) targets+=("$1") ;;
+  esac
+  shift
+done
+
+names_of_targets() { find fuzz -maxdepth 1 -name 'fuzz_*.cpp' | sed 's|^fuzz/fuzz_\(.*\)\.cpp$|\1|' | sort; }
+
+((${#targets[@]} > 0)) || mapfile -t targets < <(names_of_targets)
+
+# The sum of executions of target $1, with $2 more in $3 seconds; $4: whether there was a finding.
+count() {
+  local today before=0 spent=0 since
+  today=$(date +%F)
+  since=$today
+  if [[ -f fuzz/counts.tsv && $4 == no ]]; then
+    IFS=$'\t' read -r before spent since < <(awk -F'\t' -v name="$1" '$1 == name {print $2 "\t" $3 "\t" $4}' fuzz/counts.tsv
+      printf '0\t0\t%s\n' "$today")
+  fi
+  if [[ $4 == yes ]]; then set -- "$1" 0 0 yes; fi
+  {
+    printf 'target\texecutions\tseconds\tsince\tlast run\n'
+    {
+      awk -F'\t' -v name="$1" 'NR > 1 && $1 != name' fuzz/counts.tsv 2>/dev/null || true
+      printf '%s\t%s\t%s\t%s\t%s\n' "$1" $((before + $2)) $((spent + $3)) "$since" "$today"
+    } | sort
+  } >fuzz/counts.tsv.new
+  mv fuzz/counts.tsv.new fuzz/counts.tsv
+}
+
+# Writes the table of docs/fuzzing.md between its two marks.
+write_table() {
+  awk -F'\t' '
+    NR == FNR { if (FNR > 1) rows = rows sprintf("| `%s` | %d | %.0f | %s | %s |\n", $1, $2, $3 ? $2 / $3 : 0, $4, $5); next }
+    /^<!-- counts -->$/ { print; print "| target | executions | a second | without a finding since | last run |"
+      print "|---|--:|--:|---|---|"; printf "%s", rows; skipping = 1; next }
+    /^<!-- end of counts -->$/ { skipping = 0 }
+    !skipping { print }' fuzz/counts.tsv docs/fuzzing.md >docs/fuzzing.md.new
+  mv docs/fuzzing.md.new docs/fuzzing.md
+}
+
+# Replaces fuzz/corpus/$1 by the smallest set of inputs that reaches all edges, at most kMaxKeptFiles of them.
+merge_corpus() {
+  local target=$folder/bin/fuzz_$1 kept=fuzz/corpus/$1 all=$folder/corpus/$1 fresh
+  fresh=$(mktemp -d)
+  "$target" -set_cover_merge=1 -use_counters=0 -max_len=$kMaxInputBytes -verbosity=0 "$fresh" "$kept" "$all" >/dev/null 2>&1 || return 0
+  # Seeds that somebody wrote have names; they stay.
+  find "$kept" -type f -regextype posix-extended -regex '.*/[0-9a-f]{40}' -delete
+  # The largest reach most: a whole file does what many fragments do.
+  find "$fresh" -type f -printf '%s\t%p\n' | sort -rn | head -n $kMaxKeptFiles | cut -f 2 | xargs -r cp -t "$kept"
+  rm -rf -- "$fresh"
+}
+
+failed=()
+for name in "${targets[@]}"; do
+  target=$folder/bin/fuzz_$name
+  [[ -x $target ]] || refuse "$target is not there; build it first (./setup.sh build asan)"
+  mkdir -p "$folder/corpus/$name" "fuzz/corpus/$name"
+  options=(-max_total_time="$seconds" "-timeout=$kTimeoutSeconds" "-rss_limit_mb=$kMemoryMiB" "-max_len=$kMaxInputBytes"
+    -print_final_stats=1 -verbosity=0 -entropic=0 "-artifact_prefix=$folder/$name-")
+  if [[ -f fuzz/dictionary/$name.dict ]]; then options+=("-dict=fuzz/dictionary/$name.dict"); fi
+  log=$folder/$name.log
+  began=$SECONDS
+  finding=no
+  "$target" "${options[@]}" "$folder/corpus/$name" "fuzz/corpus/$name" >"$log" 2>&1 || finding=yes
+  took=$((SECONDS - began))
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  printf '%-16s %9s executions in %4s s%s\n' "$name" "${executions:-?}" "$took" "$([[ $finding == no ]] || echo ': a finding')"
+  if [[ $finding == yes ]]; then
+    grep -E 'ERROR|SUMMARY|Test unit written|terminate|what\(\)' "$log" || tail -n 20 "$log"
+    failed+=("$name")
+  fi
+  if [[ $record == yes ]]; then count "$name" "${executions:-0}" "$took" "$finding"; fi
+  if [[ $merge == yes && $finding == no ]]; then merge_corpus "$name"; fi
+done
+if [[ $record == yes ]]; then write_table; fi
+if ((${#failed[@]} > 0)); then
+  printf 'findings: %s\n' "${failed[*]}"
+  exit 1
+fi
