@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/accuracy/accuracy.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/accuracy_text.hpp"
 #include "sim/sim_library.hpp"
 
@@ -17,11 +19,13 @@ struct Options {
   bool markdown = false;
 };
 
-void run(Session& session, Options const& options) {
-  auto files = yaml_files(options.files);
-  if (options.files.empty()) files = yaml_files({session.measurement_folder().string()});
-  std::vector<MeasurementResult> results;
+// Appends the result of each file, until the user stops the program (Interrupted).
+void evaluate_all(Session& session, std::vector<std::filesystem::path> const& files,
+                  std::vector<MeasurementResult>& results) {
+  Progress progress("files", files.size());
   for (auto const& file : files) {
+    throw_if_interrupted();
+    progress.doing(file.filename().string());
     auto const source = SourceText::load(file);
     auto const measurement = read_measurement(source);
     auto const* calibration = session.calibration();
@@ -39,11 +43,25 @@ void run(Session& session, Options const& options) {
         .calibration = calibration,
         .fitted_to_this = calibration != nullptr && calibration->measurement.digest == digest_of(source.text())};
     results.push_back(evaluate(measurement, context));
+    progress.done();
+  }
+}
+
+void run(Session& session, Options const& options) {
+  auto files = yaml_files(options.files);
+  if (options.files.empty()) files = yaml_files({session.measurement_folder().string()});
+  std::vector<MeasurementResult> results;
+  InterruptScope const interruptible;
+  try {
+    evaluate_all(session, files, results);
+  } catch (Interrupted const&) {
+    if (results.empty()) throw;
   }
   if (session.json)
     fmt::print("{}\n", accuracy_json(results).dump(2));
   else
     fmt::print("{}", options.markdown ? accuracy_markdown(results) : accuracy_text(results));
+  if (results.size() < files.size()) stopped(session, results.size(), files.size(), "files");
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/calibration/calibrate.hpp"
 #include "core/io/digest.hpp"
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/calibration_text.hpp"
 #include "sim/sim_library.hpp"
 
@@ -27,7 +29,11 @@ void run(Session& session, CalibrateOptions const& options) {
   CalibrationRequest request{read_measurement(source), digest_of(source.text()), options.patterns, {}};
   for (auto const& text : session.settings) request.measurement.settings.push_back(parse_setting(text));
   if (!options.patterns.empty()) request.executor = sim::make_executor;
-  auto const outcome = calibrate(request, machine, session.catalogue);
+  InterruptScope const interruptible;
+  auto const outcome = [&] {
+    Progress const progress("fitting " + machine.name + " to " + options.file);
+    return calibrate(request, machine, session.catalogue);
+  }();
   if (!options.output.empty()) write_file(options.output, write_calibration(outcome.overlay));
   if (session.json)
     fmt::print("{}\n", calibration_json(outcome).dump(2));

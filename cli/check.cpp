@@ -10,8 +10,10 @@
 
 #include "cli/executor_options.hpp"
 #include "cli/planning_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/interop/exports/junit.hpp"
+#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/both_modes.hpp"
@@ -37,6 +39,7 @@ struct CheckOptions {
   std::string runs_file;  // file to record hardware runs in
   std::string nodes = launch::kNodesAuto;
   HardwareOptions hardware;
+  bool strict = false;
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
@@ -107,16 +110,38 @@ Recorded recorded_runs(LoadedScenarios const& given, Session& session, CheckOpti
   return run_soft_clusters(given, session, options);
 }
 
+// The scenarios that were checked; fewer than all when the user stopped the program.
+struct Checked {
+  std::vector<ScenarioVerdict> verdicts;
+  bool stopped = false;
+};
+
+// Fails an expectation for every scenario that has none (--strict).
+void expect_something(Scenario const& scenario, ScenarioVerdict& verdict) {
+  ExpectationResult result;
+  result.what = "expects something (--strict)";
+  result.found = "nothing is expected";
+  result.pos = scenario.pos;
+  verdict.results.push_back(std::move(result));
+}
+
+std::size_t run_count(std::vector<Scenario> const& scenarios) {
+  std::size_t count = 0;
+  for (auto const& scenario : scenarios) count += scenario.machines.size() * scenario.variants.size();
+  return count;
+}
+
 // Checks all scenarios in one mode, "sim" or "hw".
-std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios const& given, Session& session,
-                                      CheckOptions const& options) {
+Checked check_in(std::string const& mode, LoadedScenarios const& given, Session& session, CheckOptions const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
   auto const effort = argument(parse_effort(options.effort));
   Recorded recorded;
   if (mode == "hw") recorded = recorded_runs(given, session, options);
-  std::vector<ScenarioVerdict> verdicts;
+  Progress progress("runs", run_count(given.scenarios));
+  Checked checked;
   for (std::size_t i = 0; i < given.scenarios.size(); ++i) {
+    auto const& scenario = given.scenarios[i];
     CheckContext context{
         [&](std::string const& name) { return session.machine_named_in(given.files[i].parent_path(), name); },
         [&](Model const& model) { return make_executor(mode, model, options.hardware); },
@@ -125,28 +150,63 @@ std::vector<ScenarioVerdict> check_in(std::string const& mode, LoadedScenarios c
         objective,
         effort,
         mode == "hw",
-        {}};
+        {},
+        [&](std::string const& machine, std::string const& variant) {
+          throw_if_interrupted();
+          progress.doing(fmt::format("{} on {}{}{}", scenario.name, machine, variant.empty() ? "" : ", ", variant));
+        }};
     if (mode == "hw")
-      context.recorded = [&](std::string const& scenario, std::string const& variant,
+      context.recorded = [&](std::string const& name, std::string const& variant,
                              Plan const& plan) -> std::optional<CompletedRun> {
         if (!recorded.has(plan)) return std::nullopt;
-        auto const& run = recorded_run(recorded.runs, scenario, variant, plan);
+        auto const& run = recorded_run(recorded.runs, name, variant, plan);
         return CompletedRun{run.trace, run.regrets};
       };
-    verdicts.push_back(check_scenario(given.scenarios[i], context));
+    try {
+      checked.verdicts.push_back(check_scenario(scenario, context));
+    } catch (Interrupted const&) {
+      checked.stopped = true;
+      return checked;
+    }
+    if (options.strict && scenario.expectations.empty()) expect_something(scenario, checked.verdicts.back());
+    progress.done(scenario.machines.size() * scenario.variants.size());
   }
-  return verdicts;
+  return checked;
 }
 
-void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, std::vector<BothModes> const* both) {
+// `of`: how many scenarios there were, when the user stopped the program before the last.
+void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, std::vector<BothModes> const* both,
+         std::optional<std::size_t> of = {}) {
   if (session.json) {
     auto json = verdict_json(verdicts);
+    if (of) json["stopped"] = {{"checked", verdicts.size()}, {"of", *of}};
     if (both != nullptr) json["both_modes"] = both_modes_json(*both);
     fmt::print("{}\n", json.dump(2));
     return;
   }
   fmt::print("{}", verdict_text(verdicts));
   if (both != nullptr) fmt::print("\n{}", both_modes_text(*both));
+}
+
+// The user stopped the program: prints what was checked. Files are written whole or not at all.
+void stop(Session& session, CheckOptions const& options, std::vector<ScenarioVerdict> const& verdicts,
+          std::size_t count) {
+  put(session, verdicts, nullptr, count);
+  std::fflush(stdout);
+  std::string unwritten;
+  for (auto const& file : {options.junit, options.runs_file})
+    if (!file.empty()) unwritten += fmt::format("; {} was not written", file);
+  fmt::print(stderr, "stopped: {} of {} scenarios were checked{}\n", verdicts.size(), count, unwritten);
+  session.exit_code = ExitCode::Interrupted;
+}
+
+void warn_of_empty(std::vector<Scenario> const& scenarios) {
+  for (auto const& scenario : scenarios)
+    if (scenario.expectations.empty())
+      fmt::print(stderr,
+                 "{}:{}: warning: scenario '{}' expects nothing: whatever it does, it passes; add 'expect' "
+                 "(--strict fails it)\n",
+                 scenario.pos.file, scenario.pos.line, scenario.name);
 }
 
 void run(Session& session, CheckOptions& options) {
@@ -158,16 +218,19 @@ void run(Session& session, CheckOptions& options) {
   bool const on_hardware = options.mode != "sim";
   if (!on_hardware && !(options.hw_runs.empty() && options.runs_file.empty()))
     throw InputError("--hw-trace and --record are for --mode hw and both");
-  std::optional<InterruptScope> interruptible;
-  if (on_hardware) interruptible.emplace();
-  std::vector<ScenarioVerdict> verdicts;
-  if (options.mode != "hw") verdicts = check_in("sim", given, session, options);
+  InterruptScope const interruptible;
+  warn_of_empty(given.scenarios);
+  Checked sim;
+  if (options.mode != "hw") sim = check_in("sim", given, session, options);
+  if (sim.stopped) return stop(session, options, sim.verdicts, given.scenarios.size());
+  auto& verdicts = sim.verdicts;
   std::vector<BothModes> both;
   if (on_hardware) {
-    auto measured = check_in("hw", given, session, options);
-    if (!options.runs_file.empty()) write_file(options.runs_file, recorded_runs_json(measured).dump(1) + "\n");
-    both = both_modes(verdicts, measured);
-    verdicts.insert(verdicts.end(), measured.begin(), measured.end());
+    auto const measured = check_in("hw", given, session, options);
+    if (measured.stopped) return stop(session, options, measured.verdicts, given.scenarios.size());
+    if (!options.runs_file.empty()) write_file(options.runs_file, recorded_runs_json(measured.verdicts).dump(1) + "\n");
+    both = both_modes(verdicts, measured.verdicts);
+    verdicts.insert(verdicts.end(), measured.verdicts.begin(), measured.verdicts.end());
   }
   if (!options.junit.empty()) write_file(options.junit, junit_xml(verdicts));
   put(session, verdicts, options.mode == "both" ? &both : nullptr);
@@ -204,6 +267,7 @@ void add_check(CLI::App& app, Session& session) {
       ->type_name("WHERE")
       ->capture_default_str();
   add_hardware_options(*command, options->hardware);
+  command->add_flag("--strict", options->strict, "Fail scenarios that expect nothing, too");
   command->add_option("--junit", options->junit, "Also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -1,12 +1,16 @@
 // lanewise judge: grades measured figures against the model, and names the likely cause of slow ones.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmark_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/diagnosis/diagnosis.hpp"
 #include "core/interop/benchmarks/measured_input.hpp"
+#include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/diagnosis_text.hpp"
 #include "sim/sim_library.hpp"
 
@@ -15,10 +19,48 @@ namespace {
 
 struct JudgeOptions {
   std::string file;
+  std::string on;  // of --on
   BenchmarkArguments benchmark;
 };
 
-void run(Session& session, JudgeOptions const& options) {
+// The name of the machine that a measurement was made on, as that machine's file says it.
+std::string measured_machine(Session& session, Measurement const& measurement, std::filesystem::path const& folder) {
+  auto const beside = folder / measurement.machine;
+  std::error_code error;
+  bool const is_file = std::filesystem::is_regular_file(beside, error);
+  try {
+    return session.catalogue.machine(is_file ? beside.string() : measurement.machine).name;
+  } catch (InputError const&) {  // that machine is not described here; its name says which it was
+    return std::filesystem::path(measurement.machine).stem().string();
+  }
+}
+
+// A file that names its machine is not for another one.
+void refuse_other_machine(Session& session, Measurement const& measurement, Machine const& machine,
+                          JudgeOptions const& options) {
+  if (!options.on.empty() || measurement.machine.empty()) return;
+  auto const measured = measured_machine(session, measurement, std::filesystem::path(options.file).parent_path());
+  if (measured != machine.name)
+    throw InputError(
+        fmt::format("{} was measured on '{}', not on '{}'; to grade it against '{}' all the same, write "
+                    "--on {}",
+                    options.file, measured, machine.name, machine.name, session.machine_name));
+}
+
+// MACHINE FILE, or FILE --on MACHINE.
+void settle_arguments(Session& session, JudgeOptions& options) {
+  if (options.file.empty() && !options.on.empty())
+    options.file = std::move(session.machine_name);
+  else if (!options.on.empty() && session.machine_name != options.on)
+    throw InputError(fmt::format("judge against '{}' or '{}'? Write MACHINE FILE, or FILE --on MACHINE",
+                                 session.machine_name, options.on));
+  if (!options.on.empty()) session.machine_name = options.on;
+  if (options.file.empty())
+    throw InputError("the measured file is missing: judge MACHINE FILE; - reads standard input");
+}
+
+void run(Session& session, JudgeOptions& options) {
+  settle_arguments(session, options);
   auto const standard_input = options.file == "-";
   auto const source =
       SourceText::from_memory(standard_input ? "stdin" : options.file,
@@ -26,11 +68,16 @@ void run(Session& session, JudgeOptions const& options) {
   auto const measurement = read_measured_input(
       source, [&] { return session.machine(); }, options.benchmark.parsed());
   auto const described = session.catalogue.machine(session.machine_name);
+  refuse_other_machine(session, measurement, described, options);
   AccuracyContext const context{.machine = [&](Measurement const&) { return described; },
                                 .override_machine = [&](Machine& machine) { session.apply_settings(machine); },
                                 .executor = sim::make_executor_if_available,
                                 .catalogue = session.catalogue};
-  auto const diagnosis = diagnose(measurement, context);
+  InterruptScope const interruptible;
+  auto const diagnosis = [&] {
+    Progress const progress("grading " + options.file);
+    return diagnose(measurement, context);
+  }();
   if (session.json)
     fmt::print("{}\n", diagnosis_json(diagnosis).dump(2));
   else
@@ -47,8 +94,11 @@ void add_judge(CLI::App& app, Session& session) {
   auto options = std::make_shared<JudgeOptions>();
   session.add_machine(*command);
   command->add_option("file", options->file, "A measurement file, or what a benchmark printed; - reads standard input")
-      ->required()
       ->type_name("FILE");
+  command
+      ->add_option("--on", options->on,
+                   "Grade against this machine, whichever the file was measured on: judge FILE --on MACHINE")
+      ->type_name("MACHINE");
   options->benchmark.add_to(*command);
   command->callback([&session, options] { run(session, *options); });
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/failure.hpp"
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
@@ -69,24 +70,18 @@ int run(int argc, char** argv) {
   return static_cast<int>(session.exit_code);
 }
 
-int failed(std::exception const& error, ExitCode code) {
-  std::fflush(stdout);
-  fmt::print(stderr, "{}\n", error.what());
-  return static_cast<int>(code);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace lanewise::cli;
+  auto const command = command_line(argc, argv);
+  report_on_terminate(command);
   try {
     return run(argc, argv);
-  } catch (lanewise::MissingError const& error) {
-    return failed(error, ExitCode::Missing);
-  } catch (lanewise::DeviceError const& error) {
-    return failed(error, ExitCode::Missing);
-  } catch (lanewise::Interrupted const& error) {
-    return failed(error, ExitCode::Interrupted);
-  } catch (std::exception const& error) {
-    return failed(error, ExitCode::BadInput);
+  } catch (...) {
+    auto const failure = failure_of(std::current_exception(), command);
+    std::fflush(stdout);
+    fmt::print(stderr, "{}\n", failure.message);
+    return static_cast<int>(failure.code);
   }
 }

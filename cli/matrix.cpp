@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/executor_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/explain/matrix.hpp"
 #include "core/explain/places.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/matrix_text.hpp"
 
 namespace lanewise::cli {
@@ -33,11 +35,17 @@ void run(Session& session, MatrixOptions const& options) {
     question.places.push_back(machine.place(name));
   auto const mode = options.mode.empty() ? (options.bidirectional ? "sim" : "model") : options.mode;
   auto const executor = mode == "model" ? nullptr : make_executor(mode, model, {});
-  auto const matrix = make_matrix(model, question, executor.get());
+  InterruptScope const interruptible;
+  auto const pairs = question.places.size() * question.places.size();
+  auto const matrix = [&] {
+    Progress progress("pairs", pairs);
+    return make_matrix(model, question, executor.get(), [&] { progress.done(); });
+  }();
   if (session.json)
     fmt::print("{}\n", matrix_json(matrix, machine.name).dump(2));
   else
     fmt::print("{}", matrix_text(matrix));
+  if (!matrix.whole()) stopped(session, matrix.cells.size(), matrix.names.size(), "rows");
 }
 
 }  // namespace

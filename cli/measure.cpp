@@ -1,13 +1,14 @@
 // lanewise measure: measures this machine's GPUs, into a file that accuracy, judge and calibrate read.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/executor_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/measurement/measurement_writer.hpp"
@@ -64,24 +65,6 @@ Measurement first_state(Session const& session, MeasureOptions const& options, M
                                    .repeat = options.repetition.repeat});
 }
 
-// Shows progress on a terminal, in one line that is overwritten; elsewhere says only what was left out.
-class Progress {
- public:
-  void show(MeasuringProgress const& progress) const {
-    if (!terminal_) return;
-    fmt::print(stderr, "\r\033[K{} of {} figures, {} left: {}", progress.done, progress.all,
-               rounded_text(progress.left), progress.what);
-    std::fflush(stderr);
-  }
-  void say(std::string const& text) const { fmt::print(stderr, "{}{}\n", terminal_ ? "\r\033[K" : "", text); }
-  void end() const {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-};
-
 std::size_t points_of(std::vector<MeasuredSeries> const& series) {
   std::size_t count = 0;
   for (auto const& one : series) count += one.points.size();
@@ -103,17 +86,18 @@ void run(Session& session, MeasureOptions const& options) {
   auto const meter = hw::hardware().make_meter(model, options.repetition);
   measurement.environment.merge(meter->environment());
   InterruptScope const interruptible;
-  Progress progress;
+  std::optional<Progress> progress(std::in_place, "figures", points_of(series));
   auto const save = [&](Measurement const& so_far) { write_file(options.output, to_json(so_far).dump(1) + "\n"); };
-  MeasuringObserver const watch{[&](MeasuringProgress const& now) { progress.show(now); }, save,
-                                [&](std::string const& why) { progress.say("left out: " + why); }};
+  MeasuringObserver const watch{
+      [&](MeasuringProgress const& now) { progress->at(now.done, now.all, now.what, now.left); }, save,
+      [&](std::string const& why) { progress->say("left out: " + why); }};
   try {
     measurement = measure(model, *meter, series, std::move(measurement), watch);
   } catch (Interrupted const&) {
-    progress.end();
+    progress.reset();
     throw Interrupted(fmt::format("stopped; {} has what was measured, --resume goes on", options.output));
   }
-  progress.end();
+  progress.reset();
   save(measurement);
   if (session.json)
     fmt::print("{}\n", to_json(measurement).dump(2));

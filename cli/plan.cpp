@@ -1,10 +1,13 @@
 // lanewise plan: a scenario as a plan, with every decision.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/planning_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/estimate/estimate.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/plan/plan_json.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
@@ -21,12 +24,15 @@ struct PlanOptions {
 };
 
 void run(Session& session, PlanOptions const& options) {
+  InterruptScope const interruptible;
+  std::optional<Progress> progress(std::in_place, "planning " + options.planning.file);
   auto prepared = prepare(session, options.planning);
   auto const& model = prepared.model;
   auto& plan = prepared.plan;
   add_ranges(plan, model);
   auto const bound = lower_bound(plan, model);
   auto const makespan = through_json(estimate(model, plan.steps).makespan);
+  progress.reset();
   auto json = to_json(plan, model.machine());
   add_optimality(json, makespan, bound);
   add_collective(json, plan, makespan);

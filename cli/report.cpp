@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/planning_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/explain/set_report.hpp"
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/set_report_text.hpp"
 #include "sim/sim_library.hpp"
 
@@ -22,22 +24,32 @@ void run(Session& session, ReportOptions const& options) {
   auto const bytes = argument(parse_bytes(options.bytes));
   auto const effort = argument(parse_effort(options.effort));
   std::vector<SetResult> results;
+  InterruptScope const interruptible;
   auto const add = [&](Machine const& machine) {
     auto of_machine = evaluate_sets(Model(machine), bytes, effort, sim::make_executor);
     results.insert(results.end(), of_machine.begin(), of_machine.end());
   };
   bool const one = !session.machine_name.empty();
-  if (one) add(session.machine());
-  if (!one)
-    for (auto const& name : session.catalogue.machine_names()) {
-      auto machine = session.catalogue.machine(name);
-      session.apply_settings(machine);
+  auto const names = one ? std::vector{session.machine_name} : session.catalogue.machine_names();
+  std::size_t done = 0;
+  try {
+    Progress progress("machines", names.size());
+    for (auto const& name : names) {
+      progress.doing(name);
+      auto machine = one ? session.machine() : session.catalogue.machine(name);
+      if (!one) session.apply_settings(machine);
       add(machine);
+      progress.done();
+      ++done;
     }
+  } catch (Interrupted const&) {
+    if (results.empty()) throw;
+  }
   if (session.json)
     fmt::print("{}\n", set_report_json(results).dump(2));
   else
     fmt::print("{}", one && !options.markdown ? set_report_text(results) : set_report_markdown(results));
+  if (done < names.size()) stopped(session, done, names.size(), "machines");
 }
 
 }  // namespace

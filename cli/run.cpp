@@ -7,6 +7,7 @@
 
 #include "cli/executor_options.hpp"
 #include "cli/planning_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
@@ -38,9 +39,11 @@ void report_wrong_data(Session& session, Trace const& trace) {
     }
 }
 
-void run_both(Session& session, RunOptions const& options, Model const& model, Plan const& plan) {
+void run_both(Session& session, RunOptions const& options, Model const& model, Plan const& plan,
+              std::optional<Progress>& progress) {
   auto const predicted = sim::make_executor(model)->run(plan);
   auto const measured = make_executor("hw", model, options.hardware)->run(plan);
+  progress.reset();
   report_wrong_data(session, measured);
   auto const comparison = compare(predicted, measured);
   put_result(session, options.output, comparison_json(comparison), comparison_text(comparison));
@@ -48,16 +51,17 @@ void run_both(Session& session, RunOptions const& options, Model const& model, P
 
 void run(Session& session, RunOptions& options) {
   if (options.mode != "sim" && !options.hardware.join()) return;
+  InterruptScope const interruptible;
+  std::optional<Progress> progress(std::in_place, "planning and running " + options.planning.file);
   auto const prepared = prepare(session, options.planning);
   auto const& model = prepared.model;
   auto const& plan = prepared.plan;
-  std::optional<InterruptScope> interruptible;
-  if (options.mode != "sim") interruptible.emplace();
-  if (options.mode == "both") return run_both(session, options, model, plan);
+  if (options.mode == "both") return run_both(session, options, model, plan, progress);
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   if (options.mode == "sim") add_trace_ranges(trace, plan, model);
-  report_wrong_data(session, trace);
   auto const bound = lower_bound(plan, model);
+  progress.reset();
+  report_wrong_data(session, trace);
   auto json = to_json(trace);
   add_optimality(json, trace.makespan, bound);
   add_collective(json, plan, trace.makespan);

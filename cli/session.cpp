@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -116,6 +117,12 @@ void put_result(Session const& session, std::string const& output, nlohmann::ord
     fmt::print("{}\n", json.dump(2));
   else
     fmt::print("{}", text);
+}
+
+void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit) {
+  std::fflush(stdout);
+  fmt::print(stderr, "stopped: {} of {} {} are above\n", done, all, unit);
+  session.exit_code = ExitCode::Interrupted;
 }
 
 }  // namespace lanewise::cli

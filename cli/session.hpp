@@ -6,16 +6,15 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/exit_code.hpp"
 #include "core/calibration/calibration.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/machine/machine.hpp"
 
 namespace lanewise::cli {
-
-// Interrupted is 128 + SIGINT, as in shells.
-enum class ExitCode : int { Fine = 0, ExpectationFailed = 1, BadInput = 2, Missing = 3, Interrupted = 130 };
 
 // The shared part of the command line. A subcommand's callback reads it, and sets `exit_code`.
 struct Session {
@@ -54,6 +53,9 @@ std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& ar
 // Prints JSON with --json, else the text; and writes the JSON to the file `output` where that is not empty.
 void put_result(Session const& session, std::string const& output, nlohmann::ordered_json const& json,
                 std::string const& text);
+
+// After the user stopped the program and what was finished is printed: says how much that is, and sets the exit code.
+void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit);
 
 // The value of a parsed argument; throws InputError with the parser's reason when there is none.
 template <class T>

@@ -2,10 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/explain/places.hpp"
 #include "core/explain/whatif.hpp"
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/whatif_text.hpp"
 #include "sim/sim_library.hpp"
 
@@ -28,7 +30,11 @@ void run(Session& session, WhatifOptions const& options) {
   if (question.bytes == Bytes(0)) throw InputError("--bytes: a transfer must have more than 0 bytes");
   auto const before_executor = sim::make_executor_if_available(before);
   auto const after_executor = sim::make_executor_if_available(after);
-  auto const found = what_if(before, after, question, before_executor.get(), after_executor.get());
+  InterruptScope const interruptible;
+  auto const found = [&] {
+    Progress const progress("comparing pairs of " + before.machine().name);
+    return what_if(before, after, question, before_executor.get(), after_executor.get());
+  }();
   if (session.json)
     fmt::print("{}\n", whatif_json(found, before.machine().name, session.settings).dump(2));
   else

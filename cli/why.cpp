@@ -2,11 +2,14 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/planning_options.hpp"
+#include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/explain/choice_explanation.hpp"
 #include "core/explain/run_explanation.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/view/why_run_text.hpp"
 #include "core/view/why_text.hpp"
 #include "sim/sim_library.hpp"
@@ -41,9 +44,12 @@ void print_choice_explanation(Session& session, WhyOptions const& options) {
 }
 
 void print_run_explanation(Session& session, WhyOptions const& options) {
+  InterruptScope const interruptible;
+  std::optional<Progress> progress(std::in_place, "planning and explaining " + options.input.file);
   auto const [model, plan, replan] = prepare(session, options.input);
   auto const trace = sim::make_executor(model)->run(plan);
   auto const explanation = explain_run(plan, trace, model, Replanner{replan, sim::make_executor});
+  progress.reset();
   if (session.json)
     fmt::print("{}\n", why_run_json(explanation, model.machine()).dump(2));
   else

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
 #include "core/estimate/simultaneous.hpp"
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "sim/simgrid_compat.hpp"
 
 namespace lanewise::sim {
@@ -23,10 +26,22 @@ constexpr double kRawLatency = 1e-6;
 constexpr double kMinLatency = 1e-18;  // SimGrid's resolution as configured; zero would change the sharing
 constexpr double kNoCap = 1e18;        // bytes per second, faster than any link
 
+// SimGrid's engine replaces the handler of Ctrl-C by one that ends the program with exit code 1. This keeps the
+// program's own.
+class CtrlCHandler {
+ public:
+  CtrlCHandler() { sigaction(SIGINT, nullptr, &own_); }
+  void put_back() const { sigaction(SIGINT, &own_, nullptr); }
+
+ private:
+  struct sigaction own_ {};
+};
+
 class Simulation {
  public:
   Simulation(std::vector<SharedLink> const& links, std::vector<Flow> const& flows, FlowScheduler const& scheduler)
       : flows_(flows), scheduler_(scheduler) {
+    ctrl_c_.put_back();
     connect();
     zone_ = compat::star_zone(engine_, "fabric");
     sink_ = compat::add_host(zone_, "sink");
@@ -154,6 +169,7 @@ class Simulation {
   }
 
   void advanced(double elapsed) {
+    throw_if_interrupted();
     now_ += elapsed;
     for (std::size_t i = 0; i < links_.size(); ++i) result_.link_bytes[i] += compat::load(links_[i]) * elapsed;
   }
@@ -161,6 +177,7 @@ class Simulation {
   inline static Simulation* current_ = nullptr;
 
   std::vector<s4u::CommPtr> live_;  // outlives the engine
+  CtrlCHandler ctrl_c_;             // before the engine
   s4u::Engine engine_{"lanewise"};
   s4u::NetZone* zone_ = nullptr;
   s4u::Host* sink_ = nullptr;
@@ -186,7 +203,15 @@ SimulationResult simulate(std::vector<SharedLink> const& links, std::vector<Flow
   static std::mutex one_at_a_time;
   std::scoped_lock const lock(one_at_a_time);
   if (flows.empty()) return {};
-  return Simulation(links, flows, scheduler).run();
+  auto simulation = std::make_unique<Simulation>(links, flows, scheduler);
+  try {
+    return simulation->run();
+  } catch (Interrupted const&) {
+    // SimGrid's engine cannot be taken down while activities run, and an interrupted program is about to end.
+    static auto* const kept = new std::vector<std::unique_ptr<Simulation>>;  // never freed
+    kept->push_back(std::move(simulation));
+    throw;
+  }
 }
 
 std::string simgrid_version() {

@@ -88,7 +88,8 @@ class CalibrationReader {
     auto const root = parse_yaml(source_);
     expect_schema(root, "calibration/1", source_);
     MapReader top(root, calibration_spec(), source_, diagnostics_);
-    result_.pos = {source_.name(), 1, 1};
+    auto const* named = top.node("machine");
+    result_.pos = {source_.name(), named != nullptr ? named->line : 1, named != nullptr ? named->column : 1};
     result_.machine = top.text("machine").value_or("");
     result_.fingerprint = top.text("fingerprint").value_or("");
     if (auto stamp = top.map("measurement")) read_stamp(*stamp);

@@ -78,6 +78,8 @@ class CauseSearch {
       auto const result = evaluate(facts, context_under(hypothesis));
       return static_cast<std::size_t>(
           std::count_if(result.facts.begin(), result.facts.end(), [](FactResult const& f) { return f.agrees; }));
+    } catch (Interrupted const&) {
+      throw;
     } catch (Error const&) {
       return 0;
     }
@@ -170,6 +172,8 @@ class CauseSearch {
         predicted.push_back(changed[k] && result.points[k].predicted ? result.points[k].predicted : usual);
       }
       return predicted;
+    } catch (Interrupted const&) {
+      throw;
     } catch (Error const&) {
       return {};
     }

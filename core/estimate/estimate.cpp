@@ -14,6 +14,7 @@
 #include "core/estimate/sharing.hpp"
 #include "core/estimate/simultaneous.hpp"
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/plan/dag_runner.hpp"
 
 namespace lanewise {
@@ -45,6 +46,7 @@ class EstimatedRun {
     runner_.begin([&](StepId step) { ready(index(step)); });
     admit();
     while (!delayed_.empty() || !flowing_.empty()) {
+      throw_if_interrupted();
       if (rates_are_stale_) {
         sharing_.share(flowing_, lowest_ended_rate_);
         rates_are_stale_ = false;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/io/error.hpp"
+#include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/io/word.hpp"
 #include "core/machine/path_class.hpp"
@@ -90,15 +91,24 @@ std::string_view to_string(Metric metric) { return kMetricNames.at(static_cast<s
 
 Parsed<Metric> parse_metric(std::string_view text) { return parse_word<Metric>(text, kMetricNames, "a metric"); }
 
-Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor) {
+Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor,
+                   std::function<void()> const& done) {
   if (question.bidirectional && executor == nullptr)
     throw PlanError("both directions at once share links: only a run (--mode sim) shows how");
   Matrix matrix{question, executor != nullptr ? "sim" : "model", {}, {}};
   MatrixMaker maker(model, question, executor);
   for (auto const& place : question.places) matrix.names.push_back(model.machine().name_of(place));
-  for (auto const& from : question.places) {
-    auto& row = matrix.cells.emplace_back();
-    for (auto const& to : question.places) row.push_back(maker.cell(from, to));
+  try {
+    for (auto const& from : question.places) {
+      std::vector<Matrix::Cell> row;
+      for (auto const& to : question.places) {
+        throw_if_interrupted();
+        row.push_back(maker.cell(from, to));
+        if (done) done();
+      }
+      matrix.cells.push_back(std::move(row));
+    }
+  } catch (Interrupted const&) {  // what is there is worth showing
   }
   return matrix;
 }
@@ -108,6 +118,7 @@ nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& mach
   nlohmann::ordered_json json{{"lanewise", "matrix/1"},           {"machine", machine},       {"mode", matrix.mode},
                               {"metric", to_string(q.metric)},    {"bytes", q.bytes.value()}, {"op", to_string(q.op)},
                               {"bidirectional", q.bidirectional}, {"places", matrix.names}};
+  if (!matrix.whole()) json["stopped"] = {{"rows", matrix.cells.size()}, {"of", matrix.names.size()}};
   json["cells"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
     for (std::size_t k = 0; k < matrix.cells[i].size(); ++k) {

@@ -1,5 +1,6 @@
 #pragma once
 // One figure for every pair of places of a machine.
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -34,13 +35,15 @@ struct Matrix {
   MatrixQuery question;
   std::string mode;  // "model" or "sim"
   std::vector<std::string> names;
-  std::vector<std::vector<Cell>> cells;  // [from][to]
+  std::vector<std::vector<Cell>> cells;  // [from][to]; fewer rows than names where the user stopped the program
+  [[nodiscard]] bool whole() const { return cells.size() == names.size(); }
 };
 
 // Evaluates every pair by itself: by running its plan if there is an executor, otherwise with the model for an idle
 // machine. Throws PlanError for a bidirectional query without an executor, because only a run shows how the directions
-// share links.
-Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor);
+// share links. `done` is called after each pair. Where the user stops the program the rows so far are returned.
+Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor,
+                   std::function<void()> const& done = {});
 // `lanewise: matrix/1`
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine);
 

@@ -1,5 +1,6 @@
 #include "core/io/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 #include "core/io/error.hpp"
@@ -7,7 +8,11 @@
 namespace lanewise {
 namespace {
 
-std::sig_atomic_t volatile asked_by = 0;  // the signal that requested a stop
+// The signal that requested a stop. Any thread may be the one that is interrupted, hence an atomic; a handler may use
+// it because it is lock-free.
+std::atomic<int> asked_by = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+int scopes = 0;
 
 extern "C" void ask_to_stop(int signal) {
   asked_by = signal;
@@ -17,12 +22,14 @@ extern "C" void ask_to_stop(int signal) {
 }  // namespace
 
 InterruptScope::InterruptScope() {
+  if (scopes++ > 0) return;
   asked_by = 0;
   std::signal(SIGINT, ask_to_stop);
   std::signal(SIGTERM, ask_to_stop);
 }
 
 InterruptScope::~InterruptScope() {
+  if (--scopes > 0) return;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }

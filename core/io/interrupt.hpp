@@ -3,7 +3,8 @@
 
 namespace lanewise {
 
-// While it lives, SIGINT and SIGTERM only request a stop; a second signal ends the program at once.
+// While it lives, SIGINT and SIGTERM only request a stop; a second signal ends the program at once. A scope within
+// another changes nothing. Scopes belong to the program's first thread.
 class InterruptScope {
  public:
   InterruptScope();

@@ -18,6 +18,12 @@ double unscaled(double value, double scale) {
   return guess;
 }
 
+// Where a text stands first in the source; its beginning when it does not.
+SourcePos position_of(SourceText const& source, std::string_view text) {
+  auto const found = source.text().find(text);
+  return source.position(found == std::string::npos ? 0 : found);
+}
+
 }  // namespace
 
 double microseconds(Seconds time) { return time.value() * 1e6; }
@@ -46,17 +52,18 @@ nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::strin
     throw InputError(std::vector<Diagnostic>{{pos, "not valid JSON here", std::string(source.line(pos.line))}});
   } catch (nlohmann::ordered_json::out_of_range const& error) {
     auto const reason = std::string_view(error.what());
+    auto const quoted = reason.substr(reason.find_first_of('\''));
+    auto const number = quoted.substr(1, quoted.find_last_of('\'') - 1);
+    auto const pos = position_of(source, number);
     throw InputError(std::vector<Diagnostic>{
-        {{source.name(), 1, 1},
-         fmt::format("a number is too large for a double: {}", reason.substr(reason.find_first_of('\''))),
-         {}}});
+        {pos, fmt::format("a number is too large for a double: {}", quoted), std::string(source.line(pos.line))}});
   }
   auto const word = json.is_object() && json.contains("lanewise") && json["lanewise"].is_string()
                         ? json["lanewise"].get<std::string>()
                         : std::string();
   if (std::find(schemas.begin(), schemas.end(), word) == schemas.end())
     throw InputError(std::vector<Diagnostic>{
-        {{source.name(), 1, 1},
+        {position_of(source, "\"lanewise\""),
          fmt::format("this is {}, but '{}' is needed here",
                      word.empty() ? "not a lanewise JSON file" : "'" + word + "'", schemas.front()),
          {}}});

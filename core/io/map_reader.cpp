@@ -12,11 +12,22 @@
 namespace lanewise {
 namespace {
 
+// Names of files are made of names, so none may lead out of a folder: no part between '/' is empty, '.' or '..'.
+bool stays_in_folder(std::string_view text) {
+  while (true) {
+    auto const slash = text.find('/');
+    auto const part = text.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    text.remove_prefix(slash + 1);
+  }
+}
+
 bool is_id(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.' || c == '/';
-  });
+  return stays_in_folder(text) && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+                  c == '.' || c == '/';
+         });
 }
 
 std::string joined(std::vector<std::string> const& words) { return fmt::format("{}", fmt::join(words, ", ")); }
@@ -150,8 +161,9 @@ std::optional<std::string> MapReader::text(std::string_view key) {
   auto const* node = scalar(key, textual ? type : ValueType::Text);
   if (node == nullptr) return std::nullopt;
   if (type == ValueType::Id && !is_id(node->text)) {
-    fail(*node,
-         fmt::format("'{}': '{}' is not a name; letters, digits, '_', '-', '.' and '/' are allowed", key, node->text));
+    fail(*node, fmt::format("'{}': '{}' is not a name; letters, digits, '_', '-', '.' and '/' are allowed, and no part "
+                            "between '/' is empty, '.' or '..'",
+                            key, node->text));
     return std::nullopt;
   }
   if (type == ValueType::Word &&

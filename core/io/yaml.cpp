@@ -143,6 +143,38 @@ class TreeBuilder : public YAML::EventHandler {
   std::optional<YAML::Mark> last_quoted_;
 };
 
+// Refuses brackets that are nested too deeply before yaml-cpp sees them: it reads on to the matching bracket first, and
+// takes minutes and gigabytes for some millions. A bracket outside of any other opens one only where a value may begin.
+void refuse_deep_nesting(SourceText const& source) {
+  auto const& text = source.text();
+  std::size_t depth = 0;
+  char before = '\n';  // the last character that is no blank
+  bool blank = true;   // whether there is a blank right before
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char const c = text[i];
+    if (c == '#' && blank) {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+      continue;
+    }
+    blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (blank && (c != '\n' || depth > 0)) continue;
+    bool const value_begins = before == '\n' || before == ':' || before == '-' || before == '?' ||
+                              (depth > 0 && (before == ',' || before == '[' || before == '{'));
+    if ((c == '"' || c == '\'') && value_begins) {
+      i = std::min(text.find(c, i + 1), text.size() - 1);
+    } else if ((c == '[' || c == '{') && (depth > 0 || value_begins)) {
+      if (++depth > kMaxNested) {
+        auto const pos = source.position(i);
+        throw InputError(std::vector<Diagnostic>{
+            {pos, fmt::format("nested deeper than {} levels", kMaxNested), std::string(source.line(pos.line))}});
+      }
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+    before = c;
+  }
+}
+
 }  // namespace
 
 YamlNode const* YamlNode::find(std::string_view key) const {
@@ -152,6 +184,7 @@ YamlNode const* YamlNode::find(std::string_view key) const {
 }
 
 YamlNode parse_yaml(SourceText const& source) {
+  refuse_deep_nesting(source);
   Diagnostics diagnostics;
   TreeBuilder builder(source, diagnostics);
   auto const add = [&](YAML::Mark const& mark, std::string const& message) {

@@ -25,6 +25,7 @@ bool says_cluster(SourceText const& source) {
 }  // namespace
 
 std::vector<std::string> Catalogue::names_in(std::string_view folder) const {
+  if (auto const known = names_.find(folder); known != names_.end()) return known->second;
   std::vector<std::string> names;
   for (auto const& root : folders_) {
     std::error_code error;
@@ -33,7 +34,7 @@ std::vector<std::string> Catalogue::names_in(std::string_view folder) const {
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  return names_.emplace(folder, std::move(names)).first->second;
 }
 
 std::optional<fs::path> Catalogue::file_of(std::string_view folder, std::string const& name) const {

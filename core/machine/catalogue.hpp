@@ -43,6 +43,7 @@ class Catalogue {
 
   std::vector<std::filesystem::path> folders_;
   std::map<std::string, std::optional<Part>> parts_;
+  mutable std::map<std::string, std::vector<std::string>, std::less<>> names_;  // of each folder, once listed
   bool loaded_all_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/io/spelling.hpp"
 #include "core/machine/machine_fields.hpp"
@@ -123,8 +124,30 @@ void set_nvlink(Machine& machine, Setting const& setting) {
   machine.nvswitches.clear();
 }
 
+// Every key that --set takes; NAME stands for a device, a port or a socket.
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys{"acs",
+                                "iommu",
+                                "iommu_page",
+                                "nvlink",
+                                "virtualization",
+                                "virtualization.approval",
+                                "virtualization.ats",
+                                "virtualization.hypervisor",
+                                "virtualization.clique"};
+  for (auto const& field : software_fields()) keys.push_back("software." + field.spec.name);
+  for (auto const* key : {"acs@NAME", "link@NAME", "part@NAME", "mig@NAME"}) keys.emplace_back(key);
+  return keys;
+}
+
 void apply_at(Machine& machine, Setting const& setting, std::string_view what, std::string_view name,
               Catalogue& catalogue) {
+  std::vector<std::string> const known{"acs", "link", "part", "mig"};
+  if (std::find(known.begin(), known.end(), what) == known.end()) {
+    refuse(setting, fmt::format("'{}' is not a setting{} before '@' are allowed: {}; figures of a part change with the "
+                                "part: part@{}=PART",
+                                what, did_you_mean_first(what, known), fmt::join(known, ", "), name));
+  }
   if (what == "part") return set_part(machine, setting, name, catalogue);
   auto const at = function_of(machine, setting, name);
   if (what == "acs") return set_acs_at(machine, at, value_of(setting, parse_acs(setting.value)));
@@ -137,7 +160,7 @@ void apply_at(Machine& machine, Setting const& setting, std::string_view what, s
     machine.functions[index(at)].mig = flag_of(setting);
     return;
   }
-  refuse(setting, "before '@' are allowed: acs, link, part, mig");
+  throw std::logic_error(fmt::format("the setting '{}@' is known, but nothing applies it", what));
 }
 
 }  // namespace
@@ -172,9 +195,7 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
   if (key.starts_with("virtualization."))
     return set_virtualization(machine, setting, key.substr(kVirtualization.size() + 1));
   if (key.starts_with(kSoftware)) return set_software(machine, setting, key.substr(kSoftware.size()));
-  std::vector<std::string> const known{
-      "acs",      "iommu",     "iommu_page", "nvlink",  "virtualization", "software.peermem",
-      "acs@NAME", "link@NAME", "part@NAME",  "mig@NAME"};
+  auto const known = all_keys();
   refuse(setting,
          fmt::format("unknown key '{}'{} allowed: {}", key, did_you_mean_first(key, known), fmt::join(known, ", ")));
 }

@@ -30,7 +30,8 @@ class MeasurementReader {
     result_.notes = top.texts("notes");
     result_.settings = read_settings(top);
     read_environment(top);
-    result_.pos = {source_.name(), 1, 1};
+    auto const* named = top.node("machine");
+    result_.pos = {source_.name(), named != nullptr ? named->line : 1, named != nullptr ? named->column : 1};
     for (auto const* item : top.items("withhold")) read_withheld(top, *item);
     for (auto& reader : top.maps("series")) read_series(reader);
     for (auto& reader : top.maps("facts")) read_fact(reader);

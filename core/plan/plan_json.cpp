@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/io/json.hpp"
+#include "core/io/spelling.hpp"
 #include "core/machine/fingerprint.hpp"
 
 namespace lanewise {
@@ -57,10 +58,17 @@ std::optional<NumaId> memory_at(Json const& json, char const* key, Machine const
   return *numa;
 }
 
+Drive drive_from(std::string const& word) {
+  std::vector<std::string> const known{"push", "pull"};
+  if (word == known[0]) return Drive::Push;
+  if (word == known[1]) return Drive::Pull;
+  throw InputError(fmt::format("not a plan: 'drive' is push or pull, not '{}'{}", word, did_you_mean(word, known)));
+}
+
 Way way_from(Json const& json, Machine const& machine) {
   Way way;
   way.mechanism = parsed(parse_mechanism(json.at("mechanism").get<std::string>()));
-  way.drive = json.at("drive").get<std::string>() == "pull" ? Drive::Pull : Drive::Push;
+  way.drive = drive_from(json.at("drive").get<std::string>());
   way.relay = function_at(json, "relay", machine);
   way.relay_to = function_at(json, "relay_to", machine);
   way.nic_from = function_at(json, "nic_from", machine);

@@ -3,6 +3,8 @@
 #include "core/io/error.hpp"
 #include "core/plan/dag.hpp"
 #include "core/plan/plan.hpp"
+#include "core/units/limits.hpp"
+#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -87,6 +89,8 @@ void verify_mechanism(Machine const& machine, Step const& step) {
 void verify_regions(Plan const& plan, Step const& step) {
   require(step.work == Seconds(0) || (step.work > Seconds(0) && step.bytes == Bytes(0)), step,
           "work moves nothing and takes no negative time");
+  require(step.work <= Seconds(kMaxSeconds), step,
+          fmt::format("its work takes {}; at most {}", rounded_text(step.work), rounded_text(Seconds(kMaxSeconds))));
   for (auto const& [region, place] : {std::pair(step.reads, step.from), std::pair(step.writes, step.to)}) {
     if (!region) continue;
     require(index(region->buffer) < plan.buffers.size(), step, "it names a buffer that is not in the plan");
@@ -107,6 +111,32 @@ void verify_cores(Machine const& machine, Step const& step) {
           fmt::format("'{}' has {} cores, not {}", machine.name_of(step.from), there, step.way.cores));
 }
 
+void verify_way(Machine const& machine, Step const& step) {
+  require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.access.each >= Bytes(0) &&
+              step.way.access.window >= Bytes(0),
+          step, "queue pairs, cores and pieces of an access are not negative");
+  verify_cores(machine, step);
+  verify_relays_and_nics(machine, step);
+  verify_mechanism(machine, step);
+}
+
+// A decision is on the transfer of its steps, and every legal candidate could be their way.
+void verify_candidates(Machine const& machine, Plan const& plan, Decision const& decision) {
+  auto const is_of_it = [&](StepId id) {
+    require(plan.steps[index(id)].transfer == decision.transfer, plan.steps[index(id)],
+            fmt::format("it is no step of '{}', whose decision names it", decision.transfer));
+  };
+  is_of_it(decision.step);
+  for (auto const& piece : decision.others) is_of_it(piece.step);
+  auto step = plan.steps[index(decision.step)];
+  if (step.work > Seconds(0)) return;
+  for (auto const& candidate : decision.candidates) {
+    if (!candidate.legal()) continue;
+    step.way = candidate.way;
+    verify_way(machine, step);
+  }
+}
+
 }  // namespace
 
 void Plan::verify(Machine const& of) const {
@@ -114,12 +144,7 @@ void Plan::verify(Machine const& of) const {
     require(step.bytes >= Bytes(0) && step.offset >= Bytes(0), step, "its size is negative");
     verify_regions(*this, step);
     if (step.work > Seconds(0)) continue;
-    require(step.way.queue_pairs >= 0 && step.way.cores >= 0 && step.way.access.each >= Bytes(0) &&
-                step.way.access.window >= Bytes(0),
-            step, "queue pairs, cores and pieces of an access are not negative");
-    verify_cores(of, step);
-    verify_relays_and_nics(of, step);
-    verify_mechanism(of, step);
+    verify_way(of, step);
   }
   require_acyclic(dag_of(steps));
   for (auto const& named : collectives)
@@ -134,6 +159,7 @@ void Plan::verify(Machine const& of) const {
         throw PlanError(
             fmt::format("a piece of '{}' points outside the plan or goes an illegal way", decision.transfer));
     require(decision.candidates[decision.chosen].legal(), steps[index(decision.step)], "an illegal way was chosen");
+    verify_candidates(of, *this, decision);
   }
 }
 

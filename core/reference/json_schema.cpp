@@ -17,6 +17,11 @@ using Json = nlohmann::ordered_json;
 // Editors take `x: 4` and `x: true` for a number and a boolean; the reader takes any scalar as text.
 Json any_scalar() { return Json::array({"string", "number", "boolean"}); }
 
+// Names between '/', none of them '.' or '..'.
+constexpr char kIdPattern[] =
+    "^(\\.{0,2}[A-Za-z0-9_-][A-Za-z0-9_.-]*|\\.{3}[A-Za-z0-9_.-]*)"
+    "(/(\\.{0,2}[A-Za-z0-9_-][A-Za-z0-9_.-]*|\\.{3}[A-Za-z0-9_.-]*))*$";
+
 // Whether a pattern matches `on` or `off`, which editors that follow YAML 1.1 take for booleans.
 bool may_be_boolean(std::string const& pattern) {
   std::regex const expression(pattern);
@@ -84,7 +89,7 @@ class SchemaWriter {
     auto const unknown = field.unknown_allowed;
     switch (field.type) {
       case ValueType::Text: return {{"type", any_scalar()}};
-      case ValueType::Id: return {{"type", any_scalar()}, {"pattern", "^[A-Za-z0-9_./-]+$"}};
+      case ValueType::Id: return {{"type", any_scalar()}, {"pattern", kIdPattern}};
       case ValueType::Flag: return flag(unknown);
       case ValueType::Count:
         return {{"type", Json::array({"integer", "string"})},

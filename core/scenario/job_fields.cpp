@@ -167,6 +167,8 @@ ComputeSpec read_compute(MapReader& reader) {
     reader.fail(reader.self(), "computing has either a 'time' above zero, or 'flop', 'bytes' or both");
   if (reader.has("precision") && !reader.has("flop"))
     reader.fail(*reader.node("precision"), "'precision' belongs to 'flop'");
+  if (auto const* on = reader.node("on"); on != nullptr && on->kind != YamlKind::Scalar && on->items.empty())
+    reader.fail(*on, "'on': the list is empty, so nothing computes; name GPUs: [gpu0..gpu7]");
   auto names = compute.on;
   std::sort(names.begin(), names.end());
   if (auto const twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())

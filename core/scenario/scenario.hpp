@@ -27,6 +27,7 @@ struct TransferSpec {
   int queue_pairs = 0;                 // 0: as many as saturate the NIC
   int cores = 0;                       // CPU cores that copy between host memories; 0: one
   std::vector<std::string> after;      // ids of jobs that must have finished
+  SourcePos pos = {};
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };
 

@@ -11,12 +11,14 @@
 namespace lanewise {
 namespace {
 
-Place place_named(Scenario const& scenario, Machine const& machine, std::string const& what, std::string const& name) {
+// `pos`: of the job that names the place.
+Place place_named(Scenario const& scenario, SourcePos const& pos, Machine const& machine, std::string const& what,
+                  std::string const& name) {
   try {
     return machine.place(name);
   } catch (InputError const& error) {
     throw InputError(
-        std::vector<Diagnostic>{{scenario.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
+        std::vector<Diagnostic>{{pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
   }
 }
 
@@ -25,7 +27,7 @@ Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, M
   auto const what = spec.id.empty() ? std::string("the collective") : fmt::format("collective '{}'", spec.id);
   for (auto const& name : spec.among) {
     if (name == spec.root) collective.root = collective.among.size();
-    collective.among.push_back(place_named(scenario, machine, what, name));
+    collective.among.push_back(place_named(scenario, scenario.pos, machine, what, name));
   }
   return collective;
 }
@@ -33,7 +35,7 @@ Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, M
 Compute compute_on(Scenario const& scenario, ComputeSpec const& spec, Machine const& machine) {
   Compute compute{{}, spec.time, spec.flop, spec.precision, spec.bytes};
   for (auto const& name : spec.on)
-    compute.on.push_back(place_named(scenario, machine, fmt::format("compute '{}'", spec.id), name));
+    compute.on.push_back(place_named(scenario, scenario.pos, machine, fmt::format("compute '{}'", spec.id), name));
   return compute;
 }
 
@@ -53,8 +55,8 @@ std::vector<Named> all_named(Scenario const& scenario) {
 Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machine const& machine) {
   auto const what = fmt::format("transfer '{}'", transfer.id);
   return {.id = transfer.id,
-          .from = place_named(scenario, machine, what, transfer.from),
-          .to = place_named(scenario, machine, what, transfer.to),
+          .from = place_named(scenario, transfer.pos, machine, what, transfer.from),
+          .to = place_named(scenario, transfer.pos, machine, what, transfer.to),
           .bytes = transfer.bytes,
           .op = transfer.op,
           .only = transfer.mechanism,

@@ -21,7 +21,8 @@ class ScenarioReader {
     scenario_.name = top.text("scenario").value_or("");
     scenario_.title = top.text("title").value_or("");
     scenario_.source = top.text("source").value_or("");
-    scenario_.pos = {source_.name(), 1, 1};
+    auto const* name = top.node("scenario");
+    scenario_.pos = {source_.name(), name != nullptr ? name->line : 1, name != nullptr ? name->column : 1};
     scenario_.machines = top.texts("machines");
     scenario_.settings = read_settings(top);
     if (auto const objective = top.text("objective"))
@@ -47,6 +48,7 @@ class ScenarioReader {
  private:
   void read_transfer(MapReader& reader) {
     TransferSpec transfer;
+    transfer.pos = {source_.name(), reader.self().line, reader.self().column};
     transfer.id = reader.text("id").value_or("");
     transfer.from = reader.text("from").value_or("");
     transfer.to = reader.text("to").value_or("");

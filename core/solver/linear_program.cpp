@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "core/io/interrupt.hpp"
 #include "core/io/own_library.hpp"
 
 namespace lanewise {
@@ -20,6 +21,7 @@ Solve solver() {
 }  // namespace
 
 std::optional<LinearSolution> solve(LinearProgram const& program, Basis const& from) {
+  throw_if_interrupted();
   LinearSolution solution;
   if (solver() == nullptr || !solver()(&program, &from, &solution)) return std::nullopt;
   return solution;

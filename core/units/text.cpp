@@ -7,6 +7,8 @@
 #include <cmath>
 #include <span>
 
+#include "core/units/limits.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -60,8 +62,23 @@ std::string names_of(std::span<NamedUnit const> units) {
   return names;
 }
 
+// A limit in the largest unit in which it is at least 1. The first units of a table go up; other families follow them.
+std::string limit_text(double value, std::span<NamedUnit const> units) {
+  auto const* best = units.data();
+  for (std::size_t i = 1; i < units.size() && units[i].scale > units[i - 1].scale; ++i)
+    if (value >= units[i].scale) best = &units[i];
+  return fmt::format("{:.15g} {}", value / best->scale, best->name);
+}
+
+// What may be said of a quantity; bounds in units of scale 1.
+struct Accepted {
+  double min = 0;
+  double max = 0;
+  bool zero = false;
+};
+
 Parsed<double> parse_with(std::string_view text, std::span<NamedUnit const> units, std::string_view what,
-                          std::string_view example, bool zero_allowed) {
+                          std::string_view example, Accepted const& accepted) {
   auto const number = split_number(text);
   if (!number)
     return {{}, fmt::format("'{}' is not a {}; write a number and a unit, such as '{}'", text, what, example)};
@@ -69,9 +86,14 @@ Parsed<double> parse_with(std::string_view text, std::span<NamedUnit const> unit
     return {{}, fmt::format("'{}' has no unit; write one of {}, such as '{}'", text, names_of(units), example)};
   for (auto const& unit : units) {
     if (unit.name != number->unit) continue;
-    if (number->value < 0 || (number->value == 0 && !zero_allowed))
-      return {{}, fmt::format("'{}' must be {}", text, zero_allowed ? "zero or more" : "more than zero")};
-    return {number->value * unit.scale, {}};
+    if (number->value < 0 || (number->value == 0 && !accepted.zero))
+      return {{}, fmt::format("'{}' must be {}", text, accepted.zero ? "zero or more" : "more than zero")};
+    auto const value = number->value * unit.scale;
+    if (value > accepted.max)
+      return {{}, fmt::format("'{}' is too large; at most {}", text, limit_text(accepted.max, units))};
+    if (value < accepted.min && number->value != 0)
+      return {{}, fmt::format("'{}' is too small; at least {}", text, limit_text(accepted.min, units))};
+    return {value, {}};
   }
   return {{}, fmt::format("unknown unit '{}' for a {}; allowed: {}", number->unit, what, names_of(units))};
 }
@@ -117,39 +139,40 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) {
 }
 
 Parsed<Bytes> parse_bytes(std::string_view text) {
-  auto const parsed = parse_with(text, kByteUnits, "size", "256 MiB", true);
+  auto const parsed = parse_with(text, kByteUnits, "size", "256 MiB", {0, 1e30, true});
   if (!parsed.value) return {{}, parsed.problem};
-  if (*parsed.value > 0x1p62) return {{}, fmt::format("'{}' is too large; at most 4 EiB", text)};
+  if (*parsed.value > 0x1p62) return {{}, fmt::format("'{}' is too large; at most 4194304 TiB", text)};
   if (*parsed.value != std::floor(*parsed.value)) return {{}, fmt::format("'{}' is not a whole number of bytes", text)};
   return {Bytes(static_cast<std::int64_t>(*parsed.value)), {}};
 }
 
 Parsed<BytesPerSecond> parse_rate(std::string_view text) {
-  auto const parsed = parse_with(text, kRateUnits, "bandwidth", "24.5 GB/s", false);
+  auto const parsed = parse_with(text, kRateUnits, "bandwidth", "24.5 GB/s", {kMinBytesPerSecond, kMaxBytesPerSecond});
   if (!parsed.value) return {{}, parsed.problem};
   return {BytesPerSecond(*parsed.value), {}};
 }
 
 Parsed<Seconds> parse_seconds(std::string_view text) {
-  auto const parsed = parse_with(text, kTimeUnits, "time", "350 ns", true);
+  auto const parsed = parse_with(text, kTimeUnits, "time", "350 ns", {0, kMaxSeconds, true});
   if (!parsed.value) return {{}, parsed.problem};
   return {Seconds(*parsed.value), {}};
 }
 
 Parsed<PerSecond> parse_frequency(std::string_view text) {
-  auto const parsed = parse_with(text, kFrequencyUnits, "frequency", "215 M/s", false);
+  auto const parsed = parse_with(text, kFrequencyUnits, "frequency", "215 M/s", {kMinPerSecond, kMaxPerSecond});
   if (!parsed.value) return {{}, parsed.problem};
   return {PerSecond(*parsed.value), {}};
 }
 
 Parsed<Flop> parse_flop(std::string_view text) {
-  auto const parsed = parse_with(text, kFlopUnits, "number of operations", "1.2 TFLOP", false);
+  auto const parsed = parse_with(text, kFlopUnits, "number of operations", "1.2 TFLOP", {kMinFlop, kMaxFlop});
   if (!parsed.value) return {{}, parsed.problem};
   return {Flop(*parsed.value), {}};
 }
 
 Parsed<FlopPerSecond> parse_flop_rate(std::string_view text) {
-  auto const parsed = parse_with(text, kFlopRateUnits, "rate of operations", "312 TFLOP/s", false);
+  auto const parsed =
+      parse_with(text, kFlopRateUnits, "rate of operations", "312 TFLOP/s", {kMinFlopPerSecond, kMaxFlopPerSecond});
   if (!parsed.value) return {{}, parsed.problem};
   return {FlopPerSecond(*parsed.value), {}};
 }
@@ -159,7 +182,10 @@ Parsed<double> parse_ratio(std::string_view text) {
   if (!number || (!number->unit.empty() && number->unit != "%"))
     return {{}, fmt::format("'{}' is not a ratio; write '2 %' or '0.02'", text)};
   if (number->value < 0) return {{}, fmt::format("'{}' must be zero or more", text)};
-  return {number->unit == "%" ? number->value / 100 : number->value, {}};
+  auto const value = number->unit == "%" ? number->value / 100 : number->value;
+  if (value > kMaxRatio)
+    return {{}, fmt::format("'{}' is too large; at most {:.0f}, or {:.0f} %", text, kMaxRatio, kMaxRatio * 100)};
+  return {value, {}};
 }
 
 std::string bytes_pattern() { return pattern_with(kByteUnits, kNumber); }
@@ -201,7 +227,7 @@ std::string rounded_text(Seconds time) {
   if (value < 1e-6) return fmt::format("{:.0f} ns", value * 1e9);
   if (value < 1e-3) return fmt::format("{:.{}f} us", value * 1e6, value < 1e-5 ? 2 : 1);
   if (value < 1) return fmt::format("{:.{}f} ms", value * 1e3, value < 1e-2 ? 2 : 1);
-  return fmt::format("{:.2f} s", value);
+  return value < 1e7 ? fmt::format("{:.2f} s", value) : fmt::format("{:.4g} s", value);
 }
 
 }  // namespace lanewise

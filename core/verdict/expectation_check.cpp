@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/percent.hpp"
 #include "core/units/text.hpp"
 #include "core/verdict/transfer_run.hpp"
 
@@ -145,13 +146,15 @@ class ExpectationCheck {
   static std::string shown(double value, Dimension dimension) {
     if (dimension == Dimension::Rate) return rounded_text(BytesPerSecond(value));
     if (dimension == Dimension::Time) return rounded_text(Seconds(value));
-    return fmt::format("{:.2f} %", value * 100);
+    return percent_text(value, 2);
   }
 
   void check_threshold(std::string_view what, Threshold const& threshold, Dimension dimension, Measure measure) {
     auto const own = transfer_named(expectation_->transfer);
     auto const value = measure(*run_, own);
     auto const description = fmt::format("{} {}", what, threshold.text);
+    if (what == "regret" && own && !run_->regrets[*own].sampled)
+      return add(description, false, run_->regrets[*own].not_run.front());
     if (threshold.relative_to.empty()) return add_figure(description, threshold.holds(value), shown(value, dimension));
     auto const slash = threshold.relative_to.find('/');
     auto const first = threshold.relative_to.substr(0, slash);

@@ -1,5 +1,7 @@
 #include "core/verdict/regret.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/io/error.hpp"
@@ -7,17 +9,41 @@
 
 namespace lanewise {
 
+namespace {
+
+bool is_alternative(Decision const& decision, std::size_t i) {
+  auto const& candidate = decision.candidates[i];
+  bool const is_the_plan = i == decision.chosen && decision.others.empty();  // a divided one has its whole beside it
+  return !is_the_plan && candidate.legal() && candidate.time;
+}
+
+// Every how many decisions alternatives run, so that all of them together have at most kMaxAlternativeSteps.
+std::size_t decision_stride(Plan const& plan) {
+  std::size_t runs = 0;
+  for (auto const& decision : plan.decisions)
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i) runs += is_alternative(decision, i) ? 1 : 0;
+  return 1 + runs * plan.steps.size() / (kMaxAlternativeSteps + 1);
+}
+
+}  // namespace
+
 std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor) {
   std::vector<Regret> regrets;
+  auto const stride = decision_stride(plan);
   for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
     auto const& decision = plan.decisions[d];
     auto const& choice = decision.candidates[decision.chosen];
     Regret regret{decision.transfer, 0, text_of(choice.way, machine), chosen.makespan, chosen.makespan};
+    if (d % stride != 0) {
+      regret.sampled = false;
+      regret.not_run.push_back(
+          fmt::format("a plan of {} steps: alternatives of one in {} transfers are run", plan.steps.size(), stride));
+      regrets.push_back(std::move(regret));
+      continue;
+    }
     for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
+      if (!is_alternative(decision, i)) continue;
       auto const& candidate = decision.candidates[i];
-      bool const is_the_plan =
-          i == decision.chosen && decision.others.empty();  // a divided one has its whole beside it
-      if (is_the_plan || !candidate.legal() || !candidate.time) continue;
       Seconds makespan{0};
       try {
         makespan = executor.run(with_way(plan, d, i)).makespan;

@@ -102,8 +102,10 @@ ScenarioVerdict check_scenario(Scenario const& scenario, CheckContext const& con
   ScenarioVerdict verdict{scenario.name, scenario.title, context.mode, {}, {}};
   for (auto const& machine : scenario.machines) {
     check_route_words(scenario, context.machine(machine));
-    for (auto const& variant : scenario.variants)
+    for (auto const& variant : scenario.variants) {
+      if (context.watch) context.watch(machine, variant.name);
       verdict.runs.push_back(run_variant(scenario, variant, machine, context));
+    }
   }
   verdict.results = check_expectations(scenario, verdict.runs);
   return verdict;

@@ -31,6 +31,8 @@ struct CheckContext {
   // Replaces the executor where it returns a run. Throws PlanError if there should be a run and is none.
   std::function<std::optional<CompletedRun>(std::string const& scenario, std::string const& variant, Plan const&)>
       recorded = {};
+  // Called before each variant on each machine, with what is about to run.
+  std::function<void(std::string const& machine, std::string const& variant)> watch = {};
 };
 
 // Throws InputError if the scenario does not fit its machines. A variant without a legal way is a failed run.

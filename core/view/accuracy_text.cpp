@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/model/resources/parameter.hpp"
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 
 using TableRows = std::vector<std::vector<std::string>>;
 
-std::string percent(std::optional<double> share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
+std::string percent(std::optional<double> share) { return share ? percent_text(*share) : "-"; }
 std::string count(std::size_t number) { return number > 0 ? std::to_string(number) : "-"; }
 
 std::string shown(MeasuredQuantity quantity, double value) {
@@ -104,7 +105,7 @@ std::vector<std::string> worst_row(Worst const& worst) {
           shown(p.quantity, p.measured),
           shown(p.quantity, *p.predicted),
           fmt::format("{} to {}", shown(p.quantity, p.interval.low), shown(p.quantity, p.interval.high)),
-          fmt::format("{:+.0f} %", (*p.predicted / p.measured - 1) * 100),
+          difference_text(*p.predicted / p.measured - 1),
           p.binding};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
@@ -12,8 +13,7 @@ std::string comparison_text(Comparison const& comparison) {
   for (auto const& warning : comparison.warnings) text += "warning: " + warning + "\n";
   Table table({"step", comparison.first_mode + " (1)", comparison.second_mode + " (2)", "error", "verified"});
   auto const row = [](std::string const& name, Seconds a, Seconds b, std::string const& verified) {
-    return std::vector<std::string>{name, rounded_text(a), rounded_text(b), fmt::format("{:.1f} %", (a / b - 1) * 100),
-                                    verified};
+    return std::vector<std::string>{name, rounded_text(a), rounded_text(b), percent_text(a / b - 1), verified};
   };
   for (auto const& step : comparison.steps)
     table.add(row(step.transfer, step.first, step.second, step.verified ? (*step.verified ? "yes" : "NO") : "-"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
@@ -69,7 +70,7 @@ std::string findings_text(Diagnosis const& diagnosis) {
     table.add({std::string(to_string(points[i]->grade)), p.series, p.what, exact_text(p.bytes), shown(p, p.measured),
                p.predicted ? shown(p, *p.predicted) : "none",
                p.predicted ? fmt::format("{} to {}", shown(p, p.interval.low), shown(p, p.interval.high)) : "",
-               p.predicted ? fmt::format("{:.0f} %", points[i]->speed * 100) : "", cause});
+               p.predicted ? percent_text(points[i]->speed, 0) : "", cause});
   }
   auto text = "\n" + table.text();
   if (points.size() > kMaxFiguresShown)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
@@ -94,7 +95,7 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
   constexpr std::size_t kMaxShown = 8;
   Table busy({"busiest resource", "utilisation"});
   for (std::size_t i = 0; i < std::min(kMaxShown, trace.resources.size()); ++i)
-    busy.add({trace.resources[i].name, fmt::format("{:.1f} %", trace.resources[i].utilisation * 100)});
+    busy.add({trace.resources[i].name, percent_text(trace.resources[i].utilisation)});
   return busy.empty() ? text : text + "\n" + busy.text();
 }
 

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
 
-std::string percent_text(double share) { return fmt::format("{:.1f} %", std::max(0.0, share) * 100); }
+std::string gap_text(double share) { return percent_text(std::max(0.0, share)); }
 
 std::string times_text(double ratio) { return fmt::format("{:.2f} x", ratio); }
 
@@ -18,8 +19,8 @@ std::string summary_text(SetSummary const& all) {
   return fmt::format(
       "{} sets: gap {} in the median, {} at nine of ten, {} at most ({}, {}); regret {} at most; {} as fast as all at "
       "once in the median, {} at most ({}, {})",
-      all.sets, percent_text(all.median_gap), percent_text(all.p90_gap), percent_text(all.worst_gap.gap()),
-      all.worst_gap.machine, all.worst_gap.set, percent_text(all.worst_regret.regret()), times_text(all.median_gain),
+      all.sets, gap_text(all.median_gap), gap_text(all.p90_gap), gap_text(all.worst_gap.gap()), all.worst_gap.machine,
+      all.worst_gap.set, gap_text(all.worst_regret.regret()), times_text(all.median_gain),
       times_text(all.most_gain.gain()), all.most_gain.machine, all.most_gain.set);
 }
 
@@ -31,8 +32,8 @@ std::string set_report_text(std::vector<SetResult> const& results) {
                "takes", "regret"});
   for (auto const& result : results)
     table.add({result.set, std::to_string(result.transfers), rounded_text(result.planned), rounded_text(result.bound),
-               percent_text(result.gap()), rounded_text(result.at_once), times_text(result.gain()), result.algorithm,
-               rounded_text(result.simple), percent_text(result.regret())});
+               gap_text(result.gap()), rounded_text(result.at_once), times_text(result.gain()), result.algorithm,
+               rounded_text(result.simple), gap_text(result.regret())});
   return table.text() + summary_text(summarise(results)) + "\n";
 }
 
@@ -51,9 +52,9 @@ std::string set_report_markdown(std::vector<SetResult> const& results) {
       own.push_back(results[first]);
     auto const summary = summarise(own);
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", own.front().machine, summary.sets,
-                        percent_text(summary.median_gap), percent_text(summary.worst_gap.gap()), summary.worst_gap.set,
+                        gap_text(summary.median_gap), gap_text(summary.worst_gap.gap()), summary.worst_gap.set,
                         times_text(summary.median_gain), times_text(summary.most_gain.gain()), summary.most_gain.set,
-                        percent_text(summary.worst_regret.regret()));
+                        gap_text(summary.worst_regret.regret()));
   }
   return text;
 }

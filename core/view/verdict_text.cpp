@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 
@@ -38,12 +39,23 @@ std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const
           run.variant.empty() ? "" : run.variant,
           ran ? rounded_text(run.trace.makespan) : "",
           ran && run.bound ? rounded_text(run.bound->makespan) : "",
-          timed && run.bound ? fmt::format("{:.1f} %", run.bound->gap(run.trace.makespan) * 100) : "",
-          timed ? fmt::format("{:.1f} %", worst_regret(run) * 100) : "",
+          timed && run.bound ? percent_text(run.bound->gap(run.trace.makespan)) : "",
+          timed ? percent_text(worst_regret(run)) : "",
           fmt::format("{}/{}", passed, all),
           !fine                 ? "FAIL"
           : run.skipped.empty() ? "pass"
                                 : "skip"};
+}
+
+// What is said of a run whose alternatives did not all run because there are too many.
+std::string partial_regret(VariantRun const& run) {
+  auto const untried =
+      std::count_if(run.regrets.begin(), run.regrets.end(), [](Regret const& regret) { return !regret.sampled; });
+  if (untried == 0) return {};
+  return fmt::format(
+      "the regret is that of {} of {} transfers: running every alternative of so long a plan takes too "
+      "long\n",
+      run.regrets.size() - static_cast<std::size_t>(untried), run.regrets.size());
 }
 
 std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
@@ -71,6 +83,8 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
       if (modes) row.insert(row.begin(), verdict.mode);
       table.add(std::move(row));
       if (auto const where = run.started_nodes(); !where.empty()) nodes.insert(run.machine + ": " + where);
+      if (auto const note = partial_regret(run); !note.empty())
+        skipped += fmt::format("note {} on {}{}: {}", verdict.scenario, run.machine, variant_of(run.variant), note);
       if (!run.skipped.empty())
         skipped +=
             fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);

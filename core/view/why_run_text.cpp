@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "core/view/optimality_text.hpp"
@@ -55,7 +56,7 @@ std::string phases_text(std::vector<Phase> const& phases) {
 std::string change_text(double ratio) {
   auto const percent = (ratio - 1) * 100;
   constexpr double kSame = 0.05;
-  return percent > -kSame && percent < kSame ? "same" : fmt::format("{:+.1f} %", percent);
+  return percent > -kSame && percent < kSame ? "same" : difference_text(ratio - 1, 1);
 }
 
 std::string upgrades_text(std::vector<Upgrade> const& upgrades) {

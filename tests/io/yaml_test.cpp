@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tests/support/marked_errors.hpp"
 
 namespace lanewise {
@@ -213,6 +215,29 @@ TEST(MapReader, UnknownIsAnAnswerWhereItIsAllowed) {
   EXPECT_EQ(got("rate: unknown", [](auto& r) { return r.rate("rate"); }), std::nullopt);
   EXPECT_TRUE(got("rate: unknown", [](auto& r) { return r.says_unknown("rate"); }));
   expect_thing_errors("size: §unknown", {"is not a size"});
+}
+
+TEST(Yaml, BracketsNestedTooDeeplyAreRefusedAtOnce) {
+  auto const began = std::chrono::steady_clock::now();
+  for (auto const* open : {"[", "{a: ", "[ {b: [", "- [", "['x', \"y\", ["}) {
+    std::string text = "k: ";
+    while (text.size() < 8U << 20) text += open;
+    EXPECT_THAT(yaml_refusal(text), HasSubstr("nested deeper than 64 levels"));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST(Yaml, BracketsThatOpenNothingDoNotCount) {
+  std::string text;
+  for (int i = 0; i < 100; ++i)
+    text += "k" + std::to_string(i) + ": a [b {c  # [[[\nq" + std::to_string(i) + ": '[['\nd" + std::to_string(i) +
+            ": \"{{\"\nf" + std::to_string(i) + ": [a, '[', {b: \"]\"}]\n";
+  EXPECT_EQ(parsed(text).entries.size(), 400U);
+}
+
+TEST(MapReader, NamesThatLeaveAFolderAreRefused) {
+  for (auto const* name : {"../x", "a/../b", "/etc", "..", "./a", "a//b", "a/"})
+    expect_thing_errors(std::string("name: §") + name, {"is not a name"});
 }
 
 TEST(MapReader, UnknownKeysSuggestTheNearest) {

@@ -156,5 +156,20 @@ TEST(ParseAcs, WordsAndBits) {
   }
 }
 
+TEST(ApplySetting, NamesEveryKeyWhereItKnowsNone) {
+  auto const refusal = refusal_of("nosuch=1");
+  for (auto const* key : {"acs", "iommu_page", "nvlink", "virtualization.clique", "software.gdrcopy", "mig@NAME"})
+    EXPECT_THAT(refusal, HasSubstr(key));
+  EXPECT_THAT(refusal_of("software.gdrcpy=true"), HasSubstr("allowed: software."));
+}
+
+TEST(ApplySetting, SaysThatAFigureOfAPartIsNoSetting) {
+  EXPECT_THAT(
+      refusal_of("memory_bandwidth@cpu0=1"),
+      HasSubstr("'memory_bandwidth' is not a setting; before '@' are allowed: acs, link, part, mig; figures of a "
+                "part change with the part: part@cpu0=PART"));
+  EXPECT_THAT(refusal_of("lnk@gpu0=gen3 x8"), HasSubstr("did you mean 'link'?"));
+}
+
 }  // namespace
 }  // namespace lanewise

@@ -71,5 +71,24 @@ TEST(SchemaVersions, ATrace1IsReadAndWrittenAgain) {
   for (auto const& [key, value] : written.items()) EXPECT_EQ(json.at(key), value) << key;
 }
 
+// Found by fuzzing: the candidates of one transfer were evaluated between the places of another.
+TEST(PlanFiles, ADecisionIsOnTheTransferOfItsStep) {
+  auto json = as_of_now(parse_json(fixture("plan-1.json"), kPlanSchemas));
+  ASSERT_FALSE(json.at("decisions").empty());
+  json["decisions"][0]["transfer"] = "another";
+  EXPECT_THROW(plan_from_json(json, machine()), PlanError);
+}
+
+TEST(PlanFiles, ADriveIsPushOrPull) {
+  auto json = as_of_now(parse_json(fixture("plan-1.json"), kPlanSchemas));
+  json["steps"][0]["way"]["drive"] = "pul";
+  try {
+    plan_from_json(json, machine());
+    FAIL();
+  } catch (InputError const& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'drive' is push or pull, not 'pul'; did you mean 'pull'?"));
+  }
+}
+
 }  // namespace
 }  // namespace lanewise

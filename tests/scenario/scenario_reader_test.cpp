@@ -55,9 +55,23 @@ expect:
   EXPECT_THAT(
       s.transfers,
       ElementsAre(
-          TransferSpec{"a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, false, 0, 0, {}},
-          TransferSpec{"b", "gpu1", "numa0", 64_B, Op::Write, Mechanism::HostDma, false, {}, false, 0, 0, {"a"}},
-          TransferSpec{"c", "numa0", "numa1", 1_GiB, Op::Copy, std::nullopt, false, {}, false, 0, 8, {}}));
+          TransferSpec{
+              "a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, false, 0, 0, {}, {"s.yaml", 8, 5}},
+          TransferSpec{"b",
+                       "gpu1",
+                       "numa0",
+                       64_B,
+                       Op::Write,
+                       Mechanism::HostDma,
+                       false,
+                       {},
+                       false,
+                       0,
+                       0,
+                       {"a"},
+                       {"s.yaml", 9, 5}},
+          TransferSpec{
+              "c", "numa0", "numa1", 1_GiB, Op::Copy, std::nullopt, false, {}, false, 0, 8, {}, {"s.yaml", 10, 5}}));
   EXPECT_THAT(s.variants, ElementsAre(Variant{"off", {{"acs", "off"}}}, Variant{"on", {{"acs", "on"}}}));
   ASSERT_EQ(s.expectations.size(), 3U);
   auto const& first = s.expectations[0];
@@ -197,7 +211,7 @@ TEST(ScenarioReader, RequestsNameTheTransferWhosePlaceIsNotThere) {
     FAIL();
   } catch (InputError const& error) {
     EXPECT_THAT(error.what(),
-                AllOf(HasSubstr("s.yaml:1:1: error:"), HasSubstr("transfer 'a' of 's'"), HasSubstr("gpu0")));
+                AllOf(HasSubstr("s.yaml:5:5: error:"), HasSubstr("transfer 'a' of 's'"), HasSubstr("gpu0")));
   }
 }
 
@@ -230,6 +244,12 @@ TEST(ScenarioReader, RefusesWorkThatMakesNoSense) {
               AllOf(HasSubstr("s.yaml:5"), HasSubstr("either a 'time'")));
   EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0]}\n"), HasSubstr("either a 'time'"));
   EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0, gpu0], time: 1 ms}\n"), HasSubstr("twice"));
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [], time: 1 ms}\n"),
+              AllOf(HasSubstr("s.yaml:5"), HasSubstr("the list is empty")));
+  EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1e308 s}\n"),
+              HasSubstr("at most 1000000000 s"));
+  EXPECT_THAT(error_of("lanewise: scenario/1\nscenario: ../x\n"),
+              AllOf(HasSubstr("s.yaml:2"), HasSubstr("not a name")));
   EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1 ms, after: [b]}\n"),
               HasSubstr("'b', which is not there"));
   EXPECT_THAT(error_of(kMachine + "compute:\n  - {id: a, on: [gpu0], time: 1 ms, after: [sum]}\ncollectives:\n"

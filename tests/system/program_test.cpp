@@ -1,4 +1,5 @@
 // Tests the program from outside: exit codes, JSON, help, loaded libraries, broken files, bundled data.
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <gmock/gmock.h>
@@ -359,11 +360,15 @@ TEST_F(Program, AnUnwritableOutputIsSaid) {
 
 // ---- bundled
 
-TEST_F(Program, AllBundledScenariosPass) {
+TEST_F(Program, AllBundledScenariosPassWithin512MiB) {
   if (!kSim) GTEST_SKIP() << "needs the simulator";
+  constexpr long kMaxKiB = 512 * 1024;
   auto const outcome = run_both("check '" + kRoot + "/scenarios'");
   EXPECT_EQ(outcome.code, kFine) << outcome.output;
   EXPECT_THAT(outcome.output, Not(HasSubstr("FAIL")));
+  rusage usage{};
+  ASSERT_EQ(getrusage(RUSAGE_CHILDREN, &usage), 0);  // the largest of the programs that ran
+  EXPECT_LE(usage.ru_maxrss, kMaxKiB);
 }
 
 TEST_F(Program, EveryBundledMachineShowsInEveryFormAndExplainsItsFirstPair) {

@@ -52,7 +52,7 @@ TEST(ParseRatio, TakesPercentAndBareNumbers) {
 
 TEST(ExactText, ReadsBackToTheSameValue) {
   for (auto const* text : {"256 MiB", "3 B", "1536 KiB", "0 B"}) EXPECT_EQ(exact_text(*parse_bytes(text).value), text);
-  for (double const rate : {1.0, 24.5e9, 25e9, 1e12 / 3, 6.02e23, 0.1}) {
+  for (double const rate : {1.0, 24.5e9, 25e9, 1e12 / 3, 6.02e17, 1.1}) {
     BytesPerSecond const value(rate);
     EXPECT_EQ(parse_rate(exact_text(value)).value, value) << exact_text(value);
   }
@@ -78,11 +78,13 @@ TEST(ExactText, ReadsBackWhateverTheDigits) {  // 2.039 TB/s is another double t
 
 TEST(ExactText, ReadsBackAnyDouble) {
   std::mt19937_64 random(7);
-  std::uniform_real_distribution<double> exponent(-40, 45);
+  std::uniform_real_distribution<double> exponent_of_rates(0, 45);
+  std::uniform_real_distribution<double> exponent_of_times(-40, 29);
   for (int i = 0; i < 5'000; ++i) {
-    auto const value = std::exp2(exponent(random));
+    auto value = std::exp2(exponent_of_rates(random));
     ASSERT_EQ(parse_rate(exact_text(BytesPerSecond(value))).value, BytesPerSecond(value))
         << exact_text(BytesPerSecond(value));
+    value = std::exp2(exponent_of_times(random));
     ASSERT_EQ(parse_seconds(exact_text(Seconds(value))).value, Seconds(value)) << exact_text(Seconds(value));
   }
 }
@@ -99,6 +101,19 @@ TEST(RoundedText, IsShort) {
   EXPECT_EQ(rounded_text(2.7_GBps), "2.70 GB/s");
   EXPECT_EQ(rounded_text(0.000350_s), "350.0 us");
   EXPECT_EQ(rounded_text(730.0_ns), "730 ns");
+}
+
+TEST(Limits, AreSaidWithTheUnit) {
+  EXPECT_EQ(parse_rate("1e-320 GB/s").problem, "'1e-320 GB/s' is too small; at least 1 B/s");
+  EXPECT_EQ(parse_rate("1e308 GB/s").problem, "'1e308 GB/s' is too large; at most 1000000 TB/s");
+  EXPECT_EQ(parse_rate("9e9 Gb/s").problem, "'9e9 Gb/s' is too large; at most 1000000 TB/s");
+  EXPECT_EQ(parse_seconds("1e308 s").problem, "'1e308 s' is too large; at most 1000000000 s");
+  EXPECT_EQ(parse_bytes("5e6 TiB").problem, "'5e6 TiB' is too large; at most 4194304 TiB");
+  EXPECT_EQ(parse_flop_rate("1e308 PFLOP/s").problem, "'1e308 PFLOP/s' is too large; at most 1000000000 PFLOP/s");
+  EXPECT_EQ(parse_ratio("1e300 %").problem, "'1e300 %' is too large; at most 1000000, or 100000000 %");
+  EXPECT_TRUE(parse_seconds("0 s").value);
+  EXPECT_TRUE(parse_seconds("1e9 s").value);
+  EXPECT_TRUE(parse_rate("1 B/s").value);
 }
 
 }  // namespace
