@@ -12,6 +12,7 @@
 #include "cli/session.hpp"
 #include "core/interop/formats/formats.hpp"
 #include "core/interop/machines/machine_output.hpp"
+#include "core/interop/machines/redaction.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/view/machine/difference_text.hpp"
 #include "core/view/machine/summary.hpp"
@@ -28,6 +29,7 @@ struct DiscoverOptions {
   std::string against;
   DifferenceArguments difference;
   bool no_wake = false;
+  bool redact = false;
 };
 
 // What --against names: a machine, or the table of nvidia-smi.
@@ -87,9 +89,12 @@ void run(DiscoverOptions const& options, Session& session) {
   if (!options.against.empty()) against = read_against(options.against, session);
   if (against)
     if (auto const* table = std::get_if<TopoMatrix>(&*against)) asked.against = *table;
-  auto const found = hw::hardware().discover(asked, session.catalogue);
+  auto found = hw::hardware().discover(asked, session.catalogue);
+  if (options.redact)
+    found.machine = redacted_machine(std::move(found.machine), asked.name.empty() ? "machine" : asked.name);
   auto const yaml = checked_yaml(found.machine, session.catalogue, "what was discovered");
   auto json = hw::hardware().discovery_json(found);
+  if (options.redact) json = redacted_tree(std::move(json));
   std::optional<MachineComparison> comparison;
   if (against && std::holds_alternative<Machine>(*against)) {
     comparison = compare_with(std::get<Machine>(*against), found, options);
@@ -132,6 +137,8 @@ void add_discover(CLI::App& app, Session& session) {
       ->type_name("FILE");
   options->difference.add_to(*command);
   command->add_flag("--no-wake", options->no_wake, "Do not wake idle GPUs before reading their links");
+  command->add_flag("--redact", options->redact,
+                    "Leave out host names, serial numbers, GUIDs and network addresses; PCI addresses stay");
   session.add_json(*command);
   command->callback([options, &session] { run(*options, session); });
 }

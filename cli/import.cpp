@@ -8,9 +8,10 @@
 #include "cli/session.hpp"
 #include "core/interop/fabrics/fabric_cluster.hpp"
 #include "core/interop/formats/formats.hpp"
-#include "core/interop/host/host_machine.hpp"
+#include "core/interop/formats/host_import.hpp"
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/machine_output.hpp"
+#include "core/interop/machines/redaction.hpp"
 #include "core/machine/machine_file.hpp"
 #include "core/measurement/measurement_writer.hpp"
 
@@ -25,6 +26,7 @@ struct ImportOptions {
   TopoOptions parts;
   std::string against;
   BenchmarkArguments benchmark;
+  bool redact = false;
 };
 
 void put(std::string const& text, std::vector<std::string> const& notes, ImportOptions const& options) {
@@ -40,6 +42,7 @@ void write(Machine machine, ImportOptions const& options, Session& session) {
     check_name(options.name);
     machine.name = machine.hosts.front().machine = options.name;
   }
+  if (options.redact) machine = redacted_machine(std::move(machine), options.name.empty() ? "machine" : options.name);
   auto const yaml = checked_yaml(machine, session.catalogue, fmt::format("'{}'", options.files.front()));
   put(session.json ? machine_tree(machine).dump(2) + "\n" : yaml, machine.notes, options);
 }
@@ -54,6 +57,8 @@ void import_benchmark(Benchmark tool, SourceText const& source, ImportOptions co
     check_name(options.name);
     measurement.name = options.name;
   }
+  if (options.redact)
+    for (auto& note : measurement.notes) note = redacted_text(note);
   put(session.json ? to_json(measurement).dump(2) + "\n" : write_measurement(measurement), measurement.notes, options);
 }
 
@@ -70,7 +75,13 @@ void import_fabric(SourceText const& source, ImportOptions const& options, Sessi
   // Its own reader must accept it; a machine's file is looked for beside the cluster's.
   auto const place = options.output.empty() ? name + ".yaml" : options.output;
   (void)session.catalogue.machine_from(SourceText::from_memory(place, cluster.yaml));
-  put(session.json ? cluster.json : cluster.yaml, cluster.notes, options);
+  auto text = session.json ? cluster.json : cluster.yaml;
+  auto notes = cluster.notes;
+  if (options.redact) {
+    text = redacted_text(text);
+    for (auto& note : notes) note = redacted_text(note);
+  }
+  put(text, notes, options);
 }
 
 // Prints where a file and a machine differ; exit code 1 when they do.
@@ -89,27 +100,32 @@ void compare(Format const& format, SourceText const& source, ImportOptions const
   if (!differences.empty()) session.exit_code = ExitCode::ExpectationFailed;
 }
 
-void import_as(Format const& format, SourceText const& source, ImportOptions const& options, Session& session) {
+void import_as(Format const& format, SourceText source, ImportOptions const& options, Session& session) {
   if (format.benchmark) return import_benchmark(*format.benchmark, source, options, session);
   if (format.kind == FormatKind::Cluster) return import_fabric(source, options, session);
-  if (format.read_facts != nullptr) {
-    auto const name = machine_name_from(source.name());
-    return write(machine_of(format.read_facts(source), name, std::nullopt, session.catalogue), options, session);
-  }
   if (!options.against.empty()) {
     if (format.compare == nullptr)
       throw InputError(fmt::format("{} is {}, which cannot be compared with a machine", source.name(), format.name));
     return compare(format, source, options, session);
   }
-  write(format.read(source, options.parts, session.catalogue), options, session);
+  std::vector<ForeignFile> const files{{std::move(source), &format}};
+  write(import_host(files, options.parts, session.catalogue), options, session);
 }
 
 void import_auto(ImportOptions const& options, Session& session) {
-  if (options.files.size() > 1) throw InputError("several files of one host cannot be merged yet; give one");
-  auto const source = load_foreign_text(options.files.front());
-  auto const& format = recognised_format(source);
-  fmt::print(stderr, "{}: read as {}\n", source.name(), format.name);
-  import_as(format, source, options, session);
+  std::vector<ForeignFile> files;
+  for (auto const& file : options.files) {
+    auto source = load_foreign_text(file);
+    auto const& format = recognised_format(source);
+    fmt::print(stderr, "{}: read as {}\n", source.name(), format.name);
+    files.push_back({std::move(source), &format});
+  }
+  if (files.size() == 1) return import_as(*files.front().format, std::move(files.front().source), options, session);
+  for (auto const& file : files)
+    if (file.format->benchmark)
+      throw InputError(
+          fmt::format("{} is a measurement, the output of {}; import it alone", file.source.name(), file.format->name));
+  write(import_host(files, options.parts, session.catalogue), options, session);
 }
 
 CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& options, std::string_view name,
@@ -119,6 +135,8 @@ CLI::App* add_importer(CLI::App& import, Session& session, ImportOptions& option
       ->type_name("FILE");
   command->add_option("--name", options.name, "Name of the result; default: from the file's name, or the tool's")
       ->type_name("NAME");
+  command->add_flag("--redact", options.redact,
+                    "Leave out host names, serial numbers, GUIDs and network addresses; PCI addresses stay");
   session.add_json(*command);
   return command;
 }
@@ -131,7 +149,8 @@ void add_file(CLI::App& command, ImportOptions& options) {
 }
 
 void add_parts(CLI::App& command, ImportOptions& options) {
-  command.add_option("--gpu", options.parts.gpu, "Part name of the GPUs; the table does not say it")->type_name("PART");
+  command.add_option("--gpu", options.parts.gpu, "Part name of the GPUs, where the file does not say it")
+      ->type_name("PART");
   command.add_option("--cpu", options.parts.cpu, "Part name of the CPUs")->type_name("PART");
   command.add_option("--nic", options.parts.nic, "Part name of the NICs")->type_name("PART");
   command.add_option("--switch", options.parts.pcie_switch, "Part name of the PCIe switches")->type_name("PART");
@@ -161,8 +180,8 @@ void add_import(CLI::App& app, Session& session) {
   import->require_subcommand(1);
   auto const options = std::make_shared<ImportOptions>();
 
-  auto* recognising =
-      add_importer(*import, session, *options, "auto", "The format is recognised by the file's content");
+  auto* recognising = add_importer(*import, session, *options, "auto",
+                                   "Recognise the format of each file by its content, and merge those of one host");
   recognising->add_option("files", options->files, "The files to read; - reads standard input")
       ->required()
       ->type_name("FILE");

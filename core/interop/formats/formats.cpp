@@ -5,6 +5,8 @@
 #include "core/interop/fabrics/ibnetdiscover.hpp"
 #include "core/interop/host/files/hwloc.hpp"
 #include "core/interop/host/files/lspci.hpp"
+#include "core/interop/host/files/nvidia_smi.hpp"
+#include "core/interop/host/files/rocm_topology.hpp"
 #include "core/interop/machines/infragraph/infragraph.hpp"
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
@@ -71,11 +73,24 @@ std::vector<Format> all_formats() {
       {.name = "lspci",
        .about = "A machine from what 'sudo lspci -vvv' prints, with or without -nn, -D, -k and -t",
        .recognise = recognise_lspci,
-       .read_facts = read_lspci},
+       .read_facts = read_lspci,
+       .takes_parts = true},
       {.name = "hwloc",
        .about = "A machine from hwloc's XML ('lstopo file.xml'), versions 1 to 3",
        .recognise = recognise_hwloc,
-       .read_facts = read_hwloc},
+       .read_facts = read_hwloc,
+       .takes_parts = true},
+      {.name = "nvidia-smi-xml",
+       .about = "A machine of the GPUs that 'nvidia-smi -q -x' lists",
+       .recognise = recognise_nvidia_smi,
+       .read_facts = read_nvidia_smi,
+       .takes_parts = true},
+      {.name = "rocm-topo",
+       .about =
+           "A machine of the GPUs and xGMI links that 'rocm-smi --showtopo' or 'amd-smi topology' shows, text or JSON",
+       .recognise = recognise_rocm_topology,
+       .read_facts = read_rocm_topology,
+       .takes_parts = true},
       {.name = "ibnetdiscover",
        .about = "A cluster from what 'ibnetdiscover' prints of an InfiniBand fabric",
        .kind = FormatKind::Cluster,

@@ -112,12 +112,14 @@ std::string cpu_part(HostFacts const& facts, MachineBuilder& builder) {
     for (auto const& gpu : facts.nvml.gpus)
       for (auto const& link : gpu.links)
         if (link.remote == NvlinkRemote::Cpu) return "power9-ac922";
+  auto const left =
+      cpu.stand_in.empty() ? std::string("left unknown") : fmt::format("'{}' stands for it", cpu.stand_in);
   if (cpu.model_name.empty() && cpu.cpuid.empty())
-    builder.note(fmt::format("{} does not name the CPU; left unknown", facts.source));
+    builder.note(fmt::format("{} does not name the CPU; {}", facts.source, left));
   else
-    builder.note(fmt::format("the catalogue has no CPU '{}' ({}); left unknown", cpu.model_name,
-                             cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid));
-  return {};
+    builder.note(fmt::format("the catalogue has no CPU '{}' ({}); {}", cpu.model_name,
+                             cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid, left));
+  return cpu.stand_in;
 }
 
 std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, MachineBuilder& builder) {
@@ -137,11 +139,17 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, Mach
                              part.name));
     return builder.inline_part(std::move(part));
   }
-  if (known == nullptr) note_unknown_gpu(gpu, builder);
+  if (known == nullptr && !facts.gpu_part.empty()) {
+    builder.note(fmt::format("'{}' stands for the GPU {}", facts.gpu_part,
+                             gpu.product.empty() ? gpu.id : fmt::format("'{}' {}", gpu.product, gpu.id)));
+    return builder.part(facts.gpu_part, PartKind::Gpu);
+  }
+  if (known == nullptr && (gpu.id.size() == kIdSize || !gpu.product.empty())) note_unknown_gpu(gpu, builder);
   return std::nullopt;
 }
 
-std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, MachineBuilder& builder) {
+std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, HostFacts const& facts,
+                               MachineBuilder& builder) {
   bool const soft = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return !port.below.empty(); });
   bool const rdma = std::any_of(ports.begin(), ports.end(), [](NicFacts const& port) { return port.rdma; }) ||
                     (ports.empty() && is_rdma_adapter(nic));
@@ -153,7 +161,19 @@ std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const&
   auto const* known = builder.catalogue().part_by_pci_id(nic.id);
   if (known != nullptr && known->kind == PartKind::Nic) return builder.part(known->name, PartKind::Nic);
   if (!rdma) return builder.part("ethernet-generic", PartKind::Nic);
+  if (!facts.nic_part.empty()) {
+    builder.note(fmt::format("'{}' stands for the adapter {}", facts.nic_part,
+                             nic.product.empty() ? nic.id : fmt::format("'{}' {}", nic.product, nic.id)));
+    return builder.part(facts.nic_part, PartKind::Nic);
+  }
   return builder.part(builder.part_by_pci_id(nic.id, PartKind::Nic), PartKind::Nic);
+}
+
+std::string switch_part(PciFacts const& bridge, HostFacts const& facts, MachineBuilder& builder) {
+  auto const* known = builder.catalogue().part_by_pci_id(bridge.id);
+  bool const is_known = known != nullptr && known->kind == PartKind::Switch;
+  return is_known || facts.switch_part.empty() ? builder.part_by_pci_id(bridge.id, PartKind::Switch)
+                                               : facts.switch_part;
 }
 
 std::string interface_address(HostFacts const& facts, std::string const& name) {

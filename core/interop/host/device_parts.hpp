@@ -14,7 +14,10 @@ namespace lanewise {
 std::string cpu_part(HostFacts const& facts, MachineBuilder& builder);
 std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, MachineBuilder& builder);
 // `ports`: the network devices on it, from ports_of_nic().
-std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, MachineBuilder& builder);
+std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const& ports, HostFacts const& facts,
+                               MachineBuilder& builder);
+// The name of a switch's part; empty when unknown.
+std::string switch_part(PciFacts const& bridge, HostFacts const& facts, MachineBuilder& builder);
 
 // The network devices on the functions of one slot ("0000:3b:00."): RDMA devices, or interfaces where there are none.
 std::vector<NicFacts> ports_of_nic(HostFacts const& facts, std::string const& slot);

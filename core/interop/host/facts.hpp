@@ -40,6 +40,8 @@ struct PciFacts {
   bool virtual_function = false;  // of SR-IOV, seen from the host
   std::string product;            // "NVIDIA Corporation GA100 [A100 SXM4 40GB]"; empty: unknown
   std::string slot;               // the label of its physical slot; empty: unknown
+  bool address_unknown = false;   // `bdf` only keeps it apart from others
+  bool is_accelerator = false;    // the source lists it as a GPU
   bool above_unknown = false;     // the source does not say what it hangs from, not even the root bus
 
   [[nodiscard]] bool is_bridge() const { return class_code >> 8U == 0x0604; }
@@ -64,6 +66,7 @@ struct CpuFacts {
   bool hypervisor = false;
   std::vector<NumaFacts> nodes;  // at least one
   std::string part = {};         // the part that the user names, or that the source leaves no doubt about; empty: none
+  std::string stand_in = {};     // the part that stands for a CPU that nothing tells; empty: it stays unknown
 };
 
 struct PlatformFacts {
@@ -133,6 +136,7 @@ struct NvmlGpu {
   int fabric_clique = 0;
   bool c2c = false;             // NVLink-C2C to its CPU
   std::vector<NvmlLink> links;  // the active ones
+  std::optional<Bytes> memory;
 };
 struct NvmlPair {
   std::string from, to;  // addresses
@@ -191,6 +195,7 @@ struct HostFacts {
   PlatformFacts platform;
   std::vector<PciFacts> pci;  // ascending by address
   std::vector<NicFacts> nics;
+  std::string gpu_part, nic_part, switch_part;  // what the user names, for devices that no id tells; empty: none
   bool lists_nics = true;        // `nics` has every network device; false: adapters are known by their class and id
   bool says_software = true;     // the platform's modules are known
   bool links_may_sleep = false;  // nobody woke the GPUs before their links were read

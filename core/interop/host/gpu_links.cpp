@@ -19,6 +19,7 @@ class LinkAdder {
   void add() {
     for (auto const& gpu : facts_.nvml.gpus)
       if (auto const* placed = find(gpu.bdf)) count(gpu, *placed);
+    infer_fabric();
     add_pairs();
     add_xgmi();
     for (auto const& [gpu, links] : to_cpu_) builder_.add_nvlink(gpu->id, gpu->socket, link_part(*gpu), links);
@@ -74,6 +75,22 @@ class LinkAdder {
                                   a->bdf, b->bdf));
       builder_.add_nvlink(a->id, b->id, link_part(*a), both);
     }
+  }
+
+  // A fabric manager that has finished joined GPUs of which the source lists no links.
+  void infer_fabric() {
+    if (!listed_.empty() || !to_switch_.empty() || !unknown_.empty()) return;
+    for (auto const& gpu : facts_.nvml.gpus) {
+      auto const* placed = find(gpu.bdf);
+      auto const* part = placed == nullptr ? nullptr : builder_.machine().part_of(placed->id);
+      if (part != nullptr && gpu.fabric == FabricState::Completed && part->gpu.nvlink_ports > 0)
+        to_switch_[placed] = part->gpu.nvlink_ports;
+    }
+    if (!to_switch_.empty())
+      builder_.note(fmt::format(
+          "inferred: NVSwitches with every link of each GPU, for {} says that the fabric is ready but lists "
+          "no links",
+          facts_.source));
   }
 
   // Pairs that are more than one hop apart have no link of their own.

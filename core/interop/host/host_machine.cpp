@@ -109,6 +109,8 @@ class MachineAssembler {
     auto const numa = numa_of_bus(bus);
     auto name = "pci" + bus;
     std::replace(name.begin(), name.end(), ':', '-');
+    constexpr std::string_view kNoAddress = "fffffff0:";
+    if (bus.starts_with(kNoAddress)) name = "hb" + bus.substr(kNoAddress.size());
     auto const& nodes = builder_.machine().numa_nodes;
     auto const found = std::find_if(nodes.begin(), nodes.end(), [&](NumaNode const& node) {
       return node.socket == socket && node.os_index == numa;
@@ -160,8 +162,9 @@ class MachineAssembler {
       if (pci_.found().unknown_acs < ports_seen())
         builder_.note("ports that a guest sees are emulated; their ACS says nothing");
     } else if (pci_.found().unknown_acs > 0) {
-      builder_.note(fmt::format("the ACS control of {} ports is unknown: the kernel shows config space only to root",
-                                pci_.found().unknown_acs));
+      builder_.note(
+          fmt::format("the ACS control of {} ports could not be read: the kernel shows config space only to root",
+                      pci_.found().unknown_acs));
     }
     note_devices(fmt::format("inferred: {} does not say what they hang from, so each has a root port of its own:",
                              facts_.source),

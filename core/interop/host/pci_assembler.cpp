@@ -32,7 +32,7 @@ void PciAssembler::add_top(std::size_t top, HostBridgeId bridge, SocketId socket
   if (!node.facts.is_bridge()) {
     if (is_further_port(top, tree_.tops)) return;
     if (node.facts.above_unknown) {
-      found_.without_port.push_back(node.facts.bdf);
+      found_.without_port.push_back(node.kind == PciKind::Gpu ? gpu_names_.at(node.facts.bdf) : node.facts.bdf);
       auto const port = builder_.add_root_port(name_of(node, PciKind::RootPort), bridge);
       return add_device(top, std::nullopt, port, bridge, socket);
     }
@@ -77,7 +77,7 @@ void PciAssembler::add_switch(std::size_t upstream, std::optional<std::size_t> p
   function.kind = PciKind::Switch;
   function.name = name_of(node, PciKind::Switch);
   describe(function, upstream, port, parent, bridge);
-  auto const name = node.role != nullptr ? node.role->part : builder_.part_by_pci_id(node.facts.id, PartKind::Switch);
+  auto const name = node.role != nullptr ? node.role->part : switch_part(node.facts, facts_, builder_);
   function.part = builder_.part(name, PartKind::Switch);
   auto const id = builder_.add(std::move(function));
   for (auto const below : node.below) {
@@ -129,7 +129,7 @@ void PciAssembler::describe(PciFunction& function, std::size_t node, std::option
   auto const& facts = at(node).facts;
   function.parent = parent;
   function.host_bridge = bridge;
-  function.bdf = facts.bdf;
+  if (!facts.address_unknown) function.bdf = facts.bdf;
   auto const first_of = [](auto const&... found) {
     std::optional<PcieLink> first;
     ((first = first ? first : found), ...);
@@ -205,7 +205,7 @@ void PciAssembler::add_nic(PciFunction function, std::size_t node) {
   auto const slot = at(node).facts.bdf.substr(0, at(node).facts.bdf.rfind('.') + 1);
   auto const ports = ports_of_nic(facts_, slot);
   function.part = at(node).role != nullptr ? builder_.part(at(node).role->part, PartKind::Nic)
-                                           : nic_part(at(node).facts, ports, builder_);
+                                           : nic_part(at(node).facts, ports, facts_, builder_);
   function.device_name = at(node).role != nullptr && !at(node).role->device_name.empty()
                              ? at(node).role->device_name
                              : (ports.empty() ? std::string() : ports.front().name);

@@ -78,7 +78,7 @@ class TreeMaker {
   // A display controller may also be a server's management chip or a part of the CPU. So a device that is not NVIDIA's
   // counts as a GPU only if the catalogue knows it or it cannot drive a display.
   bool is_gpu(PciFacts const& function) {
-    if (driver_has_gpu(function.bdf)) return true;
+    if (function.is_accelerator || driver_has_gpu(function.bdf)) return true;
     auto const kind = function.class_code >> 8U;
     if (kind >> 8U != 0x03 && kind != 0x1200) return false;
     auto const* part = catalogue_.part_by_pci_id(function.id);
