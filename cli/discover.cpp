@@ -1,6 +1,7 @@
 // lanewise discover: writes a machine file of the machine it runs on.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -66,6 +67,12 @@ MachineComparison compare_with(Machine const& described, hw::Discovery const& fo
   auto comparison = compare_machines(described, found.machine);
   comparison.second = "this system";
   auto expected = options.difference.parsed();
+  if (found.roles)
+    for (auto const& what : found.roles->not_expressed)
+      expected.push_back({.kind = argument(parse_difference_kind(what.kind)),
+                          .key = what.key,
+                          .subject = what.subject,
+                          .reason = what.reason});
   auto const unsaid = unsaid_by(found);
   expected.insert(expected.end(), unsaid.begin(), unsaid.end());
   mark_expected(comparison, expected);
@@ -79,12 +86,22 @@ std::string finding_text(hw::Finding const& finding) {
   return fmt::format("finding: {}: {}\n", whom, finding.text);
 }
 
+// The roles file that the emulator left in its guest; empty where there is none.
+std::string roles_of_this_guest() {
+  auto const* named = std::getenv("LANEWISE_ROLES");
+  std::string const file = named != nullptr && *named != '\0' ? named : "/run/lanewise/roles.yaml";
+  std::error_code error;
+  return std::filesystem::exists(file, error) ? file : std::string();
+}
+
 void run(DiscoverOptions const& options, Session& session) {
   auto asked = options.discover;
   asked.sysfs = options.sysfs;
   asked.wake = !options.no_wake;
   if (!asked.name.empty()) check_name(asked.name);
-  if (!options.roles.empty()) asked.roles = read_roles(SourceText::load(options.roles));
+  if (options.roles.empty() && options.sysfs == "/sys") asked.found_roles = roles_of_this_guest();
+  if (auto const file = options.roles.empty() ? asked.found_roles : options.roles; !file.empty())
+    asked.roles = read_roles(SourceText::load(file));
   std::optional<Against> against;
   if (!options.against.empty()) against = read_against(options.against, session);
   if (against)
@@ -127,8 +144,10 @@ void add_discover(CLI::App& app, Session& session) {
                    "Read this folder, and the folder proc beside it, instead of /sys; asks no driver")
       ->type_name("DIR");
   command
-      ->add_option("--roles", options->roles,
-                   "Roles file (roles/1) of an emulated machine: which PCI function stands for which device")
+      ->add_option(
+          "--roles", options->roles,
+          "Roles file (roles/1) of an emulated machine: which PCI function stands for which device; in a guest of "
+          "'lanewise emulate' found by itself")
       ->type_name("FILE");
   command
       ->add_option("--against", options->against,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +9,9 @@
 #include "cli/session.hpp"
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
+#include "emulator/keyboard.hpp"
 #include "launch/guests.hpp"
+#include "process/shell_word.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -24,8 +27,13 @@ struct EmulateOptions {
   std::string accelerator = "auto";
   std::string memory = "1 GiB";
   std::vector<std::string> writable;
-  int boot_limit = 120;
-  int limit = 600;
+  std::string kernel;
+  std::string modules;
+  std::vector<std::string> kernel_arguments;
+  std::vector<std::string> qemu_devices;
+  std::optional<int> boot_limit;
+  std::optional<int> limit;
+  bool interactive = false;
   bool print = false;
 };
 
@@ -37,35 +45,51 @@ std::vector<std::size_t> nodes_named(std::string const& on, std::size_t count) {
   return found;
 }
 
+// With -i and no command: a shell.
+std::vector<std::string> command_of(EmulateOptions const& given) {
+  if (!given.command.empty() || !given.interactive) return given.command;
+  return {"/bin/sh", "-c", "if command -v bash >/dev/null; then exec bash; else exec sh; fi"};
+}
+
 emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t nodes) {
-  auto options = launch::guest_options(given.command);
+  auto options = launch::guest_options(command_of(given));
   for (auto const& folder : given.writable) {
     if (!fs::is_directory(folder)) throw InputError(fmt::format("--writable {}: there is no such folder", folder));
     options.writable.push_back(fs::canonical(folder));
   }
   options.run_on = nodes_named(given.on, nodes);
   options.memory = argument(parse_bytes(given.memory));
-  options.boot_limit = std::chrono::seconds(given.boot_limit);
-  options.limit = std::chrono::seconds(given.limit);
+  options.kernel_arguments = fmt::format("{}", fmt::join(given.kernel_arguments, " "));
+  options.qemu_devices = given.qemu_devices;
+  if (given.interactive) {
+    if (options.run_on.size() > 1) throw InputError("-i joins the keyboard with one node; name it by --on");
+    options.input = emu::on_terminal() ? emu::GuestInputKind::Terminal : emu::GuestInputKind::Pipe;
+  }
+  constexpr int kLimit = 600;
+  constexpr int kSessionLimit = 30 * 24 * 3600;  // whoever types ends it
+  options.limit = std::chrono::seconds(given.limit.value_or(given.interactive ? kSessionLimit : kLimit));
   return options;
 }
 
-// Quotes a word for a shell.
-std::string quoted(std::string const& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,./:+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (auto const c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+// What QEMU does not show of the machine files, each once; not that addresses and software are the guest's own, as
+// always.
+std::vector<std::string> reasons_of(std::vector<emu::VirtualMachine> const& machines) {
+  std::vector<std::string> reasons;
+  for (auto const& machine : machines)
+    for (auto const& what : machine.not_expressed)
+      if (what.kind != "device" && what.kind != "software" &&
+          std::find(reasons.begin(), reasons.end(), what.reason) == reasons.end())
+        reasons.push_back(what.reason);
+  return reasons;
 }
 
 void print_text(std::vector<emu::VirtualMachine> const& machines, emu::Qemu const& qemu) {
   for (auto const& machine : machines) {
     fmt::print("# {}\n{}", machine.name, qemu.program.string());
     for (auto const& word : machine.arguments)
-      fmt::print("{}{}", word.starts_with('-') ? " \\\n  " : " ", quoted(word));
+      fmt::print("{}{}", word.starts_with('-') ? " \\\n  " : " ", shell_word(word));
     fmt::print("\n");
-    for (auto const& note : machine.not_expressed) fmt::print("# not expressed: {}\n", note);
+    for (auto const& reason : reasons_of({machine})) fmt::print("# not expressed: {}\n", reason);
   }
 }
 
@@ -78,7 +102,7 @@ void print_json(std::vector<emu::VirtualMachine> const& machines, emu::Qemu cons
     nodes.push_back({{"name", machine.name},
                      {"arguments", machine.arguments},
                      {"roles", std::move(roles)},
-                     {"not_expressed", machine.not_expressed}});
+                     {"not_expressed", reasons_of({machine})}});
   }
   Json const text{{"lanewise", "virtual_machines/1"}, {"program", qemu.program.string()}, {"nodes", std::move(nodes)}};
   fmt::print("{}\n", text.dump(2));
@@ -121,8 +145,8 @@ class Output {
   std::map<std::pair<std::size_t, bool>, std::string> texts_;
 };
 
-Json report(emu::EmulationOutcome const& outcome, emu::Accelerator accelerator, emu::Kernel const& kernel,
-            Output& output) {
+Json report(emu::EmulationOutcome const& outcome, std::vector<emu::VirtualMachine> const& machines,
+            emu::Accelerator accelerator, emu::Kernel const& kernel, Output& output) {
   auto nodes = Json::array();
   for (std::size_t i = 0; i < outcome.nodes.size(); ++i) {
     auto const& node = outcome.nodes[i];
@@ -131,6 +155,7 @@ Json report(emu::EmulationOutcome const& outcome, emu::Accelerator accelerator, 
     item["output"] = output.collected(i, false);
     item["errors"] = output.collected(i, true);
     item["notes"] = node.notes;
+    item["not_expressed"] = reasons_of({machines[i]});
     nodes.push_back(std::move(item));
   }
   return {{"lanewise", "emulation/1"},
@@ -145,15 +170,38 @@ Json report(emu::EmulationOutcome const& outcome, emu::Accelerator accelerator, 
 
 void warn(std::string const& text) { fmt::print(stderr, "lanewise emulate: {}\n", text); }
 
+// Sets how long booting may take, and warns when processors of guests share cores.
+void set_boot_limit(emu::EmulationOptions& options, EmulateOptions const& given,
+                    std::vector<emu::VirtualMachine> const& machines) {
+  auto const processors = emu::processors_of(machines);
+  auto const cores = emu::cores_of_this_process();
+  options.boot_limit =
+      given.boot_limit ? std::chrono::seconds(*given.boot_limit) : emu::usual_boot_limit(processors, cores);
+  if (processors > cores)
+    warn(fmt::format("{} guest{} with {} processors on {} core{}: booting takes longer; its limit is {} s",
+                     machines.size(), machines.size() == 1 ? "" : "s", processors, cores, cores == 1 ? "" : "s",
+                     options.boot_limit.count()));
+}
+
 void emulate(Session& session, EmulateOptions const& given) {
   auto const machine = session.machine();
   auto const hosts = emu::hosts_of(machine, given.nodes);
   auto options = emulation_options(given, hosts.size());
-  auto const [qemu, kernel, accelerator] = launch::find_emulator(given.accelerator, warn);
+  if (given.interactive && session.json)
+    throw InputError("-i shows what comes; --json keeps it for the end: leave one out");
+  launch::EmulatorChoice choice;
+  choice.accelerator = given.accelerator;
+  if (!given.kernel.empty()) choice.kernel = given.kernel;
+  if (!given.modules.empty()) choice.modules = given.modules;
+  auto const [qemu, kernel, accelerator] = launch::find_emulator(choice, warn);
   options.accelerator = accelerator;
   auto const machines = emu::virtual_machines(machine, hosts, options, qemu, kernel);
   if (given.print) return session.json ? print_json(machines, qemu) : print_text(machines, qemu);
-  if (given.command.empty()) throw InputError("there is nothing to run; give a command after --, or --print");
+  if (options.command.empty())
+    throw InputError("there is nothing to run; give a command after --, -i for a shell, or --print");
+  set_boot_limit(options, given, machines);
+  for (auto const& reason : reasons_of(machines)) warn(fmt::format("QEMU does not show: {}", reason));
+  if (options.input == emu::GuestInputKind::Terminal) warn("Ctrl-] ends the guests, whatever runs in them");
   Output output(session.json, options.run_on.size() > 1);
   auto const outcome = emu::run_in_guests(machines, options, qemu, kernel, [&](auto... what) { output.take(what...); });
   output.finish();
@@ -161,9 +209,8 @@ void emulate(Session& session, EmulateOptions const& given) {
     for (auto const& note : node.notes) warn(fmt::format("{}: {}", node.name, note));
   if (!outcome.failure.empty()) warn(outcome.failure);
   if (session.json)
-    fmt::print(
-        "{}\n",
-        report(outcome, options.accelerator, kernel, output).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", report(outcome, machines, options.accelerator, kernel, output)
+                           .dump(2, ' ', false, Json::error_handler_t::replace));
   session.exit_code = static_cast<ExitCode>(outcome.exit_code);
 }
 
@@ -189,14 +236,32 @@ void add_emulate(CLI::App& app, Session& session) {
   command->add_option("--writable", options->writable, "Let the guests write to this folder of the host")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
-  command->add_option("--boot-timeout", options->boot_limit, "Give up when a guest is not ready after so many seconds")
+  command
+      ->add_option(
+          "--boot-timeout", options->boot_limit,
+          "Give up when a guest is not ready after so many seconds [120, more where guests' processors share cores]")
       ->check(CLI::Range(1, 86400))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  command->add_option("--timeout", options->limit, "Stop the command after so many seconds")
+      ->type_name("SECONDS");
+  command->add_option("--timeout", options->limit, "Stop the command after so many seconds [600; with -i no limit]")
       ->check(CLI::Range(1, 86400))
-      ->type_name("SECONDS")
-      ->capture_default_str();
+      ->type_name("SECONDS");
+  command->add_flag("-i,--interactive", options->interactive,
+                    "Give the command this terminal, or what is piped in; without a command, a shell");
+  command
+      ->add_option("--kernel", options->kernel,
+                   "Boot this Linux image (bzImage, vmlinuz) instead of the distribution's")
+      ->type_name("FILE");
+  command
+      ->add_option("--modules", options->modules,
+                   "The modules of --kernel; default: lib/modules/VERSION beside it, or of this system")
+      ->type_name("FOLDER");
+  command->add_option("--append", options->kernel_arguments, "Add this to the kernel's command line")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--qemu-device", options->qemu_devices, "Add this device to the guests, as QEMU's -device takes it")
+      ->type_name("DEVICE")
+      ->allow_extra_args(false);
   command->add_flag("--print", options->print, "Print QEMU's command lines and run nothing");
   command->callback([&session, options] { emulate(session, *options); });
 }

@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "core/io/error.hpp"
 #include "emulator/initramfs.hpp"
+#include "emulator/keyboard.hpp"
 #include "emulator/networks.hpp"
 #include "emulator/running_machine.hpp"
 #include "emulator/ssh.hpp"
@@ -64,10 +68,12 @@ class Emulation {
     for (auto const i : options_.run_on)
       if (!machines_[i].start_command())
         return stop(kMachineFailed, fmt::format("{} does not listen any more", machines_[i].name()));
+    if (options_.input != GuestInputKind::None) keyboard_.emplace();
     auto const start = Clock::now();
     wait_until([](RunningMachine const& machine) { return !machine.is_running(); }, options_.limit,
                "running the command", networks);
     outcome_.command = Clock::now() - start;
+    keyboard_.reset();
     for (std::size_t i = 0; i < machines_.size(); ++i) drain_output(i);
     if (stopped_) return;
     for (auto const& machine : machines_)
@@ -99,23 +105,43 @@ class Emulation {
 
   // Waits for the first events and handles them.
   void handle_events(int milliseconds, Networks& networks) {
-    std::vector<pollfd> waiting{{signals_.descriptor(), POLLIN, 0}};
+    // A key is taken when the guest has taken those before it.
+    bool const takes_keys = keyboard_ && machines_[options_.run_on.front()].has_given_input();
+    std::vector<pollfd> waiting{{signals_.descriptor(), POLLIN, 0},
+                                {takes_keys ? keyboard_->descriptor() : -1, POLLIN, 0}};
+    auto const first_line = waiting.size();
     for (auto const& machine : machines_) machine.add_descriptors(waiting);
     auto const first_network = waiting.size();
     networks.add_descriptors(waiting);
-    if (poll(waiting.data(), waiting.size(), milliseconds) <= 0) return;
+    constexpr int kLookAtSize = 500;  // ms: how soon the guest hears of another size of the terminal
+    if (keyboard_) resize();
+    if (poll(waiting.data(), waiting.size(), keyboard_ ? std::min(milliseconds, kLookAtSize) : milliseconds) <= 0)
+      return;
     if (waiting[0].revents != 0) return on_signal();
+    if (waiting[1].revents != 0) on_keys();
     for (std::size_t i = 0; i < machines_.size(); ++i) {
-      auto const* lines = &waiting[1 + i * RunningMachine::kLines];
+      auto const* lines = &waiting[first_line + i * RunningMachine::kLines];
       auto const has_event = [&](RunningMachine::Line line) { return lines[line].revents != 0; };
       // Output before control, so that what a command printed comes before its exit code.
       if (has_event(RunningMachine::kOutput)) forward_output(i, RunningMachine::kOutput);
       if (has_event(RunningMachine::kErrors)) forward_output(i, RunningMachine::kErrors);
       if (has_event(RunningMachine::kConsole)) machines_[i].read_console();
+      if (has_event(RunningMachine::kInput)) machines_[i].go_on_giving();
       if (!has_event(RunningMachine::kControl)) continue;
       if (auto failure = machines_[i].on_control(); !failure.empty()) stop(kMachineFailed, std::move(failure));
     }
     networks.forward({waiting.begin() + static_cast<std::ptrdiff_t>(first_network), waiting.end()});
+  }
+
+  void resize() {
+    if (auto const size = keyboard_->new_size()) machines_[options_.run_on.front()].resize(*size);
+  }
+
+  void on_keys() {
+    auto& machine = machines_[options_.run_on.front()];
+    machine.give_input(keyboard_->take());
+    if (keyboard_->descriptor() < 0) machine.end_input();
+    if (keyboard_->asked_to_end()) stop(kSignalled + SIGINT, "ended by Ctrl-]");
   }
 
   void on_signal() {
@@ -136,6 +162,7 @@ class Emulation {
   EmulationOptions const& options_;
   OutputSink const& sink_;
   TerminationSignals signals_;
+  std::optional<Keyboard> keyboard_;
   std::vector<RunningMachine> machines_;
   EmulationOutcome outcome_;
   bool stopped_ = false;
@@ -180,6 +207,22 @@ std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes) {
   return hosts;
 }
 
+int processors_of(std::vector<VirtualMachine> const& machines) {
+  return std::accumulate(machines.begin(), machines.end(), 0,
+                         [](int sum, VirtualMachine const& machine) { return sum + machine.processors; });
+}
+
+int cores_of_this_process() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : 1;
+}
+
+std::chrono::seconds usual_boot_limit(int processors, int cores) {
+  constexpr std::chrono::seconds kWithACoreEach{120};
+  return kWithACoreEach * std::max(1, (processors + cores - 1) / std::max(1, cores));
+}
+
 std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector<HostId> const& hosts,
                                              EmulationOptions const& options, Qemu const& qemu, Kernel const& kernel) {
   VirtualMachineOptions node_options;
@@ -188,11 +231,14 @@ std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector
   node_options.memory = options.memory;
   node_options.kernel = kernel.image;
   node_options.nodes = static_cast<int>(hosts.size());
+  node_options.kernel_arguments = options.kernel_arguments;
+  node_options.qemu_devices = options.qemu_devices;
   for (auto const& folder : options.writable)
     node_options.shares.push_back({fmt::format("share{}", node_options.shares.size()), folder, true});
   std::vector<VirtualMachine> machines;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     node_options.node = static_cast<int>(i);
+    node_options.input = i == options.run_on.front() ? options.input : GuestInputKind::None;
     machines.push_back(virtual_machine(machine, hosts[i], node_options));
   }
   return machines;
@@ -204,10 +250,9 @@ EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOp
   // on KVM; emulated, it halves rxe's throughput.
   std::vector<std::string> optional{"crc32_generic", "virtio_rng"};
   if (options.accelerator == Accelerator::Kvm) optional.emplace_back("crc32_pclmul");
-  auto const modules = load_order(kernel,
-                                  {"virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay", "virtio_net",
-                                   "nvme", "rdma_rxe", "ib_uverbs", "rdma_ucm"},
-                                  optional);
+  auto wanted = needed_modules();
+  wanted.insert(wanted.end(), device_modules().begin(), device_modules().end());
+  auto const modules = load_order(kernel, wanted, optional);
   auto const program = needed_content_of(options.guest_program);
   auto const users = users_with_home(needed_content_of("/etc/passwd"));
   std::optional<SshAccess> ssh;
@@ -219,7 +264,10 @@ EmulationOutcome run_in_guests(std::vector<VirtualMachine> machines, EmulationOp
     guest.command = options.command;
     guest.environment = guest_environment(options.environment);
     guest.working_folder = options.working_folder;
-    guest.files.push_back({kRolesFile, write_roles(machine.roles), 0644});
+    guest.rows = terminal_size().rows;
+    guest.columns = terminal_size().columns;
+    guest.files.push_back(
+        {kRolesFile, write_roles({machine.roles, machine.cpus, machine.parts, machine.not_expressed}), 0644});
     guest.files.push_back({"/etc/hosts", hosts_file(guest), 0644});
     guest.files.push_back({"/etc/passwd", users, 0644});
     guest.files.push_back({std::string(kGuestHome) + "/.hushlogin", "", 0644});

@@ -28,7 +28,10 @@ struct EmulationOptions {
   std::vector<std::filesystem::path> writable = {};  // folders of the host that the guests may write to
   std::vector<std::size_t> run_on = {0};             // nodes that run the command
   Accelerator accelerator = Accelerator::Emulation;
-  Bytes memory{std::int64_t{1} << 30};  // of each guest
+  Bytes memory{std::int64_t{1} << 30};          // of each guest
+  GuestInputKind input = GuestInputKind::None;  // of the command, which then runs on one node
+  std::string kernel_arguments = {};            // in addition to those of the machine file
+  std::vector<std::string> qemu_devices = {};   // in addition, as QEMU's -device takes them
   std::chrono::seconds boot_limit{120};
   std::chrono::seconds limit{600};  // for the command
 };
@@ -53,6 +56,16 @@ using OutputSink = std::function<void(std::size_t node, bool is_error, std::stri
 // The hosts to boot: of a cluster the first `nodes` (all by default), of a single machine `nodes` copies (one by
 // default). Throws InputError when the cluster has fewer, or when there are more than kMaxNodes.
 std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes);
+
+// How long booting may take on this many cores: 120 s where each processor of the guests has a core of its own, else as
+// many times that as processors share a core.
+std::chrono::seconds usual_boot_limit(int processors, int cores);
+
+// The cores that this process may run on.
+int cores_of_this_process();
+
+// The processors of all of them.
+int processors_of(std::vector<VirtualMachine> const& machines);
 
 // The virtual machines, as run_in_guests boots them.
 std::vector<VirtualMachine> virtual_machines(Machine const& machine, std::vector<HostId> const& hosts,

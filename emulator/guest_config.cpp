@@ -21,7 +21,7 @@ void from_json(nlohmann::json const& json, GuestFunction& function) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuestConfig, host_name, hosts, modules, functions, nics, shares, files, services,
-                                   command, environment, working_folder)
+                                   command, environment, working_folder, input, rows, columns)
 
 // Arguments and environment may hold any bytes; invalid UTF-8 is replaced, not refused.
 std::string to_text(GuestConfig const& config) {

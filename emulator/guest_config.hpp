@@ -14,9 +14,13 @@ inline constexpr char kModuleFolder[] = "/modules";
 
 // Names of the virtual serial ports between the emulator and a guest.
 inline constexpr char kControlPort[] =
-    "lanewise.control";  // "ready", "failed TEXT", "exit N" from the guest, "run" to it
+    "lanewise.control";  // guest_message.hpp says what comes; "run", "size ROWS COLUMNS", "end-of-input BYTES" go to it
 inline constexpr char kOutputPort[] = "lanewise.output";
 inline constexpr char kErrorPort[] = "lanewise.error";
+inline constexpr char kInputPort[] = "lanewise.input";  // only of a guest whose command has an input
+
+// What a command has for standard input: nothing, what comes through the input port, or a terminal of its own.
+enum class GuestInputKind : std::uint8_t { None, Pipe, Terminal };
 
 // A PCI function that must be where the layout has it.
 struct GuestFunction {
@@ -62,6 +66,8 @@ struct GuestConfig {
   std::vector<std::string> command;
   std::vector<std::string> environment;  // KEY=VALUE
   std::string working_folder;
+  GuestInputKind input = GuestInputKind::None;
+  int rows = 24, columns = 80;  // of the terminal
 };
 
 std::string to_text(GuestConfig const& config);

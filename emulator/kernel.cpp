@@ -15,8 +15,10 @@
 #include <sstream>
 
 #include "core/io/error.hpp"
+#include "emulator/kernel_image.hpp"
 #include "process/file_content.hpp"
 #include "process/process.hpp"
+#include "process/shell_word.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -62,7 +64,7 @@ std::string unpacked(fs::path const& file) {
     throw MissingError(
         fmt::format("{} is compressed: install the package {}", file.string(), program == "xz" ? "xz-utils" : program));
   auto outcome = run_program({program, "-dc", file.string()}, 60s);
-  if (outcome.code != 0) throw Error(fmt::format("{} cannot be unpacked by {}", file.string(), program));
+  if (outcome.code != 0) throw MissingError(fmt::format("{} cannot be unpacked by {}", file.string(), program));
   return std::move(outcome.output);
 }
 
@@ -100,17 +102,26 @@ std::string tail(std::string const& output) {
 }
 
 void fetch_packages(std::vector<std::string> const& packages, fs::path const& folder) {
-  fs::create_directories(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw MissingError(
+        fmt::format("no kernel is installed, and a fetched one cannot be kept in {}: {}; set XDG_CACHE_HOME to a "
+                    "folder that you may "
+                    "write to, or install the package linux-image-amd64 (Debian) or linux-image-generic (Ubuntu)",
+                    folder.parent_path().string(), error.message()));
   // apt-get downloads into the folder it runs in.
-  auto const download = run_program(
-      {"/bin/sh", "-c", fmt::format("cd '{}' && apt-get download {}", folder.string(), fmt::join(packages, " "))},
-      600s);
+  auto const download =
+      run_program({"/bin/sh", "-c",
+                   fmt::format("cd {} && apt-get download {}", shell_word(folder.string()), fmt::join(packages, " "))},
+                  600s);
   if (download.code != 0)
     throw MissingError(fmt::format("{}; downloading it failed:\n{}", kAdvice, tail(download.output)));
   for (auto const& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".deb") continue;
     auto const unpack = run_program({"dpkg-deb", "-x", entry.path().string(), folder.string()}, 300s);
-    if (unpack.code != 0) throw Error(fmt::format("{}: {}", entry.path().string(), tail(unpack.output)));
+    if (unpack.code != 0)
+      throw MissingError(fmt::format("{} cannot be unpacked: {}", entry.path().string(), tail(unpack.output)));
     fs::remove(entry.path());
   }
 }
@@ -156,7 +167,7 @@ std::optional<Kernel> kernel_under(fs::path const& root) {
     std::error_code error;
     for (auto const& entry : fs::directory_iterator(root / folder, error)) {
       Kernel kernel{entry.path().filename(), root / "boot" / ("vmlinuz-" + entry.path().filename().string()),
-                    entry.path()};
+                    entry.path(), false};
       if (access(kernel.image.c_str(), R_OK) == 0 && module_files(kernel.modules).contains("rdma_rxe"))
         found.push_back(std::move(kernel));
     }
@@ -168,6 +179,28 @@ std::optional<Kernel> kernel_under(fs::path const& root) {
     if ((a.version == running) != (b.version == running)) return b.version == running;
     return strverscmp(a.version.c_str(), b.version.c_str()) < 0;
   });
+}
+
+Kernel kernel_from(fs::path const& image, std::optional<fs::path> const& modules) {
+  std::error_code error;
+  if (!fs::is_regular_file(image, error)) throw InputError(fmt::format("--kernel {}: no such file", image.string()));
+  std::string header(std::size_t{64} << 10, '\0');  // offsets in it have 16 bits
+  std::ifstream in(image, std::ios::binary);
+  in.read(header.data(), static_cast<std::streamsize>(header.size()));
+  header.resize(static_cast<std::size_t>(in.gcount()));
+  auto const version = version_of_image(header);
+  if (version.empty())
+    throw InputError(fmt::format("--kernel {}: no image of a Linux kernel for x86 (bzImage, vmlinuz)", image.string()));
+  if (modules && !fs::is_directory(*modules, error))
+    throw InputError(fmt::format("--modules {}: no such folder", modules->string()));
+  Kernel kernel{version, fs::absolute(image), modules.value_or(fs::path()), true};
+  if (modules) return kernel;
+  auto const beside = kernel.image.parent_path().parent_path();
+  for (auto const& root : {beside, fs::path("/")})
+    for (auto const* folder : {"lib/modules", "usr/lib/modules"})
+      if (kernel.modules.empty() && fs::is_directory(root / folder / version, error))
+        kernel.modules = root / folder / version;
+  return kernel;
 }
 
 Kernel find_kernel(std::function<void(std::string const&)> const& progress) {
@@ -218,8 +251,28 @@ std::vector<Module> load_order(Kernel const& kernel, std::vector<std::string> co
   };
   for (auto const& name : if_there)
     if (files.contains(name)) add(name);
-  for (auto const& name : wanted) add(name);
+  for (auto const& name : wanted)
+    if (!kernel.is_given || files.contains(name)) add(name);
   return order;
+}
+
+std::vector<std::string> missing_modules(Kernel const& kernel, std::vector<std::string> const& wanted) {
+  auto const files = module_files(kernel.modules);
+  auto const inside = built_in(kernel.modules);
+  std::vector<std::string> missing;
+  for (auto const& name : wanted)
+    if (!files.contains(name) && !inside.contains(name)) missing.push_back(name);
+  return missing;
+}
+
+std::vector<std::string> const& needed_modules() {
+  static std::vector<std::string> const names{"virtio_pci", "virtio_console", "9p", "9pnet_virtio", "overlay"};
+  return names;
+}
+
+std::vector<std::string> const& device_modules() {
+  static std::vector<std::string> const names{"virtio_net", "nvme", "rdma_rxe", "ib_uverbs", "rdma_ucm"};
+  return names;
 }
 
 }  // namespace lanewise::emulator

@@ -12,7 +12,8 @@ namespace lanewise::emulator {
 struct Kernel {
   std::string version;            // "6.1.0-56-amd64"
   std::filesystem::path image;    // .../boot/vmlinuz-VERSION
-  std::filesystem::path modules;  // .../lib/modules/VERSION
+  std::filesystem::path modules;  // .../lib/modules/VERSION; empty: everything is built in
+  bool is_given = false;          // by the user: modules that it lacks may be built in, and only few are needed
 };
 
 // A readable kernel with Soft-RoCE under a root ("/", or a folder with an unpacked package): the running one if it is
@@ -23,6 +24,10 @@ std::optional<Kernel> kernel_under(std::filesystem::path const& root);
 // `progress` is called before that begins. Throws MissingError saying what to install when none can be had.
 Kernel find_kernel(std::function<void(std::string const&)> const& progress);
 
+// A kernel of the user's: an image (bzImage), with its modules in this folder, or in lib/modules/VERSION beside its own
+// folder or of this system. Throws InputError when there is no such image or folder.
+Kernel kernel_from(std::filesystem::path const& image, std::optional<std::filesystem::path> const& modules);
+
 // $XDG_CACHE_HOME/lanewise, or ~/.cache/lanewise.
 std::filesystem::path cache_folder();
 
@@ -32,8 +37,16 @@ struct Module {
 };
 // The wanted modules and their dependencies in load order, without built-in ones. Modules of `if_there` are left out
 // where the kernel does not have them. Throws MissingError naming a wanted module that the kernel does not have.
+// With a kernel of the user's, any module that it does not have is left out.
 std::vector<Module> load_order(Kernel const& kernel, std::vector<std::string> const& wanted,
                                std::vector<std::string> const& if_there = {});
+
+// Modules of these that a kernel has neither as a file nor, as far as it says so, built in.
+std::vector<std::string> missing_modules(Kernel const& kernel, std::vector<std::string> const& wanted);
+
+// What guests need: without the first nothing runs in them; the others are drivers of NICs, drives and Soft-RoCE.
+std::vector<std::string> const& needed_modules();
+std::vector<std::string> const& device_modules();
 
 // The names of a module's dependencies, from its .modinfo section.
 std::vector<std::string> dependencies_of(std::string_view module);

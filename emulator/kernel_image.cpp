@@ -7,6 +7,7 @@
 
 #include "process/file_content.hpp"
 #include "process/process.hpp"
+#include "process/shell_word.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -28,7 +29,7 @@ bool unpack(std::string_view payload, fs::path const& to) {
   // The kernel's build appends the unpacked size, which makes unpackers report an error after they have finished. So
   // the result is checked instead of the exit code.
   auto const quiet = program == "xz" ? "xz -dc --single-stream" : program + " -dc";
-  run_program({"/bin/sh", "-c", fmt::format("{} <&3 >'{}'", quiet, to.string())}, 60s, {{packed.get(), 3}});
+  run_program({"/bin/sh", "-c", fmt::format("{} <&3 >{}", quiet, shell_word(to.string()))}, 60s, {{packed.get(), 3}});
   auto const kernel = content_of(to);
   return kernel.size() == number_at(payload, payload.size() - sizeof(std::uint32_t)) && can_be_started(kernel);
 }
@@ -53,6 +54,25 @@ std::optional<std::string_view> payload_of(std::string_view image) {
   return image.substr(begin, length);
 }
 
+std::string version_of_image(std::string_view image) {
+  // Documentation/arch/x86/boot.rst: kernel_version, an offset behind the boot sector of a text that ends with a zero.
+  constexpr std::size_t kMagic = 0x202;
+  constexpr std::size_t kVersion = 0x20e;
+  constexpr std::size_t kBootSector = 0x200;
+  if (image.size() < kVersion + 2 || image.substr(kMagic, 4) != "HdrS") return "";
+  std::uint16_t offset = 0;
+  std::memcpy(&offset, image.data() + kVersion, sizeof offset);
+  auto const at = kBootSector + offset;
+  if (offset == 0 || at >= image.size()) return "";
+  constexpr std::size_t kMaxVersion = 64;
+  auto const text = image.substr(at, kMaxVersion);
+  auto const version = text.substr(0, text.find_first_of(" \0"sv));
+  constexpr auto kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-_~"sv;
+  bool const is_version = !version.empty() && version.front() >= '0' && version.front() <= '9' &&
+                          version.size() < kMaxVersion && version.find_first_not_of(kAllowed) == std::string_view::npos;
+  return is_version ? std::string(version) : "";
+}
+
 std::string unpacker_of(std::string_view payload) {
   if (payload.starts_with("\xfd"
                           "7zXZ\0"sv))
@@ -71,6 +91,8 @@ bool can_be_started(std::string_view kernel) {
 }
 
 fs::path quickest_image(Kernel const& kernel) {
+  // Kernels that users build have the same version and size again and again.
+  if (kernel.is_given) return kernel.image;
   // The size tells two builds of one version apart.
   auto const name = fmt::format("vmlinux-{}-{}", kernel.version, fs::file_size(kernel.image));
   auto const unpacked = cache_folder() / name;
@@ -78,13 +100,15 @@ fs::path quickest_image(Kernel const& kernel) {
   auto const image = content_of(kernel.image);
   auto const payload = payload_of(image);
   if (!payload) return kernel.image;
-  fs::create_directories(cache_folder());
+  std::error_code error;
+  fs::create_directories(cache_folder(), error);
+  if (error) return kernel.image;  // without a cache the kernel unpacks itself, at every boot
   auto const unfinished = fs::path(fmt::format("{}.{}", unpacked.string(), getpid()));
   bool const done = unpack(*payload, unfinished);
-  if (done) fs::rename(unfinished, unpacked);
-  std::error_code ignored;
-  fs::remove(unfinished, ignored);
-  return done ? unpacked : kernel.image;
+  if (done) fs::rename(unfinished, unpacked, error);
+  bool const kept = done && !error;
+  fs::remove(unfinished, error);
+  return kept ? unpacked : kernel.image;
 }
 
 }  // namespace lanewise::emulator

@@ -14,6 +14,9 @@ namespace lanewise::emulator {
 // has no such header.
 std::optional<std::string_view> payload_of(std::string_view image);
 
+// The version in an image's setup header ("6.1.0-56-amd64"); empty when it has none.
+std::string version_of_image(std::string_view image);
+
 // The program that unpacks a payload, known by its first bytes: xz, zstd or gzip; empty for any other.
 std::string unpacker_of(std::string_view payload);
 

@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "core/io/error.hpp"
-#include "core/io/file.hpp"
 #include "emulator/initramfs.hpp"
 #include "emulator/virtual_machine.hpp"
 #include "process/file_content.hpp"
@@ -92,8 +91,12 @@ bool kvm_runs(Qemu const& qemu, Kernel const& kernel, std::filesystem::path cons
   auto const kept = cache_folder() / "kvm";
   if (auto const line = line_of(kept); line.starts_with(boot + " ")) return line == boot + " runs";
   bool const runs = guest_boots_with_kvm(qemu, kernel, guest_program);
-  std::filesystem::create_directories(kept.parent_path());
-  write_file(kept, fmt::format("{} {}\n", boot, runs ? "runs" : "does not run"));
+  // A cache that cannot be written costs a trial at each start.
+  std::error_code error;
+  std::filesystem::create_directories(kept.parent_path(), error);
+  auto const unfinished = std::filesystem::path(fmt::format("{}.{}", kept.string(), getpid()));
+  std::ofstream(unfinished) << boot << (runs ? " runs\n" : " does not run\n");
+  std::filesystem::rename(unfinished, kept, error);
   return runs;
 }
 

@@ -1,10 +1,12 @@
 #include "emulator/running_machine.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -17,14 +19,17 @@ RunningMachine::RunningMachine(VirtualMachine const& machine, std::string const&
   std::vector<std::pair<int, int>> inherited{{archive.get(), kInitramfsDescriptor}};
   std::vector<Descriptor> guest_ends;
   constexpr std::array kNumbers{std::pair{kControl, kControlDescriptor}, std::pair{kOutput, kOutputDescriptor},
-                                std::pair{kErrors, kErrorDescriptor}, std::pair{kConsole, kConsoleDescriptor}};
+                                std::pair{kErrors, kErrorDescriptor}, std::pair{kInput, kInputDescriptor},
+                                std::pair{kConsole, kConsoleDescriptor}};
+  int console = -1;
   for (auto const& [line, number] : kNumbers) {
     auto [ours, theirs] = connected_pair();
     inherited.emplace_back(theirs.get(), number);
+    if (line == kConsole) console = theirs.get();
     guest_ends.push_back(std::move(theirs));
     lines_[line] = std::move(ours);
   }
-  Descriptor const messages(dup(guest_ends.back().get()));  // QEMU's own messages go where the guest's console goes
+  Descriptor const messages(dup(console));  // QEMU's own messages go where the guest's console goes
   for (std::size_t i = 0; i < networks.size(); ++i)
     inherited.emplace_back(networks[i].get(), kFirstNetworkDescriptor + static_cast<int>(i));
   std::vector<std::string> words{qemu.program.string()};
@@ -34,12 +39,32 @@ RunningMachine::RunningMachine(VirtualMachine const& machine, std::string const&
 
 bool RunningMachine::start_command() {
   was_asked_ = true;
-  constexpr std::string_view kRun = "run\n";
-  return write(lines_[kControl].get(), kRun.data(), kRun.size()) == static_cast<ssize_t>(kRun.size());
+  return tell("run\n");
 }
+
+bool RunningMachine::tell(std::string const& line) {
+  return write(lines_[kControl].get(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
+}
+
+void RunningMachine::give_input(std::string text) {
+  given_input_ += text.size();
+  input_ += std::move(text);
+  go_on_giving();
+}
+
+void RunningMachine::go_on_giving() {
+  auto const count = send(lines_[kInput].get(), input_.data(), input_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (count > 0) input_.erase(0, static_cast<std::size_t>(count));
+  if (count < 0 && errno != EAGAIN && errno != EINTR) input_.clear();  // the machine is ending
+}
+
+void RunningMachine::end_input() { tell(fmt::format("end-of-input {}\n", given_input_)); }
+
+void RunningMachine::resize(TerminalSize size) { tell(fmt::format("size {} {}\n", size.rows, size.columns)); }
 
 void RunningMachine::add_descriptors(std::vector<pollfd>& waiting) const {
   for (auto const& line : lines_) waiting.push_back({line.get(), POLLIN, 0});  // poll ignores a closed one, which is -1
+  waiting.back() = {input_.empty() ? -1 : lines_[kInput].get(), POLLOUT, 0};
 }
 
 std::string RunningMachine::take(Line line) {
@@ -76,15 +101,21 @@ std::string RunningMachine::on_control() {
     control_text_.erase(0, at + 1);
     if (auto why = handle_line(line); !why.empty()) failure = std::move(why);
   }
+  if (control_text_.size() > kMaxMessage && failure.empty())
+    failure = fmt::format("{}: the guest sent {} bytes without the end of a message", name_, control_text_.size());
   return failure;
 }
 
 std::string RunningMachine::handle_line(std::string const& line) {
-  auto const rest = line.substr(std::min(line.size(), line.find(' ') + 1));
-  if (line == "ready") is_ready_ = true;
-  if (line.starts_with("note ")) notes_.push_back(rest);
-  if (line.starts_with("exit ")) exit_code_ = std::stoi(rest);
-  return line.starts_with("failed ") ? fmt::format("{}: {}", name_, rest) : "";
+  auto const message = guest_message(line);
+  switch (message.kind) {
+    case GuestMessage::Kind::Ready: is_ready_ = true; return "";
+    case GuestMessage::Kind::Note: notes_.push_back(message.text); return "";
+    case GuestMessage::Kind::Exit: exit_code_ = message.exit_code; return "";
+    case GuestMessage::Kind::Failed: return fmt::format("{}: {}", name_, message.text);
+    case GuestMessage::Kind::Odd: break;
+  }
+  return fmt::format("{}: the guest sent {} where it reports its state", name_, message.text);
 }
 
 std::string RunningMachine::console_tail() const {

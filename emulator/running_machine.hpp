@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "emulator/guest_message.hpp"
+#include "emulator/keyboard.hpp"
 #include "emulator/qemu.hpp"
 #include "emulator/virtual_machine.hpp"
 #include "process/process.hpp"
@@ -29,8 +31,17 @@ class RunningMachine {
   bool start_command();
 
   // The lines, and how many there are: what poll(2) is to wait for.
-  enum Line : std::size_t { kControl, kOutput, kErrors, kConsole, kLines };
+  enum Line : std::size_t { kControl, kOutput, kErrors, kConsole, kInput, kLines };
   void add_descriptors(std::vector<pollfd>& waiting) const;
+
+  // Gives text to the command's input, as the guest takes it. Not called again before all of it is given.
+  void give_input(std::string text);
+  [[nodiscard]] bool has_given_input() const { return input_.empty(); }
+  // Goes on with that.
+  void go_on_giving();
+  // Says that no more input comes.
+  void end_input();
+  void resize(TerminalSize size);
 
   // These read once what a line has; empty at its end, which closes it.
   std::string take(Line line);
@@ -45,10 +56,13 @@ class RunningMachine {
 
  private:
   std::string handle_line(std::string const& line);
+  bool tell(std::string const& line);
 
   std::string name_;
   Descriptor lines_[kLines];
   std::string control_text_, console_text_;
+  std::string input_;              // that the guest has not taken yet
+  std::uint64_t given_input_ = 0;  // bytes, with those
   std::optional<Child> process_;
   bool is_ready_ = false;
   bool was_asked_ = false;

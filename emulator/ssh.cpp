@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "core/io/error.hpp"
 #include "process/file_content.hpp"
 #include "process/process.hpp"
+#include "process/temporary_folder.hpp"
 
 namespace lanewise::emulator {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 // When the command returns the server's port listens: both servers go to the background only after that.
@@ -38,16 +36,15 @@ std::string SshAccess::missing() {
 }
 
 SshAccess SshAccess::make() {
-  auto pattern = (fs::temp_directory_path() / "lanewise-key-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw Error(fmt::format("cannot make a folder {}", pattern));
-  auto const file = fs::path(pattern) / "key";
+  TemporaryFolder const folder("key");
+  auto const file = folder.path() / "key";
   auto const made =
       run_program({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "lanewise", "-f", file.string()}, 20s);
   SshAccess access;
   access.private_key_ = content_of(file);
   access.public_key_ = content_of(file.string() + ".pub");
-  fs::remove_all(pattern);
-  if (made.code != 0) throw Error(fmt::format("ssh-keygen: {}", made.output));
+  if (made.code != 0 || access.private_key_.empty())
+    throw MissingError(fmt::format("no ssh key for the guests: ssh-keygen: {}", made.output));
   return access;
 }
 

@@ -9,6 +9,8 @@
 #include "core/io/error.hpp"
 #include "core/machine/path_class.hpp"
 #include "emulator/kernel_arguments.hpp"
+#include "emulator/not_expressed.hpp"
+#include "emulator/processor_model.hpp"
 
 namespace lanewise::emulator {
 namespace {
@@ -34,29 +36,6 @@ std::string speed(int generation) {
   return std::string(kSpeeds.at(static_cast<std::size_t>(generation) - 1));
 }
 
-// What of the machine file QEMU cannot show, for people.
-void add_notes(std::vector<std::string>& notes, Machine const& machine, HostId host, PciLayout const& layout,
-               std::vector<NumaId> const& numa_nodes) {
-  bool const switches = std::any_of(layout.devices.begin(), layout.devices.end(), [](EmulatedDevice const& device) {
-    return device.model == DeviceModel::SwitchDownstream;
-  });
-  if (switches) {
-    notes.emplace_back("links below switches: the ports of QEMU's switch are gen1 x1, and have no ACS capability");
-    notes.emplace_back(
-        "links of switches and drives to their root port: what runs is gen1 x1, the port says what it can do");
-  }
-  if (!machine.nvlinks.empty() || !machine.nvswitches.empty()) notes.emplace_back("NVLink, C2C and xGMI between GPUs");
-  for (auto const& device : layout.devices)
-    if (device.bus == "pcie.0" && device.function && numa_nodes.size() > 1)
-      notes.push_back(
-          fmt::format("{} hangs from no root port, so it has no NUMA node", name_in_host(machine, *device.function)));
-  if (machine.at(host).settings.iommu == IommuMode::Unknown)
-    notes.emplace_back("IOMMU: unknown in the machine file; there is none");
-  for (std::size_t number = 0; number < numa_nodes.size(); ++number)
-    if (auto const was = machine.at(numa_nodes[number]).os_index; was != static_cast<int>(number))
-      notes.push_back(fmt::format("NUMA node {} is number {} in the guest", was, number));
-}
-
 class VirtualMachineBuilder {
  public:
   VirtualMachineBuilder(Machine const& machine, HostId host, VirtualMachineOptions const& options)
@@ -74,8 +53,12 @@ class VirtualMachineBuilder {
     board();
     processors();
     platform();
+    devices_of_user(false);
     for (auto const& device : layout_.devices) add(device);
-    add_notes(vm_.not_expressed, machine_, host_, layout_, numa_nodes_);
+    devices_of_user(true);
+    parts();
+    for (auto& what : not_expressed(machine_, host_, layout_, numa_nodes_, options_.newest_link))
+      vm_.not_expressed.push_back(std::move(what));
     return std::move(vm_);
   }
 
@@ -96,6 +79,28 @@ class VirtualMachineBuilder {
     role(fmt::format("0000:00:{:02x}.0", slot), "emulator." + name, RoleKind::Platform);
   }
 
+  // Devices of the user's: those that name their bus after the machine file's, which it may be one of; the others
+  // before them, while the first root bus is the only one that QEMU can choose.
+  void devices_of_user(bool on_named_bus) {
+    for (auto const& device : options_.qemu_devices)
+      if ((device.find(",bus=") != std::string::npos) == on_named_bus) argument("-device", device);
+  }
+
+  // Sockets' parts, and those that the machine file describes itself.
+  void parts() {
+    for (auto const socket : sockets_) {
+      auto const* part = machine_.part_of(socket);
+      vm_.cpus.push_back(part != nullptr ? part->name : "unknown");
+      carry(part);
+    }
+    for (auto const& device : layout_.devices)
+      if (device.function) carry(machine_.part_of(*device.function));
+  }
+  void carry(Part const* part) {
+    if (part == nullptr || !part->inlined) return;
+    if (std::find(vm_.parts.begin(), vm_.parts.end(), *part) == vm_.parts.end()) vm_.parts.push_back(*part);
+  }
+
   [[nodiscard]] bool has_iommu() const {
     auto const mode = machine_.at(host_).settings.iommu;
     return mode != IommuMode::Off && mode != IommuMode::Unknown;
@@ -103,11 +108,14 @@ class VirtualMachineBuilder {
 
   void board() {
     bool const kvm = options_.accelerator == Accelerator::Kvm;
+    auto const processor = processor_model(machine_, sockets_, kvm);
+    if (!processor.note.empty()) vm_.not_expressed.push_back({"part", "", "cpu", processor.note});
     argument("-name", vm_.name, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none");
     argument("-machine", fmt::format("q35,sata=off,smbus=off{}", kvm && has_iommu() ? ",kernel-irqchip=split" : ""));
-    argument("-accel", kvm ? "kvm" : "tcg,thread=multi", "-cpu", kvm ? "host" : "max");
+    argument("-accel", kvm ? "kvm" : "tcg,thread=multi", "-cpu", processor.argument);
     argument("-kernel", options_.kernel.string(), "-initrd", fmt::format("/proc/self/fd/{}", kInitramfsDescriptor));
-    argument("-append", kernel_arguments(machine_, host_, layout_));
+    auto const more = options_.kernel_arguments.empty() ? "" : " " + options_.kernel_arguments;
+    argument("-append", kernel_arguments(machine_, host_, layout_) + more);
     if (has_iommu()) argument("-device", "intel-iommu,intremap=on");  // must come before the devices that it serves
     platform_role(0, "host_bridge");
     platform_role(31, "chipset");
@@ -121,6 +129,7 @@ class VirtualMachineBuilder {
     for (auto const& [socket, nodes] : nodes_of) cores = std::max(cores, nodes);
     auto const sockets = static_cast<int>(sockets_.size());
     if (cores * sockets < 2) cores = 2;
+    vm_.processors = cores * sockets;
     auto const count = static_cast<std::int64_t>(numa_nodes_.size());
     auto const each = std::max(kMinMiB, (options_.memory.value() >> 20) / count);
     argument("-smp", fmt::format("{},sockets={},cores={},threads=1", cores * sockets, sockets, cores));
@@ -161,6 +170,11 @@ class VirtualMachineBuilder {
       channel(name, descriptor);
       argument("-device", fmt::format("virtserialport,bus=ports.0,nr={},chardev={},name={}", number++, name, name));
     }
+    if (options_.input != GuestInputKind::None) {
+      channel(kInputPort, kInputDescriptor);
+      argument("-device", fmt::format("virtserialport,bus=ports.0,nr={0},chardev={1},name={1}", number, kInputPort));
+    }
+    vm_.guest.input = options_.input;
     argument("-object", "rng-random,id=random,filename=/dev/urandom");
     argument("-device", on_first_bus("virtio-rng-pci,rng=random", kRandomSlot, "random"));
     shares();
@@ -240,16 +254,12 @@ class VirtualMachineBuilder {
   }
 
   // The port's link capability. QEMU reports it as the current link too, if the device below has no link of its own.
-  std::string link(EmulatedDevice const& device) {
+  [[nodiscard]] std::string link(EmulatedDevice const& device) const {
     if (!device.below) return "";
     auto wanted = machine_.at(*device.below).link;
     if (!wanted) wanted = assumed_link(machine_, *device.below);
     if (!wanted) return "";
     auto const generation = std::min(wanted->generation, options_.newest_link);
-    if (generation < wanted->generation)
-      vm_.not_expressed.push_back(fmt::format("{} is {}; the newest link of this QEMU is gen{}",
-                                              name_in_host(machine_, *device.function), to_string(*wanted),
-                                              generation));
     return fmt::format(",x-speed={},x-width={}", speed(generation), wanted->width);
   }
 

@@ -21,7 +21,7 @@ std::string_view to_string(Accelerator accelerator);  // tcg, kvm: QEMU's words
 
 // The numbers of the file descriptors that QEMU inherits. Networks have consecutive numbers.
 inline constexpr int kControlDescriptor = 3, kOutputDescriptor = 4, kErrorDescriptor = 5, kConsoleDescriptor = 6,
-                     kInitramfsDescriptor = 7, kFirstNetworkDescriptor = 8;
+                     kInitramfsDescriptor = 7, kInputDescriptor = 8, kFirstNetworkDescriptor = 9;
 
 inline constexpr int kMaxNodes = 64;
 
@@ -31,17 +31,23 @@ struct VirtualMachineOptions {
   Bytes memory{std::int64_t{1} << 30};
   std::filesystem::path kernel = "vmlinuz";
   std::vector<GuestShare> shares = {{"share0", "/", false}};
-  int node = 0;   // which node it is
-  int nodes = 1;  // of how many
+  GuestInputKind input = GuestInputKind::None;
+  std::string kernel_arguments = {};           // in addition to those of the machine file; may override them
+  std::vector<std::string> qemu_devices = {};  // in addition, as QEMU's -device takes them
+  int node = 0;                                // which node it is
+  int nodes = 1;                               // of how many
 };
 
 struct VirtualMachine {
   std::string name;                    // "node0"
   std::vector<std::string> arguments;  // of QEMU
+  int processors = 0;                  // that the guest has
   std::vector<int> networks;           // numbers of its networks, in the order of their descriptors
   std::vector<Role> roles;
-  std::vector<std::string> not_expressed;  // what QEMU cannot show of the machine file, for people
-  GuestConfig guest;                       // names, hosts, functions, NICs, shares; run_in_guests adds the rest
+  std::vector<std::string> cpus;            // parts of the sockets, for the roles file
+  std::vector<Part> parts;                  // of the machine file's own, for the roles file
+  std::vector<NotExpressed> not_expressed;  // what QEMU cannot show of the machine file
+  GuestConfig guest;                        // names, hosts, functions, NICs, shares; run_in_guests adds the rest
 };
 
 // Throws PlanError when the host needs more than the emulated PC has.

@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace lanewise;
-  std::vector<Role> roles;
+  RolesFile roles;
   try {
     roles = read_roles(SourceText::from_memory("fuzz.yaml", std::string(data, data + size)));
   } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/io/error.hpp"
@@ -32,17 +33,18 @@ NodeRun run_on_guests(Machine const& cluster, std::filesystem::path const& writa
                       std::vector<std::string> const& program) {
   if (auto const why = emu::SshAccess::missing(); !why.empty()) throw MissingError(why);
   auto const emulator =
-      find_emulator("auto", [](std::string const& text) { fmt::print(stderr, "lanewise check: {}\n", text); });
+      find_emulator({}, [](std::string const& text) { fmt::print(stderr, "lanewise check: {}\n", text); });
   auto const hosts = emu::hosts_of(cluster, std::nullopt);
   auto options = guest_options(mpirun_command(hosts.size(), guest_options_of_mpirun(hosts.size()), program));
   options.accelerator = emulator.accelerator;
   options.writable = {writable};
-  options.boot_limit = kBootLimit;
   options.limit = kRunLimit;
+  auto const machines = emu::virtual_machines(cluster, hosts, options, emulator.qemu, emulator.kernel);
+  options.boot_limit =
+      std::max(kBootLimit, emu::usual_boot_limit(emu::processors_of(machines), emu::cores_of_this_process()));
   NodeRun run;
-  auto const outcome = emu::run_in_guests(
-      emu::virtual_machines(cluster, hosts, options, emulator.qemu, emulator.kernel), options, emulator.qemu,
-      emulator.kernel, [&](std::size_t, bool, std::string_view text) { run.output += text; });
+  auto const outcome = emu::run_in_guests(machines, options, emulator.qemu, emulator.kernel,
+                                          [&](std::size_t, bool, std::string_view text) { run.output += text; });
   if (outcome.exit_code >= emu::kSignalled && !outcome.failure.empty()) throw Interrupted(outcome.failure);
   run.exit_code = outcome.exit_code;
   if (!outcome.failure.empty()) run.output += "\n" + outcome.failure;

@@ -1,10 +1,12 @@
 #include "launch/guests.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "core/io/error.hpp"
 #include "emulator/kernel_image.hpp"
+#include "process/shell_word.hpp"
 #include "process/this_program.hpp"
 
 namespace lanewise::launch {
@@ -35,6 +37,19 @@ std::vector<std::string> environment() {
   return variables;
 }
 
+// Names the modules that a kernel of the user's lacks.
+void tell_what_is_missing(emu::Kernel const& kernel, std::function<void(std::string const&)> const& progress) {
+  auto const where = kernel.modules.empty()
+                         ? fmt::format("there is no lib/modules/{} beside it; name it by --modules", kernel.version)
+                         : fmt::format("of {}", kernel.modules.string());
+  if (auto const needed = emu::missing_modules(kernel, emu::needed_modules()); !needed.empty())
+    progress(fmt::format("Linux {} has no modules {} ({}): guests only start if these are built in", kernel.version,
+                         fmt::join(needed, ", "), where));
+  if (auto const devices = emu::missing_modules(kernel, emu::device_modules()); !devices.empty())
+    progress(fmt::format("Linux {} has no modules {} ({}): without them built in, guests lack these devices",
+                         kernel.version, fmt::join(devices, ", "), where));
+}
+
 }  // namespace
 
 emu::EmulationOptions guest_options(std::vector<std::string> command) {
@@ -44,17 +59,20 @@ emu::EmulationOptions guest_options(std::vector<std::string> command) {
   options.working_folder = fs::current_path();
   options.guest_program = guest_program();
   // ssh and mpirun start programs on other nodes with the system's PATH, so `lanewise` must be there.
-  options.files.push_back(
-      {"/usr/local/bin/lanewise", fmt::format("#!/bin/sh\nexec '{}' \"$@\"\n", this_program().string()), 0755});
+  options.files.push_back({"/usr/local/bin/lanewise",
+                           fmt::format("#!/bin/sh\nexec {} \"$@\"\n", shell_word(this_program().string())), 0755});
   return options;
 }
 
-Emulator find_emulator(std::string const& accelerator, std::function<void(std::string const&)> const& progress) {
-  Emulator found{emu::find_qemu(), emu::find_kernel(progress)};
+Emulator find_emulator(EmulatorChoice const& choice, std::function<void(std::string const&)> const& progress) {
+  if (choice.modules && !choice.kernel) throw InputError("--modules goes with --kernel");
+  Emulator found{emu::find_qemu(),
+                 choice.kernel ? emu::kernel_from(*choice.kernel, choice.modules) : emu::find_kernel(progress)};
+  if (choice.kernel) tell_what_is_missing(found.kernel, progress);
   found.kernel.image = emu::quickest_image(found.kernel);
-  if (accelerator == "tcg") return found;
+  if (choice.accelerator == "tcg") return found;
   auto const runs = emu::kvm_runs(found.qemu, found.kernel, guest_program());
-  if (accelerator == "kvm" && !runs)
+  if (choice.accelerator == "kvm" && !runs)
     throw MissingError("KVM does not run guests here; leave --accel out to go without");
   if (runs) found.accelerator = emu::Accelerator::Kvm;
   return found;

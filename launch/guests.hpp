@@ -1,6 +1,8 @@
 #pragma once
 // What every command that boots virtual machines shares: guests that run this build, and the fastest accelerator.
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,14 @@ struct Emulator {
   emulator::Kernel kernel;
   emulator::Accelerator accelerator = emulator::Accelerator::Emulation;
 };
-// `accelerator`: "tcg", "kvm", or "auto" for KVM where it really runs. `progress` is told of downloads. Throws
-// MissingError saying what to install.
-Emulator find_emulator(std::string const& accelerator, std::function<void(std::string const&)> const& progress);
+// What a user asks for.
+struct EmulatorChoice {
+  std::string accelerator = "auto";              // "tcg", "kvm", or "auto" for KVM where it really runs
+  std::optional<std::filesystem::path> kernel;   // an image; else this distribution's kernel
+  std::optional<std::filesystem::path> modules;  // of that image
+};
+// `progress` is told of downloads, and of what a kernel of the user's lacks. Throws MissingError saying what to
+// install, InputError when the user's kernel is not there.
+Emulator find_emulator(EmulatorChoice const& choice, std::function<void(std::string const&)> const& progress);
 
 }  // namespace lanewise::launch

@@ -2,38 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "launch/guest_nodes.hpp"
 #include "launch/host_nodes.hpp"
 #include "launch/mpirun.hpp"
 #include "launch/rdma_devices.hpp"
+#include "process/temporary_folder.hpp"
 #include "process/this_program.hpp"
 
 namespace lanewise::launch {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A temporary folder for the recorded runs, removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((fs::temp_directory_path() / "lanewise-nodes-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) throw MissingError("no temporary folder can be made: " + path_);
-  }
-  TemporaryFolder(TemporaryFolder const&) = delete;
-  TemporaryFolder& operator=(TemporaryFolder const&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] fs::path path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> check_command(NodeScenarios const& scenarios, std::vector<std::string> const& arguments,
                                        fs::path const& record) {
@@ -64,7 +45,7 @@ NodeRun run_nodes(NodeScenarios const& scenarios, std::string const& where, fs::
 std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::string const& where,
                                            std::vector<std::string> const& arguments) {
   require_mpirun();
-  TemporaryFolder const folder;
+  TemporaryFolder const folder("nodes");  // for the recorded runs
   auto const record = folder.path() / "runs.json";
   auto const run = run_nodes(scenarios, where, folder.path(), check_command(scenarios, arguments, record));
   if (run.exit_code != 0 || !fs::exists(record))

@@ -28,5 +28,7 @@ Machine read_cluster(SourceText const& source, Catalogue& catalogue);
 // a cluster.
 nlohmann::ordered_json machine_tree(Machine const& machine);
 std::string write_machine(Machine const& machine);
+// A part as it stands under `parts:` of a machine file.
+nlohmann::ordered_json part_tree(Part const& part);
 
 }  // namespace lanewise

@@ -112,6 +112,7 @@ std::string next_line(int control) {
 void serve(int control, GuestConfig const& config) {
   auto const output = open_port(kOutputPort);
   auto const errors = open_port(kErrorPort);
+  auto const input = config.input == GuestInputKind::None ? -1 : open_port(kInputPort);
   mount_root(config);
   set_limits();
   check(sethostname(config.host_name.data(), config.host_name.size()), "sethostname");
@@ -124,7 +125,7 @@ void serve(int control, GuestConfig const& config) {
   send_line(control, "ready");
   while (next_line(control) != "run") {
   }
-  auto const code = run_command(config, output, errors);
+  auto const code = run_command(config, {output, errors, input, control});
   sync();
   send_line(control, "exit " + std::to_string(code));
 }

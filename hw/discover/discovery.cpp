@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/interop/host/stand_ins.hpp"
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/io/error.hpp"
 #include "hw/discover/sources/sources.hpp"
@@ -50,7 +51,15 @@ std::string name_of_host(DiscoverOptions const& options) {
 Discovery discover(DiscoverOptions const& options, Catalogue& catalogue) {
   Discovery found;
   found.facts = read_facts(options);
-  found.machine = machine_of(found.facts, name_of_host(options), options.roles, catalogue);
+  auto roles = options.roles;
+  if (auto const why = roles && !options.found_roles.empty() ? misfit_of_roles(roles->roles, found.facts) : "";
+      !why.empty()) {
+    found.facts.notes.push_back(
+        fmt::format("the roles file {} is of another machine ({}) and not used", options.found_roles, why));
+    roles.reset();
+  }
+  found.machine = machine_of(found.facts, name_of_host(options), roles, catalogue);
+  found.roles = std::move(roles);
   found.findings = findings_of(found.machine, found.facts);
   if (options.against)
     for (auto& finding : findings_against(found.machine, *options.against))

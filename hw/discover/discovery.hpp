@@ -18,11 +18,12 @@
 namespace lanewise::hw {
 
 struct DiscoverOptions {
-  std::string name;                        // of the machine; empty: the host name
-  std::filesystem::path sysfs = "/sys";    // with another root no driver of this machine is asked
-  std::optional<std::vector<Role>> roles;  // of an emulated machine's stand-ins
-  bool wake = true;                        // wake idle GPUs before their links are read
-  std::optional<TopoMatrix> against;       // the output of nvidia-smi topo -m on that machine
+  std::string name;                      // of the machine; empty: the host name
+  std::filesystem::path sysfs = "/sys";  // with another root no driver of this machine is asked
+  std::optional<RolesFile> roles;        // of an emulated machine's stand-ins
+  std::string found_roles;               // the file that they were found in; not used where they do not fit this host
+  bool wake = true;                      // wake idle GPUs before their links are read
+  std::optional<TopoMatrix> against;     // the output of nvidia-smi topo -m on that machine
 };
 
 enum class FindingKind : std::uint8_t {
@@ -44,6 +45,7 @@ struct Finding {
 struct Discovery {
   Machine machine;
   std::vector<Finding> findings;
+  std::optional<RolesFile> roles;  // that were used
   HostFacts facts;
 };
 

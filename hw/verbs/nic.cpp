@@ -100,6 +100,7 @@ Nic::Nic(NetworkNic const& wanted, int entries, Completion completion) {
                     "NAME type rxe netdev INTERFACE` makes one (module rdma_rxe)",
                     wanted.name, devices.count, devices.count == 1 ? "device" : "devices"));
   device_ = ibv_get_device_name(device);
+  is_soft_ = pci_address(device->ibdev_path).empty();
   text_ = fmt::format("{} ({})", wanted.name, device_);
   context_ = Context(ibv_open_device(device));
   if (context_.get() == nullptr) verbs_failed(text_, "ibv_open_device", errno);

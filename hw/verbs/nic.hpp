@@ -35,6 +35,7 @@ class Nic {
 
   [[nodiscard]] std::string const& text() const { return text_; }  // "node0/nic0 (rxe_nic0)"
   [[nodiscard]] std::string const& device() const { return device_; }
+  [[nodiscard]] bool is_soft() const { return is_soft_; }  // Soft-RoCE, not hardware
   [[nodiscard]] ibv_context* context() const { return context_.get(); }
   [[nodiscard]] ibv_pd* domain() const { return domain_.get(); }
   [[nodiscard]] ibv_cq* completions() const { return completions_.get(); }
@@ -57,6 +58,7 @@ class Nic {
   void choose_gid(NetworkNic const& wanted);
 
   std::string text_, device_;
+  bool is_soft_ = false;
   Context context_;
   ProtectionDomain domain_;
   CompletionChannel channel_;

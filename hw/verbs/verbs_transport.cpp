@@ -34,7 +34,7 @@ std::string hint_of(ibv_wc_status status) {
 }  // namespace
 
 VerbsTransport::VerbsTransport(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
-                               RetryPolicy patience)
+                               std::optional<RetryPolicy> patience)
     : layout_(layout), rank_(rank), completion_(completion), patience_(patience) {
   std::set<Nic*> in_use;
   for (auto const& spec : layout.links) {
@@ -81,7 +81,8 @@ void VerbsTransport::connect(std::vector<std::string> const& addresses) {
       continue;
     }
     for (std::size_t k = 0; k < link.pairs.size(); ++k)
-      link.pairs[k].connect(theirs[k].get<QueuePairAddress>(), patience_);
+      link.pairs[k].connect(theirs[k].get<QueuePairAddress>(),
+                            patience_.value_or(link.nic->is_soft() ? RetryPolicy::soft() : RetryPolicy{}));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Carries the links of a plan by queue pairs of real NICs.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ class VerbsTransport : public MessageTransport {
  public:
   // `nics`: by NIC of the plan; nullptr where it belongs to another process or is missing. Throws DeviceError.
   VerbsTransport(Layout const& layout, int rank, std::vector<Nic*> const& nics, Completion completion,
-                 RetryPolicy patience = {});
+                 std::optional<RetryPolicy> patience = std::nullopt);
   // The addresses of this process's queue pairs, for all others; and connect() takes those of all processes, by rank.
   // It must be called before anything is posted. Throws DeviceError.
   [[nodiscard]] std::string addresses() const;
@@ -48,7 +49,7 @@ class VerbsTransport : public MessageTransport {
   std::vector<Nic*> in_use_;
   std::map<std::pair<Nic const*, std::uint32_t>, Place> places_;  // by NIC and number of the queue pair
   Completion completion_;
-  RetryPolicy patience_;
+  std::optional<RetryPolicy> patience_;  // absent: the NIC's usual one
 };
 
 }  // namespace lanewise::hw

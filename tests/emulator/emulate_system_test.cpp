@@ -99,7 +99,7 @@ std::optional<PciId> child_of(Machine const& machine, PciId port) {
 }
 
 void EmulatedMachine::expect_tree(Machine const& machine) const {
-  auto const roles = read_roles(SourceText::from_memory("roles.yaml", tree_["roles"]));
+  auto const roles = read_roles(SourceText::from_memory("roles.yaml", tree_["roles"])).roles;
   auto const newest = find_qemu().newest_link;
   auto const iommu = machine.hosts[0].settings.iommu;
   std::size_t found = 0;
@@ -147,6 +147,11 @@ void EmulatedMachine::expect_discovered(Machine const& machine, std::string cons
   EXPECT_EQ(found.hosts[0].settings.iommu, iommu == IommuMode::Unknown ? IommuMode::Off : iommu) << text;
   EXPECT_EQ(found.sockets.size(), machine.sockets.size());
   EXPECT_EQ(found.numa_nodes.size(), machine.numa_nodes.size());
+  for (std::size_t i = 0; i < std::min(found.sockets.size(), machine.sockets.size()); ++i) {
+    auto const* cpu = machine.part_of(SocketId(i));
+    auto const* seen_cpu = found.part_of(SocketId(i));
+    EXPECT_EQ(seen_cpu != nullptr ? seen_cpu->name : "", cpu != nullptr ? cpu->name : "");
+  }
   auto const newest = find_qemu().newest_link;
   for (std::size_t i = 0; i < machine.functions.size(); ++i) {
     auto const& wanted = machine.functions[i];
@@ -280,6 +285,21 @@ class Started {
   pid_t pid_ = -1;
 };
 
+TEST_F(Emulated, ACommandReadsWhatIsPipedIn) {
+  auto const line =
+      std::string("printf 'two\\nlines\\n' | '") + LANEWISE_PROGRAM +
+      "' emulate soft-roce-1nic -i --qemu-device qemu-xhci --append lanewise.test=word --boot-timeout 240 -- "
+      "sh -c 'cat; cat /proc/cmdline; cat /sys/bus/pci/devices/*/class' 2>/dev/null";
+  auto* pipe = popen(line.c_str(), "r");
+  std::array<char, 4096> text{};
+  auto const count = std::fread(text.data(), 1, text.size() - 1, pipe);
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 0);
+  std::string const output(text.data(), count);
+  EXPECT_THAT(output, testing::StartsWith("two\nlines\n"));
+  EXPECT_THAT(output, HasSubstr(" lanewise.test=word"));
+  EXPECT_THAT(output, HasSubstr("0x0c0330")) << "the USB controller that was added";
+}
+
 TEST_F(Emulated, NothingIsLeftAfterASignal) {
   for (auto const signal : {SIGINT, SIGTERM, SIGKILL}) {
     test::TemporaryFolder const folder;
@@ -352,6 +372,11 @@ TEST(EmulateUsage, BadInputExitsWithTwo) {
   EXPECT_EQ(emulate("gh200 --nodes 2 --on node2 -- true 2>/dev/null").code, 2);
   EXPECT_EQ(emulate("a30-2 --nodes 3 -- true 2>/dev/null").code, 2);
   EXPECT_EQ(emulate("gh200 --writable /nonexistent -- true 2>/dev/null").code, 2);
+  EXPECT_EQ(emulate("gh200 --kernel /nonexistent -- true 2>/dev/null").code, 2);
+  EXPECT_EQ(emulate("gh200 --kernel /bin/sh -- true 2>/dev/null").code, 2);
+  EXPECT_EQ(emulate("gh200 --modules /lib -- true 2>/dev/null").code, 2);
+  EXPECT_EQ(emulate("a30-2 -i --on all -- true 2>/dev/null").code, 2);
+  EXPECT_EQ(emulate("gh200 -i --json -- true 2>/dev/null").code, 2);
 }
 
 }  // namespace

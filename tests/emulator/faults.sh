@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# faults.sh PROGRAM: breaks things between two Soft-RoCE nodes in the emulator and checks what lanewise reports. All cases use
+# faults.sh PROGRAM [REPETITIONS]: breaks things between two Soft-RoCE nodes in the emulator and checks what lanewise reports. All cases use
 # one boot. Exits with 77 (skipped) where nothing can be booted or no processes can be started on nodes.
 set -euo pipefail
 program=$1
+repetitions=${2:-5} # of the case that loses packets to the receiver
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
 for needed in mpirun ssh; do
@@ -12,4 +13,4 @@ if ! why=$("$program" emulate soft-roce-2 --print 2>&1); then
   echo "$why"
   exit 77
 fi
-exec "$program" emulate soft-roce-2 --boot-timeout 240 --timeout 1500 -- "$here/faults_in_guests.sh"
+exec "$program" emulate soft-roce-2 --boot-timeout 240 --timeout $((1500 + 60 * repetitions)) -- "$here/faults_in_guests.sh" "$repetitions"

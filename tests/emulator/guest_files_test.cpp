@@ -113,6 +113,37 @@ TEST_F(KernelFolder, TheNewestWithSoftRoceIsTaken) {
   EXPECT_FALSE(kernel_under(folder.path() / "nowhere"));
 }
 
+// An image of this version, as far as its setup header tells.
+std::string image_of(std::string const& version) {
+  std::string image(1024, '\0');
+  image.replace(0x202, 4, "HdrS");
+  image[0x20e] = '\x40';  // at 0x240
+  return image.replace(0x240, version.size(), version);
+}
+
+TEST_F(KernelFolder, AKernelOfTheUsersBringsItsModules) {
+  write("boot/mine", image_of("6.1.0-9 (me@here) #1 SMP"));
+  auto const kernel = kernel_from(folder.path() / "boot/mine", std::nullopt);
+  EXPECT_EQ(kernel.version, "6.1.0-9");
+  EXPECT_EQ(kernel.modules, folder.path() / "lib/modules/6.1.0-9");
+  EXPECT_THAT(missing_modules(kernel, {"9p", "netfs", "nvme"}), ElementsAre("nvme"));
+  std::vector<std::string> names;
+  for (auto const& module : load_order(kernel, {"9p", "nvme"})) names.push_back(module.name);
+  EXPECT_THAT(names, ElementsAre("9pnet.ko", "9p.ko")) << "nvme may be built in";
+
+  write("boot/other", image_of("9.9.9"));
+  EXPECT_TRUE(kernel_from(folder.path() / "boot/other", std::nullopt).modules.empty());
+  EXPECT_EQ(kernel_from(folder.path() / "boot/other", folder.path() / "lib").modules, folder.path() / "lib");
+}
+
+TEST_F(KernelFolder, WhatIsNoKernelIsRefused) {
+  write("boot/text", "#!/bin/sh\n");
+  for (auto const* name : {"boot/text", "boot/nowhere", "boot"})
+    EXPECT_THROW(kernel_from(folder.path() / name, std::nullopt), InputError) << name;
+  write("boot/mine", image_of("6.1.0-9"));
+  EXPECT_THROW(kernel_from(folder.path() / "boot/mine", folder.path() / "nowhere"), InputError);
+}
+
 TEST(GuestConfig, ReadsBackAsWritten) {
   GuestConfig config;
   config.host_name = "node1";

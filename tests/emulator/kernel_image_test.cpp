@@ -37,6 +37,19 @@ TEST(KernelImage, WithoutAWholePayloadHoldsNone) {
   EXPECT_FALSE(payload_of(far));
 }
 
+TEST(KernelImage, NamesItsVersion) {
+  auto image = image_with("payload", 300);
+  EXPECT_EQ(version_of_image(image), "");
+  image[0x20e] = '\x60';  // at 0x260
+  image.replace(0x260, 30, "6.1.0-56-amd64 (debian) #1 SMP");
+  EXPECT_EQ(version_of_image(image), "6.1.0-56-amd64");
+  image.replace(0x260, 14, "../../etc/pass");
+  EXPECT_EQ(version_of_image(image), "") << "it becomes a folder's name";
+  image.replace(0x20e, 2, "\xff\xff");
+  EXPECT_EQ(version_of_image(image), "");
+  EXPECT_EQ(version_of_image(""), "");
+}
+
 TEST(KernelImage, PayloadsAreToldByTheirFirstBytes) {
   EXPECT_EQ(unpacker_of("\xfd"
                         "7zXZ\0..."sv),

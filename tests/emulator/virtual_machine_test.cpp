@@ -9,6 +9,7 @@
 
 #include "core/io/error.hpp"
 #include "core/machine/setting.hpp"
+#include "emulator/emulation.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
 
@@ -41,6 +42,12 @@ std::map<std::string, std::string> fields(std::string const& text) {
     at = next + 1;
   }
   return found;
+}
+
+std::vector<std::string> not_shown(VirtualMachine const& vm) {
+  std::vector<std::string> reasons;
+  for (auto const& what : vm.not_expressed) reasons.push_back(what.reason);
+  return reasons;
 }
 
 std::vector<std::map<std::string, std::string>> devices(VirtualMachine const& vm, std::string const& model) {
@@ -152,7 +159,8 @@ TEST(BundledMachines, EachFunctionHasARoleAndOnlyGpusAreGpus) {
   for (auto const& [name, machine] : everything()) {
     SCOPED_TRACE(name);
     auto const vm = virtual_machine(machine, HostId(0), {});
-    EXPECT_EQ(read_roles(SourceText::from_memory("roles.yaml", write_roles(vm.roles))), vm.roles);
+    RolesFile const file{vm.roles, vm.cpus, vm.parts, vm.not_expressed};
+    EXPECT_EQ(read_roles(SourceText::from_memory("roles.yaml", write_roles(file))), file);
     std::size_t of_machine = 0;
     for (auto const& role : vm.roles) {
       if (role.kind == RoleKind::Platform) continue;
@@ -238,9 +246,8 @@ TEST(VirtualMachine, ALinkNewerThanQemuKnowsIsTheNewestAndSaidSo) {
   auto const speed_of = [&](int newest) {
     auto const vm = virtual_machine(machine, HostId(0), {.newest_link = newest});
     for (auto const& port : devices(vm, "pcie-root-port"))
-      if (port.at("id") == "pci.rp2")
-        return std::pair(port.at("x-speed") + " x" + port.at("x-width"), vm.not_expressed);
-    return std::pair(std::string(), vm.not_expressed);
+      if (port.at("id") == "pci.rp2") return std::pair(port.at("x-speed") + " x" + port.at("x-width"), not_shown(vm));
+    return std::pair(std::string(), not_shown(vm));
   };
   EXPECT_EQ(speed_of(5).first, "32 x8");
   EXPECT_THAT(speed_of(5).second, Not(Contains(HasSubstr("newest link"))));
@@ -297,6 +304,92 @@ TEST(VirtualMachine, NicsOfTheFabricAreJoinedNodeByNode) {
   std::set<std::string> addresses;
   for (auto const* vm : {&first, &second})
     for (auto const& nic : devices(*vm, "virtio-net-pci")) EXPECT_TRUE(addresses.insert(nic.at("mac")).second);
+}
+
+// The CPU of socket 0, and whether KVM runs the guest.
+VirtualMachine with_cpu(std::string const& part, Accelerator accelerator = Accelerator::Emulation) {
+  auto const machine = test::bundled().machine_from(
+      SourceText::from_memory("m.yaml", "{lanewise: machine/1, machine: m, sockets: [{socket: cpu0, part: " + part +
+                                            ", pcie: [{root_port: rp0, gpu: gpu0, part: unknown}]}]}"));
+  return virtual_machine(machine, HostId(0), {.accelerator = accelerator});
+}
+
+TEST(VirtualMachine, TheProcessorSaysVendorFamilyAndNameOfTheFiles) {
+  EXPECT_THAT(values(with_cpu("epyc-zen3"), "-cpu"),
+              testing::ElementsAre("max,vendor=AuthenticAMD,family=25,model=1,model-id=AMD EPYC 7003 (Milan  Zen 3)"));
+  EXPECT_THAT(values(with_cpu("xeon-broadwell"), "-cpu"),
+              testing::ElementsAre("max,vendor=GenuineIntel,family=6,model=79,model-id=Intel Xeon E5 v4 (Broadwell)"));
+  auto const exact = with_cpu("epyc-7742");
+  EXPECT_THAT(values(exact, "-cpu"), testing::ElementsAre("max,vendor=AuthenticAMD,family=23,model-id=AMD EPYC 7742"));
+  EXPECT_THAT(not_shown(exact), Contains(HasSubstr("'epyc-7742' names no CPUID")));
+}
+
+TEST(VirtualMachine, AProcessorThatQemuCannotBeIsSaidSo) {
+  EXPECT_THAT(values(with_cpu("grace"), "-cpu"), testing::ElementsAre("max"));
+  EXPECT_THAT(not_shown(with_cpu("grace")), Contains(HasSubstr("'grace' is no x86 processor")));
+  EXPECT_THAT(values(with_cpu("unknown"), "-cpu"), testing::ElementsAre("max"));
+  EXPECT_THAT(not_shown(with_cpu("unknown")), Contains(HasSubstr("CPU: unknown in the machine file")));
+  auto const kvm = with_cpu("epyc-zen3", Accelerator::Kvm);
+  EXPECT_THAT(values(kvm, "-cpu"), testing::ElementsAre("host"));
+  EXPECT_THAT(not_shown(kvm), Contains(HasSubstr("with KVM the guest has this host's")));
+}
+
+TEST(VirtualMachine, TakesDevicesAndKernelArgumentsFromTheUser) {
+  VirtualMachineOptions options;
+  options.qemu_devices = {"qemu-xhci,id=usb", "edu,bus=pci.rp1"};
+  options.kernel_arguments = "loglevel=7 iommu=off";
+  auto const vm = virtual_machine(test::machine_of({}), HostId(0), options);
+  auto const all = values(vm, "-device");
+  auto const at = [&](std::string const& device) { return std::find(all.begin(), all.end(), device) - all.begin(); };
+  auto const first_bridge =
+      std::find_if(all.begin(), all.end(), [](auto const& device) { return device.starts_with("pxb-pcie"); }) -
+      all.begin();
+  EXPECT_LT(at("qemu-xhci,id=usb"), first_bridge) << "QEMU would choose a bus that takes bridges only";
+  EXPECT_EQ(all.back(), "edu,bus=pci.rp1") << "after the bus that it names";
+  EXPECT_THAT(values(vm, "-append").at(0), testing::EndsWith(" loglevel=7 iommu=off"));
+}
+
+TEST(VirtualMachine, HasAnInputPortOnlyIfTheCommandHasAnInput) {
+  auto const has_port = [](GuestInputKind input) {
+    auto const vm = virtual_machine(test::machine_of({}), HostId(0), {.input = input});
+    EXPECT_EQ(vm.guest.input, input);
+    auto const ports = devices(vm, "virtserialport");
+    return std::any_of(ports.begin(), ports.end(), [](auto const& port) { return port.at("name") == kInputPort; });
+  };
+  EXPECT_FALSE(has_port(GuestInputKind::None));
+  EXPECT_TRUE(has_port(GuestInputKind::Pipe));
+  EXPECT_TRUE(has_port(GuestInputKind::Terminal));
+}
+
+TEST(VirtualMachine, RolesCarryThePartsThatOnlyTheFileHas) {
+  auto catalogue = test::bundled();
+  auto const machine = catalogue.machine("gh200x4");
+  auto const vm = virtual_machine(machine, HostId(0), {});
+  EXPECT_THAT(vm.cpus, testing::ElementsAre("grace", "grace", "grace", "grace"));
+  ASSERT_EQ(vm.parts.size(), 1U);
+  EXPECT_EQ(vm.parts[0], *machine.part_of(*machine.find_function("gpu0")));
+}
+
+TEST(VirtualMachine, WhatQemuCannotShowIsSaid) {
+  auto catalogue = test::bundled();
+  auto const gh200 = virtual_machine(catalogue.machine("gh200x4"), HostId(0), {});
+  EXPECT_THAT(not_shown(gh200), Contains(HasSubstr("NVLink, C2C")));
+  EXPECT_THAT(not_shown(gh200), Not(Contains(HasSubstr("below switches"))));
+  auto const switches = virtual_machine(catalogue.machine("rtx6000pro-x8-bcm"), HostId(0), {});
+  EXPECT_THAT(not_shown(switches), Contains(HasSubstr("no ACS capability")));
+  EXPECT_THAT(not_shown(switches), Contains(HasSubstr("virtual switches of one chip")));
+  EXPECT_THAT(not_shown(switches), Contains(HasSubstr("links between sockets")));
+}
+
+TEST(Emulation, BootingMayTakeLongerWhereProcessorsShareCores) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(usual_boot_limit(2, 2), 120s);
+  EXPECT_EQ(usual_boot_limit(1, 64), 120s);
+  EXPECT_EQ(usual_boot_limit(3, 2), 240s);
+  EXPECT_EQ(usual_boot_limit(128, 2), 64 * 120s);
+  auto const vm = virtual_machine(test::machine_of({}), HostId(0), {});
+  EXPECT_EQ(vm.processors, 2);
+  EXPECT_EQ(processors_of({vm, vm}), 4);
 }
 
 TEST(VirtualMachine, ACommaInAFolderIsNotTheEndOfAnOption) {

@@ -23,7 +23,7 @@ Discovery discovered(FakeSystem const& system, std::optional<std::vector<Role>> 
   DiscoverOptions options;
   options.name = "fake";
   options.sysfs = system.sys();
-  options.roles = std::move(roles);
+  if (roles) options.roles = RolesFile{std::move(*roles), {}, {}, {}};
   auto found = discover(options, catalogue);
   expect_reads_back(found.machine, catalogue);
   return found;

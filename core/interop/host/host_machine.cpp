@@ -22,13 +22,18 @@ using Node = PciTree::Node;
 // Adds everything in the order of a machine file.
 class MachineAssembler {
  public:
-  MachineAssembler(HostFacts const& facts, std::string name, std::optional<std::vector<Role>> const& roles,
+  MachineAssembler(HostFacts const& facts, std::string name, std::optional<RolesFile> const& roles,
                    Catalogue& catalogue)
       : facts_(facts),
         has_roles_(roles.has_value()),
         builder_(std::move(name), catalogue, facts.source),
-        tree_(make_pci_tree(facts, roles, catalogue)),
-        pci_(facts, roles, tree_, builder_) {}
+        roles_(roles ? std::optional(roles->roles) : std::nullopt),
+        tree_(make_pci_tree(facts, roles_, catalogue)),
+        pci_(facts, roles_, tree_, builder_) {
+    if (!roles) return;
+    cpus_ = roles->cpus;
+    builder_.use_parts(roles->parts);
+  }
   MachineAssembler(MachineAssembler const&) = delete;
   MachineAssembler& operator=(MachineAssembler const&) = delete;
   ~MachineAssembler() = default;
@@ -71,11 +76,18 @@ class MachineAssembler {
     return sockets;
   }
 
+  // The part of a socket, by the order of sockets; empty when unknown. QEMU's processor is no part.
+  std::string cpu_of(std::size_t number) {
+    if (number >= cpus_.size()) return cpu_part(facts_, builder_);
+    return cpus_[number] == "unknown" ? std::string() : cpus_[number];
+  }
+
   void add_sockets() {
+    std::size_t number = 0;
     auto const by_socket = sockets();
     bool first = true;
     for (auto const& nodes : by_socket) {
-      auto const socket = builder_.add_socket(cpu_part(facts_, builder_), nodes.front()->node, nodes.front()->cores);
+      auto const socket = builder_.add_socket(cpu_of(number++), nodes.front()->node, nodes.front()->cores);
       for (auto const* node : std::span(nodes).subspan(1)) builder_.add_numa(socket, node->node, node->cores);
       for (auto const top : tree_.tops)
         if (at(top).wanted && belongs(top, nodes, first))
@@ -208,14 +220,16 @@ class MachineAssembler {
 
   HostFacts const& facts_;
   bool has_roles_;
+  std::vector<std::string> cpus_;  // of the roles file
   MachineBuilder builder_;
+  std::optional<std::vector<Role>> roles_;
   PciTree tree_;
   PciAssembler pci_;
 };
 
 }  // namespace
 
-Machine machine_of(HostFacts const& facts, std::string const& name, std::optional<std::vector<Role>> const& roles,
+Machine machine_of(HostFacts const& facts, std::string const& name, std::optional<RolesFile> const& roles,
                    Catalogue& catalogue) {
   return MachineAssembler(facts, name, roles, catalogue).assemble();
 }

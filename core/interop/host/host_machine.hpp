@@ -12,7 +12,7 @@ namespace lanewise {
 
 // Makes the machine of one host's facts. What no source says stays unknown; the machine's notes say what was inferred.
 // `roles`: of an emulated machine's stand-ins; absent: devices are what they say they are.
-Machine machine_of(HostFacts const& facts, std::string const& name, std::optional<std::vector<Role>> const& roles,
+Machine machine_of(HostFacts const& facts, std::string const& name, std::optional<RolesFile> const& roles,
                    Catalogue& catalogue);
 
 }  // namespace lanewise

@@ -53,6 +53,8 @@ PartId MachineBuilder::enter(Part part) {
 
 std::optional<PartId> MachineBuilder::part(std::string const& name, PartKind kind) {
   if (name.empty()) return std::nullopt;
+  for (auto const& own : own_parts_)
+    if (own.name == name && own.kind == kind) return enter(own);
   auto const* found = catalogue_.part(name);
   if (found != nullptr && found->kind == kind) return enter(*found);
   note(fmt::format("the catalogue has no {} part '{}'; left unknown", to_string(kind), name));

@@ -28,6 +28,8 @@ class MachineBuilder {
 
   // Enters the catalogue's part of this name and kind. nullopt for "" (unknown); also, with a note, when there is none.
   std::optional<PartId> part(std::string const& name, PartKind kind);
+  // Parts that come before those of the catalogue; part() enters those that are used.
+  void use_parts(std::vector<Part> parts) { own_parts_ = std::move(parts); }
   // The same for links and NVSwitches, which cannot stay unknown: a part without figures stands in.
   PartId part_or_stand_in(std::string const& name, PartKind kind, LinkFamily family = LinkFamily::NvLink);
   // The name of the catalogue's part with this PCI id ("10de:2335") and kind; empty, with a note, when there is none.
@@ -74,6 +76,7 @@ class MachineBuilder {
   Catalogue& catalogue_;
   std::string source_;
   Machine machine_;
+  std::vector<Part> own_parts_;
   std::array<int, 6> named_{};  // by PciKind
 };
 

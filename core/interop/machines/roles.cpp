@@ -8,6 +8,7 @@
 
 #include "core/io/word.hpp"
 #include "core/io/yaml_writer.hpp"
+#include "core/machine/machine_file.hpp"
 
 namespace lanewise {
 namespace {
@@ -35,6 +36,16 @@ MapSpec const& role_spec() {
   return spec;
 }
 
+MapSpec const& not_expressed_spec() {
+  static MapSpec const spec{
+      "not expressed",
+      {{.name = "kind", .type = ValueType::Id, .doc = "of difference: link, acs, nvlink, ...", .required = true},
+       text_field("subject", "a device's name; absent: every one"),
+       text_field("key", "what of it; absent: everything of the kind"),
+       {.name = "reason", .type = ValueType::Text, .doc = "why the emulator does not show it", .required = true}}};
+  return spec;
+}
+
 bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 Role read_role(MapReader& reader) {
@@ -50,6 +61,16 @@ Role read_role(MapReader& reader) {
   role.part = reader.text("part").value_or("");
   role.device_name = reader.text("device_name").value_or("");
   return role;
+}
+
+void read_parts(MapReader& file, SourceText const& source, Diagnostics& diagnostics, std::vector<Part>& parts) {
+  auto const* node = file.custom("parts");
+  if (node == nullptr) return;
+  if (node->kind != YamlKind::Map) return file.fail(*node, "'parts': expected a mapping of names to parts");
+  for (auto const& entry : node->entries) {
+    parts.push_back(read_part(entry.key, entry.value, source, diagnostics));
+    parts.back().inlined = true;
+  }
 }
 
 }  // namespace
@@ -89,16 +110,30 @@ MapSpec const& roles_spec() {
                               .doc = "a function each",
                               .required = true,
                               .map = &role_spec(),
+                              .item = ValueType::Map},
+                             {.name = "cpus",
+                              .type = ValueType::List,
+                              .doc = "the part of each socket, in the order of their NUMA nodes; unknown: nobody says",
+                              .item = ValueType::Id},
+                             {.name = "parts",
+                              .type = ValueType::Dictionary,
+                              .doc = "parts that are not in the catalogue, as in a machine file",
+                              .item = ValueType::Map},
+                             {.name = "not_expressed",
+                              .type = ValueType::List,
+                              .doc = "what the emulator does not show of the machine file",
+                              .map = &not_expressed_spec(),
                               .item = ValueType::Map}}};
   return spec;
 }
 
-std::vector<Role> read_roles(SourceText const& source) {
+RolesFile read_roles(SourceText const& source) {
   auto const root = parse_yaml(source);
   expect_schema(root, kSchema, source);
   Diagnostics diagnostics;
   MapReader file(root, roles_spec(), source, diagnostics);
-  std::vector<Role> roles;
+  RolesFile read;
+  auto& roles = read.roles;
   std::map<std::string, std::string> name_at;     // by address
   std::map<std::string, std::string> address_of;  // by name
   for (auto& reader : file.maps("roles")) {
@@ -109,19 +144,34 @@ std::vector<Role> read_roles(SourceText const& source) {
       reader.fail_at_key("name", fmt::format("'{}' is already {}", role.name, at->second));
     roles.push_back(std::move(role));
   }
+  read.cpus = file.texts("cpus");
+  read_parts(file, source, diagnostics, read.parts);
+  for (auto& reader : file.maps("not_expressed"))
+    read.not_expressed.push_back({reader.text("kind").value_or(""), reader.text("subject").value_or(""),
+                                  reader.text("key").value_or(""), reader.text("reason").value_or("")});
   diagnostics.throw_if_any();
-  return roles;
+  return read;
 }
 
-std::string write_roles(std::vector<Role> const& roles) {
+std::string write_roles(RolesFile const& file) {
   auto items = nlohmann::ordered_json::array();
-  for (auto const& role : roles) {
+  for (auto const& role : file.roles) {
     nlohmann::ordered_json item{{"bdf", role.bdf}, {"name", role.name}, {"kind", to_string(role.kind)}};
     if (!role.part.empty()) item["part"] = role.part;
     if (!role.device_name.empty()) item["device_name"] = role.device_name;
     items.push_back(std::move(item));
   }
-  return yaml_text({{"lanewise", kSchema}, {"roles", std::move(items)}});
+  nlohmann::ordered_json tree{{"lanewise", kSchema}, {"roles", std::move(items)}};
+  if (!file.cpus.empty()) tree["cpus"] = file.cpus;
+  for (auto const& part : file.parts) tree["parts"][part.name] = part_tree(part);
+  for (auto const& what : file.not_expressed) {
+    nlohmann::ordered_json item{{"kind", what.kind}};
+    if (!what.subject.empty()) item["subject"] = what.subject;
+    if (!what.key.empty()) item["key"] = what.key;
+    item["reason"] = what.reason;
+    tree["not_expressed"].push_back(std::move(item));
+  }
+  return yaml_text(tree);
 }
 
 Role const* find_role(std::vector<Role> const& roles, std::string_view bdf) {

@@ -6,6 +6,9 @@
 //   roles:
 //     - {bdf: "0000:11:00.0", name: gpu0, kind: gpu, part: a100-pcie-80g}
 //     - {bdf: "0000:00:01.0", name: root_share, kind: platform}
+//   cpus: [epyc-7742, epyc-7742]
+//
+// `cpus` has the parts of the sockets, and `parts` those that the machine file describes itself.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,11 +34,28 @@ struct Role {
   friend bool operator==(Role const&, Role const&) = default;
 };
 
+// What the emulator does not show of the machine file, so that a comparison with the file expects it to differ.
+struct NotExpressed {
+  std::string kind;     // of difference: link, acs, nvlink, ...
+  std::string subject;  // a device's name; empty: every one
+  std::string key;      // what of it: "cores"; empty: everything of the kind
+  std::string reason;
+  friend bool operator==(NotExpressed const&, NotExpressed const&) = default;
+};
+
+struct RolesFile {
+  std::vector<Role> roles;
+  std::vector<std::string> cpus;  // parts of the sockets, in the order of their NUMA nodes; "unknown"; empty: not said
+  std::vector<Part> parts;        // of roles and sockets, that the catalogue does not have
+  std::vector<NotExpressed> not_expressed;
+  friend bool operator==(RolesFile const&, RolesFile const&) = default;
+};
+
 MapSpec const& roles_spec();
 // Throws InputError with every error, also for an address or a name that is given twice.
-std::vector<Role> read_roles(SourceText const& source);
-// Writes a roles file, which reads back as the same roles.
-std::string write_roles(std::vector<Role> const& roles);
+RolesFile read_roles(SourceText const& source);
+// Writes a roles file, which reads back equal.
+std::string write_roles(RolesFile const& file);
 // The role of the function at an address, or nullptr.
 Role const* find_role(std::vector<Role> const& roles, std::string_view bdf);
 

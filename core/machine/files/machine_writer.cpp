@@ -27,7 +27,7 @@ class MachineWriter {
     if (!machine_.notes.empty()) tree["notes"] = machine_.notes;
     tree["settings"] = settings(machine_.hosts.front().settings);
     for (auto const& part : machine_.parts)
-      if (part.inlined) tree["parts"][part.name] = written(part);
+      if (part.inlined) tree["parts"][part.name] = part_tree(part);
     tree["sockets"] = Tree::array();
     for (std::size_t i = 0; i < machine_.sockets.size(); ++i) tree["sockets"].push_back(socket(SocketId(i)));
     for (auto const& link : machine_.socket_links)
@@ -81,19 +81,6 @@ class MachineWriter {
   static Tree software(Software const& software) {
     Tree tree;
     for (auto const& field : software_fields()) tree[field.spec.name] = software.*field.flag;
-    return tree;
-  }
-
-  static Tree written(Part const& part) {
-    Tree tree{{"kind", to_string(part.kind)}};
-    for (auto const& field : part_fields(part.kind)) {
-      auto const texts = field.write(part);
-      if (texts.empty()) continue;
-      if (field.spec.type == ValueType::List)
-        tree[field.spec.name] = texts;
-      else
-        tree[field.spec.name] = texts.front();
-    }
     return tree;
   }
 
@@ -180,6 +167,19 @@ class MachineWriter {
 };
 
 }  // namespace
+
+nlohmann::ordered_json part_tree(Part const& part) {
+  Tree tree{{"kind", to_string(part.kind)}};
+  for (auto const& field : part_fields(part.kind)) {
+    auto const texts = field.write(part);
+    if (texts.empty()) continue;
+    if (field.spec.type == ValueType::List)
+      tree[field.spec.name] = texts;
+    else
+      tree[field.spec.name] = texts.front();
+  }
+  return tree;
+}
 
 nlohmann::ordered_json machine_tree(Machine const& machine) {
   if (machine.hosts.size() != 1)

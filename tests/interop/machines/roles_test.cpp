@@ -8,7 +8,9 @@
 namespace lanewise {
 namespace {
 
-std::vector<Role> read(std::string const& text) { return read_roles(SourceText::from_memory("roles.yaml", text)); }
+std::vector<Role> read(std::string const& text) {
+  return read_roles(SourceText::from_memory("roles.yaml", text)).roles;
+}
 
 TEST(Roles, AreReadByTheirAddress) {
   auto const roles = read(
@@ -28,8 +30,29 @@ TEST(Roles, ReadBackAsWritten) {
                                 {"0000:11:00.0", "node1/gpu0", RoleKind::Gpu, "a30", ""},
                                 {"0000:00:02.0", "root_share", RoleKind::Platform, "", ""},
                                 {"0000:12:00.0", "nic0", RoleKind::Nic, "connectx-7", "mlx5_0"}};
-  EXPECT_EQ(read(write_roles(roles)), roles);
+  EXPECT_EQ(read(write_roles({roles, {}, {}, {}})), roles);
   EXPECT_TRUE(read(write_roles({})).empty());
+}
+
+TEST(Roles, CarryTheCpusAndThePartsOfTheMachineFile) {
+  RolesFile file;
+  file.roles.push_back({"0000:11:00.0", "gpu0", RoleKind::Gpu, "my-gpu", ""});
+  file.cpus = {"epyc-7742", "unknown"};
+  Part part;
+  part.name = "my-gpu";
+  part.title = "a GPU that no catalogue has";
+  part.kind = PartKind::Gpu;
+  part.inlined = true;
+  part.pcie.link = PcieLink{4, 16};
+  part.gpu.chip = "ga100";
+  file.parts.push_back(part);
+  file.not_expressed = {{"nvlink", "", "", "QEMU has none"}, {"numa", "numa0", "cores", "a core each"}};
+  EXPECT_EQ(read_roles(SourceText::from_memory("roles.yaml", write_roles(file))), file);
+  test::expect_errors(
+      "lanewise: roles/1\n"
+      "roles: []\n"
+      "parts: {my-gpu: {kind: gpu, §chpi: ga100}}\n",
+      {"did you mean 'chip'"}, [](SourceText const& source) { read_roles(source); });
 }
 
 TEST(Roles, ErrorsNameLineAndColumn) {
