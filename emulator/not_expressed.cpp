@@ -49,6 +49,10 @@ class Limits {
       } else if (function.kind == PciKind::Switch || function.kind == PciKind::Nvme) {
         add("link", name, "",
             "links of switches and drives to their root port: what runs is gen1 x1, the port says what it can do");
+      } else if (function.parent && !function.link && !assumed_link(machine_, id)) {
+        add("link", name, "", "links that the machine file does not say: the port's is QEMU's own");
+      } else if (!function.parent && function.kind != PciKind::RootPort) {
+        add("link", name, "", "links of devices without a root port: their stand-ins have none");
       }
       if (function.kind == PciKind::RootPort && device.below) add_older_link(name, *device.below);
       if (!function.chip.empty())

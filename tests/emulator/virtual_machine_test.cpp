@@ -374,6 +374,7 @@ TEST(VirtualMachine, WhatQemuCannotShowIsSaid) {
   auto catalogue = test::bundled();
   auto const gh200 = virtual_machine(catalogue.machine("gh200x4"), HostId(0), {});
   EXPECT_THAT(not_shown(gh200), Contains(HasSubstr("NVLink, C2C")));
+  EXPECT_THAT(not_shown(gh200), Contains(HasSubstr("links that the machine file does not say")));
   EXPECT_THAT(not_shown(gh200), Not(Contains(HasSubstr("below switches"))));
   auto const switches = virtual_machine(catalogue.machine("rtx6000pro-x8-bcm"), HostId(0), {});
   EXPECT_THAT(not_shown(switches), Contains(HasSubstr("no ACS capability")));
