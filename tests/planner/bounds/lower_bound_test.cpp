@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/estimate/estimate.hpp"
 #include "core/machine/catalogue.hpp"
@@ -101,8 +102,10 @@ TEST(LowerBound, CountsEnginesThatAreHeld) {
 TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
   Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
-  Model const model(catalogue.machine("rtx6000pro-x8-genoa"));
-  auto const gpus = model.machine().all(PciKind::Gpu);
+  auto machine = catalogue.machine("rtx6000pro-x8-genoa");
+  auto const gpus = machine.all(PciKind::Gpu);
+  machine.parts[index(*machine.at(gpus[0]).part)].gpu.copy_engines = 1;
+  Model const model(std::move(machine));
   std::vector<Request> across;
   for (std::size_t i = 0; i < gpus.size(); ++i)
     across.push_back({.id = "t" + std::to_string(i), .from = gpus[i], .to = gpus[(i + 4) % 8], .bytes = 1_GiB});
