@@ -30,8 +30,7 @@ void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model) {
     return TimeRange{through_json(Seconds(ranges[i].low * scale)), through_json(Seconds(ranges[i].high * scale))};
   };
   trace.range = range(0, trace.makespan);
-  for (std::size_t i = 0; i < trace.steps.size(); ++i)
-    trace.steps[i].range = range(i + 1, trace.steps[i].duration());
+  for (std::size_t i = 0; i < trace.steps.size(); ++i) trace.steps[i].range = range(i + 1, trace.steps[i].duration());
 }
 
 }  // namespace lanewise
