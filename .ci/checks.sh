@@ -13,8 +13,8 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
-# Every header compiles with nothing included before it; those that need CUDA's or NCCL's only where these are. nvcc says
-# where its headers are: the command may be a script elsewhere.
+# Every header compiles with nothing included before it; those that need CUDA's or NCCL's only where these are, none that
+# needs libFuzzer's, which are clang's. nvcc says where its headers are: the command may be a script elsewhere.
 headers() {
   local folder="" needs='^$'
   local -a options=(-std=c++20 -fsyntax-only -w -I. '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
@@ -24,6 +24,7 @@ headers() {
   fi
   if [[ ! -e $folder/cuda_runtime_api.h ]]; then needs='^(hw/cuda|bench/gpu)/'; fi
   if ! printf '#include <nccl.h>\n' | g++ "${options[@]}" -x c++ - 2>/dev/null; then needs+='|^bench/gpu/nccl\.hpp$'; fi
+  needs+='|^fuzz/random_machine\.hpp$'
   sources | grep '\.hpp$' | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <system_error>
 
@@ -19,7 +20,7 @@ constexpr char kWipe[] = "\r\033[K";
 
 // Whole seconds and minutes: what is left is a guess.
 std::string roughly(Seconds time) {
-  auto const seconds = static_cast<long>(time.value() + 0.5);
+  auto const seconds = std::lround(time.value());
   if (seconds < 120) return fmt::format("{} s", seconds);
   if (seconds < 7200) return fmt::format("{} min", (seconds + 30) / 60);
   return fmt::format("{} h", (seconds + 1800) / 3600);

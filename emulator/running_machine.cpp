@@ -46,9 +46,9 @@ bool RunningMachine::tell(std::string const& line) {
   return write(lines_[kControl].get(), line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
-void RunningMachine::give_input(std::string text) {
+void RunningMachine::give_input(std::string_view text) {
   given_input_ += text.size();
-  input_ += std::move(text);
+  input_ += text;
   go_on_giving();
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/guest_message.hpp"
@@ -35,7 +36,7 @@ class RunningMachine {
   void add_descriptors(std::vector<pollfd>& waiting) const;
 
   // Gives text to the command's input, as the guest takes it. Not called again before all of it is given.
-  void give_input(std::string text);
+  void give_input(std::string_view text);
   [[nodiscard]] bool has_given_input() const { return input_.empty(); }
   // Goes on with that.
   void go_on_giving();

@@ -103,10 +103,10 @@ class DeviceWriter {
   void add_kind(PciKind kind) {
     std::vector<std::pair<std::string, std::vector<PciId>>> groups;
     for (auto const id : node_.all(kind)) {
-      auto about = description(node_.part_of(id));
-      auto found = std::find_if(groups.begin(), groups.end(), [&](auto const& group) { return group.first == about; });
-      if (found == groups.end()) found = groups.insert(groups.end(), {std::move(about), {}});
-      found->second.push_back(id);
+      auto const about = description(node_.part_of(id));
+      auto const found =
+          std::find_if(groups.begin(), groups.end(), [&](auto const& group) { return group.first == about; });
+      (found != groups.end() ? *found : groups.emplace_back(about, std::vector<PciId>{})).second.push_back(id);
     }
     std::string const choice = choice_of(kind);
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -177,16 +177,16 @@ class InfrastructureWriter {
   std::string write() {
     Tree tree{{"name", machine_.name}};
     if (!machine_.title.empty()) tree["description"] = machine_.title;
-    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    for (auto const& kind : kinds_) {
       // Kinds of one machine with different settings need names of their own.
-      auto name = kinds_[i].machine.name;
+      auto name = kind.machine.name;
       for (auto number = 2; !device_names_.insert(name).second; ++number)
-        name = fmt::format("{}-{}", kinds_[i].machine.name, number);
-      writers_.emplace_back(kinds_[i].machine, name);
+        name = fmt::format("{}-{}", kind.machine.name, number);
+      writers_.emplace_back(kind.machine, name);
       devices_.push_back(writers_.back().write());
       auto const instance = kinds_.size() == 1 ? std::string("node") : fmt::format("node-{}", name);
       instance_names_.push_back(instance);
-      instances_.push_back({{"name", instance}, {"device", name}, {"count", kinds_[i].hosts.size()}});
+      instances_.push_back({{"name", instance}, {"device", name}, {"count", kind.hosts.size()}});
     }
     if (machine_.fabric) add_fabric(*machine_.fabric);
     tree["devices"] = devices_;

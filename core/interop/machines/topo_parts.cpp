@@ -34,8 +34,8 @@ std::string usual_switch(Part const* gpu) {
 
 }  // namespace
 
-TopoParts::TopoParts(TopoOptions const& options, Catalogue& catalogue) : options_(options) {
-  named_gpu_ = checked(options.gpu, PartKind::Gpu, catalogue);
+TopoParts::TopoParts(TopoOptions const& options, Catalogue& catalogue)
+    : options_(options), named_gpu_(checked(options.gpu, PartKind::Gpu, catalogue)) {
   checked(options.cpu, PartKind::Cpu, catalogue);
   checked(options.nic, PartKind::Nic, catalogue);
   checked(options.pcie_switch, PartKind::Switch, catalogue);

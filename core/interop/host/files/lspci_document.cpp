@@ -47,7 +47,7 @@ std::optional<PcieLink> link_in(std::string_view text) {
   auto const width = number_after(text, "Width x");
   if (!speed || !width) return std::nullopt;
   auto const unit = speed->find("GT/s");
-  if (unit == std::string_view::npos || unit > 5) return std::nullopt;
+  if (unit > 5) return std::nullopt;  // none, too
   return parse_pcie_link(fmt::format("{} GT/s x{}", speed->substr(0, unit), *width)).value;
 }
 

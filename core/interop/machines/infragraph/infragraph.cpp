@@ -97,7 +97,7 @@ class InfraImporter {
 
   // Breadth first from the CPUs; endpoints end a branch.
   void make_tree() {
-    for (std::size_t i = 0; i < above_.size(); ++i) above_[i] = {kNone, kNone};
+    std::fill(above_.begin(), above_.end(), Above{kNone, kNone});
     std::vector<std::size_t> queue;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
       if (at(i).kind == InfraKind::Cpu) {
