@@ -9,6 +9,7 @@ kMaxInputBytes=4096 # longer ones find little more and take longer
 kMaxKeptFiles=60    # of each target in fuzz/corpus: those that reach most
 
 seconds=60
+runs=-1
 folder=build/asan
 record=no
 merge=no
@@ -22,6 +23,8 @@ Runs every fuzz target, or those named, for a time each. Inputs that reach new c
 the next run goes on from them and from fuzz/corpus. Exit code 1: some target has a finding; its input is named.
 
   --seconds N      time of each target (60)
+  --runs N         stop each target after N inputs, and try the same ones every time: no inputs of earlier runs, a fixed
+                   seed. For changes that must not fail by what a fuzzer happens to find
   --build FOLDER   the build with the targets (build/asan: ./setup.sh build asan)
   --record         add the executions to fuzz/counts.tsv, and write the table of docs/fuzzing.md anew. A finding begins
                    the count of its target again
@@ -39,6 +42,7 @@ while (($# > 0)); do
   case $1 in
     --seconds) seconds=${2:?} && shift ;;
     --build) folder=${2:?} && shift ;;
+    --runs) runs=${2:?} && shift ;;
     --record) record=yes ;;
     --merge) merge=yes ;;
     -h | --help) usage && exit ;;
@@ -106,7 +110,13 @@ for name in "${targets[@]}"; do
   log=$folder/$name.log
   began=$SECONDS
   finding=no
-  "$target" "${options[@]}" "$folder/corpus/$name" "fuzz/corpus/$name" >"$log" 2>&1 || finding=yes
+  inputs=("$folder/corpus/$name" "fuzz/corpus/$name")
+  if ((runs >= 0)); then
+    options+=("-runs=$runs" -seed=1)
+    inputs[0]=$(mktemp -d)
+  fi
+  "$target" "${options[@]}" "${inputs[@]}" >"$log" 2>&1 || finding=yes
+  if ((runs >= 0)); then rm -rf -- "${inputs[0]}"; fi
   took=$((SECONDS - began))
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   printf '%-16s %9s executions in %4s s%s\n' "$name" "${executions:-?}" "$took" "$([[ $finding == no ]] || echo ': a finding')"

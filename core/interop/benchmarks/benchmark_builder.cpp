@@ -8,6 +8,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/planner/planner.hpp"
+#include "core/units/limits.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -132,6 +133,12 @@ MeasuredSeries& BenchmarkBuilder::series(MeasuredSeries const& like) {
 void BenchmarkBuilder::add(MeasuredSeries const& like, std::vector<MeasuredFlow> flows, Bytes bytes, double value,
                            int line, int column) {
   if (!(value > 0) || !std::isfinite(value)) return fail(line, column, "a figure is more than nothing");
+  // What the measurement's own reader accepts; not at its very ends, which the decimal text of a figure may miss.
+  constexpr double kMargin = 1.001;
+  bool const is_rate = like.quantity == MeasuredQuantity::Bandwidth;
+  if (value > (is_rate ? kMaxBytesPerSecond : kMaxSeconds) / kMargin)
+    return fail(line, column, is_rate ? "no transfer is as fast as 1000000 TB/s" : "no transfer takes 31 years");
+  if (is_rate && value < kMinBytesPerSecond * kMargin) return fail(line, column, "no transfer is below 1 B/s");
   for (auto const& flow : flows)
     if (flow.from.empty() || flow.to.empty()) return;  // reported already
   series(like).points.push_back({std::move(flows), bytes, like.access, value, {}, {source_.name(), line, column}});

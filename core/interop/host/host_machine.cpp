@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <span>
 
@@ -120,7 +121,9 @@ class MachineAssembler {
   HostBridgeId bridge_of(std::string const& bus, SocketId socket) {
     auto const numa = numa_of_bus(bus);
     auto name = "pci" + bus;
-    std::replace(name.begin(), name.end(), ':', '-');
+    // Besides colons, whatever else an odd file has in the place of a bus: names have none of it.
+    auto const is_odd = [](unsigned char c) { return std::isalnum(c) == 0; };
+    std::replace_if(name.begin(), name.end(), is_odd, '-');
     constexpr std::string_view kNoAddress = "fffffff0:";
     if (bus.starts_with(kNoAddress)) name = "hb" + bus.substr(kNoAddress.size());
     auto const& nodes = builder_.machine().numa_nodes;

@@ -201,6 +201,8 @@ TEST(Nvbandwidth, ErrorsNameLineAndColumn) {
   EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "  0 1\n0 1 2\n", "gh200"), HasSubstr("'gh200' has no gpu1"));
   EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, "nothing\n", "gh200"), HasSubstr("no figure of nvbandwidth"));
   EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "  0\n0 0.0\n", "gh200"), HasSubstr("more than nothing"));
+  EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, head + "  0\n0 2e70\n", "gh200"),
+              HasSubstr("out.txt:4:3: error: no transfer is as fast as 1000000 TB/s"));
   EXPECT_THAT(problem_of(Benchmark::Nvbandwidth, "{\"nvbandwidth\": {}}", "gh200"), HasSubstr("testcases"));
 }
 
