@@ -66,7 +66,7 @@ emu::EmulationOptions emulation_options(EmulateOptions const& given, std::size_t
     options.input = emu::on_terminal() ? emu::GuestInputKind::Terminal : emu::GuestInputKind::Pipe;
   }
   constexpr int kLimit = 600;
-  constexpr int kSessionLimit = 30 * 24 * 3600;  // whoever types ends it
+  constexpr int kSessionLimit = 30 * 24 * 3600;  // its user ends it
   options.limit = std::chrono::seconds(given.limit.value_or(given.interactive ? kSessionLimit : kLimit));
   return options;
 }

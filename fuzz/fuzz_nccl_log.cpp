@@ -4,18 +4,9 @@
 #include <string>
 
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
-#include "fuzz/reads_back.hpp"
+#include "fuzz/named_parts_target.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace lanewise;
-  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
-  static TopoOptions const named{.gpu = "a100-sxm4-80g", .cpu = "epyc-zen3", .nic = "connectx-6-hdr"};
-  std::string const text(data, data + size);
-  try {
-    auto const source = SourceText::from_memory("fuzz.log", text);
-    check_reads_back(read_nccl_log(source, {}, catalogue), catalogue);
-    check_reads_back(read_nccl_log(source, named, catalogue), catalogue);
-  } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so
-  }
-  return 0;
+  return fuzz_with_parts(read_nccl_log, std::string(data, data + size));
 }

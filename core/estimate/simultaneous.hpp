@@ -1,7 +1,7 @@
 #pragma once
-// When ends of steps count as one event. The estimate, the simulator and the list scheduler use the same rule: what
-// ends within an instant ends when the last of it does, and is handed on in the order of the steps. So which step
-// starts next does not depend on rounding.
+// When ends of steps count as one event. In the estimate and in the simulator, what ends within an instant ends when
+// the last of it does, and is handed on in the order of the steps. So which step starts next does not depend on
+// rounding.
 
 namespace lanewise {
 

@@ -26,7 +26,11 @@ Interval Intervals::of(Figure const& figure, std::span<Parameter const> paramete
 }
 
 std::vector<Interval> Intervals::of_each(Figures const& figures, std::span<Parameter const> parameters) const {
-  auto const middle = figures(model_);
+  return of_each(figures(model_), figures, parameters);
+}
+
+std::vector<Interval> Intervals::of_each(std::vector<double> const& middle, Figures const& figures,
+                                         std::span<Parameter const> parameters) const {
   double const spread = std::log1p(kRunToRunSpread);
   std::vector<double> below(middle.size(), spread * spread);
   auto above = below;

@@ -33,6 +33,9 @@ class Intervals {
   // Several figures that one computation gives, such as a run; the intervals have their order.
   using Figures = std::function<std::vector<double>(Model const&)>;
   [[nodiscard]] std::vector<Interval> of_each(Figures const& figures, std::span<Parameter const> parameters) const;
+  // The same where the figures of the unmoved model are known already.
+  [[nodiscard]] std::vector<Interval> of_each(std::vector<double> const& middle, Figures const& figures,
+                                              std::span<Parameter const> parameters) const;
   // Moves only these parameters: for figures that are expensive to compute and depend on few parameters.
   [[nodiscard]] Interval of(Figure const& figure, std::span<Parameter const> parameters) const;
 

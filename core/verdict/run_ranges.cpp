@@ -23,8 +23,8 @@ std::vector<double> estimated_times(Model const& model, Plan const& plan) {
 void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model) {
   auto const parameters = parameters_of(plan, model);
   auto const middles = estimated_times(model, plan);
-  auto const ranges =
-      Intervals(model).of_each([&](Model const& under) { return estimated_times(under, plan); }, parameters);
+  auto const ranges = Intervals(model).of_each(
+      middles, [&](Model const& under) { return estimated_times(under, plan); }, parameters);
   auto const range = [&](std::size_t i, Seconds simulated) {
     auto const scale = middles[i] > 0 ? simulated.value() / middles[i] : 1;
     return TimeRange{through_json(Seconds(ranges[i].low * scale)), through_json(Seconds(ranges[i].high * scale))};

@@ -7,20 +7,15 @@
 #include <vector>
 
 #include "core/estimate/estimate.hpp"
-#include "core/machine/catalogue.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "sim/simgrid_executor.hpp"
 #include "sim/simulation.hpp"
+#include "tests/support/bundled.hpp"
 
 namespace lanewise::sim {
 namespace {
 
 using namespace literals;
-
-Machine bundled(std::string const& name) {
-  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
-  return catalogue.machine(name);
-}
 
 Collective among_all(Model const& model, CollectiveOp op, Bytes bytes) {
   Collective collective{op, {}, bytes, Algorithm::Auto, 0};
@@ -40,7 +35,7 @@ void expect_same_run(Model const& model, Plan const& plan) {
 class Collectives : public testing::TestWithParam<char const*> {};
 
 TEST_P(Collectives, CollectivesRunAsEstimated) {
-  Model const model(bundled(GetParam()));
+  Model const model(test::bundled().machine(GetParam()));
   for (auto const op : {CollectiveOp::Broadcast, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
                         CollectiveOp::AllReduce, CollectiveOp::AllToAll})
     for (auto const bytes : {512_KiB, Bytes(340'000'000 / 512 * 512), 512_MiB}) {
@@ -56,7 +51,7 @@ TEST(OrderOfEvents, PlansThatOnceDifferedRunAsEstimated) {
   for (auto const& [machine, op, bytes] : {std::tuple{"a100x8-pcie-4sw", CollectiveOp::AllToAll, 512_MiB},
                                            std::tuple{"dgx-1-v100-4", CollectiveOp::AllReduce, Bytes(340'000'000)}}) {
     SCOPED_TRACE(machine);
-    Model const model(bundled(machine));
+    Model const model(test::bundled().machine(machine));
     expect_same_run(model, plan_collective(model, among_all(model, op, bytes)));
   }
 }

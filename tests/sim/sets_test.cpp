@@ -4,21 +4,16 @@
 #include <random>
 
 #include "core/estimate/estimate.hpp"
-#include "core/machine/catalogue.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "sim/simgrid_executor.hpp"
+#include "tests/support/bundled.hpp"
 
 namespace lanewise::sim {
 namespace {
 
 using namespace literals;
-
-Machine bundled(std::string const& name) {
-  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
-  return catalogue.machine(name);
-}
 
 // Transfers between any two GPUs or host memories, of sizes from 4 KiB to 256 MiB, some waiting for earlier ones.
 std::vector<Request> random_set(Machine const& machine, std::mt19937& random) {
@@ -43,7 +38,7 @@ std::vector<Request> random_set(Machine const& machine, std::mt19937& random) {
 class Sets : public testing::TestWithParam<char const*> {};
 
 TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
-  Model const model(bundled(GetParam()));
+  Model const model(test::bundled().machine(GetParam()));
   Planner const planner(model);
   SimGridExecutor executor(model);
   std::mt19937 random(7);
@@ -62,7 +57,7 @@ TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
 // Sets planned together (split, ordered, over relays) run as estimated, faster than planned one by one, never below the
 // bound, and never above a capacity.
 TEST_P(Sets, PlannedTogetherRunAsEstimated) {
-  Model const model(bundled(GetParam()));
+  Model const model(test::bundled().machine(GetParam()));
   SetPlanner const planner(model);
   SimGridExecutor executor(model);
   std::mt19937 random(3);
@@ -79,7 +74,7 @@ TEST_P(Sets, PlannedTogetherRunAsEstimated) {
 
 // All 256 GPUs of 32 nodes: within nodes, between nodes, within nodes.
 TEST(Scale, ALargeAllReduceRunsAsEstimated) {
-  Model const model(bundled("hgx-h100-32"));
+  Model const model(test::bundled().machine("hgx-h100-32"));
   Collective collective{CollectiveOp::AllReduce, {}, 64_MiB, Algorithm::Auto, 0};
   for (auto const gpu : model.machine().all(PciKind::Gpu)) collective.among.emplace_back(gpu);
   auto const plan = plan_collective(model, collective);

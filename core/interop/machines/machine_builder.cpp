@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/interop/machines/socket_links.hpp"
 #include "core/io/error.hpp"
+#include "core/machine/nvlink_ports.hpp"
 
 namespace lanewise {
 namespace {
@@ -194,19 +194,10 @@ void MachineBuilder::add_usual_socket_links() {
 }
 
 void MachineBuilder::check_nvlink_ports() const {
-  std::map<PciId, int> used;
-  for (auto const& bundle : machine_.nvlinks) {
-    if (machine_.at(bundle.part).link.family == LinkFamily::C2c) continue;  // has a port of its own
-    for (auto const& end : {bundle.a, bundle.b})
-      if (auto const* gpu = std::get_if<PciId>(&end)) used[*gpu] += bundle.count;
-  }
-  for (auto const& domain : machine_.nvswitches)
-    for (auto const& port : domain.ports) used[port.gpu] += port.count;
-  for (auto const& [gpu, links] : used) {
+  for (auto const& [gpu, links] : exceeded_nvlink_ports(machine_)) {
     auto const* part = machine_.part_of(gpu);
-    if (part != nullptr && !part->spread && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
-      throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu",
-                                   source_, machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
+    throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu", source_,
+                                 machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
   }
 }
 

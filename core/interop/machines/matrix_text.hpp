@@ -1,6 +1,6 @@
 #pragma once
 // Finds the matrices of `nvidia-smi topo` in a text, as people keep them: printed by the tool, in a log, as a Markdown
-// or HTML table, in a notebook, with terminal codes, wrapped by a terminal, or cut by whoever shortened it.
+// or HTML table, in a notebook, with terminal codes, wrapped by a terminal, or cut by its author.
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,11 +1,11 @@
 // Reads the links of a machine file: between sockets, NVLink, NVSwitch; and its measured overrides.
 #include <fmt/format.h>
 
-#include <map>
 #include <utility>
 
 #include "core/machine/files/machine_reader.hpp"
 #include "core/machine/machine_fields.hpp"
+#include "core/machine/nvlink_ports.hpp"
 
 namespace lanewise {
 
@@ -107,20 +107,10 @@ std::vector<std::string> MachineReader::names_in(MapReader const& reader, YamlNo
 }
 
 void MachineReader::check_nvlink_ports(MapReader const& top) {
-  std::map<PciId, int> used;
-  for (auto const& bundle : machine_.nvlinks) {
-    if (machine_.at(bundle.part).link.family == LinkFamily::C2c) continue;  // has a port of its own
-    for (auto const& end : {bundle.a, bundle.b})
-      if (auto const* gpu = std::get_if<PciId>(&end)) used[*gpu] += bundle.count;
-  }
-  for (auto const& domain : machine_.nvswitches)
-    for (auto const& port : domain.ports) used[port.gpu] += port.count;
-  for (auto const& [gpu, links] : used) {
+  for (auto const& [gpu, links] : exceeded_nvlink_ports(machine_)) {
     auto const* part = machine_.part_of(gpu);
-    bool const is_product = part != nullptr && !part->spread;  // a generic part may stand for one with more ports
-    if (is_product && part->gpu.vendor == "nvidia" && links > part->gpu.nvlink_ports)
-      top.fail_at_key("nvlinks", fmt::format("'{}' has {} NVLinks here, but its part '{}' has {} ports",
-                                             machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
+    top.fail_at_key("nvlinks", fmt::format("'{}' has {} NVLinks here, but its part '{}' has {} ports",
+                                           machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
   }
 }
 

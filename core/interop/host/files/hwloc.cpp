@@ -13,6 +13,7 @@
 #include "core/interop/host/files/hwloc_sets.hpp"
 #include "core/interop/host/platform_hints.hpp"
 #include "core/interop/machines/roles.hpp"
+#include "core/interop/xml_diagnostic.hpp"
 
 namespace lanewise {
 namespace {
@@ -60,12 +61,10 @@ class HwlocReader {
     pugi::xml_document document;
     auto const& buffer = source_.text();
     auto const result = document.load_buffer(buffer.data(), buffer.size(), pugi::parse_default, pugi::encoding_utf8);
-    if (!result)
-      refuse(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)),
-             fmt::format("not valid XML: {}", result.description()));
+    if (!result) refuse(result.offset, fmt::format("not valid XML: {}", result.description()));
     auto const topology = document.document_element();
     if (std::string_view(topology.name()) != "topology")
-      refuse(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, topology.offset_debug())),
+      refuse(topology.offset_debug(),
              fmt::format("the root element is <{}>; hwloc's XML begins with <topology>", topology.name()));
     facts_.source = "hwloc";
     facts_.lists_nics = false;
@@ -81,10 +80,8 @@ class HwlocReader {
   }
 
  private:
-  [[noreturn]] void refuse(std::size_t offset, std::string message) {
-    auto pos = source_.position(std::min(offset, source_.text().size()));
-    auto const line = source_.line(pos.line);
-    throw InputError(std::vector<Diagnostic>{{std::move(pos), std::move(message), std::string(line)}});
+  [[noreturn]] void refuse(std::ptrdiff_t offset, std::string message) {
+    throw InputError(std::vector<Diagnostic>{xml_diagnostic(source_, offset, std::move(message))});
   }
 
   void read_version(pugi::xml_node topology) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/interop/machines/roles.hpp"
+#include "core/interop/xml_diagnostic.hpp"
 
 namespace lanewise {
 namespace {
@@ -82,11 +83,12 @@ class Reader {
         document.load_buffer(buffer.data() + start, buffer.size() - start, pugi::parse_default, pugi::encoding_utf8);
     auto const log = document.child("nvidia_smi_log");
     if (!result)
-      refuse(start + static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)),
+      refuse(static_cast<std::ptrdiff_t>(start) + std::max<std::ptrdiff_t>(0, result.offset),
              fmt::format("not valid XML: {}", result.description()));
     if (!log)
-      refuse(start, fmt::format("the root element is <{}>; 'nvidia-smi -q -x' begins with <nvidia_smi_log>",
-                                document.document_element().name()));
+      refuse(static_cast<std::ptrdiff_t>(start),
+             fmt::format("the root element is <{}>; 'nvidia-smi -q -x' begins with <nvidia_smi_log>",
+                         document.document_element().name()));
     facts_.source = "nvidia-smi";
     facts_.lists_nics = false;
     facts_.says_software = false;
@@ -102,10 +104,8 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(std::size_t offset, std::string message) {
-    auto pos = source_.position(std::min(offset, source_.text().size()));
-    auto const line = source_.line(pos.line);
-    throw InputError(std::vector<Diagnostic>{{std::move(pos), std::move(message), std::string(line)}});
+  [[noreturn]] void refuse(std::ptrdiff_t offset, std::string message) {
+    throw InputError(std::vector<Diagnostic>{xml_diagnostic(source_, offset, std::move(message))});
   }
 
   void read_gpu(pugi::xml_node node) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/interop/machines/nccl/notation.hpp"
+#include "core/interop/xml_diagnostic.hpp"
 
 namespace lanewise {
 namespace {
@@ -38,9 +39,8 @@ class NcclReader {
  private:
   // ----------------------------------------------------------------------------------------------------- reporting
   void fail_at(std::size_t offset, std::string message) {
-    auto pos = source_.position(std::min(offset, source_.text().size()));
-    auto const line = source_.line(pos.line);
-    diagnostics_.add(std::move(pos), std::move(message), line);
+    auto found = xml_diagnostic(source_, static_cast<std::ptrdiff_t>(offset), std::move(message));
+    diagnostics_.add(std::move(found.pos), std::move(found.message), found.source_line);
   }
   static std::size_t offset_of(pugi::xml_node node) {
     return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, node.offset_debug()));
