@@ -59,7 +59,7 @@ void print_run_explanation(Session& session, WhyOptions const& options) {
 void run(Session& session, WhyOptions const& options) {
   if (!options.from.empty()) return print_choice_explanation(session, options);
   std::error_code error;
-  if (!std::filesystem::is_regular_file(options.input.file, error))
+  if (!std::filesystem::exists(options.input.file, error) || std::filesystem::is_directory(options.input.file, error))
     throw InputError(fmt::format("'{}' is not a scenario file; for a machine, name two places: why MACHINE FROM TO",
                                  options.input.file));
   print_run_explanation(session, options);
