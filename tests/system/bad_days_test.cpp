@@ -14,6 +14,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "tests/support/temporary_folder.hpp"
 
@@ -81,11 +82,19 @@ class Pipe {
   Pipe& operator=(Pipe const&) = delete;
   ~Pipe() { fs::remove(path_); }
 
-  // Interrupts the program as soon as it reads here, and only then gives it what it waits for.
-  void interrupt_and_write(Running const& running, std::string const& text) const {
-    std::ofstream out(path_);  // waits for the reader
+  // Interrupts the program as soon as it reads here, and only then gives it what it waits for. False: it has not read
+  // within a minute.
+  [[nodiscard]] bool interrupt_and_write(Running const& running, std::string const& text) const {
+    int end = open(path_.c_str(), O_WRONLY | O_NONBLOCK);  // fails until somebody reads
+    for (int i = 0; end < 0 && i < 6000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      end = open(path_.c_str(), O_WRONLY | O_NONBLOCK);
+    }
+    if (end < 0) return false;
     running.interrupt();
-    out << text;
+    std::ofstream(path_) << text;
+    close(end);
+    return true;
   }
   [[nodiscard]] fs::path const& path() const { return path_; }
 
@@ -137,7 +146,7 @@ TEST_F(BadDays, CheckThatIsInterruptedPrintsWhatWasFinished) {
   auto const junit = (folder_.path() / "junit.xml").string();
   Pipe late(folder_.path() / "late.yaml");
   Running running(folder_.path(), {"check", quick(), on(late), "--junit", junit});
-  late.interrupt_and_write(running, machine());
+  ASSERT_TRUE(late.interrupt_and_write(running, machine())) << running.error();
   EXPECT_EQ(running.exit_code(), 130);
   EXPECT_THAT(running.output(),
               AllOf(HasSubstr("a-quick"), HasSubstr("1 of 1 scenarios pass"), Not(HasSubstr("b-late"))));
@@ -149,7 +158,7 @@ TEST_F(BadDays, InterruptedJsonIsWholeAndSaysSo) {
   if (!kSim) GTEST_SKIP() << "no simulator";
   Pipe late(folder_.path() / "late.yaml");
   Running running(folder_.path(), {"check", quick(), on(late), "--json"});
-  late.interrupt_and_write(running, machine());
+  ASSERT_TRUE(late.interrupt_and_write(running, machine())) << running.error();
   EXPECT_EQ(running.exit_code(), 130);
   auto const json = nlohmann::json::parse(running.output());
   EXPECT_EQ(json.at("stopped"), nlohmann::json({{"checked", 1}, {"of", 2}}));
@@ -160,7 +169,7 @@ TEST_F(BadDays, WorkThatIsInterruptedEndsWith130) {
   for (auto const* command : {"run", "why"}) {
     Pipe late(folder_.path() / "late-scenario.yaml");
     Running running(folder_.path(), {command, late.path().string()});
-    late.interrupt_and_write(running, read(chain()));
+    ASSERT_TRUE(late.interrupt_and_write(running, read(chain()))) << running.error();
     EXPECT_EQ(running.exit_code(), 130);
     EXPECT_EQ(running.output(), "");
     EXPECT_THAT(running.error(), HasSubstr("stopped by Ctrl-C"));
