@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,6 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kRunsOfAlternatives = 3;
+
 struct CheckOptions {
   std::vector<std::string> scenarios;
   std::string mode = "sim";
@@ -39,7 +42,20 @@ struct CheckOptions {
   std::string runs_file;  // file to record hardware runs in
   std::string nodes = launch::kNodesAuto;
   HardwareOptions hardware;
+  std::string budget;  // of --budget; empty: the default
   bool strict = false;
+
+  // With a budget of its own a run takes as many rounds as fit. Otherwise alternatives take at most three times the
+  // runs of the plan itself.
+  [[nodiscard]] Alternation alternation() const {
+    Alternation alternation;
+    auto const runs = hardware.repetition.warm_up + hardware.repetition.repeat;
+    alternation.max_rounds = static_cast<std::size_t>(kRunsOfAlternatives * runs);
+    if (budget.empty()) return alternation;
+    alternation.budget = argument(parse_seconds(budget));
+    alternation.max_rounds = std::numeric_limits<std::size_t>::max();
+    return alternation;
+  }
 };
 
 std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
@@ -73,6 +89,7 @@ struct Recorded {
 std::vector<std::string> node_arguments(Session const& session, CheckOptions const& options) {
   std::vector<std::string> words{"--repeat", fmt::format("{}", options.hardware.repetition.repeat), "--completion",
                                  options.hardware.completion};
+  if (!options.budget.empty()) words.insert(words.end(), {"--budget", options.budget});
   if (!options.objective.empty()) words.insert(words.end(), {"--objective", options.objective});
   words.insert(words.end(), {"--effort", options.effort});
   if (!session.calibration_file.empty()) words.insert(words.end(), {"--calibration", session.calibration_file});
@@ -105,7 +122,7 @@ Recorded run_soft_clusters(LoadedScenarios const& given, Session& session, Check
 // The runs of --hw-trace, or of nodes that are started here; none when this process is a node itself.
 Recorded recorded_runs(LoadedScenarios const& given, Session& session, CheckOptions const& options) {
   if (!options.hw_runs.empty())
-    return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), "runs/1")), std::nullopt};
+    return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), kRunsSchemas)), std::nullopt};
   if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
   return run_soft_clusters(given, session, options);
 }
@@ -150,6 +167,7 @@ Checked check_in(std::string const& mode, LoadedScenarios const& given, Session&
         objective,
         effort,
         mode == "hw",
+        options.alternation(),
         {},
         [&](std::string const& machine, std::string const& variant) {
           throw_if_interrupted();
@@ -216,8 +234,8 @@ void run(Session& session, CheckOptions& options) {
   if (!session.machine_name.empty())
     for (auto& scenario : given.scenarios) scenario.machines = {session.machine_name};
   bool const on_hardware = options.mode != "sim";
-  if (!on_hardware && !(options.hw_runs.empty() && options.runs_file.empty()))
-    throw InputError("--hw-trace and --record are for --mode hw and both");
+  if (!on_hardware && !(options.hw_runs.empty() && options.runs_file.empty() && options.budget.empty()))
+    throw InputError("--hw-trace, --record and --budget are for --mode hw and both");
   InterruptScope const interruptible;
   warn_of_empty(given.scenarios);
   Checked sim;
@@ -267,6 +285,11 @@ void add_check(CLI::App& app, Session& session) {
       ->type_name("WHERE")
       ->capture_default_str();
   add_hardware_options(*command, options->hardware);
+  command
+      ->add_option("--budget", options->budget,
+                   "Run alternatives on hardware in turn with the plan for at most this long per run; default: three "
+                   "times as often as --repeat, for at most 20 s")
+      ->type_name("TIME");
   command->add_flag("--strict", options->strict, "Fail scenarios that expect nothing, too");
   command->add_option("--junit", options->junit, "Also write JUnit XML to this file");
   command->callback([&session, options] { run(session, *options); });

@@ -17,7 +17,7 @@ struct CompareOptions {
   std::string measured;
 };
 
-Trace read_trace(std::string const& file) { return trace_from_json(parse_json(SourceText::load(file), "trace/1")); }
+Trace read_trace(std::string const& file) { return trace_from_json(parse_json(SourceText::load(file), kTraceSchemas)); }
 
 void run(Session& session, CompareOptions const& options) {
   auto const comparison = compare(read_trace(options.predicted), read_trace(options.measured));

@@ -34,7 +34,7 @@ struct Timeline {
 void export_trace(Timeline const& timeline) {
   std::vector<Trace> traces;
   for (auto const& file : timeline.traces)
-    traces.push_back(trace_from_json(parse_json(SourceText::load(file), "trace/1")));
+    traces.push_back(trace_from_json(parse_json(SourceText::load(file), kTraceSchemas)));
   auto const text = chrome_trace(traces).dump() + "\n";
   if (timeline.output.empty())
     fmt::print("{}", text);

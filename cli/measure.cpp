@@ -14,6 +14,8 @@
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/measuring.hpp"
 #include "core/measurement/new_measurement.hpp"
+#include "core/measurement/repeated_sample.hpp"
+#include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
 #include "hw/hw_library.hpp"
@@ -77,6 +79,19 @@ void list(std::vector<MeasuredSeries> const& series) {
   fmt::print("{}{} figures in {} series\n", table.text(), points_of(series), series.size());
 }
 
+// How well the figures are known, and how far the machine drifted meanwhile.
+std::string noise_text(Measurement const& measurement, std::size_t noisy) {
+  auto text = noisy == 0 ? fmt::format("every new figure is known to {:.0f} % or better\n", kMaxNoise * 100)
+                         : fmt::format(
+                               "{} of the new figures are not known to {:.0f} %, however often repeated: see "
+                               "their noise in the file\n",
+                               noisy, kMaxNoise * 100);
+  for (auto const& noise : measurement.noise)
+    text += fmt::format("{} > {} drifted by {} over {} samples\n", noise.flow.from, noise.flow.to,
+                        percent_text(noise.spread), noise.samples);
+  return text;
+}
+
 void run(Session& session, MeasureOptions const& options) {
   Model const model(session.machine());
   auto const series = series_to_measure(model, wanted(options));
@@ -86,11 +101,16 @@ void run(Session& session, MeasureOptions const& options) {
   auto const meter = hw::hardware().make_meter(model, options.repetition);
   measurement.environment.merge(meter->environment());
   InterruptScope const interruptible;
+  std::size_t noisy = 0;
   std::optional<Progress> progress(std::in_place, "figures", points_of(series));
   auto const save = [&](Measurement const& so_far) { write_file(options.output, to_json(so_far).dump(1) + "\n"); };
   MeasuringObserver const watch{
       [&](MeasuringProgress const& now) { progress->at(now.done, now.all, now.what, now.left); }, save,
-      [&](std::string const& why) { progress->say("left out: " + why); }};
+      [&](std::string const& why) { progress->say("left out: " + why); },
+      [&](std::string const& what) {
+        progress->say("noisy: " + what);
+        ++noisy;
+      }};
   try {
     measurement = measure(model, *meter, series, std::move(measurement), watch);
   } catch (Interrupted const&) {
@@ -102,7 +122,7 @@ void run(Session& session, MeasureOptions const& options) {
   if (session.json)
     fmt::print("{}\n", to_json(measurement).dump(2));
   else
-    fmt::print("{} figures in {}\n", points_of(measurement.series), options.output);
+    fmt::print("{} figures in {}\n{}", points_of(measurement.series), options.output, noise_text(measurement, noisy));
 }
 
 }  // namespace

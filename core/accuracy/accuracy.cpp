@@ -11,6 +11,12 @@
 #include "core/units/statistics.hpp"
 
 namespace lanewise {
+
+bool PointResult::within_noise() const {
+  auto const off = error();
+  return off && noise && *off <= *noise;
+}
+
 std::optional<double> PointResult::error() const {
   if (!predicted) return std::nullopt;
   return std::abs(*predicted / measured - 1);
@@ -47,6 +53,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;
   std::map<MeasuredQuantity, std::vector<double>> errors;
   std::vector<double> fitted;
+  std::vector<double> noise;
   std::size_t agreed = 0;
   std::size_t covered = 0;
   auto const count = [&](auto const& entry, bool as_measured) {
@@ -73,6 +80,8 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
       }
       errors[point.quantity].push_back(*error);
       covered += point.interval.holds(point.measured) ? 1 : 0;
+      if (point.noise) noise.push_back(*point.noise);
+      summary.within_noise += point.within_noise() ? 1 : 0;
     }
   }
   auto const of = [](std::vector<double> const& some) {
@@ -82,6 +91,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   summary.bandwidth = of(errors[MeasuredQuantity::Bandwidth]);
   summary.latency = of(errors[MeasuredQuantity::Latency]);
   summary.makespan = of(errors[MeasuredQuantity::Makespan]);
+  summary.noise = of(noise);
   summary.fitted = of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;
   if (summary.counted > 0)

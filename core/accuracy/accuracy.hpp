@@ -37,16 +37,19 @@ struct PointResult {
   double measured = 0;              // bytes per second, or seconds
   std::optional<double> predicted;  // absent: refused, a figure is unknown, or it cannot be run
   Interval interval;
-  std::string binding;   // what limits the prediction, or why there is none
-  bool legal = true;     // the rules allow the transfer that was measured
-  std::string doubtful;  // why it does not count; empty: it counts
-  bool fitted = false;   // the calibration was fitted to it, so it does not count
+  std::optional<double> noise;  // by how much the measured figure may be off, either way; absent: not known
+  std::string binding;          // what limits the prediction, or why there is none
+  bool legal = true;            // the rules allow the transfer that was measured
+  std::string doubtful;         // why it does not count; empty: it counts
+  bool fitted = false;          // the calibration was fitted to it, so it does not count
   SourcePos pos;
 
   // Counts in the summary, which the accuracy test holds to limits.
   [[nodiscard]] bool in_gate() const { return doubtful.empty() && !fitted; }
   // |predicted / measured - 1|; absent without a prediction.
   [[nodiscard]] std::optional<double> error() const;
+  // Whether the noise of the measured figure explains the error.
+  [[nodiscard]] bool within_noise() const;
 };
 
 struct FactResult {
@@ -82,9 +85,11 @@ struct AccuracySummary {
   std::size_t counted = 0;                   // number of those facts and points
   ErrorSummary bandwidth, latency, makespan;
   std::optional<double> interval_coverage;
-  ErrorSummary fitted;          // points that the calibration was fitted to
-  std::size_t left_out = 0;     // doubtful points and facts
-  std::size_t unpredicted = 0;  // points in the gate without a prediction
+  ErrorSummary noise;            // of the figures whose noise is known: that noise instead of the error
+  std::size_t within_noise = 0;  // number of those whose error it explains
+  ErrorSummary fitted;           // points that the calibration was fitted to
+  std::size_t left_out = 0;      // doubtful points and facts
+  std::size_t unpredicted = 0;   // points in the gate without a prediction
 };
 
 // Predicts every point and checks every fact. Throws InputError if the measurement names something that its machine

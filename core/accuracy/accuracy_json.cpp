@@ -24,6 +24,8 @@ Json summary_json(AccuracySummary const& s) {
           {"bandwidth", errors(s.bandwidth)},
           {"latency", errors(s.latency)},
           {"makespan", errors(s.makespan)},
+          {"noise", Json{{"points", s.noise.points}, {"median", number(s.noise.median)}, {"p95", number(s.noise.p95)}}},
+          {"within_noise", s.within_noise},
           {"fitted", errors(s.fitted)},
           {"interval_coverage", number(s.interval_coverage)},
           {"left_out", s.left_out},
@@ -45,6 +47,10 @@ Json point_json(PointResult const& p) {
     json[fmt::format("interval_{}", unit)] = {scaled(p.interval.low), scaled(p.interval.high)};
     json["error"] = *p.error();
     json["in_interval"] = p.interval.holds(p.measured);
+  }
+  if (p.noise) {
+    json["noise"] = *p.noise;
+    json["within_noise"] = p.within_noise();
   }
   json["binding"] = p.binding;
   json["legal"] = p.legal;

@@ -30,6 +30,7 @@ class ModelPool {
   // Throws InputError at `pos` for a setting that the machine does not have.
   Entry& with(std::vector<Setting> const& settings, SourcePos const& pos);
 
+  [[nodiscard]] Measurement const& measurement() const { return measurement_; }
   [[nodiscard]] bool with_ranges() const { return context_.ranges; }
 
   // The executor for a model of the entry, made on the first call; nullptr if nothing here runs it.

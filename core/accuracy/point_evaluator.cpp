@@ -9,6 +9,7 @@
 #include "core/io/error.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/measurement/measured_transfer.hpp"
+#include "core/measurement/session_noise.hpp"
 
 namespace lanewise {
 namespace {
@@ -32,6 +33,7 @@ class PointEvaluator {
                        ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
                        : fmt::format("{} at once", point.flows.size());
     auto const requests = requests_of(entry_.model.machine(), series_, point);
+    result_.noise = noise_of(pool_.measurement(), entry_.model.machine(), point, requests);
     if (!allowed(requests)) return result_;
     if (requests.size() == 1)
       alone(requests.front());

@@ -9,6 +9,7 @@
 #include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
 #include "core/measurement/measured_transfer.hpp"
+#include "core/measurement/session_noise.hpp"
 
 namespace lanewise {
 namespace {
@@ -109,6 +110,10 @@ void Observations::add(MeasuredSeries const& series, MeasuredPoint const& point)
   } catch (PlanError const& error) {
     ++left_out_[error.what()];
   }
+}
+
+double Observations::drift(Observation const& observation) const {
+  return session_noise(measurement_, machine_, observation.requests);
 }
 
 std::optional<double> Observations::figure(Model const& model, Executor* executor,

@@ -38,6 +38,8 @@ class Observations {
 
   [[nodiscard]] std::vector<Observation> const& all() const { return observations_; }
   [[nodiscard]] std::size_t size() const { return observations_.size(); }
+  // By how much an observation may be off because the machine drifted while it was measured, either way, as a share.
+  [[nodiscard]] double drift(Observation const& observation) const;
   // The number of figures left out, by reason.
   [[nodiscard]] std::map<std::string, int> const& left_out() const { return left_out_; }
 

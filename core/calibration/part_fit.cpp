@@ -54,6 +54,7 @@ class PartFit {
     for (auto const& observation : observations.all()) {
       auto const spread = observation.point->spread.value_or(0) / (2 * kRangeDeviations);  // p95 - p5
       problem_.data.push_back({std::log(observation.point->value), spread, observation.cluster});
+      drifts_.push_back(std::log1p(observations.drift(observation)) / kRangeDeviations);
     }
     problem_.predict = [this](std::vector<double> const& logs) {
       return observations_.predictions(targets_, exponentials(logs));
@@ -103,6 +104,20 @@ class PartFit {
     return most;
   }
 
+  // The standard deviation that drift of the machine adds to a figure: its data moved together, so their number does
+  // not average it out. What least squares make of it for this figure alone.
+  [[nodiscard]] double drift_of(std::size_t p) const {
+    if (largest_effect(p) < kMinSensitivity) return 0;
+    double moved = 0;
+    double information = 0;
+    for (std::size_t i = 0; i < drifts_.size(); ++i) {
+      auto const effect = std::abs(result_.effects[p][i]);
+      moved += result_.weights[i] * effect * drifts_[i];
+      information += result_.weights[i] * effect * effect;
+    }
+    return information > 0 ? moved / information : 0;
+  }
+
   [[nodiscard]] int points_of(std::size_t p) const {
     int count = 0;
     for (std::size_t i = 0; i < result_.weights.size(); ++i)
@@ -136,7 +151,8 @@ class PartFit {
   [[nodiscard]] FittedFigure fitted(std::size_t p, std::vector<std::string> partners) const {
     auto const& target = targets_[p];
     auto const unit = target.figure->unit;
-    auto const off = kIntervalDeviations * std::max(kMinDeviationOfFigure, result_.deviation[p]);
+    auto const deviation = std::hypot(std::max(kMinDeviationOfFigure, result_.deviation[p]), drift_of(p));
+    auto const off = kIntervalDeviations * deviation;
     auto const number = [&](double log) { return rounded_to_file_digits(std::exp(log)); };
     CalibratedValue const value{.part = target.at.empty() ? target.part : "",
                                 .at = target.at,
@@ -231,6 +247,7 @@ class PartFit {
   Machine const& machine_;
   std::vector<CalibrationTarget> targets_;
   FitProblem problem_;
+  std::vector<double> drifts_;  // standard deviation of each datum's logarithm that all data of its kind share
   FitResult result_;
 };
 

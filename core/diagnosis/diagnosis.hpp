@@ -12,7 +12,8 @@ namespace lanewise {
 
 // Pass: inside the 90 % range, or within 10 % of the prediction.
 // Fail: slower than the slow end of the range by the same factor as that end is slower than the prediction. One healthy
-//   figure in 2,000 would fail if errors were distributed as the range says.
+//   figure in 2,000 would fail if errors were distributed as the range says. It fails only if it is slower than that
+//   beyond the noise of its repetitions.
 // Warn: between the two, faster than the range, slower than figures with the same prediction, or without a prediction.
 enum class Grade : std::uint8_t { Pass, Warn, Fail };
 std::string_view to_string(Grade grade);  // pass, warn, fail
@@ -21,7 +22,7 @@ struct GradedPoint {
   PointResult result;
   Grade grade = Grade::Pass;
   double speed = 0;                  // measured / predicted speed: 0.5 is half as fast; 0 without a prediction
-  std::string remark;                // why it warns; empty: because of its speed
+  std::string remark;                // why it warns, or passes though it is slow; empty: because of its speed
   std::optional<std::size_t> cause;  // into Diagnosis::causes
 };
 

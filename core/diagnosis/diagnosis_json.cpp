@@ -37,6 +37,7 @@ Json json_of(GradedPoint const& point) {
     json[fmt::format("interval_{}", unit)] = {scaled(p.interval.low), scaled(p.interval.high)};
     json["speed"] = point.speed;
   }
+  if (p.noise) json["noise"] = *p.noise;
   json["cause"] = point.cause ? Json(*point.cause) : Json(nullptr);
   if (!point.remark.empty()) json["remark"] = point.remark;
   json["line"] = p.pos.line;

@@ -24,6 +24,9 @@ double fast_end(PointResult const& p) {
   return p.quantity == MeasuredQuantity::Bandwidth ? p.interval.high / *p.predicted : *p.predicted / p.interval.low;
 }
 
+// Its speed if the noise of its repetitions made it slow.
+double at_best(GradedPoint const& point) { return point.speed * (1 + point.result.noise.value_or(0)); }
+
 }  // namespace
 
 double slowness(PointResult const& p, double predicted) {
@@ -45,11 +48,17 @@ GradedPoint graded(PointResult result) {
   auto const slow = slowness(p, *p.predicted);
   point.speed = 1 / slow;
   auto const end = std::max(slow_end(p), kPassFactor);
-  if (slow > end * end)
+  auto const at_least = slow / (1 + p.noise.value_or(0));
+  if (at_least > end * end) {
     point.grade = Grade::Fail;
-  else if (slow > end)
+  } else if (slow > end * end) {
     point.grade = Grade::Warn;
-  else if (1 / slow > std::max(fast_end(p), kPassFactor)) {
+    point.remark = fmt::format("its repetitions differ: {:.0f} % either way", *p.noise * 100);
+  } else if (at_least > end) {
+    point.grade = Grade::Warn;
+  } else if (slow > end) {
+    point.remark = fmt::format("slow within its noise of {:.0f} %", *p.noise * 100);
+  } else if (1 / slow / (1 + p.noise.value_or(0)) > std::max(fast_end(p), kPassFactor)) {
     point.grade = Grade::Warn;
     point.remark = "faster than the model allows: is this the machine?";
   }
@@ -68,7 +77,7 @@ void warn_of_outliers(std::vector<GradedPoint>& points) {
     std::nth_element(speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2), speeds.end());
     auto const median = speeds[speeds.size() / 2];
     for (auto* point : group)
-      if (point->grade == Grade::Pass && point->speed < median * kOutlierSpeed) {
+      if (point->grade == Grade::Pass && at_best(*point) < median * kOutlierSpeed) {
         point->grade = Grade::Warn;
         point->remark = fmt::format("{:.0f} % slower than its like", (1 - point->speed / median) * 100);
       }

@@ -32,6 +32,7 @@ struct MeasuredPoint {
   double value = 0;                   // bytes per second, or seconds
   std::optional<double> spread = {};  // of the repetitions: (95th - 5th percentile) / median
   SourcePos pos = {};
+  std::optional<double> noise = {};  // of the median: half its 95 % confidence interval / median
 
   [[nodiscard]] Bytes bytes_of(MeasuredFlow const& flow) const { return flow.bytes > Bytes(0) ? flow.bytes : bytes; }
   friend bool operator==(MeasuredPoint const&, MeasuredPoint const&) = default;
@@ -83,6 +84,14 @@ struct Withheld {
   friend bool operator==(Withheld const&, Withheld const&) = default;
 };
 
+// A transfer that was measured again and again while all else was: how far the machine itself drifted meanwhile.
+struct SessionNoise {
+  MeasuredFlow flow;
+  int samples = 0;
+  double spread = 0;  // of the samples: (95th - 5th percentile) / median
+  friend bool operator==(SessionNoise const&, SessionNoise const&) = default;
+};
+
 struct Measurement {
   std::string name;
   std::string title;
@@ -94,6 +103,7 @@ struct Measurement {
   std::string doubtful;
   std::vector<std::string> notes;
   std::map<std::string, std::string> environment;  // driver, runtime, GPU, clocks, ...
+  std::vector<SessionNoise> noise;
   std::vector<Withheld> withheld;
   std::vector<Setting> settings;
   std::vector<MeasuredSeries> series;

@@ -33,6 +33,7 @@ class MeasurementReader {
     auto const* named = top.node("machine");
     result_.pos = {source_.name(), named != nullptr ? named->line : 1, named != nullptr ? named->column : 1};
     for (auto const* item : top.items("withhold")) read_withheld(top, *item);
+    for (auto& reader : top.maps("noise")) read_noise(reader);
     for (auto& reader : top.maps("series")) read_series(reader);
     for (auto& reader : top.maps("facts")) read_fact(reader);
     if (result_.series.empty() && result_.facts.empty() && diagnostics_.empty())
@@ -66,6 +67,14 @@ class MeasurementReader {
                          "'withhold': expected PART.KEY or PART.KEY=VALUE, such as nvlink-3.copy_efficiency=0.91");
     auto const instead = equals < node.text.size() ? node.text.substr(equals + 1) : std::string();
     result_.withheld.push_back({name.substr(0, dot), name.substr(dot + 1), instead, pos(node)});
+  }
+
+  void read_noise(MapReader& reader) {
+    SessionNoise noise{{reader.text("from").value_or(""), reader.text("to").value_or("")}};
+    noise.flow.bytes = reader.size("bytes").value_or(Bytes(0));
+    noise.samples = reader.count("samples").value_or(0);
+    noise.spread = reader.ratio("spread").value_or(0);
+    result_.noise.push_back(std::move(noise));
   }
 
   std::optional<Mechanism> mechanism(MapReader& reader, std::string_view key) {
@@ -179,6 +188,7 @@ class MeasurementReader {
       if (*own == Bytes(0)) reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
     }
     point.spread = reader.ratio("spread");
+    point.noise = reader.ratio("noise");
   }
 
   std::vector<std::string> places(MapReader const& reader, YamlNode const& at, std::vector<std::string> const& texts) {
@@ -223,8 +233,8 @@ class MeasurementReader {
     if (rows == nullptr) return;
     if (rows->kind != YamlKind::Sequence) return reader.fail(*rows, "'rows': expected [[size, figure], ...]");
     for (auto const& row : rows->items) {
-      if (row.kind != YamlKind::Sequence || row.items.size() < 2 || row.items.size() > 3) {
-        reader.fail(row, "expected [size, figure] or [size, figure, spread]");
+      if (row.kind != YamlKind::Sequence || row.items.size() < 2 || row.items.size() > 4) {
+        reader.fail(row, "expected [size, figure], [size, figure, spread] or [size, figure, spread, noise]");
         continue;
       }
       auto const size = parse_bytes(row.items[0].text);
@@ -244,12 +254,16 @@ class MeasurementReader {
     bool const cut_up = access.each > Bytes(0) || access.window > Bytes(0);
     if (cut_up) (access.each > Bytes(0) ? access.window : access.each) = size;
     point.bytes = cut_up ? access.each : size;
-    if (row.items.size() == 3) {
-      auto const spread = parse_ratio(row.items[2].text);
-      if (!spread.value) reader.fail(row.items[2], spread.problem);
-      point.spread = spread.value;
-    }
+    point.spread = ratio_at(reader, row, 2);
+    point.noise = ratio_at(reader, row, 3);
     add(std::move(point), figure(reader, row.items[1]), row.items[1]);
+  }
+
+  static std::optional<double> ratio_at(MapReader const& reader, YamlNode const& row, std::size_t i) {
+    if (row.items.size() <= i) return std::nullopt;
+    auto const ratio = parse_ratio(row.items[i].text);
+    if (!ratio.value) reader.fail(row.items[i], ratio.problem);
+    return ratio.value;
   }
 
   void read_together(MapReader& reader) {

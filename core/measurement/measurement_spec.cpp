@@ -17,6 +17,11 @@ FieldSpec spread_field() {
   return {.name = "spread", .type = ValueType::Ratio, .doc = "of the repetitions: (p95 - p5) / median"};
 }
 
+FieldSpec noise_field() {
+  return {
+      .name = "noise", .type = ValueType::Ratio, .doc = "of the median: half its 95 % confidence interval / median"};
+}
+
 MapSpec const& matrix_spec() {
   static MapSpec const spec{
       "matrix",
@@ -34,7 +39,8 @@ MapSpec const& pair_spec() {
                              to_field(),
                              {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true},
                              bytes_field("if other than the series'"),
-                             spread_field()}};
+                             spread_field(),
+                             noise_field()}};
   return spec;
 }
 
@@ -45,7 +51,8 @@ MapSpec const& sweep_spec() {
        to_field(),
        {.name = "rows",
         .type = ValueType::Custom,
-        .doc = "[[size, figure], ...], or with the spread of its repetitions, [size, figure, spread]",
+        .doc = "[[size, figure], ...]; after them the spread of its repetitions and the noise of its median: [size, "
+               "figure, spread, noise]",
         .required = true}}};
   return spec;
 }
@@ -62,7 +69,8 @@ MapSpec const& together_spec() {
         .doc = "bandwidth: the total of all flows; latency, makespan: from the start of all to the end of the last",
         .required = true},
        bytes_field("of each flow, if other than the series'"),
-       spread_field()}};
+       spread_field(),
+       noise_field()}};
   return spec;
 }
 
@@ -104,6 +112,17 @@ MapSpec const& series_spec() {
         .doc = "several transfers at once",
         .map = &together_spec(),
         .item = ValueType::Map}}};
+  return spec;
+}
+
+MapSpec const& noise_spec() {
+  static MapSpec const spec{
+      "noise",
+      {from_field(),
+       to_field(),
+       bytes_field("of the transfer"),
+       {.name = "samples", .type = ValueType::Count, .doc = "how often it was measured", .required = true},
+       {.name = "spread", .type = ValueType::Ratio, .doc = "of the samples: (p95 - p5) / median", .required = true}}};
   return spec;
 }
 
@@ -161,6 +180,11 @@ MapSpec const& measurement_spec() {
         .type = ValueType::Dictionary,
         .doc = "what it ran in: driver, runtime, gpu, clocks, topology, ...",
         .item = ValueType::Text},
+       {.name = "noise",
+        .type = ValueType::List,
+        .doc = "transfers that were measured again and again meanwhile: how far the machine itself drifted",
+        .map = &noise_spec(),
+        .item = ValueType::Map},
        {.name = "withhold",
         .type = ValueType::List,
         .doc = "PART.KEY, or PART.KEY=VALUE with what other machines give: figures of parts that were read from this "

@@ -125,7 +125,8 @@ class SeriesWriter {
                         : series_.access.each > Bytes(0) ? point.access.window
                                                          : point.access.each;
       Tree row{exact_text(size), figure(point)};
-      if (point.spread) row.push_back(*point.spread);
+      if (point.spread || point.noise) row.push_back(point.spread.value_or(0));
+      if (point.noise) row.push_back(*point.noise);
       rows.push_back(std::move(row));
     }
     tree_["sweep"] = {{"from", flow.from}, {"to", flow.to}, {"rows", std::move(rows)}};
@@ -147,6 +148,7 @@ class SeriesWriter {
       item["value"] = figure(point);
       if (!same && point.bytes > Bytes(0)) item["bytes"] = exact_text(point.bytes);
       if (point.spread) item["spread"] = *point.spread;
+      if (point.noise) item["noise"] = *point.noise;
       list.push_back(std::move(item));
     }
   }
@@ -166,6 +168,14 @@ class SeriesWriter {
   WrittenUnit unit_;
   Tree tree_;
 };
+
+Tree written(SessionNoise const& noise) {
+  Tree tree{{"from", noise.flow.from}, {"to", noise.flow.to}};
+  if (noise.flow.bytes > Bytes(0)) tree["bytes"] = exact_text(noise.flow.bytes);
+  tree["samples"] = noise.samples;
+  tree["spread"] = noise.spread;
+  return tree;
+}
 
 Tree written(MeasuredFact const& fact) {
   Tree tree{{"from", fact.flow.from}, {"to", fact.flow.to}};
@@ -195,6 +205,7 @@ nlohmann::ordered_json to_json(Measurement const& measurement) {
   if (!measurement.notes.empty()) tree["notes"] = measurement.notes;
   put(tree, "doubtful", measurement.doubtful);
   for (auto const& [key, value] : measurement.environment) tree["environment"][key] = value;
+  for (auto const& noise : measurement.noise) tree["noise"].push_back(written(noise));
   for (auto const& w : measurement.withheld)
     tree["withhold"].push_back(fmt::format("{}.{}{}{}", w.part, w.key, w.instead.empty() ? "" : "=", w.instead));
   put(tree, "settings", measurement.settings);

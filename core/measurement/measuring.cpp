@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "core/measurement/measured_transfer.hpp"
+#include "core/measurement/repeated_sample.hpp"
+#include "core/measurement/session_noise.hpp"
+#include "core/units/statistics.hpp"
 
 namespace lanewise {
 namespace {
@@ -33,6 +36,7 @@ class Measuring {
         ++progress_.all;
         if (!known(series, point)) expected_left_ += expected(series, point);
       }
+    prepare_references(wanted);
     for (auto const& series : wanted) take(series);
     return std::move(result_);
   }
@@ -72,12 +76,62 @@ class Measuring {
 
   void take(MeasuredSeries const& series) {
     progress_.what = series.name;
+    bool measured = false;
     for (auto const& point : series.points) {
-      if (!known(series, point)) take(series, point);
+      if (!known(series, point)) {
+        take(series, point);
+        measured = true;
+      }
       ++progress_.done;
       observer_.progress(progress_);
     }
+    if (measured) take_references();
     observer_.save(result_);
+  }
+
+  // ------------------------------------------------------------------------------------------------------- references
+
+  // A transfer that is repeated all along, and what it took.
+  struct Reference {
+    Step step;
+    SessionNoise before;        // of the measurement that this one continues
+    std::vector<double> times;  // seconds
+  };
+
+  void prepare_references(std::vector<MeasuredSeries> const& wanted) {
+    Bytes largest{1};
+    for (auto const& series : wanted)
+      for (auto const& point : series.points) largest = std::max(largest, point.bytes);
+    auto const& machine = model_.machine();
+    for (auto const& request : reference_requests(model_, largest)) {
+      auto const choice = planner_.choose(request);
+      Reference reference{
+          {request.id, request.from, request.to, request.bytes, request.op, choice.evaluated[*choice.chosen].way, {}},
+          {{machine.name_of(request.from), machine.name_of(request.to), request.bytes}},
+          {}};
+      for (auto const& noise : result_.noise)
+        if (noise.flow == reference.before.flow) reference.before = noise;
+      references_.push_back(std::move(reference));
+    }
+  }
+
+  // Measures each reference once more, and enters how far its figures have spread so far.
+  void take_references() {
+    constexpr std::size_t kMinSamples = 3;
+    std::vector<SessionNoise> noise;
+    for (auto& reference : references_) {
+      try {
+        reference.times.push_back(meter_.alone(reference.step).time.value());
+      } catch (PlanError const&) {  // a driver that refuses this way says so where the way itself is measured
+        continue;
+      }
+      auto entry = reference.before;
+      if (reference.times.size() >= kMinSamples)
+        entry.spread = std::max(entry.spread, rounded(relative_spread(reference.times), 1));
+      entry.samples += static_cast<int>(reference.times.size());
+      if (entry.samples >= static_cast<int>(kMinSamples)) noise.push_back(entry);
+    }
+    if (!noise.empty()) result_.noise = std::move(noise);
   }
 
   void take(MeasuredSeries const& series, MeasuredPoint const& wanted) {
@@ -104,6 +158,11 @@ class Measuring {
     }
     auto point = wanted;
     point.spread = rounded(sample.spread, 1);
+    if (sample.noise) point.noise = rounded(*sample.noise, 1);
+    if (sample.noise.value_or(0) > kMaxNoise)
+      observer_.noisy(fmt::format("{}: {} > {}, {}: +-{:.1f} % after {} repetitions", series.name, wanted.flows[0].from,
+                                  wanted.flows[0].to, exact_text(wanted.bytes), *sample.noise * 100,
+                                  sample.repetitions));
     Bytes all{0};
     for (auto const& flow : point.flows) all += point.bytes_of(flow);
     point.value = series.quantity == MeasuredQuantity::Bandwidth ? rounded((all / sample.time).value(), 1e9)
@@ -120,6 +179,7 @@ class Measuring {
   Measurement result_;
   MeasuringObserver const& observer_;
   MeasuringProgress progress_;
+  std::vector<Reference> references_;
   double expected_left_ = 0, expected_taken_ = 0, taken_ = 0;  // s
 };
 

@@ -17,11 +17,12 @@ struct MeasuringObserver {
   std::function<void(MeasuringProgress const&)> progress = [](MeasuringProgress const&) {};
   std::function<void(Measurement const&)> save = [](Measurement const&) {};  // after every series
   std::function<void(std::string const&)> skipped = [](std::string const&) {};
+  std::function<void(std::string const&)> noisy = [](std::string const&) {};  // a figure that stays above kMaxNoise
 };
 
 // Continues `so_far`, a measurement of the same machine, and keeps its points. Leaves out points that cannot be
-// measured here and passes the reason to `skipped`. Throws the meter's other errors; `save` has received every finished
-// series.
+// measured here and passes the reason to `skipped`. Repeats reference transfers after every series, whose spread
+// becomes the measurement's `noise`. Throws the meter's other errors; `save` has received every finished series.
 Measurement measure(Model const& model, Meter& meter, std::vector<MeasuredSeries> const& series, Measurement so_far,
                     MeasuringObserver const& observer);
 

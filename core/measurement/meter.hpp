@@ -1,6 +1,7 @@
 #pragma once
 // Measures transfers: on hardware, or a fake in tests.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,12 @@
 
 namespace lanewise {
 
-// A median over repetitions; `spread` is (95th - 5th percentile) / median.
+// A median over repetitions.
 struct Sample {
   Seconds time{0};
-  double spread = 0;
+  double spread = 0;                 // of the repetitions: (95th - 5th percentile) / median
+  std::optional<double> noise = {};  // of the median: half its 95 % confidence interval / median; absent: too few
+  int repetitions = 0;
 };
 
 class Meter {

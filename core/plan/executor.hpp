@@ -2,6 +2,7 @@
 // What runs a plan: the simulator, the hardware, or a fake in tests.
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/plan/plan.hpp"
 #include "core/plan/trace.hpp"
@@ -9,6 +10,28 @@
 namespace lanewise {
 
 class Model;
+
+// Times of one run, from the common start.
+struct StepTimes {
+  Seconds start{0};
+  Seconds end{0};
+};
+struct RunTimes {
+  std::vector<StepTimes> steps;
+  Seconds makespan{0};
+};
+
+// A plan whose memory and connections are made, to be run any number of times.
+class RepeatableRun {
+ public:
+  RepeatableRun() = default;
+  RepeatableRun(RepeatableRun const&) = delete;
+  RepeatableRun& operator=(RepeatableRun const&) = delete;
+  virtual ~RepeatableRun() = default;
+
+  // One run. Throws DeviceError where a step fails or a byte arrives wrong.
+  virtual RunTimes once() = 0;
+};
 
 class Executor {
  public:
@@ -19,6 +42,10 @@ class Executor {
 
   // Runs every step and reports when each began and ended. Throws PlanError when a step cannot be run here.
   virtual Trace run(Plan const& plan) = 0;
+  // Throws as run(). `plan` must outlive what is returned. The default runs the plan by run() each time.
+  virtual std::unique_ptr<RepeatableRun> prepare(Plan const& plan);
+  // Whether every run of a plan takes the same time, as in a simulation: then there is nothing to repeat.
+  [[nodiscard]] virtual bool is_exact() const { return true; }
 };
 
 // Nullptr: there is none in this build.

@@ -3,7 +3,7 @@
 
 namespace lanewise {
 
-// Nine of ten measurements lie in it.
+// An interval of times. As a range of a prediction, nine of ten measurements lie in it.
 struct TimeRange {
   Seconds low{0};
   Seconds high{0};

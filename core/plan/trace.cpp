@@ -10,6 +10,14 @@ using Json = nlohmann::ordered_json;
 void put_range(Json& json, char const* key, std::optional<TimeRange> const& range) {
   if (range) json[key] = {microseconds(range->low), microseconds(range->high)};
 }
+void put_noise(Json& json, char const* spread_key, std::optional<double> spread, char const* noise_key,
+               std::optional<TimeRange> const& noise) {
+  if (spread) json[spread_key] = *spread;
+  put_range(json, noise_key, noise);
+}
+std::optional<double> number_at(Json const& json, char const* key) {
+  return json.contains(key) ? std::optional(json.at(key).get<double>()) : std::nullopt;
+}
 std::optional<TimeRange> range_at(Json const& json, char const* key) {
   if (!json.contains(key)) return std::nullopt;
   return TimeRange{from_microseconds(json.at(key).at(0)), from_microseconds(json.at(key).at(1))};
@@ -18,13 +26,11 @@ std::optional<TimeRange> range_at(Json const& json, char const* key) {
 }  // namespace
 
 nlohmann::ordered_json to_json(Trace const& trace) {
-  nlohmann::ordered_json json{{"lanewise", "trace/1"},
-                              {"mode", trace.mode},
-                              {"machine", trace.machine},
-                              {"fingerprint", trace.fingerprint},
-                              {"environment", trace.environment},
-                              {"makespan_us", microseconds(trace.makespan)}};
+  nlohmann::ordered_json json{{"lanewise", kTraceSchemas.front()}, {"mode", trace.mode},
+                              {"machine", trace.machine},          {"fingerprint", trace.fingerprint},
+                              {"environment", trace.environment},  {"makespan_us", microseconds(trace.makespan)}};
   put_range(json, "makespan_interval_us", trace.range);
+  put_noise(json, "makespan_spread", trace.spread, "makespan_noise_us", trace.noise);
   json["steps"] = nlohmann::ordered_json::array();
   for (auto const& step : trace.steps) {
     nlohmann::ordered_json item{{"transfer", step.transfer},
@@ -33,7 +39,7 @@ nlohmann::ordered_json to_json(Trace const& trace) {
                                 {"bytes", step.bytes.value()}};
     put_range(item, "duration_interval_us", step.range);
     item["bandwidth_GBps"] = gigabytes_per_second(step.rate());
-    if (step.spread) item["spread"] = *step.spread;
+    put_noise(item, "spread", step.spread, "noise_us", step.noise);
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     if (!step.mismatch.empty()) item["mismatch"] = step.mismatch;
     json["steps"].push_back(std::move(item));
@@ -54,6 +60,8 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
     trace.environment = json.at("environment").get<std::map<std::string, std::string>>();
     trace.makespan = from_microseconds(json.at("makespan_us"));
     trace.range = range_at(json, "makespan_interval_us");
+    trace.spread = number_at(json, "makespan_spread");
+    trace.noise = range_at(json, "makespan_noise_us");
     for (auto const& item : json.at("steps")) {
       StepTrace step;
       step.transfer = item.at("transfer");
@@ -61,7 +69,8 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       step.end = from_microseconds(item.at("end_us"));
       step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
       step.range = range_at(item, "duration_interval_us");
-      if (item.contains("spread")) step.spread = item.at("spread").get<double>();
+      step.spread = number_at(item, "spread");
+      step.noise = range_at(item, "noise_us");
       if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();
       step.mismatch = item.value("mismatch", std::string());
       trace.steps.push_back(std::move(step));

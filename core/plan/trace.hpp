@@ -1,9 +1,11 @@
 #pragma once
 // A trace: when each step of a plan ran, how busy each resource was, and in which environment.
+#include <array>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/plan/time_range.hpp"
@@ -19,6 +21,7 @@ struct StepTrace {
   std::optional<bool> verified;         // absent: nothing was moved (simulation)
   std::optional<TimeRange> range = {};  // of the duration; only of predictions that were asked for it
   std::optional<double> spread = {};    // of measured durations over repetitions, as a share of their median
+  std::optional<TimeRange> noise = {};  // of a measured duration: 95 % confidence interval of its median
   std::string mismatch = {};            // where `verified` is false: the first wrong byte
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
@@ -41,10 +44,17 @@ struct Trace {
   std::vector<ResourceTrace> resources;            // those that carried anything, busiest first
   Seconds makespan{0};
   std::optional<TimeRange> range = {};  // of the makespan; only of predictions that were asked for it
+  std::optional<double> spread = {};    // of the makespan, as a step's
+  std::optional<TimeRange> noise = {};  // of the makespan, as a step's
   friend bool operator==(Trace const&, Trace const&) = default;
 };
 
-// `lanewise: trace/1`; times in microseconds, rates in GB/s. Reading throws InputError when the JSON is not a trace.
+// Transfers whose repetitions differ by more than this are named.
+inline constexpr double kNoisySpread = 0.05;
+
+// What can be read; the first is what is written. trace/1 has no noise, and no spread of the makespan.
+inline constexpr std::array<std::string_view, 2> kTraceSchemas{"trace/2", "trace/1"};
+// Times in microseconds, rates in GB/s. Reading throws InputError when the JSON is not a trace.
 nlohmann::ordered_json to_json(Trace const& trace);
 Trace trace_from_json(nlohmann::ordered_json const& json);
 

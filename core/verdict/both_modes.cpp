@@ -11,29 +11,58 @@
 namespace lanewise {
 namespace {
 
+enum class Agreement : std::uint8_t { Equal, WithinNoise, Different };
+
+RivalResult const* rival_named(Regret const& regret, std::string const& way) {
+  auto const found =
+      std::find_if(regret.rivals.begin(), regret.rivals.end(), [&](RivalResult const& r) { return r.way == way; });
+  return found == regret.rivals.end() ? nullptr : &*found;
+}
+
+// Whether hardware prefers a way that simulation does not, among those that ran in both modes.
+Agreement agreement_of(Regret const& predicted, Regret const& measured) {
+  if (measured.rivals.empty())  // a runs/1, which has only the fastest
+    return predicted.best == measured.best ? Agreement::Equal : Agreement::Different;
+  auto agreement = Agreement::Equal;
+  for (auto const& rival : measured.rivals) {
+    auto const* in_simulation = rival_named(predicted, rival.way);
+    if (in_simulation == nullptr) continue;
+    auto const there = in_simulation->standing();
+    auto const here = rival.standing();
+    if (here == Standing::Worse && there != Standing::Worse) return Agreement::Different;
+    if (here == Standing::Better && there == Standing::Worse) return Agreement::Different;
+    if (here == Standing::WithinNoise) agreement = Agreement::WithinNoise;
+  }
+  return agreement;
+}
+
+std::string difference_text(Regret const& predicted, Regret const& measured) {
+  if (auto const* rival = measured.better_rival(); rival != nullptr && measured.share() < kSameTime && rival->end_ratio)
+    return fmt::format("{}: best in simulation {}, on hardware {}, which ends it {:.1f} % earlier", measured.transfer,
+                       predicted.best, measured.best, (1 - rival->end_ratio->value) * 100);
+  return fmt::format("{}: best in simulation {}, on hardware {}; regret {:.1f} %", measured.transfer, predicted.best,
+                     measured.best, measured.share() * 100);
+}
+
 BothModes pair_of(ScenarioVerdict const& verdict, VariantRun const& predicted, VariantRun const& measured) {
-  BothModes both{verdict.scenario,
-                 predicted.machine,
-                 predicted.variant,
-                 compare(predicted.trace, measured.trace),
-                 0,
-                 0,
-                 0,
-                 {},
-                 measured.timing_exclusion};
+  BothModes both;
+  both.scenario = verdict.scenario;
+  both.machine = predicted.machine;
+  both.variant = predicted.variant;
+  both.comparison = compare(predicted.trace, measured.trace);
+  both.timing_exclusion = measured.timing_exclusion;
   if (!both.timing_exclusion.empty()) return both;
   for (std::size_t i = 0; i < measured.regrets.size(); ++i) {
     auto const& here = measured.regrets[i];
     auto const& there = predicted.regrets[i];
     if (here.alternatives == 0) continue;
     ++both.decisions;
-    if (here.best == there.best) {
-      ++both.equal_decisions;
-      continue;
-    }
+    auto const agreement = agreement_of(there, here);
+    both.equal_decisions += agreement == Agreement::Equal ? 1 : 0;
+    both.within_noise += agreement == Agreement::WithinNoise ? 1 : 0;
+    if (agreement != Agreement::Different) continue;
     both.worst_regret = std::max(both.worst_regret, here.share());
-    both.different.push_back(fmt::format("{}: best in simulation {}, on hardware {}; regret {:.1f} %", here.transfer,
-                                         there.best, here.best, here.share() * 100));
+    both.different.push_back(difference_text(there, here));
   }
   return both;
 }
@@ -57,6 +86,7 @@ BothModesSummary summarise(std::vector<BothModes> const& runs) {
     for (auto const& step : run.comparison.steps) summary.errors.push_back(std::abs(step.error()));
     summary.decisions += run.decisions;
     summary.equal_decisions += run.equal_decisions;
+    summary.within_noise += run.within_noise;
     summary.worst_regret = std::max(summary.worst_regret, run.worst_regret);
   }
   return summary;
@@ -66,6 +96,7 @@ nlohmann::ordered_json both_modes_json(std::vector<BothModes> const& runs) {
   auto const summary = summarise(runs);
   nlohmann::ordered_json json{{"decisions", summary.decisions},
                               {"equal_decisions", summary.equal_decisions},
+                              {"within_noise", summary.within_noise},
                               {"worst_regret", summary.worst_regret}};
   if (!summary.errors.empty()) {
     json["median_error"] = median(summary.errors);
@@ -78,6 +109,7 @@ nlohmann::ordered_json both_modes_json(std::vector<BothModes> const& runs) {
                             {"variant", run.variant},
                             {"decisions", run.decisions},
                             {"equal_decisions", run.equal_decisions},
+                            {"within_noise", run.within_noise},
                             {"worst_regret", run.worst_regret},
                             {"different", run.different},
                             {"not_judged", run.timing_exclusion},

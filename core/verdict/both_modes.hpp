@@ -15,7 +15,8 @@ struct BothModes {
   std::string scenario, machine, variant;
   Comparison comparison;               // predicted, measured
   std::size_t decisions = 0;           // with at least one alternative that ran on hardware
-  std::size_t equal_decisions = 0;     // the same way was the fastest in both modes
+  std::size_t equal_decisions = 0;     // both modes prefer the same way
+  std::size_t within_noise = 0;        // hardware does not settle which way is best
   double worst_regret = 0;             // on hardware, of the other decisions
   std::vector<std::string> different;  // a sentence for each of the other decisions
   std::string timing_exclusion;        // why its times are not counted; empty: they are
@@ -24,7 +25,7 @@ struct BothModes {
 // Over the runs whose times count.
 struct BothModesSummary {
   std::vector<double> errors;  // of steps, absolute: 0.05 is 5 %
-  std::size_t decisions = 0, equal_decisions = 0;
+  std::size_t decisions = 0, equal_decisions = 0, within_noise = 0;
   double worst_regret = 0;
 };
 

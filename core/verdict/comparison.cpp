@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/io/error.hpp"
@@ -18,11 +19,28 @@ double Comparison::median_error() const {
   return median(std::move(errors));
 }
 
+std::optional<bool> StepComparison::within_noise() const {
+  if (!first_noise && !second_noise) return std::nullopt;
+  auto const one = first_noise.value_or(TimeRange{first, first});
+  auto const other = second_noise.value_or(TimeRange{second, second});
+  return one.low <= other.high && other.low <= one.high;
+}
+
+namespace {
+
+std::optional<double> larger(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::max(a, b) : (a ? a : b);
+}
+
+}  // namespace
+
 Comparison compare(Trace const& first, Trace const& second) {
   if (first.steps.size() != second.steps.size())
     throw InputError(
         fmt::format("the traces are of different plans: {} steps against {}", first.steps.size(), second.steps.size()));
-  Comparison comparison{first.mode, second.mode, first.machine, {}, first.makespan, second.makespan, {}};
+  Comparison comparison{first.mode, second.mode, first.machine, {}, {}, {}};
+  comparison.makespan = {
+      "makespan", first.makespan, second.makespan, {}, first.noise, second.noise, larger(first.spread, second.spread)};
   if (first.machine != second.machine)
     comparison.warnings.push_back(fmt::format("the machines differ: '{}' against '{}'", first.machine, second.machine));
   else if (first.fingerprint != second.fingerprint)
@@ -33,10 +51,21 @@ Comparison compare(Trace const& first, Trace const& second) {
     if (a.transfer != b.transfer || a.bytes != b.bytes)
       throw InputError(fmt::format("the traces are of different plans: step {} is '{}' of {} against '{}' of {}", i,
                                    a.transfer, exact_text(a.bytes), b.transfer, exact_text(b.bytes)));
-    comparison.steps.push_back({a.transfer, a.duration(), b.duration(), b.verified});
+    comparison.steps.push_back(
+        {a.transfer, a.duration(), b.duration(), b.verified, a.noise, b.noise, larger(a.spread, b.spread)});
   }
   return comparison;
 }
+
+namespace {
+
+// The keys `PREFIXspread`, and `PREFIXwithin_noise`: whether the noise explains the difference.
+void add_noise(nlohmann::ordered_json& json, StepComparison const& step, std::string const& prefix) {
+  if (step.spread) json[prefix + "spread"] = *step.spread;
+  if (auto const within = step.within_noise()) json[prefix + "within_noise"] = *within;
+}
+
+}  // namespace
 
 nlohmann::ordered_json comparison_json(Comparison const& comparison) {
   nlohmann::ordered_json json{
@@ -44,14 +73,16 @@ nlohmann::ordered_json comparison_json(Comparison const& comparison) {
       {"machine", comparison.machine},
       {"modes", {comparison.first_mode, comparison.second_mode}},
       {"median_error", comparison.median_error()},
-      {"makespan_us", {microseconds(comparison.first_makespan), microseconds(comparison.second_makespan)}},
-      {"warnings", comparison.warnings}};
+      {"makespan_us", {microseconds(comparison.makespan.first), microseconds(comparison.makespan.second)}}};
+  add_noise(json, comparison.makespan, "makespan_");
+  json["warnings"] = comparison.warnings;
   json["steps"] = nlohmann::ordered_json::array();
   for (auto const& step : comparison.steps) {
     nlohmann::ordered_json item{{"transfer", step.transfer},
                                 {"first_us", microseconds(step.first)},
                                 {"second_us", microseconds(step.second)},
                                 {"error", step.error()}};
+    add_noise(item, step, "");
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     json["steps"].push_back(std::move(item));
   }

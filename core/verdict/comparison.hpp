@@ -14,16 +14,19 @@ struct StepComparison {
   Seconds first{0};
   Seconds second{0};
   std::optional<bool> verified;  // in the second trace
+  std::optional<TimeRange> first_noise = {}, second_noise = {};
+  std::optional<double> spread = {};  // of the repetitions, the larger of the two
   // Relative error of the first: 0.05 if it is 5 % longer than the second.
   [[nodiscard]] double error() const { return first / second - 1; }
+  // Whether the noise of what was measured explains the difference. Absent: no noise is known.
+  [[nodiscard]] std::optional<bool> within_noise() const;
 };
 
 struct Comparison {
   std::string first_mode, second_mode;
   std::string machine;
   std::vector<StepComparison> steps;
-  Seconds first_makespan{0};
-  Seconds second_makespan{0};
+  StepComparison makespan;                    // the whole plan's; `transfer` is "makespan"
   std::vector<std::string> warnings;          // different machine or settings
   [[nodiscard]] double median_error() const;  // of the absolute errors of the steps
 };

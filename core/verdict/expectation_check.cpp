@@ -11,6 +11,21 @@
 namespace lanewise {
 namespace {
 
+// A figure of a run, and how far the noise of what was measured may move it; a simulation has none.
+struct Figure {
+  explicit Figure(double exact) : value(exact), low(exact), high(exact) {}
+  Figure(double middle, double one_end, double other_end)
+      : value(middle), low(std::min(one_end, other_end)), high(std::max(one_end, other_end)) {}
+  double value, low, high;
+};
+
+// `of(time)` for a time, and for the ends of its noise.
+template <class Of>
+Figure figure_of(Seconds time, std::optional<TimeRange> const& noise, Of of) {
+  if (!noise) return Figure(of(time));
+  return {of(time), of(noise->low), of(noise->high)};
+}
+
 class ExpectationCheck {
  public:
   ExpectationCheck(Scenario const& scenario, std::vector<VariantRun>& runs, std::vector<ExpectationResult>& results)
@@ -47,7 +62,7 @@ class ExpectationCheck {
   }
 
  private:
-  using Measure = double (*)(VariantRun const&, std::optional<std::size_t> transfer);
+  using Measure = Figure (*)(VariantRun const&, std::optional<std::size_t> transfer);
 
   void add(std::string what, bool passed, std::string found) {
     if (!expectation_->transfer.empty()) what = expectation_->transfer + ": " + what;
@@ -124,22 +139,32 @@ class ExpectationCheck {
     add(fmt::format("{} refused by {}", to_string(mechanism), rule), found == rule, found);
   }
 
-  static double bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    if (transfer) return transfer_run(run.plan.decisions[*transfer], run.trace).rate().value();
-    if (run.plan.collective) return bus_bandwidth(*run.plan.collective, run.trace.makespan).value();
+  static Figure bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+    if (transfer) {
+      auto const step = transfer_run(run.plan.decisions[*transfer], run.trace);
+      return figure_of(step.duration(), step.noise, [&](Seconds time) { return (step.bytes / time).value(); });
+    }
+    if (run.plan.collective)
+      return figure_of(run.trace.makespan, run.trace.noise,
+                       [&](Seconds time) { return bus_bandwidth(*run.plan.collective, time).value(); });
     Bytes all{0};
     for (auto const& step : run.trace.steps) all += step.bytes;
-    return (all / run.trace.makespan).value();
+    return figure_of(run.trace.makespan, run.trace.noise, [&](Seconds time) { return (all / time).value(); });
   }
-  static double latency_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    return transfer ? transfer_run(run.plan.decisions[*transfer], run.trace).duration().value()
-                    : run.trace.makespan.value();
+  static Figure latency_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+    if (!transfer) return makespan_of(run, transfer);
+    auto const step = transfer_run(run.plan.decisions[*transfer], run.trace);
+    return figure_of(step.duration(), step.noise, [](Seconds time) { return time.value(); });
   }
-  static double makespan_of(VariantRun const& run, std::optional<std::size_t>) { return run.trace.makespan.value(); }
-  static double regret_of(VariantRun const& run, std::optional<std::size_t> transfer) {
-    if (transfer) return run.regrets[*transfer].share();
-    double worst = 0;
-    for (auto const& regret : run.regrets) worst = std::max(worst, regret.share());
+  static Figure makespan_of(VariantRun const& run, std::optional<std::size_t>) {
+    return figure_of(run.trace.makespan, run.trace.noise, [](Seconds time) { return time.value(); });
+  }
+  static Figure regret_of(VariantRun const& run, std::optional<std::size_t> transfer) {
+    auto const of = [](Regret const& regret) { return Figure(regret.share(), regret.least_share(), regret.share()); };
+    if (transfer) return of(run.regrets[*transfer]);
+    Figure worst(0);
+    for (auto const& regret : run.regrets)
+      if (auto const figure = of(regret); figure.value > worst.value) worst = figure;
     return worst;
   }
 
@@ -155,7 +180,16 @@ class ExpectationCheck {
     auto const description = fmt::format("{} {}", what, threshold.text);
     if (what == "regret" && own && !run_->regrets[*own].sampled)
       return add(description, false, run_->regrets[*own].not_run.front());
-    if (threshold.relative_to.empty()) return add_figure(description, threshold.holds(value), shown(value, dimension));
+    auto const noise_of = [&](Figure const& figure, bool as_measured, bool allowed) {
+      return allowed && !as_measured ? fmt::format(", within its noise ({} to {})", shown(figure.low, dimension),
+                                                   shown(figure.high, dimension))
+                                     : std::string();
+    };
+    if (threshold.relative_to.empty()) {
+      bool const as_measured = threshold.holds(value.value);
+      bool const allowed = as_measured || threshold.holds(value.low) || threshold.holds(value.high);
+      return add_figure(description, allowed, shown(value.value, dimension) + noise_of(value, as_measured, allowed));
+    }
     auto const slash = threshold.relative_to.find('/');
     auto const first = threshold.relative_to.substr(0, slash);
     auto const* other = variant_run(first);
@@ -166,9 +200,12 @@ class ExpectationCheck {
     if (!other->skipped.empty()) return;
     if (!other->ran()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
     auto const reference = measure(*other, other_transfer);
-    add_figure(description, threshold.holds(value, reference),
-               fmt::format("{}, which is {:.3g} x {}", shown(value, dimension), value / reference,
-                           shown(reference, dimension)));
+    bool const as_measured = threshold.holds(value.value, reference.value);
+    bool const allowed =
+        as_measured || threshold.holds(value.low, reference.high) || threshold.holds(value.high, reference.low);
+    add_figure(description, allowed,
+               fmt::format("{}, which is {:.3g} x {}{}", shown(value.value, dimension), value.value / reference.value,
+                           shown(reference.value, dimension), noise_of(value, as_measured, allowed)));
   }
 
   [[nodiscard]] VariantRun const* variant_run(std::string const& name) const {

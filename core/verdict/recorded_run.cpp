@@ -3,22 +3,46 @@
 #include <fmt/format.h>
 
 #include "core/io/json.hpp"
+#include "core/verdict/rival_json.hpp"
 
 namespace lanewise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(Regret const& regret) {
+  Json json{{"transfer", regret.transfer},
+            {"alternatives", regret.alternatives},
+            {"not_run", regret.not_run},
+            {"best", regret.best},
+            {"chosen_us", microseconds(regret.chosen_makespan)},
+            {"best_us", microseconds(regret.best_makespan)},
+            {"rivals", Json::array()}};
+  for (auto const& rival : regret.rivals) json["rivals"].push_back(to_json(rival));
+  return json;
+}
+
+Regret regret_from_json(Json const& json) {
+  Regret regret{json.at("transfer"),
+                json.at("alternatives").get<std::size_t>(),
+                json.at("best"),
+                from_microseconds(json.at("chosen_us")),
+                from_microseconds(json.at("best_us")),
+                json.at("not_run").get<std::vector<std::string>>()};
+  if (json.contains("rivals"))
+    for (auto const& rival : json.at("rivals")) regret.rivals.push_back(rival_from_json(rival));
+  return regret;
+}
+
+}  // namespace
 
 nlohmann::ordered_json recorded_runs_json(std::vector<ScenarioVerdict> const& verdicts) {
-  nlohmann::ordered_json json{{"lanewise", "runs/1"}, {"runs", nlohmann::ordered_json::array()}};
+  Json json{{"lanewise", kRunsSchemas.front()}, {"runs", Json::array()}};
   for (auto const& verdict : verdicts)
     for (auto const& run : verdict.runs) {
       if (!run.ran()) continue;
-      auto regrets = nlohmann::ordered_json::array();
-      for (auto const& regret : run.regrets)
-        regrets.push_back({{"transfer", regret.transfer},
-                           {"alternatives", regret.alternatives},
-                           {"not_run", regret.not_run},
-                           {"best", regret.best},
-                           {"chosen_us", microseconds(regret.chosen_makespan)},
-                           {"best_us", microseconds(regret.best_makespan)}});
+      auto regrets = Json::array();
+      for (auto const& regret : run.regrets) regrets.push_back(to_json(regret));
       json["runs"].push_back({{"scenario", verdict.scenario},
                               {"variant", run.variant},
                               {"trace", to_json(run.trace)},
@@ -32,10 +56,7 @@ std::vector<RecordedRun> recorded_runs_from_json(nlohmann::ordered_json const& j
     std::vector<RecordedRun> runs;
     for (auto const& item : json.at("runs")) {
       RecordedRun run{item.at("scenario"), item.at("variant"), trace_from_json(item.at("trace")), {}};
-      for (auto const& regret : item.at("regrets"))
-        run.regrets.push_back({regret.at("transfer"), regret.at("alternatives").get<std::size_t>(), regret.at("best"),
-                               from_microseconds(regret.at("chosen_us")), from_microseconds(regret.at("best_us")),
-                               regret.at("not_run").get<std::vector<std::string>>()});
+      for (auto const& regret : item.at("regrets")) run.regrets.push_back(regret_from_json(regret));
       runs.push_back(std::move(run));
     }
     return runs;

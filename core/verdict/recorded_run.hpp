@@ -1,7 +1,9 @@
 #pragma once
-// Runs on hardware as a file, so that they can be judged on another machine: `lanewise: runs/1`.
+// Runs on hardware as a file, so that they can be judged on another machine.
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/verdict/verdict.hpp"
@@ -15,6 +17,8 @@ struct RecordedRun {
   std::vector<Regret> regrets;
 };
 
+// What can be read; the first is what is written. runs/1 has no rivals: each alternative ran by itself, once.
+inline constexpr std::array<std::string_view, 2> kRunsSchemas{"runs/2", "runs/1"};
 // A run for each variant that ran.
 nlohmann::ordered_json recorded_runs_json(std::vector<ScenarioVerdict> const& verdicts);
 // Throws InputError if the JSON is not such a file.

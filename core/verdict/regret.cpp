@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 
-#include "core/io/error.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
 
 namespace lanewise {
@@ -25,51 +26,127 @@ std::size_t decision_stride(Plan const& plan) {
   return 1 + runs * plan.steps.size() / (kMaxAlternativeSteps + 1);
 }
 
-}  // namespace
+// A decision, what else it could have been, and what is known of it so far.
+struct Question {
+  Regret regret;
+  std::vector<Rival> rivals;
+};
 
-std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor) {
-  std::vector<Regret> regrets;
+std::vector<Question> questions_of_decisions(Plan const& plan, Trace const& chosen, Machine const& machine) {
+  std::vector<Question> questions;
   auto const stride = decision_stride(plan);
   for (std::size_t d = 0; d < plan.decisions.size(); ++d) {
     auto const& decision = plan.decisions[d];
-    auto const& choice = decision.candidates[decision.chosen];
-    Regret regret{decision.transfer, 0, text_of(choice.way, machine), chosen.makespan, chosen.makespan};
+    auto& [regret, rivals] = questions.emplace_back();
+    regret.transfer = decision.transfer;
+    regret.best = text_of(decision.candidates[decision.chosen].way, machine);
+    regret.chosen_makespan = regret.best_makespan = chosen.makespan;
     if (d % stride != 0) {
       regret.sampled = false;
       regret.not_run.push_back(
           fmt::format("a plan of {} steps: alternatives of one in {} transfers are run", plan.steps.size(), stride));
-      regrets.push_back(std::move(regret));
       continue;
     }
-    for (std::size_t i = 0; i < decision.candidates.size(); ++i) {
-      if (!is_alternative(decision, i)) continue;
-      auto const& candidate = decision.candidates[i];
-      Seconds makespan{0};
-      try {
-        makespan = executor.run(with_way(plan, d, i)).makespan;
-      } catch (PlanError const& error) {
-        regret.not_run.emplace_back(error.what());
-        continue;
-      } catch (MissingError const& error) {
-        regret.not_run.emplace_back(error.what());
-        continue;
-      }
-      ++regret.alternatives;
-      if (makespan >= regret.best_makespan) continue;
-      regret.best_makespan = makespan;
-      regret.best = text_of(candidate.way, machine);
+    for (std::size_t i = 0; i < decision.candidates.size(); ++i)
+      if (is_alternative(decision, i))
+        rivals.push_back(
+            {text_of(decision.candidates[i].way, machine), [&plan, d, i] { return with_way(plan, d, i); }, d});
+  }
+  return questions;
+}
+
+Question question_of(std::string name, Algorithm used, Trace const& chosen) {
+  Question question;
+  question.regret.transfer = std::move(name);
+  question.regret.best = to_string(used);
+  question.regret.chosen_makespan = question.regret.best_makespan = chosen.makespan;
+  return question;
+}
+
+Rival rival_of(Algorithm algorithm, Plan plan) {
+  auto const kept = std::make_shared<Plan const>(std::move(plan));
+  return {std::string(to_string(algorithm)), [kept] { return *kept; }, std::nullopt};
+}
+
+// The fastest way of those that ran, for an exact executor; else the plan's own unless another is proven faster.
+void settle_best(Regret& regret, bool is_exact) {
+  if (auto const* rival = is_exact ? nullptr : regret.better_rival()) {
+    regret.best = rival->way;
+    regret.best_makespan = regret.chosen_makespan * std::min(rival->makespan_ratio.value, 1.0);
+  }
+  if (!is_exact) return;
+  for (auto const& rival : regret.rivals) {
+    if (rival.makespan >= regret.best_makespan) continue;
+    regret.best_makespan = rival.makespan;
+    regret.best = rival.way;
+  }
+}
+
+// Runs the rivals of all questions together, so that they share one budget and one level of confidence.
+std::vector<Regret> answer(std::vector<Question> questions, Plan const& plan, Trace const& chosen, Executor& executor,
+                           InTurn const& in_turn) {
+  std::vector<Rival> rivals;
+  std::vector<std::size_t> question_of_rival;
+  for (std::size_t q = 0; q < questions.size(); ++q)
+    for (auto& rival : questions[q].rivals) {
+      rivals.push_back(std::move(rival));
+      question_of_rival.push_back(q);
     }
-    regrets.push_back(std::move(regret));
+  bool const is_exact = executor.is_exact();
+  auto results =
+      in_turn && !is_exact ? run_in_turn(rivals, plan, executor, *in_turn) : run_rivals(rivals, plan, chosen, executor);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    auto& regret = questions[question_of_rival[i]].regret;
+    if (!results[i].not_run.empty()) {
+      regret.not_run.push_back(std::move(results[i].not_run));
+      continue;
+    }
+    ++regret.alternatives;
+    regret.rivals.push_back(std::move(results[i]));
+  }
+  std::vector<Regret> regrets;
+  for (auto& question : questions) {
+    settle_best(question.regret, is_exact);
+    regrets.push_back(std::move(question.regret));
   }
   return regrets;
 }
 
+}  // namespace
+
+double Regret::share() const { return best_makespan > Seconds(0) ? chosen_makespan / best_makespan - 1 : 0; }
+
+double Regret::least_share() const {
+  auto const* rival = better_rival();
+  return rival == nullptr ? share() : std::max(0.0, 1 / rival->makespan_ratio.interval.high - 1);
+}
+
+Standing Regret::standing() const {
+  auto worst = Standing::Better;
+  for (auto const& rival : rivals) worst = std::max(worst, rival.standing());
+  return worst;
+}
+
+RivalResult const* Regret::better_rival() const {
+  RivalResult const* found = nullptr;
+  for (auto const& rival : rivals)
+    if (rival.standing() == Standing::Worse &&
+        (found == nullptr || rival.makespan_ratio.value < found->makespan_ratio.value))
+      found = &rival;
+  return found;
+}
+
+std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machine const& machine, Executor& executor,
+                                    InTurn const& in_turn) {
+  return answer(questions_of_decisions(plan, chosen, machine), plan, chosen, executor, in_turn);
+}
+
 std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
-                                    Aim aim, Executor& executor) {
-  auto regrets = measure_regrets(plan, chosen, model.machine(), executor);
+                                    Aim aim, Executor& executor, InTurn const& in_turn) {
+  auto questions = questions_of_decisions(plan, chosen, model.machine());
   for (auto const& named : plan.collectives) {
     auto const used = named.collective.algorithm;
-    Regret regret{named.id, 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
+    auto question = question_of(named.id, used, chosen);
     auto others = job_set;
     auto const job = static_cast<std::size_t>(
         std::find_if(others.jobs.begin(), others.jobs.end(), [&](Job const& j) { return j.id == named.id; }) -
@@ -78,32 +155,22 @@ std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Tra
     for (auto const& alternative : plans_of_collective(model, collective)) {
       collective = *alternative.collective;
       if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
-      auto const other = plan_job_set(model, others, aim);
+      auto other = plan_job_set(model, others, aim);
       if (other.steps == plan.steps) continue;
-      auto const makespan = executor.run(other).makespan;
-      ++regret.alternatives;
-      if (makespan >= regret.best_makespan) continue;
-      regret.best_makespan = makespan;
-      regret.best = to_string(collective.algorithm);
+      question.rivals.push_back(rival_of(collective.algorithm, std::move(other)));
     }
-    regrets.push_back(std::move(regret));
+    questions.push_back(std::move(question));
   }
-  return regrets;
+  return answer(std::move(questions), plan, chosen, executor, in_turn);
 }
 
 Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
-                      Executor& executor) {
-  auto const used = plan.collective->algorithm;
-  Regret regret{std::string(to_string(asked.op)), 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
-  for (auto const& other : plans_of_collective(model, asked)) {
-    if (other.steps == plan.steps) continue;  // between two a ring is no other plan than direct exchange
-    auto const makespan = executor.run(other).makespan;
-    ++regret.alternatives;
-    if (makespan >= regret.best_makespan) continue;
-    regret.best_makespan = makespan;
-    regret.best = to_string(other.collective->algorithm);
-  }
-  return regret;
+                      Executor& executor, InTurn const& in_turn) {
+  auto question = question_of(std::string(to_string(asked.op)), plan.collective->algorithm, chosen);
+  for (auto& other : plans_of_collective(model, asked))
+    if (other.steps != plan.steps)  // between two a ring is no other plan than direct exchange
+      question.rivals.push_back(rival_of(other.collective->algorithm, std::move(other)));
+  return std::move(answer({std::move(question)}, plan, chosen, executor, in_turn).front());
 }
 
 }  // namespace lanewise

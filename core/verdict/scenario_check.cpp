@@ -25,7 +25,8 @@ std::string names_of(std::vector<Setting> const& some, std::vector<Setting> cons
 }
 
 std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, Model const& model,
-                                          Plan const& plan, CheckContext const& context, Aim aim) {
+                                          Plan const& plan, CheckContext const& context, Aim aim,
+                                          InTurn const& in_turn) {
   if (context.recorded)
     if (auto run = context.recorded(scenario.name, variant.name, plan))
       return {std::move(run->trace), std::move(run->regrets)};
@@ -33,11 +34,11 @@ std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant cons
   auto trace = executor->run(plan);
   std::vector<Regret> regrets;
   if (auto const collective = collective_of(scenario, model.machine()))
-    regrets = {measure_regret(*collective, plan, trace, model, *executor)};
+    regrets = {measure_regret(*collective, plan, trace, model, *executor, in_turn)};
   else if (is_job_set(scenario))
-    regrets = measure_regrets(workload_of(scenario, model.machine()), plan, trace, model, aim, *executor);
+    regrets = measure_regrets(workload_of(scenario, model.machine()), plan, trace, model, aim, *executor, in_turn);
   else
-    regrets = measure_regrets(plan, trace, model.machine(), *executor);
+    regrets = measure_regrets(plan, trace, model.machine(), *executor, in_turn);
   return {std::move(trace), std::move(regrets)};
 }
 
@@ -67,7 +68,8 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
     run.bound = lower_bound(run.plan, model);
     if (context.on_hardware) run.timing_exclusion = timing_exclusion(run.plan, model.machine());
     try {
-      std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, context, aim);
+      auto const in_turn = run.timing_exclusion.empty() ? context.in_turn : InTurn();
+      std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, context, aim, in_turn);
     } catch (PlanError const& error) {
       if (!context.on_hardware) throw;
       run.skipped = error.what();  // hardware does not do every step that a plan may have

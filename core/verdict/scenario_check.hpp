@@ -28,6 +28,8 @@ struct CheckContext {
   std::optional<Objective> objective = {};  // replaces the scenarios' own
   Effort effort = Effort::Full;
   bool on_hardware = false;  // settings do not change hardware: variants with settings are skipped
+  // How alternatives run on hardware; absent: each by itself, once. Where times are not judged they do so anyway.
+  InTurn in_turn = {};
   // Replaces the executor where it returns a run. Throws PlanError if there should be a run and is none.
   std::function<std::optional<CompletedRun>(std::string const& scenario, std::string const& variant, Plan const&)>
       recorded = {};

@@ -14,6 +14,8 @@ inline StepTrace transfer_run(Decision const& decision, Trace const& trace) {
     whole.start = std::min(whole.start, part.start);
     whole.end = std::max(whole.end, part.end);
     whole.bytes += part.bytes;
+    whole.noise.reset();  // of one piece only
+    if (part.spread) whole.spread = std::max(whole.spread.value_or(0), *part.spread);
     if (part.verified) whole.verified = whole.verified.value_or(true) && *part.verified;
   }
   return whole;

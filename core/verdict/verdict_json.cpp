@@ -3,10 +3,22 @@
 
 #include "core/io/json.hpp"
 #include "core/verdict/optimality_json.hpp"
+#include "core/verdict/rival_json.hpp"
 #include "core/verdict/transfer_run.hpp"
 #include "core/verdict/verdict.hpp"
 
 namespace lanewise {
+namespace {
+
+// What is known of a measured decision besides its figures: how it stands against each rival, and the noise.
+void add_measured(nlohmann::ordered_json& json, StepTrace const& step, Regret const& regret) {
+  if (step.spread) json["spread"] = *step.spread;
+  if (regret.rivals.empty()) return;
+  json["standing"] = to_string(regret.standing());
+  for (auto const& rival : regret.rivals) json["rivals"].push_back(to_json(rival));
+}
+
+}  // namespace
 
 nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts) {
   nlohmann::ordered_json json{{"lanewise", "verdict/1"}};
@@ -23,6 +35,8 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         entry["skipped"] = run.skipped;
       else
         add_optimality(entry, run.trace.makespan, run.bound);
+      if (run.ran() && run.trace.noise)
+        entry["makespan_noise_us"] = {microseconds(run.trace.noise->low), microseconds(run.trace.noise->high)};
       if (auto const where = run.started_nodes(); !where.empty()) entry["nodes"] = where;
       if (run.ran()) add_collective(entry, run.plan, run.trace.makespan);
       for (std::size_t i = 0; run.ran() && i < run.plan.decisions.size(); ++i) {
@@ -38,6 +52,7 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
                                       {"not_run", run.regrets[i].not_run},
                                       {"best", run.regrets[i].best},
                                       {"regret", run.regrets[i].share()}});
+        if (verdict.mode == "hw") add_measured(entry["decisions"].back(), step, run.regrets[i]);
       }
       item["runs"].push_back(std::move(entry));
     }

@@ -93,8 +93,8 @@ std::vector<Worst> worst_points(std::vector<MeasurementResult> const& results, s
   return worst;
 }
 
-std::vector<std::string> const kWorstHeader{"file and series", "transfer",   "by",    "size",    "measured",
-                                            "predicted",       "90 % range", "error", "bound by"};
+std::vector<std::string> const kWorstHeader{"file and series", "transfer",   "by",    "size",  "measured",
+                                            "predicted",       "90 % range", "error", "noise", "bound by"};
 
 std::vector<std::string> worst_row(Worst const& worst) {
   auto const& p = *worst.point;
@@ -106,6 +106,7 @@ std::vector<std::string> worst_row(Worst const& worst) {
           shown(p.quantity, *p.predicted),
           fmt::format("{} to {}", shown(p.quantity, p.interval.low), shown(p.quantity, p.interval.high)),
           difference_text(*p.predicted / p.measured - 1),
+          p.noise ? percent_text(*p.noise) : "-",
           p.binding};
 }
 
@@ -153,13 +154,20 @@ std::string fitted(AccuracySummary const& s) {
                      percent(s.fitted.median), percent(s.fitted.p95));
 }
 
+// The noise of the measured figures beside their errors.
+std::string noise(AccuracySummary const& s) {
+  if (s.noise.points == 0) return "";
+  return fmt::format("; {} figures say their noise: median {}, p95 {}, which explains {} of their errors",
+                     s.noise.points, percent(s.noise.median), percent(s.noise.p95), s.within_noise);
+}
+
 std::string summary_line(AccuracySummary const& s) {
   return fmt::format(
       "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{} inside the 90 % range; rules agree with "
-      "{} of {}; {} left out as doubtful, {} without a prediction{}",
+      "{} of {}; {} left out as doubtful, {} without a prediction{}{}",
       s.bandwidth.points, percent(s.bandwidth.median), percent(s.bandwidth.p95), s.latency.points,
       percent(s.latency.median), makespans(s), percent(s.interval_coverage), percent(s.legality_agreement), s.counted,
-      s.left_out, s.unpredicted, fitted(s));
+      s.left_out, s.unpredicted, noise(s), fitted(s));
 }
 
 std::vector<std::string> const kMakespanHeader{"file", "makespans", "median", "p95", "worst"};

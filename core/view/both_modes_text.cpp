@@ -21,10 +21,11 @@ std::string both_modes_text(std::vector<BothModes> const& runs) {
   if (summary.errors.empty())
     return text + fmt::format("{} runs in both modes, none judged by its times\n", runs.size());
   return text + fmt::format(
-                    "{} steps: median error {:.1f} %, p95 {:.1f} %; the fastest way is the same in both modes in "
-                    "{} of {} decisions, regret on hardware elsewhere at most {:.1f} %\n",
+                    "{} steps: median error {:.1f} %, p95 {:.1f} %; of {} decisions both modes prefer the same way in "
+                    "{}, {} are within the noise, regret on hardware of the other {} at most {:.1f} %\n",
                     summary.errors.size(), median(summary.errors) * 100, quantile(summary.errors, 0.95) * 100,
-                    summary.equal_decisions, summary.decisions, summary.worst_regret * 100);
+                    summary.decisions, summary.equal_decisions, summary.within_noise,
+                    summary.decisions - summary.equal_decisions - summary.within_noise, summary.worst_regret * 100);
 }
 
 }  // namespace lanewise

@@ -75,6 +75,23 @@ std::string spread_text(StepTrace const& step) {
   return step.spread ? fmt::format("spread {:.1f} %", *step.spread * 100) : "";
 }
 
+// How far the makespan may be off: a prediction by its range, a measurement by the noise of its repetitions.
+std::string certainty_text(Trace const& trace) {
+  if (trace.range) return fmt::format(" (90 % range {})", range_text(trace.range));
+  if (!trace.spread) return "";
+  auto const noise = trace.noise ? fmt::format("95 % interval {}", range_text(trace.noise))
+                                 : std::string("too few repetitions for an interval");
+  return fmt::format(" ({}, spread {})", noise, percent_text(*trace.spread));
+}
+
+// Names the transfers whose repetitions differ by more than kNoisySpread.
+std::string noisy_steps_text(Trace const& trace) {
+  std::string names;
+  for (auto const& step : trace.steps)
+    if (step.spread.value_or(0) > kNoisySpread) names += (names.empty() ? "" : ", ") + step.transfer;
+  return names.empty() ? "" : fmt::format("repetitions differ by more than {:.0f} %: {}\n", kNoisySpread * 100, names);
+}
+
 }  // namespace
 
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
@@ -88,10 +105,11 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
                step.verified ? (*step.verified ? "yes" : "NO") : "-"});
   }
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
-                          trace.range ? fmt::format(" (90 % range {})", range_text(trace.range)) : "") +
+                          certainty_text(trace)) +
               table.text();
   if (trace.steps.size() > kMaxStepsShown)
     text += fmt::format("and {} more steps\n", trace.steps.size() - kMaxStepsShown);
+  text += noisy_steps_text(trace);
   constexpr std::size_t kMaxShown = 8;
   Table busy({"busiest resource", "utilisation"});
   for (std::size_t i = 0; i < std::min(kMaxShown, trace.resources.size()); ++i)

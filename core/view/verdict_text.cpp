@@ -58,6 +58,56 @@ std::string partial_regret(VariantRun const& run) {
       run.regrets.size() - static_cast<std::size_t>(untried), run.regrets.size());
 }
 
+// "8.3 % faster (5.1 to 11.0 %)" or slower, of a rival's time over the plan's.
+std::string faster_text(TimeRatio const& ratio) {
+  return fmt::format("{:.1f} % faster ({:.1f} to {:.1f} %)", (1 - ratio.value) * 100, (1 - ratio.interval.high) * 100,
+                     (1 - ratio.interval.low) * 100);
+}
+
+// What is known of measured decisions that are not the best, or not settled.
+std::string proven_regrets(VariantRun const& run, std::string const& where) {
+  std::string text;
+  for (auto const& regret : run.regrets) {
+    auto const* rival = regret.better_rival();
+    if (rival == nullptr) continue;
+    bool const by_makespan = standing_of(rival->makespan_ratio) == Standing::Worse;
+    text += fmt::format("regret {}: {}: {} {} {} in {} rounds\n", where, regret.transfer, rival->way,
+                        by_makespan ? "makes the makespan" : "ends it",
+                        faster_text(by_makespan ? rival->makespan_ratio : *rival->end_ratio), rival->rounds);
+  }
+  return text;
+}
+
+// Transfers whose repetitions differ by more than kNoisySpread.
+std::string noisy_transfers(VariantRun const& run, std::string const& where) {
+  std::string text;
+  for (auto const& step : run.trace.steps)
+    if (step.spread.value_or(0) > kNoisySpread)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", step.transfer, percent_text(*step.spread));
+  return text.empty() ? "" : fmt::format("noise {}: repetitions differ: {}\n", where, text);
+}
+
+// How the decisions that ran in turn with alternatives stand, counted.
+std::string standings_text(std::vector<ScenarioVerdict> const& verdicts) {
+  std::map<Standing, std::size_t> counts;
+  std::size_t decisions = 0;
+  for (auto const& verdict : verdicts)
+    for (auto const& run : verdict.runs) {
+      if (verdict.mode != "hw" || !run.timing_exclusion.empty()) continue;
+      for (auto const& regret : run.regrets) {
+        if (regret.rivals.empty()) continue;
+        ++decisions;
+        ++counts[regret.standing()];
+      }
+    }
+  if (decisions == 0) return {};
+  return fmt::format(
+      "{} decisions ran in turn with their alternatives: {} better, {} the same within {:.0f} %, {} within noise, {} "
+      "worse (95 % confidence for each run)\n",
+      decisions, counts[Standing::Better], counts[Standing::Same], kSameTime * 100, counts[Standing::WithinNoise],
+      counts[Standing::Worse]);
+}
+
 std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
 
 }  // namespace
@@ -71,7 +121,7 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   if (modes) header.insert(header.begin(), "mode");
   Table table(header);
   std::string failures;
-  std::string skipped;
+  std::string notes;
   std::string reported;
   std::size_t failed = 0;
   std::size_t expectations = 0;
@@ -84,9 +134,13 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
       table.add(std::move(row));
       if (auto const where = run.started_nodes(); !where.empty()) nodes.insert(run.machine + ": " + where);
       if (auto const note = partial_regret(run); !note.empty())
-        skipped += fmt::format("note {} on {}{}: {}", verdict.scenario, run.machine, variant_of(run.variant), note);
+        notes += fmt::format("note {} on {}{}: {}", verdict.scenario, run.machine, variant_of(run.variant), note);
+      if (verdict.mode == "hw" && run.ran() && run.timing_exclusion.empty()) {
+        auto const where = fmt::format("{} on {}{}", verdict.scenario, run.machine, variant_of(run.variant));
+        notes += proven_regrets(run, where) + noisy_transfers(run, where);
+      }
       if (!run.skipped.empty())
-        skipped +=
+        notes +=
             fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);
       if (!run.failure.empty() && !run.failure_expected)
         failures +=
@@ -107,9 +161,10 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
     failed += verdict.passed() ? 0 : 1;
   }
   auto text = table.text();
-  if (!failures.empty() || !skipped.empty() || !reported.empty()) text += "\n" + failures + skipped + reported;
+  if (!failures.empty() || !notes.empty() || !reported.empty()) text += "\n" + failures + notes + reported;
   text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
                       expectations);
+  text += standings_text(verdicts);
   for (auto const& line : nodes) text += line + "\n";
   for (auto const& [why, count] : exclusions)
     text += fmt::format("{} figures of time are reported and not judged ({})\n", count, why);

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
+#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
-#include "core/io/json.hpp"
 #include "core/machine/fingerprint.hpp"
-#include "core/plan/step_samples.hpp"
+#include "core/plan/run_samples.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
@@ -30,6 +30,25 @@ PreparedRun prepare_run(Plan const& plan, Model const& model, Devices& devices) 
   return {std::make_unique<ProgramRun>(plan, devices), "one kernel a GPU"};
 }
 
+// One run after another, of which every byte must be right.
+class CheckedRun : public RepeatableRun {
+ public:
+  CheckedRun(Plan const& plan, std::unique_ptr<Run> run) : plan_(plan), run_(std::move(run)) {}
+
+  RunTimes once() override {
+    auto times = run_->once();
+    auto const wrong = run_->mismatches();
+    for (std::size_t i = 0; i < wrong.size(); ++i)
+      if (!wrong[i].empty())
+        throw DeviceError(fmt::format("step '{}'", plan_.steps[i].transfer), 0, "arrived wrong: " + wrong[i]);
+    return times;
+  }
+
+ private:
+  Plan const& plan_;
+  std::unique_ptr<Run> run_;
+};
+
 }  // namespace
 
 CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
@@ -37,25 +56,28 @@ CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
 
 CudaExecutor::~CudaExecutor() = default;
 
-Trace CudaExecutor::run(Plan const& plan) {
+void CudaExecutor::check(Plan const& plan) const {
   plan.verify(model_.machine());
   if (plan.fingerprint != fingerprint(model_.machine()))
     throw InputError(
         fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
+}
+
+std::unique_ptr<RepeatableRun> CudaExecutor::prepare(Plan const& plan) {
+  check(plan);
+  return std::make_unique<CheckedRun>(plan, prepare_run(plan, model_, *devices_).run);
+}
+
+Trace CudaExecutor::run(Plan const& plan) {
+  check(plan);
   auto const [prepared, form] = prepare_run(plan, model_, *devices_);
-  std::vector<StepSamples> samples(plan.steps.size());
-  std::vector<std::string> mismatches(plan.steps.size());
-  std::vector<double> makespans;
+  RunSamples samples(plan);
   Trace trace;
   for (int run = -repetition_.warm_up; run < repetition_.repeat; ++run) {
     throw_if_interrupted();
     auto const times = prepared->once();
-    auto const wrong = prepared->mismatches();
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      if (mismatches[i].empty()) mismatches[i] = wrong[i];
-      if (run >= 0) samples[i].add(times.steps[i].start, times.steps[i].end);
-    }
-    if (run >= 0) makespans.push_back(times.makespan.value());
+    samples.add_mismatches(prepared->mismatches());
+    if (run >= 0) samples.add(times);
   }
   trace.mode = "hw";
   trace.machine = plan.machine;
@@ -66,9 +88,7 @@ Trace CudaExecutor::run(Plan const& plan) {
   if (plan.collective) trace.environment["form"] = form;
   if (prepared->began_early())
     trace.environment["release"] = "early: the driver made the host wait, so steps began before all were enqueued";
-  trace.makespan = through_json(Seconds(median(makespans)));
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    trace.steps.push_back(samples[i].trace(plan.steps[i], std::move(mismatches[i])));
+  samples.summarise(trace);
   return trace;
 }
 

@@ -23,8 +23,13 @@ class CudaExecutor : public Executor {
   // Times are medians over the repetitions, from the opening of the gate. Throws DeviceError naming the step that
   // failed; nothing stays allocated. A wrong byte is no exception: the step's trace names it.
   Trace run(Plan const& plan) override;
+  std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override;
+  [[nodiscard]] bool is_exact() const override { return false; }
 
  private:
+  // Throws where the plan is not of this machine.
+  void check(Plan const& plan) const;
+
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Devices> devices_;

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
-#include "core/io/interrupt.hpp"
 #include "core/machine/fingerprint.hpp"
-#include "core/units/statistics.hpp"
+#include "core/measurement/repeated_sample.hpp"
 #include "core/units/text.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
@@ -36,18 +35,15 @@ void check(PlanRun const& run, std::vector<Step> const& steps, Machine const& ma
                         0, wrong[i]);
 }
 
-// The median of what once() returns, in seconds. Every byte is checked after every run.
+// The sample of what once() returns, in seconds. Every byte is checked after every run.
 template <class Once>
-Sample repeated(Repetition repetition, PlanRun& run, std::vector<Step> const& steps, Machine const& machine,
-                Once once) {
-  std::vector<double> times;
-  for (int i = -repetition.warm_up; i < repetition.repeat; ++i) {
-    throw_if_interrupted();
+Sample checked_sample(Repetition repetition, PlanRun& run, std::vector<Step> const& steps, Machine const& machine,
+                      Once once) {
+  return repeated_sample(repetition.warm_up, repetition.repeat, [&] {
     auto const took = once();
     check(run, steps, machine);
-    if (i >= 0) times.push_back(took);
-  }
-  return {Seconds(median(times)), relative_spread(times)};
+    return took;
+  });
 }
 
 }  // namespace
@@ -61,14 +57,14 @@ Sample CudaMeter::alone(Step const& step) {
   auto const plan = plan_of({step});
   PlanRun run(plan, model_, *devices_);
   auto const count = back_to_back_count(model_, step);
-  return repeated(repetition_, run, plan.steps, model_.machine(),
-                  [&] { return run.back_to_back(count).value() / count; });
+  return checked_sample(repetition_, run, plan.steps, model_.machine(),
+                        [&] { return run.back_to_back(count).value() / count; });
 }
 
 Sample CudaMeter::together(std::vector<Step> const& steps) {
   auto const plan = plan_of(steps);
   PlanRun run(plan, model_, *devices_);
-  return repeated(repetition_, run, steps, model_.machine(), [&] { return run.once().makespan.value(); });
+  return checked_sample(repetition_, run, steps, model_.machine(), [&] { return run.once().makespan.value(); });
 }
 
 Plan CudaMeter::plan_of(std::vector<Step> steps) const {

@@ -7,8 +7,7 @@
 
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
-#include "core/io/json.hpp"
-#include "core/plan/step_samples.hpp"
+#include "core/plan/run_samples.hpp"
 #include "hw/verbs/network_process.hpp"
 
 namespace lanewise::hw {
@@ -18,6 +17,37 @@ namespace {
 constexpr char const* kEnd = "end";
 
 std::string joined(std::vector<std::string> const& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
+
+RunTimes times_of(NetworkSample const& sample) {
+  RunTimes times;
+  for (auto const& span : sample.spans) {
+    times.steps.push_back({span.start, span.end});
+    times.makespan = std::max(times.makespan, span.end);
+  }
+  return times;
+}
+
+// One run at a time of a plan. Memory is registered once (RegionCache); connections are made for each run.
+class NetworkRuns : public RepeatableRun {
+ public:
+  NetworkRuns(NetworkPlan plan, std::vector<Step> const& steps, Group& group, NetworkProcess& process)
+      : plan_(std::move(plan)), steps_(steps), group_(group), process_(process) {}
+
+  RunTimes once() override {
+    group_.broadcast(to_text(plan_));
+    auto const result = process_.run(plan_);
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      if (!result.mismatches[i].empty())
+        throw DeviceError(fmt::format("step '{}'", steps_[i].transfer), 0, "arrived wrong: " + result.mismatches[i]);
+    return times_of(result.samples.front());
+  }
+
+ private:
+  NetworkPlan plan_;
+  std::vector<Step> const& steps_;
+  Group& group_;
+  NetworkProcess& process_;
+};
 
 class VerbsExecutor : public Executor {
  public:
@@ -33,26 +63,21 @@ class VerbsExecutor : public Executor {
     trace.machine = plan.machine;
     trace.fingerprint = plan.fingerprint;
     trace.environment = environment(result);
-    trace.makespan = through_json(Seconds(median(makespans(result))));
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      StepSamples samples;
-      for (auto const& sample : result.samples) samples.add(sample.spans[i].start, sample.spans[i].end);
-      trace.steps.push_back(samples.trace(plan.steps[i], result.mismatches[i]));
-    }
+    RunSamples samples(plan);
+    samples.add_mismatches(result.mismatches);
+    for (auto const& sample : result.samples) samples.add(times_of(sample));
+    samples.summarise(trace);
     return trace;
   }
 
- private:
-  static std::vector<double> makespans(NetworkResult const& result) {
-    std::vector<double> makespans;
-    for (auto const& sample : result.samples) {
-      double last = 0;
-      for (auto const& span : sample.spans) last = std::max(last, span.end.value());
-      makespans.push_back(last);
-    }
-    return makespans;
+  std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override {
+    constexpr Repetition kOnce{0, 1};
+    return std::make_unique<NetworkRuns>(make_network_plan(plan, model_, kOnce, completion_), plan.steps, group_,
+                                         process_);
   }
+  [[nodiscard]] bool is_exact() const override { return false; }
 
+ private:
   [[nodiscard]] std::map<std::string, std::string> environment(NetworkResult const& result) const {
     std::map<std::string, std::string> environment{
         {"executor", "verbs"},

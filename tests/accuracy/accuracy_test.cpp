@@ -300,5 +300,22 @@ series:
   EXPECT_EQ(accuracy_json({result})["points"][0]["doubtful"], "rounded by hand");
 }
 
+TEST(Accuracy, ErrorsStandBesideTheNoiseOfWhatWasMeasured) {
+  auto const result = evaluated(R"(
+noise: [{from: numa0, to: gpu0, bytes: 1 MB, samples: 9, spread: 0.3}]
+series:
+  - {series: copies, quantity: bandwidth, unit: GB/s, sweep: {from: gpu0, to: gpu1, rows: [[1 GB, 24, 0.02, 0.01], [1 GB, 20, 0.8, 0.4], [2 GB, 20]]}}
+  - {series: host, quantity: bandwidth, unit: GB/s, bytes: 1 GB, values: [{from: numa0, to: gpu0, value: 20, spread: 0.1}]}
+)");
+  EXPECT_EQ(result.points[0].noise, 0.01);
+  EXPECT_TRUE(result.points[1].within_noise());
+  EXPECT_EQ(result.points[2].noise, std::nullopt);
+  EXPECT_FALSE(result.points[2].within_noise());
+  EXPECT_NEAR(result.points[3].noise.value(), std::hypot(0.05, 0.15), 1e-12);  // half the spread, and the drift
+  auto const summary = summarise({result});
+  EXPECT_EQ(summary.noise.points, 3U);
+  EXPECT_THAT(accuracy_text({result}), testing::HasSubstr("3 figures say their noise"));
+}
+
 }  // namespace
 }  // namespace lanewise::test

@@ -169,5 +169,23 @@ TEST(Calibrate, LeavesOutWhatIsDoubtfulAndWhatMeets) {
   EXPECT_EQ(write_calibration(outcome.overlay), write_calibration(calibrated(machine, measurement).overlay));
 }
 
+// What drifted together is not averaged out by many figures.
+TEST(Calibrate, DriftOfTheMachineWidensTheRanges) {
+  auto const machine = bundled().machine("h200x1-vm");
+  auto measurement = singles_of(machine, 7);
+  auto const key = "link_utilisation_up";
+  auto const width = [&] {
+    auto const outcome = calibrated(machine, measurement);
+    auto const* value = value_of(outcome.overlay, "h200-sxm5-141g", key);
+    EXPECT_NE(value, nullptr);
+    return std::log(value->high / value->low) / 2;
+  };
+  auto const quiet = width();
+  measurement.noise = {{{"gpu0", "numa0"}, 20, 0.2}, {{"numa0", "gpu0"}, 20, 0.2}};
+  // Half of a spread of 20 % is 1.645 standard deviations, and the range has 1.96 of them.
+  EXPECT_GT(width(), 0.8 * std::log1p(0.1) * 1.96 / 1.645);
+  EXPECT_LT(quiet, width() / 2);
+}
+
 }  // namespace
 }  // namespace lanewise::test

@@ -252,5 +252,23 @@ TEST(Diagnosis, IsPrintedAndJson) {
   EXPECT_EQ(json["points"].size(), diagnosis.points.size());
 }
 
+// A figure whose repetitions differ by as much as it is slow does not fail.
+TEST(Noise, OnlyFailsWhatIsSlowBeyondIt) {
+  auto const asked = questions("hgx-h100", Mechanism::Nvlink);
+  auto measurement = measured(asked, asked, {});
+  auto& slow = measurement.series[0].points[0];
+  slow.value *= 0.6;
+  auto const grade = [&] { return diagnosed(measurement).points.front().grade; };
+  EXPECT_EQ(grade(), Grade::Fail);
+  slow.noise = 0.3;
+  EXPECT_EQ(grade(), Grade::Warn);
+  EXPECT_THAT(diagnosed(measurement).points.front().remark, HasSubstr("its repetitions differ"));
+  slow.noise = 0.01;
+  EXPECT_EQ(grade(), Grade::Fail);
+  // The machine drifted, as its reference transfers say.
+  measurement.noise = {{{"numa0", "gpu0"}, 20, 0.6}};
+  EXPECT_EQ(grade(), Grade::Warn);
+}
+
 }  // namespace
 }  // namespace lanewise::test

@@ -12,6 +12,8 @@
 #include "core/io/error.hpp"
 #include "core/io/file.hpp"
 #include "core/measurement/measurement_writer.hpp"
+#include "core/measurement/repeated_sample.hpp"
+#include "core/measurement/session_noise.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {
@@ -117,8 +119,69 @@ TEST(Measuring, WhatIsThereIsNotMeasuredAgain) {
   auto const begun = measure(model, first, half, {}, {});
   TenGigabytesPerSecond second;
   auto const whole = measure(model, second, series, begun, {});
-  EXPECT_EQ(first.taken + second.taken, static_cast<int>(points(series)));
+  EXPECT_EQ(first.taken + second.taken, static_cast<int>(points(series) + 3 * series.size()));  // and three references
   EXPECT_EQ(points(whole.series), points(series));
+}
+
+// Copies to the host slow down by 20 % and recover, as with a busy neighbour; the rest stays as it is.
+class BusyNeighbour : public TenGigabytesPerSecond {
+ public:
+  Sample alone(Step const& step) override {
+    auto sample = TenGigabytesPerSecond::alone(step);
+    if (std::holds_alternative<NumaId>(step.to)) sample.time = sample.time * (taken / 20 % 2 == 0 ? 1.0 : 1.25);
+    sample.noise = std::holds_alternative<NumaId>(step.to) ? 0.04 : 0.001;
+    return sample;
+  }
+};
+
+TEST(Measuring, TheDriftOfTheMachineIsRecorded) {
+  auto const model = model_of("h100-pcie-x2-workstation");
+  BusyNeighbour meter;
+  std::vector<std::string> noisy;
+  MeasuringObserver watch;
+  watch.noisy = [&](std::string const& what) { noisy.push_back(what); };
+  auto const result = measure(model, meter, series_to_measure(model, {.max_bytes = 1_MiB}), {}, watch);
+  ASSERT_EQ(result.noise.size(), 3U);
+  for (auto const& noise : result.noise) {
+    EXPECT_GE(noise.samples, 3);
+    EXPECT_EQ(noise.flow.bytes, 1_MiB);
+    if (noise.flow.to == "numa0")
+      EXPECT_NEAR(noise.spread, 0.25, 0.06);
+    else
+      EXPECT_EQ(noise.spread, 0) << noise.flow.from << " > " << noise.flow.to;
+  }
+  EXPECT_THAT(noisy, Contains(testing::HasSubstr("+-4.0 % after")));
+}
+
+TEST(Measuring, DriftBelongsToTransfersOfItsKind) {
+  auto const machine = test::bundled().machine("h100-pcie-x2-workstation");
+  Measurement measurement;
+  measurement.noise = {{{"gpu0", "numa0"}, 10, 0.2}, {{"gpu0", "gpu1"}, 10, 0.02}};
+  auto const noise = [&](char const* from, char const* to) {
+    return session_noise(measurement, machine, {{.from = machine.place(from), .to = machine.place(to)}});
+  };
+  EXPECT_DOUBLE_EQ(noise("gpu1", "numa0"), 0.1);
+  EXPECT_DOUBLE_EQ(noise("gpu1", "gpu0"), 0.01);
+  EXPECT_DOUBLE_EQ(noise("numa0", "gpu0"), 0);  // no reference of this direction
+}
+
+TEST(RepeatedSample, GoesOnUntilItsIntervalIsNarrow) {
+  int calls = 0;
+  auto const quiet = repeated_sample(1, 7, [&] { return 1.0 + 0.001 * (++calls % 3); });
+  EXPECT_EQ(quiet.repetitions, 7);
+  EXPECT_EQ(calls, 8);
+  EXPECT_LT(quiet.noise.value(), kMaxNoise);
+  // One run in four is half as fast: seven repetitions do not tell, some tens do.
+  calls = 0;
+  auto const shared = repeated_sample(1, 7, [&] { return ++calls % 4 == 2 ? 2.0 : 1.0; });
+  EXPECT_GT(shared.repetitions, 7);
+  EXPECT_LT(shared.repetitions, 7 * kMaxRepetitionFactor);
+  EXPECT_EQ(shared.time, Seconds(1));
+  // Two speeds, equally often: no number of repetitions tells.
+  calls = 0;
+  auto const hopeless = repeated_sample(1, 7, [&] { return ++calls % 2 == 0 ? 2.0 : 1.0; });
+  EXPECT_EQ(hopeless.repetitions, 7 * kMaxRepetitionFactor);
+  EXPECT_GT(hopeless.noise.value(), kMaxNoise);
 }
 
 TEST(Measuring, WhatCannotBeTakenIsLeftOutAndSaid) {

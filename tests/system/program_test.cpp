@@ -194,7 +194,7 @@ TEST_F(Program, JsonParsesAndSaysWhatItIs) {
                                                          {"plan " + s + " --json", "plan/2"}};
   if (kSim) {
     EXPECT_EQ(run("run " + s + " -o " + at("t.json") + " >/dev/null").code, kFine);
-    asked.insert(asked.end(), {{"run " + s + " --json", "trace/1"},
+    asked.insert(asked.end(), {{"run " + s + " --json", "trace/2"},
                                {"check " + s + " --json", "verdict/1"},
                                {"compare " + at("t.json") + " " + at("t.json") + " --json", "comparison/1"}});
   }

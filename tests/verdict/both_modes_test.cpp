@@ -11,7 +11,7 @@
 #include "core/verdict/recorded_run.hpp"
 #include "core/view/both_modes_text.hpp"
 #include "core/view/verdict_text.hpp"
-#include "tests/verdict/fake_executor.hpp"
+#include "tests/verdict/noisy_executor.hpp"
 
 namespace lanewise {
 namespace {
@@ -85,7 +85,8 @@ TEST(BothModes, ErrorsAndAgreement) {
   EXPECT_NEAR(both[0].comparison.steps.at(0).error(), 300.0 / 400 - 1, 1e-9);
   EXPECT_EQ(both[0].decisions, 1U);
   EXPECT_EQ(both[0].equal_decisions, 1U);
-  EXPECT_THAT(both_modes_text(both), HasSubstr("the same in both modes in 1 of 1 decisions"));
+  EXPECT_THAT(both_modes_text(both),
+              HasSubstr("of 1 decisions both modes prefer the same way in 1, 0 are within the noise"));
   EXPECT_NEAR(both_modes_json(both)["median_error"].get<double>(), 0.25, 1e-9);
   EXPECT_THAT(verdict_text({check_in(kOne, {}), check_in(kOne, {.times = slower, .on_hardware = true})}),
               HasSubstr("mode"));
@@ -100,6 +101,51 @@ TEST(BothModes, ADecisionThatHardwareWouldTakeOtherwise) {
   EXPECT_EQ(both[0].equal_decisions, 0U);
   EXPECT_NEAR(both[0].worst_regret, 3.0, 1e-9);
   EXPECT_THAT(both[0].different.at(0), HasSubstr("on hardware host_staged"));
+}
+
+// Runs whose alternatives ran in turn on noisy hardware.
+ScenarioVerdict measured_in_turn(test::Durations const& times, test::Noise const& noise) {
+  Catalogue catalogue({});
+  CheckContext context{[](std::string const&) { return test::pair_machine(); },
+                       [&](Model const&) { return std::make_unique<test::NoisyExecutor>(times, noise); }, catalogue,
+                       "hw"};
+  context.in_turn = Alternation{};
+  return check_scenario(read_scenario(SourceText::from_memory("s.yaml", kOne)), context);
+}
+
+TEST(BothModes, WhatTheNoiseHidesIsCountedApart) {
+  auto close = durations();
+  close[Mechanism::HostStaged] = 301.0_us;  // against 300 of the chosen way
+  auto const measured = measured_in_turn(close, {.step = 0.1});
+  auto const both = both_modes({check_in(kOne, {})}, {measured});
+  EXPECT_EQ(both[0].decisions, 1U);
+  EXPECT_EQ(both[0].within_noise, 1U);
+  EXPECT_EQ(both[0].equal_decisions, 0U);
+  EXPECT_THAT(both[0].different, IsEmpty());
+  EXPECT_EQ(both_modes_json(both)["within_noise"], 1);
+  EXPECT_THAT(verdict_text({measured}), HasSubstr("1 within noise, 0 worse"));
+}
+
+TEST(BothModes, AProvenRegretIsSaidWithItsInterval) {
+  auto other = durations();
+  other[Mechanism::HostStaged] = 200.0_us;
+  auto const measured = measured_in_turn(other, {.step = 0.01});
+  auto const both = both_modes({check_in(kOne, {})}, {measured});
+  EXPECT_NEAR(both[0].worst_regret, 0.5, 0.05);
+  auto const text = verdict_text({measured});
+  EXPECT_THAT(text, HasSubstr("regret s on pair: a: host_staged"));
+  EXPECT_THAT(text, HasSubstr("makes the makespan 33."));
+  auto const json = verdict_json({measured});
+  auto const& decision = json.at("scenarios").at(0).at("runs").at(0).at("decisions").at(0);
+  EXPECT_EQ(decision.at("standing"), "worse");
+  EXPECT_GT(decision.at("rivals").size(), 0U);
+  EXPECT_EQ(recorded_runs_from_json(recorded_runs_json({measured})).front().regrets.front().rivals.front().way,
+            measured.runs.front().regrets.front().rivals.front().way);
+}
+
+TEST(BothModes, TransfersWhoseRepetitionsDifferAreNamed) {
+  EXPECT_THAT(verdict_text({measured_in_turn(durations(), {.step = 0.2})}),
+              HasSubstr("noise s on pair: repetitions differ: a "));
 }
 
 TEST(BothModes, AlternativesThatCannotRunHereAreSaid) {
@@ -139,7 +185,7 @@ TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
 
 TEST(RecordedRuns, OfVersion1AreRead) {
   auto const file = std::filesystem::path(LANEWISE_SOURCE_DIR) / "tests/verdict/fixtures/runs-1.json";
-  auto const runs = recorded_runs_from_json(parse_json(SourceText::load(file), "runs/1"));
+  auto const runs = recorded_runs_from_json(parse_json(SourceText::load(file), kRunsSchemas));
   ASSERT_EQ(runs.size(), 1);
   EXPECT_EQ(runs[0].scenario, "host-both-ways");
   EXPECT_EQ(runs[0].trace.mode, "hw");

@@ -83,5 +83,25 @@ TEST(Comparison, TextAndJson) {
   EXPECT_NEAR(json.at("steps")[0].at("error").get<double>(), 0.1, 1e-9);
 }
 
+TEST(Comparison, ADifferenceWithinTheNoiseIsSaidToBe) {
+  auto measured = trace("hw", {100, 100});
+  measured.steps[0].noise = TimeRange{Seconds(80e-6), Seconds(115e-6)};
+  measured.steps[0].spread = 0.3;
+  measured.steps[1].noise = TimeRange{Seconds(99e-6), Seconds(101e-6)};
+  measured.steps[1].spread = 0.02;
+  measured.noise = TimeRange{Seconds(190e-6), Seconds(240e-6)};
+  measured.spread = 0.2;
+  auto const c = compare(trace("sim", {110, 110}), measured);
+  EXPECT_EQ(c.steps[0].within_noise(), true);
+  EXPECT_EQ(c.steps[1].within_noise(), false);
+  EXPECT_EQ(c.makespan.within_noise(), true);
+  auto const text = comparison_text(c);
+  EXPECT_THAT(text, AllOf(HasSubstr("within its noise"), HasSubstr("beyond its noise"), HasSubstr("30.0 %")));
+  auto const json = comparison_json(c);
+  EXPECT_EQ(json.at("makespan_within_noise"), true);
+  EXPECT_EQ(json.at("steps")[1].at("within_noise"), false);
+  EXPECT_EQ(compare(trace("sim", {100}), trace("hw", {100})).steps[0].within_noise(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace lanewise

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/io/error.hpp"
-#include "tests/verdict/fake_executor.hpp"
+#include "tests/verdict/noisy_executor.hpp"
 
 namespace lanewise {
 namespace {
@@ -212,6 +212,33 @@ TEST(ScenarioCheck, AScenarioWithoutAMachineIsAnError) {
   EXPECT_THROW(check("lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB}]\n",
                      usual_durations()),
                InputError);
+}
+
+// On hardware a figure fails only if all of its interval does: the median of seven copies that differ by 10 %.
+TEST(ScenarioCheck, AFigureOnlyFailsBeyondItsNoise) {
+  auto const verdict = [](std::string const& latency) {
+    Catalogue catalogue({});
+    CheckContext const context{[](std::string const&) { return test::pair_machine(); },
+                               [](Model const&) {
+                                 return std::make_unique<test::NoisyExecutor>(test::usual_durations(),
+                                                                              test::Noise{.step = 0.1});
+                               },
+                               catalogue, "hw"};
+    auto const text = R"(lanewise: scenario/1
+scenario: s
+machines: [pair]
+transfers:
+  - {id: in, from: numa0, to: gpu0, bytes: 8 MB}
+expect:
+  - {latency: ")" + latency +
+                      "\"}\n";
+    return check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), context);
+  };
+  auto const close = verdict("<= 450 us");  // of 500
+  EXPECT_TRUE(close.passed()) << close.results.front().found;
+  EXPECT_THAT(close.results.front().found, HasSubstr("within its noise"));
+  EXPECT_FALSE(verdict("<= 250 us").passed());
+  EXPECT_THAT(verdict("<= 900 us").results.front().found, testing::Not(HasSubstr("noise")));
 }
 
 }  // namespace

@@ -52,32 +52,33 @@ PeerNeed peer_need(Step const& step, Devices const& devices) {
 
 }  // namespace
 
-Links::Links(std::vector<Step> const& steps, Devices& devices) {
-  std::set<std::pair<Device, Device>> open;
-  std::set<std::pair<Device, Device>> closed;
+Links::Links(std::vector<Step> const& steps, Devices& devices) : devices_(devices) {
   for (auto const& step : steps) {
     auto const need = peer_need(step, devices);
-    open.insert(need.open.begin(), need.open.end());
-    closed.insert(need.closed.begin(), need.closed.end());
-    for (auto const& pair : closed)
-      if (open.contains(pair))
+    for (auto const& pair : need.open)
+      if (pair.first != pair.second) open_.insert(pair);
+    for (auto const& pair : need.closed)
+      if (pair.first != pair.second) closed_.insert(pair);
+    for (auto const& pair : closed_)
+      if (open_.contains(pair))
         throw PlanError(
             fmt::format("step '{}' ({}): CUDA grants peer access between two GPUs or it does not; another "
                         "step of this plan has it the other way",
                         step.transfer, text_of(step.way, devices.machine())));
   }
-  for (auto const& [device, peer] : closed)
-    if (device != peer) devices.disable_peer_access(device, peer);
-  for (auto const& [device, peer] : open) {
-    if (device == peer) continue;
-    devices.enable_peer_access(device, peer);
+  set_access();
+  for (auto const& [device, peer] : open_)
     for (auto const end : {device, peer})
       if (!memory_.contains(end)) memory_.emplace(end, allocate_on(end, kWakeBytes));
-    open_.emplace_back(device, peer);
-  }
 }
 
-void Links::wake() const {
+void Links::set_access() {
+  for (auto const& [device, peer] : closed_) devices_.disable_peer_access(device, peer);
+  for (auto const& [device, peer] : open_) devices_.enable_peer_access(device, peer);
+}
+
+void Links::wake() {
+  set_access();
   for (auto const& [from, to] : open_) {
     DeviceGuard const guard(from);
     check_cuda(cudaMemcpyAsync(memory_.at(to).get(), memory_.at(from).get(),

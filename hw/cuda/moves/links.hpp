@@ -2,6 +2,7 @@
 // The links between the GPUs of a plan: grants or revokes peer access as its steps need it, and wakes them before a
 // run.
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,11 +17,15 @@ class Links {
   // the driver refuses.
   Links(std::vector<Step> const& steps, Devices& devices);
 
-  // Sends traffic between every pair with peer access and waits until it has arrived.
-  void wake() const;
+  // Grants and revokes what another plan has changed, sends traffic between every pair with peer access and waits until
+  // it has arrived.
+  void wake();
 
  private:
-  std::vector<std::pair<Device, Device>> open_;
+  void set_access();
+
+  Devices& devices_;
+  std::set<std::pair<Device, Device>> open_, closed_;
   std::map<Device, DeviceMemory> memory_;  // its content does not matter
 };
 

@@ -2,19 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "core/units/quantity.hpp"
+#include "core/plan/executor.hpp"
 
 namespace lanewise::hw {
-
-// Times of one run, from the opening of the gate.
-struct StepTimes {
-  Seconds start{0};
-  Seconds end{0};
-};
-struct RunTimes {
-  std::vector<StepTimes> steps;
-  Seconds makespan{0};
-};
 
 // A plan prepared on real devices, by streams or by kernels, that can be run any number of times.
 class Run {
@@ -24,7 +14,8 @@ class Run {
   Run& operator=(Run const&) = delete;
   virtual ~Run() = default;
 
-  // Fills and clears memory, releases everything at once and waits for its end. Throws DeviceError naming what failed.
+  // Fills and clears memory, releases everything at once and waits for its end. Times are from the opening of the gate.
+  // Throws DeviceError naming what failed.
   virtual RunTimes once() = 0;
   // For each step the first wrong byte of the last run, in words; empty: every byte is right. Checked on the devices.
   [[nodiscard]] virtual std::vector<std::string> mismatches() const = 0;

@@ -1,0 +1,57 @@
+#include "core/measurement/session_noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/measurement/measured_transfer.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr Bytes kReferenceBytes{std::int64_t{64} << 20};  // hides the time to start, and takes some milliseconds
+
+bool is_host_memory(Place const& place) { return std::holds_alternative<NumaId>(place); }
+
+}  // namespace
+
+std::vector<Request> reference_requests(Model const& model, Bytes max_bytes) {
+  auto const& machine = model.machine();
+  auto const gpus = machine.all(PciKind::Gpu);
+  if (gpus.empty()) return {};
+  Place const gpu = gpus.front();
+  Place const host = machine.numa_of(gpus.front());
+  std::vector<Request> requests{{.id = "host to device", .from = host, .to = gpu},
+                                {.id = "device to host", .from = gpu, .to = host}};
+  if (gpus.size() > 1) requests.push_back({.id = "device to device", .from = gpu, .to = gpus[1]});
+  Planner const planner(model);
+  std::erase_if(requests, [&](Request& request) {
+    request.bytes = std::min(kReferenceBytes, max_bytes);
+    try {
+      return !planner.choose(request).chosen.has_value();
+    } catch (PlanError const&) {
+      return true;
+    }
+  });
+  return requests;
+}
+
+double session_noise(Measurement const& measurement, Machine const& machine, std::vector<Request> const& requests) {
+  double noise = 0;
+  for (auto const& reference : measurement.noise) {
+    auto const from = place_at(machine, reference.flow.from, measurement.pos);
+    auto const to = place_at(machine, reference.flow.to, measurement.pos);
+    for (auto const& request : requests)
+      if (is_host_memory(request.from) == is_host_memory(from) && is_host_memory(request.to) == is_host_memory(to))
+        noise = std::max(noise, reference.spread / 2);
+  }
+  return noise;
+}
+
+std::optional<double> noise_of(Measurement const& measurement, Machine const& machine, MeasuredPoint const& point,
+                               std::vector<Request> const& requests) {
+  auto const drift = session_noise(measurement, machine, requests);
+  if (!point.noise && !point.spread && drift == 0) return std::nullopt;
+  return std::hypot(point.noise.value_or(point.spread.value_or(0) / 2), drift);
+}
+
+}  // namespace lanewise
