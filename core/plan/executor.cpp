@@ -29,6 +29,8 @@ class RunEachTime : public RepeatableRun {
 
 }  // namespace
 
-std::unique_ptr<RepeatableRun> Executor::prepare(Plan const& plan) { return std::make_unique<RunEachTime>(*this, plan); }
+std::unique_ptr<RepeatableRun> Executor::prepare(Plan const& plan) {
+  return std::make_unique<RunEachTime>(*this, plan);
+}
 
 }  // namespace lanewise
