@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/io/error.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
 
 namespace lanewise {
 
@@ -64,21 +63,17 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
   return regrets;
 }
 
-std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
-                                    Aim aim, Executor& executor) {
-  auto regrets = measure_regrets(plan, chosen, model.machine(), executor);
+std::vector<Regret> measure_regrets(JobSetPlanner& planner, Plan const& plan, Trace const& chosen, Executor& executor) {
+  auto regrets = measure_regrets(plan, chosen, planner.collectives().model().machine(), executor);
+  auto const& jobs = planner.job_set().jobs;
   for (auto const& named : plan.collectives) {
     auto const used = named.collective.algorithm;
     Regret regret{named.id, 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
-    auto others = job_set;
-    auto const job = static_cast<std::size_t>(
-        std::find_if(others.jobs.begin(), others.jobs.end(), [&](Job const& j) { return j.id == named.id; }) -
-        others.jobs.begin());
-    auto& collective = std::get<Collective>(others.jobs[job].what);
-    for (auto const& alternative : plans_of_collective(model, collective)) {
-      collective = *alternative.collective;
+    auto const job = std::find_if(jobs.begin(), jobs.end(), [&](Job const& j) { return j.id == named.id; });
+    for (auto const& alternative : planner.collectives().all(std::get<Collective>(job->what))) {
+      auto const& collective = *alternative.collective;
       if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
-      auto const other = plan_job_set(model, others, aim);
+      auto const other = planner.plan_with(named.id, collective);
       if (other.steps == plan.steps) continue;
       auto const makespan = executor.run(other).makespan;
       ++regret.alternatives;
@@ -91,11 +86,11 @@ std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Tra
   return regrets;
 }
 
-Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
+Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, CollectivePlanner& planner,
                       Executor& executor) {
   auto const used = plan.collective->algorithm;
   Regret regret{std::string(to_string(asked.op)), 0, std::string(to_string(used)), chosen.makespan, chosen.makespan};
-  for (auto const& other : plans_of_collective(model, asked)) {
+  for (auto const& other : planner.all(asked)) {
     if (other.steps == plan.steps) continue;  // between two a ring is no other plan than direct exchange
     auto const makespan = executor.run(other).makespan;
     ++regret.alternatives;
