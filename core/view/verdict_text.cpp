@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/estimate/estimating_executor.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
@@ -110,6 +111,8 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   if (!failures.empty() || !skipped.empty() || !reported.empty()) text += "\n" + failures + skipped + reported;
   text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
                       expectations);
+  if (std::any_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.mode == kEstimateMode; }))
+    text += "estimated, not simulated (--mode estimate)\n";
   for (auto const& line : nodes) text += line + "\n";
   for (auto const& [why, count] : exclusions)
     text += fmt::format("{} figures of time are reported and not judged ({})\n", count, why);
