@@ -59,7 +59,7 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       step.transfer = item.at("transfer");
       step.start = from_microseconds(item.at("start_us"));
       step.end = from_microseconds(item.at("end_us"));
-      step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
+      step.bytes = size_from(item.at("bytes"));
       step.range = range_at(item, "duration_interval_us");
       if (item.contains("spread")) step.spread = item.at("spread").get<double>();
       if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();

@@ -29,13 +29,15 @@ nlohmann::ordered_json recorded_runs_json(std::vector<ScenarioVerdict> const& ve
 
 std::vector<RecordedRun> recorded_runs_from_json(nlohmann::ordered_json const& json) {
   try {
+    constexpr std::int64_t kMaxAlternatives = 1'000'000;
     std::vector<RecordedRun> runs;
     for (auto const& item : json.at("runs")) {
       RecordedRun run{item.at("scenario"), item.at("variant"), trace_from_json(item.at("trace")), {}};
       for (auto const& regret : item.at("regrets"))
-        run.regrets.push_back({regret.at("transfer"), regret.at("alternatives").get<std::size_t>(), regret.at("best"),
-                               from_microseconds(regret.at("chosen_us")), from_microseconds(regret.at("best_us")),
-                               regret.at("not_run").get<std::vector<std::string>>()});
+        run.regrets.push_back(
+            {regret.at("transfer"), static_cast<std::size_t>(whole_number(regret.at("alternatives"), kMaxAlternatives)),
+             regret.at("best"), from_microseconds(regret.at("chosen_us")), from_microseconds(regret.at("best_us")),
+             regret.at("not_run").get<std::vector<std::string>>()});
       runs.push_back(std::move(run));
     }
     return runs;
