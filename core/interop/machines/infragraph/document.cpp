@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kChoices{"cpu", "xpu", "nic", "memory", "port", "switch", "custom", "device"};
 constexpr int kMaxCount = 65'536;
-constexpr std::size_t kMaxNodes = 20'000, kMaxEdges = 1'000'000;
+constexpr std::size_t kMaxNodes = 4096, kMaxEdges = 100'000;
 
 class InfrastructureReader {
  public:
