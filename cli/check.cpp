@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kRunsOfAlternatives = 3;
+constexpr std::size_t kRunsOfAlternatives = 3;
 
 struct CheckOptions {
   std::vector<std::string> scenarios;
@@ -50,7 +50,7 @@ struct CheckOptions {
   [[nodiscard]] Alternation alternation() const {
     Alternation alternation;
     auto const runs = hardware.repetition.warm_up + hardware.repetition.repeat;
-    alternation.max_rounds = static_cast<std::size_t>(kRunsOfAlternatives * runs);
+    alternation.max_rounds = kRunsOfAlternatives * static_cast<std::size_t>(runs);
     if (budget.empty()) return alternation;
     alternation.budget = argument(parse_seconds(budget));
     alternation.max_rounds = std::numeric_limits<std::size_t>::max();

@@ -49,6 +49,16 @@ MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const
   return result;
 }
 
+namespace {
+
+void add_noise(PointResult const& point, std::vector<double>& noise, AccuracySummary& summary) {
+  if (!point.in_gate() || !point.predicted || !point.noise) return;
+  noise.push_back(*point.noise);
+  summary.within_noise += point.within_noise() ? 1 : 0;
+}
+
+}  // namespace
+
 AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;
   std::map<MeasuredQuantity, std::vector<double>> errors;
@@ -80,8 +90,6 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
       }
       errors[point.quantity].push_back(*error);
       covered += point.interval.holds(point.measured) ? 1 : 0;
-      if (point.noise) noise.push_back(*point.noise);
-      summary.within_noise += point.within_noise() ? 1 : 0;
     }
   }
   auto const of = [](std::vector<double> const& some) {
@@ -91,6 +99,8 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   summary.bandwidth = of(errors[MeasuredQuantity::Bandwidth]);
   summary.latency = of(errors[MeasuredQuantity::Latency]);
   summary.makespan = of(errors[MeasuredQuantity::Makespan]);
+  for (auto const& result : results)
+    for (auto const& point : result.points) add_noise(point, noise, summary);
   summary.noise = of(noise);
   summary.fitted = of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;

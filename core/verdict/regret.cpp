@@ -167,9 +167,11 @@ std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Tra
 Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
                       Executor& executor, InTurn const& in_turn) {
   auto question = question_of(std::string(to_string(asked.op)), plan.collective->algorithm, chosen);
-  for (auto& other : plans_of_collective(model, asked))
-    if (other.steps != plan.steps)  // between two a ring is no other plan than direct exchange
-      question.rivals.push_back(rival_of(other.collective->algorithm, std::move(other)));
+  for (auto& other : plans_of_collective(model, asked)) {
+    if (other.steps == plan.steps) continue;  // between two a ring is no other plan than direct exchange
+    auto const algorithm = other.collective->algorithm;
+    question.rivals.push_back(rival_of(algorithm, std::move(other)));
+  }
   return std::move(answer({std::move(question)}, plan, chosen, executor, in_turn).front());
 }
 

@@ -143,7 +143,7 @@ class RoundRobin {
   // `counts`: the first round only warms up.
   void play_round(RepeatableRun& prepared, std::vector<Contender>& group, bool counts) {
     throw_if_interrupted();
-    constexpr std::size_t kPlan = static_cast<std::size_t>(-1);  // its turn among the rivals
+    constexpr auto kPlan = static_cast<std::size_t>(-1);  // its turn among the rivals
     std::vector<std::size_t> turns{kPlan};
     for (std::size_t i = 0; i < group.size(); ++i)
       if (!group[i].is_out()) turns.push_back(i);
