@@ -110,6 +110,17 @@ std::string standings_text(std::vector<ScenarioVerdict> const& verdicts) {
 
 std::string variant_of(std::string const& name) { return name.empty() ? "" : " (" + name + ")"; }
 
+// What a reader must know of a run besides its row: what was left out, proven regrets, noise.
+std::string notes_on(ScenarioVerdict const& verdict, VariantRun const& run) {
+  auto const where = fmt::format("{} on {}{}", verdict.scenario, run.machine, variant_of(run.variant));
+  std::string text;
+  if (auto const note = partial_regret(run); !note.empty()) text += fmt::format("note {}: {}", where, note);
+  if (verdict.mode == "hw" && run.ran() && run.timing_exclusion.empty())
+    text += proven_regrets(run, where) + noisy_transfers(run, where);
+  if (!run.skipped.empty()) text += fmt::format("skip {}: {}\n", where, run.skipped);
+  return text;
+}
+
 }  // namespace
 
 std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
@@ -133,15 +144,7 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
       if (modes) row.insert(row.begin(), verdict.mode);
       table.add(std::move(row));
       if (auto const where = run.started_nodes(); !where.empty()) nodes.insert(run.machine + ": " + where);
-      if (auto const note = partial_regret(run); !note.empty())
-        notes += fmt::format("note {} on {}{}: {}", verdict.scenario, run.machine, variant_of(run.variant), note);
-      if (verdict.mode == "hw" && run.ran() && run.timing_exclusion.empty()) {
-        auto const where = fmt::format("{} on {}{}", verdict.scenario, run.machine, variant_of(run.variant));
-        notes += proven_regrets(run, where) + noisy_transfers(run, where);
-      }
-      if (!run.skipped.empty())
-        notes +=
-            fmt::format("skip {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.skipped);
+      notes += notes_on(verdict, run);
       if (!run.failure.empty() && !run.failure_expected)
         failures +=
             fmt::format("FAIL {} on {}{}: {}\n", verdict.scenario, run.machine, variant_of(run.variant), run.failure);
