@@ -262,8 +262,8 @@ TEST_F(BadDays, LittleMemoryIsSaidToBeLittle) {
     while (auto const n = std::fread(chunk.data(), 1, chunk.size(), pipe)) output.append(chunk.data(), n);
     auto const status = pclose(pipe);
     if (!WIFEXITED(status)) {
-      // Known defect: where memory ends within a destructor or another function that must not throw, std::terminate ends
-      // the program. That is a band of about 1 MB of limits.
+      // Known defect: where memory ends within a destructor or another function that must not throw, std::terminate
+      // ends the program. That is a band of about 1 MB of limits.
       EXPECT_EQ(++aborted, 1) << kib << " KiB\n" << output;
       continue;
     }
