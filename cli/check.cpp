@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,15 +44,15 @@ struct CheckOptions {
   std::string budget;  // of --budget; empty: the default
   bool strict = false;
 
-  // With a budget of its own a run takes as many rounds as fit. Otherwise alternatives take at most three times the
-  // runs of the plan itself.
+  // With a budget of its own a run takes as many rounds as fit, at most kMaxRounds. Otherwise alternatives take at most
+  // three times the runs of the plan itself.
   [[nodiscard]] Alternation alternation() const {
     Alternation alternation;
     auto const runs = hardware.repetition.warm_up + hardware.repetition.repeat;
     alternation.max_rounds = kRunsOfAlternatives * static_cast<std::size_t>(runs);
     if (budget.empty()) return alternation;
     alternation.budget = argument(parse_seconds(budget));
-    alternation.max_rounds = std::numeric_limits<std::size_t>::max();
+    alternation.max_rounds = kMaxRounds;
     return alternation;
   }
 };

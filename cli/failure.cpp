@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -43,6 +45,16 @@ std::string quoted(std::string_view argument) {
       text += c;
   }
   return text + "'";
+}
+
+// Destructors of JSON hold a list of the children of the value that they destroy.
+constexpr std::size_t kMemoryToUnwind = std::size_t{4} << 20;
+std::atomic<char*> memory_to_unwind = nullptr;
+
+void give_up_memory_to_unwind() {
+  std::allocator<char>().deallocate(memory_to_unwind.exchange(nullptr), kMemoryToUnwind);
+  std::set_new_handler(nullptr);
+  throw std::bad_alloc();
 }
 
 std::string command_on_terminate;
@@ -87,6 +99,11 @@ std::string command_line(int argc, char const* const* argv) {
   std::string text = "lanewise";
   for (int i = 1; i < argc; ++i) text += " " + quoted(argv[i]);
   return text;
+}
+
+void reserve_memory_to_unwind() {
+  memory_to_unwind = std::allocator<char>().allocate(kMemoryToUnwind);
+  std::set_new_handler(give_up_memory_to_unwind);
 }
 
 void report_on_terminate(std::string command) {

@@ -19,6 +19,10 @@ Failure failure_of(std::exception_ptr const& thrown, std::string const& command)
 // The command line as one could type it again: arguments with blanks or quotes are quoted.
 std::string command_line(int argc, char const* const* argv);
 
+// Keeps some memory back. When memory ends, it is given up before bad_alloc is thrown: destructors on the way to main
+// may allocate, as those of JSON do, and must not throw.
+void reserve_memory_to_unwind();
+
 // From now on an exception that nothing can catch ends the program as a defect, with the same request for a report.
 void report_on_terminate(std::string command);
 

@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   using namespace lanewise::cli;
   auto const command = command_line(argc, argv);
   report_on_terminate(command);
+  reserve_memory_to_unwind();
   try {
     return run(argc, argv);
   } catch (...) {
