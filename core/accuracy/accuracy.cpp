@@ -11,6 +11,15 @@
 #include "core/units/statistics.hpp"
 
 namespace lanewise {
+namespace {
+
+void add_noise(PointResult const& point, std::vector<double>& noise, AccuracySummary& summary) {
+  if (!point.in_gate() || !point.predicted || !point.noise) return;
+  noise.push_back(*point.noise);
+  summary.within_noise += point.within_noise() ? 1 : 0;
+}
+
+}  // namespace
 
 bool PointResult::within_noise() const {
   auto const off = error();
@@ -48,16 +57,6 @@ MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const
   }
   return result;
 }
-
-namespace {
-
-void add_noise(PointResult const& point, std::vector<double>& noise, AccuracySummary& summary) {
-  if (!point.in_gate() || !point.predicted || !point.noise) return;
-  noise.push_back(*point.noise);
-  summary.within_noise += point.within_noise() ? 1 : 0;
-}
-
-}  // namespace
 
 AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;

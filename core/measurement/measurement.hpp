@@ -89,6 +89,7 @@ struct SessionNoise {
   MeasuredFlow flow;
   int samples = 0;
   double spread = 0;  // of the samples: (95th - 5th percentile) / median
+  SourcePos pos = {};
   friend bool operator==(SessionNoise const&, SessionNoise const&) = default;
 };
 

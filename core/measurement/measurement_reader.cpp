@@ -74,6 +74,7 @@ class MeasurementReader {
     noise.flow.bytes = reader.size("bytes").value_or(Bytes(0));
     noise.samples = reader.count("samples").value_or(0);
     noise.spread = reader.ratio("spread").value_or(0);
+    noise.pos = pos(reader.self());
     result_.noise.push_back(std::move(noise));
   }
 

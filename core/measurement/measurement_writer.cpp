@@ -106,6 +106,7 @@ class SeriesWriter {
     bool one_flow = of_one_flow();
     bool sized = true;
     for (auto const& point : series_.points) {
+      if (point.noise && !point.spread) return false;  // a row has no noise without a spread before it
       swept = swept || point.access != series_.access;
       one_flow = one_flow && point.flows == series_.points.front().flows;
       sized = sized && point.bytes > Bytes(0);
@@ -125,7 +126,7 @@ class SeriesWriter {
                         : series_.access.each > Bytes(0) ? point.access.window
                                                          : point.access.each;
       Tree row{exact_text(size), figure(point)};
-      if (point.spread || point.noise) row.push_back(point.spread.value_or(0));
+      if (point.spread) row.push_back(*point.spread);
       if (point.noise) row.push_back(*point.noise);
       rows.push_back(std::move(row));
     }

@@ -55,13 +55,13 @@ class Measuring {
 
   [[nodiscard]] std::vector<Step> steps_of(MeasuredSeries const& series, MeasuredPoint const& point) const {
     std::vector<Step> steps;
-    for (auto const& request : requests_of(model_.machine(), series, point)) {
-      auto const choice = planner_.choose(request);
-      if (!choice.chosen) throw PlanError(fmt::format("refused by {}", choice.evaluated.front().refused_by->id));
-      steps.push_back(
-          {request.id, request.from, request.to, request.bytes, request.op, choice.evaluated[*choice.chosen].way, {}});
-    }
+    for (auto const& request : requests_of(model_.machine(), series, point)) steps.push_back(step_of(request));
     return steps;
+  }
+  [[nodiscard]] Step step_of(Request const& request) const {
+    auto const choice = planner_.choose(request);
+    if (!choice.chosen) throw PlanError(fmt::format("refused by {}", choice.evaluated.front().refused_by->id));
+    return {request.id, request.from, request.to, request.bytes, request.op, choice.evaluated[*choice.chosen].way, {}};
   }
 
   // The predicted time to measure a point once. Every point has the same number of repetitions.
@@ -103,15 +103,15 @@ class Measuring {
     for (auto const& series : wanted)
       for (auto const& point : series.points) largest = std::max(largest, point.bytes);
     auto const& machine = model_.machine();
-    for (auto const& request : reference_requests(model_, largest)) {
-      auto const choice = planner_.choose(request);
-      Reference reference{
-          {request.id, request.from, request.to, request.bytes, request.op, choice.evaluated[*choice.chosen].way, {}},
-          {{machine.name_of(request.from), machine.name_of(request.to), request.bytes}},
-          {}};
-      for (auto const& noise : result_.noise)
-        if (noise.flow == reference.before.flow) reference.before = noise;
-      references_.push_back(std::move(reference));
+    for (auto const& request : reference_requests(machine, largest)) {
+      try {
+        Reference reference{
+            step_of(request), {{machine.name_of(request.from), machine.name_of(request.to), request.bytes}}, {}};
+        for (auto const& noise : result_.noise)
+          if (noise.flow == reference.before.flow) reference.before = noise;
+        references_.push_back(std::move(reference));
+      } catch (PlanError const&) {  // no legal way: nothing is measured between such places, and needs no reference
+      }
     }
   }
 

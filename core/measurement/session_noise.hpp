@@ -8,8 +8,8 @@
 namespace lanewise {
 
 // The reference transfers of a machine: between the first GPU and the memory next to it, both ways, and from it to the
-// next GPU, each of at most `max_bytes`. Leaves out what has no legal way.
-std::vector<Request> reference_requests(Model const& model, Bytes max_bytes);
+// next GPU, each of at most `max_bytes`.
+std::vector<Request> reference_requests(Machine const& machine, Bytes max_bytes);
 
 // By how much figures of such transfers may be off because of drift, either way, as a share: half the spread of the
 // reference transfers between places of the same kinds (host memory or device). 0 where none was measured.

@@ -2,35 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "core/io/error.hpp"
 
 namespace lanewise {
-namespace {
 
-class RunEachTime : public RepeatableRun {
- public:
-  RunEachTime(Executor& executor, Plan const& plan) : executor_(executor), plan_(plan) {}
+RunTimes times_of(Trace const& trace) {
+  RunTimes times{{}, trace.makespan};
+  for (auto const& step : trace.steps) times.steps.push_back({step.start, step.end});
+  return times;
+}
 
-  RunTimes once() override {
-    auto const trace = executor_.run(plan_);
-    RunTimes times{{}, trace.makespan};
-    for (auto const& step : trace.steps) {
-      if (!step.mismatch.empty())
-        throw DeviceError(fmt::format("step '{}'", step.transfer), 0, "arrived wrong: " + step.mismatch);
-      times.steps.push_back({step.start, step.end});
-    }
-    return times;
-  }
+void refuse_wrong_bytes(Plan const& plan, std::vector<std::string> const& mismatches) {
+  for (std::size_t i = 0; i < mismatches.size(); ++i)
+    if (!mismatches[i].empty())
+      throw DeviceError(fmt::format("step '{}'", plan.steps[i].transfer), 0, "arrived wrong: " + mismatches[i]);
+}
 
- private:
-  Executor& executor_;
-  Plan const& plan_;
-};
-
-}  // namespace
-
-std::unique_ptr<RepeatableRun> Executor::prepare(Plan const& plan) {
-  return std::make_unique<RunEachTime>(*this, plan);
+std::unique_ptr<RepeatableRun> Executor::prepare(Plan const&) {
+  throw std::logic_error("an exact executor has nothing to repeat");
 }
 
 }  // namespace lanewise

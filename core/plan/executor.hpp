@@ -21,6 +21,11 @@ struct RunTimes {
   Seconds makespan{0};
 };
 
+RunTimes times_of(Trace const& trace);
+
+// Throws DeviceError for the first step that has a mismatch: the first wrong byte of each, empty where all are right.
+void refuse_wrong_bytes(Plan const& plan, std::vector<std::string> const& mismatches);
+
 // A plan whose memory and connections are made, to be run any number of times.
 class RepeatableRun {
  public:
@@ -42,7 +47,7 @@ class Executor {
 
   // Runs every step and reports when each began and ended. Throws PlanError when a step cannot be run here.
   virtual Trace run(Plan const& plan) = 0;
-  // Throws as run(). `plan` must outlive what is returned. The default runs the plan by run() each time.
+  // Throws as run(), and std::logic_error where is_exact(). `plan` must outlive what is returned.
   virtual std::unique_ptr<RepeatableRun> prepare(Plan const& plan);
   // Whether every run of a plan takes the same time, as in a simulation: then there is nothing to repeat.
   [[nodiscard]] virtual bool is_exact() const { return true; }

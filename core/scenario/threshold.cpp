@@ -80,8 +80,12 @@ Parsed<Threshold> parse_related(std::string_view text, std::string_view rest, Re
 }  // namespace
 
 bool Threshold::holds(double value, double reference) const {
-  if (at_least && value < *at_least * reference * (1 - kRounding)) return false;
-  return !(at_most && value > *at_most * reference * (1 + kRounding));
+  return holds_between(value / reference, value / reference);
+}
+
+bool Threshold::holds_between(double low, double high) const {
+  if (at_least && high < *at_least * (1 - kRounding)) return false;
+  return !(at_most && low > *at_most * (1 + kRounding));
 }
 
 Parsed<Threshold> parse_threshold(std::string_view text, Dimension figure) {

@@ -20,6 +20,8 @@ struct Threshold {
 
   // Whether `value` is inside; `reference` is the other figure of a relative threshold.
   [[nodiscard]] bool holds(double value, double reference = 1) const;
+  // Whether some value from `low` to `high` is inside; of a relative threshold these are multiples of the other figure.
+  [[nodiscard]] bool holds_between(double low, double high) const;
 };
 
 // `dimension` decides which units are allowed.

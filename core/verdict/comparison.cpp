@@ -11,6 +11,19 @@
 #include "core/units/text.hpp"
 
 namespace lanewise {
+namespace {
+
+std::optional<double> larger(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::max(a, b) : (a ? a : b);
+}
+
+// The keys `PREFIXspread`, and `PREFIXwithin_noise`: whether the noise explains the difference.
+void add_noise(nlohmann::ordered_json& json, StepComparison const& step, std::string const& prefix) {
+  if (step.spread) json[prefix + "spread"] = *step.spread;
+  if (auto const within = step.within_noise()) json[prefix + "within_noise"] = *within;
+}
+
+}  // namespace
 
 double Comparison::median_error() const {
   if (steps.empty()) return 0;
@@ -25,14 +38,6 @@ std::optional<bool> StepComparison::within_noise() const {
   auto const other = second_noise.value_or(TimeRange{second, second});
   return one.low <= other.high && other.low <= one.high;
 }
-
-namespace {
-
-std::optional<double> larger(std::optional<double> a, std::optional<double> b) {
-  return a && b ? std::max(a, b) : (a ? a : b);
-}
-
-}  // namespace
 
 Comparison compare(Trace const& first, Trace const& second) {
   if (first.steps.size() != second.steps.size())
@@ -56,16 +61,6 @@ Comparison compare(Trace const& first, Trace const& second) {
   }
   return comparison;
 }
-
-namespace {
-
-// The keys `PREFIXspread`, and `PREFIXwithin_noise`: whether the noise explains the difference.
-void add_noise(nlohmann::ordered_json& json, StepComparison const& step, std::string const& prefix) {
-  if (step.spread) json[prefix + "spread"] = *step.spread;
-  if (auto const within = step.within_noise()) json[prefix + "within_noise"] = *within;
-}
-
-}  // namespace
 
 nlohmann::ordered_json comparison_json(Comparison const& comparison) {
   nlohmann::ordered_json json{

@@ -180,16 +180,7 @@ class ExpectationCheck {
     auto const description = fmt::format("{} {}", what, threshold.text);
     if (what == "regret" && own && !run_->regrets[*own].sampled)
       return add(description, false, run_->regrets[*own].not_run.front());
-    auto const noise_of = [&](Figure const& figure, bool as_measured, bool allowed) {
-      return allowed && !as_measured ? fmt::format(", within its noise ({} to {})", shown(figure.low, dimension),
-                                                   shown(figure.high, dimension))
-                                     : std::string();
-    };
-    if (threshold.relative_to.empty()) {
-      bool const as_measured = threshold.holds(value.value);
-      bool const allowed = as_measured || threshold.holds(value.low) || threshold.holds(value.high);
-      return add_figure(description, allowed, shown(value.value, dimension) + noise_of(value, as_measured, allowed));
-    }
+    if (threshold.relative_to.empty()) return add_judged(description, threshold, value, shown(value.value, dimension));
     auto const slash = threshold.relative_to.find('/');
     auto const first = threshold.relative_to.substr(0, slash);
     auto const* other = variant_run(first);
@@ -200,12 +191,19 @@ class ExpectationCheck {
     if (!other->skipped.empty()) return;
     if (!other->ran()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
     auto const reference = measure(*other, other_transfer);
-    bool const as_measured = threshold.holds(value.value, reference.value);
-    bool const allowed =
-        as_measured || threshold.holds(value.low, reference.high) || threshold.holds(value.high, reference.low);
-    add_figure(description, allowed,
-               fmt::format("{}, which is {:.3g} x {}{}", shown(value.value, dimension), value.value / reference.value,
-                           shown(reference.value, dimension), noise_of(value, as_measured, allowed)));
+    add_judged(description, threshold,
+               {value.value / reference.value, value.low / reference.high, value.high / reference.low},
+               fmt::format("{}, which is {:.3g} x {}", shown(value.value, dimension), value.value / reference.value,
+                           shown(reference.value, dimension)));
+  }
+
+  // A figure fails only if all of its noise does; `found` then says so.
+  void add_judged(std::string const& what, Threshold const& threshold, Figure const& figure, std::string found) {
+    bool const passed = threshold.holds_between(figure.low, figure.high);
+    if (passed && !threshold.holds(figure.value))
+      found += fmt::format(", within its noise ({:.3g} to {:.3g} x that)", figure.low / figure.value,
+                           figure.high / figure.value);
+    add_figure(what, passed, std::move(found));
   }
 
   [[nodiscard]] VariantRun const* variant_run(std::string const& name) const {

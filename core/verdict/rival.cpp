@@ -177,19 +177,16 @@ class RoundRobin {
 
 std::vector<RivalResult> run_rivals(std::vector<Rival> const& rivals, Plan const& plan, Trace const& trace,
                                     Executor& executor) {
-  RunTimes chosen{{}, trace.makespan};
-  for (auto const& step : trace.steps) chosen.steps.push_back({step.start, step.end});
+  auto const chosen = times_of(trace);
   std::vector<RivalResult> results;
   for (auto const& rival : rivals) {
     auto& result = results.emplace_back();
     result.way = rival.way;
     try {
       auto const other = rival.plan();
-      auto const run = executor.run(other);
-      RunTimes times{{}, run.makespan};
-      for (auto const& step : run.steps) times.steps.push_back({step.start, step.end});
-      result.makespan = run.makespan;
-      result.makespan_ratio = single(run.makespan / trace.makespan, executor.is_exact());
+      auto const times = times_of(executor.run(other));
+      result.makespan = times.makespan;
+      result.makespan_ratio = single(times.makespan / chosen.makespan, executor.is_exact());
       if (rival.decision)
         result.end_ratio = single(own_end(other, *rival.decision, times) / own_end(plan, *rival.decision, chosen),
                                   executor.is_exact());

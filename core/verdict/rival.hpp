@@ -27,6 +27,9 @@ struct RivalResult {
   [[nodiscard]] Standing standing() const { return standing_of(makespan_ratio, end_ratio); }
 };
 
+// So many rounds know a ratio to a thirtieth of the noise of one, and the work on an interval grows with their square.
+inline constexpr std::size_t kMaxRounds = 1000;
+
 // How rivals run in turn with the plan: A B C B A C ... until each difference is settled.
 struct Alternation {
   Seconds budget{20};           // for all rivals of a plan

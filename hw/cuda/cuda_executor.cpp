@@ -37,10 +37,7 @@ class CheckedRun : public RepeatableRun {
 
   RunTimes once() override {
     auto times = run_->once();
-    auto const wrong = run_->mismatches();
-    for (std::size_t i = 0; i < wrong.size(); ++i)
-      if (!wrong[i].empty())
-        throw DeviceError(fmt::format("step '{}'", plan_.steps[i].transfer), 0, "arrived wrong: " + wrong[i]);
+    refuse_wrong_bytes(plan_, run_->mismatches());
     return times;
   }
 

@@ -30,21 +30,19 @@ RunTimes times_of(NetworkSample const& sample) {
 // One run at a time of a plan. Memory is registered once (RegionCache); connections are made for each run.
 class NetworkRuns : public RepeatableRun {
  public:
-  NetworkRuns(NetworkPlan plan, std::vector<Step> const& steps, Group& group, NetworkProcess& process)
-      : plan_(std::move(plan)), steps_(steps), group_(group), process_(process) {}
+  NetworkRuns(Plan const& plan, NetworkPlan network_plan, Group& group, NetworkProcess& process)
+      : plan_(plan), network_plan_(std::move(network_plan)), group_(group), process_(process) {}
 
   RunTimes once() override {
-    group_.broadcast(to_text(plan_));
-    auto const result = process_.run(plan_);
-    for (std::size_t i = 0; i < steps_.size(); ++i)
-      if (!result.mismatches[i].empty())
-        throw DeviceError(fmt::format("step '{}'", steps_[i].transfer), 0, "arrived wrong: " + result.mismatches[i]);
+    group_.broadcast(to_text(network_plan_));
+    auto const result = process_.run(network_plan_);
+    refuse_wrong_bytes(plan_, result.mismatches);
     return times_of(result.samples.front());
   }
 
  private:
-  NetworkPlan plan_;
-  std::vector<Step> const& steps_;
+  Plan const& plan_;
+  NetworkPlan network_plan_;
   Group& group_;
   NetworkProcess& process_;
 };
@@ -72,8 +70,7 @@ class VerbsExecutor : public Executor {
 
   std::unique_ptr<RepeatableRun> prepare(Plan const& plan) override {
     constexpr Repetition kOnce{0, 1};
-    return std::make_unique<NetworkRuns>(make_network_plan(plan, model_, kOnce, completion_), plan.steps, group_,
-                                         process_);
+    return std::make_unique<NetworkRuns>(plan, make_network_plan(plan, model_, kOnce, completion_), group_, process_);
   }
   [[nodiscard]] bool is_exact() const override { return false; }
 

@@ -17,6 +17,7 @@ Measurement read_text(std::string const& text) { return read_measurement(SourceT
 Measurement without_places(Measurement m) {
   m.pos = {};
   for (auto& withheld : m.withheld) withheld.pos = {};
+  for (auto& noise : m.noise) noise.pos = {};
   for (auto& fact : m.facts) fact.pos = {};
   for (auto& series : m.series) {
     series.pos = {};
@@ -98,6 +99,26 @@ TEST(MeasurementWriter, AccessesThatVaryOverPairsAreRefused) {
   auto wrong = read_text(kEverything);
   wrong.series[0].points[0].access.each = Bytes(64);
   EXPECT_THROW(write_measurement(wrong), std::logic_error);
+}
+
+// A row of a sweep has no noise without a spread before it; such points are written one by one.
+TEST(MeasurementWriter, NoiseWithoutASpreadReadsBack) {
+  auto const noisy = read_text(R"(lanewise: measurement/1
+measurement: m
+machine: m
+source: s
+method: m
+noise: [{from: numa0, to: gpu0, bytes: 64 MiB, samples: 9, spread: 0.1}]
+series:
+  - series: s
+    quantity: bandwidth
+    unit: GB/s
+    values: [{from: gpu0, to: gpu1, bytes: 1 MiB, value: 20, noise: 0.1}, {from: gpu0, to: gpu1, bytes: 2 MiB, value: 21, spread: 0.2, noise: 0.01}]
+  - {series: t, quantity: bandwidth, unit: GB/s, sweep: {from: gpu0, to: gpu1, rows: [[1 MiB, 20, 0.2, 0.1], [2 MiB, 21]]}}
+)");
+  EXPECT_EQ(noisy.series[0].points[0].noise, 0.1);
+  EXPECT_EQ(noisy.series[1].points[0].noise, 0.1);
+  expect_reads_back(noisy);
 }
 
 }  // namespace

@@ -106,6 +106,17 @@ TEST(Threshold, RefusalsSayWhatIsAllowed) {
   problem(" .. 24 GB/s");
 }
 
+// An interval may reach into a range, or lie around it.
+TEST(Threshold, AnIntervalHoldsWhereSomeOfItDoes) {
+  auto const range = threshold("24 GB/s .. 27 GB/s");
+  EXPECT_TRUE(range.holds_between(20e9, 24e9));
+  EXPECT_TRUE(range.holds_between(20e9, 30e9));
+  EXPECT_FALSE(range.holds_between(20e9, 23e9));
+  EXPECT_FALSE(range.holds_between(28e9, 30e9));
+  EXPECT_TRUE(threshold(">= 1.8 x other").holds_between(1.7, 1.9));
+  EXPECT_FALSE(threshold(">= 1.8 x other").holds_between(1.6, 1.7));
+}
+
 // A tolerance beside >= or <= has no meaning; taken silently it would look as if it had.
 TEST(Threshold, OnlyEqualTakesATolerance) {
   EXPECT_THAT(problem(">= 40 GB/s +- 5 %"), HasSubstr("'+-' goes with '='"));
