@@ -15,7 +15,6 @@
 #include "core/interop/exports/junit.hpp"
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
-#include "core/io/json.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "core/verdict/recorded_run.hpp"
 #include "core/verdict/scenario_check.hpp"
@@ -120,8 +119,7 @@ Recorded run_soft_clusters(LoadedScenarios const& given, Session& session, Check
 
 // The runs of --hw-trace, or of nodes that are started here; none when this process is a node itself.
 Recorded recorded_runs(LoadedScenarios const& given, Session& session, CheckOptions const& options) {
-  if (!options.hw_runs.empty())
-    return {recorded_runs_from_json(parse_json(SourceText::load(options.hw_runs), kRunsSchemas)), std::nullopt};
+  if (!options.hw_runs.empty()) return {read_recorded_runs(SourceText::load(options.hw_runs)), std::nullopt};
   if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
   return run_soft_clusters(given, session, options);
 }

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.hpp"
-#include "core/io/json.hpp"
 #include "core/verdict/comparison.hpp"
 #include "core/view/comparison_text.hpp"
 
@@ -17,10 +16,9 @@ struct CompareOptions {
   std::string measured;
 };
 
-Trace read_trace(std::string const& file) { return trace_from_json(parse_json(SourceText::load(file), kTraceSchemas)); }
-
 void run(Session& session, CompareOptions const& options) {
-  auto const comparison = compare(read_trace(options.predicted), read_trace(options.measured));
+  auto const comparison =
+      compare(read_trace(SourceText::load(options.predicted)), read_trace(SourceText::load(options.measured)));
   if (session.json)
     fmt::print("{}\n", comparison_json(comparison).dump(2));
   else

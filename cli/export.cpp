@@ -9,7 +9,6 @@
 #include "core/interop/exports/infragraph.hpp"
 #include "core/interop/exports/nvml_mock/mock_system.hpp"
 #include "core/interop/exports/simgrid.hpp"
-#include "core/io/json.hpp"
 #include "core/reference/json_schema.hpp"
 #include "core/reference/reference_text.hpp"
 
@@ -33,8 +32,7 @@ struct Timeline {
 
 void export_trace(Timeline const& timeline) {
   std::vector<Trace> traces;
-  for (auto const& file : timeline.traces)
-    traces.push_back(trace_from_json(parse_json(SourceText::load(file), kTraceSchemas)));
+  for (auto const& file : timeline.traces) traces.push_back(read_trace(SourceText::load(file)));
   auto const text = chrome_trace(traces).dump() + "\n";
   if (timeline.output.empty())
     fmt::print("{}", text);

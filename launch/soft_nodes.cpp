@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/io/error.hpp"
-#include "core/io/json.hpp"
 #include "launch/guest_nodes.hpp"
 #include "launch/host_nodes.hpp"
 #include "launch/mpirun.hpp"
@@ -50,7 +49,7 @@ std::vector<RecordedRun> run_on_soft_nodes(NodeScenarios const& scenarios, std::
   auto const run = run_nodes(scenarios, where, folder.path(), check_command(scenarios, arguments, record));
   if (run.exit_code != 0 || !fs::exists(record))
     throw DeviceError(fmt::format("mpirun of {} on {}", scenarios.cluster, run.nodes), run.exit_code, run.output);
-  auto runs = recorded_runs_from_json(parse_json(SourceText::load(record.string()), "runs/1"));
+  auto runs = read_recorded_runs(SourceText::load(record.string()));
   for (auto& recorded : runs) recorded.trace.environment[kNodesEnvironmentKey] = run.nodes;
   return runs;
 }

@@ -83,4 +83,6 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
   }
 }
 
+Trace read_trace(SourceText const& source) { return trace_from_json(parse_json(source, kTraceSchemas)); }
+
 }  // namespace lanewise

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/io/file.hpp"
 #include "core/plan/time_range.hpp"
 #include "core/units/quantity.hpp"
 
@@ -54,8 +55,9 @@ inline constexpr double kNoisySpread = 0.05;
 
 // What can be read; the first is what is written. trace/1 has no noise, and no spread of the makespan.
 inline constexpr std::array<std::string_view, 2> kTraceSchemas{"trace/2", "trace/1"};
-// Times in microseconds, rates in GB/s. Reading throws InputError when the JSON is not a trace.
+// Times in microseconds, rates in GB/s. Reading throws InputError when the file or the JSON is not a trace.
 nlohmann::ordered_json to_json(Trace const& trace);
 Trace trace_from_json(nlohmann::ordered_json const& json);
+Trace read_trace(SourceText const& source);
 
 }  // namespace lanewise

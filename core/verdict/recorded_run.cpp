@@ -51,6 +51,10 @@ nlohmann::ordered_json recorded_runs_json(std::vector<ScenarioVerdict> const& ve
   return json;
 }
 
+std::vector<RecordedRun> read_recorded_runs(SourceText const& source) {
+  return recorded_runs_from_json(parse_json(source, kRunsSchemas));
+}
+
 std::vector<RecordedRun> recorded_runs_from_json(nlohmann::ordered_json const& json) {
   try {
     std::vector<RecordedRun> runs;

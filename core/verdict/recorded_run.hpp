@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/io/file.hpp"
 #include "core/verdict/verdict.hpp"
 
 namespace lanewise {
@@ -21,6 +22,8 @@ struct RecordedRun {
 inline constexpr std::array<std::string_view, 2> kRunsSchemas{"runs/2", "runs/1"};
 // A run for each variant that ran.
 nlohmann::ordered_json recorded_runs_json(std::vector<ScenarioVerdict> const& verdicts);
+// Throws InputError if the file is none of these.
+std::vector<RecordedRun> read_recorded_runs(SourceText const& source);
 // Throws InputError if the JSON is not such a file.
 std::vector<RecordedRun> recorded_runs_from_json(nlohmann::ordered_json const& json);
 

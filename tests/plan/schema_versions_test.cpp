@@ -69,8 +69,11 @@ TEST(SchemaVersions, ATrace1IsReadAndWrittenAgain) {
   EXPECT_EQ(trace.steps[1].bytes, Bytes(std::int64_t{48} << 20));
   auto const written = to_json(trace);
   EXPECT_EQ(written.at("lanewise"), "trace/2");
-  for (auto const& [key, value] : written.items())
-    if (key != "lanewise") EXPECT_EQ(json.at(key), value) << key;
+  for (auto const& [key, value] : written.items()) {
+    if (key != "lanewise") {
+      EXPECT_EQ(json.at(key), value) << key;
+    }
+  }
 }
 
 TEST(SchemaVersions, ATrace2HasTheNoiseOfWhatWasMeasured) {

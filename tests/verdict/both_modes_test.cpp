@@ -185,7 +185,7 @@ TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
 
 TEST(RecordedRuns, OfVersion1AreRead) {
   auto const file = std::filesystem::path(LANEWISE_SOURCE_DIR) / "tests/verdict/fixtures/runs-1.json";
-  auto const runs = recorded_runs_from_json(parse_json(SourceText::load(file), kRunsSchemas));
+  auto const runs = read_recorded_runs(SourceText::load(file));
   ASSERT_EQ(runs.size(), 1);
   EXPECT_EQ(runs[0].scenario, "host-both-ways");
   EXPECT_EQ(runs[0].trace.mode, "hw");
