@@ -21,7 +21,7 @@ void check_nccl(ncclResult_t result, char const* call) {
 
 }  // namespace
 
-Nccl::Nccl(Devices const& devices, Links const& links, Bytes max_bytes) : links_(links), gate_(devices.all()) {
+Nccl::Nccl(Devices const& devices, Links& links, Bytes max_bytes) : links_(links), gate_(devices.all()) {
   std::vector<int> ordinals;
   for (auto const device : devices.all()) ordinals.push_back(ordinal(device));
   std::vector<ncclComm_t> communicators(ordinals.size());

@@ -25,7 +25,7 @@ using Communicator = Handle<CommunicatorTraits>;
 class Nccl {
  public:
   // For all GPUs of `devices`, which `links` joins. `max_bytes`: the largest data of one GPU.
-  Nccl(Devices const& devices, Links const& links, Bytes max_bytes);
+  Nccl(Devices const& devices, Links& links, Bytes max_bytes);
 
   struct Sample {
     Seconds time{0};           // median
@@ -48,7 +48,7 @@ class Nccl {
   void enqueue(CollectiveOp op, std::size_t elements, std::size_t rank);
   [[nodiscard]] Seconds once(CollectiveOp op, std::size_t elements);
 
-  Links const& links_;
+  Links& links_;
   std::vector<Gpu> gpus_;
   ReleaseGate gate_;
   bool began_early_ = false;
