@@ -14,6 +14,7 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
     for (auto const& use : demand.uses) {
       auto const parameter = parameter_of(model.resources().at(use.resource).kind);
       found.insert(parameter);
+      if (model.resources().at(use.resource).is_inferred()) found.insert(Parameter::GenericParts);
       if (parameter == Parameter::NvlinkEfficiency) found.insert(Parameter::NvlinkLatency);
       if (parameter == Parameter::NetworkRate) found.insert(Parameter::NetworkLatency);
     }
