@@ -15,4 +15,11 @@ std::vector<Word> words_of(std::string_view line) {
   return words;
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (auto& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 }  // namespace lanewise

@@ -1,5 +1,6 @@
 #pragma once
-// A line of text as words that know their column, for readers of what programs print.
+// Lines of text as words that know their column, for readers of what programs print.
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,5 +13,8 @@ struct Word {
 
 // The words of a line, which blanks, tabs and carriage returns separate.
 std::vector<Word> words_of(std::string_view line);
+
+// ASCII letters in lower case.
+std::string lower_case(std::string_view text);
 
 }  // namespace lanewise

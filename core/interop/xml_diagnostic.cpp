@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace lanewise {
 
@@ -10,6 +11,10 @@ Diagnostic xml_diagnostic(SourceText const& source, std::ptrdiff_t offset, std::
   auto pos = source.position(static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(offset, 0, end)));
   std::string line(source.line(pos.line));
   return {std::move(pos), std::move(message), std::move(line)};
+}
+
+void refuse_xml(SourceText const& source, std::ptrdiff_t offset, std::string message) {
+  throw InputError(std::vector<Diagnostic>{xml_diagnostic(source, offset, std::move(message))});
 }
 
 }  // namespace lanewise

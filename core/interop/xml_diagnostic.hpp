@@ -10,4 +10,7 @@ namespace lanewise {
 // beyond the text its end.
 Diagnostic xml_diagnostic(SourceText const& source, std::ptrdiff_t offset, std::string message);
 
+// Throws it alone, as InputError.
+[[noreturn]] void refuse_xml(SourceText const& source, std::ptrdiff_t offset, std::string message);
+
 }  // namespace lanewise

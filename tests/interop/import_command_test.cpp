@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Outcome {
   int code = -1;
@@ -61,6 +62,15 @@ TEST_F(ImportCommand, PrintsYamlAndNotesApart) {
   auto catalogue = bundled();
   EXPECT_EQ(catalogue.machine_from(SourceText::from_memory("out.yaml", yaml.output)).hosts[0].machine, "lab-7");
   EXPECT_THAT(run("import nccl " + file + " 2>&1 >/dev/null").output, HasSubstr("note: NCCL's file does not say"));
+}
+
+TEST_F(ImportCommand, WarnsOfWhatIsInferredAndNamesTheOption) {
+  auto const outcome = run("import topo-m " + write("topo.txt", kTable) + " 2>&1 >/dev/null").output;
+  EXPECT_THAT(outcome, HasSubstr("warning: inferred: 'gpu-generic', a generic part with a wide range, stands for the "
+                                 "GPUs, whose product the table does not say; --gpu names the exact one"));
+  EXPECT_THAT(outcome, HasSubstr("note: the table does not say: PCIe links"));
+  EXPECT_THAT(run("import topo-m " + write("topo.txt", kTable) + " --gpu a100-pcie-80g 2>&1 >/dev/null").output,
+              Not(HasSubstr("--gpu")));
 }
 
 TEST_F(ImportCommand, JsonIsTheSameTree) {

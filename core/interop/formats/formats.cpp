@@ -8,6 +8,7 @@
 #include "core/interop/host/files/nvidia_smi.hpp"
 #include "core/interop/host/files/rocm_topology.hpp"
 #include "core/interop/machines/infragraph/infragraph.hpp"
+#include "core/interop/machines/nccl/host_facts.hpp"
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
 #include "core/interop/machines/p2p_status.hpp"
@@ -52,6 +53,7 @@ std::vector<Format> all_formats() {
       {.name = "nccl",
        .about = "A machine from a topology file of NCCL or RCCL (NCCL_TOPO_DUMP_FILE)",
        .recognise = recognise_nccl,
+       .read_facts = read_nccl_facts,
        .read = read_nccl,
        .takes_parts = true},
       {.name = "topo-m",
@@ -68,6 +70,7 @@ std::vector<Format> all_formats() {
       {.name = "nccl-log",
        .about = "A machine from what NCCL or RCCL printed with NCCL_DEBUG=INFO",
        .recognise = recognise_nccl_log,
+       .read_facts = read_nccl_log_host,
        .read = read_nccl_log,
        .takes_parts = true},
       {.name = "lspci",

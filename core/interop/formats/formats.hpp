@@ -29,10 +29,10 @@ struct Format {
   FormatKind kind = FormatKind::Machine;
   // Cheap, also for 16 MiB of anything; absent for benchmarks, which have their own marks.
   Likeness (*recognise)(std::string_view text) = nullptr;
-  // Of a machine, one of the two. Both throw InputError with every error.
+  // Of a machine, at least one of the two. Both throw InputError with every error.
   // What the text says about one host; facts of several files of one host can be merged.
   HostFacts (*read_facts)(SourceText const& source) = nullptr;
-  // The machine itself. `parts` names what the text does not say.
+  // The machine itself, of a file alone: where that says more than its facts. `parts` names what the text does not say.
   Machine (*read)(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue) = nullptr;
   bool takes_parts = false;  // the reader looks at `parts`
   // Where the text and a machine differ, for `import FORMAT FILE --against MACHINE`; nullptr: it cannot be compared.

@@ -8,6 +8,7 @@
 #include "core/interop/host/merge.hpp"
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/topo_comparison.hpp"
+#include "core/interop/machines/topo_groups.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/interop/machines/topo_parts.hpp"
 
@@ -19,7 +20,7 @@ void name_parts(HostFacts& facts, TopoOptions const& options, Catalogue& catalog
   TopoParts const parts(options, catalogue);
   facts.cpu.part = options.cpu;
   facts.cpu.stand_in = parts.cpu();
-  facts.gpu_part = parts.gpu();
+  if (facts.gpu_part.empty() || !options.gpu.empty()) facts.gpu_part = parts.gpu();
   facts.nic_part = parts.nic();
   facts.switch_part = options.pcie_switch;
 }
@@ -33,23 +34,13 @@ std::vector<std::size_t> gpus_of(TopoMatrix const& matrix) {
   return gpus;
 }
 
-// Whether every pair of three or more GPUs has as many links as a GPU has in all: then switches join them. V100, A100
-// and H100 have 6, 12 and 18 links.
-bool is_switched(TopoMatrix const& matrix, std::vector<std::size_t> const& gpus) {
-  constexpr int kMaxPorts = 18;
-  if (gpus.size() < 3) return false;
-  auto const links = matrix.at(gpus[0], gpus[1]).nvlinks;
-  for (auto const a : gpus)
-    for (auto const b : gpus)
-      if (a != b && matrix.at(a, b).nvlinks != links) return false;
-  return links == 6 || links == 12 || links == kMaxPorts || links * (static_cast<int>(gpus.size()) - 1) > kMaxPorts;
-}
-
 // Adds the NVLinks of the table to the host's GPUs, which nvidia-smi numbers in the order of their addresses.
 void add_table(TopoMatrix const& matrix, std::string const& file, HostFacts& facts) {
   std::vector<std::string> addresses;
   for (auto const& function : facts.pci)
-    if (function.id.starts_with("10de:") && function.class_code >> 16U == 0x03) addresses.push_back(function.bdf);
+    if (function.id.starts_with("10de:") ? function.class_code >> 16U == 0x03
+                                         : function.id.empty() && function.is_accelerator)
+      addresses.push_back(function.bdf);
   std::sort(addresses.begin(), addresses.end());
   auto const gpus = gpus_of(matrix);
   if (addresses.size() != gpus.size()) {
@@ -57,7 +48,8 @@ void add_table(TopoMatrix const& matrix, std::string const& file, HostFacts& fac
                                       file, gpus.size(), addresses.size()));
     return;
   }
-  bool const switched = is_switched(matrix, gpus);
+  facts.lists_nvlinks = true;
+  bool const switched = joined_by_switches(matrix, gpus, nullptr);
   auto const n = gpus.size();
   for (std::size_t i = 0; i < n; ++i) {
     auto gpu = std::find_if(facts.nvml.gpus.begin(), facts.nvml.gpus.end(),
@@ -92,8 +84,8 @@ Machine merged(std::vector<ForeignFile> const& files, TopoOptions const& parts, 
       facts.push_back({file.source.name(), file.format->read_facts(file.source)});
     else
       throw InputError(
-          fmt::format("{} is of the format {}, which cannot be merged with other files; these can: lspci, "
-                      "hwloc, nvidia-smi-xml and rocm-topo, and topo-m with one of them",
+          fmt::format("{} is of the format {}, which cannot be merged with other files; these can: lspci, hwloc, nccl, "
+                      "nccl-log, nvidia-smi-xml and rocm-topo, and topo-m with one of them",
                       file.source.name(), file.format->name));
   }
   if (facts.empty()) throw InputError("several tables of 'nvidia-smi topo -m' say nothing together; give one");
@@ -114,7 +106,7 @@ Machine merged(std::vector<ForeignFile> const& files, TopoOptions const& parts, 
 Machine import_host(std::vector<ForeignFile> const& files, TopoOptions const& parts, Catalogue& catalogue) {
   if (files.size() > 1) return merged(files, parts, catalogue);
   auto const& file = files.front();
-  if (file.format->read_facts == nullptr) return file.format->read(file.source, parts, catalogue);
+  if (file.format->read != nullptr) return file.format->read(file.source, parts, catalogue);
   auto facts = file.format->read_facts(file.source);
   name_parts(facts, parts, catalogue);
   return machine_of(facts, machine_name_from(file.source.name()), std::nullopt, catalogue);

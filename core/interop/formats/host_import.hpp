@@ -12,9 +12,9 @@ struct ForeignFile {
 };
 
 // Makes one machine of what files of one host say: of one file of any format, or of several whose formats give facts
-// (lspci, hwloc, nvidia-smi-xml, rocm-topo), with the table of topo-m beside them. Contradictions become notes.
-// Throws InputError with every error of a file, when files of these formats cannot be merged, and when the catalogue
-// has no part of a name in `parts`.
+// (lspci, hwloc, nccl, nccl-log, nvidia-smi-xml, rocm-topo), with the table of topo-m beside them. Contradictions
+// become notes. Throws InputError with every error of a file, when files of these formats cannot be merged, and when
+// the catalogue has no part of a name in `parts`.
 Machine import_host(std::vector<ForeignFile> const& files, TopoOptions const& parts, Catalogue& catalogue);
 
 }  // namespace lanewise

@@ -80,6 +80,20 @@ Part observed_gpu(PciFacts const& gpu, CudaGpu const& cuda, NvmlGpu const* nvml)
   return part;
 }
 
+// What is known of a device that the catalogue does not have.
+std::string product_of(PciFacts const& device) {
+  if (device.product.empty()) return device.id.empty() ? device.bdf : device.id;
+  return fmt::format("'{}' {}", device.product, device.id);
+}
+
+// A part that is no generic one is the user's own choice.
+void note_choice(std::string const& name, std::string const& product, std::string_view option,
+                 MachineBuilder& builder) {
+  auto const* part = builder.catalogue().part(name);
+  if (part != nullptr && part->spread) return builder.note_stand_in(name, product, option);
+  builder.note(fmt::format("'{}' stands for {}", name, product));
+}
+
 void note_unknown_gpu(PciFacts const& gpu, MachineBuilder& builder) {
   if (!gpu.product.empty())
     builder.note(fmt::format("the catalogue has no GPU '{}'{}; left unknown", gpu.product,
@@ -112,13 +126,14 @@ std::string cpu_part(HostFacts const& facts, MachineBuilder& builder) {
     for (auto const& gpu : facts.nvml.gpus)
       for (auto const& link : gpu.links)
         if (link.remote == NvlinkRemote::Cpu) return "power9-ac922";
-  auto const left =
-      cpu.stand_in.empty() ? std::string("left unknown") : fmt::format("'{}' stands for it", cpu.stand_in);
-  if (cpu.model_name.empty() && cpu.cpuid.empty())
-    builder.note(fmt::format("{} does not name the CPU; {}", facts.source, left));
+  bool const unnamed = cpu.model_name.empty() && cpu.cpuid.empty();
+  auto const product = unnamed ? std::string("the CPU, which " + facts.source + " does not name")
+                               : fmt::format("the CPU '{}' ({}), which the catalogue does not have", cpu.model_name,
+                                             cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid);
+  if (cpu.stand_in.empty())
+    builder.note(fmt::format("{}, is left unknown", product));
   else
-    builder.note(fmt::format("the catalogue has no CPU '{}' ({}); {}", cpu.model_name,
-                             cpu.cpuid.empty() ? "no CPUID" : cpu.cpuid, left));
+    builder.note_stand_in(cpu.stand_in, product, "--cpu");
   return cpu.stand_in;
 }
 
@@ -140,8 +155,7 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, Mach
     return builder.inline_part(std::move(part));
   }
   if (known == nullptr && !facts.gpu_part.empty()) {
-    builder.note(fmt::format("'{}' stands for the GPU {}", facts.gpu_part,
-                             gpu.product.empty() ? gpu.id : fmt::format("'{}' {}", gpu.product, gpu.id)));
+    note_choice(facts.gpu_part, fmt::format("the GPU {}", product_of(gpu)), "--gpu", builder);
     return builder.part(facts.gpu_part, PartKind::Gpu);
   }
   if (known == nullptr && (gpu.id.size() == kIdSize || !gpu.product.empty())) note_unknown_gpu(gpu, builder);
@@ -162,8 +176,7 @@ std::optional<PartId> nic_part(PciFacts const& nic, std::vector<NicFacts> const&
   if (known != nullptr && known->kind == PartKind::Nic) return builder.part(known->name, PartKind::Nic);
   if (!rdma) return builder.part("ethernet-generic", PartKind::Nic);
   if (!facts.nic_part.empty()) {
-    builder.note(fmt::format("'{}' stands for the adapter {}", facts.nic_part,
-                             nic.product.empty() ? nic.id : fmt::format("'{}' {}", nic.product, nic.id)));
+    note_choice(facts.nic_part, fmt::format("the adapter {}", product_of(nic)), "--nic", builder);
     return builder.part(facts.nic_part, PartKind::Nic);
   }
   return builder.part(builder.part_by_pci_id(nic.id, PartKind::Nic), PartKind::Nic);

@@ -22,6 +22,10 @@ struct Probe {
 
 // From sysfs.
 
+// What a source's link of a function is: as trained; a bandwidth, from which width and generation are inferred; or what
+// both of its ends are capable of.
+enum class LinkReading : std::uint8_t { Trained, Bandwidth, Capability };
+
 struct PciFacts {
   std::string bdf;       // "0000:3b:00.0"
   std::string above;     // the bridge above; empty: on a root bus
@@ -32,6 +36,7 @@ struct PciFacts {
   PciConfig config;
   std::optional<PcieLink> link;
   std::optional<PcieLink> max_link;
+  LinkReading link_reading = LinkReading::Trained;
   std::vector<Bytes> bars;  // sizes of its used base address registers
   int numa = -1;            // -1: unknown
   std::string iommu_group;  // empty: none
@@ -126,6 +131,7 @@ struct NvmlGpu {
   std::string bdf;
   std::string id;  // "10de:2335"
   std::string name;
+  std::string compute_capability;  // "9.0"; empty: unknown
   std::string uuid;
   std::optional<PcieLink> link;
   std::optional<PcieLink> max_link;
@@ -181,6 +187,7 @@ struct XgmiFacts {
   std::string a, b;                         // addresses
   std::optional<BytesPerSecond> bandwidth;  // of all links between them, one direction
   int hops = 0;                             // 0: unknown
+  int links = 0;                            // 0: unknown
 };
 
 struct VerbsFacts {
@@ -199,6 +206,8 @@ struct HostFacts {
   bool lists_nics = true;        // `nics` has every network device; false: adapters are known by their class and id
   bool says_software = true;     // the platform's modules are known
   bool links_may_sleep = false;  // nobody woke the GPUs before their links were read
+  bool lists_nvlinks = true;     // false: that it has none says nothing
+  bool lists_ports = true;       // false: of switches it has the upstream ports alone, and no root ports
   NvmlFacts nvml;
   CudaFacts cuda;
   std::vector<XgmiFacts> xgmi;

@@ -60,6 +60,8 @@ class LinkAdder {
     std::string sm;
     for (auto const& cuda : facts_.cuda.gpus)
       if (cuda.bdf == gpu.bdf) sm = cuda.compute_capability;
+    for (auto const& nvml : facts_.nvml.gpus)
+      if (sm.empty() && nvml.bdf == gpu.bdf) sm = nvml.compute_capability;
     std::erase(sm, '.');
     return nvlink_generation(builder_.machine().part_of(gpu.id), sm);
   }
@@ -106,6 +108,7 @@ class LinkAdder {
   }
   int xgmi_links(XgmiFacts const& pair, Part const& link) {
     constexpr long kMaxLinks = 16;
+    if (pair.links > 0) return pair.links;
     if (pair.bandwidth && link.link.rate)
       return static_cast<int>(std::clamp(std::lround(*pair.bandwidth / *link.link.rate), 1L, kMaxLinks));
     builder_.note(

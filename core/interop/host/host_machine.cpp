@@ -14,6 +14,7 @@
 #include "core/interop/host/pci_assembler.hpp"
 #include "core/interop/host/pci_tree.hpp"
 #include "core/interop/machines/machine_builder.hpp"
+#include "core/interop/machines/product_links.hpp"
 
 namespace lanewise {
 namespace {
@@ -45,6 +46,7 @@ class MachineAssembler {
     add_sockets();
     builder_.add_usual_socket_links();
     add_gpu_links(facts_, pci_.found().gpus, builder_);
+    if (!facts_.lists_nvlinks) infer_gpu_links();
     describe_platform();
     note_what_is_hidden();
     auto machine = builder_.take();
@@ -150,6 +152,15 @@ class MachineAssembler {
                                 nic.name, nic.below.empty() ? "" : " over " + nic.below));
       builder_.add(std::move(function));
     }
+  }
+
+  // Boards number their GPUs as nvidia-smi does: by address.
+  void infer_gpu_links() {
+    auto gpus = pci_.found().gpus;
+    std::sort(gpus.begin(), gpus.end(), [](PlacedGpu const& a, PlacedGpu const& b) { return a.bdf < b.bdf; });
+    std::vector<PciId> ids;
+    for (auto const& gpu : gpus) ids.push_back(gpu.id);
+    add_product_links(ids, builder_);
   }
 
   void describe_platform() {

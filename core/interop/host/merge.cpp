@@ -4,10 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+
+#include "core/interop/machines/roles.hpp"
+#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
+
+// Whether an id names a device; "10de:" names only its vendor.
+bool is_whole(std::string const& id) { return id.size() > 5; }
 
 // How much a file says about how the host is built.
 std::size_t detail(HostFacts const& facts) {
@@ -17,7 +24,8 @@ std::size_t detail(HostFacts const& facts) {
   constexpr std::size_t kConfig = 1'000'000;  // more than any number of functions
   constexpr std::size_t kTree = 1'000;
   return kConfig * count([](PciFacts const& f) { return f.config.max_link.has_value(); }) +
-         kTree * count([](PciFacts const& f) { return !f.above.empty(); }) + facts.pci.size();
+         kTree * count([](PciFacts const& f) { return !f.above.empty(); }) + facts.pci.size() +
+         count([](PciFacts const& f) { return is_whole(f.id); });
 }
 
 class Merger {
@@ -30,6 +38,8 @@ class Merger {
     for (auto& file : files_) give_addresses(file.facts);
     merged_ = std::move(files_.front().facts);
     for (auto const& function : merged_.pci) from_.emplace(function.bdf, files_.front().file);
+    for (auto const& gpu : merged_.nvml.gpus) links_from_.emplace(gpu.bdf, files_.front().file);
+    for (auto const& nic : merged_.nics) nic_from_.emplace(nic.name, files_.front().file);
     for (std::size_t i = 1; i < files_.size(); ++i) add(files_[i]);
     std::sort(merged_.pci.begin(), merged_.pci.end(),
               [](PciFacts const& a, PciFacts const& b) { return a.bdf < b.bdf; });
@@ -77,36 +87,37 @@ class Merger {
     for (auto& note : other.notes)
       if (std::find(merged_.notes.begin(), merged_.notes.end(), note) == merged_.notes.end() && !is_answered(note))
         merged_.notes.push_back(note);
-    for (auto& function : other.pci) add_function(function, file.file);
+    for (auto& function : other.pci) add_function(function, other, file.file);
     add_cpu(other, file.file);
-    if (merged_.platform.product.empty()) merged_.platform.product = other.platform.product;
-    if (merged_.platform.hypervisor.empty()) merged_.platform.hypervisor = other.platform.hypervisor;
-    add_nics(other);
+    take(merged_.platform.product, other.platform.product);
+    take(merged_.platform.hypervisor, other.platform.hypervisor);
+    add_nics(other, file.file);
     add_gpus(other, file.file);
     if (merged_.xgmi.empty()) merged_.xgmi = other.xgmi;
-    merged_.source += " and " + other.source;
+    take(merged_.gpu_part, other.gpu_part);
+    if (merged_.source.find(other.source) == std::string::npos) merged_.source += " and " + other.source;
   }
 
   // What a file lacks is not worth a note where another has it.
   static bool is_answered(std::string const& note) { return note.find("'sudo lspci -vvv'") != std::string::npos; }
 
-  void add_function(PciFacts& other, std::string const& file) {
+  void add_function(PciFacts& other, HostFacts const& facts, std::string const& file) {
     auto const known = std::find_if(merged_.pci.begin(), merged_.pci.end(),
                                     [&](PciFacts const& function) { return function.bdf == other.bdf; });
     if (known == merged_.pci.end()) {
+      note_unseen(other, file);
       from_.emplace(other.bdf, file);
       merged_.pci.push_back(other);
       return;
     }
     auto const& first = from_.at(other.bdf);
-    auto const whole = [](std::string const& id) { return id.size() > 5; };  // "10de:" names only the vendor
-    if (whole(known->id) && whole(other.id) && known->id != other.id)
+    if (is_whole(known->id) && is_whole(other.id) && known->id != other.id)
       contradict(known->bdf, known->id, first, other.id, file);
-    if (!whole(known->id) && !other.id.empty()) known->id = other.id;
+    if (!is_whole(known->id) && !other.id.empty()) known->id = other.id;
     if (known->numa >= 0 && other.numa >= 0 && known->numa != other.numa)
       contradict(known->bdf, fmt::format("NUMA node {}", known->numa), first, fmt::format("{}", other.numa), file);
     if (known->numa < 0) known->numa = other.numa;
-    if (!known->above.empty() && !other.above.empty() && known->above != other.above)
+    if (has_other_place(*known, other, facts))
       contradict(known->bdf, "below " + known->above, first, "below " + other.above, file);
     if (known->above_unknown && !other.above_unknown) {
       known->above = other.above;
@@ -123,26 +134,83 @@ class Merger {
     if (known->class_code == 0) known->class_code = other.class_code;
     if (known->bars.empty()) known->bars = other.bars;
     known->is_accelerator = known->is_accelerator || other.is_accelerator;
-    if (!known->config.has_capabilities) known->config = other.config;
+    if (!known->config.has_capabilities && other.config.has_capabilities) known->config = other.config;
+  }
+  // A GPU or NIC where the file with the tree has nothing.
+  void note_unseen(PciFacts const& other, std::string const& file) {
+    bool const has_tree = std::any_of(merged_.pci.begin(), merged_.pci.end(),
+                                      [](PciFacts const& function) { return function.is_bridge(); });
+    if (has_tree && !other.address_unknown && (other.is_accelerator || other.is_nic()))
+      merged_.notes.push_back(fmt::format("contradiction: {}: {} has a {} there, {} nothing; it is added", other.bdf,
+                                          file, other.is_accelerator ? "GPU" : "NIC", files_.front().file));
+  }
+
+  // Whether two files put a function below different bridges. A file without every port (NCCL's) names a bridge further
+  // up, and root ports that nobody knows.
+  [[nodiscard]] bool has_other_place(PciFacts const& known, PciFacts const& other, HostFacts const& facts) const {
+    if (known.above.empty() || other.above.empty() || known.above == other.above) return false;
+    if (facts.lists_ports && merged_.lists_ports) return true;
+    auto const& upper = facts.lists_ports ? known : other;
+    return is_pci_address(upper.above) && !is_virtual(upper.above) &&
+           !is_below(facts.lists_ports ? other.above : known.above, upper.above,
+                     facts.lists_ports ? facts.pci : merged_.pci);
+  }
+  // A group of devices that someone wrote by hand.
+  static bool is_virtual(std::string const& bdf) { return bdf.starts_with("ffff:"); }
+  static bool is_below(std::string const& bdf, std::string const& bridge, std::vector<PciFacts> const& functions) {
+    auto at = bdf;
+    for (std::size_t i = 0; i <= functions.size() && !at.empty(); ++i) {
+      if (at == bridge) return true;
+      auto const found = std::find_if(functions.begin(), functions.end(),
+                                      [&](PciFacts const& function) { return function.bdf == at; });
+      at = found == functions.end() ? std::string() : found->above;
+    }
+    return false;
   }
   static void take(std::string& known, std::string const& other) {
     if (known.empty()) known = other;
   }
 
-  // A link at gen1 may have slept while another file was written, so it contradicts nothing.
+  // A link at gen1 may have slept while another file was written, so it contradicts nothing. What the ends are capable
+  // of says nothing of the link as trained, and a bandwidth is that of several links.
   void add_links(PciFacts& known, PciFacts const& other, std::string const& first, std::string const& file) {
     auto const of = [](PciFacts const& function) { return function.link ? function.link : function.config.link; };
     auto const max_of = [](PciFacts const& f) { return f.max_link ? f.max_link : f.config.max_link; };
     auto const mine = of(known);
     auto const theirs = of(other);
-    if (mine && theirs && *mine != *theirs) {
+    if (mine && theirs && *mine != *theirs && reads_better(known, *mine, other, *theirs)) {
+      known.link = theirs;
+      known.link_reading = other.link_reading;
+    } else if (mine && theirs && *mine != *theirs && is_comparable(known, *mine, other, *theirs)) {
       bool const sleeps = mine->generation == 1 || theirs->generation == 1;
       if (!sleeps || mine->width != theirs->width)
         contradict(known.bdf, "link " + to_string(*mine), first, to_string(*theirs), file);
       if (sleeps && theirs->generation > mine->generation) known.link = theirs;
     }
-    if (!mine) known.link = theirs;
+    if (!mine) {
+      known.link = theirs;
+      known.link_reading = other.link_reading;
+    }
     if (!max_of(known)) known.max_link = max_of(other);
+  }
+
+  static bool same_bandwidth(PcieLink a, PcieLink b) {
+    constexpr double kTolerance = 0.05;  // of encodings
+    auto const rate = [](PcieLink link) { return gigatransfers_per_second(link.generation) * link.width; };
+    return std::abs(rate(a) - rate(b)) <= kTolerance * rate(a);
+  }
+  static bool reads_better(PciFacts const& known, PcieLink mine, PciFacts const& other, PcieLink theirs) {
+    if (known.link_reading == LinkReading::Capability) return other.link_reading != LinkReading::Capability;
+    return known.link_reading == LinkReading::Bandwidth && other.link_reading == LinkReading::Trained &&
+           same_bandwidth(mine, theirs);
+  }
+  static bool is_comparable(PciFacts const& known, PcieLink mine, PciFacts const& other, PcieLink theirs) {
+    if (known.link_reading == LinkReading::Trained && other.link_reading == LinkReading::Trained) return true;
+    bool const both_capable =
+        known.link_reading == LinkReading::Capability && other.link_reading == LinkReading::Capability;
+    bool const one_capable =
+        known.link_reading == LinkReading::Capability || other.link_reading == LinkReading::Capability;
+    return (both_capable || !one_capable) && !same_bandwidth(mine, theirs);
   }
 
   void add_cpu(HostFacts& facts, std::string const& file) {
@@ -162,15 +230,33 @@ class Merger {
     cpu.hypervisor = cpu.hypervisor || other.hypervisor;
   }
 
-  void add_nics(HostFacts& other) {
+  void add_nics(HostFacts& other, std::string const& file) {
     for (auto& nic : other.nics) {
-      bool const known = std::any_of(merged_.nics.begin(), merged_.nics.end(),
-                                     [&](NicFacts const& mine) { return mine.name == nic.name; });
-      if (!known) merged_.nics.push_back(std::move(nic));
+      auto const known = std::find_if(merged_.nics.begin(), merged_.nics.end(),
+                                      [&](NicFacts const& mine) { return mine.name == nic.name; });
+      if (known != merged_.nics.end()) {
+        add_nic(*known, nic, file);
+        continue;
+      }
+      nic_from_.emplace(nic.name, file);
+      merged_.nics.push_back(std::move(nic));
     }
     merged_.lists_nics = merged_.lists_nics || other.lists_nics;
     merged_.links_may_sleep = merged_.links_may_sleep || other.links_may_sleep;
     merged_.says_software = merged_.says_software || other.says_software;
+    merged_.lists_nvlinks = merged_.lists_nvlinks || other.lists_nvlinks;
+  }
+
+  void add_nic(NicFacts& known, NicFacts const& other, std::string const& file) {
+    auto const& first = nic_from_.at(known.name);
+    if (!known.bdf.empty() && !other.bdf.empty() && known.bdf != other.bdf)
+      contradict(known.name, "at " + known.bdf, first, other.bdf, file);
+    if (known.rate && other.rate && *known.rate != *other.rate)
+      contradict(known.name, rounded_text(*known.rate), first, rounded_text(*other.rate), file);
+    take(known.bdf, other.bdf);
+    if (!known.rate) known.rate = other.rate;
+    known.rdma = known.rdma || other.rdma;
+    known.up = known.up || other.up;
   }
 
   void add_gpus(HostFacts& other, std::string const& file) {
@@ -179,13 +265,19 @@ class Merger {
       auto const known = std::find_if(merged_.nvml.gpus.begin(), merged_.nvml.gpus.end(),
                                       [&](NvmlGpu const& mine) { return mine.bdf == gpu.bdf; });
       if (known == merged_.nvml.gpus.end()) {
+        links_from_.emplace(gpu.bdf, file);
         merged_.nvml.gpus.push_back(std::move(gpu));
         continue;
       }
       if (!known->links.empty() && !gpu.links.empty() && known->links.size() != gpu.links.size())
-        contradict(known->bdf, fmt::format("{} NVLinks", known->links.size()), from_.at(gpu.bdf),
+        contradict(known->bdf, fmt::format("{} NVLinks", known->links.size()), links_from_.at(gpu.bdf),
                    fmt::format("{}", gpu.links.size()), file);
-      if (known->links.empty()) known->links = gpu.links;
+      if (known->links.empty() && !gpu.links.empty()) {
+        known->links = gpu.links;
+        links_from_[gpu.bdf] = file;
+      }
+      known->c2c = known->c2c || gpu.c2c;
+      take(known->compute_capability, gpu.compute_capability);
       take(known->id, gpu.id);
       take(known->name, gpu.name);
       take(known->uuid, gpu.uuid);
@@ -198,7 +290,8 @@ class Merger {
 
   std::vector<FactsOfFile> files_;
   HostFacts merged_;
-  std::map<std::string, std::string> from_;  // by address, the file that a function comes from
+  // The files that facts come from: functions and NVLinks by address, network devices by name.
+  std::map<std::string, std::string> from_, links_from_, nic_from_;
 };
 
 }  // namespace

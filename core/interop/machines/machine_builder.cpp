@@ -41,6 +41,13 @@ void MachineBuilder::note(std::string text) {
   if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(std::move(text));
 }
 
+void MachineBuilder::note_stand_in(std::string_view part, std::string_view what, std::string_view option) {
+  auto const* known = catalogue_.part(std::string(part));
+  bool const generic = known != nullptr && known->spread.has_value();
+  note(fmt::format("inferred: '{}'{} stands for {}; {} names the exact one", part,
+                   generic ? ", a generic part with a wide range," : "", what, option));
+}
+
 // ------------------------------------------------------------------------------------------------------------- parts
 
 PartId MachineBuilder::enter(Part part) {
@@ -97,7 +104,9 @@ PartId MachineBuilder::nvlink_part(int generation, std::string const& chip) {
 PartId MachineBuilder::generic_nvlink_part() {
   auto const* generic = catalogue_.part("nvlink-generic");
   if (generic == nullptr || generic->kind != PartKind::Link) return part_or_stand_in("nvlink-unknown", PartKind::Link);
-  note("inferred: 'nvlink-generic', with a wide range, for links whose generation is not known");
+  note(
+      "inferred: 'nvlink-generic', a generic part with a wide range, for NVLinks whose generation is not known; --gpu "
+      "names the GPUs, and with them their links");
   return enter(*generic);
 }
 
@@ -189,8 +198,9 @@ void MachineBuilder::add_usual_socket_links() {
   if (found == nullptr || found->kind != PartKind::Link) return add_generic_socket_links();
   auto const link = enter(*found);
   link_all_sockets(link, usual->count);
-  note(fmt::format("inferred: {} x {} between each two sockets, usual for '{}'; {} does not say", usual->count,
-                   usual->part, cpu_name, source_));
+  note(fmt::format(
+      "inferred: {} x {} between each two sockets, usual for '{}', for {} does not say; --cpu names another CPU",
+      usual->count, usual->part, cpu_name, source_));
 }
 
 void MachineBuilder::check_nvlink_ports() const {
@@ -219,10 +229,11 @@ void MachineBuilder::add_generic_socket_links() {
     return note(fmt::format(
         "how the sockets are linked {} does not say, and it is not known for this CPU; add 'socket_links'", source_));
   link_all_sockets(enter(*generic), 1);
-  note(
-      fmt::format("inferred: 'socket-link-generic' between each two sockets, with a wide range; how they are linked {} "
-                  "does not say, and it is not known for this CPU: give 'socket_links'",
-                  source_));
+  note(fmt::format(
+      "inferred: 'socket-link-generic', a generic part with a wide range, between each two sockets, for how "
+      "they are linked {} does not say, and it is not known for this CPU; --cpu names the CPU, and "
+      "'socket_links' the links",
+      source_));
 }
 
 void MachineBuilder::add_nvlink(NvlinkEnd a, NvlinkEnd b, PartId part, int count) {

@@ -21,6 +21,9 @@ class MachineBuilder {
   MachineBuilder(std::string name, Catalogue& catalogue, std::string source = "the file");
 
   void note(std::string text);  // ignores a text that is there already
+  // Notes that a part stands for a product that the source does not tell, and which option names the exact one.
+  void note_stand_in(std::string_view part, std::string_view what, std::string_view option);
+  [[nodiscard]] std::string const& source() const { return source_; }
   [[nodiscard]] Settings& settings() { return machine_.hosts.front().settings; }
   [[nodiscard]] Software& software() { return machine_.hosts.front().software; }
   [[nodiscard]] Catalogue& catalogue() { return catalogue_; }

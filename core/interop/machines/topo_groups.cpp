@@ -89,6 +89,28 @@ std::vector<DeviceGroup> nvlink_groups(TopoMatrix const& matrix) {
   return groups;
 }
 
+int most_nvlinks(TopoMatrix const& matrix, std::size_t gpu) {
+  int links = 0;
+  for (auto const& cell : matrix.cells[gpu]) links = std::max(links, cell.nvlinks);
+  return links;
+}
+
+bool joined_by_switches(TopoMatrix const& matrix, DeviceGroup const& group, Part const* product) {
+  constexpr int kMaxPorts = 18;
+  if (group.size() < 3) return false;
+  int most = 0;
+  for (auto const a : group) {
+    most = std::max(most, most_nvlinks(matrix, a));
+    for (auto const b : group)
+      if (a != b && matrix.at(a, b).shown &&
+          matrix.at(a, b).nvlinks != std::min(most_nvlinks(matrix, a), most_nvlinks(matrix, b)))
+        return false;
+  }
+  bool const uses_all_ports =
+      product != nullptr ? most == product->gpu.nvlink_ports : most == 6 || most == 12 || most == kMaxPorts;
+  return uses_all_ports || most * (static_cast<int>(group.size()) - 1) > kMaxPorts;
+}
+
 std::vector<std::string> contradictions(TopoMatrix const& matrix) { return ContradictionFinder(matrix).find(); }
 
 }  // namespace lanewise

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/interop/machines/topo_matrix.hpp"
+#include "core/machine/part.hpp"
 
 namespace lanewise {
 
@@ -21,5 +22,13 @@ std::vector<std::string> contradictions(TopoMatrix const& matrix);
 
 // The GPUs that NVLinks join, directly or through others; groups of at least two.
 std::vector<DeviceGroup> nvlink_groups(TopoMatrix const& matrix);
+
+// The NVLinks of the GPU's pair with most of them: its links to NVSwitches, where these join it to others.
+int most_nvlinks(TopoMatrix const& matrix, std::size_t gpu);
+
+// Whether NVSwitches join a group of GPUs: three or more GPUs, all pairs as many links as the GPU with fewer of them
+// has, and that number is either all links of a GPU (those of `product`, or without it 6 of a V100, 12 of an A100, 18
+// of an H100) or so large that no GPU has enough ports for direct links to all others.
+bool joined_by_switches(TopoMatrix const& matrix, DeviceGroup const& group, Part const* product);
 
 }  // namespace lanewise

@@ -55,12 +55,12 @@ class TopoImporter {
     if (gpu == nullptr || gpu->gpu.vendor != "nvidia") return;
     std::set<std::size_t> switched;
     for (auto const& group : nvlink_groups(matrix_))
-      if (is_switched(group)) switched.insert(group.begin(), group.end());
+      if (joined_by_switches(matrix_, group, parts_.named_gpu())) switched.insert(group.begin(), group.end());
     Diagnostics diagnostics;
     for (std::size_t i = 0; i < matrix_.devices.size(); ++i) {
       auto const& cells = matrix_.cells[i];
       auto const links = switched.contains(i)
-                             ? links_of(i)
+                             ? most_nvlinks(matrix_, i)
                              : std::accumulate(cells.begin(), cells.end(), 0,
                                                [](int sum, auto const& cell) { return sum + cell.nvlinks; });
       auto const line = std::max(1, matrix_.devices[i].line);
@@ -242,38 +242,13 @@ class TopoImporter {
   }
 
   // -------------------------------------------------------------------------------------------------------- NVLink
-  // The links of a GPU to NVSwitches: as many as the pair with most of them has.
-  [[nodiscard]] int links_of(std::size_t gpu) const {
-    int links = 0;
-    for (auto const& cell : matrix_.cells[gpu]) links = std::max(links, cell.nvlinks);
-    return links;
-  }
-
-  // Whether a group of GPUs is joined by NVSwitches: three or more GPUs, all pairs as many links as the GPU with fewer
-  // of them has, and that number is either all links of a GPU (those of the named part, or 6 of a V100, 12 of an A100,
-  // 18 of an H100) or so large that no GPU has enough ports for direct links to all others.
-  [[nodiscard]] bool is_switched(DeviceGroup const& group) const {
-    constexpr int kMaxPorts = 18;
-    if (group.size() < 3) return false;
-    int most = 0;
-    for (auto const a : group) {
-      most = std::max(most, links_of(a));
-      for (auto const b : group)
-        if (a != b && matrix_.at(a, b).shown && matrix_.at(a, b).nvlinks != std::min(links_of(a), links_of(b)))
-          return false;
-    }
-    auto const* gpu = parts_.named_gpu();
-    bool const uses_all_ports = gpu != nullptr ? most == gpu->gpu.nvlink_ports : most == 6 || most == 12 || most == 18;
-    return uses_all_ports || most * (static_cast<int>(group.size()) - 1) > kMaxPorts;
-  }
-
   void add_nvlinks() {
     auto const* gpu = parts_.named_gpu();
     auto const generation = gpu == nullptr ? 0 : gpu->gpu.nvlink_generation;
     auto const chip = gpu == nullptr ? std::string() : gpu->gpu.chip;
     std::vector<DeviceGroup> switched;
     for (auto const& group : nvlink_groups(matrix_)) {
-      if (is_switched(group)) {
+      if (joined_by_switches(matrix_, group, parts_.named_gpu())) {
         switched.push_back(group);
         continue;
       }
@@ -284,7 +259,7 @@ class TopoImporter {
     }
     for (auto const& group : switched) {
       std::vector<NvSwitch::Port> ports;
-      for (auto const i : group) ports.push_back({ids_[i], links_of(i)});
+      for (auto const i : group) ports.push_back({ids_[i], most_nvlinks(matrix_, i)});
       builder_.note(
           fmt::format("inferred: NVSwitches, for all pairs of GPUs have {} NVLinks, which is every link that a GPU has",
                       ports[0].count));

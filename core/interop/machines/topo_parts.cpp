@@ -50,25 +50,18 @@ void TopoParts::note_generic(TopoMatrix const& matrix, bool has_switches, Machin
     return std::any_of(matrix.devices.begin(), matrix.devices.end(),
                        [&](TopoMatrix::Device const& device) { return device.gpu == gpu; });
   };
-  std::vector<std::string> stand_ins;
-  std::vector<std::string> missing;
-  auto const add = [&](std::string const& given, std::string const& part, std::string const& what,
-                       std::string const& option) {
+  auto const add = [&](std::string const& given, std::string const& part, std::string_view what,
+                       std::string_view option) {
     if (!given.empty()) return;
-    missing.push_back(fmt::format("{} ({})", what, option));
-    if (!part.empty()) stand_ins.push_back(fmt::format("'{}'", part));
+    if (part.empty())
+      builder.note(fmt::format("the table does not say the product of {}; {} names it", what, option));
+    else
+      builder.note_stand_in(part, fmt::format("{}, whose product the table does not say", what), option);
   };
   if (has(true)) add(options_.gpu, gpu_, "the GPUs", "--gpu");
   add(options_.cpu, cpu_, "the CPUs", "--cpu");
   if (has(false)) add(options_.nic, nic_, "the NICs", "--nic");
   if (has_switches) add(options_.pcie_switch, switch_, "the PCIe switches", "--switch");
-  if (missing.empty()) return;
-  builder.note(
-      stand_ins.empty()
-          ? fmt::format("the table does not say the products of {}; they stay unknown", fmt::join(missing, ", "))
-          : fmt::format("inferred: the table does not say the products of {}; {} stand for them, generic ones with "
-                        "a wide range",
-                        fmt::join(missing, ", "), fmt::join(stand_ins, ", ")));
 }
 
 }  // namespace lanewise

@@ -1,6 +1,8 @@
 // Tests machines made of several files of one host, and what is told where they contradict each other.
 #include "core/interop/formats/host_import.hpp"
 
+#include <fmt/format.h>
+
 #include "tests/interop/import_test_support.hpp"
 
 namespace lanewise {
@@ -72,6 +74,100 @@ TEST(HostImport, ContradictionsSayWhoSaysWhat) {
               has_note("contradiction: 0000:01:00.0: l.txt says 10de:20b2, h.xml says 10de:20b5; l.txt is taken"));
 }
 
+// What NCCL dumps of the same host; `device` of the second GPU, `numa` of all.
+std::string nccl(std::string const& device = "0x20b2", int numa = 0) {
+  return fmt::format(
+      R"(<system version="1"><cpu numaid="{}" affinity="ff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="106">
+<pci busid="0000:01:00.0" class="0x030200" vendor="0x10de" device="0x20b2" link_speed="16.0 GT/s PCIe" link_width="16">
+<gpu dev="0" sm="80"><nvlink target="0000:02:00.0" count="12" tclass="0x030200"/></gpu></pci>
+<pci busid="0000:02:00.0" class="0x030200" vendor="0x10de" device="{}" link_speed="16.0 GT/s PCIe" link_width="16">
+<gpu dev="1" sm="80"><nvlink target="0000:01:00.0" count="12" tclass="0x030200"/></gpu></pci></cpu></system>)",
+      numa, device);
+}
+
+TEST(HostImport, NcclGivesNvlinkAndWhatItSaysOfLinksIsNoContradiction) {
+  auto const machine = imported({file("n.xml", nccl()), file("l.txt", kLspci)});
+  ASSERT_EQ(machine.nvlinks.size(), 1U);
+  EXPECT_EQ(machine.nvlinks.front().count, 12);
+  EXPECT_TRUE(machine.nvswitches.empty());
+  EXPECT_EQ(function(machine, "gpu1").link, (PcieLink{4, 8})) << "NCCL writes what both ends are capable of";
+  EXPECT_EQ(machine.at(*machine.sockets.front().part).name, "xeon-ice-lake");
+  EXPECT_EQ(machine.numa_nodes.front().cores, "0-7");
+  EXPECT_EQ(machine.hosts.front().settings.acs, AcsControl::off());
+  EXPECT_THAT(machine.notes, Not(has_note("contradiction:")));
+}
+
+TEST(HostImport, NcclContradictsOtherFilesByName) {
+  auto const machine = imported({file("n.xml", nccl("0x20b5", 1)), file("l.txt", kLspci)});
+  EXPECT_THAT(machine.notes,
+              has_note("contradiction: 0000:02:00.0: l.txt says 10de:20b2, n.xml says 10de:20b5; l.txt is taken"));
+  EXPECT_THAT(machine.notes,
+              has_note("contradiction: 0000:01:00.0: l.txt says NUMA node 0, n.xml says 1; l.txt is taken"));
+}
+
+// Below a switch, whose ports NCCL does not write, and of which its log prints the rates.
+constexpr auto* kSwitchXml =
+    R"(<system version="1"><cpu numaid="0" affinity="ff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="106">
+<pci busid="0000:40:00.0" class="0x060400" vendor="0x1000" device="0xc010" link_speed="16.0 GT/s PCIe" link_width="16">
+<pci busid="0000:47:00.0" class="0x030200" vendor="0x10de" device="0x20b2" link_speed="8.0 GT/s PCIe" link_width="16">
+<gpu dev="0" sm="80"/></pci>
+<pci busid="0000:48:00.0" class="0x020700" vendor="0x15b3" device="0x101b" link_speed="16.0 GT/s PCIe" link_width="16">
+<nic><net name="mlx5_0" dev="0" speed="200000" gdr="1"/></nic></pci></pci></cpu></system>)";
+std::string log_of_switch(std::string const& rate) {
+  std::string const prefix = "node7:1:2 [0] NCCL INFO ";
+  std::string text;
+  for (auto const& line :
+       {std::string("=== System : maxBw 24.0 totalBw 24.0 ==="), std::string("CPU/0 (1/1/2)"),
+        std::string("+ PCI[24.0] - PCI/40000 (1000c01010000000)"), std::string("    + PCI[12.0] - GPU/47000 (0)"),
+        std::string("    + PCI[24.0] - NIC/48000"), "        + NET[" + rate + "] - NET/0 (7a85/1/" + rate + "00000)",
+        std::string("=========================================="), std::string("NET/IB : Using [0]mlx5_0:1/IB")})
+    text += prefix + line + "\n";
+  return text;
+}
+
+TEST(HostImport, NcclsFileAndItsLogAreOneMachine) {
+  auto const machine = imported({file("n.log", log_of_switch("25.0")), file("n.xml", kSwitchXml)});
+  EXPECT_EQ(part_of(machine, "gpu0"), "a100-sxm4-80g");
+  EXPECT_EQ(parent_of(machine, "gpu0"), "sw0");
+  EXPECT_EQ(parent_of(machine, "nic0"), "sw0");
+  EXPECT_EQ(function(machine, "nic0").device_name, "mlx5_0");
+  EXPECT_THAT(machine.notes, Not(has_note("contradiction:")));
+  auto const slower = imported({file("n.log", log_of_switch("12.5")), file("n.xml", kSwitchXml)});
+  EXPECT_THAT(slower.notes,
+              has_note("contradiction: mlx5_0: n.xml says 25.0 GB/s, n.log says 12.5 GB/s; n.xml is taken"));
+}
+
+TEST(HostImport, ASwitchAboveIsNoContradictionWhereNcclLeavesOutItsPorts) {
+  constexpr auto* kPorts = R"(00:01.0 PCI bridge [0604]: Intel Corporation Device [8086:347a]
+	Bus: primary=00, secondary=40, subordinate=48
+40:00.0 PCI bridge [0604]: Broadcom / LSI PEX880xx [1000:c010]
+	Bus: primary=40, secondary=41, subordinate=48
+41:00.0 PCI bridge [0604]: Broadcom / LSI PEX880xx [1000:c010]
+	Bus: primary=41, secondary=47, subordinate=47
+41:01.0 PCI bridge [0604]: Broadcom / LSI PEX880xx [1000:c010]
+	Bus: primary=41, secondary=48, subordinate=48
+47:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:20b2]
+48:00.0 Infiniband controller [0207]: Mellanox Technologies MT28908 [15b3:101b]
+)";
+  auto const machine = imported({file("n.xml", kSwitchXml), file("l.txt", kPorts)});
+  EXPECT_EQ(parent_of(machine, "gpu0"), "sw0");
+  EXPECT_THAT(machine.notes, Not(has_note("contradiction:")));
+  std::string moved = kPorts;
+  moved.replace(moved.find("secondary=40, subordinate=48"), 28, "secondary=40, subordinate=47");
+  moved.replace(moved.find("41:01.0"), 7, "00:02.0");
+  EXPECT_THAT(imported({file("n.xml", kSwitchXml), file("l.txt", moved)}).notes,
+              has_note("contradiction: 0000:48:00.0: l.txt says below 0000:00:02.0, n.xml says below 0000:40:00.0"));
+}
+
+TEST(HostImport, LinksThatNoFileListsAreThoseOfTheProduct) {
+  auto const machine = imported({file("l.txt", kLspci)});
+  ASSERT_EQ(machine.nvswitches.size(), 1U);
+  EXPECT_EQ(machine.nvswitches.front().ports.front().count, 12);
+  EXPECT_THAT(machine.notes, has_note("inferred: 12 NVLinks of each GPU to NVSwitches, as 'a100-sxm4-80g' has them; "
+                                      "lspci lists no NVLink; --gpu names another product"));
+  EXPECT_TRUE(imported({file("l.txt", kLspci), file("t.txt", kTable)}).nvswitches.empty()) << "the table has them";
+}
+
 TEST(HostImport, TheOrderOfFilesDoesNotMatter) {
   auto one = imported({file("h.xml", kHwloc), file("l.txt", kLspci)});
   auto other = imported({file("l.txt", kLspci), file("h.xml", kHwloc)});
@@ -101,10 +197,10 @@ TEST(HostImport, NamedPartsAreUsedAndChecked) {
 
 TEST(HostImport, FormatsThatCannotBeMergedSaySo) {
   try {
-    imported({file("l.txt", kLspci), file("n.xml", "<system version=\"1\"><cpu numaid=\"0\"/></system>")});
+    imported({file("l.txt", kLspci), file("i.yaml", "devices: [{components: []}]\nedges: [{ep1: {}, ep2: {}}]\n")});
     FAIL() << "merged";
   } catch (InputError const& error) {
-    EXPECT_THAT(error.what(), HasSubstr("n.xml is of the format nccl"));
+    EXPECT_THAT(error.what(), HasSubstr("i.yaml is of the format infragraph"));
   }
 }
 

@@ -47,7 +47,8 @@ TEST(NvidiaSmi, ReadsGpusWithTheirLinksAndModes) {
   EXPECT_EQ(function(machine, "gpu0").link, (PcieLink{5, 16}));
   EXPECT_TRUE(function(machine, "gpu0").mig);
   EXPECT_NE(parent_of(machine, "gpu0"), parent_of(machine, "gpu1"));
-  EXPECT_TRUE(machine.nvswitches.empty());
+  EXPECT_EQ(machine.nvswitches.size(), 1U);
+  EXPECT_THAT(machine.notes, has_note("inferred: 18 NVLinks of each GPU to NVSwitches, as 'h100-sxm5-80g' has them"));
   EXPECT_THAT(machine.notes, has_note("shows GPUs alone"));
 }
 

@@ -223,10 +223,61 @@ TEST(Nccl, AmdFamilyIsReadInBothForms) {
 TEST(Nccl, AGenericPartStandsForAnUnknownCpu) {
   auto const machine = imported_xml(R"(<system version="1"><cpu numaid="3" arch="arm64"/></system>)");
   EXPECT_EQ(machine.part_of(SocketId{0})->name, "cpu-generic");
-  EXPECT_THAT(machine.notes, has_note("inferred: 'cpu-generic', with a wide range"));
+  EXPECT_THAT(machine.notes, has_note("inferred: 'cpu-generic', a generic part with a wide range, stands for a CPU"));
   EXPECT_THAT(machine.notes, has_note("--cpu names the exact one"));
   EXPECT_EQ(machine.numa_nodes[0].name, "numa3");
   EXPECT_THAT(machine.notes, has_note("does not name the CPU (only that it is arm64)"));
+}
+
+// `nodes` <cpu> elements from number `first` on; `cores`: of a node, of `all` in the host.
+std::string divided(int nodes, std::string const& cpu, int cores, int all, int first = 0) {
+  std::string xml = "<system version=\"1\">";
+  for (int i = nodes - 1; i >= 0; --i) {  // NCCL writes them in the order in which it finds GPUs
+    std::string mask;
+    for (int word = 2 * all / 32 - 1; word >= 0; --word) {
+      unsigned bits = 0;
+      for (int bit = 0; bit < 32; ++bit) {
+        auto const core = (word * 32 + bit) % all;
+        if (core / cores == first + i) bits |= 1U << static_cast<unsigned>(bit);
+      }
+      mask += fmt::format("{:08x}{}", bits, word > 0 ? "," : "");
+    }
+    xml += fmt::format(R"(<cpu numaid="{}" affinity="{}" arch="x86_64" {}>
+<pci busid="0000:{:02x}:00.0" class="0x030200" vendor="0x10de" device="0x20b5"><gpu dev="{}" sm="80"/></pci></cpu>)",
+                       first + i, mask, cpu, 0x10 + i, i);
+  }
+  return xml + "</system>";
+}
+constexpr auto* kMilan = R"(vendor="AuthenticAMD" familyid="175" modelid="1")";
+constexpr auto* kIceLake = R"(vendor="GenuineIntel" familyid="6" modelid="106")";
+
+TEST(NcclNuma, NodesOfEpycAreThoseOfTwoSockets) {
+  auto const machine = imported_xml(divided(8, kMilan, 16, 128));
+  ASSERT_EQ(machine.sockets.size(), 2U);
+  ASSERT_EQ(machine.numa_nodes.size(), 8U);
+  EXPECT_EQ(machine.numa_nodes[3].socket, SocketId{0});
+  EXPECT_EQ(machine.numa_nodes[4].socket, SocketId{1});
+  EXPECT_EQ(machine.at(function(machine, "gpu5").host_bridge).numa, NumaId{5});
+  EXPECT_THAT(machine.notes, has_note("inferred: 4 NUMA nodes a socket, for 8 nodes of EPYC are two sockets"));
+  EXPECT_EQ(imported_xml(divided(2, kMilan, 64, 128)).sockets.size(), 2U);
+}
+
+TEST(NcclNuma, AffinityShowsNodesThatAreNotInTheFile) {
+  auto const machine = imported_xml(divided(2, kMilan, 16, 128, 2));  // nodes 2 and 3 of eight
+  EXPECT_EQ(machine.sockets.size(), 1U);
+  EXPECT_EQ(machine.numa_nodes.size(), 2U);
+}
+
+TEST(NcclNuma, TheNumberOfCoresTellsTheSockets) {
+  auto catalogue = bundled();
+  auto const with_cpu = [&](std::string const& xml, std::string const& cpu) {
+    return read_nccl_topology(SourceText::from_memory("n.xml", xml), {.cpu = cpu}, catalogue);
+  };
+  EXPECT_EQ(with_cpu(divided(4, kMilan, 16, 64), "epyc-7763").sockets.size(), 1U) << "64 cores are one socket";
+  EXPECT_EQ(with_cpu(divided(4, kIceLake, 16, 64), "xeon-platinum-8380").sockets.size(), 2U);
+  auto const unknown = imported_xml(divided(4, kIceLake, 16, 64));
+  EXPECT_EQ(unknown.sockets.size(), 4U);
+  EXPECT_THAT(unknown.notes, has_note("unless --cpu names a CPU whose number of cores tells it"));
 }
 
 TEST(Nccl, SocketLinksAreInferred) {
@@ -546,7 +597,7 @@ TEST(NcclStatic, TheOptionNamesTheProduct) {
   EXPECT_EQ(four.nvlinks[0].count, 6);
   auto const mesh = imported_static("ndv2-topo.xml", static_file(8));
   EXPECT_EQ(mesh.nvlinks.size(), 16U);
-  EXPECT_THAT(mesh.notes, has_note("its GPUs may be numbered otherwise"));
+  EXPECT_THAT(mesh.notes, has_note("whose GPUs may be numbered otherwise"));
   auto const cards = imported_static("ncv4-topo.xml", static_file(4));
   EXPECT_TRUE(cards.nvlinks.empty());
   EXPECT_THAT(cards.notes, has_note("whether bridges join its 'a100-pcie-80g' is not known"));

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/interop/host/files/hwloc_distances.hpp"
+#include "core/interop/host/files/hwloc_links.hpp"
 #include "core/interop/host/files/hwloc_sets.hpp"
 #include "core/interop/host/platform_hints.hpp"
 #include "core/interop/machines/roles.hpp"
@@ -29,21 +30,6 @@ std::string_view info(pugi::xml_node object, std::string_view name) {
   return {};
 }
 
-// Every width and generation that carries so many GB/s, fastest lanes last. hwloc, pci-common.c: 2.5 and 5 GT/s with
-// 8b/10b, 8 to 32 GT/s with 128b/130b, 64 GT/s with 242/256.
-std::vector<PcieLink> links_of(double gigabytes) {
-  constexpr std::array<double, 6> kPerLane{
-      0.25, 0.5, 8.0 / 8 * 128 / 130, 16.0 / 8 * 128 / 130, 32.0 / 8 * 128 / 130, 64.0 / 8 * 242 / 256};
-  constexpr double kTolerance = 0.01;
-  std::vector<PcieLink> found;
-  for (int generation = 1; generation <= 6; ++generation)
-    for (int const width : {1, 2, 4, 8, 16, 32}) {
-      auto const rate = kPerLane.at(static_cast<std::size_t>(generation) - 1) * width;
-      if (std::abs(rate - gigabytes) < kTolerance * rate) found.push_back({generation, width});
-    }
-  return found;
-}
-
 // What was found on the way down to an object.
 struct Place {
   int numa = -1;
@@ -61,29 +47,26 @@ class HwlocReader {
     pugi::xml_document document;
     auto const& buffer = source_.text();
     auto const result = document.load_buffer(buffer.data(), buffer.size(), pugi::parse_default, pugi::encoding_utf8);
-    if (!result) refuse(result.offset, fmt::format("not valid XML: {}", result.description()));
+    if (!result) refuse_xml(source_, result.offset, fmt::format("not valid XML: {}", result.description()));
     auto const topology = document.document_element();
     if (std::string_view(topology.name()) != "topology")
-      refuse(topology.offset_debug(),
-             fmt::format("the root element is <{}>; hwloc's XML begins with <topology>", topology.name()));
+      refuse_xml(source_, topology.offset_debug(),
+                 fmt::format("the root element is <{}>; hwloc's XML begins with <topology>", topology.name()));
     facts_.source = "hwloc";
     facts_.lists_nics = false;
     facts_.says_software = false;
     facts_.links_may_sleep = true;
+    facts_.lists_nvlinks = false;
     read_version(topology);
     for (auto const object : topology.children("object")) visit(object, {}, 0);
     finish_nodes();
-    finish_links();
+    infer_hwloc_links(speeds_, facts_);
     read_hwloc_distances(topology, places_, facts_);
     note_what_is_missing();
     return std::move(facts_);
   }
 
  private:
-  [[noreturn]] void refuse(std::ptrdiff_t offset, std::string message) {
-    throw InputError(std::vector<Diagnostic>{xml_diagnostic(source_, offset, std::move(message))});
-  }
-
   void read_version(pugi::xml_node topology) {
     auto const version = text(topology, "version");  // version 1 has none
     masks_ = version.starts_with("3");
@@ -287,25 +270,6 @@ class HwlocReader {
       known->name = model;
     }
     if (known->uuid.empty()) known->uuid = info(object, "NVIDIAUUID");
-  }
-
-  // hwloc stores a bandwidth, which several links have: gen3 x16 and gen4 x8. Devices of a kind have a usual width.
-  void finish_links() {
-    bool ambiguous = false;
-    for (auto& function : facts_.pci) {
-      auto const speed = speeds_.find(function.bdf);
-      if (speed == speeds_.end()) continue;
-      auto const links = links_of(speed->second);
-      if (links.empty()) continue;
-      ambiguous = ambiguous || links.size() > 1;
-      int const usual = function.is_nvme() ? 4 : 16;
-      auto const at_most = std::find_if(links.begin(), links.end(), [&](PcieLink link) { return link.width <= usual; });
-      function.link = at_most == links.end() ? links.back() : *at_most;
-    }
-    if (ambiguous)
-      facts_.notes.emplace_back(
-          "inferred: hwloc gives bandwidths of links, which gen4 x8 and gen3 x16 share; the widest link up to x16 is "
-          "taken, of drives up to x4");
   }
 
   void note_what_is_missing() {

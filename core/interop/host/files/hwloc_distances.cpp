@@ -47,6 +47,7 @@ class MatrixReader {
     std::string const name = matrix.attribute("name").as_string();
     bool const nvlink = name == "NVLinkBandwidth";
     if (!nvlink && name != "XGMIBandwidth") return;
+    facts_.lists_nvlinks = facts_.lists_nvlinks || nvlink;
     auto const indexes = values(matrix, "indexes", kMaxEntries);
     auto const cells = values(matrix, "u64values", kMaxEntries * kMaxEntries);
     auto const n = indexes.size();

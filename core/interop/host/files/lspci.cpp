@@ -27,6 +27,7 @@ class LspciFacts {
     facts_.lists_nics = false;
     facts_.says_software = false;
     facts_.links_may_sleep = true;
+    facts_.lists_nvlinks = false;
     facts_.notes = document_.notes;
     for (auto& [bdf, function] : document_.functions) complete(function);
     note_bridges();

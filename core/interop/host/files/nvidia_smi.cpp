@@ -8,19 +8,13 @@
 #include <set>
 
 #include "core/interop/machines/roles.hpp"
+#include "core/interop/words.hpp"
 #include "core/interop/xml_diagnostic.hpp"
 
 namespace lanewise {
 namespace {
 
 constexpr std::size_t kMaxGpus = 1024;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
 
 // The text of an element somewhere below, "pci/pci_bus_id"; empty for "N/A" and the like.
 std::string_view at(pugi::xml_node node, char const* path) {
@@ -43,7 +37,7 @@ std::optional<PcieLink> link_of(std::string_view generation, std::string_view wi
 
 // "00000000:3B:00.0", with eight digits of domain, as the kernel writes it: "0000:3b:00.0".
 std::string address(std::string_view text) {
-  auto bdf = lower(text);
+  auto bdf = lower_case(text);
   if (bdf.find(':') == 8 && bdf.starts_with("0000")) bdf.erase(0, 4);
   return is_pci_address(bdf) ? bdf : std::string();
 }
@@ -52,7 +46,7 @@ std::string address(std::string_view text) {
 std::string pci_id(std::string_view text) {
   constexpr std::size_t kDigits = 8;
   if (text.starts_with("0x")) text.remove_prefix(2);
-  auto const digits = lower(text);
+  auto const digits = lower_case(text);
   if (digits.size() != kDigits || digits.find_first_not_of("0123456789abcdef") != std::string::npos) return {};
   return digits.substr(4) + ":" + digits.substr(0, 4);
 }
@@ -83,16 +77,17 @@ class Reader {
         document.load_buffer(buffer.data() + start, buffer.size() - start, pugi::parse_default, pugi::encoding_utf8);
     auto const log = document.child("nvidia_smi_log");
     if (!result)
-      refuse(static_cast<std::ptrdiff_t>(start) + std::max<std::ptrdiff_t>(0, result.offset),
-             fmt::format("not valid XML: {}", result.description()));
+      refuse_xml(source_, static_cast<std::ptrdiff_t>(start) + std::max<std::ptrdiff_t>(0, result.offset),
+                 fmt::format("not valid XML: {}", result.description()));
     if (!log)
-      refuse(static_cast<std::ptrdiff_t>(start),
-             fmt::format("the root element is <{}>; 'nvidia-smi -q -x' begins with <nvidia_smi_log>",
-                         document.document_element().name()));
+      refuse_xml(source_, static_cast<std::ptrdiff_t>(start),
+                 fmt::format("the root element is <{}>; 'nvidia-smi -q -x' begins with <nvidia_smi_log>",
+                             document.document_element().name()));
     facts_.source = "nvidia-smi";
     facts_.lists_nics = false;
     facts_.says_software = false;
     facts_.links_may_sleep = true;
+    facts_.lists_nvlinks = false;
     facts_.nvml.probe.found = true;
     facts_.nvml.driver_version = at(log, "driver_version");
     for (auto const gpu : log.children("gpu")) read_gpu(gpu);
@@ -104,10 +99,6 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(std::ptrdiff_t offset, std::string message) {
-    throw InputError(std::vector<Diagnostic>{xml_diagnostic(source_, offset, std::move(message))});
-  }
-
   void read_gpu(pugi::xml_node node) {
     auto bdf = address(at(node, "pci/pci_bus_id"));
     if (bdf.empty()) bdf = address(node.attribute("id").as_string());
@@ -144,7 +135,7 @@ class Reader {
 
   void read_virtualization(std::string_view mode, NvmlGpu& gpu) {
     if (mode.empty()) return;
-    gpu.virtualization = mode == "Pass-Through" ? "passthrough" : lower(mode);
+    gpu.virtualization = mode == "Pass-Through" ? "passthrough" : lower_case(mode);
     if (mode == "Pass-Through" || mode == "VGPU") facts_.cpu.hypervisor = true;
   }
 

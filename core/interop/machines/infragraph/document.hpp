@@ -1,5 +1,5 @@
 #pragma once
-// Reads an Infrastructure of InfraGraph (API 2.x) and expands one of its devices into a graph.
+// Reads an Infrastructure of InfraGraph (API 2.x) into plain values.
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +8,8 @@
 #include "core/io/file.hpp"
 
 namespace lanewise {
+
+constexpr int kMaxInfraCount = 65'536;  // of one component or instance
 
 enum class InfraKind : std::uint8_t { Cpu, Xpu, Nic, Memory, Port, Switch, Custom, Device };
 
@@ -50,23 +52,5 @@ struct Infrastructure {
 
 // Throws InputError with every error; of the older schema (`connections`, `type` of a component) with its name.
 Infrastructure read_infrastructure(SourceText const& source);
-
-// One component of a device, a device inside a device being one node of its own.
-struct InfraNode {
-  std::string name;  // "xpu.3"
-  InfraKind kind = InfraKind::Custom;
-  std::string description;
-  std::string custom_type;
-};
-struct InfraGraphEdge {
-  std::size_t a = 0, b = 0;
-  InfraLink const* link = nullptr;
-};
-struct InfraGraph {
-  std::vector<InfraNode> nodes;
-  std::vector<InfraGraphEdge> edges;
-};
-// Throws InputError where an edge names what is not there. The graph refers to links of the infrastructure.
-InfraGraph expand(InfraDevice const& device, Infrastructure const& all, SourceText const& source);
 
 }  // namespace lanewise

@@ -3,63 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "core/interop/machines/infragraph/document.hpp"
+#include "core/interop/machines/infragraph/graph.hpp"
+#include "core/interop/machines/infragraph/link_texts.hpp"
 #include "core/interop/machines/machine_builder.hpp"
+#include "core/interop/words.hpp"
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (auto& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
-bool is_gpu_link(InfraLink const* link) {
-  if (link == nullptr) return false;
-  auto const words = lower(link->name + " " + link->description);
-  for (auto const* word : {"nvl", "xgmi", "ualink", "infinity fabric link", "c2c"})
-    if (words.find(word) != std::string::npos) return true;
-  return false;
-}
-
-// Generation and width that the link's texts give, such as "PCIe gen4 x16" or "PCIe 4.0 x16"; else what its rate is.
-std::optional<PcieLink> pcie_link(InfraLink const* link) {
-  if (link == nullptr) return std::nullopt;
-  auto const words = lower(link->description + " " + link->name);
-  for (auto const* mark : {"gen", "pcie ", "pcie-gen"}) {
-    auto const at = words.find(mark);
-    if (at == std::string::npos) continue;
-    auto const digit = words.find_first_of("123456", at);
-    auto const width = words.find('x', digit == std::string::npos ? digit : digit + 1);
-    if (digit == std::string::npos || width == std::string::npos || digit - at > 9) continue;
-    auto end = width + 1;
-    while (end < words.size() && words[end] >= '0' && words[end] <= '9') ++end;
-    auto const text = fmt::format("gen{} x{}", words[digit], words.substr(width + 1, end - width - 1));
-    if (auto const parsed = parse_pcie_link(text); parsed.value) return parsed.value;
-  }
-  constexpr int kUsualWidth = 16;
-  if (link->gigatransfers_per_second)
-    if (auto const generation = generation_of_rate(*link->gigatransfers_per_second); generation > 0)
-      return PcieLink{generation, kUsualWidth};
-  if (!link->gigabytes_per_second) return std::nullopt;
-  // With or without the encoding of the lanes; the widest of several first.
-  for (auto const width : {16, 8, 4})
-    for (int generation = 6; generation >= 1; --generation) {
-      auto const raw = gigatransfers_per_second(generation) * width / 8;
-      for (auto const rate : {raw, raw * (generation < 3 ? 0.8 : 128.0 / 130)})
-        if (std::abs(*link->gigabytes_per_second - rate) <= 0.02 * rate) return PcieLink{generation, width};
-    }
-  return std::nullopt;
-}
 
 class InfraImporter {
  public:
@@ -109,7 +65,7 @@ class InfraImporter {
       for (auto const edge : around_[node]) {
         auto const child = other(edge, node);
         auto const kind = at(child).kind;
-        if (kind == InfraKind::Cpu || kind == InfraKind::Memory || is_gpu_link(graph_.edges[edge].link)) continue;
+        if (kind == InfraKind::Cpu || kind == InfraKind::Memory || joins_gpus(graph_.edges[edge].link)) continue;
         if (above_[child].node != kNone) continue;
         above_[child] = {node, edge};
         below_[node].push_back(child);
@@ -172,7 +128,7 @@ class InfraImporter {
       default: break;
     }
     if (inner) return PciKind::Switch;
-    auto const words = lower(at(node).custom_type + " " + at(node).name);
+    auto const words = lower_case(at(node).custom_type + " " + at(node).name);
     return words.find("nvme") != std::string::npos ? PciKind::Nvme : PciKind::Device;
   }
 
@@ -195,7 +151,7 @@ class InfraImporter {
     function.name = builder_.next_name(kind);
     function.parent = parent;
     function.host_bridge = bridge;
-    function.link = above_[node].edge == kNone ? std::nullopt : pcie_link(graph_.edges[above_[node].edge].link);
+    function.link = above_[node].edge == kNone ? std::nullopt : pcie_link_of(graph_.edges[above_[node].edge].link);
     auto const [of, named] = part_kind(kind);
     auto const part = part_of(at(node), of, named);
     if (part.empty()) unknown_.insert(std::string(to_string(kind)));
@@ -224,7 +180,7 @@ class InfraImporter {
         pairs.emplace(std::minmax(socket_ids_[edge.a], socket_ids_[edge.b]), edge.link);
     for (auto const& [ends, link] : pairs) {
       auto const* part = catalogue_link(link);
-      builder_.add_socket_link(ends.first, ends.second, part->name, count_of(link, part));
+      builder_.add_socket_link(ends.first, ends.second, part->name, links_in_bond(link, part));
     }
     if (pairs.empty()) builder_.add_usual_socket_links();
   }
@@ -234,21 +190,6 @@ class InfraImporter {
     if (link == nullptr) return nullptr;
     auto const* part = builder_.catalogue().part(link->description.substr(0, link->description.find_first_of(": ")));
     return part != nullptr && part->kind == PartKind::Link ? part : nullptr;
-  }
-
-  // Links of a bond: what the text ends with ("nvlink-4-x18"), else the rate over that of one link.
-  static int count_of(InfraLink const* link, Part const* part) {
-    if (link == nullptr) return 1;
-    auto const mark = link->name.rfind("-x");
-    if (mark != std::string::npos) {
-      auto const digits = link->name.substr(mark + 2);
-      if (!digits.empty() && digits.size() <= 3 && digits.find_first_not_of("0123456789") == std::string::npos)
-        return std::max(1, std::stoi(digits));
-    }
-    if (part == nullptr || !part->link.rate || !link->gigabytes_per_second) return 1;
-    constexpr double kGigabyte = 1e9;
-    return static_cast<int>(
-        std::clamp(std::round(*link->gigabytes_per_second * kGigabyte / part->link.rate->value()), 1.0, 1024.0));
   }
 
   // What one NVLink of the accelerator is, where its product is known.
@@ -263,7 +204,7 @@ class InfraImporter {
   // Enters the link's part. Parts must be entered in the order in which the machine's file names them.
   PartId enter_link(std::size_t gpu, InfraLink const* link) {
     if (auto const* part = catalogue_link(link)) return builder_.part_or_stand_in(part->name, PartKind::Link);
-    auto const words = link == nullptr ? std::string() : lower(link->name + link->description);
+    auto const words = link == nullptr ? std::string() : lower_case(link->name + link->description);
     if (words.find("xgmi") != std::string::npos)
       return builder_.part_or_stand_in("xgmi-gpu-unknown", PartKind::Link, LinkFamily::GpuXgmi);
     auto const* part = builder_.machine().part_of(*ids_[gpu]);
@@ -277,7 +218,7 @@ class InfraImporter {
   };
   void add_to(Bond& bond, std::size_t gpu, InfraLink const* link) {
     if (bond.count == 0) bond.link = link;
-    bond.count = std::min(1024, bond.count + count_of(link, nvlink_of(gpu, link)));
+    bond.count = std::min(1024, bond.count + links_in_bond(link, nvlink_of(gpu, link)));
   }
 
   void add_gpu_links() {
@@ -296,7 +237,7 @@ class InfraImporter {
         // A switch that no CPU reaches is one of NVLink.
         bool const is_switch = at(end).kind == InfraKind::Switch || at(end).kind == InfraKind::Custom;
         if (is_switch && above_[end].node == kNone) add_to(to_switch[gpu], gpu, edge.link);
-        if (at(end).kind == InfraKind::Cpu && is_gpu_link(edge.link)) add_to(to_cpu[gpu], gpu, edge.link);
+        if (at(end).kind == InfraKind::Cpu && joins_gpus(edge.link)) add_to(to_cpu[gpu], gpu, edge.link);
       }
     }
     for (auto const& [ends, bond] : pairs)

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/interop/machines/nccl/notation.hpp"
+#include "core/interop/words.hpp"
 #include "core/interop/xml_diagnostic.hpp"
 
 namespace lanewise {

@@ -94,12 +94,6 @@ std::string part_by_shape(Shape const& shape, std::vector<std::string>& notes) {
   return part;
 }
 
-// Hybrid cube mesh of eight SXM2 GPUs in DGX-1 (NVIDIA DGX-1 with Tesla V100 white paper; nvidia-smi topo -m of such).
-std::vector<ProductLinks::Pair> cube_mesh() {
-  return {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
-          {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
-}
-
 }  // namespace
 
 bool is_static(NcclSystem const& system) {
@@ -121,26 +115,9 @@ std::string static_gpu_part(NcclSystem& system, std::vector<std::string>& notes)
     notes.push_back(fmt::format("the file is of {}, whose GPUs the catalogue does not have", instance->name));
     return {};
   }
-  notes.push_back(fmt::format("inferred: GPUs '{}', for the file names {}", instance->gpu, instance->name));
+  notes.push_back(
+      fmt::format("inferred: GPUs '{}', for the file names {}; --gpu names others", instance->gpu, instance->name));
   return std::string(instance->gpu);
-}
-
-ProductLinks product_links(Part const& gpu, std::size_t gpus) {
-  ProductLinks links;
-  // Cards are joined by bridges, or not at all; only modules always have their links.
-  bool const module = gpu.name.find("-sxm") != std::string::npos;
-  auto const ports = gpu.gpu.nvlink_ports;
-  if (!module || ports == 0 || gpus < 2) return links;
-  bool const has_nvswitch = gpu.gpu.nvlink_generation >= 3 || gpu.name.find("-sxm3") != std::string::npos;
-  if (gpus == 4) {  // boards of four link every pair directly: NVIDIA HGX A100 and HGX H100 4-GPU, HGX-1 of four V100
-    for (std::size_t a = 0; a < gpus; ++a)
-      for (std::size_t b = a + 1; b < gpus; ++b) links.pairs.push_back({a, b, ports / 3});
-  } else if (has_nvswitch) {
-    links.to_switch = ports;
-  } else if (gpus == 8 && gpu.gpu.nvlink_generation == 2) {
-    links.pairs = cube_mesh();
-  }
-  return links;
 }
 
 }  // namespace lanewise

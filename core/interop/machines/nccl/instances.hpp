@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/nccl/document.hpp"
 
 namespace lanewise {
@@ -15,17 +14,5 @@ bool is_static(NcclSystem const& system);
 // The GPU's part in a static file, by the instance that it names or by its shape; empty when neither tells. Gives
 // devices without a class one where the instance is known to have so many GPUs. Notes what was inferred.
 std::string static_gpu_part(NcclSystem& system, std::vector<std::string>& notes);
-
-// How the GPUs of a product are linked where the file does not say.
-struct ProductLinks {
-  struct Pair {
-    std::size_t a = 0, b = 0;  // positions in the list of GPUs
-    int count = 0;
-  };
-  int to_switch = 0;  // links of each GPU to NVSwitches
-  std::vector<Pair> pairs;
-};
-// Of so many GPUs on one board; no links where the product has none between GPUs, or its wiring is not known.
-ProductLinks product_links(Part const& gpu, std::size_t gpus);
 
 }  // namespace lanewise

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/interop/words.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -14,13 +16,6 @@ bool is_hex(std::string_view text) {
 }
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 bool is_bus_id(std::string_view text) {
   auto const colon = text.find(':');

@@ -6,9 +6,6 @@
 
 namespace lanewise {
 
-// ASCII letters in lower case.
-std::string lower_case(std::string_view text);
-
 // Whether a text is a PCI address such as "0000:3b:00.0"; the domain has 4 to 8 digits.
 bool is_bus_id(std::string_view text);
 

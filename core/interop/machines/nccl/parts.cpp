@@ -39,7 +39,8 @@ std::string amd_gpu_part(NcclGpu const& gpu, MachineBuilder& builder) {
   });
   auto const& found = of_size.empty() ? of_chip : of_size;
   if (found.size() == 1) {
-    builder.note(fmt::format("inferred: GPUs of {} with {} compute units are '{}'", chip, gpu.sm, found.front()));
+    builder.note(fmt::format("inferred: GPUs of {} with {} compute units are '{}'; --gpu names others", chip, gpu.sm,
+                             found.front()));
     return found.front();
   }
   builder.note(found.empty() ? fmt::format("the catalogue has no GPU of {}; left unknown", chip)
@@ -54,8 +55,9 @@ std::string nvidia_gpu_part(NcclGpu const& gpu, int nvlinks, MachineBuilder& bui
     return !capability.empty() && p.gpu.compute_capability == capability && p.gpu.nvlink_ports >= nvlinks;
   });
   if (found.size() == 1) {
-    builder.note(fmt::format("inferred: GPUs of compute capability {} are '{}', the only ones in the catalogue",
-                             capability, found.front()));
+    builder.note(fmt::format(
+        "inferred: GPUs of compute capability {} are '{}', the only ones in the catalogue; --gpu names others",
+        capability, found.front()));
     return found.front();
   }
   builder.note(found.empty() ? fmt::format("the file gives no PCI id for GPUs of sm '{}'; left unknown", gpu.sm)
@@ -85,9 +87,9 @@ bool has_ports_for(std::string const& name, int nvlinks, MachineBuilder& builder
 std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
   if (auto const* part = cpu.cpuid.empty() ? nullptr : builder.catalogue().part_by_cpuid(cpu.cpuid);
       part != nullptr && part->kind == PartKind::Cpu) {
-    builder.note(
-        fmt::format("the file names the CPU only as {}, which is '{}'; a part of the exact product may know more",
-                    cpu.cpuid, part->name));
+    builder.note(fmt::format(
+        "the file names the CPU only as {}, which is '{}'; --cpu names the exact product, which may say more",
+        cpu.cpuid, part->name));
     return part->name;
   }
   auto const has_link = [&](LinkTest const& wanted) {
@@ -95,11 +97,11 @@ std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
   };
   // Only Grace is linked to GPUs by C2C, and only POWER9 by NVLink.
   if (cpu.arch == "arm64" && has_link([](NcclLink const& link) { return link.kind == NcclLink::Kind::C2c; })) {
-    builder.note("inferred: an Arm CPU with NVLink-C2C is a Grace");
+    builder.note("inferred: an Arm CPU with NVLink-C2C is a Grace; --cpu names another");
     return "grace";
   }
   if (cpu.arch == "ppc64" && has_link([](NcclLink const& link) { return link.target_class == "0x068001"; })) {
-    builder.note("inferred: a POWER CPU with NVLink is the POWER9 of an AC922");
+    builder.note("inferred: a POWER CPU with NVLink is the POWER9 of an AC922; --cpu names another");
     return "power9-ac922";
   }
   builder.note(cpu.cpuid.empty()
@@ -131,7 +133,8 @@ std::string nic_part(NcclPci const& pci, MachineBuilder& builder) {
                                                 : "";
     if (!name.empty()) {
       builder.note(
-          fmt::format("inferred: '{}' for mlx5 devices of {} Gb/s; the file gives no PCI id", name, speed / 1000));
+          fmt::format("inferred: '{}' for mlx5 devices of {} Gb/s, for the file gives no PCI id; --nic names another",
+                      name, speed / 1000));
       return name;
     }
   }

@@ -96,4 +96,10 @@ void merge_switch_views(NcclSystem& system) {
         "inferred: {} bridges below a bridge of the same kind are a second view of the same switch", merged.views));
 }
 
+bool is_on_root_bus(NcclPci const& pci) {
+  if (pci.is_bridge() || pci.bus_id.empty()) return false;
+  auto const bus = pci.bus_id.substr(pci.bus_id.find(':') + 1);  // "3b:00.0"
+  return bus.starts_with("00:") || bus.substr(3, 2) != "00";
+}
+
 }  // namespace lanewise

@@ -10,4 +10,8 @@ namespace lanewise {
 // - a bridge whose only child is a bridge of the same id.
 void merge_switch_views(NcclSystem& system);
 
+// Whether the device is straight on the root bus, where virtual machines put what is passed through. It shows: a device
+// below a port is never on bus 00, and always has device number 0.
+bool is_on_root_bus(NcclPci const& pci);
+
 }  // namespace lanewise

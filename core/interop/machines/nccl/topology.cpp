@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <set>
 
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/nccl/document.hpp"
+#include "core/interop/machines/nccl/gpu_links.hpp"
 #include "core/interop/machines/nccl/instances.hpp"
 #include "core/interop/machines/nccl/links.hpp"
+#include "core/interop/machines/nccl/numa_nodes.hpp"
 #include "core/interop/machines/nccl/parts.hpp"
 #include "core/interop/machines/nccl/switches.hpp"
+#include "core/interop/machines/product_links.hpp"
 
 namespace lanewise {
 namespace {
@@ -25,21 +27,15 @@ PciKind kind_of(NcclPci const& pci) {
   return code == 0x0108 ? PciKind::Nvme : PciKind::Device;
 }
 
-// Virtual machines put passed-through devices straight on the root bus. It shows: a device below a port is never on bus
-// 00, and always has device number 0.
-bool is_on_root_bus(NcclPci const& pci) {
-  if (pci.is_bridge() || pci.bus_id.empty()) return false;
-  auto const bus = pci.bus_id.substr(pci.bus_id.find(':') + 1);  // "3b:00.0"
-  return bus.starts_with("00:") || bus.substr(3, 2) != "00";
-}
-
 // Makes a Machine of the checked file, in the order of a machine file.
 class NcclImporter {
  public:
-  // `product`: the GPUs' part where the file does not say it.
-  NcclImporter(NcclSystem const& system, std::string name, std::string product, TopoOptions const& options,
-               Catalogue& catalogue)
+  // `product`: the GPUs' part where the file does not say it. `division`: which of the system's CPUs, in the order of
+  // their nodes, share a socket.
+  NcclImporter(NcclSystem const& system, std::string name, std::string product, NumaDivision division,
+               TopoOptions const& options, Catalogue& catalogue)
       : system_(system),
+        division_(std::move(division)),
         product_(std::move(product)),
         options_(options),
         builder_(std::move(name), catalogue),
@@ -51,10 +47,8 @@ class NcclImporter {
     number_gpus();
     for (auto const& cpu : system_.cpus) add_cpu(cpu);
     builder_.add_usual_socket_links();
-    add_gpu_links();
-    add_nvswitch();
-    add_product_links();
-    check_ports();
+    add_gpu_links(links_, gpus_, builder_);
+    infer_links();
     note_gpus();
     note_missing_links();
     note_several_ports();
@@ -82,12 +76,21 @@ class NcclImporter {
       builder_.note(
           "inferred: a virtual machine with passed-through devices, for its file groups them below bridges at ffff:ff");
     builder_.note("NCCL's file does not say: ACS, IOMMU, root ports (each is inferred from what hangs below it)");
-    auto const nodes = system_.cpus.size();
-    if (nodes > 1)
-      builder_.note(fmt::format(
-          "the file has {} NUMA nodes and does not say which share a socket; each is taken for a socket of its own",
-          nodes));
+    note_sockets();
     if (system_.cpus.front().numa < 0) builder_.note("the file gives NUMA node -1 (not known); taken for node 0");
+  }
+
+  void note_sockets() {
+    auto const nodes = system_.cpus.size();
+    if (nodes < 2) return;
+    if (division_.nodes_per_socket > 1)
+      builder_.note(
+          fmt::format("inferred: {} NUMA nodes a socket, for {}", division_.nodes_per_socket, division_.reason));
+    else if (division_.reason.empty())
+      builder_.note(
+          fmt::format("the file has {} NUMA nodes and does not say which share a socket; each is taken for a socket of "
+                      "its own, unless --cpu names a CPU whose number of cores tells it",
+                      nodes));
   }
 
   // GPUs are named by CUDA's numbers where every GPU has a different one, else in file order.
@@ -108,21 +111,31 @@ class NcclImporter {
 
   // ------------------------------------------------------------------------------------------------------- sockets
   void add_cpu(NcclCpu const& cpu) {
+    auto const number = std::max(0, cpu.numa);
+    if (!socket_ || number / division_.nodes_per_socket != socket_number_) {
+      socket_ = builder_.add_socket(product_of(cpu), number, cpu.cores);
+      numa_ = NumaId(builder_.machine().numa_nodes.size() - 1);
+    } else {
+      numa_ = builder_.add_numa(*socket_, number, cpu.cores);
+    }
+    socket_number_ = number / division_.nodes_per_socket;
+    for (auto const& pci : cpu.pci) add_top(pci, *socket_);
+    for (auto const& net : cpu.nets) add_unplaced_net(net, *socket_);
+  }
+
+  std::string product_of(NcclCpu const& cpu) {
     auto part = cpu_part(cpu, builder_);
     if (!options_.cpu.empty()) part = options_.cpu;
-    if (part.empty())
-      part = generic("cpu-generic", PartKind::Cpu, "a CPU that it does not have or the file does not name", "--cpu");
-    auto const socket = builder_.add_socket(part, std::max(0, cpu.numa), cpu.cores);
-    for (auto const& pci : cpu.pci) add_top(pci, socket);
-    for (auto const& net : cpu.nets) add_unplaced_net(net, socket);
+    if (part.empty()) part = generic("cpu-generic", PartKind::Cpu, "a CPU", "--cpu");
+    return part;
   }
 
   HostBridgeId bridge_of(SocketId socket, std::string_view root_port) {
     auto const& machine = builder_.machine();
     auto const* cpu = machine.part_of(socket);
     bool const own = !root_port.empty() && cpu != nullptr && cpu->cpu.host_bridges == HostBridges::PerRootPort;
-    return builder_.host_bridge(
-        socket, own ? fmt::format("{}.hb-{}", machine.at(socket).name, root_port) : machine.at(socket).name + ".hb");
+    auto const stem = division_.nodes_per_socket > 1 ? machine.at(numa_).name : machine.at(socket).name;
+    return builder_.host_bridge(socket, own ? fmt::format("{}.hb-{}", stem, root_port) : stem + ".hb", numa_);
   }
 
   void add_top(NcclPci const& pci, SocketId socket) {
@@ -183,14 +196,15 @@ class NcclImporter {
     auto const name = gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_);
     bool const amd = pci.id.starts_with("1002:") || (pci.gpu && !pci.gpu->gcn.empty());
     if (!name.empty() || amd) return name;
-    return generic("gpu-generic", PartKind::Gpu, "a GPU that it does not have or the file does not name", "--gpu");
+    return generic("gpu-generic", PartKind::Gpu, "a GPU", "--gpu");
   }
 
-  // A generic part where the catalogue has it, with a note that names the option for the exact one.
+  // A generic part where the catalogue has it.
   std::string generic(std::string const& name, PartKind kind, std::string_view what, std::string_view option) {
     auto const* part = builder_.catalogue().part(name);
     if (part == nullptr || part->kind != kind) return {};
-    builder_.note(fmt::format("inferred: '{}', with a wide range, for {}; {} names the exact one", name, what, option));
+    builder_.note_stand_in(name, fmt::format("{} that the file does not name, or the catalogue does not have", what),
+                           option);
     return name;
   }
 
@@ -279,110 +293,12 @@ class NcclImporter {
                               fmt::join(named, ", "), unlinked_.size() > kMaxNamed ? ", ..." : ""));
   }
 
-  // ----------------------------------------------------------------------------------------------- links of GPUs
-  struct PlacedGpu {
-    PciId id{};
-    SocketId socket{};
-    std::string sm;
-  };
-  [[nodiscard]] Part const* part_of(PlacedGpu const& gpu) const { return builder_.machine().part_of(gpu.id); }
-
-  int generation(PlacedGpu const& gpu) const { return nvlink_generation(part_of(gpu), gpu.sm); }
-
-  PartId link_part(PlacedGpu const& gpu) {
-    auto const* part = part_of(gpu);
-    return builder_.nvlink_part(generation(gpu), part == nullptr ? std::string() : part->gpu.chip);
-  }
-
-  void add_gpu_links() {
-    for (auto const& [ends, bundle] : links_.pairs()) {
-      auto const& a = gpus_[ends.first];
-      bool const xgmi = bundle.kind == NcclLink::Kind::Xgmi;
-      auto const part =
-          xgmi ? builder_.part_or_stand_in(xgmi_part(part_of(a), builder_), PartKind::Link, LinkFamily::GpuXgmi)
-               : link_part(a);
-      builder_.add_nvlink(a.id, gpus_[ends.second].id, part, bundle.count);
-    }
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      auto const& links = links_.gpus()[i];
-      if (links.to_cpu > 0) builder_.add_nvlink(gpus_[i].id, gpus_[i].socket, link_part(gpus_[i]), links.to_cpu);
-      if (links.c2c > 0) add_c2c(gpus_[i], links.c2c);
-    }
-  }
-
-  // NCCL writes the rates of C2C lanes. A part stands for all lanes, so the count is the sum of rates over the part's.
-  void add_c2c(PlacedGpu const& gpu, double megabytes_per_second) {
-    auto const part = builder_.part_or_stand_in("nvlink-c2c", PartKind::Link, LinkFamily::C2c);
-    auto const whole = builder_.machine().at(part).link.rate;
-    auto const count = whole ? std::round(megabytes_per_second * 1e6 / whole->value()) : 1;
-    builder_.add_nvlink(gpu.id, gpu.socket, part, static_cast<int>(std::clamp(count, 1.0, 1024.0)));
-  }
-
-  // NCCL lists NVSwitches for each GPU and link; here they are one crossbar.
-  void add_nvswitch() {
-    std::vector<NvSwitch::Port> ports;
-    int link_generation = 0;
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      auto const links = links_.gpus()[i].to_switch;
-      if (links == 0) continue;
-      if (ports.empty()) link_generation = generation(gpus_[i]);
-      ports.push_back({gpus_[i].id, links});
-    }
-    if (!ports.empty()) builder_.add_nvswitch(link_generation, std::move(ports));
-  }
-
-  // NCCL finds NVLinks when it runs, so static files have none: what the product has is added.
-  void add_product_links() {
-    if (!is_static(system_) || gpus_.empty()) return;
-    auto const& machine = builder_.machine();
-    if (!machine.nvlinks.empty() || !machine.nvswitches.empty()) return;
-    auto const* part = part_of(gpus_[0]);
-    bool const same = std::all_of(gpus_.begin(), gpus_.end(), [&](PlacedGpu const& gpu) {
-      return part != nullptr && part_of(gpu) != nullptr && part_of(gpu)->name == part->name;
-    });
-    if (!same) return;
-    auto const name = part->name;
-    auto const generation = part->gpu.nvlink_generation;
-    auto const chip = part->gpu.chip;
-    auto const links = product_links(*part, gpus_.size());
-    if (links.to_switch > 0) {
-      std::vector<NvSwitch::Port> ports;
-      for (auto const& gpu : gpus_) ports.push_back({gpu.id, links.to_switch});
-      builder_.add_nvswitch(generation, std::move(ports));
-      builder_.note(
-          fmt::format("inferred: {} NVLinks of each GPU to NVSwitches, as '{}' has them; the file, which NCCL "
-                      "completes when it runs, has no NVLink",
-                      links.to_switch, name));
-    }
-    for (auto const& pair : links.pairs)
-      builder_.add_nvlink(gpus_[pair.a].id, gpus_[pair.b].id, builder_.nvlink_part(generation, chip), pair.count);
-    if (!links.pairs.empty())
-      builder_.note(
-          fmt::format("inferred: NVLinks between {} pairs, as boards of {} '{}' have them; the file, which NCCL "
-                      "completes when it runs, has no NVLink, and its GPUs may be numbered otherwise",
-                      links.pairs.size(), gpus_.size(), name));
-    if (links.to_switch == 0 && links.pairs.empty() && part->gpu.nvlink_ports > 0)
-      builder_.note(fmt::format(
-          "the file has no NVLink, and whether bridges join its '{}' is not known; 'nvlinks' gives them", name));
-  }
-
-  // A named part with fewer ports than the file gives the GPU links is not that GPU.
-  void check_ports() const {
-    auto const& machine = builder_.machine();
-    std::vector<int> used(gpus_.size(), 0);
-    for (auto const& [ends, bundle] : links_.pairs()) {
-      used[ends.first] += bundle.count;
-      used[ends.second] += bundle.count;
-    }
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      auto const& links = links_.gpus()[i];
-      auto const count = used[i] + links.to_switch + links.to_cpu;
-      auto const* part = machine.part_of(gpus_[i].id);
-      if (part == nullptr || part->spread || part->gpu.vendor != "nvidia" || count <= part->gpu.nvlink_ports) continue;
-      throw InputError(
-          fmt::format("the file gives '{}' {} links to others, but '{}' has {} NVLink ports; --gpu names the part",
-                      machine.at(gpus_[i].id).name, count, part->name, part->gpu.nvlink_ports));
-    }
+  // NCCL finds NVLinks when it runs, so static files have none.
+  void infer_links() {
+    if (!is_static(system_)) return;
+    std::vector<PciId> gpus;
+    for (auto const& gpu : gpus_) gpus.push_back(gpu.id);
+    add_product_links(gpus, builder_);
   }
 
   void note_gpus() {
@@ -391,14 +307,18 @@ class NcclImporter {
   }
 
   NcclSystem const& system_;
+  NumaDivision division_;
   std::string product_;
   TopoOptions const& options_;
   MachineBuilder builder_;
   NcclLinks links_;
-  std::vector<PlacedGpu> gpus_;  // in file order, as in links_
+  std::vector<NcclPlacedGpu> gpus_;  // in file order, as in links_
   std::vector<std::string> unlinked_;
   std::vector<std::string> several_ports_;
   std::vector<std::string> slow_uplinks_;
+  std::optional<SocketId> socket_;
+  int socket_number_ = 0;
+  NumaId numa_{};
   bool passthrough_ = false;
   bool cuda_numbers_ = false;
 };
@@ -418,7 +338,12 @@ Machine machine_of_nccl(NcclSystem system, std::string const& name, TopoOptions 
   std::string product;
   if (is_static(system)) product = static_gpu_part(system, system.notes);
   merge_switch_views(system);
-  return NcclImporter(system, name, product, parts, catalogue).import();
+  auto const* cpu = parts.cpu.empty() ? catalogue.part_by_cpuid(system.cpus.front().cpuid) : catalogue.part(parts.cpu);
+  auto division = numa_division(system, cpu);
+  if (division.nodes_per_socket > 1)
+    std::stable_sort(system.cpus.begin(), system.cpus.end(),
+                     [](NcclCpu const& a, NcclCpu const& b) { return a.numa < b.numa; });
+  return NcclImporter(system, name, product, std::move(division), parts, catalogue).import();
 }
 
 }  // namespace lanewise

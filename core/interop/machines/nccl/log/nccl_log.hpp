@@ -2,6 +2,7 @@
 // Imports logs of NCCL and RCCL (NCCL_DEBUG=INFO, best with NCCL_DEBUG_SUBSYS=INIT,GRAPH).
 #include <string_view>
 
+#include "core/interop/host/facts.hpp"
 #include "core/interop/likeness.hpp"
 #include "core/interop/machines/topo_m.hpp"
 #include "core/io/file.hpp"
@@ -16,5 +17,8 @@ Likeness recognise_nccl_log(std::string_view text);
 // that lines name. Notes say version, channels, transports, NICs in use, and what was inferred. `parts` names products,
 // which logs do not. Throws InputError when no line names a GPU.
 Machine read_nccl_log(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue);
+
+// What it says about that host, to be joined with other files. Throws InputError likewise.
+HostFacts read_nccl_log_host(SourceText const& source);
 
 }  // namespace lanewise
