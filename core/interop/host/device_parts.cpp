@@ -94,6 +94,15 @@ void note_choice(std::string const& name, std::string const& product, std::strin
   builder.note(fmt::format("'{}' stands for {}", name, product));
 }
 
+// Whether a part may stand for a GPU: a generic one is of one maker, and has what that maker's drivers allow.
+bool may_stand_for(std::string const& name, PciFacts const& gpu, MachineBuilder& builder) {
+  auto const* part = builder.catalogue().part(name);
+  if (part == nullptr || !part->spread) return true;
+  auto const maker = gpu.id.substr(0, gpu.id.find(':'));
+  auto const known = maker == "10de" ? "nvidia" : maker == "1002" ? "amd" : maker == "8086" ? "intel" : "";
+  return *known == '\0' || part->gpu.vendor == known;
+}
+
 void note_unknown_gpu(PciFacts const& gpu, MachineBuilder& builder) {
   if (!gpu.product.empty())
     builder.note(fmt::format("the catalogue has no GPU '{}'{}; left unknown", gpu.product,
@@ -154,7 +163,11 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, Mach
                              part.name));
     return builder.inline_part(std::move(part));
   }
-  if (known == nullptr && !facts.gpu_part.empty()) {
+  bool const stands = !facts.gpu_part.empty() && may_stand_for(facts.gpu_part, gpu, builder);
+  if (known == nullptr && !facts.gpu_part.empty() && !stands)
+    builder.note(fmt::format("no generic part is of the maker of the GPU {}, so it is left unknown; --gpu names it",
+                             product_of(gpu)));
+  if (known == nullptr && stands) {
     note_choice(facts.gpu_part, fmt::format("the GPU {}", product_of(gpu)), "--gpu", builder);
     return builder.part(facts.gpu_part, PartKind::Gpu);
   }

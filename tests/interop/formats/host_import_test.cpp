@@ -168,6 +168,16 @@ TEST(HostImport, LinksThatNoFileListsAreThoseOfTheProduct) {
   EXPECT_TRUE(imported({file("l.txt", kLspci), file("t.txt", kTable)}).nvswitches.empty()) << "the table has them";
 }
 
+TEST(HostImport, AGenericPartOfOneMakerDoesNotStandForAGpuOfAnother) {
+  constexpr auto* kAmd =
+      "======= ROCm System Management Interface =======\n======= Link Type between two GPUs =======\n"
+      "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n";
+  auto const machine = imported({file("r.txt", kAmd)});
+  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
+  EXPECT_THAT(machine.notes, has_note("no generic part is of the maker of the GPU"));
+  EXPECT_EQ(part_of(imported({file("r.txt", kAmd)}, {.gpu = "amd-mi300x"}), "gpu0"), "amd-mi300x");
+}
+
 TEST(HostImport, TheOrderOfFilesDoesNotMatter) {
   auto one = imported({file("h.xml", kHwloc), file("l.txt", kLspci)});
   auto other = imported({file("l.txt", kLspci), file("h.xml", kHwloc)});
