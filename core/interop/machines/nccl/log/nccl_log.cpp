@@ -7,8 +7,6 @@
 #include <tuple>
 
 #include "core/interop/machines/machine_builder.hpp"
-#include "core/interop/machines/nccl/host_facts.hpp"
-#include "core/interop/machines/nccl/log/log_facts.hpp"
 #include "core/interop/machines/nccl/log/log_system.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
 #include "core/io/error.hpp"
@@ -63,13 +61,17 @@ std::string gpu_named(std::vector<std::string> const& names, Catalogue& catalogu
   return {};
 }
 
-// The host about which a log says most, as a topology file would hold it.
-struct LoggedHost {
-  NcclLogHost host;
-  NcclSystem system;
-};
+}  // namespace
 
-LoggedHost read_host(SourceText const& source) {
+Likeness recognise_nccl_log(std::string_view text) {
+  auto const has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  if (!has("NCCL INFO")) return Likeness::None;
+  // Benchmarks print NCCL's lines between their own; their rows are worth more than these.
+  if (has("=== System : max")) return Likeness::Certain;
+  return has("nccl-tests") || has("out-of-place") ? Likeness::Possible : Likeness::Likely;
+}
+
+NcclLoggedHost read_nccl_logged_host(SourceText const& source) {
   auto const facts = read_nccl_log_facts(source.text());
   if (facts.hosts.empty())
     throw InputError(fmt::format("{}: no line of NCCL (\"NCCL INFO\") is in it; NCCL_DEBUG=INFO makes it write them",
@@ -86,27 +88,8 @@ LoggedHost read_host(SourceText const& source) {
   return {host, std::move(system)};
 }
 
-}  // namespace
-
-Likeness recognise_nccl_log(std::string_view text) {
-  auto const has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
-  if (!has("NCCL INFO")) return Likeness::None;
-  // Benchmarks print NCCL's lines between their own; their rows are worth more than these.
-  if (has("=== System : max")) return Likeness::Certain;
-  return has("nccl-tests") || has("out-of-place") ? Likeness::Possible : Likeness::Likely;
-}
-
-HostFacts read_nccl_log_host(SourceText const& source) {
-  auto const logged = read_host(source);
-  auto facts = facts_of_nccl(logged.system, "NCCL's log");
-  facts.lists_nvlinks = !logged.host.tree.empty();
-  if (logged.host.tree.empty())
-    for (auto& function : facts.pci) function.above_unknown = true;
-  return facts;
-}
-
 Machine read_nccl_log(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue) {
-  auto [host, system] = read_host(source);
+  auto [host, system] = read_nccl_logged_host(source);
   auto named = parts;
   if (named.gpu.empty()) named.gpu = gpu_named(host.gpu_names, catalogue);
   auto machine = machine_of_nccl(std::move(system), machine_name_from(source.name()), named, catalogue);

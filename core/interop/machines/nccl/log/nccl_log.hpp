@@ -2,8 +2,9 @@
 // Imports logs of NCCL and RCCL (NCCL_DEBUG=INFO, best with NCCL_DEBUG_SUBSYS=INIT,GRAPH).
 #include <string_view>
 
-#include "core/interop/host/facts.hpp"
 #include "core/interop/likeness.hpp"
+#include "core/interop/machines/nccl/document.hpp"
+#include "core/interop/machines/nccl/log/log_facts.hpp"
 #include "core/interop/machines/topo_m.hpp"
 #include "core/io/file.hpp"
 #include "core/machine/catalogue.hpp"
@@ -18,7 +19,11 @@ Likeness recognise_nccl_log(std::string_view text);
 // which logs do not. Throws InputError when no line names a GPU.
 Machine read_nccl_log(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue);
 
-// What it says about that host, to be joined with other files. Throws InputError likewise.
-HostFacts read_nccl_log_host(SourceText const& source);
+// That host as the log tells it, and as a topology file would hold it. Throws InputError likewise.
+struct NcclLoggedHost {
+  NcclLogHost host;
+  NcclSystem system;
+};
+NcclLoggedHost read_nccl_logged_host(SourceText const& source);
 
 }  // namespace lanewise

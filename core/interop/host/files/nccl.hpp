@@ -12,5 +12,7 @@ HostFacts facts_of_nccl(NcclSystem const& system, std::string source);
 
 // Of a topology file; static files (NCCL_TOPO_FILE) list no NVLinks, and may tell the product of their GPUs.
 HostFacts read_nccl_facts(SourceText const& source);
+// Of the host about which a log says most.
+HostFacts read_nccl_log_host(SourceText const& source);
 
 }  // namespace lanewise

@@ -1,4 +1,4 @@
-#include "core/interop/machines/nccl/host_facts.hpp"
+#include "core/interop/host/files/nccl.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 
 #include "core/interop/machines/nccl/instances.hpp"
 #include "core/interop/machines/nccl/links.hpp"
+#include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/numa_nodes.hpp"
 #include "core/interop/machines/nccl/switches.hpp"
 
@@ -144,6 +145,15 @@ HostFacts read_nccl_facts(SourceText const& source) {
   auto facts = facts_of_nccl(system, "NCCL's file");
   facts.lists_nvlinks = lists_links;
   facts.gpu_part = product;
+  return facts;
+}
+
+HostFacts read_nccl_log_host(SourceText const& source) {
+  auto const logged = read_nccl_logged_host(source);
+  auto facts = facts_of_nccl(logged.system, "NCCL's log");
+  facts.lists_nvlinks = !logged.host.tree.empty();
+  if (logged.host.tree.empty())
+    for (auto& function : facts.pci) function.above_unknown = true;
   return facts;
 }
 
