@@ -92,7 +92,7 @@ class Platform {
 Trace SimGridExecutor::run(Plan const& plan) {
   auto const demands = demands_of(model_, plan.steps);
   Platform const platform(model_, demands, plan.steps);
-  EngineQueue engines(model_.resources(), demands);
+  EngineQueue engines(model_, demands);
   DagRunner runner(plan.steps);
   using Start = std::function<void(std::size_t)>;
   FlowScheduler const scheduler{

@@ -42,7 +42,7 @@ EngineConcurrency::EngineUses EngineConcurrency::uses_of(std::size_t step, PciId
   EngineUses uses;
   for (auto const engine : demands_[step].engines)
     if (engine == resources.copy_engines(gpu) || engine == resources.peer_copy_engines(gpu))
-      uses.push_back({step, engine, role_of(steps_[step], gpu, resources.at(engine).slots)});
+      uses.push_back({step, engine, role_of(steps_[step], gpu, model_.slots(engine))});
   return uses;
 }
 

@@ -13,9 +13,9 @@ namespace lanewise {
 class EngineQueue {
  public:
   // `demands`: one a step; they must outlive the queue.
-  EngineQueue(Resources const& resources, std::span<Demand const> demands)
-      : demands_(demands), waiting_(resources.engine_count()) {
-    for (std::size_t i = 0; i < resources.engine_count(); ++i) free_.push_back(resources.at(EngineId(i)).slots);
+  EngineQueue(Model const& model, std::span<Demand const> demands)
+      : demands_(demands), waiting_(model.resources().engine_count()) {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) free_.push_back(model.slots(EngineId(i)));
   }
 
   // Calls start(step) if its engines are free; else the step waits, first come, first served.

@@ -32,7 +32,7 @@ class EstimatedRun {
         demands_(demands),
         flows_(model, steps, demands),
         sharing_(flows_.capacities()),
-        engines_(model.resources(), demands),
+        engines_(model, demands),
         runner_(dag_of(steps)),
         left_(steps.size()) {
     result_.steps.resize(steps.size());

@@ -1,5 +1,6 @@
 #include "core/estimate/plan_parameters.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "core/estimate/demands.hpp"
@@ -9,8 +10,13 @@ namespace lanewise {
 std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   std::set<Parameter> found{Parameter::LinkUtilisation, Parameter::EngineStart, Parameter::HostWork,
                             Parameter::PathLatency};
+  auto const& parts = model.machine().parts;
+  if (std::any_of(parts.begin(), parts.end(), [](Part const& part) { return part.latency_spread.has_value(); }))
+    found.insert(Parameter::GenericLatencies);
   for (auto const& step : plan.steps) {
     auto const demand = demand_of(model, step);
+    for (auto const engine : demand.engines)
+      if (model.resources().at(engine).is_assumed()) found.insert(Parameter::CopyEngines);
     for (auto const& use : demand.uses) {
       auto const parameter = parameter_of(model.resources().at(use.resource).kind);
       found.insert(parameter);

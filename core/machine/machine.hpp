@@ -71,6 +71,7 @@ struct Settings {
   AcsControl acs = AcsControl::unknown();  // of every port without an ACS control of its own
   IommuMode iommu = IommuMode::Unknown;
   Bytes iommu_page{4096};  // page size of the IOMMU's mappings
+  std::string firmware;    // the system's (BIOS), as it names its maker and version; empty: unknown
   Virtualization virtualization;
   friend bool operator==(Settings const&, Settings const&) = default;
 };
@@ -138,6 +139,7 @@ struct PciFunction {
   std::string chip;                    // of a switch: virtual switches with the same chip share silicon
   bool mig = false;                    // of a GPU
   std::optional<int> memory_numa;      // of a GPU: the NUMA node of its own memory, where the system shows it as one
+  std::string firmware;                // its version (VBIOS of a GPU); empty: unknown
   std::string device_name;             // of a NIC: "mlx5_0"
   std::optional<BytesPerSecond> rate;  // of a NIC: where its port runs slower than the part's
   std::optional<int> rail;             // of a NIC in a cluster

@@ -136,6 +136,7 @@ Field<Override> override_source() {
   return field;
 }
 
+constexpr auto kOnlyCompared = "no prediction hangs on it; comparisons show it";
 constexpr auto kForDisplay = "it is only for display";
 constexpr auto kOfThisHost = "it is how this host finds the device, not what the device is";
 
@@ -158,7 +159,11 @@ std::vector<SoftwareField> const& software_fields() {
 std::vector<Field<Settings>> const& settings_fields() {
   static std::vector<Field<Settings>> const fields{
       acs<Settings>("ACS control of every port: off, on, unknown, or a list of SV, TB, RR, CR, UF, EC, DT"), iommu(),
-      iommu_page()};
+      iommu_page(),
+      not_in_fingerprint(
+          FieldsOf<Settings>::scalar("firmware", "the system's firmware (BIOS), as it names its maker and version",
+                                     LANEWISE_MEMBER(firmware)),
+          kOnlyCompared)};
   return fields;
 }
 
@@ -182,6 +187,9 @@ std::vector<FunctionField> const& function_fields() {
       of({}, Key::link("link", "negotiated between the port and the device below it", LANEWISE_MEMBER(link))),
       of({}, Key::link("max", "what it could negotiate, where that is more", LANEWISE_MEMBER(max_link))),
       of({}, acs<PciFunction>("ACS control of this port, where it differs from settings.acs")),
+      of({}, not_in_fingerprint(
+                 Key::scalar("firmware", "version of its firmware (of a GPU: VBIOS)", LANEWISE_MEMBER(firmware)),
+                 kOnlyCompared)),
       of(PciKind::Switch, chip()),
       of(PciKind::Gpu, Key::scalar("mig", "of a GPU: MIG is on", LANEWISE_MEMBER(mig))),
       of(PciKind::Gpu,

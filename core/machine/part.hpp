@@ -168,8 +168,9 @@ struct Part {
   bool inlined = false;              // described in the machine file, not in the catalogue
   // Of a generic part: its rates divided and multiplied by this hold 90 % of the products that it stands for.
   std::optional<double> spread;
-  PcieFigures pcie;  // of gpu, nic, switch, nvme and device; of a cpu: its root ports
-  CpuFigures cpu;    // of this and the following, only the one of `kind` is used
+  std::optional<double> latency_spread;  // the same for its latencies
+  PcieFigures pcie;                      // of gpu, nic, switch, nvme and device; of a cpu: its root ports
+  CpuFigures cpu;                        // of this and the following, only the one of `kind` is used
   GpuFigures gpu;
   NicFigures nic;
   SwitchFigures pcie_switch;

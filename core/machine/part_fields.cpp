@@ -37,6 +37,7 @@ void add_common(std::vector<PartField>& fields) {
                "of a generic part: its rates divided and multiplied by this hold 90 % of the products that "
                "it stands for",
                LANEWISE_MEMBER(spread)));
+  fields.push_back(positive("latency_spread", "the same for its latencies", LANEWISE_MEMBER(latency_spread)));
 }
 
 void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {

@@ -41,6 +41,8 @@ class Model {
     return facts_->resources.capacity(id, assumed_);
   }
 
+  [[nodiscard]] int slots(EngineId id) const { return assumed_slots(facts_->resources.at(id), assumed_); }
+
   // The parts that a PathBuilder works on. They live as long as this model.
   [[nodiscard]] LoweringTarget lowering_target() const;
 

@@ -59,6 +59,7 @@ Tree written(NicFacts const& nic) {
   Tree tree{{"name", nic.name}, {"bdf", nic.bdf}, {"rdma", nic.rdma}, {"link_layer", nic.link_layer}, {"up", nic.up}};
   if (!nic.below.empty()) tree["below"] = nic.below;
   if (!nic.guid.empty()) tree["guid"] = nic.guid;
+  if (!nic.firmware.empty()) tree["firmware"] = nic.firmware;
   tree["rate_GBps"] = nic.rate ? Tree(nic.rate->value() / 1e9) : Tree();
   tree["in_verbs"] = written(nic.in_verbs);
   return tree;
@@ -77,6 +78,7 @@ Tree written(NvmlFacts const& nvml) {
               {"id", gpu.id},
               {"name", gpu.name},
               {"uuid", gpu.uuid},
+              {"firmware", gpu.firmware},
               {"link", written(gpu.link)},
               {"max_link", written(gpu.max_link)},
               {"mig", written(gpu.mig)},
@@ -142,11 +144,10 @@ Tree written(HostFacts const& facts) {
                  {"numa", Tree::array()}};
   for (auto const& node : facts.cpu.nodes)
     tree["cpu"]["numa"].push_back({{"node", node.node}, {"cores", node.cores}, {"packages", node.packages}});
-  tree["platform"] = {{"hypervisor", facts.platform.hypervisor},
-                      {"product", facts.platform.product},
-                      {"kernel_arguments", facts.platform.kernel_arguments},
-                      {"iommu", written(facts.platform.has_iommu)},
-                      {"modules", facts.platform.modules}};
+  tree["platform"] = {
+      {"hypervisor", facts.platform.hypervisor},    {"product", facts.platform.product},
+      {"firmware", facts.platform.firmware},        {"kernel_arguments", facts.platform.kernel_arguments},
+      {"iommu", written(facts.platform.has_iommu)}, {"modules", facts.platform.modules}};
   tree["nvml"] = written(facts.nvml);
   tree["cuda"] = written(facts.cuda);
   tree["verbs"] = written(facts.verbs.probe);

@@ -27,7 +27,7 @@ class EngineQueueTest : public testing::Test {
       auto& demand = demands_.emplace_back();
       for (auto const gpu : of_step) demand.engines.push_back(engines_[gpu]);
     }
-    queue_.emplace(model_.resources(), demands_);
+    queue_.emplace(model_, demands_);
   }
   std::vector<std::size_t> started_by_ready(std::size_t step) {
     std::vector<std::size_t> started;
@@ -75,7 +75,7 @@ TEST_F(EngineQueueTest, StepsWithoutEnginesNeverWait) {
 // Asks every waiting step after each end.
 class ScannedQueue {
  public:
-  ScannedQueue(Resources const& resources, std::span<Demand const> demands) : engines_(resources, demands) {}
+  ScannedQueue(Model const& model, std::span<Demand const> demands) : engines_(model, demands) {}
 
   std::vector<std::size_t> ready(std::size_t step) {
     if (engines_.take(step)) return {step};
@@ -110,8 +110,8 @@ TEST(EngineQueue, StartsTheSameStepsAsAskingAllThatWait) {
       if (std::find(demand.engines.begin(), demand.engines.end(), engine) == demand.engines.end())
         demand.engines.push_back(engine);
     }
-  EngineQueue queue(model.resources(), demands);
-  ScannedQueue scanned(model.resources(), demands);
+  EngineQueue queue(model, demands);
+  ScannedQueue scanned(model, demands);
   std::vector<std::size_t> running;
   std::size_t next = 0;
   while (next < demands.size() || !running.empty()) {

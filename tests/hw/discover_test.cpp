@@ -160,6 +160,25 @@ TEST(Discover, BothPortsOfAnAdapterAreOneNic) {
   EXPECT_THAT(machine.notes, has_note("nic0 stands for all its ports, with the sum of their rates: mlx5_0, mlx5_1"));
 }
 
+TEST(Discover, VersionsOfFirmwareAreKept) {
+  FakeSystem const system;
+  system.numa(0, 0, 1, 0);
+  std::string const port = "pci0000:00/0000:00:01.0/";
+  system.add("pci0000:00/0000:00:01.0", bridge(test::kRootPort));
+  system.add(port + "0000:01:00.0", endpoint("0x020000", "15b3:101d"));
+  system.rdma("mlx5_0", port + "0000:01:00.0", "25 Gb/sec (1X EDR)");
+  system.write("sys/devices/" + port + "0000:01:00.0/infiniband/mlx5_0/fw_ver", "22.35.1012");
+  system.add("pci0000:00/0000:00:02.0", bridge(test::kRootPort));
+  system.add("pci0000:00/0000:00:02.0/0000:02:00.0", endpoint("0x010802", "144d:a808"));
+  system.write("sys/devices/pci0000:00/0000:00:02.0/0000:02:00.0/nvme/nvme0/firmware_rev", "GDC5602Q");
+  system.write("sys/class/dmi/id/bios_vendor", "Dell Inc.");
+  system.write("sys/class/dmi/id/bios_version", "2.1.5");
+  auto const machine = machine_in(system);
+  EXPECT_EQ(machine.hosts.front().settings.firmware, "Dell Inc. 2.1.5");
+  EXPECT_EQ(function(machine, "nic0").firmware, "22.35.1012");
+  EXPECT_EQ(function(machine, "nvme0").firmware, "GDC5602Q");
+}
+
 TEST(Discover, AFlatVirtualMachineSaysWhatCannotBeKnown) {
   FakeSystem const system;
   system.cpuinfo("GenuineIntel", 6, 207, "Intel(R) Xeon(R) Processor", "fpu hypervisor vme");

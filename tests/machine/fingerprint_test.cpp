@@ -101,6 +101,8 @@ std::map<std::string, Change> const& machine_changes() {
       {"port.host_bridge", {"/sockets/0/pcie/1/host_bridge", "hb9"}},
       {"port.numa", {"/sockets/1/pcie/0/numa", 3}},
       {"port.chip", {"/sockets/0/pcie/0/chip", "c9"}},
+      {"port.firmware", {"/sockets/0/pcie/0/ports/0/firmware", "92.00.9E"}},
+      {"settings.firmware", {"/settings/firmware", "Dell Inc. 2.1.6"}},
       {"port.mig", {"/sockets/0/pcie/0/ports/0/mig", false}},
       {"port.memory_numa", {"/sockets/0/pcie/0/ports/0/memory_numa", 9}},
       {"port.device_name", {"/sockets/0/pcie/0/ports/1/device_name", "mlx5_9"}},

@@ -52,6 +52,19 @@ TEST(MachineComparison, EveryBundledMachineEqualsItself) {
   }
 }
 
+TEST(MachineComparison, FirmwareIsComparedWhereBothSayIt) {
+  auto const with = [](std::string const& bios, std::string const& vbios) {
+    return read(machine_text(std::string(kSettings) + ", firmware: \"" + bios + "\"",
+                             "          - {gpu: gpu0, part: a100-pcie-80g, link: gen4 x16, bdf: \"0000:3d:00.0\", "
+                             "firmware: \"" +
+                                 vbios + "\"}\n" + kGpu1));
+  };
+  EXPECT_THAT(texts(compare_machines(with("Dell Inc. 2.1.5", "92.00.45.00.05"), with("Dell Inc. 2.1.6", "92.00.9E"))),
+              ElementsAre("firmware gpu0 firmware: 92.00.45.00.05 > 92.00.9E",
+                          "firmware settings firmware: Dell Inc. 2.1.5 > Dell Inc. 2.1.6"));
+  EXPECT_THAT(texts(compare_machines(with("Dell Inc. 2.1.5", "92.00.45.00.05"), small())), testing::IsEmpty());
+}
+
 TEST(MachineComparison, GpusAreMatchedByAddressWhateverTheirNames) {
   auto const swapped = read(machine_text(
       kSettings,

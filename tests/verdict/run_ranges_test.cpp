@@ -42,5 +42,37 @@ TEST(RunRanges, HoldTheProductsThatAGenericPartStandsFor) {
   EXPECT_GT(below(generic), below(exact));
 }
 
+// Three copies out of one GPU at once, of so few bytes that starts are all they cost.
+Trace three_copies(Model const& model) {
+  std::vector<Job> jobs;
+  for (auto const* to : {"gpu1", "gpu2", "gpu3"})
+    jobs.push_back({to,
+                    Request{.from = model.machine().place("gpu0"),
+                            .to = model.machine().place(to),
+                            .bytes = 4_KiB,
+                            .only = Mechanism::PcieP2p},
+                    {}});
+  auto const plan = plan_job_set(model, {std::move(jobs)}, {Objective::Each});
+  auto trace = test::estimated(model, plan);
+  add_trace_ranges(trace, plan, model);
+  return trace;
+}
+
+TEST(RunRanges, HoldTheNumberOfCopyEnginesThatNobodyPublished) {
+  auto const known = three_copies(Model(test::machine_of({.more_gpu = "copy_engines: 3"})));
+  auto const unknown = three_copies(Model(test::machine_of({})));
+  EXPECT_EQ(unknown.makespan, known.makespan) << "the usual number of such a chip";
+  EXPECT_GT(above(unknown), above(known) + 0.05) << "with two engines, one copy waits";
+}
+
+TEST(RunRanges, HoldTheLatenciesThatAGenericPartStandsFor) {
+  test::Server server{.more_gpu = "copy_engines: 3"};
+  auto const exact = three_copies(Model(test::machine_of(server)));
+  server.more_cpu = "latency_spread: 3";
+  auto const generic = three_copies(Model(test::machine_of(server)));
+  EXPECT_EQ(generic.makespan, exact.makespan);
+  EXPECT_GT(above(generic), above(exact));
+}
+
 }  // namespace
 }  // namespace lanewise

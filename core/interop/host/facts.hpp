@@ -45,6 +45,7 @@ struct PciFacts {
   bool virtual_function = false;  // of SR-IOV, seen from the host
   std::string product;            // "NVIDIA Corporation GA100 [A100 SXM4 40GB]"; empty: unknown
   std::string slot;               // the label of its physical slot; empty: unknown
+  std::string firmware;           // the version of its firmware; empty: unknown
   bool address_unknown = false;   // `bdf` only keeps it apart from others
   bool is_accelerator = false;    // the source lists it as a GPU
   bool above_unknown = false;     // the source does not say what it hangs from, not even the root bus
@@ -77,6 +78,7 @@ struct CpuFacts {
 struct PlatformFacts {
   std::string hypervisor;  // kvm, firecracker, ...; empty: none, or unknown where CpuFacts::hypervisor is true
   std::string product;     // the server, as its firmware names it
+  std::string firmware;    // "Dell Inc. 2.1.5"
   std::string kernel_arguments;
   std::optional<bool> has_iommu;     // the kernel uses one; absent: unknown
   std::vector<std::string> modules;  // the loaded ones among those that matter here
@@ -94,6 +96,7 @@ struct NicFacts {
   std::string below;  // the interface that a software device (rxe) uses
   bool rdma = false;
   std::string guid;        // of an RDMA device
+  std::string firmware;    // its version; empty: unknown
   std::string link_layer;  // "InfiniBand", "Ethernet"
   bool up = false;
   std::optional<BytesPerSecond> rate;  // of all its ports that are up
@@ -133,6 +136,7 @@ struct NvmlGpu {
   std::string name;
   std::string compute_capability;  // "9.0"; empty: unknown
   std::string uuid;
+  std::string firmware;  // VBIOS
   std::optional<PcieLink> link;
   std::optional<PcieLink> max_link;
   std::optional<Bytes> bar1;

@@ -170,6 +170,7 @@ class MachineAssembler {
                                                   [](NicFacts const& nic) { return nic.rdma && !nic.bdf.empty(); });
     settings.virtualization.passthrough = (is_guest() && devices) || !pci_.found().flat.empty();
     if (is_guest()) settings.virtualization.hypervisor = facts_.platform.hypervisor;
+    if (!has_roles_) settings.firmware = facts_.platform.firmware;  // the emulator's says nothing of the file's machine
     if (has_roles_) builder_.note("an emulated machine: stand-ins play its devices, as the roles file says");
     settings.iommu = is_hidden() ? IommuMode::Unknown : iommu_mode(tree_, facts_, builder_);
     describe_software(facts_, has_roles_, builder_);

@@ -90,6 +90,7 @@ class Merger {
     for (auto& function : other.pci) add_function(function, other, file.file);
     add_cpu(other, file.file);
     take(merged_.platform.product, other.platform.product);
+    take(merged_.platform.firmware, other.platform.firmware);
     take(merged_.platform.hypervisor, other.platform.hypervisor);
     add_nics(other, file.file);
     add_gpus(other, file.file);
@@ -131,6 +132,7 @@ class Merger {
     take(known->driver, other.driver);
     take(known->product, other.product);
     take(known->slot, other.slot);
+    take(known->firmware, other.firmware);
     if (known->class_code == 0) known->class_code = other.class_code;
     if (known->bars.empty()) known->bars = other.bars;
     known->is_accelerator = known->is_accelerator || other.is_accelerator;
@@ -254,6 +256,7 @@ class Merger {
     if (known.rate && other.rate && *known.rate != *other.rate)
       contradict(known.name, rounded_text(*known.rate), first, rounded_text(*other.rate), file);
     take(known.bdf, other.bdf);
+    take(known.firmware, other.firmware);
     if (!known.rate) known.rate = other.rate;
     known.rdma = known.rdma || other.rdma;
     known.up = known.up || other.up;
@@ -281,6 +284,7 @@ class Merger {
       take(known->id, gpu.id);
       take(known->name, gpu.name);
       take(known->uuid, gpu.uuid);
+      take(known->firmware, gpu.firmware);
       if (!known->bar1) known->bar1 = gpu.bar1;
       if (!known->memory) known->memory = gpu.memory;
       if (!known->mig) known->mig = gpu.mig;

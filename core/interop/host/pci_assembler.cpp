@@ -130,6 +130,7 @@ void PciAssembler::describe(PciFunction& function, std::size_t node, std::option
   function.parent = parent;
   function.host_bridge = bridge;
   if (!facts.address_unknown) function.bdf = facts.bdf;
+  if (at(node).role == nullptr) function.firmware = facts.firmware;  // a stand-in's is not that of the device
   auto const first_of = [](auto const&... found) {
     std::optional<PcieLink> first;
     ((first = first ? first : found), ...);
@@ -185,6 +186,7 @@ void PciAssembler::add_gpu(PciFunction function, std::size_t node, SocketId sock
   for (auto const& gpu : facts_.nvml.gpus) {
     if (gpu.bdf != facts.bdf) continue;
     function.mig = gpu.mig.value_or(false);
+    if (function.firmware.empty()) function.firmware = gpu.firmware;
     if (!function.link && gpu.link) {
       function.link = gpu.link;
       found_.link_from_driver.push_back(function.name);
@@ -209,6 +211,8 @@ void PciAssembler::add_nic(PciFunction function, std::size_t node) {
   function.device_name = at(node).role != nullptr && !at(node).role->device_name.empty()
                              ? at(node).role->device_name
                              : (ports.empty() ? std::string() : ports.front().name);
+  if (function.firmware.empty() && !ports.empty() && at(node).role == nullptr)
+    function.firmware = ports.front().firmware;
   BytesPerSecond rate{0};
   for (auto const& port : ports) rate += port.rate.value_or(BytesPerSecond(0));
   if (rate > BytesPerSecond(0) && at(node).role == nullptr) builder_.set_rate(function, rate);

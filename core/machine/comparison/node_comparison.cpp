@@ -252,9 +252,13 @@ class NodeComparer {
       differ(DifferenceKind::Acs, "settings", "acs", known(a.acs), known(b.acs));
     differ(DifferenceKind::Iommu, "settings", "iommu", known(a.iommu), known(b.iommu));
     differ(DifferenceKind::Iommu, "settings", "iommu_page", exact_text(a.iommu_page), exact_text(b.iommu_page));
-    for (auto const& field : settings_fields())
-      if (field.spec.name != "acs" && field.spec.name != "iommu" && field.spec.name != "iommu_page")
-        differ(DifferenceKind::Setting, "settings", field.spec.name, said(field, a), said(field, b));
+    for (auto const& field : settings_fields()) {
+      auto const& key = field.spec.name;
+      if (key == "firmware")
+        differ_if_both(DifferenceKind::Firmware, "settings", key, said(field, a), said(field, b));
+      else if (key != "acs" && key != "iommu" && key != "iommu_page")
+        differ(DifferenceKind::Setting, "settings", key, said(field, a), said(field, b));
+    }
     for (auto const& field : virtualization_fields()) {
       auto const texts = std::pair(said(field, a.virtualization), said(field, b.virtualization));
       if (field.not_in_fingerprint.empty())

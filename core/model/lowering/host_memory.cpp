@@ -92,6 +92,12 @@ Seconds PathBuilder::memory_latency(PciId device, NumaId memory) const {
          assumed_(Parameter::PathLatency);
 }
 
+// What DRAM adds to a read.
+Seconds PathBuilder::memory_side_latency(NumaId memory) const {
+  auto const* part = machine_.part_of(machine_.at(memory).socket);
+  return figures::memory_latency(part) * assumed_latency_share(part, assumed_);
+}
+
 Seconds PathBuilder::device_to_memory(PciId device, NumaId memory) {
   auto const socket = machine_.socket_of(device);
   add_upstream({device, device, 1, true}, std::nullopt, mean_payload(device));
@@ -116,8 +122,8 @@ Seconds PathBuilder::memory_to_device(NumaId memory, PciId device) {
   use_host_duplex(device);
   add_downstream({device, device, 1, true}, std::nullopt, mean_payload(device));
   add_upstream({device, device, pcie::read_request_share(read_request_size(device)), false}, std::nullopt);
-  auto const round_trip = memory_latency(device, memory) * 2.0 + iommu_walk_latency(socket) +
-                          figures::memory_latency(machine_.part_of(machine_.at(memory).socket));
+  auto const round_trip =
+      memory_latency(device, memory) * 2.0 + iommu_walk_latency(socket) + memory_side_latency(memory);
   limit_outstanding_reads(device, round_trip);
   return round_trip;
 }

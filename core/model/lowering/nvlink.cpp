@@ -36,7 +36,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
     use_path(resources_.nvlink(i), forward);
     hop(HopKind::Nvlink, static_cast<std::uint32_t>(i));
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
-    return figures::latency(machine_.at(bundle.part).link) * assumed_(Parameter::NvlinkLatency);
+    return nvlink_latency(bundle.part);
   }
   for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
     auto const& domain = machine_.nvswitches[d];
@@ -52,7 +52,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
     use_path(resources_.nvswitch_port(d, *in), false);
     hop(HopKind::Function, static_cast<std::uint32_t>(index(to)));
     auto const pass = machine_.at(domain.part).hop.latency.value_or(Seconds(0));
-    return (figures::latency(machine_.at(domain.link_part).link) + pass) * assumed_(Parameter::NvlinkLatency);
+    return nvlink_latency(domain.link_part) + pass * assumed_(Parameter::NvlinkLatency);
   }
   throw PlanError(fmt::format("no NVLink joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
 }
@@ -68,7 +68,7 @@ Seconds PathBuilder::gpu_to_memory(PciId gpu, NumaId memory) {
   cross_sockets(link->socket, machine_.at(memory).socket, false, 1, true);
   use(resources_.memory(memory));
   hop(HopKind::Memory, static_cast<std::uint32_t>(index(memory)));
-  return figures::latency(machine_.at(path.part).link) * assumed_(Parameter::NvlinkLatency) +
+  return nvlink_latency(path.part) +
          socket_latency(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
 }
 
@@ -83,7 +83,7 @@ Seconds PathBuilder::memory_to_gpu(NumaId memory, PciId gpu) {
   if (path.both) use(*path.both);
   hop(HopKind::Nvlink, static_cast<std::uint32_t>(link->bundle));
   hop(HopKind::Function, static_cast<std::uint32_t>(index(gpu)));
-  auto const one_way = figures::latency(machine_.at(path.part).link) * assumed_(Parameter::NvlinkLatency) +
+  auto const one_way = nvlink_latency(path.part) +
                        socket_latency(link->socket, machine_.at(memory).socket) * assumed_(Parameter::PathLatency);
   return one_way * 2.0;
 }
@@ -127,11 +127,10 @@ Seconds PathBuilder::gpu_to_device(PciId gpu, PciId device) {
 // One way: from the device to the memory side of its CPU, and over the link.
 Seconds PathBuilder::device_over_c2c(PciId device, CpuLink const& link) const {
   auto const socket = machine_.socket_of(device);
-  auto const& part = machine_.at(machine_.nvlinks[link.bundle].part);
   auto const way = endpoint_latency(device) + switch_latencies(device, std::nullopt) +
                    root_complex_latency(socket) * 0.5 + socket_latency(socket, link.socket);
   return way * assumed_(Parameter::PathLatency) + iommu_walk_latency(socket) +
-         figures::latency(part.link) * assumed_(Parameter::NvlinkLatency);
+         nvlink_latency(machine_.nvlinks[link.bundle].part);
 }
 
 void Lowering::nvlink() {

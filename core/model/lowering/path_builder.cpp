@@ -46,10 +46,14 @@ std::optional<BytesPerSecond> PathBuilder::rate() const {
   return rate;
 }
 
-Seconds PathBuilder::endpoint_latency(PciId id) const { return figures::endpoint_latency(machine_.part_of(id)); }
+Seconds PathBuilder::endpoint_latency(PciId id) const {
+  auto const* part = machine_.part_of(id);
+  return figures::endpoint_latency(part) * assumed_latency_share(part, assumed_);
+}
 
 Seconds PathBuilder::switch_latency(PciId pcie_switch) const {
-  return figures::switch_latency(machine_.part_of(pcie_switch));
+  auto const* part = machine_.part_of(pcie_switch);
+  return figures::switch_latency(part) * assumed_latency_share(part, assumed_);
 }
 
 // Passes through the switches above `from` up to and including `last`, or through all of them.
@@ -65,13 +69,20 @@ Seconds PathBuilder::switch_latencies(PciId from, std::optional<PciId> last) con
 }
 
 Seconds PathBuilder::root_complex_latency(SocketId socket) const {
-  return figures::root_complex_latency(machine_.part_of(socket));
+  auto const* part = machine_.part_of(socket);
+  return figures::root_complex_latency(part) * assumed_latency_share(part, assumed_);
 }
 
 Seconds PathBuilder::socket_latency(SocketId a, SocketId b) const {
   if (a == b) return Seconds(0);
   auto const* pair = resources_.socket_pair(a, b);
-  return pair != nullptr ? pair->latency : overheads::kSocketHop;
+  if (pair == nullptr) return overheads::kSocketHop;
+  return pair->latency * assumed_latency_share(pair->part ? &machine_.at(*pair->part) : nullptr, assumed_);
+}
+
+Seconds PathBuilder::nvlink_latency(PartId id) const {
+  auto const& part = machine_.at(id);
+  return figures::latency(part.link) * (assumed_(Parameter::NvlinkLatency) * assumed_latency_share(&part, assumed_));
 }
 
 }  // namespace lanewise

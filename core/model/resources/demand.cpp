@@ -44,6 +44,18 @@ double assumed_share(Resource const& resource, Assumptions const& assumed) {
   return of_a_link ? own * assumed(Parameter::LinkUtilisation) : own;
 }
 
+double assumed_latency_share(Part const* part, Assumptions const& assumed) {
+  auto const end = assumed(Parameter::GenericLatencies);
+  if (end == 1 || part == nullptr || !part->latency_spread) return 1;
+  return end < 1 ? 1 / *part->latency_spread : *part->latency_spread;
+}
+
+int assumed_slots(Engine const& engine, Assumptions const& assumed) {
+  auto const end = assumed(Parameter::CopyEngines);
+  if (end == 1 || !engine.is_assumed()) return engine.slots;
+  return end < 1 ? engine.fewest : engine.most;
+}
+
 std::string_view to_string(Cap cap) {
   constexpr std::array<std::string_view, 15> kNames{
       "nothing",        "outstanding reads",   "peer reads through the root complex",

@@ -52,6 +52,8 @@ struct Resource {
   [[nodiscard]] bool is_inferred() const { return generic_low < 1 || generic_high > 1; }
 };
 
+// The factor on the latencies of a part under these assumptions; nullptr: an unknown device.
+double assumed_latency_share(Part const* part, Assumptions const& assumed);
 // The factor on its capacity under these assumptions.
 double assumed_share(Resource const& resource, Assumptions const& assumed);
 
@@ -59,7 +61,14 @@ double assumed_share(Resource const& resource, Assumptions const& assumed);
 struct Engine {
   std::string name;
   int slots = 1;
+  // Slots at the two ends of Parameter::CopyEngines, where the number is not known; 0: as many as `slots`.
+  int fewest = 0;
+  int most = 0;
+
+  [[nodiscard]] bool is_assumed() const { return fewest > 0; }
 };
+// Its slots under these assumptions.
+int assumed_slots(Engine const& engine, Assumptions const& assumed);
 
 // How much of a resource one payload byte takes. Stored in twentieths, which the solver represents exactly. The
 // rounding to 5 % affects only how different flows share a resource: the rate of a flow alone is capped exactly.

@@ -35,9 +35,13 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::CoreCopy, "copy by one core", 0.7, 1.5, "8 to 12 GB/s customary; 9.6 and 18 GB/s measured (H200 host)"},
     {Parameter::BarAccess, "CPU access through BAR1", 0.6, 1.4, "gdrcopy: 6.9 to 10 GB/s written, 0.25 to 0.67 read"},
     {Parameter::PageMigration, "page migration", 0.6, 1.4, "8.6 GB/s by faults, 48 GB/s prefetched (H200)"},
-    // The factors say only which end is meant: each generic part has a spread of its own.
+    // The factors of these say only which end is meant: each generic part, and each number of engines, has a range of
+    // its own.
     {Parameter::GenericParts, "generic parts", 0.5, 2,
      "each generic part says how far the products it stands for differ"},
+    {Parameter::GenericLatencies, "latencies of generic parts", 0.5, 2, "each generic part says how far they differ"},
+    {Parameter::CopyEngines, "unknown numbers of copy engines", 0.5, 2,
+     "2 or 3 of NVIDIA's and AMD's GPUs, 1 or 2 of others; deviceQuery of 14 products"},
 }};
 
 constexpr bool ranges_are_indexed_by_parameter() {

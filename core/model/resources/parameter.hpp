@@ -28,12 +28,14 @@ enum class Parameter : std::uint8_t {
   PathLatency,       // PCIe hops: endpoints, switches, root complexes, sockets, walks
   NvlinkLatency,
   NetworkLatency,
-  CoreCopy,       // one core copying
-  BarAccess,      // the CPU's loads and stores through BAR1
-  PageMigration,  // Unified Memory
-  GenericParts,   // figures of parts that stand for several products
+  CoreCopy,          // one core copying
+  BarAccess,         // the CPU's loads and stores through BAR1
+  PageMigration,     // Unified Memory
+  GenericParts,      // rates of parts that stand for several products
+  GenericLatencies,  // their latencies
+  CopyEngines,       // how many a GPU has whose part does not say
 };
-inline constexpr std::size_t kParameterCount = 23;
+inline constexpr std::size_t kParameterCount = 25;
 
 // `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {

@@ -71,6 +71,14 @@ void Resources::widen(ResourceId id, double times) {
   capacities_[index(id)] = capacity;
 }
 
+void Resources::widen(EngineId id, int slots) {
+  auto& engine = engines_[index(id)];
+  engine.slots += slots;
+  if (!engine.is_assumed()) return;
+  engine.fewest += slots;
+  engine.most += slots;
+}
+
 void Resources::add_functions(Machine const& machine) {
   auto const count = machine.functions.size();
   links_.resize(count);
@@ -102,14 +110,17 @@ void Resources::add_functions(Machine const& machine) {
       mark_generic(device_memories_[i], part);
       add_driver_staging(machine, id);
       copy_engines_[i] = EngineId(engines_.size());
-      engines_.push_back({function.name + ".copy_engines", figures::copy_engines(part).count});
+      auto const engines = figures::copy_engines(part);
+      engines_.push_back({function.name + ".copy_engines", engines.count, engines.assumed ? engines.low : 0,
+                          engines.assumed ? engines.high : 0});
       peer_copy_engines_[i] = copy_engines_[i];
       if (part != nullptr && part->gpu.peer_copy_engines) {
         peer_copy_engines_[i] = EngineId(engines_.size());
-        engines_.push_back({function.name + ".peer_copy_engines", std::max(1, *part->gpu.peer_copy_engines)});
+        engines_.push_back(
+            {.name = function.name + ".peer_copy_engines", .slots = std::max(1, *part->gpu.peer_copy_engines)});
       }
       multiprocessors_[i] = EngineId(engines_.size());
-      engines_.push_back({function.name + ".multiprocessors", 1});
+      engines_.push_back({.name = function.name + ".multiprocessors"});
     }
     if (function.kind == PciKind::Nvme)
       wires_[i] = {add(function.name + ".reads", ResourceKind::Drive,
@@ -227,7 +238,7 @@ void Resources::add_socket_pairs(Machine const& machine) {
     auto const raw = part.link.rate ? std::optional(*part.link.rate * (static_cast<double>(link.count) *
                                                                        part.link.copy_efficiency.value_or(1.0)))
                                     : std::nullopt;
-    SocketPair pair{link.a, link.b, {}, {}, {}, figures::latency(part.link)};
+    SocketPair pair{link.a, link.b, {}, {}, {}, figures::latency(part.link), link.part};
     pair.link =
         add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, raw, fmt::format("the rate of '{}'", part.name));
     auto const* cpu = machine.part_of(link.a);
@@ -252,7 +263,7 @@ void Resources::add_unlinked_sockets(Machine const& machine) {
       auto const stem = fmt::format("{}-{}", machine.sockets[a].name, other.substr(other.find('/') + 1));
       auto const missing =
           fmt::format("the link between '{}' and '{}' ('socket_links' gives it)", machine.sockets[a].name, other);
-      SocketPair pair{SocketId(a), SocketId(b), {}, {}, {}, overheads::kSocketHop};
+      SocketPair pair{SocketId(a), SocketId(b), {}, {}, {}, overheads::kSocketHop, std::nullopt};
       pair.link = add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, std::nullopt, missing);
       pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, std::nullopt, missing);
       pairs_.push_back(pair);

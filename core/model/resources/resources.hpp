@@ -31,7 +31,7 @@ class Resources {
                                             : nominal;
   }
   void widen(ResourceId id, double times);
-  void widen(EngineId id, int slots) { engines_[index(id)].slots += slots; }
+  void widen(EngineId id, int slots);
   [[nodiscard]] std::size_t count() const { return resources_.size(); }
   [[nodiscard]] std::size_t engine_count() const { return engines_.size(); }
 
@@ -73,6 +73,7 @@ class Resources {
     Duplex peer;
     std::optional<ResourceId> peer_both;
     Seconds latency{0};
+    std::optional<PartId> part = {};  // of the link
   };
   [[nodiscard]] SocketPair const* socket_pair(SocketId a, SocketId b) const;
 

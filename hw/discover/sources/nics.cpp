@@ -34,6 +34,7 @@ NicFacts rdma_device(Sysfs const& sysfs, std::string const& name) {
   nic.below = sysfs.text(folder / "parent").value_or("");
   if (!nic.below.empty()) nic.bdf.clear();
   nic.guid = sysfs.text(folder / "node_guid").value_or("");
+  nic.firmware = sysfs.text(folder / "fw_ver").value_or("");
   for (auto const& port : sysfs.names(folder / "ports")) {
     auto const at = folder / "ports" / port;
     nic.link_layer = sysfs.text(at / "link_layer").value_or(nic.link_layer);

@@ -150,6 +150,7 @@ class Nvml {
     gpu.id = id_of(info);
     gpu.name = text("nvmlDeviceGetName", device);
     gpu.uuid = text("nvmlDeviceGetUUID", device);
+    gpu.firmware = text("nvmlDeviceGetVbiosVersion", device);
     gpu.link = link(device, "nvmlDeviceGetCurrPcieLinkGeneration", "nvmlDeviceGetCurrPcieLinkWidth");
     gpu.max_link = link(device, "nvmlDeviceGetMaxPcieLinkGeneration", "nvmlDeviceGetMaxPcieLinkWidth");
     if (Bar1Memory bar1{}; call("nvmlDeviceGetBAR1MemoryInfo", device, &bar1))

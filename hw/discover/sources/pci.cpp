@@ -59,6 +59,14 @@ void place(fs::path const& link, PciFacts& function) {
   }
 }
 
+// amdgpu shows the version of its VBIOS, the nvme driver that of its drive.
+std::string firmware_of(Sysfs const& sysfs, fs::path const& folder) {
+  if (auto version = sysfs.text(folder / "vbios_version")) return *version;
+  for (auto const& drive : sysfs.names(folder / "nvme"))
+    if (auto version = sysfs.text(folder / "nvme" / drive / "firmware_rev")) return *version;
+  return {};
+}
+
 PciFacts function_of(Sysfs const& sysfs, std::string const& bdf) {
   constexpr long long kMaxClass = 0xffffff;
   PciFacts function;
@@ -81,6 +89,7 @@ PciFacts function_of(Sysfs const& sysfs, std::string const& bdf) {
     function.iommu_type = sysfs.text(fs::path("kernel/iommu_groups") / function.iommu_group / "type").value_or("");
   }
   if (auto const driver = sysfs.link(folder / "driver")) function.driver = driver->filename().string();
+  function.firmware = firmware_of(sysfs, folder);
   function.virtual_function = sysfs.link(folder / "physfn").has_value();
   return function;
 }

@@ -84,6 +84,9 @@ void read_platform(Sysfs const& sysfs, bool live, HostFacts& facts) {
   auto const vendor = sysfs.text("class/dmi/id/sys_vendor").value_or("");
   auto const product = sysfs.text("class/dmi/id/product_name").value_or("");
   platform.product = vendor.empty() ? product : vendor + (product.empty() ? "" : " " + product);
+  auto const maker = sysfs.text("class/dmi/id/bios_vendor").value_or("");
+  auto const version = sysfs.text("class/dmi/id/bios_version").value_or("");
+  if (!version.empty()) platform.firmware = maker.empty() ? version : maker + " " + version;
   platform.kernel_arguments = sysfs.proc("cmdline").value_or("");
   if (sysfs.exists("class/iommu") || sysfs.exists("kernel/iommu_groups"))
     platform.has_iommu = !sysfs.names("class/iommu").empty() || !sysfs.names("kernel/iommu_groups").empty();

@@ -93,6 +93,10 @@ class HwlocReader {
   // ------------------------------------------------------------------------------------------- the host and its CPUs
   void read_machine(pugi::xml_node object) {
     facts_.platform.product = info(object, "DMIProductName");
+    if (auto const version = info(object, "DMIBIOSVersion"); !version.empty()) {
+      auto const maker = info(object, "DMIBIOSVendor");
+      facts_.platform.firmware = fmt::format("{}{}{}", maker, maker.empty() ? "" : " ", version);
+    }
     auto const vendor = info(object, "DMISysVendor");
     auto const product = info(object, "DMIProductName");
     // What firmware of virtual machines calls itself; systemd, src/basic/virt.c, has the same list.

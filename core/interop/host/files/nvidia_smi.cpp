@@ -111,6 +111,7 @@ class Reader {
     gpu.id = pci_id(at(node, "pci/pci_device_id"));
     gpu.name = at(node, "product_name").substr(0, 128);
     gpu.uuid = at(node, "uuid");
+    gpu.firmware = at(node, "vbios_version").substr(0, 64);
     auto const links = node.first_element_by_path("pci/pci_gpu_link_info");
     gpu.link = link_of(at(links, "pcie_gen/current_link_gen"), at(links, "link_widths/current_link_width"));
     gpu.max_link = link_of(at(links, "pcie_gen/max_link_gen"), at(links, "link_widths/max_link_width"));
