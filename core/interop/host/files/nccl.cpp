@@ -33,7 +33,7 @@ class NcclFacts {
     nodes_per_socket_ = system_.cpus.empty() ? 1 : numa_division(system_, nullptr).nodes_per_socket;
     facts_.notes = system_.notes;
     for (auto const& cpu : system_.cpus) add_cpu(cpu);
-    if (gpudirect_) facts_.notes.push_back("NCCL found that a NIC registers GPU memory (GPUDirect RDMA)");
+    if (gpudirect_) facts_.notes.emplace_back("NCCL found that a NIC registers GPU memory (GPUDirect RDMA)");
     return std::move(facts_);
   }
 
