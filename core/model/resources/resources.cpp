@@ -109,18 +109,7 @@ void Resources::add_functions(Machine const& machine) {
               fmt::format("the memory bandwidth of '{}'", function.name));
       mark_generic(device_memories_[i], part);
       add_driver_staging(machine, id);
-      copy_engines_[i] = EngineId(engines_.size());
-      auto const engines = figures::copy_engines(part);
-      engines_.push_back({function.name + ".copy_engines", engines.count, engines.assumed ? engines.low : 0,
-                          engines.assumed ? engines.high : 0});
-      peer_copy_engines_[i] = copy_engines_[i];
-      if (part != nullptr && part->gpu.peer_copy_engines) {
-        peer_copy_engines_[i] = EngineId(engines_.size());
-        engines_.push_back(
-            {.name = function.name + ".peer_copy_engines", .slots = std::max(1, *part->gpu.peer_copy_engines)});
-      }
-      multiprocessors_[i] = EngineId(engines_.size());
-      engines_.push_back({.name = function.name + ".multiprocessors"});
+      add_engines(machine, id);
     }
     if (function.kind == PciKind::Nvme)
       wires_[i] = {add(function.name + ".reads", ResourceKind::Drive,
@@ -133,6 +122,22 @@ void Resources::add_functions(Machine const& machine) {
       if (!function.rate) mark_generic(wires_[i], part);
     }
   }
+}
+
+void Resources::add_engines(Machine const& machine, PciId gpu) {
+  auto const& name = machine.at(gpu).name;
+  auto const* part = machine.part_of(gpu);
+  auto const engines = figures::copy_engines(part);
+  copy_engines_[index(gpu)] = EngineId(engines_.size());
+  engines_.push_back(
+      {name + ".copy_engines", engines.count, engines.assumed ? engines.low : 0, engines.assumed ? engines.high : 0});
+  peer_copy_engines_[index(gpu)] = copy_engines_[index(gpu)];
+  if (part != nullptr && part->gpu.peer_copy_engines) {
+    peer_copy_engines_[index(gpu)] = EngineId(engines_.size());
+    engines_.push_back({.name = name + ".peer_copy_engines", .slots = std::max(1, *part->gpu.peer_copy_engines)});
+  }
+  multiprocessors_[index(gpu)] = EngineId(engines_.size());
+  engines_.push_back({.name = name + ".multiprocessors"});
 }
 
 std::optional<BytesPerSecond> Resources::one_way(Machine const& machine, PciId id, Link const& link, bool upward) {

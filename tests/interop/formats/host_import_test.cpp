@@ -114,14 +114,13 @@ constexpr auto* kSwitchXml =
 <pci busid="0000:48:00.0" class="0x020700" vendor="0x15b3" device="0x101b" link_speed="16.0 GT/s PCIe" link_width="16">
 <nic><net name="mlx5_0" dev="0" speed="200000" gdr="1"/></nic></pci></pci></cpu></system>)";
 std::string log_of_switch(std::string const& rate) {
-  std::string const prefix = "node7:1:2 [0] NCCL INFO ";
   std::string text;
   for (auto const& line :
        {std::string("=== System : maxBw 24.0 totalBw 24.0 ==="), std::string("CPU/0 (1/1/2)"),
         std::string("+ PCI[24.0] - PCI/40000 (1000c01010000000)"), std::string("    + PCI[12.0] - GPU/47000 (0)"),
-        std::string("    + PCI[24.0] - NIC/48000"), "        + NET[" + rate + "] - NET/0 (7a85/1/" + rate + "00000)",
+        std::string("    + PCI[24.0] - NIC/48000"), fmt::format("        + NET[{0}] - NET/0 (7a85/1/{0}00000)", rate),
         std::string("=========================================="), std::string("NET/IB : Using [0]mlx5_0:1/IB")})
-    text += prefix + line + "\n";
+    text += fmt::format("node7:1:2 [0] NCCL INFO {}\n", line);
   return text;
 }
 
