@@ -14,6 +14,19 @@ namespace {
 constexpr std::size_t kMaxNested = 64;
 constexpr std::size_t kMaxNodes = 500'000;
 
+// Where the quoted text that opens at `open` is closed, or npos. Inside, \" and '' are no end.
+std::size_t closing_quote(std::string_view text, std::size_t open) {
+  char const quote = text[open];
+  for (std::size_t i = open + 1; i < text.size(); ++i) {
+    bool const escaped = quote == '"' ? text[i] == '\\' : text.substr(i, 2) == "''";
+    if (escaped)
+      ++i;
+    else if (text[i] == quote)
+      return i;
+  }
+  return std::string_view::npos;
+}
+
 struct Refused {  // stops the parser at something that is never accepted
   YAML::Mark mark;
   std::string message;
@@ -59,14 +72,7 @@ class TreeBuilder : public YAML::EventHandler {
                     .substr(static_cast<std::size_t>(line.data() - source_.text().data()) +
                             static_cast<std::size_t>(last_quoted_->column));
     if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return;
-    char const quote = rest.front();
-    for (std::size_t i = 1; i < rest.size(); ++i) {
-      bool const escaped = quote == '"' ? rest[i] == '\\' : rest.substr(i, 2) == "''";
-      if (escaped)
-        ++i;
-      else if (rest[i] == quote)
-        return;
-    }
+    if (closing_quote(rest, 0) != std::string_view::npos) return;
     throw Refused{*last_quoted_, "not valid YAML: the quoted text is not closed"};
   }
 
@@ -161,7 +167,7 @@ void refuse_deep_nesting(SourceText const& source) {
     bool const value_begins = before == '\n' || before == ':' || before == '-' || before == '?' ||
                               (depth > 0 && (before == ',' || before == '[' || before == '{'));
     if ((c == '"' || c == '\'') && value_begins) {
-      i = std::min(text.find(c, i + 1), text.size() - 1);
+      i = std::min(closing_quote(text, i), text.size() - 1);
     } else if ((c == '[' || c == '{') && (depth > 0 || value_begins)) {
       if (++depth > kMaxNested) {
         auto const pos = source.position(i);

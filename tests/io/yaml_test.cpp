@@ -235,6 +235,12 @@ TEST(Yaml, BracketsThatOpenNothingDoNotCount) {
   EXPECT_EQ(parsed(text).entries.size(), 400U);
 }
 
+TEST(Yaml, BracketsAfterAQuoteWithinQuotesOpenNothing) {
+  auto const brackets = std::string(80, '[');
+  EXPECT_EQ(parsed(R"(k: "a \": )" + brackets + '"').find("k")->text, "a \": " + brackets);
+  EXPECT_EQ(parsed("k: 'it''s: " + brackets + "'").find("k")->text, "it's: " + brackets);
+}
+
 TEST(MapReader, NamesThatLeaveAFolderAreRefused) {
   for (auto const* name : {"../x", "a/../b", "/etc", "..", "./a", "a//b", "a/"})
     expect_thing_errors(std::string("name: §") + name, {"is not a name"});
