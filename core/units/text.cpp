@@ -138,6 +138,13 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  auto const continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  while (most > 0 && continues(text[most])) --most;
+  return text.substr(0, most);
+}
+
 Parsed<Bytes> parse_bytes(std::string_view text) {
   auto const parsed = parse_with(text, kByteUnits, "size", "256 MiB", {0, 1e30, true});
   if (!parsed.value) return {{}, parsed.problem};

@@ -33,6 +33,7 @@ std::set<std::string> words_of(std::string_view text) {
 // A part such as epyc-7763: the product's name has all its words, and one of them is a number, so that no whole family
 // matches.
 std::string cpu_by_product(std::string const& model_name, Catalogue& catalogue) {
+  if (model_name.empty()) return {};
   auto const product = words_of(model_name);
   for (auto const& name : catalogue.part_names()) {
     auto const words = words_of(name);

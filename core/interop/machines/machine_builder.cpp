@@ -120,8 +120,22 @@ SocketId MachineBuilder::add_socket(std::string const& part_name, int numa_index
 }
 
 NumaId MachineBuilder::add_numa(SocketId socket, int numa_index, std::string cores) {
-  machine_.numa_nodes.push_back({fmt::format("numa{}", numa_index), socket, numa_index, std::move(cores)});
+  auto const index = free_numa_index(numa_index);
+  if (index != numa_index)
+    note(fmt::format("NUMA node {} stands twice; the second is taken for node {}", numa_index, index));
+  machine_.numa_nodes.push_back({fmt::format("numa{}", index), socket, index, std::move(cores)});
   return NumaId(machine_.numa_nodes.size() - 1);
+}
+
+int MachineBuilder::free_numa_index(int wanted) const {
+  auto const taken = [&](int index) {
+    auto const& nodes = machine_.numa_nodes;
+    return std::any_of(nodes.begin(), nodes.end(), [&](NumaNode const& node) { return node.os_index == index; });
+  };
+  if (!taken(wanted)) return wanted;
+  int free = 0;
+  while (taken(free)) ++free;
+  return free;
 }
 
 HostBridgeId MachineBuilder::host_bridge(SocketId socket, std::string name, std::optional<NumaId> numa) {

@@ -40,6 +40,7 @@ class MachineBuilder {
   // Enters a part that the machine's own file describes.
   PartId inline_part(Part part);
 
+  // A NUMA node whose index is taken gets a free one, with a note.
   SocketId add_socket(std::string const& part_name, int numa_index, std::string cores);
   // Adds a further NUMA node to the socket that was added last.
   NumaId add_numa(SocketId socket, int numa_index, std::string cores);
@@ -72,6 +73,7 @@ class MachineBuilder {
  private:
   PartId enter(Part part);
   PartId generic_nvlink_part();
+  [[nodiscard]] int free_numa_index(int wanted) const;
   void link_all_sockets(PartId link, int count);
   void add_generic_socket_links();
   [[nodiscard]] std::optional<PcieLink> max_link(PciFunction const& function) const;

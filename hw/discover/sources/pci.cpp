@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/interop/machines/roles.hpp"
+#include "core/units/text.hpp"
 #include "hw/discover/sources/sources.hpp"
 
 namespace lanewise::hw {
@@ -105,7 +106,7 @@ void read_pci(Sysfs const& sysfs, HostFacts& facts) {
     if (is_pci_address(name))
       facts.pci.push_back(function_of(sysfs, name));
     else
-      facts.notes.push_back(fmt::format("'{}' among the PCI devices is no address; left out", name.substr(0, 64)));
+      facts.notes.push_back(fmt::format("'{}' among the PCI devices is no address; left out", cut(name, 64)));
   }
 }
 

@@ -67,6 +67,25 @@ TEST(NvidiaSmi, OddValuesCostThemselves) {
   EXPECT_THROW(smi("<system/>"), InputError);
 }
 
+TEST(NvidiaSmi, ALongNameIsCutBetweenCharacters) {
+  std::string name(127, 'x');
+  auto gpu = smi_gpu("3B", "N/A");
+  gpu.replace(gpu.find("NVIDIA H100"), 11, name + "\xC3\xA9");
+  EXPECT_EQ(smi(smi_log(gpu)).nvml.gpus.at(0).name, name);
+}
+
+TEST(NvidiaSmi, ReferencesNameCharacters) {
+  auto const named = [](std::string const& reference) {
+    auto gpu = smi_gpu("3B", "N/A");
+    gpu.replace(gpu.find("NVIDIA H100"), 11, reference);
+    return smi(smi_log(gpu)).nvml.gpus.at(0).name;
+  };
+  EXPECT_EQ(named("&#233; &#x1F5A5; &#; &amp;"), "\xC3\xA9 \xF0\x9F\x96\xA5 &#; & 80GB HBM3");
+  for (auto const* none : {"&#xD800;", "&#x110000;", "&#0;", "&#99999999999;"})
+    EXPECT_THAT(error_of([&] { named(none); }),
+                HasSubstr("smi.xml:5:42: error: not valid XML: this reference names no"));
+}
+
 constexpr auto* kShowTopo = R"(======================= ROCm System Management Interface =======================
 ============================ Hops between two GPUs =============================
        GPU0         GPU1         GPU2
@@ -124,6 +143,12 @@ TEST(RocmTopology, ReadsTheTablesOfAmdSmi) {
   ASSERT_EQ(facts.xgmi.size(), 1U);
   EXPECT_EQ(facts.xgmi.front().hops, 1);
   EXPECT_EQ(facts.xgmi.front().b, "0000:26:00.0");
+}
+
+TEST(RocmTopology, WhatIsNoAddressIsNoGpu) {
+  auto const facts = rocm(R"([{"bdf": "0000:05:00.0", "links": [{"bdf": "0000:26:00.0", "link_type": "XGMI"},
+ {"bdf": "?", "link_type": "PCIE"}]}])");
+  EXPECT_EQ(facts.pci.size(), 2U);
 }
 
 TEST(RocmTopology, RefusesTextWithoutTables) {

@@ -125,6 +125,10 @@ TEST(Infragraph, ErrorsPoint) {
   EXPECT_THAT(error("device:\n  name: a\n  components: [{name: cpu, type: cpu}]\n"), HasSubstr("older schema"));
   EXPECT_THAT(error("devices:\n  - {name: a, components: [], connections: [cpu.0.pcie.x.0]}\n"),
               HasSubstr("older schema"));
+  EXPECT_THAT(
+      error("devices:\n  - name: a\n    components: [{name: cpu, choice: cpu, count: 3}, {name: cpu, choice: cpu}]\n"
+            "    edges: [{ep1: {component: \"cpu[2]\"}, ep2: {component: cpu}, scheme: many2many}]\n"),
+      HasSubstr("3:54: error: device 'a' has two components 'cpu'"));
   EXPECT_THAT(error("devices: []\n"), HasSubstr("no device of the file"));
 }
 

@@ -79,7 +79,8 @@ TEST(NcclLog, NewerNumbersWithSystemAndHost) {
   EXPECT_EQ(line->column, 14U);
   EXPECT_EQ(line->bandwidth, 48);
   EXPECT_EQ(bus_id_of_nccl("68000"), "0000:68:00.0");
-  EXPECT_EQ(bus_id_of_nccl("100017a1"), "0100:01:7a.1") << "domain, bus, device, function";
+  EXPECT_EQ(bus_id_of_nccl("100011a1"), "0100:01:1a.1") << "domain, bus, device, function";
+  EXPECT_EQ(bus_id_of_nccl("100017a1"), "") << "no device has the number 0x7a";
   EXPECT_FALSE(parse_nccl_tree_line("CPU/0 :GPU/47000 (1/24.0/PHB)"));
 }
 
@@ -112,6 +113,21 @@ TEST(NcclLog, APasteWithoutIndentation) {
   auto const machine = read(text);
   EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
   EXPECT_EQ(machine.nvswitches.size(), 1U);
+}
+
+TEST(NcclLog, ACpuWithoutAUsualNumberGetsAFreeOne) {
+  auto const machine = read("NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO CPU/FFFFFFFF (1/2/-1)\n");
+  ASSERT_EQ(machine.numa_nodes.size(), 2U);
+  EXPECT_EQ(machine.numa_nodes[1].name, "numa1");
+  EXPECT_THAT(machine.notes, has_note("NUMA node 0 stands twice; the second is taken for node 1"));
+}
+
+TEST(NcclLog, IdsOfSwitchesAreHexadecimal) {
+  auto const machine = read(
+      "NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO + PCI[24.0] - PCI/40000 (100\xE0\xA4\xB2"
+      "1010000000)\n"
+      "NCCL INFO               + PCI[24.0] - GPU/47000 (0)\n");
+  EXPECT_EQ(part_of(machine, "sw0"), "unknown");
 }
 
 TEST(NcclLog, PartsThatTheUserNames) {

@@ -6,15 +6,16 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <pugixml.hpp>
 #include <set>
 
 #include "core/interop/host/files/hwloc_distances.hpp"
 #include "core/interop/host/files/hwloc_links.hpp"
 #include "core/interop/host/files/hwloc_sets.hpp"
 #include "core/interop/host/platform_hints.hpp"
+#include "core/interop/load_xml.hpp"
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/xml_diagnostic.hpp"
+#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -45,9 +46,7 @@ class HwlocReader {
 
   HostFacts read() {
     pugi::xml_document document;
-    auto const& buffer = source_.text();
-    auto const result = document.load_buffer(buffer.data(), buffer.size(), pugi::parse_default, pugi::encoding_utf8);
-    if (!result) refuse_xml(source_, result.offset, fmt::format("not valid XML: {}", result.description()));
+    load_xml(source_, 0, pugi::parse_default, document);
     auto const topology = document.document_element();
     if (std::string_view(topology.name()) != "topology")
       refuse_xml(source_, topology.offset_debug(),
@@ -168,7 +167,9 @@ class HwlocReader {
       auto const range = text(object, "bridge_pci");
       auto const bracket = range.find(":[");
       if (bracket != std::string_view::npos && range.size() >= bracket + 4)
-        place.root_bus = fmt::format("{}:{}", range.substr(0, bracket), range.substr(bracket + 2, 2));
+        if (auto bus = fmt::format("{}:{}", range.substr(0, bracket), range.substr(bracket + 2, 2));
+            is_pci_address(bus + ":00.0"))
+          place.root_bus = std::move(bus);
       place.first_bus = place.root_bus;
       place.bridge.clear();
       place.below_host_bridge = true;
@@ -183,7 +184,7 @@ class HwlocReader {
   PciFacts* add(pugi::xml_node object, Place const& place) {
     std::string const bdf(text(object, "pci_busid"));
     if (!is_pci_address(bdf) || facts_.pci.size() == kMaxFunctions) {
-      facts_.notes.push_back(fmt::format("the bus id '{}' is no PCI address; left out", bdf.substr(0, 32)));
+      facts_.notes.push_back(fmt::format("the bus id '{}' is no PCI address; left out", cut(bdf, 32)));
       return nullptr;
     }
     if (!seen_.insert(bdf).second) {
@@ -244,7 +245,7 @@ class HwlocReader {
     auto const name = text(object, "name");
     if (network || fabric) {
       NicFacts nic;
-      nic.name = name.substr(0, 64);
+      nic.name = cut(name, 64);
       nic.bdf = bdf;
       nic.rdma = fabric || text(object, "subtype") == "Slingshot";
       nic.guid = info(object, "NodeGUID");

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <pugixml.hpp>
 #include <set>
 
+#include "core/interop/load_xml.hpp"
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/words.hpp"
 #include "core/interop/xml_diagnostic.hpp"
+#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -73,12 +74,8 @@ class Reader {
     auto const& buffer = source_.text();
     // Prompts and the line of the command may stand before the XML.
     auto const start = std::min(buffer.find('<'), buffer.size());
-    auto const result =
-        document.load_buffer(buffer.data() + start, buffer.size() - start, pugi::parse_default, pugi::encoding_utf8);
+    load_xml(source_, start, pugi::parse_default, document);
     auto const log = document.child("nvidia_smi_log");
-    if (!result)
-      refuse_xml(source_, static_cast<std::ptrdiff_t>(start) + std::max<std::ptrdiff_t>(0, result.offset),
-                 fmt::format("not valid XML: {}", result.description()));
     if (!log)
       refuse_xml(source_, static_cast<std::ptrdiff_t>(start),
                  fmt::format("the root element is <{}>; 'nvidia-smi -q -x' begins with <nvidia_smi_log>",
@@ -109,9 +106,9 @@ class Reader {
     NvmlGpu gpu;
     gpu.bdf = bdf;
     gpu.id = pci_id(at(node, "pci/pci_device_id"));
-    gpu.name = at(node, "product_name").substr(0, 128);
+    gpu.name = cut(at(node, "product_name"), 128);
     gpu.uuid = at(node, "uuid");
-    gpu.firmware = at(node, "vbios_version").substr(0, 64);
+    gpu.firmware = cut(at(node, "vbios_version"), 64);
     auto const links = node.first_element_by_path("pci/pci_gpu_link_info");
     gpu.link = link_of(at(links, "pcie_gen/current_link_gen"), at(links, "link_widths/current_link_width"));
     gpu.max_link = link_of(at(links, "pcie_gen/max_link_gen"), at(links, "link_widths/max_link_width"));

@@ -24,11 +24,16 @@ std::optional<int> number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+bool is_label(std::string_view word) {
+  return is_pci_address(word) || (word.starts_with("GPU") && number(word.substr(3)).value_or(-1) >= 0);
+}
+
 // What either tool says of its GPUs, by a label: "GPU0" or "0000:05:00.0".
 class Topology {
  public:
-  // Finds or adds; nullopt where there are too many.
+  // Finds or adds; nullopt where it is no label, or there are too many.
   std::optional<std::size_t> gpu(std::string_view label) {
+    if (!is_label(label)) return std::nullopt;
     auto const known = std::find(labels_.begin(), labels_.end(), label);
     if (known != labels_.end()) return static_cast<std::size_t>(known - labels_.begin());
     if (labels_.size() == static_cast<std::size_t>(kMaxGpus)) return std::nullopt;
@@ -128,10 +133,6 @@ class Topology {
   ByPair<int> hops_;
   std::map<std::size_t, int> numa_;
 };
-
-bool is_label(std::string_view word) {
-  return is_pci_address(word) || (word.starts_with("GPU") && number(word.substr(3)).value_or(-1) >= 0);
-}
 
 // Tables below headings; each has a row of labels above it and a label before each row.
 class TextReader {

@@ -102,7 +102,13 @@ class InfrastructureReader {
     device.name = required(node, "name", "a device");
     device.description = text(node, "description");
     if (node.find("connections") != nullptr) fail_older(*node.find("connections"));
-    for (auto const* item : items(node, "components")) device.components.push_back(component(*item));
+    std::set<std::string> names;
+    for (auto const* item : items(node, "components")) {
+      device.components.push_back(component(*item));
+      auto const& name = device.components.back().name;
+      if (!name.empty() && !names.insert(name).second)
+        fail(*item, fmt::format("device '{}' has two components '{}'", device.name, name));
+    }
     for (auto const* item : items(node, "links")) {
       auto link = read_link(*item);
       device.links[link.name] = std::move(link);

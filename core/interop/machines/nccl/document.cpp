@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <pugixml.hpp>
 #include <set>
 
+#include "core/interop/load_xml.hpp"
 #include "core/interop/machines/nccl/notation.hpp"
 #include "core/interop/words.hpp"
 #include "core/interop/xml_diagnostic.hpp"
+#include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
@@ -25,14 +26,8 @@ class NcclReader {
 
   NcclSystem read() {
     pugi::xml_document document;
-    auto const& text = source_.text();
-    auto const result =
-        document.load_buffer(text.data(), text.size(), pugi::parse_default | pugi::parse_doctype, pugi::encoding_utf8);
-    if (!result)
-      fail_at(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, result.offset)),
-              fmt::format("not valid XML: {}", result.description()));
-    else
-      read_document(document);
+    load_xml(source_, 0, pugi::parse_default | pugi::parse_doctype, document);
+    read_document(document);
     diagnostics_.throw_if_any();
     return std::move(system_);
   }
@@ -79,8 +74,7 @@ class NcclReader {
     int value = 0;
     auto const [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
     if (error == std::errc() && end == given.data() + given.size() && value >= min && value <= max) return value;
-    odd(node,
-        fmt::format("{}=\"{}\" is not a whole number from {} to {}; left out", name, given.substr(0, 64), min, max));
+    odd(node, fmt::format("{}=\"{}\" is not a whole number from {} to {}; left out", name, cut(given, 64), min, max));
     return absent;
   }
 
@@ -140,12 +134,11 @@ class NcclReader {
           "a CPU of another host (host_hash); a file of several hosts is not one machine: only the first is read");
     if (host_.empty()) host_ = host;
     cpu.numa = number(node, "numaid", -1, -1, 65535);
-    cpu.numa = free_numa(node, cpu.numa);
     if (auto const mask = text(node, "affinity"); !mask.empty()) {
       auto const cores = core_list(mask);
       if (!cores)
-        odd(node, fmt::format("affinity=\"{}\" is not a mask of at most {} cores; left out", mask.substr(0, 64),
-                              kMaxMaskedCores));
+        odd(node,
+            fmt::format("affinity=\"{}\" is not a mask of at most {} cores; left out", cut(mask, 64), kMaxMaskedCores));
       cpu.cores = cores.value_or("");
     }
     cpu.arch = text(node, "arch");
@@ -165,17 +158,6 @@ class NcclReader {
         unknown_element(child);
     }
     system_.cpus.push_back(std::move(cpu));
-  }
-
-  // The number itself, or another one where it is taken.
-  int free_numa(pugi::xml_node node, int numa) {
-    auto const wanted = std::max(0, numa);
-    if (numas_.insert(wanted).second) return numa;
-    int free = 0;
-    while (numas_.contains(free)) ++free;
-    numas_.insert(free);
-    odd(node, fmt::format("NUMA node {} stands twice; the second is taken for node {}", numa, free));
-    return free;
   }
 
   void read_pci(pugi::xml_node node, std::vector<NcclPci>& into, int depth) {
@@ -330,8 +312,7 @@ class NcclReader {
   Diagnostics diagnostics_;
   NcclSystem system_;
   std::map<std::string, std::size_t> bus_ids_;  // with their offsets in the text
-  std::set<int> numas_;
-  std::string host_;  // the first host_hash
+  std::string host_;                            // the first host_hash
   std::set<std::string> unknown_;
   std::size_t nets_ = 0;
   std::size_t links_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/interop/machines/roles.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -168,8 +169,8 @@ class LogReader {
     if (!hex.empty() && std::from_chars(hex.data(), hex.data() + hex.size(), value, 16).ec == std::errc() &&
         value <= 0xff)
       host.gpus[fmt::format("0000:{:02x}:00.0", value)] = *device;
-    else if (bus.size() == 10 && bus[4] == ':' && bus[7] == ':')
-      host.gpus[std::string(bus) + ".0"] = *device;
+    else if (auto const address = std::string(bus) + ".0"; is_pci_address(address))
+      host.gpus[address] = *device;
   }
 
   NcclLogFacts facts_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/interop/machines/roles.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
@@ -97,8 +98,9 @@ std::string bus_id_of_nccl(std::string_view hex) {
   std::uint64_t number = 0;
   auto const [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), number, 16);
   if (error != std::errc() || end != hex.data() + hex.size() || number > 0xffffffffU) return {};
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", number >> 20U, number >> 12U & 0xffU, number >> 4U & 0xffU,
-                     number & 0xfU);
+  auto address = fmt::format("{:04x}:{:02x}:{:02x}.{:x}", number >> 20U, number >> 12U & 0xffU, number >> 4U & 0xffU,
+                             number & 0xfU);
+  return is_pci_address(address) ? address : std::string();
 }
 
 std::string_view word_after(std::string_view text, std::string_view key) {

@@ -143,7 +143,9 @@ class TreeBuilder {
     }
     if (entry.type == "PCI") {
       pci.device_class = 0x060400;
-      if (entry.detail.size() == 16) pci.id = entry.detail.substr(0, 4) + ":" + entry.detail.substr(4, 4);
+      bool const has_ids =
+          entry.detail.size() == 16 && entry.detail.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+      if (has_ids) pci.id = entry.detail.substr(0, 4) + ":" + entry.detail.substr(4, 4);
     } else if (entry.type == "GPU") {
       pci.device_class = 0x030200;
       pci.gpu.emplace();
