@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/units/limits.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -25,6 +27,16 @@ SourcePos position_of(SourceText const& source, std::string_view text) {
 }
 
 }  // namespace
+
+std::int64_t whole_number(nlohmann::ordered_json const& value, std::int64_t max) {
+  auto const number = value.get<double>();
+  if (!(number >= 0 && number <= static_cast<double>(max)) || number != std::floor(number))
+    throw InputError(fmt::format("{} is not a whole number from 0 to {}", value.dump(), max));
+  return value.get<std::int64_t>();
+}
+Bytes size_from(nlohmann::ordered_json const& value) {
+  return Bytes(whole_number(value, static_cast<std::int64_t>(kMaxBytes)));
+}
 
 double microseconds(Seconds time) { return time.value() * 1e6; }
 Seconds from_microseconds(double value) { return Seconds(unscaled(value, 1e6)); }

@@ -1,5 +1,6 @@
 #pragma once
 // Reads JSON files with positions in errors, and converts quantities so that they read back unchanged.
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -19,6 +20,10 @@ bool is_json(SourceText const& source);
 nlohmann::ordered_json parse_json(SourceText const& source, std::string_view schema);
 // The same where files of several versions are read; an error asks for the first of them.
 nlohmann::ordered_json parse_json(SourceText const& source, std::span<std::string_view const> schemas);
+
+// A whole number from 0 to `max`, and a size in bytes. Throw InputError where the value is none.
+std::int64_t whole_number(nlohmann::ordered_json const& value, std::int64_t max);
+Bytes size_from(nlohmann::ordered_json const& value);
 
 // JSON has times in microseconds and rates in GB/s. For every v that from_x returned, from_x(x(v)) == v: a file that
 // was read is written again unchanged, and its values compare equal.

@@ -7,6 +7,7 @@
 #include "core/model/lowering/lowering.hpp"
 #include "core/model/resources/overheads.hpp"
 #include "core/rules/conditions.hpp"
+#include "core/units/limits.hpp"
 
 namespace lanewise {
 
@@ -72,7 +73,7 @@ std::optional<Bytes> Model::rendezvous_from(Place const& from, Place const& to, 
   };
   auto const per_byte =
       1 / copied(from, overheads::kBarReadRate).value() + 1 / copied(to, overheads::kBarWriteRate).value();
-  return Bytes(static_cast<std::int64_t>(2 * demand.latency().value() / per_byte));
+  return Bytes(static_cast<std::int64_t>(std::min(2 * demand.latency().value() / per_byte, kMaxBytes)));
 }
 
 Seconds Model::handover(Place const& made_at, Way const& before, Way const& after) const {

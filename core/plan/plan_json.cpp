@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/io/json.hpp"
 #include "core/io/spelling.hpp"
@@ -42,6 +43,13 @@ T parsed(Parsed<T> const& result) {
   return *result.value;
 }
 
+int count_from(Json const& json) { return static_cast<int>(whole_number(json, std::numeric_limits<int>::max())); }
+// The count at a key, 0 where there is none.
+int count_at(Json const& json, char const* key) { return json.contains(key) ? count_from(json.at(key)) : 0; }
+StepId step_id_from(Json const& json) { return StepId(whole_number(json, std::numeric_limits<std::uint32_t>::max())); }
+// The size at a key, 0 where there is none.
+Bytes size_at(Json const& json, char const* key) { return json.contains(key) ? size_from(json.at(key)) : Bytes(0); }
+
 std::optional<PciId> function_at(Json const& json, char const* key, Machine const& machine) {
   if (!json.contains(key)) return std::nullopt;
   auto const name = json.at(key).get<std::string>();
@@ -75,15 +83,15 @@ Way way_from(Json const& json, Machine const& machine) {
   way.nic_to = function_at(json, "nic_to", machine);
   way.staging = memory_at(json, "staging", machine);
   way.staging_to = memory_at(json, "staging_to", machine);
-  way.chunk = Bytes(json.value("chunk_bytes", std::int64_t{0}));
+  way.chunk = size_at(json, "chunk_bytes");
   way.by_driver = json.value("by_driver", false);
   way.pageable = json.value("pageable", false);
-  way.queue_pairs = json.value("queue_pairs", 0);
-  way.cores = json.value("cores", 0);
+  way.queue_pairs = count_at(json, "queue_pairs");
+  way.cores = count_at(json, "cores");
   if (json.contains("access")) {
     auto const& access = json.at("access");
-    way.access = {Bytes(access.at("each_bytes").get<std::int64_t>()),
-                  Bytes(access.at("window_bytes").get<std::int64_t>()), access.at("random").get<bool>()};
+    way.access = {size_from(access.at("each_bytes")), size_from(access.at("window_bytes")),
+                  access.at("random").get<bool>()};
   }
   return way;
 }
@@ -128,7 +136,7 @@ Collective collective_from(Json const& json, Machine const& machine) {
   Collective collective;
   collective.op = parsed(parse_collective_op(json.at("op").get<std::string>()));
   collective.algorithm = parsed(parse_algorithm(json.at("algorithm").get<std::string>()));
-  collective.bytes = Bytes(json.at("bytes").get<std::int64_t>());
+  collective.bytes = size_from(json.at("bytes"));
   for (auto const& name : json.at("among")) collective.among.push_back(machine.place(name.get<std::string>()));
   auto const root = machine.place(json.at("root").get<std::string>());
   auto const found = std::find(collective.among.begin(), collective.among.end(), root);
@@ -136,9 +144,9 @@ Collective collective_from(Json const& json, Machine const& machine) {
   collective.root = static_cast<std::size_t>(found - collective.among.begin());
   for (auto const& row : json.value("sizes", Json::array())) {
     auto& read = collective.sizes.emplace_back();
-    for (auto const& bytes : row) read.push_back(Bytes(bytes.get<std::int64_t>()));
+    for (auto const& bytes : row) read.push_back(size_from(bytes));
   }
-  collective.pieces = json.value("pieces", std::size_t{0});
+  collective.pieces = static_cast<std::size_t>(count_at(json, "pieces"));
   verify_sizes(collective);
   return collective;
 }
@@ -148,14 +156,13 @@ std::optional<Region> region_from(Json const& json, char const* key, std::vector
   auto const name = json.at(key).at("buffer").get<std::string>();
   auto const found = std::find_if(buffers.begin(), buffers.end(), [&](Buffer const& b) { return b.name == name; });
   if (found == buffers.end()) throw InputError(fmt::format("not a plan: it has no buffer '{}'", name));
-  return Region{BufferId(found - buffers.begin()), Bytes(json.at(key).at("offset").get<std::int64_t>())};
+  return Region{BufferId(found - buffers.begin()), size_from(json.at(key).at("offset"))};
 }
 
 void read_optional_keys(Step& step, Json const& item, std::vector<Buffer> const& buffers) {
-  step.offset = Bytes(item.value("offset", std::int64_t{0}));
+  step.offset = size_at(item, "offset");
   for (auto const* key : {"order_only", "turns"})  // plan/2, plan/1
-    for (auto const& before : item.value(key, Json::array()))
-      step.order_only.push_back(StepId(before.get<std::uint32_t>()));
+    for (auto const& before : item.value(key, Json::array())) step.order_only.push_back(step_id_from(before));
   step.reads = region_from(item, "reads", buffers);
   step.writes = region_from(item, "writes", buffers);
   step.reduces = item.value("reduces", false);
@@ -167,10 +174,10 @@ Step step_from(Json const& json, std::vector<Buffer> const& buffers, Machine con
   step.transfer = json.at("transfer");
   step.from = machine.place(json.at("from").get<std::string>());
   step.to = machine.place(json.at("to").get<std::string>());
-  step.bytes = Bytes(json.at("bytes").get<std::int64_t>());
+  step.bytes = size_from(json.at("bytes"));
   step.op = parsed(parse_op(json.at("op").get<std::string>()));
   step.way = way_from(json.at("way"), machine);
-  for (auto const& before : json.at("after")) step.after.push_back(StepId(before.get<std::uint32_t>()));
+  for (auto const& before : json.at("after")) step.after.push_back(step_id_from(before));
   read_optional_keys(step, json, buffers);
   return step;
 }
@@ -186,8 +193,7 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   if (json.contains("time_interval_us"))
     candidate.range = TimeRange{from_microseconds(json.at("time_interval_us").at(0)),
                                 from_microseconds(json.at("time_interval_us").at(1))};
-  if (json.contains("rendezvous_from_bytes"))
-    candidate.rendezvous = Bytes(json.at("rendezvous_from_bytes").get<std::int64_t>());
+  if (json.contains("rendezvous_from_bytes")) candidate.rendezvous = size_from(json.at("rendezvous_from_bytes"));
   if (json.contains("once_us")) candidate.once = from_microseconds(json.at("once_us"));
   if (json.contains("latency_us")) candidate.latency = from_microseconds(json.at("latency_us"));
   if (json.contains("bandwidth_GBps")) candidate.rate = from_gigabytes_per_second(json.at("bandwidth_GBps"));
@@ -196,9 +202,14 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
 }
 
 Decision decision_from(Json const& json, Machine const& machine) {
-  Decision decision{json.at("transfer"), StepId(json.at("step").get<std::uint32_t>()), {}, json.at("chosen"), {}};
+  Decision decision{json.at("transfer"),
+                    step_id_from(json.at("step")),
+                    {},
+                    static_cast<std::size_t>(count_from(json.at("chosen"))),
+                    {}};
   for (auto const& piece : json.value("others", Json::array()))
-    decision.others.push_back({StepId(piece.at("step").get<std::uint32_t>()), piece.at("candidate")});
+    decision.others.push_back(
+        {step_id_from(piece.at("step")), static_cast<std::size_t>(count_from(piece.at("candidate")))});
   for (auto const& candidate : json.at("candidates")) decision.candidates.push_back(candidate_from(candidate, machine));
   return decision;
 }
@@ -270,8 +281,8 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
                       plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
     if (json.contains("collective")) plan.collective = collective_from(json.at("collective"), machine);
     for (auto const& item : json.value("buffers", Json::array()))
-      plan.buffers.push_back({item.at("name"), machine.place(item.at("at").get<std::string>()),
-                              Bytes(item.at("bytes").get<std::int64_t>())});
+      plan.buffers.push_back(
+          {item.at("name"), machine.place(item.at("at").get<std::string>()), size_from(item.at("bytes"))});
     for (auto const& item : json.value("collectives", Json::array())) {
       auto const first =
           region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);

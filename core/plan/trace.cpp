@@ -67,7 +67,7 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       step.transfer = item.at("transfer");
       step.start = from_microseconds(item.at("start_us"));
       step.end = from_microseconds(item.at("end_us"));
-      step.bytes = Bytes(item.at("bytes").get<std::int64_t>());
+      step.bytes = size_from(item.at("bytes"));
       step.range = range_at(item, "duration_interval_us");
       step.spread = number_at(item, "spread");
       step.noise = range_at(item, "noise_us");

@@ -5,6 +5,7 @@
 
 namespace lanewise {
 
+inline constexpr double kMaxBytes = 0x1p50;         // 1024 TiB; the sum of thousands fits in 64 bits
 inline constexpr double kMinBytesPerSecond = 1;     // a byte in a second
 inline constexpr double kMaxBytesPerSecond = 1e18;  // 10^6 TB/s; the simulator takes it for unlimited
 inline constexpr double kMaxSeconds = 1e9;          // 31 years; a run of them still tells a microsecond

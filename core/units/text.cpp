@@ -148,7 +148,7 @@ std::string_view cut(std::string_view text, std::size_t most) {
 Parsed<Bytes> parse_bytes(std::string_view text) {
   auto const parsed = parse_with(text, kByteUnits, "size", "256 MiB", {0, 1e30, true});
   if (!parsed.value) return {{}, parsed.problem};
-  if (*parsed.value > 0x1p62) return {{}, fmt::format("'{}' is too large; at most 4194304 TiB", text)};
+  if (*parsed.value > kMaxBytes) return {{}, fmt::format("'{}' is too large; at most 1024 TiB", text)};
   if (*parsed.value != std::floor(*parsed.value)) return {{}, fmt::format("'{}' is not a whole number of bytes", text)};
   return {Bytes(static_cast<std::int64_t>(*parsed.value)), {}};
 }

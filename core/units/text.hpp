@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text, std::string_view blanks = " ");
 // The first `most` bytes of a text, less a UTF-8 character that ends beyond them.
 std::string_view cut(std::string_view text, std::size_t most);
 
-// "64 B", "4 KiB", "256 MiB", "80 GiB", "2 TiB", or decimal kB, MB, GB, TB. Never negative, never above 2^62 bytes.
+// "64 B", "4 KiB", "256 MiB", "80 GiB", "2 TiB", or decimal kB, MB, GB, TB. Never negative, never above 2^50 bytes.
 Parsed<Bytes> parse_bytes(std::string_view text);
 // "24.5 GB/s", "200 Gb/s" (bits), "1.5 GiB/s", "900 MB/s", "3.35 TB/s". Positive.
 Parsed<BytesPerSecond> parse_rate(std::string_view text);

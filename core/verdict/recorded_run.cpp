@@ -23,8 +23,9 @@ Json to_json(Regret const& regret) {
 }
 
 Regret regret_from_json(Json const& json) {
+  constexpr std::int64_t kMaxAlternatives = 1'000'000;
   Regret regret{json.at("transfer"),
-                json.at("alternatives").get<std::size_t>(),
+                static_cast<std::size_t>(whole_number(json.at("alternatives"), kMaxAlternatives)),
                 json.at("best"),
                 from_microseconds(json.at("chosen_us")),
                 from_microseconds(json.at("best_us")),

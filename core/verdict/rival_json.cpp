@@ -33,7 +33,7 @@ nlohmann::ordered_json to_json(RivalResult const& rival) {
 RivalResult rival_from_json(nlohmann::ordered_json const& json) {
   RivalResult rival;
   rival.way = json.at("way");
-  rival.rounds = json.at("rounds");
+  rival.rounds = static_cast<std::size_t>(whole_number(json.at("rounds"), kMaxRounds));
   rival.makespan = from_microseconds(json.at("makespan_us"));
   rival.makespan_ratio = {json.at("makespan_ratio"), interval_from(json.at("makespan_ratio_interval"))};
   if (json.contains("end_ratio"))

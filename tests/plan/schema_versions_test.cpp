@@ -88,6 +88,29 @@ TEST(SchemaVersions, ATrace2HasTheNoiseOfWhatWasMeasured) {
   EXPECT_EQ(trace_from_json(written), trace);
 }
 
+// Found by fuzzing: the end of a region beyond 64 bits.
+TEST(PlanFiles, ASizeIsOneThatSomethingCanHave) {
+  auto json = as_of_now(parse_json(fixture("plan-1.json"), kPlanSchemas));
+  for (auto const& size : {Json(std::int64_t{9'223'372'036'854'775'807}), Json(-1), Json(1e300)}) {
+    json["steps"][0]["offset"] = size;
+    EXPECT_THROW(plan_from_json(json, machine()), InputError) << size;
+  }
+  json["steps"][0]["offset"] = std::int64_t{1} << 50;
+  EXPECT_EQ(plan_from_json(json, machine()).steps[0].offset, Bytes(std::int64_t{1} << 50));
+}
+
+// Found by fuzzing: a number beyond the integers.
+TEST(PlanFiles, StepsAndBytesAreWholeNumbers) {
+  auto json = as_of_now(parse_json(fixture("plan-1.json"), kPlanSchemas));
+  for (auto const& number : {Json(1e24), Json(0.5), Json(-1)}) {
+    json["steps"][0]["after"] = Json::array({number});
+    EXPECT_THROW(plan_from_json(json, machine()), InputError) << number;
+    auto trace = parse_json(fixture("trace-1.json"), "trace/1");
+    trace["steps"][0]["bytes"] = number;
+    EXPECT_THROW(trace_from_json(trace), InputError) << number;
+  }
+}
+
 // Found by fuzzing: the candidates of one transfer were evaluated between the places of another.
 TEST(PlanFiles, ADecisionIsOnTheTransferOfItsStep) {
   auto json = as_of_now(parse_json(fixture("plan-1.json"), kPlanSchemas));
