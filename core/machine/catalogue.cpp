@@ -24,7 +24,7 @@ bool says_cluster(SourceText const& source) {
 
 }  // namespace
 
-std::vector<std::string> Catalogue::names_in(std::string_view folder) const {
+std::vector<std::string> const& Catalogue::names_in(std::string_view folder) const {
   if (auto const known = names_.find(folder); known != names_.end()) return known->second;
   std::vector<std::string> names;
   for (auto const& root : folders_) {
@@ -68,21 +68,30 @@ Part const* Catalogue::part(std::string const& name) {
 void Catalogue::load_all() {
   if (loaded_all_) return;
   for (auto const& name : part_names()) part(name);
+  for (auto const& [name, part] : parts_) {
+    for (auto const& id : part->pci_ids) by_pci_id_.emplace(id, name);
+    for (auto const& id : part->cpu.cpuid) by_cpuid_.emplace(id, name);
+  }
   loaded_all_ = true;
 }
 
 Part const* Catalogue::part_by_pci_id(std::string_view id) {
   load_all();
-  for (auto const& [name, part] : parts_)
-    if (part && std::find(part->pci_ids.begin(), part->pci_ids.end(), id) != part->pci_ids.end()) return &*part;
-  return nullptr;
+  auto const found = by_pci_id_.find(id);
+  return found == by_pci_id_.end() ? nullptr : part(found->second);
 }
 
 Part const* Catalogue::part_by_cpuid(std::string_view id) {
   load_all();
-  for (auto const& [name, part] : parts_)
-    if (part && std::find(part->cpu.cpuid.begin(), part->cpu.cpuid.end(), id) != part->cpu.cpuid.end()) return &*part;
-  return nullptr;
+  auto const found = by_cpuid_.find(id);
+  return found == by_cpuid_.end() ? nullptr : part(found->second);
+}
+
+Machine const* Catalogue::machine_named(std::string const& name) {
+  if (auto const known = machines_.find(name); known != machines_.end()) return &known->second;
+  auto const path = file_of("machines", name);
+  if (!path) return nullptr;
+  return &machines_.emplace(name, read_machine(SourceText::load(*path), *this)).first->second;
 }
 
 Machine Catalogue::machine_from(SourceText const& source) {
@@ -91,7 +100,7 @@ Machine Catalogue::machine_from(SourceText const& source) {
 
 Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const& cluster_file) {
   auto const refuse = [&] { throw InputError(fmt::format("'{}' is a cluster; nodes are machines", name_or_file)); };
-  if (auto const path = file_of("machines", name_or_file)) return read_machine(SourceText::load(*path), *this);
+  if (auto const* known = machine_named(name_or_file)) return *known;
   if (file_of("clusters", name_or_file)) refuse();
   auto const beside = cluster_file.parent_path() / name_or_file;
   std::error_code error;
@@ -105,7 +114,7 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
 }
 
 Machine Catalogue::machine(std::string const& name_or_file) {
-  if (auto const path = file_of("machines", name_or_file)) return read_machine(SourceText::load(*path), *this);
+  if (auto const* known = machine_named(name_or_file)) return *known;
   if (auto const path = file_of("clusters", name_or_file)) return read_cluster(SourceText::load(*path), *this);
   std::error_code error;
   bool const is_path = fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos ||

@@ -12,8 +12,8 @@
 
 namespace lanewise {
 
-// Searches folders that hold parts/, machines/ and clusters/; the first folder that has a name wins. Reads a part when
-// it is first asked for and keeps it.
+// Searches folders that hold parts/, machines/ and clusters/; the first folder that has a name wins. Reads a part or a
+// machine when it is first asked for by name, and keeps it.
 class Catalogue {
  public:
   explicit Catalogue(std::vector<std::filesystem::path> folders) : folders_(std::move(folders)) {}
@@ -24,9 +24,9 @@ class Catalogue {
   // the whole catalogue. Throws InputError when a file is wrong.
   Part const* part_by_pci_id(std::string_view id);
   Part const* part_by_cpuid(std::string_view id);
-  [[nodiscard]] std::vector<std::string> part_names() const { return names_in("parts"); }
-  [[nodiscard]] std::vector<std::string> machine_names() const { return names_in("machines"); }
-  [[nodiscard]] std::vector<std::string> cluster_names() const { return names_in("clusters"); }
+  [[nodiscard]] std::vector<std::string> const& part_names() const { return names_in("parts"); }
+  [[nodiscard]] std::vector<std::string> const& machine_names() const { return names_in("machines"); }
+  [[nodiscard]] std::vector<std::string> const& cluster_names() const { return names_in("clusters"); }
 
   // A machine or a cluster, by name or by file. Throws InputError when there is neither, or its file is wrong.
   Machine machine(std::string const& name_or_file);
@@ -37,14 +37,17 @@ class Catalogue {
   Machine machine_from(SourceText const& source);
 
  private:
-  [[nodiscard]] std::vector<std::string> names_in(std::string_view folder) const;
+  [[nodiscard]] std::vector<std::string> const& names_in(std::string_view folder) const;
   [[nodiscard]] std::optional<std::filesystem::path> file_of(std::string_view folder, std::string const& name) const;
   void load_all();
+  Machine const* machine_named(std::string const& name);  // nullptr: none of machines/ is called so
 
   std::vector<std::filesystem::path> folders_;
   std::map<std::string, std::optional<Part>> parts_;
   mutable std::map<std::string, std::vector<std::string>, std::less<>> names_;  // of each folder, once listed
+  std::map<std::string, Machine> machines_;
   bool loaded_all_ = false;
+  std::map<std::string, std::string, std::less<>> by_pci_id_, by_cpuid_;  // names of parts, once all are loaded
 };
 
 }  // namespace lanewise

@@ -24,8 +24,7 @@ using Pair = std::pair<std::string, std::string>;
 
 class List {
  public:
-  List(Model const& model, Worklist const& wanted)
-      : model_(model), machine_(model.machine()), planner_(model), wanted_(wanted) {
+  List(Model const& model, Worklist const& wanted) : machine_(model.machine()), planner_(model), wanted_(wanted) {
     for (auto const gpu : machine_.all(PciKind::Gpu)) gpus_.push_back(machine_.at(gpu).name);
     for (auto const& numa : machine_.numa_nodes) memories_.push_back(numa.name);
   }
@@ -235,7 +234,6 @@ class List {
     add({.name = "pattern-uneven", .quantity = MeasuredQuantity::Makespan}, {point});
   }
 
-  Model const& model_;
   Machine const& machine_;
   Planner planner_;
   Worklist const& wanted_;

@@ -83,7 +83,8 @@ class BandwidthTestReader {
       return builder_.fail(line.number, 1,
                            "expected 'bandwidthTest-H2D-Pinned, Bandwidth = X GB/s, Time = T s, Size = N bytes, ...'");
     pageable_ = name.find("Paged") != std::string_view::npos || name.find("Pageable") != std::string_view::npos;
-    auto const scale = (bandwidth + 1)->text.starts_with("GB/s") ? 1e9 : kOldMegabyte;
+    bool const in_gigabytes = bandwidth != &line.words.back() && (bandwidth + 1)->text.starts_with("GB/s");
+    auto const scale = in_gigabytes ? 1e9 : kOldMegabyte;
     add(*kind, Bytes(static_cast<std::int64_t>(*bytes)), *value * scale, line, bandwidth->column);
   }
 

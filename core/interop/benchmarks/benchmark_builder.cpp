@@ -54,7 +54,7 @@ std::string_view value_after(BenchmarkLine const& line, std::string_view label) 
 
 BenchmarkBuilder::BenchmarkBuilder(SourceText const& source, Machine const& machine, BenchmarkOptions const& options,
                                    Benchmark tool)
-    : source_(source), machine_(machine), model_(machine), options_(options), tool_(tool) {
+    : source_(source), machine_(machine), options_(options), tool_(tool) {
   result_.name = to_string(tool);
   result_.title = fmt::format("{} on {}", to_string(tool), machine.name);
   result_.machine = options.machine.empty() ? machine.name : options.machine;
@@ -110,9 +110,16 @@ Mechanism BenchmarkBuilder::direct(std::string const& from, std::string const& t
   auto const b = machine_.find_place(to);
   if (!a || !b) return Mechanism::PcieP2p;  // reported already
   if (*a == *b) return Mechanism::Local;
-  bool const host = std::holds_alternative<NumaId>(*a) || std::holds_alternative<NumaId>(*b);
-  Request const by_nvlink{.from = *a, .to = *b, .bytes = Bytes(1), .only = Mechanism::Nvlink};
-  if (!possible_ways(machine_, by_nvlink).empty() && Planner(model_).choose(by_nvlink).chosen) return Mechanism::Nvlink;
+  auto const known = direct_.find({*a, *b});
+  return known != direct_.end() ? known->second : direct_.emplace(std::pair(*a, *b), chosen(*a, *b)).first->second;
+}
+
+Mechanism BenchmarkBuilder::chosen(Place const& from, Place const& to) {
+  if (!model_) model_.emplace(machine_);
+  bool const host = std::holds_alternative<NumaId>(from) || std::holds_alternative<NumaId>(to);
+  Request const by_nvlink{.from = from, .to = to, .bytes = Bytes(1), .only = Mechanism::Nvlink};
+  if (!possible_ways(machine_, by_nvlink).empty() && Planner(*model_).choose(by_nvlink).chosen)
+    return Mechanism::Nvlink;
   return host ? Mechanism::HostDma : Mechanism::PcieP2p;
 }
 
@@ -139,6 +146,10 @@ void BenchmarkBuilder::add(MeasuredSeries const& like, std::vector<MeasuredFlow>
   if (value > (is_rate ? kMaxBytesPerSecond : kMaxSeconds) / kMargin)
     return fail(line, column, is_rate ? "no transfer is as fast as 1000000 TB/s" : "no transfer takes 31 years");
   if (is_rate && value < kMinBytesPerSecond * kMargin) return fail(line, column, "no transfer is below 1 B/s");
+  auto const too_large = [](Bytes size) { return static_cast<double>(size.value()) > kMaxBytes; };
+  if (too_large(bytes) ||
+      std::any_of(flows.begin(), flows.end(), [&](auto const& flow) { return too_large(flow.bytes); }))
+    return fail(line, column, "no transfer has more than 1024 TiB");
   for (auto const& flow : flows)
     if (flow.from.empty() || flow.to.empty()) return;  // reported already
   series(like).points.push_back({std::move(flows), bytes, like.access, value, {}, {source_.name(), line, column}});

@@ -1,7 +1,10 @@
 #pragma once
 // Shared by the readers of benchmarks: a text as lines of words, and a builder of measurements.
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/interop/benchmarks/benchmark.hpp"
@@ -57,11 +60,14 @@ class BenchmarkBuilder {
   Measurement finish();
 
  private:
+  Mechanism chosen(Place const& from, Place const& to);
+
   SourceText const& source_;
   Machine const& machine_;
-  Model model_;
   BenchmarkOptions const& options_;
   Benchmark tool_;
+  std::optional<Model> model_;  // made when a pair first asks for it
+  std::map<std::pair<Place, Place>, Mechanism> direct_;
   Diagnostics diagnostics_;
   Measurement result_;
 };

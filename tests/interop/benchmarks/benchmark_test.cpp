@@ -285,6 +285,12 @@ TEST(P2pTest, ErrorsNameLineAndColumn) {
 
 // ------------------------------------------------------------------------------------------------------ bandwidth-test
 
+TEST(BandwidthTest, AFigureWithoutItsUnitIsInMegabytes) {
+  auto const read_back =
+      read(Benchmark::BandwidthTest, "bandwidthTest-H2D-Pinned, Size = 1000 Bandwidth = 2000\n", "hgx-h100");
+  EXPECT_DOUBLE_EQ(read_back.series[0].points[0].value, 2000.0 * (1 << 20));
+}
+
 TEST(BandwidthTest, TablesAndLinesOfNumbers) {
   auto const m = read(Benchmark::BandwidthTest, R"([CUDA Bandwidth Test] - Starting...
 Running on...
@@ -464,6 +470,12 @@ TEST(Osu, BandwidthAndLatency) {
            "hgx-h100-2", between("node0/numa0", "node1/numa0"));
   ASSERT_EQ(latency.series[0].points.size(), 1U);  // an empty message moves nothing
   EXPECT_NEAR(latency.series[0].points[0].value, 1.2e-6, 1e-15);
+}
+
+TEST(Osu, SizesAreThoseOfAMeasurement) {
+  EXPECT_THAT(problem_of(Benchmark::Osu, "# OSU MPI Bandwidth Test v7.3\n# Size (MB/s)\n2251799813685248 1000\n",
+                         "hgx-h100-2", between("node0/numa0", "node1/numa0")),
+              HasSubstr("out.txt:3:18: error: no transfer has more than 1024 TiB"));
 }
 
 TEST(Osu, BuffersMustBeInTheMemoryOfTheEnds) {
