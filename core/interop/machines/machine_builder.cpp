@@ -183,6 +183,11 @@ std::optional<PcieLink> MachineBuilder::max_link(PciFunction const& function) co
 }
 
 PciId MachineBuilder::add(PciFunction function) {
+  constexpr int kMaxDepth = 24;  // a machine file nests two levels for each, of 64
+  int depth = 0;
+  for (auto above = function.parent; above; above = machine_.at(*above).parent) ++depth;
+  if (depth > kMaxDepth)
+    throw InputError(fmt::format("{}: more than {} switches above one another", source_, kMaxDepth));
   auto const max = max_link(function);
   if (function.link && max && negotiated(*function.link, *max) != *function.link) {
     note(fmt::format("{}: {} says {}, but its part or the port above it can do {} at most; cut to that", function.name,

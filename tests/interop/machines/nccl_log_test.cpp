@@ -130,6 +130,15 @@ TEST(NcclLog, IdsOfSwitchesAreHexadecimal) {
   EXPECT_EQ(part_of(machine, "sw0"), "unknown");
 }
 
+TEST(NcclLog, ADeviceBelowAnAdapterIsItsNeighbour) {
+  auto const machine = read(
+      "NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO   + PCI[24.0] - NIC/43000\n"
+      "NCCL INFO     + PCI[24.0] - GPU/47000 (0)\nNCCL INFO       + NVL[40.0] - GPU/4B000\n"
+      "NCCL INFO     + PCI[24.0] - GPU/4B000 (1)\nNCCL INFO       + NVL[40.0] - GPU/47000\n");
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
+  EXPECT_EQ(machine.nvlinks.size(), 1U);
+}
+
 TEST(NcclLog, PartsThatTheUserNames) {
   auto const machine =
       read(tree("a:1:1 [0] NCCL INFO "), {.gpu = "a100-sxm4-40g", .cpu = "epyc-7742", .nic = "connectx-6-hdr"});

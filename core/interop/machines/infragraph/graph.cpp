@@ -15,7 +15,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMaxNodes = 20'000, kMaxEdges = 1'000'000;
+constexpr std::size_t kMaxNodes = 4096, kMaxEdges = 100'000;
 
 // "xpu[0:4]": a name and the numbers of a Python slice of `count` things. Without brackets all of them.
 struct Slice {

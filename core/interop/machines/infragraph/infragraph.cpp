@@ -86,15 +86,21 @@ class InfraImporter {
                       unplaced_.size()));
   }
 
-  // The part whose name the description begins with, or whose title it is.
   std::string part_of(InfraNode const& node, PartKind kind, std::string const& named) {
     if (!named.empty()) return named;
-    auto const word = node.description.substr(0, node.description.find_first_of(":; "));
+    auto const [known, is_new] = described_.try_emplace({kind, node.description});
+    if (is_new) known->second = described_part(kind, node.description);
+    return known->second;
+  }
+
+  // The part whose name the description begins with, or whose title it is.
+  std::string described_part(PartKind kind, std::string const& description) {
+    auto const word = description.substr(0, description.find_first_of(":; "));
     auto& catalogue = builder_.catalogue();
     if (auto const* part = catalogue.part(word); part != nullptr && part->kind == kind) return word;
     for (auto const& name : catalogue.part_names())
       if (auto const* part = catalogue.part(name);
-          part->kind == kind && !part->title.empty() && part->title == node.description)
+          part->kind == kind && !part->title.empty() && part->title == description)
         return name;
     return {};
   }
@@ -139,12 +145,10 @@ class InfraImporter {
     bool const own = cpu != nullptr && cpu->cpu.host_bridges == HostBridges::PerRootPort;
     auto const bridge = builder_.host_bridge(
         socket, own ? fmt::format("{}.hb-{}", machine.at(socket).name, port) : machine.at(socket).name + ".hb");
-    add_below(node, builder_.add_root_port(port, bridge), bridge, 0);
+    add_below(node, builder_.add_root_port(port, bridge), bridge);
   }
 
-  void add_below(std::size_t node, PciId parent, HostBridgeId bridge, int depth) {
-    constexpr int kDeepest = 32;
-    if (depth > kDeepest) throw InputError("the switches of the file are nested more than 32 deep");
+  void add_below(std::size_t node, PciId parent, HostBridgeId bridge) {
     auto const kind = kind_of(node);
     PciFunction function;
     function.kind = kind;
@@ -158,7 +162,7 @@ class InfraImporter {
     function.part = builder_.part(part, of);
     auto const id = builder_.add(std::move(function));
     ids_[node] = id;
-    for (auto const child : below_[node]) add_below(child, id, bridge, depth + 1);
+    for (auto const child : below_[node]) add_below(child, id, bridge);
   }
   [[nodiscard]] std::pair<PartKind, std::string> part_kind(PciKind kind) const {
     switch (kind) {
@@ -272,6 +276,7 @@ class InfraImporter {
   std::map<std::size_t, SocketId> socket_ids_;
   std::vector<std::optional<PciId>> ids_;
   std::set<std::string> unknown_;
+  std::map<std::pair<PartKind, std::string>, std::string> described_;  // parts by the descriptions of nodes
 };
 
 int accelerators(InfraDevice const& device, Infrastructure const& all) {

@@ -115,7 +115,8 @@ class TreeBuilder {
         add_gpu_link(inner, *pci.gpu);
         ++next;
       } else {
-        next = add_below(next, inner.column, pci.below, cpu);
+        // Only a bridge has devices below it. Where the lines of others are lost, theirs are its neighbours.
+        next = add_below(next, inner.column, entry.type == "PCI" ? pci.below : into, cpu);
       }
     }
     enter(std::move(pci), entry, into, cpu);
