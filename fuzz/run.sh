@@ -6,6 +6,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 kTimeoutSeconds=10  # an input that takes longer is a finding
 kMemoryMiB=2048     # so is one that takes more
 kMaxInputBytes=4096 # longer ones find little more and take longer
+kInterrupted=72     # the exit code of libFuzzer after Ctrl-C, which is no finding
 kMaxKeptFiles=60    # of each target in fuzz/corpus: those that reach most
 
 seconds=60
@@ -117,7 +118,9 @@ for name in "${targets[@]}"; do
     options+=("-runs=$runs" -seed=1)
     inputs[0]=$(mktemp -d)
   fi
-  { time "$target" "${options[@]}" "${inputs[@]}" >"$log" 2>&1 || finding=yes; } 2>"$log.time"
+  status=0
+  { time "$target" "${options[@]}" "${inputs[@]}" >"$log" 2>&1 || status=$?; } 2>"$log.time"
+  if ((status != 0 && status != kInterrupted)); then finding=yes; fi
   if ((runs >= 0)); then rm -rf -- "${inputs[0]}"; fi
   took=$(awk '{printf "%.0f", $1 + $2}' "$log.time")
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
