@@ -42,10 +42,12 @@ class EstimatedRun {
     admission_.emplace(flows_, steps_, demands_, engines_, max_utilisation, priority);
   }
 
-  Estimate run() {
+  // False as soon as the clock has passed `limit` seconds: then there is no result.
+  bool ends_by(double limit) {
     runner_.begin([&](StepId step) { ready(index(step)); });
     admit();
     while (!delayed_.empty() || !flowing_.empty()) {
+      if (now_ > limit) return false;
       throw_if_interrupted();
       if (rates_are_stale_) {
         sharing_.share(flowing_, lowest_ended_rate_);
@@ -55,8 +57,13 @@ class EstimatedRun {
       advance();
     }
     if (!runner_.done()) throw PlanError("the plan's steps wait for one another in a circle");
+    return true;
+  }
+  Estimate run() {
+    static_cast<void>(ends_by(std::numeric_limits<double>::infinity()));
     return std::move(result_);
   }
+  [[nodiscard]] Seconds makespan() const { return result_.makespan; }
 
   // With hold_back(): for each step the steps whose end let it begin.
   [[nodiscard]] std::span<std::vector<StepId> const> order_only() const { return admission_->order_only(); }
@@ -181,6 +188,18 @@ Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, s
 Estimate estimate(Model const& model, std::vector<Step> const& steps) {
   auto const demands = demands_of(model, steps);
   return estimate(model, steps, demands);
+}
+
+std::optional<Seconds> makespan_below(Seconds limit, Model const& model, std::vector<Step> const& steps) {
+  auto const demands = demands_of(model, steps);
+  Seconds makespan{0};
+  if (!steps.empty()) {
+    EstimatedRun run(model, steps, demands);
+    if (!run.ends_by(limit.value())) return std::nullopt;
+    makespan = run.makespan();
+  }
+  if (makespan >= limit) return std::nullopt;
+  return makespan;
 }
 
 }  // namespace lanewise

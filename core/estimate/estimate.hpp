@@ -3,6 +3,7 @@
 // compares plans. It and the SimGrid executor take the same demands, engine queue and order; a test holds their times
 // together.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Estimate {
 // steps wait for one another in a circle.
 Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
 Estimate estimate(Model const& model, std::vector<Step> const& steps);
+// The makespan of estimate() if it is below `limit`. Nullopt otherwise, as soon as the clock has passed the limit: for
+// comparing many plans of which only the best counts.
+std::optional<Seconds> makespan_below(Seconds limit, Model const& model, std::vector<Step> const& steps);
 
 // Which of the steps that may start goes first.
 enum class Priority : std::uint8_t {

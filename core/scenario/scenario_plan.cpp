@@ -5,7 +5,6 @@
 #include <map>
 
 #include "core/plan/dag.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
 #include "core/scenario/scenario.hpp"
 
 namespace lanewise {
@@ -121,20 +120,6 @@ JobSet workload_of(Scenario const& scenario, Machine const& machine) {
         job.after.push_back(other);
   }
   return job_set;
-}
-
-Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
-  auto const& machine = model.machine();
-  if (auto const collective = collective_of(scenario, machine)) return plan_collective(model, *collective);
-  if (!is_job_set(scenario)) return SetPlanner(model).plan(requests_of(scenario, machine), aim);
-  auto plan = plan_job_set(model, workload_of(scenario, machine), aim);
-  auto const position = [&](Decision const& decision) {
-    return std::find_if(scenario.transfers.begin(), scenario.transfers.end(),
-                        [&](TransferSpec const& transfer) { return transfer.id == decision.transfer; });
-  };
-  std::sort(plan.decisions.begin(), plan.decisions.end(),
-            [&](Decision const& a, Decision const& b) { return position(a) < position(b); });
-  return plan;
 }
 
 }  // namespace lanewise

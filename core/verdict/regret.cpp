@@ -6,8 +6,6 @@
 #include <iterator>
 #include <memory>
 
-#include "core/planner/collectives/plan_collective.hpp"
-
 namespace lanewise {
 
 namespace {
@@ -141,21 +139,18 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
   return answer(questions_of_decisions(plan, chosen, machine), plan, chosen, executor, in_turn);
 }
 
-std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
-                                    Aim aim, Executor& executor, InTurn const& in_turn) {
-  auto questions = questions_of_decisions(plan, chosen, model.machine());
+std::vector<Regret> measure_regrets(JobSetPlanner& planner, Plan const& plan, Trace const& chosen, Executor& executor,
+                                    InTurn const& in_turn) {
+  auto questions = questions_of_decisions(plan, chosen, planner.collectives().model().machine());
+  auto const& jobs = planner.job_set().jobs;
   for (auto const& named : plan.collectives) {
     auto const used = named.collective.algorithm;
     auto question = question_of(named.id, used, chosen);
-    auto others = job_set;
-    auto const job = static_cast<std::size_t>(
-        std::find_if(others.jobs.begin(), others.jobs.end(), [&](Job const& j) { return j.id == named.id; }) -
-        others.jobs.begin());
-    auto& collective = std::get<Collective>(others.jobs[job].what);
-    for (auto const& alternative : plans_of_collective(model, collective)) {
-      collective = *alternative.collective;
+    auto const job = std::find_if(jobs.begin(), jobs.end(), [&](Job const& j) { return j.id == named.id; });
+    for (auto const& alternative : planner.collectives().all(std::get<Collective>(job->what))) {
+      auto const& collective = *alternative.collective;
       if (collective.algorithm == used && collective.pieces == named.collective.pieces) continue;
-      auto other = plan_job_set(model, others, aim);
+      auto other = planner.plan_with(named.id, collective);
       if (other.steps == plan.steps) continue;
       question.rivals.push_back(rival_of(collective.algorithm, std::move(other)));
     }
@@ -164,13 +159,12 @@ std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Tra
   return answer(std::move(questions), plan, chosen, executor, in_turn);
 }
 
-Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
+Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, CollectivePlanner& planner,
                       Executor& executor, InTurn const& in_turn) {
   auto question = question_of(std::string(to_string(asked.op)), plan.collective->algorithm, chosen);
-  for (auto& other : plans_of_collective(model, asked)) {
+  for (auto const& other : planner.all(asked)) {
     if (other.steps == plan.steps) continue;  // between two a ring is no other plan than direct exchange
-    auto const algorithm = other.collective->algorithm;
-    question.rivals.push_back(rival_of(algorithm, std::move(other)));
+    question.rivals.push_back(rival_of(other.collective->algorithm, other));
   }
   return std::move(answer({std::move(question)}, plan, chosen, executor, in_turn).front());
 }

@@ -46,11 +46,11 @@ std::vector<Regret> measure_regrets(Plan const& plan, Trace const& chosen, Machi
 
 // For a job set: one for each decision, then one for each collective, which runs with every other algorithm while the
 // other collectives keep theirs.
-std::vector<Regret> measure_regrets(JobSet const& job_set, Plan const& plan, Trace const& chosen, Model const& model,
-                                    Aim aim, Executor& executor, InTurn const& in_turn = {});
+std::vector<Regret> measure_regrets(JobSetPlanner& planner, Plan const& plan, Trace const& chosen, Executor& executor,
+                                    InTurn const& in_turn = {});
 
 // For a single collective, over all algorithms that `asked` allows.
-Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, Model const& model,
+Regret measure_regret(Collective const& asked, Plan const& plan, Trace const& chosen, CollectivePlanner& planner,
                       Executor& executor, InTurn const& in_turn = {});
 
 }  // namespace lanewise

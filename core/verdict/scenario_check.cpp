@@ -9,6 +9,7 @@
 #include "core/estimate/demands.hpp"
 #include "core/io/error.hpp"
 #include "core/planner/planner.hpp"
+#include "core/scenario/scenario_planner.hpp"
 #include "core/verdict/expectation_check.hpp"
 #include "core/verdict/route_words.hpp"
 #include "core/verdict/soft_nic.hpp"
@@ -24,19 +25,19 @@ std::string names_of(std::vector<Setting> const& some, std::vector<Setting> cons
   return names;
 }
 
-std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, Model const& model,
-                                          Plan const& plan, CheckContext const& context, Aim aim,
-                                          InTurn const& in_turn) {
+std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, ScenarioPlanner& planner,
+                                          Plan const& plan, CheckContext const& context, InTurn const& in_turn) {
   if (context.recorded)
     if (auto run = context.recorded(scenario.name, variant.name, plan))
       return {std::move(run->trace), std::move(run->regrets)};
+  auto const& model = planner.collectives().model();
   auto const executor = context.executor(model);
   auto trace = executor->run(plan);
   std::vector<Regret> regrets;
-  if (auto const collective = collective_of(scenario, model.machine()))
-    regrets = {measure_regret(*collective, plan, trace, model, *executor, in_turn)};
-  else if (is_job_set(scenario))
-    regrets = measure_regrets(workload_of(scenario, model.machine()), plan, trace, model, aim, *executor, in_turn);
+  if (auto const& collective = planner.collective())
+    regrets = {measure_regret(*collective, plan, trace, planner.collectives(), *executor, in_turn)};
+  else if (auto* job_set = planner.job_set())
+    regrets = measure_regrets(*job_set, plan, trace, *executor, in_turn);
   else
     regrets = measure_regrets(plan, trace, model.machine(), *executor, in_turn);
   return {std::move(trace), std::move(regrets)};
@@ -51,16 +52,17 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   for (auto const& setting : scenario.settings) apply_setting(machine, setting, context.catalogue);
   for (auto const& setting : variant.settings) apply_setting(machine, setting, context.catalogue);
   Model const model(std::move(machine));
-  Planner const planner(model);
+  Planner const of_transfers(model);
   auto const requests = requests_of(scenario, model.machine());
   Aim const aim{context.objective.value_or(scenario.objective), context.effort};
+  ScenarioPlanner planner(scenario, model, aim, Keep::All);
   try {
     for (auto const& request : requests) {
-      auto const choice = planner.choose(request);
+      auto const choice = of_transfers.choose(request);
       auto& evaluated = run.evaluated.emplace_back(EvaluatedTransfer{{}, choice.chosen});
-      for (auto const& way : choice.evaluated) evaluated.candidates.push_back(planner.describe(request, way));
+      for (auto const& way : choice.evaluated) evaluated.candidates.push_back(of_transfers.describe(request, way));
     }
-    run.plan = plan_of(scenario, model, aim);
+    run.plan = planner.plan();
     if (context.on_hardware && !(scenario.settings.empty() && variant.settings.empty())) {
       run.skipped = "settings do not change hardware: " + names_of(scenario.settings, variant.settings);
       return run;
@@ -69,7 +71,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
     if (context.on_hardware) run.timing_exclusion = timing_exclusion(run.plan, model.machine());
     try {
       auto const in_turn = run.timing_exclusion.empty() ? context.in_turn : InTurn();
-      std::tie(run.trace, run.regrets) = ran(scenario, variant, model, run.plan, context, aim, in_turn);
+      std::tie(run.trace, run.regrets) = ran(scenario, variant, planner, run.plan, context, in_turn);
     } catch (PlanError const& error) {
       if (!context.on_hardware) throw;
       run.skipped = error.what();  // hardware does not do every step that a plan may have

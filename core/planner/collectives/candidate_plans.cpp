@@ -105,8 +105,12 @@ std::vector<Collective> with_pieces(Collective const& collective) {
 
 }  // namespace
 
-CandidatePlans::CandidatePlans(Model const& model, Collective const& collective)
-    : model_(model), collective_(collective), layout_(layout_of(model, collective)), places_(collective.among) {
+CandidatePlans::CandidatePlans(Model const& model, Collective const& collective, Keep keep)
+    : model_(model),
+      collective_(collective),
+      keep_(keep),
+      layout_(layout_of(model, collective)),
+      places_(collective.among) {
   for (auto const& near : layout_.near_memories) places_.emplace_back(near.memory);
   for (auto const movers : kMovers)
     if (movers == Movers::Fastest || collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants)
@@ -199,14 +203,26 @@ void CandidatePlans::add(Collective const& collective, Algorithm algorithm, Tran
                          Seconds time_limit) {
   // Through host memory copy engines move most data anyway, and packed trees fix the mover of every leg.
   bool const movers_fixed = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
+  auto const limit = keep_ == Keep::Best ? std::min(time_limit, best_time()) : time_limit;
+  // Where the first takes longer than this, any other that is below the limit replaces it.
+  constexpr double kReplaced = 1 - kCollectiveLimits.min_improvement;
+  auto time_to_beat = limit / kReplaced;
   std::optional<Candidate> best;
-  for (auto& ways : ways_) {
-    if (best && movers_fixed) break;
-    auto plan = lower_to_plan(model_, collective, places_, algorithm, schedule, ways);
-    auto const time = estimate(model_, plan.steps).makespan + time_between_kernels(model_, plan.steps);
-    if (!best || time < (1 - kCollectiveLimits.min_improvement) * best->time) best = Candidate{std::move(plan), time};
+  for (std::size_t i = 0; i < (movers_fixed ? 1 : ways_.size()); ++i) {
+    auto plan = lower_to_plan(model_, collective, places_, algorithm, schedule, ways_[i]);
+    if (auto const time = time_below(time_to_beat, plan)) best = Candidate{std::move(plan), *time};
+    time_to_beat = best ? kReplaced * best->time : limit;
   }
-  if (best->time < time_limit) candidates_.push_back(std::move(*best));
+  if (!best || best->time >= limit) return;
+  if (keep_ == Keep::Best) candidates_.clear();
+  candidates_.push_back(std::move(*best));
+}
+
+std::optional<Seconds> CandidatePlans::time_below(Seconds limit, Plan const& plan) const {
+  auto const between = time_between_kernels(model_, plan.steps);
+  auto const makespan = makespan_below(limit - between, model_, plan.steps);
+  if (!makespan || *makespan + between >= limit) return std::nullopt;
+  return *makespan + between;
 }
 
 }  // namespace lanewise

@@ -1,11 +1,13 @@
 #pragma once
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
+#include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/collectives/way_cache.hpp"
 
 namespace lanewise {
@@ -18,7 +20,7 @@ class CandidatePlans {
     Seconds time{0};
   };
 
-  CandidatePlans(Model const& model, Collective const& collective);
+  CandidatePlans(Model const& model, Collective const& collective, Keep keep);
 
   // Adds the plans by all wanted algorithms but packed trees.
   void add_all(std::function<bool(Algorithm)> const& is_wanted);
@@ -41,9 +43,11 @@ class CandidatePlans {
   void add_trees_over(Sites const& sites, Seconds time_limit);
   void add(Collective const& collective, Algorithm algorithm, TransferSchedule const& schedule,
            Seconds time_limit = kNoLimit);
+  [[nodiscard]] std::optional<Seconds> time_below(Seconds limit, Plan const& plan) const;
 
   Model const& model_;
   Collective const& collective_;
+  Keep keep_;
   ParticipantLayout layout_;
   std::vector<Place> places_;  // participants, then their nearest host memories
   std::vector<WayCache> ways_;

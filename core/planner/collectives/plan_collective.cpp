@@ -44,9 +44,9 @@ bool is_worth_trying(Algorithm algorithm, Collective const& collective) {
 }
 
 // The shortest first; at least one.
-std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collective const& collective) {
+std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collective const& collective, Keep keep) {
   check_request(collective);
-  CandidatePlans plans(model, collective);
+  CandidatePlans plans(model, collective, keep);
   bool const is_auto = collective.algorithm == Algorithm::Auto;
   plans.add_all([&](Algorithm algorithm) {
     return is_auto ? is_worth_trying(algorithm, collective) : algorithm == collective.algorithm;
@@ -65,14 +65,14 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
 
 }  // namespace
 
-std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective) {
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep) {
   std::vector<Plan> plans;
-  for (auto& candidate : candidates_of(model, collective)) plans.push_back(std::move(candidate.plan));
+  for (auto& candidate : candidates_of(model, collective, keep)) plans.push_back(std::move(candidate.plan));
   return plans;
 }
 
 Plan plan_collective(Model const& model, Collective const& collective) {
-  auto plan = std::move(candidates_of(model, collective).front().plan);
+  auto plan = std::move(plans_of_collective(model, collective, Keep::Best).front());
   plan.verify(model.machine());
   return plan;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Plans a collective on a machine: tries every suitable algorithm, gives each of its transfers the best way, and takes
 // the plan with the shortest estimated time.
+#include <cstdint>
 #include <vector>
 
 #include "core/model/model.hpp"
@@ -8,11 +9,18 @@
 
 namespace lanewise {
 
+// Which of the plans that were compared are kept.
+enum class Keep : std::uint8_t {
+  Best,  // the fastest; the estimate of any other ends where it is past the best so far
+  All,
+};
+
 // The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. Throws PlanError if
 // the request is malformed, if the algorithm cannot do this collective here, or if two participants have no way
 // between them.
 Plan plan_collective(Model const& model, Collective const& collective);
-// At least one plan by every algorithm that can do it, shortest estimate first. Throws as plan_collective() does.
-std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective);
+// At least one plan by every algorithm that can do it, shortest estimate first; with Keep::Best the first of them
+// alone. Throws as plan_collective() does.
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep = Keep::All);
 
 }  // namespace lanewise

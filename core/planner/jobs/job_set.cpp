@@ -1,13 +1,13 @@
 #include "core/planner/jobs/job_set.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "core/estimate/estimate.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/fingerprint.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
 
 namespace lanewise {
@@ -25,10 +25,11 @@ struct JobSteps {
 // Assembles one plan from those of the jobs.
 class JobSetAssembler {
  public:
-  JobSetAssembler(Model const& model, JobSet const& job_set) : model_(model), job_set_(job_set) {
+  JobSetAssembler(CollectivePlanner& collectives, JobSet const& job_set)
+      : model_(collectives.model()), job_set_(job_set) {
     for (auto const& job : job_set.jobs)
       if (auto const* collective = std::get_if<Collective>(&job.what))
-        collectives_.push_back(plan_collective(model, *collective));
+        collectives_.push_back(&collectives.best(*collective));
   }
 
   // `transfers`: their plan; nullptr if there are none.
@@ -39,7 +40,7 @@ class JobSetAssembler {
     std::size_t next = 0;
     for (std::size_t j = 0; j < job_set_.jobs.size(); ++j) {
       auto const& job = job_set_.jobs[j];
-      if (std::holds_alternative<Collective>(job.what)) add_steps(j, collectives_[next++]);
+      if (std::holds_alternative<Collective>(job.what)) add_steps(j, *collectives_[next++]);
       if (auto const* compute = std::get_if<Compute>(&job.what)) add_steps(j, *compute);
       if (std::holds_alternative<Request>(job.what))
         for (std::size_t s = 0; transfers != nullptr && s < transfers->steps.size(); ++s)
@@ -136,7 +137,7 @@ class JobSetAssembler {
 
   Model const& model_;
   JobSet const& job_set_;
-  std::vector<Plan> collectives_;  // in the order of the jobs
+  std::vector<Plan const*> collectives_;  // in the order of the jobs
   Plan plan_;
   std::vector<JobSteps> job_steps_;
 };
@@ -161,23 +162,47 @@ std::vector<Request> requests_in(JobSet const& job_set) {
 }  // namespace
 
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim) {
-  JobSetAssembler assembler(model, job_set);
+  CollectivePlanner collectives(model);
+  return JobSetPlanner(collectives, job_set, aim).plan();
+}
+
+Plan JobSetPlanner::plan_with(std::string const& job, Collective const& collective) {
+  auto changed = job_set_;
+  for (auto& candidate : changed.jobs)
+    if (candidate.id == job) candidate.what = collective;
+  return plan_of(changed);
+}
+
+Plan JobSetPlanner::plan_of(JobSet const& job_set) {
+  auto const& model = collectives_.model();
+  JobSetAssembler assembler(collectives_, job_set);
   auto const requests = requests_in(job_set);
+  if (requests.empty()) {
+    auto plan = assembler.assemble(nullptr);
+    plan.verify(model.machine());
+    return plan;
+  }
   std::optional<Plan> best;
-  Seconds least{0};
+  Seconds least{std::numeric_limits<double>::infinity()};
   // The best plan of the transfers together is not always the best beside other work, so the plan of each alone is
   // tried too.
-  for (auto const objective : {Objective::Each, aim.objective}) {
-    if (best && (requests.empty() || aim.objective == Objective::Each)) break;
-    auto const transfers = requests.empty() ? Plan{} : SetPlanner(model).plan(requests, {objective, aim.effort});
-    auto plan = assembler.assemble(requests.empty() ? nullptr : &transfers);
-    auto const time = estimate(model, plan.steps).makespan;
-    if (best && time >= least) break;
+  for (auto const objective : {Objective::Each, aim_.objective}) {
+    if (best && aim_.objective == Objective::Each) break;
+    auto plan = assembler.assemble(&transfers(requests, objective));
+    auto const time = makespan_below(least, model, plan.steps);
+    if (best && !time) break;
     best = std::move(plan);
-    least = time;
+    least = *time;
   }
   best->verify(model.machine());
   return std::move(*best);
+}
+
+Plan const& JobSetPlanner::transfers(std::vector<Request> const& requests, Objective objective) {
+  auto const known = transfers_.find(objective);
+  if (known != transfers_.end()) return known->second;
+  auto plan = SetPlanner(collectives_.model()).plan(requests, {objective, aim_.effort});
+  return transfers_.emplace(objective, std::move(plan)).first->second;
 }
 
 }  // namespace lanewise

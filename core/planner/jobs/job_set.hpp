@@ -3,10 +3,12 @@
 //
 //   JobSet const step{{{"backward", Compute{gpus, 2.1_ms}, {}}, {"gradients", all_reduce, {0}}}};
 //   auto const plan = plan_job_set(model, step, {Objective::Makespan});
+#include <map>
 #include <variant>
 #include <vector>
 
 #include "core/planner/aim.hpp"
+#include "core/planner/collectives/collective_planner.hpp"
 #include "core/planner/compute.hpp"
 #include "core/planner/planner.hpp"
 
@@ -28,5 +30,30 @@ struct JobSet {
 // gradients, and an all-reduce for every GPU. Throws PlanError naming a transfer without a legal way or an unknown
 // figure.
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim);
+
+// Plans one job set several times, each time with another plan of a collective. Transfers are planned once.
+class JobSetPlanner {
+ public:
+  // `collectives` must outlive the planner.
+  JobSetPlanner(CollectivePlanner& collectives, JobSet job_set, Aim aim)
+      : collectives_(collectives), job_set_(std::move(job_set)), aim_(aim) {}
+
+  // What plan_job_set() returns.
+  Plan plan() { return plan_of(job_set_); }
+  // The same with `collective` as the job of this name.
+  Plan plan_with(std::string const& job, Collective const& collective);
+
+  [[nodiscard]] JobSet const& job_set() const { return job_set_; }
+  [[nodiscard]] CollectivePlanner& collectives() { return collectives_; }
+
+ private:
+  Plan plan_of(JobSet const& job_set);
+  Plan const& transfers(std::vector<Request> const& requests, Objective objective);
+
+  CollectivePlanner& collectives_;
+  JobSet job_set_;
+  Aim aim_;
+  std::map<Objective, Plan> transfers_;
+};
 
 }  // namespace lanewise

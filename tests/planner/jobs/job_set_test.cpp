@@ -196,6 +196,24 @@ TEST(PlanJobSet, HoldsForRandomJobSets) {
   }
 }
 
+TEST(JobSetPlanner, PlansAgainWhatAFreshPlannerPlans) {
+  auto const sum = all_reduce(gpus({"gpu0", "gpu1", "gpu2", "gpu3"}));
+  JobSet job_set{{{"work", computing(gpus({"gpu0", "gpu1"}), 10.0_us), {}},
+                  {"first", sum, {0}},
+                  {"copy", copy("gpu2", "gpu3"), {}},
+                  {"second", sum, {1}}}};
+  Aim const aim{Objective::Makespan};
+  CollectivePlanner collectives(server(), Keep::All);
+  JobSetPlanner planner(collectives, job_set, aim);
+  EXPECT_EQ(planner.plan(), plan_job_set(server(), job_set, aim));
+  for (auto const& other : plans_of_collective(server(), sum)) {
+    auto const plan = planner.plan_with("second", *other.collective);
+    job_set.jobs.back().what = *other.collective;
+    EXPECT_EQ(plan, plan_job_set(server(), job_set, aim)) << to_string(other.collective->algorithm);
+    EXPECT_EQ(plan.collectives.back().collective, *other.collective);
+  }
+}
+
 TEST(JobSetBound, AddsGradientsThatNoComputationHides) {
   auto const sum = all_reduce(gpus({"gpu0", "gpu1", "gpu2", "gpu3"}));
   auto const plan =

@@ -1,0 +1,37 @@
+#include "core/scenario/scenario_planner.hpp"
+
+#include <algorithm>
+
+#include "core/planner/search/set_planner.hpp"
+
+namespace lanewise {
+
+ScenarioPlanner::ScenarioPlanner(Scenario const& scenario, Model const& model, Aim aim, Keep keep)
+    : scenario_(scenario),
+      model_(model),
+      aim_(aim),
+      collectives_(model, keep),
+      collective_(collective_of(scenario, model.machine())) {
+  if (is_job_set(scenario)) job_set_.emplace(collectives_, workload_of(scenario, model.machine()), aim);
+}
+
+Plan ScenarioPlanner::plan() {
+  if (collective_) return collectives_.best(*collective_);
+  if (!job_set_) return SetPlanner(model_).plan(requests_of(scenario_, model_.machine()), aim_);
+  auto plan = job_set_->plan();
+  auto const position = [&](Decision const& decision) {
+    return std::find_if(scenario_.transfers.begin(), scenario_.transfers.end(),
+                        [&](TransferSpec const& transfer) { return transfer.id == decision.transfer; });
+  };
+  std::sort(plan.decisions.begin(), plan.decisions.end(),
+            [&](Decision const& a, Decision const& b) { return position(a) < position(b); });
+  return plan;
+}
+
+Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
+  // Without a planner's own copy of a plan that may have a hundred thousand steps.
+  if (auto const collective = collective_of(scenario, model.machine())) return plan_collective(model, *collective);
+  return ScenarioPlanner(scenario, model, aim).plan();
+}
+
+}  // namespace lanewise
