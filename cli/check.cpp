@@ -145,7 +145,7 @@ std::size_t run_count(std::vector<Scenario> const& scenarios) {
   return count;
 }
 
-// Checks all scenarios in one mode, "sim" or "hw".
+// Checks all scenarios in one mode: "sim", "estimate" or "hw".
 Checked check_in(std::string const& mode, LoadedScenarios const& given, Session& session, CheckOptions const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
@@ -225,20 +225,21 @@ void warn_of_empty(std::vector<Scenario> const& scenarios) {
 }
 
 void run(Session& session, CheckOptions& options) {
-  if (options.mode != "sim" && options.hw_runs.empty() && !options.hardware.join()) return;
+  if (uses_hardware(options.mode) && options.hw_runs.empty() && !options.hardware.join()) return;
   LoadedScenarios given{yaml_files(options.scenarios), {}};
   given.scenarios = read_all(given.files);
   if (!session.machine_name.empty())
     for (auto& scenario : given.scenarios) scenario.machines = {session.machine_name};
-  bool const on_hardware = options.mode != "sim";
+  bool const on_hardware = uses_hardware(options.mode);
   if (!on_hardware && !(options.hw_runs.empty() && options.runs_file.empty() && options.budget.empty()))
     throw InputError("--hw-trace, --record and --budget are for --mode hw and both");
   InterruptScope const interruptible;
   warn_of_empty(given.scenarios);
-  Checked sim;
-  if (options.mode != "hw") sim = check_in("sim", given, session, options);
-  if (sim.stopped) return stop(session, options, sim.verdicts, given.scenarios.size());
-  auto& verdicts = sim.verdicts;
+  Checked predicted;
+  if (options.mode != "hw")
+    predicted = check_in(options.mode == "both" ? "sim" : options.mode, given, session, options);
+  if (predicted.stopped) return stop(session, options, predicted.verdicts, given.scenarios.size());
+  auto& verdicts = predicted.verdicts;
   std::vector<BothModes> both;
   if (on_hardware) {
     auto const measured = check_in("hw", given, session, options);
@@ -262,9 +263,7 @@ void add_check(CLI::App& app, Session& session) {
   auto options = std::make_shared<CheckOptions>();
   command->add_option("scenarios", options->scenarios, "Scenario files, or folders of them")->required();
   session.add_machine(*command, "--on", false);
-  command->add_option("--mode", options->mode, "sim: simulate; hw: run on hardware; both: compare the two")
-      ->check(CLI::IsMember({"sim", "hw", "both"}))
-      ->capture_default_str();
+  add_mode(*command, options->mode);
   command->add_option("--objective", options->objective,
                       "Plan for each, makespan or slowdown, instead of what the scenarios say");
   add_effort(*command, options->effort);

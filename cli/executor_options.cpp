@@ -1,5 +1,6 @@
 #include "cli/executor_options.hpp"
 
+#include "core/estimate/estimating_executor.hpp"
 #include "hw/hw_library.hpp"
 #include "sim/sim_library.hpp"
 
@@ -12,9 +13,22 @@ bool HardwareOptions::join() {
   return false;
 }
 
+bool uses_hardware(std::string const& mode) { return mode == "hw" || mode == "both"; }
+
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, HardwareOptions const& options) {
+  if (mode == kEstimateMode) return std::make_unique<EstimatingExecutor>(model);
   return mode == "sim" ? sim::make_executor(model)
                        : hw::hardware().make_executor(model, options.repetition, *options.nodes);
+}
+
+void add_mode(CLI::App& command, std::string& mode) {
+  command
+      .add_option(
+          "--mode", mode,
+          "sim: simulate; estimate: as the planner estimates, without the simulator; hw: run on hardware; both: "
+          "compare sim and hw")
+      ->check(CLI::IsMember({"sim", kEstimateMode, "hw", "both"}))
+      ->capture_default_str();
 }
 
 void add_hardware_options(CLI::App& command, HardwareOptions& options) {

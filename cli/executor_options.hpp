@@ -20,8 +20,12 @@ struct HardwareOptions {
   bool join();
 };
 
-// The executor of a mode: "sim", or "hw" after join(). Throws MissingError saying what is not here.
+// Whether a mode of `run` and `check` runs on hardware, beside or instead of a prediction.
+bool uses_hardware(std::string const& mode);
+// The executor of a mode: "sim", "estimate", or "hw" after join(). Throws MissingError saying what is not here.
 std::unique_ptr<Executor> make_executor(std::string const& mode, Model const& model, HardwareOptions const& options);
+// Adds --mode with the modes of `run` and `check`.
+void add_mode(CLI::App& command, std::string& mode);
 // Adds --repeat and --completion.
 void add_hardware_options(CLI::App& command, HardwareOptions& options);
 // Adds --repeat.

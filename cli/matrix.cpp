@@ -5,6 +5,7 @@
 #include "cli/executor_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
+#include "core/estimate/estimating_executor.hpp"
 #include "core/explain/matrix.hpp"
 #include "core/explain/places.hpp"
 #include "core/io/interrupt.hpp"
@@ -61,8 +62,11 @@ void add_matrix(CLI::App& app, Session& session) {
   command->add_option("--bytes", options->bytes, "Size of each transfer; default: 256 MiB, for latency 16 B");
   command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
       ->capture_default_str();
-  command->add_option("--mode", options->mode, "model: compute each pair alone on an idle machine; sim: simulate it")
-      ->check(CLI::IsMember({"model", "sim"}));
+  command
+      ->add_option("--mode", options->mode,
+                   "model: compute each pair alone on an idle machine; sim: simulate it; estimate: as the planner "
+                   "estimates it, without the simulator")
+      ->check(CLI::IsMember({"model", "sim", kEstimateMode}));
   command->add_option("--places", options->places, "Ask for these places instead of all GPUs: gpu0..gpu3,cpu0,nic0")
       ->delimiter(',');
   command->add_flag("--bidirectional", options->bidirectional,

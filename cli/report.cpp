@@ -2,14 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/executor_options.hpp"
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
+#include "core/estimate/estimating_executor.hpp"
 #include "core/explain/set_report.hpp"
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/set_report_text.hpp"
-#include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 struct ReportOptions {
   std::string bytes = "64 MiB";
   std::string effort = kFullEffort;
+  std::string mode = "sim";
   bool markdown = false;
 };
 
@@ -26,7 +28,8 @@ void run(Session& session, ReportOptions const& options) {
   std::vector<SetResult> results;
   InterruptScope const interruptible;
   auto const add = [&](Machine const& machine) {
-    auto of_machine = evaluate_sets(Model(machine), bytes, effort, sim::make_executor);
+    auto of_machine = evaluate_sets(Model(machine), bytes, effort,
+                                    [&](Model const& model) { return make_executor(options.mode, model, {}); });
     results.insert(results.end(), of_machine.begin(), of_machine.end());
   };
   bool const one = !session.machine_name.empty();
@@ -63,6 +66,10 @@ void add_report(CLI::App& app, Session& session) {
   session.add_machine(*command, "machine", false);
   command->add_option("--bytes", options->bytes, "Size of each transfer")->capture_default_str();
   add_effort(*command, options->effort);
+  command
+      ->add_option("--mode", options->mode, "sim: simulate; estimate: as the planner estimates, without the simulator")
+      ->check(CLI::IsMember({"sim", kEstimateMode}))
+      ->capture_default_str();
   command->add_flag("--markdown", options->markdown, "Print the Markdown of docs/set-report.md: one row a machine");
   command->callback([&session, options] { run(session, *options); });
 }

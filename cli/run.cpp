@@ -50,7 +50,7 @@ void run_both(Session& session, RunOptions const& options, Model const& model, P
 }
 
 void run(Session& session, RunOptions& options) {
-  if (options.mode != "sim" && !options.hardware.join()) return;
+  if (uses_hardware(options.mode) && !options.hardware.join()) return;
   InterruptScope const interruptible;
   std::optional<Progress> progress(std::in_place, "planning and running " + options.planning.file);
   auto const prepared = prepare(session, options.planning);
@@ -58,7 +58,7 @@ void run(Session& session, RunOptions& options) {
   auto const& plan = prepared.plan;
   if (options.mode == "both") return run_both(session, options, model, plan, progress);
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
-  if (options.mode == "sim") add_trace_ranges(trace, plan, model);
+  if (!uses_hardware(options.mode)) add_trace_ranges(trace, plan, model);
   auto const bound = lower_bound(plan, model);
   progress.reset();
   report_wrong_data(session, trace);
@@ -80,9 +80,7 @@ void add_run(CLI::App& app, Session& session) {
   session.add_machine(*command, "--on", false);
   add_planning(*command, options->planning);
   command->add_option("-o,--output", options->output, "Also write the result as JSON to this file");
-  command->add_option("--mode", options->mode, "sim: simulate; hw: run on hardware; both: compare the two")
-      ->check(CLI::IsMember({"sim", "hw", "both"}))
-      ->capture_default_str();
+  add_mode(*command, options->mode);
   add_hardware_options(*command, options->hardware);
   command->callback([&session, options] { run(session, *options); });
 }

@@ -3,33 +3,40 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/io/error.hpp"
 #include "core/io/own_library.hpp"
 
 namespace lanewise::sim {
 namespace {
 
+constexpr char kLibrary[] = "liblanewise_sim.so";
+
 // Kept for good once loaded: SimGrid cannot be unloaded.
 void* library() {
-  static void* const loaded = own_library("liblanewise_sim.so");
+  static void* const loaded = own_library(kLibrary);
   return loaded;
 }
 
 template <class Function>
 Function symbol(char const* name) {
   auto* const found = dlsym(library(), name);
-  if (found == nullptr)
-    throw MissingError(fmt::format("liblanewise_sim.so is of another version: it has no '{}'", name));
+  if (found == nullptr) throw MissingError(fmt::format("{} is of another version: it has no '{}'", kLibrary, name));
   return reinterpret_cast<Function>(found);
 }
 
-constexpr char const* kMissing =
+constexpr char kMissing[] =
     "the simulator is not in this build: install SimGrid (package libsimgrid-dev) and build again";
+constexpr char kUnloadable[] = "the simulator does not load: install SimGrid " LANEWISE_SIMGRID_VERSION;
+constexpr char kWithout[] = "; run, check, matrix and report do without by --mode estimate";
+
+bool is_built() { return std::filesystem::exists(own_library_path(kLibrary)); }
 
 }  // namespace
 
 std::unique_ptr<Executor> make_executor(Model const& model) {
-  if (library() == nullptr) throw MissingError(kMissing);
+  if (library() == nullptr) throw MissingError(fmt::format("{}{}", is_built() ? kUnloadable : kMissing, kWithout));
   return std::unique_ptr<Executor>(symbol<Executor* (*)(Model const*)>("lanewise_make_sim_executor")(&model));
 }
 
@@ -38,8 +45,8 @@ std::unique_ptr<Executor> make_executor_if_available(Model const& model) {
 }
 
 std::string about() {
-  if (library() == nullptr) return fmt::format("no: {}", kMissing);
-  return fmt::format("SimGrid {}", symbol<char const* (*)()>("lanewise_sim_version")());
+  if (!is_built()) return fmt::format("no: {}", kMissing);
+  return fmt::format("SimGrid {}", LANEWISE_SIMGRID_VERSION);
 }
 
 }  // namespace lanewise::sim

@@ -14,7 +14,7 @@ namespace lanewise::sim {
 std::unique_ptr<Executor> make_executor(Model const& model);
 // The same, or nullptr when this build has no simulator.
 std::unique_ptr<Executor> make_executor_if_available(Model const& model);
-// "SimGrid 3.32.0", or "no: " and what is missing.
+// "SimGrid 3.32.0", or "no: " and what is missing. Loads nothing: the version is that which the build found.
 std::string about();
 
 }  // namespace lanewise::sim

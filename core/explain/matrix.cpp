@@ -48,6 +48,9 @@ class MatrixMaker {
     return cell;
   }
 
+  // Of the runs; the model's if there were none.
+  [[nodiscard]] std::string const& mode() const { return mode_; }
+
  private:
   [[nodiscard]] std::string missing_figure(Request const& request, EvaluatedWay const& chosen) const {
     auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
@@ -72,6 +75,7 @@ class MatrixMaker {
       requests.push_back(
           {.id = "back", .from = request.to, .to = request.from, .bytes = request.bytes, .op = request.op});
     auto const trace = executor_->run(planner_.plan(requests));
+    mode_ = trace.mode;
     cell.time = trace.makespan;
     BytesPerSecond sum{0};
     for (auto const& step : trace.steps) sum += step.rate();
@@ -83,6 +87,7 @@ class MatrixMaker {
   Intervals intervals_;
   MatrixQuery const& question_;
   Executor* executor_;
+  std::string mode_ = "model";
 };
 
 }  // namespace
@@ -94,8 +99,8 @@ Parsed<Metric> parse_metric(std::string_view text) { return parse_word<Metric>(t
 Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor,
                    std::function<void()> const& done) {
   if (question.bidirectional && executor == nullptr)
-    throw PlanError("both directions at once share links: only a run (--mode sim) shows how");
-  Matrix matrix{question, executor != nullptr ? "sim" : "model", {}, {}};
+    throw PlanError("both directions at once share links: only a run (--mode sim or estimate) shows how");
+  Matrix matrix{question, {}, {}, {}};
   MatrixMaker maker(model, question, executor);
   for (auto const& place : question.places) matrix.names.push_back(model.machine().name_of(place));
   try {
@@ -110,6 +115,7 @@ Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* ex
     }
   } catch (Interrupted const&) {  // what is there is worth showing
   }
+  matrix.mode = maker.mode();
   return matrix;
 }
 

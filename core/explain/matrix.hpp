@@ -33,7 +33,7 @@ struct Matrix {
     std::string missing;             // which figure is unknown, where the time is absent but the way legal
   };
   MatrixQuery question;
-  std::string mode;  // "model" or "sim"
+  std::string mode;  // "model", "sim" or "estimate"
   std::vector<std::string> names;
   std::vector<std::vector<Cell>> cells;  // [from][to]; fewer rows than names where the user stopped the program
   [[nodiscard]] bool whole() const { return cells.size() == names.size(); }

@@ -113,7 +113,9 @@ SetResult result_of(Model const& model, std::string set, std::size_t transfers) 
 // Compares a plan with simple ones, the first of which is all at once.
 SetResult set_result(SetResult result, Plan const& plan, std::vector<SimplePlan> const& simple, Model const& model,
                      Executor& executor) {
-  result.planned = executor.run(plan).makespan;
+  auto const run = executor.run(plan);
+  result.mode = run.mode;
+  result.planned = run.makespan;
   auto const bound = lower_bound(plan, model);
   if (!bound) throw PlanError(fmt::format("nobody knows what bounds {}", result.set));
   result.bound = bound->makespan;
@@ -192,7 +194,9 @@ SetSummary summarise(std::vector<SetResult> const& results) {
 }
 
 nlohmann::ordered_json set_report_json(std::vector<SetResult> const& results) {
-  nlohmann::ordered_json json{{"lanewise", "set_report/1"}, {"sets", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json{{"lanewise", "set_report/1"}};
+  if (!results.empty()) json["mode"] = results.front().mode;
+  json["sets"] = nlohmann::ordered_json::array();
   for (auto const& result : results)
     json["sets"].push_back({{"machine", result.machine},
                             {"set", result.set},

@@ -13,7 +13,8 @@ namespace lanewise {
 
 struct SetResult {
   std::string machine;
-  std::string set;  // "all-to-all"
+  std::string set;   // "all-to-all"
+  std::string mode;  // of the runs: "sim" or "estimate"
   std::size_t transfers = 0;
   Seconds planned{0};
   Seconds bound{0};

@@ -37,7 +37,7 @@ struct ResourceTrace {
 };
 
 struct Trace {
-  std::string mode;  // "sim" or "hw"
+  std::string mode;  // "sim", "estimate" or "hw"
   std::string machine;
   std::string fingerprint;
   std::map<std::string, std::string> environment;  // executor version, settings, host

@@ -24,7 +24,7 @@ struct CheckContext {
   std::function<Machine(std::string const& name)> machine;
   MakeExecutor executor;
   Catalogue& catalogue;
-  std::string mode;                         // "sim" or "hw", as the verdict states it
+  std::string mode;                         // "sim", "estimate" or "hw", as the verdict states it
   std::optional<Objective> objective = {};  // replaces the scenarios' own
   Effort effort = Effort::Full;
   bool on_hardware = false;  // settings do not change hardware: variants with settings are skipped

@@ -59,7 +59,7 @@ struct ExpectationResult {
 struct ScenarioVerdict {
   std::string scenario;
   std::string title;
-  std::string mode;  // "sim" or "hw"
+  std::string mode;  // "sim", "estimate" or "hw"
   std::vector<VariantRun> runs;
   std::vector<ExpectationResult> results;
   // Everything ran, or failed as expected, and no expectation is violated.

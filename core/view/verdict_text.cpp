@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/estimate/estimating_executor.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "core/units/text.hpp"
@@ -168,6 +169,8 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
                       expectations);
   text += standings_text(verdicts);
+  if (std::any_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.mode == kEstimateMode; }))
+    text += "estimated, not simulated (--mode estimate)\n";
   for (auto const& line : nodes) text += line + "\n";
   for (auto const& [why, count] : exclusions)
     text += fmt::format("{} figures of time are reported and not judged ({})\n", count, why);

@@ -79,7 +79,7 @@ TEST(Widenings, ArePlannedAndRunAgain) {
   auto const path = critical_path(plan, trace, linked_server());
   auto const list = upgrades(plan, trace, path, linked_server(),
                              {[&](Model const& model) { return planned(model, jobs); },
-                              [](Model const& model) { return std::make_unique<test::EstimatingExecutor>(model); }});
+                              [](Model const& model) { return std::make_unique<EstimatingExecutor>(model); }});
   ASSERT_FALSE(list.empty());
   EXPECT_NEAR(list.front().run, 0.5, 0.05);
   EXPECT_EQ(list.front().what, "all pcie_link");

@@ -28,7 +28,7 @@ RunExplanation explanation_of(Model const& model) {
   auto trace = test::estimated(model, plan);
   trace.resources.push_back({"gpu0.pcie.up", 0.5});
   return explain_run(plan, trace, model,
-                     {replan, [](Model const& other) { return std::make_unique<test::EstimatingExecutor>(other); }});
+                     {replan, [](Model const& other) { return std::make_unique<EstimatingExecutor>(other); }});
 }
 
 TEST(WhyRun, JsonFollowsThePathAndSaysWhatIsNarrow) {

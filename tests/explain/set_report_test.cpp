@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 std::vector<SetResult> results_of(Model const& model) {
   return evaluate_sets(model, 16_MiB, Effort::Full,
-                       [](Model const& m) { return std::make_unique<test::EstimatingExecutor>(m); });
+                       [](Model const& m) { return std::make_unique<EstimatingExecutor>(m); });
 }
 
 TEST(SetReport, HoldsEverySetAgainstBoundAndSimpleAlgorithms) {

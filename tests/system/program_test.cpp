@@ -281,7 +281,11 @@ TEST_F(Program, OnlyWhatSimulatesLoadsTheSimulator) {
     return run(arguments + " 2>&1 >/dev/null", "LD_DEBUG=libs").output;
   };
   if (loaded("--version").find("liblanewise_core") == std::string::npos) GTEST_SKIP() << "the loader does not report";
-  for (auto const* arguments : {"show dgx-a100", "why dgx-a100 gpu0 gpu1", "matrix a100x4-pcie-dual-socket"})
+  for (auto const& arguments :
+       {std::string("--version"), std::string("show dgx-a100"), std::string("why dgx-a100 gpu0 gpu1"),
+        std::string("matrix a100x4-pcie-dual-socket"), std::string("matrix a100x4-pcie-dual-socket --mode estimate"),
+        "run " + scenario() + " --mode estimate", "check " + scenario() + " --mode estimate",
+        std::string("report a100x4-pcie-dual-socket --effort quick --mode estimate")})
     EXPECT_THAT(loaded(arguments), Not(HasSubstr("libsimgrid"))) << arguments;
   if (!kSim) return;
   EXPECT_THAT(loaded("matrix a100x4-pcie-dual-socket --mode sim"), HasSubstr("libsimgrid"));

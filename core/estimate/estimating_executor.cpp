@@ -1,0 +1,26 @@
+#include "core/estimate/estimating_executor.hpp"
+
+#include "core/estimate/demands.hpp"
+#include "core/estimate/estimate.hpp"
+#include "core/estimate/resource_usage.hpp"
+#include "core/io/json.hpp"
+
+namespace lanewise {
+
+Trace EstimatingExecutor::run(Plan const& plan) {
+  auto const demands = demands_of(model_, plan.steps);
+  auto const run = estimate(model_, plan.steps, demands);
+  Trace trace;
+  trace.mode = kEstimateMode;
+  trace.machine = plan.machine;
+  trace.fingerprint = plan.fingerprint;
+  trace.environment = {{"executor", "estimate"}};
+  trace.makespan = through_json(run.makespan);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    trace.steps.push_back({plan.steps[i].transfer, through_json(run.steps[i].start), through_json(run.steps[i].end),
+                           plan.steps[i].bytes, std::nullopt});
+  trace.resources = resource_usage(model_, plan.steps, demands, run.makespan);
+  return trace;
+}
+
+}  // namespace lanewise
