@@ -13,6 +13,7 @@
 #include "core/planner/planner.hpp"
 #include "core/planner/search/set_planner.hpp"
 #ifdef LANEWISE_BENCH_SIM
+#include "core/planner/collectives/plan_collective.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/scenario_check.hpp"
 #include "sim/simgrid_executor.hpp"
@@ -180,6 +181,21 @@ void matrix_simulated(benchmark::State& state, char const* name) {
   measure(state, [&] { benchmark::DoNotOptimize(make_matrix(model, question, &executor)); });
 }
 
+// One collective among all GPUs of a cluster, planned before.
+struct SimulatedCollective {
+  char const* machine;
+  CollectiveOp op;
+};
+
+void simulate_collective(benchmark::State& state, SimulatedCollective const& simulated) {
+  Model const model(machine_named(simulated.machine));
+  Collective collective{simulated.op, {}, 256_MiB};
+  for (auto const gpu : model.machine().all(PciKind::Gpu)) collective.among.emplace_back(gpu);
+  auto const plan = plan_collective(model, collective);
+  sim::SimGridExecutor executor(model);
+  measure(state, [&] { benchmark::DoNotOptimize(executor.run(plan)); });
+}
+
 void check(benchmark::State& state, char const* file) {
   auto const source = SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "scenarios" / file);
   auto catalogue = fresh_catalogue();
@@ -228,7 +244,12 @@ void add_all() {
 #ifdef LANEWISE_BENCH_SIM
   add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond);
   add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond);
+  add("simulate_all_to_all_of_256", simulate_collective, SimulatedCollective{kCluster, CollectiveOp::AllToAll},
+      kMillisecond);
+  add("simulate_all_gather_of_1024", simulate_collective,
+      SimulatedCollective{LANEWISE_SOURCE_DIR "/bench/hgx-h100-128.yaml", CollectiveOp::AllGather}, kMillisecond);
   add("check_scenario", check, "acs-halves-bidirectional-p2p.yaml", kMillisecond);
+  add("check_collectives", check, "training-scales-on-dgx-1.yaml", kMillisecond);
 #endif
 }
 

@@ -35,9 +35,9 @@ bench() {
 }
 
 echo "benchmarks inside one process ..." >&2
-bench '^(load|model|choose|plan|simulate|check_scenario)' --benchmark_repetitions=11 --benchmark_report_aggregates_only=true \
+bench '^(load|model|choose|plan|simulate_8x8|check)' --benchmark_repetitions=11 --benchmark_report_aggregates_only=true \
   --benchmark_min_time=0.05 >"$work/inside.txt"
-bench '^estimate' --benchmark_repetitions=3 --benchmark_report_aggregates_only=true --benchmark_min_time=0.01 >>"$work/inside.txt"
+bench '^(estimate|simulate_all)' --benchmark_repetitions=3 --benchmark_report_aggregates_only=true --benchmark_min_time=0.01 >>"$work/inside.txt"
 
 # row WHAT TARGET_US NAME: one line of the table; TARGET_US is - where there is none
 row() {
@@ -114,7 +114,10 @@ END
   row "estimate 10,000" 5000000 estimate_10000_flows
   row "all 8x8 pairs planned and simulated: NVSwitch" - simulate_8x8_nvlink
   row "all 8x8 pairs planned and simulated: PCIe" - simulate_8x8_pcie
+  row "simulate an all-to-all of 256 MiB among 256 GPUs" - simulate_all_to_all_of_256
+  row "simulate an all-gather of 256 MiB among 1,024 GPUs" - simulate_all_gather_of_1024
   row "check one scenario (2 machines, 2 variants, regret)" - check_scenario
+  row "check training on DGX-1 (4 collectives, every alternative)" - check_collectives
   cat <<END
 
 ## Whole processes
@@ -136,10 +139,14 @@ END
     runs=3 process "\`accuracy\`: every published measurement, 3 runs" 30000 accuracy
     runs=3 process "\`run\` all-reduce of 256 MiB among 1,024 GPUs, 3 runs" 10000 \
       run "$root/bench/all-reduce-of-1024.yaml" --on "$root/bench/hgx-h100-128.yaml" --mode sim
+    runs=3 process "\`run\` all-gather of 256 MiB among 1,024 GPUs, 3 runs" 10000 \
+      run "$root/bench/all-gather-of-1024.yaml" --on "$root/bench/hgx-h100-128.yaml" --mode sim
     runs=3 process "\`run\` all-to-all of 256 MiB among 256 GPUs, 3 runs" 10000 \
       run "$root/bench/all-to-all-of-256.yaml" --on hgx-h100-32 --mode sim
     runs=3 process "\`report\`: seven sets on every machine, 3 runs" - report --json
-    process "\`--version\`: loads the simulator and does nothing" - --version
+    process "\`matrix hgx-h100 --mode estimate\`: the same as \`sim\`, which loads the simulator" - \
+      matrix hgx-h100 --mode estimate
+    process "\`--version\`: loads no simulator" 5 --version
   fi
   cat <<END
 
@@ -150,7 +157,7 @@ END
 - Choosing: lowering each legal way to its demand, about a quarter of a microsecond a way; two allocations a choice.
 - Estimating many transfers at once: after each end, the rates of all transfers that were no slower are shared anew, whether
   the end can reach them or not. So the time grows with the square of their number.
-- Simulating: loading libsimgrid (\`--version\` does nothing else), then building one SimGrid engine for each simulation.
+- Simulating: loading libsimgrid (decision 7), then building one SimGrid engine for each simulation.
 - \`show\` and \`why\` load neither libsimgrid nor what it needs; what is left beside reading files is the dynamic linker.
 END
 } >"$work/report.md"

@@ -1,5 +1,8 @@
 #pragma once
 // The one place that knows what differs between SimGrid 3.32 (Debian 12) and 4.x.
+#include <simgrid/kernel/resource/Action.hpp>
+#include <simgrid/kernel/resource/Model.hpp>
+#include <simgrid/kernel/routing/StarZone.hpp>
 #include <simgrid/s4u.hpp>
 
 #include <simgrid/version.h>  // not first: it does not compile by itself
@@ -11,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace lanewise::sim::compat {
@@ -37,11 +41,38 @@ inline void configure() {
 #endif
 }
 
-inline s4u::NetZone* star_zone([[maybe_unused]] s4u::Engine& engine, std::string const& name) {
+// A zone that is asked for a comm's route when the comm starts. SimGrid's own zones keep a route for every host, so
+// each flow would need a host of its own; here all flows go from one host to another, and what a route takes is freed
+// with its comm. Links may repeat in a route, and every route has the same latency.
+class PathZone : public simgrid::kernel::routing::StarZone {
+ public:
+  using Links = decltype(simgrid::kernel::routing::Route::link_list_);
+
+  // `path`: the links of the comm that starts now.
+  PathZone(std::string const& name, double latency, std::function<Links const&()> path)
+      : StarZone(name), latency_(latency), path_(std::move(path)) {}
+
+  void get_local_route(simgrid::kernel::routing::NetPoint const* /*from*/,
+                       simgrid::kernel::routing::NetPoint const* /*to*/, simgrid::kernel::routing::Route* route,
+                       double* latency) override {
+    auto const& path = path_();
+    route->link_list_.insert(route->link_list_.end(), path.begin(), path.end());
+    *latency += latency_;
+  }
+
+ private:
+  double latency_;
+  std::function<Links const&()> path_;
+};
+
+// The engine owns the zone.
+inline s4u::NetZone* path_zone([[maybe_unused]] s4u::Engine& engine, std::string const& name, double latency,
+                               std::function<PathZone::Links const&()> path) {
+  auto* zone = new PathZone(name, latency, std::move(path));
 #if SIMGRID_VERSION >= 40000
-  return engine.get_netzone_root()->add_netzone_star(name);
+  return zone->set_parent(engine.get_netzone_root()->get_impl())->get_iface();
 #else
-  return s4u::create_star_zone(name);
+  return zone->get_iface();
 #endif
 }
 
@@ -61,22 +92,6 @@ inline s4u::Link* add_link(s4u::NetZone* zone, std::string const& name, double b
 #endif
 }
 
-inline void add_route_from(s4u::NetZone* zone, s4u::Host const* host, std::vector<s4u::LinkInRoute> const& links) {
-#if SIMGRID_VERSION >= 33500
-  zone->add_route(host, nullptr, links, false);
-#else
-  zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, links, false);
-#endif
-}
-
-inline void add_route_to(s4u::NetZone* zone, s4u::Host const* host) {
-#if SIMGRID_VERSION >= 33500
-  zone->add_route(nullptr, host, {}, false);
-#else
-  zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {}, false);
-#endif
-}
-
 inline void set_latency_factor(s4u::NetZone* zone, LatencyFactor const& factor) {
 #if SIMGRID_VERSION >= 33400
   zone->set_latency_factor_cb(factor);
@@ -85,12 +100,11 @@ inline void set_latency_factor(s4u::NetZone* zone, LatencyFactor const& factor) 
 #endif
 }
 
-inline double load(s4u::Link const* link) {
-#if SIMGRID_VERSION >= 33400
-  return link->get_load();
-#else
-  return link->get_usage();
-#endif
+// What moves the bytes of the comm that was started last; it lives until the comm has ended. Nullptr: nothing does.
+inline simgrid::kernel::resource::Action const* last_action(s4u::Engine const& engine) {
+  for (auto* model : engine.get_all_models())
+    if (auto* started = model->get_started_action_set(); !started->empty()) return &started->back();
+  return nullptr;
 }
 
 #if SIMGRID_VERSION < 33400

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -25,6 +27,7 @@ namespace s4u = simgrid::s4u;
 constexpr double kRawLatency = 1e-6;
 constexpr double kMinLatency = 1e-18;  // SimGrid's resolution as configured; zero would change the sharing
 constexpr double kNoCap = 1e18;        // bytes per second, faster than any link
+constexpr std::size_t kMaxLinksOfCap = 256;
 
 // SimGrid's engine replaces the handler of Ctrl-C by one that ends the program with exit code 1. This keeps the
 // program's own.
@@ -43,21 +46,21 @@ class Simulation {
       : flows_(flows), scheduler_(scheduler) {
     ctrl_c_.put_back();
     connect();
-    zone_ = compat::star_zone(engine_, "fabric");
+    zone_ = compat::path_zone(
+        engine_, "fabric", kRawLatency, [this]() -> auto const& { return path_; });
+    source_ = compat::add_host(zone_, "source");
     sink_ = compat::add_host(zone_, "sink");
-    compat::add_route_to(zone_, sink_);
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (!(links[i].bytes_per_second > 0)) throw std::invalid_argument("a link needs a positive rate");
-      links_.push_back(add_link(fmt::format("link{}", i), links[i].bytes_per_second, 0, false));
+      links_.push_back(add_link(fmt::format("link{}", i), links[i].bytes_per_second)->get_impl());
     }
-    for (std::size_t i = 0; i < flows.size(); ++i) add_path(i);
+    add_caps();
     compat::set_latency_factor(zone_, [this](double, s4u::Host const*, s4u::Host const*, auto const&, auto const&) {
       return std::max(starting_latency_, kMinLatency) / kRawLatency;
     });
     zone_->seal();
-    live_.resize(flows.size());
+    positions_.resize(flows.size());
     result_.flows.resize(flows.size());
-    result_.link_bytes.resize(links.size());
   }
 
   SimulationResult run() {
@@ -69,6 +72,12 @@ class Simulation {
   }
 
  private:
+  struct Active {
+    std::size_t flow;
+    s4u::CommPtr comm;  // dropping the last reference to a running comm crashes
+    simgrid::kernel::resource::Action const* action;
+  };
+
   // Marks the simulation that SimGrid's process-wide signals belong to.
   class Current {
    public:
@@ -94,45 +103,59 @@ class Simulation {
     });
   }
 
-  s4u::Link* add_link(std::string const& name, double rate, double latency, bool per_flow) {
+  s4u::Link* add_link(std::string const& name, double rate) {
     auto* link = compat::add_link(zone_, name, rate);
-    link->set_latency(latency);
-    if (per_flow) link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
-    link->seal();
+    link->set_latency(0);
     return link;
   }
 
-  // Each flow has a source host whose only route is the flow's. The route begins with a link of its own, which has the
-  // cap and the latency: SimGrid searches for the flows that a starting flow affects from its first link on, and skips
-  // the search if another flow that started in the same instant has visited that link. A star zone drops repeated
-  // links; a bypass route keeps them.
-  void add_path(std::size_t i) {
-    auto const& flow = flows_[i];
-    auto const cap = flow.cap_bytes_per_second > 0 ? flow.cap_bytes_per_second : kNoCap;
-    own_.push_back(add_link(fmt::format("own{}", i), cap, kRawLatency, true));
-    std::vector<s4u::LinkInRoute> route{s4u::LinkInRoute(own_.back())};
-    bool repeats = false;
-    for (auto const& use : flow.uses) {
-      repeats = repeats || use.times > 1;
-      for (int k = 0; k < use.times; ++k) route.emplace_back(links_.at(use.link));
+  // A flow's rate is bounded by the slowest link of its route, so flows of one cap pass a link that has it and that
+  // they do not share (FATPIPE). For each flow on such a link SimGrid's solver goes through all of them, so there are
+  // several.
+  struct Cap {
+    std::size_t flows = 0;
+    compat::PathZone::Links links;
+    std::size_t next = 0;
+  };
+  void add_caps() {
+    for (auto const& flow : flows_)
+      if (auto const cap = cap_of(flow)) ++caps_[*cap].flows;
+    std::size_t number = 0;
+    for (auto& [rate, cap] : caps_)
+      for (std::size_t i = 0; i < std::min(cap.flows, kMaxLinksOfCap); ++i) {
+        auto* link = add_link(fmt::format("cap{}", number++), rate);
+        link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+        cap.links.push_back(link->get_impl());
+      }
+  }
+  // A flow that uses nothing needs a link all the same, or SimGrid would end it before its latency is over.
+  static std::optional<double> cap_of(Flow const& flow) {
+    if (flow.cap_bytes_per_second > 0) return flow.cap_bytes_per_second;
+    return flow.uses.empty() ? std::optional(kNoCap) : std::nullopt;
+  }
+
+  void set_path(Flow const& flow) {
+    path_.clear();
+    if (auto const rate = cap_of(flow)) {
+      auto& cap = caps_.at(*rate);
+      path_.push_back(cap.links[cap.next++ % cap.links.size()]);
     }
-    auto* host = compat::add_host(zone_, fmt::format("path{}", i));
-    sources_.push_back(host);
-    compat::add_route_from(zone_, host, repeats ? std::vector<s4u::LinkInRoute>{} : route);
-    if (repeats) zone_->add_bypass_route(host->get_netpoint(), sink_->get_netpoint(), nullptr, nullptr, route);
+    for (auto const& use : flow.uses)
+      path_.insert(path_.end(), static_cast<std::size_t>(use.times), links_.at(use.link));
   }
 
   void start(std::size_t i) {
     result_.flows[i].start = now_;
-    active_.push_back(i);
+    set_path(flows_[i]);
     starting_latency_ = flows_[i].latency_seconds;  // the factor is asked while the comm starts
     auto comm = s4u::Comm::sendto_init();
-    live_[i] = comm;                             // dropping the last reference to a running comm crashes
     comm->set_data(reinterpret_cast<void*>(i));  // NOLINT(performance-no-int-to-ptr): all that SimGrid carries
     comm->set_payload_size(flows_[i].bytes);
-    comm->set_source(sources_[i]);
+    comm->set_source(source_);
     comm->set_destination(sink_);  // this starts it, unless it is empty
     compat::start_once(comm);
+    positions_[i] = active_.size();
+    active_.push_back({i, std::move(comm), compat::last_action(engine_)});
   }
 
   // Flows that end in one instant are handed on together, in the order of their numbers: SimGrid's own order, and which
@@ -141,21 +164,33 @@ class Simulation {
     auto const i = reinterpret_cast<std::size_t>(comm.get_data<void>());
     ++finished_;
     ended_.push_back(i);
-    active_.erase(std::find(active_.begin(), active_.end(), i));
+    remove_active(i);
     if (ended_.size() == 1) {
       slack_ = simultaneous_within(now_);
       awaited_ = static_cast<std::size_t>(
-          std::count_if(active_.begin(), active_.end(), [&](std::size_t flow) { return ends_now(flow); }));
+          std::count_if(active_.begin(), active_.end(), [&](Active const& active) { return ends_now(active); }));
     } else {
       --awaited_;
     }
     if (awaited_ == 0) hand_on();
   }
 
-  [[nodiscard]] bool ends_now(std::size_t i) const {
-    if (flows_[i].bytes == 0)
-      return result_.flows[i].start + std::max(flows_[i].latency_seconds, kMinLatency) <= now_ + slack_;
-    return live_[i]->get_remaining() <= compat::load(own_[i]) * slack_;
+  void remove_active(std::size_t i) {
+    auto const position = positions_[i];
+    ended_comms_.push_back(std::move(active_[position].comm));
+    if (position + 1 < active_.size()) {
+      active_[position] = std::move(active_.back());
+      positions_[active_[position].flow] = position;
+    }
+    active_.pop_back();
+  }
+
+  [[nodiscard]] bool ends_now(Active const& active) const {
+    auto const& flow = flows_[active.flow];
+    if (flow.bytes == 0)
+      return result_.flows[active.flow].start + std::max(flow.latency_seconds, kMinLatency) <= now_ + slack_;
+    auto const left = active.comm->get_remaining();
+    return left <= 0 || left <= active.action->get_rate() * slack_;
   }
 
   void hand_on() {
@@ -171,27 +206,29 @@ class Simulation {
   void advanced(double elapsed) {
     throw_if_interrupted();
     now_ += elapsed;
-    for (std::size_t i = 0; i < links_.size(); ++i) result_.link_bytes[i] += compat::load(links_[i]) * elapsed;
+    ended_comms_.clear();
   }
 
   inline static Simulation* current_ = nullptr;
 
-  std::vector<s4u::CommPtr> live_;  // outlives the engine
-  CtrlCHandler ctrl_c_;             // before the engine
+  std::vector<Active> active_;             // started and not ended; outlives the engine
+  std::vector<s4u::CommPtr> ended_comms_;  // in this instant: SimGrid may still be about to use them
+  CtrlCHandler ctrl_c_;                    // before the engine
   s4u::Engine engine_{"lanewise"};
   s4u::NetZone* zone_ = nullptr;
+  s4u::Host* source_ = nullptr;
   s4u::Host* sink_ = nullptr;
-  std::vector<s4u::Link*> links_;
-  std::vector<s4u::Link*> own_;  // of each flow; its load is the flow's rate
-  std::vector<s4u::Host*> sources_;
+  compat::PathZone::Links links_;
+  std::map<double, Cap> caps_;
+  compat::PathZone::Links path_;  // of the flow that starts now
   std::vector<Flow> const& flows_;
   FlowScheduler const& scheduler_;
   double starting_latency_ = 0;
   double now_ = 0;    // not SimGrid's clock, which never rewinds: its digits depend on earlier simulations
   double slack_ = 0;  // flows that end within it end together
-  std::vector<std::size_t> active_;  // started and not ended
-  std::vector<std::size_t> ended_;   // in this instant, not handed on yet
-  std::size_t awaited_ = 0;          // how many more end in this instant
+  std::vector<std::size_t> positions_;  // of a flow among the active ones
+  std::vector<std::size_t> ended_;      // in this instant, not handed on yet
+  std::size_t awaited_ = 0;             // how many more end in this instant
   std::size_t finished_ = 0;
   SimulationResult result_;
 };

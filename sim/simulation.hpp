@@ -31,7 +31,6 @@ struct FlowTimes {
 
 struct SimulationResult {
   std::vector<FlowTimes> flows;
-  std::vector<double> link_bytes;  // weighted
   double makespan = 0;
 };
 

@@ -40,7 +40,6 @@ TEST(Simulation, OneFlowTakesItsLatencyAndItsBytesOverTheRate) {
   EXPECT_NEAR(result.flows[0].start, 0, kInstant);
   EXPECT_NEAR(result.flows[0].finish, 0.100005, kInstant);
   EXPECT_NEAR(result.makespan, 0.100005, kInstant);
-  EXPECT_NEAR(result.link_bytes[0], 1e9, 10);
 }
 
 TEST(Simulation, ManyBytesStayExact) {
@@ -70,7 +69,6 @@ TEST(Simulation, ACapAloneNeedsNoLink) {
 TEST(Simulation, ALinkUsedTwiceHalvesTheRate) {
   auto const result = run({{10 * kGB}}, {{.uses = {{0, 2}}, .bytes = 1'000'000'000}});
   EXPECT_NEAR(result.makespan, 0.2, kInstant);
-  EXPECT_NEAR(result.link_bytes[0], 2e9, 20);
 }
 
 TEST(Simulation, WeightsOfSixAndFiveShareByEqualRates) {
@@ -312,14 +310,6 @@ TEST(Simulation, RandomPlatformsAgreeWithTheReference) {
     auto const slack = 1e-9 * static_cast<double>(2 * flows.size());
     for (std::size_t f = 0; f < flows.size(); ++f)
       ASSERT_NEAR(result.flows[f].finish, expected[f], expected[f] * 1e-6 + slack) << "flow " << f;
-    for (std::size_t l = 0; l < links.size(); ++l) {
-      ASSERT_LE(result.link_bytes[l], links[l].bytes_per_second * result.makespan * (1 + 1e-6)) << "link " << l;
-      double wanted = 0;
-      for (auto const& flow : flows)
-        for (auto const& use : flow.uses)
-          if (use.link == l) wanted += static_cast<double>(flow.bytes) * use.times;
-      ASSERT_NEAR(result.link_bytes[l], wanted, wanted * 1e-5 + 100) << "link " << l;
-    }
   }
 }
 
