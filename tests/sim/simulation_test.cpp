@@ -66,6 +66,12 @@ TEST(Simulation, ACapAloneNeedsNoLink) {
               kInstant);
 }
 
+// More flows of one cap than there are links that have it.
+TEST(Simulation, EveryFlowHasItsOwnCap) {
+  std::vector<Flow> flows(1000, {.uses = {{0, 1}}, .cap_bytes_per_second = kGB, .bytes = 1'000'000'000});
+  for (auto const& flow : run({{2000 * kGB}}, flows).flows) EXPECT_NEAR(flow.finish, 1, kInstant);
+}
+
 TEST(Simulation, ALinkUsedTwiceHalvesTheRate) {
   auto const result = run({{10 * kGB}}, {{.uses = {{0, 2}}, .bytes = 1'000'000'000}});
   EXPECT_NEAR(result.makespan, 0.2, kInstant);
