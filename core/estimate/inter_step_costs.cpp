@@ -124,11 +124,11 @@ Seconds InterStepCosts::wait_of_copy(std::size_t i) {
 }
 
 StepId const* InterStepCosts::fused_predecessor(Step const& step) const {
-  if (!reductions_fuse_ || !step.reduces || !by_kernel(step.op)) return nullptr;
+  if (!reductions_fuse_ || !step.reduces || agent_of(step) != Agent::Kernel) return nullptr;
   for (auto const& id : step.after) {
     auto const& before = steps_[index(id)];
     if (before.to == step.to && before.writes == step.writes && before.bytes == step.bytes &&
-        (by_kernel(before.op) || before.from == before.to))
+        (agent_of(before) == Agent::Kernel || before.from == before.to))
       return &id;
   }
   return nullptr;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.hpp"
+#include "core/machine/machine.hpp"
 #include "core/plan/executor.hpp"
 #include "core/plan/plan.hpp"
 #include "core/planner/jobs/job_set.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
