@@ -112,7 +112,8 @@ class NcclImporter {
   // ------------------------------------------------------------------------------------------------------- sockets
   void add_cpu(NcclCpu const& cpu) {
     auto const number = std::max(0, cpu.numa);
-    if (!socket_ || number / division_.nodes_per_socket != socket_number_) {
+    bool const shares_socket = division_.nodes_per_socket > 1 && number / division_.nodes_per_socket == socket_number_;
+    if (!socket_ || !shares_socket) {
       socket_ = builder_.add_socket(product_of(cpu), number, cpu.cores);
       numa_ = NumaId(builder_.machine().numa_nodes.size() - 1);
     } else {
