@@ -53,7 +53,7 @@ void add_calibrate(CLI::App& app, Session& session) {
   command->add_option("-o,--output", options->output, "Write the calibration to this file, for --calibration");
   command
       ->add_option("--patterns", options->patterns,
-                   "Also fit limits that transfers share (host memory, I/O dies), to these series of the file")
+                   "Also fit limits that transfers share (host memory), to these series of the file")
       ->delimiter(',')
       ->type_name("SERIES");
   command->callback([&session, options] { run(session, *options); });

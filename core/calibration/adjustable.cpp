@@ -52,10 +52,10 @@ Number utilisation(Part const& part, bool upward) {
   return part.pcie.link ? number(figures::link_utilisation(&part, upward, part.pcie.link->generation)) : std::nullopt;
 }
 
+// Default for the newest generation of its root ports; the model uses the generation of each link.
 Number host_duplex(Part const& cpu) {
-  if (cpu.cpu.host_duplex) return std::min(kTwice, *cpu.cpu.host_duplex);
-  bool const loses = cpu.cpu.root_port_generation && *cpu.cpu.root_port_generation <= overheads::kHostDuplexGeneration;
-  return loses ? overheads::kHostDuplex : kTwice;
+  if (!cpu.cpu.host_duplex && !cpu.cpu.root_port_generation) return kTwice;
+  return std::min(kTwice, figures::host_duplex(&cpu, cpu.cpu.root_port_generation.value_or(0)));
 }
 
 // Only for links between GPUs, which have SMs at both ends.
@@ -135,13 +135,28 @@ std::vector<AdjustableFigure> all() {
       figure<&Part::cpu, &CpuFigures::socket_peer_bandwidth_both>(
           PartKind::Cpu, "socket_peer_bandwidth_both", Parameter::SocketPeer,
           [](Part const& p) { return number(p.cpu.socket_peer_bandwidth_both); }),
+      figure<&Part::cpu, &CpuFigures::socket_peer_port_bandwidth>(
+          PartKind::Cpu, "socket_peer_port_bandwidth", Parameter::SocketPeer,
+          [](Part const& p) { return number(p.cpu.socket_peer_port_bandwidth); }),
+      figure<&Part::cpu, &CpuFigures::socket_peer_port_bandwidth_both>(
+          PartKind::Cpu, "socket_peer_port_bandwidth_both", Parameter::SocketPeer,
+          [](Part const& p) { return number(p.cpu.socket_peer_port_bandwidth_both); }),
       figure<&Part::cpu, &CpuFigures::memory_efficiency>(
           PartKind::Cpu, "memory_efficiency", Parameter::HostMemory,
           [](Part const& p) { return p.cpu.memory_bandwidth ? number(figures::memory_efficiency(&p)) : std::nullopt; },
           kShared),
-      figure<&Part::cpu, &CpuFigures::io_die_bandwidth>(
-          PartKind::Cpu, "io_die_bandwidth", Parameter::IoDie,
-          [](Part const& p) { return number(p.cpu.io_die_bandwidth); }, kShared),
+      figure<&Part::cpu, &CpuFigures::host_write_bandwidth>(
+          PartKind::Cpu, "host_write_bandwidth", Parameter::HostWrites,
+          [](Part const& p) { return number(p.cpu.host_write_bandwidth); }, kShared),
+      figure<&Part::cpu, &CpuFigures::host_read_bandwidth>(
+          PartKind::Cpu, "host_read_bandwidth", Parameter::HostReads,
+          [](Part const& p) { return number(p.cpu.host_read_bandwidth); }, kShared),
+      figure<&Part::cpu, &CpuFigures::host_traffic_bandwidth>(
+          PartKind::Cpu, "host_traffic_bandwidth", Parameter::HostTraffic,
+          [](Part const& p) { return number(p.cpu.host_traffic_bandwidth); }, kShared),
+      figure<&Part::cpu, &CpuFigures::host_bridge_memory_bandwidth>(
+          PartKind::Cpu, "host_bridge_memory_bandwidth", Parameter::BridgeMemory,
+          [](Part const& p) { return number(p.cpu.host_bridge_memory_bandwidth); }, kShared),
       figure<&Part::link, &LinkFigures::copy_efficiency>(
           PartKind::Link, "copy_efficiency", Parameter::NvlinkEfficiency,
           [](Part const& p) { return number(figures::copy_efficiency(p.link)); }),

@@ -41,6 +41,8 @@ Observations::Observations(Measurement const& measurement, Machine const& machin
       auto const& doubtful = measurement.doubtful.empty() ? series.doubtful : measurement.doubtful;
       if (!doubtful.empty())
         ++left_out_["doubtful: " + doubtful];
+      else if (series.program)
+        ++left_out_["copies that wait for one another as their program has it"];
       else if (!serves_fit(point))
         ++left_out_["several transfers at once, which the fit does not need"];
       else

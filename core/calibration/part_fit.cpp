@@ -40,6 +40,9 @@ double usual_width(Parameter parameter) {
   return std::max(-std::log(range.low), std::log(range.high)) / kRangeDeviations / kTrustInRanges;
 }
 
+// A limit that transfers share is measured on few machines, so its own may well be half or twice as much.
+double const kWidthOfShared = std::log(2.0) / kRangeDeviations;
+
 std::vector<double> exponentials(std::vector<double> logs) {
   for (auto& value : logs) value = std::exp(value);
   return logs;
@@ -93,8 +96,9 @@ class PartFit {
  private:
   void add(CalibrationTarget target, std::optional<double> start) {
     auto const log_start = start ? *start : std::log(*target.value(machine_));
-    problem_.parameters.push_back(
-        {log_start, usual_width(target.figure->parameter), std::log(target.figure->upper_limit)});
+    auto const usual = usual_width(target.figure->parameter);
+    auto const width = target.figure->shared ? std::max(usual, kWidthOfShared) : usual;
+    problem_.parameters.push_back({log_start, width, std::log(target.figure->upper_limit)});
     targets_.push_back(std::move(target));
   }
 

@@ -11,34 +11,57 @@
 namespace lanewise {
 namespace {
 
-// The highest rate, in bytes per second, at which one socket's devices together read or wrote host memory in a pattern.
-double busiest_io_die(Observations const& patterns, Machine const& machine) {
-  double most = 0;
+// The highest rates, in bytes per second, at which the devices of one socket moved data in a pattern; 0: none did.
+struct BusiestSocket {
+  double writes = 0;   // to host memory
+  double reads = 0;    // from it
+  double traffic = 0;  // both, where a pattern has both
+};
+
+BusiestSocket busiest_socket(Observations const& patterns, Machine const& machine) {
+  BusiestSocket most;
   for (auto const& observation : patterns.all()) {
-    std::map<std::pair<SocketId, bool>, double> bytes;  // by socket and direction
+    struct Moved {
+      double written = 0;
+      double read = 0;
+    };
+    std::map<SocketId, Moved> moved;
     double all = 0;
     for (auto const& request : observation.requests) {
       auto const size = static_cast<double>(request.bytes.value());
       all += size;
-      bool const inward = std::holds_alternative<NumaId>(request.to);
-      auto const* device = std::get_if<PciId>(inward ? &request.from : &request.to);
-      if (device != nullptr && inward != std::holds_alternative<NumaId>(request.from))
-        bytes[{machine.socket_of(*device), inward}] += size;
+      bool const writes = std::holds_alternative<NumaId>(request.to);
+      auto const* device = std::get_if<PciId>(writes ? &request.from : &request.to);
+      if (device == nullptr || writes == std::holds_alternative<NumaId>(request.from)) continue;
+      auto& of_socket = moved[machine.socket_of(*device)];
+      (writes ? of_socket.written : of_socket.read) += size;
     }
     auto const value = observation.point->value;
     auto const seconds = observation.series->quantity == MeasuredQuantity::Bandwidth ? all / value : value;
-    for (auto const& [unused, moved] : bytes) most = std::max(most, moved / seconds);
+    for (auto const& [unused, bytes] : moved) {
+      most.writes = std::max(most.writes, bytes.written / seconds);
+      most.reads = std::max(most.reads, bytes.read / seconds);
+      if (bytes.written > 0 && bytes.read > 0)
+        most.traffic = std::max(most.traffic, (bytes.written + bytes.read) / seconds);
+    }
   }
   return most;
 }
 
-// Gives every CPU that does not state the bandwidth of its I/O die this one. Returns whether there was any.
-bool assume_io_dies(Machine& machine, double bytes_per_second) {
+// Gives every CPU the limits of its devices' host memory traffic that its part does not state. Returns whether there
+// was any.
+bool assume_host_limits(Machine& machine, BusiestSocket const& busiest) {
   bool any = false;
-  for (auto& part : machine.parts) {
-    if (part.kind != PartKind::Cpu || part.cpu.io_die_bandwidth || !(bytes_per_second > 0)) continue;
-    part.cpu.io_die_bandwidth = BytesPerSecond(bytes_per_second);
+  auto const assume = [&](std::optional<BytesPerSecond>& limit, double bytes_per_second) {
+    if (limit || !(bytes_per_second > 0)) return;
+    limit = BytesPerSecond(bytes_per_second);
     any = true;
+  };
+  for (auto& part : machine.parts) {
+    if (part.kind != PartKind::Cpu) continue;
+    assume(part.cpu.host_write_bandwidth, busiest.writes);
+    assume(part.cpu.host_read_bandwidth, busiest.reads);
+    assume(part.cpu.host_traffic_bandwidth, busiest.traffic);
   }
   return any;
 }
@@ -67,9 +90,9 @@ void fit_shared_limits(CalibrationRequest const& request, Machine const& machine
     return tried;
   };
   auto best = fitted_with(calibrated);
-  if (best.patterns_after.p95 > kMaxError && assume_io_dies(calibrated, busiest_io_die(patterns, machine))) {
-    auto with_dies = fitted_with(calibrated);
-    if (with_dies.patterns_after.p95 < best.patterns_after.p95 / 2) best = std::move(with_dies);
+  if (best.patterns_after.p95 > kMaxError && assume_host_limits(calibrated, busiest_socket(patterns, machine))) {
+    auto with_limits = fitted_with(calibrated);
+    if (with_limits.patterns_after.p95 < best.patterns_after.p95 / 2) best = std::move(with_limits);
   }
   outcome = std::move(best);
   for (auto& figure : outcome.figures) figure.before = figure.target.value(machine);

@@ -53,9 +53,16 @@ struct CpuFigures {
   std::optional<BytesPerSecond> peer_read_bandwidth;  // where reads through the root complex are slower than writes
   std::optional<Bytes> peer_payload;                  // TLP payload of forwarded peer requests (Intel: 64 B)
   std::optional<BytesPerSecond> host_bridge_peer_bandwidth;  // peer traffic through one host bridge, each direction
-  std::optional<BytesPerSecond> io_die_bandwidth;       // all device traffic of the socket's I/O die, each direction
-  std::optional<BytesPerSecond> socket_peer_bandwidth;  // peer traffic to another socket, one direction
-  std::optional<BytesPerSecond> socket_peer_bandwidth_both;  // sum of both directions, where they slow each other
+  // Host memory written and read by all devices of a socket, each alone and both together.
+  std::optional<BytesPerSecond> host_write_bandwidth;
+  std::optional<BytesPerSecond> host_read_bandwidth;
+  std::optional<BytesPerSecond> host_traffic_bandwidth;
+  std::optional<BytesPerSecond> host_bridge_memory_bandwidth;  // the same through one host bridge, each direction
+  std::optional<BytesPerSecond> socket_peer_bandwidth;         // peer traffic to another socket, one direction
+  std::optional<BytesPerSecond> socket_peer_bandwidth_both;    // sum of both directions, where they slow each other
+  // The same through one root port, where that is less.
+  std::optional<BytesPerSecond> socket_peer_port_bandwidth;
+  std::optional<BytesPerSecond> socket_peer_port_bandwidth_both;
   std::optional<double> host_duplex;  // a device reads and writes host memory at once: total over twice one of them
   P2pdma p2pdma = P2pdma::No;
   std::optional<PerSecond> iommu_walks;  // page-table walks a second of one IOMMU

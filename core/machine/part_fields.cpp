@@ -89,12 +89,24 @@ std::vector<PartField> cpu_fields() {
                      LANEWISE_MEMBER(cpu.peer_payload)));
   f.push_back(scalar("host_bridge_peer_bandwidth", "peer traffic through one host bridge, each direction",
                      LANEWISE_MEMBER(cpu.host_bridge_peer_bandwidth)));
-  f.push_back(scalar("io_die_bandwidth", "all device traffic of the socket, each direction",
-                     LANEWISE_MEMBER(cpu.io_die_bandwidth)));
+  f.push_back(scalar("host_write_bandwidth", "all devices of the socket writing host memory",
+                     LANEWISE_MEMBER(cpu.host_write_bandwidth)));
+  f.push_back(scalar("host_read_bandwidth", "all devices of the socket reading host memory",
+                     LANEWISE_MEMBER(cpu.host_read_bandwidth)));
+  f.push_back(scalar("host_traffic_bandwidth", "all devices of the socket writing and reading host memory, together",
+                     LANEWISE_MEMBER(cpu.host_traffic_bandwidth)));
+  f.push_back(scalar("host_bridge_memory_bandwidth", "host memory traffic through one host bridge, each direction",
+                     LANEWISE_MEMBER(cpu.host_bridge_memory_bandwidth)));
   f.push_back(scalar("socket_peer_bandwidth", "peer traffic to another socket, one direction",
                      LANEWISE_MEMBER(cpu.socket_peer_bandwidth)));
   f.push_back(scalar("socket_peer_bandwidth_both", "peer traffic between two sockets, sum of both directions",
                      LANEWISE_MEMBER(cpu.socket_peer_bandwidth_both)));
+  f.push_back(
+      scalar("socket_peer_port_bandwidth",
+             "peer traffic between one root port and another socket, each direction, where less than all may have",
+             LANEWISE_MEMBER(cpu.socket_peer_port_bandwidth)));
+  f.push_back(scalar("socket_peer_port_bandwidth_both", "the same, sum of both directions",
+                     LANEWISE_MEMBER(cpu.socket_peer_port_bandwidth_both)));
   f.push_back(
       positive("host_duplex",
                "a device reads and writes host memory at once: total over twice one of them; absent: by generation",
@@ -136,7 +148,8 @@ std::vector<PartField> gpu_fields() {
   f.push_back(positive("copy_engines", "asynchronous copy engines; absent: as many as its generation usually has",
                        LANEWISE_MEMBER(gpu.copy_engines)));
   f.push_back(positive("peer_copy_engines",
-                       "separate copy engines for copies to other GPUs over NVLink; absent: copy_engines do them",
+                       "copy engines for copies to other GPUs over PCIe or through NVSwitch; absent: 1 of NVIDIA's, of "
+                       "others copy_engines do them; NVLinks to other GPUs have one each",
                        LANEWISE_MEMBER(gpu.peer_copy_engines)));
   f.push_back(scalar("copy_start", "time of a copy engine from ready to first byte, back to back in a stream",
                      LANEWISE_MEMBER(gpu.copy_start)));

@@ -8,6 +8,7 @@
 #include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
 #include "core/machine/setting.hpp"
+#include "core/measurement/program.hpp"
 #include "core/planner/planner.hpp"
 #include "core/units/text.hpp"
 
@@ -43,15 +44,16 @@ struct MeasuredSeries {
   std::string name;
   MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
   Op op = Op::Copy;
-  std::optional<Mechanism> mechanism = {};  // the mechanism of the benchmark; absent: the planner's choice
-  bool by_driver = false;                   // host_staged: CUDA's own
-  Access access = {};                       // pattern of device DMA, for every point; a sweep may vary it
-  bool pageable = false;                    // host memory is not pinned
-  int queue_pairs = 0;                      // RDMA only; 0: as many as saturate the NIC
-  int cores = 0;                            // CPU cores that copy between host memories; 0: one
-  bool pulled = false;                      // the destination drives the peer access
-  bool pipelined = false;                   // many transfers in flight hide the time to start
-  bool of_first = false;                    // the figure is of the first flow only, while the others run
+  std::optional<Mechanism> mechanism = {};      // the mechanism of the benchmark; absent: the planner's choice
+  bool by_driver = false;                       // host_staged: CUDA's own
+  Access access = {};                           // pattern of device DMA, for every point; a sweep may vary it
+  bool pageable = false;                        // host memory is not pinned
+  int queue_pairs = 0;                          // RDMA only; 0: as many as saturate the NIC
+  int cores = 0;                                // CPU cores that copy between host memories; 0: one
+  bool pulled = false;                          // the destination drives the peer access
+  bool pipelined = false;                       // many transfers in flight hide the time to start
+  bool of_first = false;                        // the figure is of the first flow only, while the others run
+  std::optional<MeasuredProgram> program = {};  // how several transfers were issued and timed
   std::vector<Setting> settings = {};
   std::string doubtful = {};  // why it does not count in the accuracy summary; empty: it counts
   std::vector<MeasuredPoint> points = {};
@@ -115,6 +117,7 @@ struct Measurement {
 
 MapSpec const& measurement_spec();
 MapSpec const& measured_flow_spec();  // {from, to, bytes}, in `together`
+MapSpec const& all_flows_spec();      // {all_to_all: [gpu0..gpu7]}, in `together`
 // Reads `lanewise: measurement/1`. Throws InputError listing every problem.
 Measurement read_measurement(SourceText const& source);
 

@@ -106,6 +106,7 @@ class MeasurementReader {
     series_.pulled = reader.flag("pulled").value_or(false);
     series_.pipelined = reader.flag("pipelined").value_or(false);
     series_.of_first = reader.flag("of_first").value_or(false);
+    if (auto program = reader.map("program")) read_program(*program);
     both_ways_ = reader.flag("both_ways").value_or(false);
     series_.settings = read_settings(reader);
     series_.doubtful = reader.text("doubtful").value_or("");
@@ -123,10 +124,28 @@ class MeasurementReader {
       reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth of single transfers");
     if (series_.of_first && (series_.quantity != MeasuredQuantity::Bandwidth || !reader.has("together")))
       reader.fail(*reader.node("of_first"), "'of_first' is of bandwidths of several transfers 'together'");
+    if (series_.program && (series_.of_first || !(reader.has("together") || both_ways_)))
+      reader.fail(*reader.node("program"), "'program' is of several transfers at once, and of their total");
     if (reader.has("bytes") && bytes_ == Bytes(0))
       reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
     if (series_.points.empty() && diagnostics_.empty()) reader.fail(reader.self(), "this series has no figure");
     result_.series.push_back(std::move(series_));
+  }
+
+  void read_program(MapReader& reader) {
+    auto& program = series_.program.emplace();
+    if (auto const issue = reader.text("issue"))
+      program.issue = parse_issue_order(*issue).value.value_or(IssueOrder::Listed);
+    if (auto const stream = reader.text("stream"))
+      program.stream = parse_copy_stream(*stream).value.value_or(CopyStream::Own);
+    if (auto const waits = reader.text("waits"))
+      program.waits = parse_copy_waits(*waits).value.value_or(CopyWaits::Nothing);
+    if (auto const timed = reader.text("timed")) program.timed = parse_timed_by(*timed).value.value_or(TimedBy::All);
+    program.rounds = reader.count("rounds").value_or(1);
+    if (program.rounds < 1 || program.rounds > kMaxProgramRounds)
+      reader.fail(*reader.node("rounds"), fmt::format("'rounds': expected 1 to {}", kMaxProgramRounds));
+    if (program.timed != TimedBy::All && series_.quantity != MeasuredQuantity::Bandwidth)
+      reader.fail(*reader.node("timed"), "'timed' is of bandwidths; a makespan is of all");
   }
 
   void read_cuts(MapReader& reader) {
@@ -273,10 +292,18 @@ class MeasurementReader {
     if (node == nullptr || value == nullptr) return;
     auto point = point_of({});
     point.flows.clear();
+    if (node->kind == YamlKind::Map) {
+      MapReader all(*node, all_flows_spec(), reader.source(), reader.diagnostics());
+      auto const names = places(all, *node, all.texts("all_to_all"));
+      for (auto const& from : names)
+        for (auto const& to : names)
+          if (from != to) point.flows.push_back({from, to});
+    }
     for (auto const& item : node->items)
       if (auto flow = read_flow(reader, item)) point.flows.push_back(std::move(*flow));
     read_own(reader, point);
-    if (point.flows.empty()) return reader.fail(*node, "'flows': expected [[from, to], ...]");
+    if (point.flows.empty())
+      return reader.fail(*node, "'flows': expected [[from, to], ...] or {all_to_all: [PLACE, ...]}");
     add(std::move(point), figure(reader, *value), *value);
   }
 

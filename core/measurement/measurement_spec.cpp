@@ -62,7 +62,8 @@ MapSpec const& together_spec() {
       "together",
       {{.name = "flows",
         .type = ValueType::Custom,
-        .doc = "[[from, to], ...]: all at once; {from, to, bytes} where one has a size of its own",
+        .doc = "[[from, to], ...]: all at once; {from, to, bytes} where one has a size of its own; or {all_to_all: "
+               "[gpu0..gpu7]}",
         .required = true},
        {.name = "value",
         .type = ValueType::Custom,
@@ -71,6 +72,36 @@ MapSpec const& together_spec() {
        bytes_field("of each flow, if other than the series'"),
        spread_field(),
        noise_field()}};
+  return spec;
+}
+
+FieldSpec word_field(std::string name, std::string doc, std::vector<std::string> words) {
+  return {.name = std::move(name), .type = ValueType::Word, .doc = std::move(doc), .words = std::move(words)};
+}
+
+MapSpec const& program_spec() {
+  static MapSpec const spec{
+      "program",
+      {word_field("issue",
+                  "the order in which it issues the copies: as listed (the default), each source first to its next "
+                  "neighbour, or one that nobody fixes, of which the mean is predicted",
+                  {"listed", "rotated", "unordered"}),
+       word_field(
+           "stream",
+           "each copy its own (the default); one a source or one a destination, whose copies follow one another; "
+           "or CUDA's legacy default stream, in which a copy holds both its GPUs",
+           {"own", "source", "destination", "legacy_default"}),
+       word_field("waits",
+                  "destination: a copy waits for those issued before it into the same GPU, as PyTorch's copy_() does",
+                  {"nothing", "destination"}),
+       word_field("timed",
+                  "the total is of all bytes by the end of the last copy (the default), by the end of the copies from "
+                  "or into one GPU of the last flow, or the sum of what each flow had until its own end",
+                  {"all", "last_source", "last_destination", "mean"}),
+       {.name = "rounds",
+        .type = ValueType::Count,
+        .doc = fmt::format("repetitions without a barrier between them, at most {}; more change nothing",
+                           kMaxProgramRounds)}}};
   return spec;
 }
 
@@ -101,6 +132,10 @@ MapSpec const& series_spec() {
        flag_field("of_first",
                   "the bandwidth of the first of several flows while the others run (nvbandwidth's bidirectional and "
                   "host_to_all tests)"),
+       {.name = "program",
+        .type = ValueType::Map,
+        .doc = "how the benchmark issued several transfers and what it timed; absent: all at once, as listed",
+        .map = &program_spec()},
        flag_field("both_ways", "both directions at once; a figure is the sum"),
        settings_field(),
        doubtful_field(),
@@ -149,6 +184,17 @@ MapSpec const& fact_spec() {
 std::string_view to_string(MeasuredQuantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
 Parsed<MeasuredQuantity> parse_measured_quantity(std::string_view text) {
   return parse_word<MeasuredQuantity>(text, kQuantities, "a measured quantity");
+}
+
+MapSpec const& all_flows_spec() {
+  static MapSpec const spec{
+      "flows",
+      {{.name = "all_to_all",
+        .type = ValueType::List,
+        .doc = "gpu0..gpu7: each to every other, sources in this order, each with its targets in it",
+        .required = true,
+        .item = ValueType::Text}}};
+  return spec;
 }
 
 MapSpec const& measured_flow_spec() {

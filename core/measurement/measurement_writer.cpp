@@ -67,6 +67,17 @@ Tree written(Access const& access) {
   return tree;
 }
 
+Tree written(MeasuredProgram const& program) {
+  MeasuredProgram const usual;
+  Tree tree = Tree::object();
+  if (program.issue != usual.issue) tree["issue"] = to_string(program.issue);
+  if (program.stream != usual.stream) tree["stream"] = to_string(program.stream);
+  if (program.waits != usual.waits) tree["waits"] = to_string(program.waits);
+  if (program.timed != usual.timed) tree["timed"] = to_string(program.timed);
+  if (program.rounds != usual.rounds || tree.empty()) tree["rounds"] = program.rounds;
+  return tree;
+}
+
 class SeriesWriter {
  public:
   explicit SeriesWriter(MeasuredSeries const& series) : series_(series), unit_(unit_for(series)) {}
@@ -83,6 +94,7 @@ class SeriesWriter {
     put(tree_, "pulled", series_.pulled);
     put(tree_, "pipelined", series_.pipelined);
     put(tree_, "of_first", series_.of_first);
+    if (series_.program) tree_["program"] = written(*series_.program);
     put(tree_, "settings", series_.settings);
     put(tree_, "doubtful", series_.doubtful);
     if (is_sweep())
@@ -94,7 +106,7 @@ class SeriesWriter {
 
  private:
   [[nodiscard]] bool of_one_flow() const {
-    if (series_.of_first) return false;
+    if (series_.of_first || series_.program) return false;
     return std::all_of(series_.points.begin(), series_.points.end(), [](MeasuredPoint const& point) {
       return point.flows.size() == 1 && point.flows.front().bytes == Bytes(0);
     });

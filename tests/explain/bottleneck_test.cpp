@@ -17,7 +17,7 @@ using namespace literals;
 using test::estimated;
 
 Model const& linked_server() {
-  static Model const model(test::machine_of({.more_gpu = "copy_engines: 2"}));
+  static Model const model(test::machine_of({.more_gpu = "copy_engines: 2, peer_copy_engines: 2"}));
   return model;
 }
 Place at(std::string const& name) { return linked_server().machine().place(name); }

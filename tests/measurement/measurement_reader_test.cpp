@@ -165,6 +165,23 @@ INSTANTIATE_TEST_SUITE_P(
               "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 B, of_first: true, values: [{from: a, "
               "to: b, value: 1}]}]\n",
               "'of_first' is of bandwidths of several"},
+        Wrong{"program_of_one",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 B, program: {rounds: 2}, values: [{from: "
+              "a, "
+              "to: b, value: 1}]}]\n",
+              "'program' is of several transfers at once"},
+        Wrong{"too_many_rounds",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 B, program: {rounds: 99}, together: "
+              "[{flows: [[a, b]], value: 1}]}]\n",
+              "'rounds': expected 1 to 16"},
+        Wrong{"misspelt_stream",
+              "series: [{series: s, quantity: bandwidth, unit: GB/s, bytes: 1 B, program: {stream: sourc}, together: "
+              "[{flows: [[a, b]], value: 1}]}]\n",
+              "source"},
+        Wrong{"a_part_of_the_makespan",
+              "series: [{series: s, quantity: makespan, unit: us, bytes: 1 B, program: {timed: mean}, together: "
+              "[{flows: [[a, b]], value: 1}]}]\n",
+              "'timed' is of bandwidths"},
         Wrong{"misspelt_flow",
               "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [{from: b, too: a, bytes: 1 B}], "
               "value: 1}]}]\n",

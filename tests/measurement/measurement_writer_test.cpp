@@ -62,6 +62,12 @@ series:
       - {flows: [{from: a, to: b, bytes: 1 MiB}, {from: b, to: a, bytes: 2 MiB}], value: 3.3, spread: 1.2 %}
       - {flows: [[a, b], {from: b, to: a, bytes: 2 MiB}], bytes: 4 KiB, value: 4}
   - {series: first, quantity: bandwidth, unit: GB/s, of_first: true, together: [{flows: [{from: a, to: b, bytes: 1 MiB}, {from: b, to: a, bytes: 2 MiB}], value: 3.3}]}
+  - series: program
+    quantity: bandwidth
+    unit: GB/s
+    bytes: 1 MiB
+    program: {issue: unordered, stream: source, waits: destination, timed: mean, rounds: 3}
+    together: [{flows: {all_to_all: [a, b, c]}, value: 1.25}]
 facts:
   - {from: a, to: b, mechanism: pcie_p2p, legal: false, op: read, bytes: 1 KiB, settings: {acs: off}, doubtful: perhaps}
   - {from: a, to: b, chosen: nvlink}

@@ -211,16 +211,56 @@ TEST(PeerPath, AcrossSocketsTakesTheirLink) {
               1e-9);  // memory traffic is not peer traffic
 }
 
-TEST(PeerPath, ThroughAHostBridgeOrAnIoDieIsBoundByIt) {
+TEST(PeerPath, ThroughAHostBridgeIsBoundByIt) {
   auto machine = test_machine();
   part(machine, "cpu").cpu.host_bridge_peer_bandwidth = 9.0_GBps;
   Model const bridged(machine);
   EXPECT_NEAR(rate_of(bridged, push(bridged, "gpu3", "gpu4")), 9, 1e-9);
-  part(machine, "cpu").cpu.io_die_bandwidth = 7.0_GBps;
-  Model const died(machine);
-  EXPECT_NEAR(rate_of(died, push(died, "gpu3", "gpu4")), 7, 1e-9);
-  EXPECT_NEAR(rate_of(died, lower(died, "gpu3", "numa0", {.mechanism = Mechanism::HostDma})), 7, 1e-9);
-  EXPECT_NEAR(rate_of(died, push(died, "gpu0", "gpu1")), kGen4, 1e-9);
+}
+
+TEST(PeerPath, BetweenSocketsIsBoundByTheRootPortsOfBothEnds) {
+  auto machine = test_machine();
+  part(machine, "cpu").cpu.socket_peer_port_bandwidth = 11.0_GBps;
+  part(machine, "cpu").cpu.socket_peer_port_bandwidth_both = 15.0_GBps;
+  Model const model(machine);
+  auto const demand = push(model, "gpu3", "gpu5");
+  EXPECT_NEAR(rate_of(model, demand), 11, 1e-9);
+  EXPECT_EQ(weight(model, demand, "gpu3.remote.out"), 1);
+  EXPECT_EQ(weight(model, demand, "gpu5.remote.in"), 1);
+  EXPECT_EQ(weight(model, demand, "gpu5.remote.both"), 1);
+  EXPECT_NEAR(capacity(model, demand, "cpu0-cpu1.peer.forth"), 40 * 0.8, 1e-9);  // all ports of a socket
+  EXPECT_NEAR(rate_of(model, push(model, "gpu3", "gpu4")), kGen4, 1e-9);         // the same socket
+  EXPECT_EQ(weight(model, lower(model, "gpu3", "numa1", {.mechanism = Mechanism::HostDma}), "gpu3.remote.out"), 0);
+}
+
+// ---------------------------------------------------------------------------------------------- host memory under load
+
+TEST(HostAccess, WritesReadsAndBothHaveLimitsOfTheirOwn) {
+  auto machine = test_machine();
+  auto& cpu = part(machine, "cpu").cpu;
+  cpu.host_write_bandwidth = 7.0_GBps;
+  cpu.host_read_bandwidth = 8.0_GBps;
+  cpu.host_traffic_bandwidth = 13.0_GBps;
+  Model const model(machine);
+  auto const write = lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma});
+  auto const read = lower(model, "numa0", "gpu3", {.mechanism = Mechanism::HostDma});
+  EXPECT_NEAR(rate_of(model, write), 7, 1e-9);
+  EXPECT_NEAR(rate_of(model, read), 8, 1e-9);
+  EXPECT_EQ(weight(model, write, "cpu0.host.writes"), 1);
+  EXPECT_EQ(weight(model, write, "cpu0.host.reads"), 0);
+  EXPECT_EQ(weight(model, read, "cpu0.host.reads"), 1);
+  EXPECT_NEAR(capacity(model, read, "cpu0.host.traffic"), 13, 1e-9);
+  EXPECT_EQ(weight(model, write, "cpu0.host.traffic"), 1);
+  EXPECT_NEAR(rate_of(model, push(model, "gpu3", "gpu4")), kGen4, 1e-9);  // peers do not meet host memory
+}
+
+TEST(HostAccess, AHostBridgeCarriesItsDevicesMemoryTrafficInEachDirection) {
+  auto machine = test_machine();
+  part(machine, "cpu").cpu.host_bridge_memory_bandwidth = 6.0_GBps;
+  Model const model(machine);
+  EXPECT_NEAR(rate_of(model, lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma})), 6, 1e-9);
+  EXPECT_NEAR(rate_of(model, lower(model, "numa0", "gpu3", {.mechanism = Mechanism::HostDma})), 6, 1e-9);
+  EXPECT_NEAR(rate_of(model, push(model, "gpu3", "gpu4")), kGen4, 1e-9);
 }
 
 // 20 M walks a second of 4 KiB pages.
@@ -322,12 +362,16 @@ TEST(HostStaged, ByTheDriverPausesBetweenChunks) {
   EXPECT_EQ(weight(slower, lower(slower, "gpu0", "gpu1", way), "sw0.host.both"), 0);
 }
 
-TEST(HostDuplex, IsLostBeforeGenerationFive) {
+TEST(HostDuplex, IsLessLostWithGenerationFive) {
   Model const model(test_machine());
   auto const out = lower(model, "gpu3", "numa0", {.mechanism = Mechanism::HostDma});
   EXPECT_NEAR(capacity(model, out, "gpu3.host.both"), 2 * 0.74 * kGen4, 1e-9);
   auto newer = test_machine();
   newer.functions[index(pci(newer, "gpu3"))].link = PcieLink{5, 16};
+  Model const less(newer);
+  auto const faster = lower(less, "gpu3", "numa0", {.mechanism = Mechanism::HostDma});
+  EXPECT_NEAR(capacity(less, faster, "gpu3.host.both") / capacity(less, faster, "gpu3.pcie.up"), 2 * 0.92, 1e-9);
+  part(newer, "cpu").cpu.host_duplex = 1.0;
   Model const without(newer);
   EXPECT_EQ(weight(without, lower(without, "gpu3", "numa0", {.mechanism = Mechanism::HostDma}), "gpu3.host.both"), 0);
 }

@@ -32,7 +32,7 @@ machine: three-gpus
 settings: {acs: )" + acs + R"(, iommu: off, virtualization: none}
 parts:
   cpu: {kind: cpu, host_bridges: per_root_port, root_port_generation: 4}
-  gpu: {kind: gpu, vendor: nvidia, link: gen4 x16, copy_engines: )" + std::to_string(copy_engines) +
+  gpu: {kind: gpu, vendor: nvidia, link: gen4 x16, peer_copy_engines: )" + std::to_string(copy_engines) +
                                                                               R"(}
   pcie-switch: {kind: switch, link: gen4 x16}
 sockets:

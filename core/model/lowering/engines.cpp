@@ -29,7 +29,7 @@ void Lowering::start_on(PciId gpu) {
   if (peers && between_gpus && op_ == Op::Copy && way_.drive == Drive::Pull)
     add_busy_start(figures::pulled_start(machine_.part_of(gpu)) * assumed_(Parameter::EngineStart));
   if (by_kernel()) return;
-  if (way_.mechanism == Mechanism::NvlinkRelay || (way_.mechanism == Mechanism::Nvlink && between_gpus))
+  if (way_.mechanism == Mechanism::NvlinkRelay || (peers && between_gpus))
     hold_peer_engine(gpu);
   else
     hold_engine(gpu);

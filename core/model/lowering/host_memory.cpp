@@ -1,4 +1,4 @@
-// Host memory: DMA of devices through the I/O die and the IOMMU, links between sockets, cores that copy, and the pages
+// Host memory: DMA of devices through host bridges and the IOMMU, links between sockets, cores that copy, and the pages
 // of Unified Memory.
 #include <fmt/format.h>
 
@@ -19,8 +19,13 @@ constexpr int kHeaderGeneration = 3;
 
 }  // namespace
 
-void PathBuilder::use_io_die(SocketId socket, bool inward, double weight) {
-  if (auto const die = resources_.io_die(socket)) use(inward ? die->up : die->down, weight);
+// What a device's DMA shares with that of the other devices of its host bridge and of its socket.
+void PathBuilder::use_host_access(PciId device, bool writes) {
+  if (auto const bridge = resources_.bridge_memory(machine_.at(device).host_bridge))
+    use(writes ? bridge->up : bridge->down);
+  auto const& access = resources_.host_access(machine_.socket_of(device));
+  if (auto const one_way = writes ? access.writes : access.reads) use(*one_way);
+  if (access.traffic) use(*access.traffic);
 }
 
 void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double weight, bool data) {
@@ -42,11 +47,28 @@ void PathBuilder::cross_sockets(SocketId from, SocketId to, bool peer, double we
   if (data) hop(HopKind::SocketLink, static_cast<std::uint32_t>(index(to)));
 }
 
-void PathBuilder::use_host_duplex(PciId device) {
-  auto below_root = device;
+// The device or the switch above it whose link ends at a root port.
+PciId PathBuilder::below_root(PciId device) const {
+  auto found = device;
   for (auto up = machine_.at(device).parent; up; up = machine_.at(*up).parent)
-    if (machine_.at(*up).kind == PciKind::Switch) below_root = *up;
-  if (auto const both = resources_.host_duplex(below_root)) use(*both);
+    if (machine_.at(*up).kind == PciKind::Switch) found = *up;
+  return found;
+}
+
+void PathBuilder::use_host_duplex(PciId device) {
+  if (auto const both = resources_.host_duplex(below_root(device))) use(*both);
+}
+
+// Peer traffic from one socket to another passes the root ports of both ends.
+void PathBuilder::use_socket_ports(PciId from, PciId to, double weight) {
+  auto const pass = [&](PciId device, bool out) {
+    auto const& port = resources_.socket_port(below_root(device));
+    if (!port) return;
+    use_in_small_packets(out ? port->direction.up : port->direction.down, weight);
+    if (port->both) use_in_small_packets(*port->both, weight);
+  };
+  pass(from, true);
+  pass(to, false);
 }
 
 // Requests of a socket's devices pass its IOMMU's page-table walker where they are translated, unless the device
@@ -102,7 +124,7 @@ Seconds PathBuilder::device_to_memory(PciId device, NumaId memory) {
   auto const socket = machine_.socket_of(device);
   add_upstream({device, device, 1, true}, std::nullopt, mean_payload(device));
   use_host_duplex(device);
-  use_io_die(socket, true, 1);
+  use_host_access(device, true);
   use_iommu(socket, true);
   hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
   cross_sockets(socket, machine_.at(memory).socket, false, 1, true);
@@ -118,7 +140,7 @@ Seconds PathBuilder::memory_to_device(NumaId memory, PciId device) {
   cross_sockets(machine_.at(memory).socket, socket, false, 1, true);
   hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
   use_iommu(socket, true);
-  use_io_die(socket, false, 1);
+  use_host_access(device, false);
   use_host_duplex(device);
   add_downstream({device, device, 1, true}, std::nullopt, mean_payload(device));
   add_upstream({device, device, pcie::read_request_share(read_request_size(device)), false}, std::nullopt);

@@ -95,7 +95,6 @@ Seconds PathBuilder::device_to_gpu(PciId device, PciId gpu) {
   auto const& c2c = resources_.nvlink(link.bundle);
   auto const socket = machine_.socket_of(device);
   add_upstream({device, device, 1, true}, std::nullopt);
-  use_io_die(socket, true, 1);
   use_iommu(socket, true);
   hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
   cross_sockets(socket, link.socket, false, 1, true);
@@ -116,7 +115,6 @@ Seconds PathBuilder::gpu_to_device(PciId gpu, PciId device) {
   cross_sockets(link.socket, socket, false, 1, true);
   hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(socket)));
   use_iommu(socket, true);
-  use_io_die(socket, false, 1);
   add_downstream({device, device, 1, true}, std::nullopt, std::nullopt);
   add_upstream({device, device, pcie::read_request_share(read_request_size(device)), false}, std::nullopt);
   auto const round_trip = device_over_c2c(device, link) * 2.0;

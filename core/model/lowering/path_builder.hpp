@@ -126,8 +126,10 @@ class PathBuilder {
 
   // host_memory.cpp
   void cross_sockets(SocketId from, SocketId to, bool peer, double weight, bool data);
+  [[nodiscard]] PciId below_root(PciId device) const;
   void use_host_duplex(PciId device);
-  void use_io_die(SocketId socket, bool inward, double weight);
+  void use_socket_ports(PciId from, PciId to, double weight);
+  void use_host_access(PciId device, bool writes);
   void use_iommu(SocketId socket, bool data);
   [[nodiscard]] double iotlb_miss_ratio(SocketId socket) const;
   Seconds iommu_walk_latency(SocketId socket) const;

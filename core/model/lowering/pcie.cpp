@@ -118,12 +118,11 @@ void PathBuilder::add_packets(PacketFlow const& flow, TurnPoint turn, PeerRoute 
   auto const* cpu = machine_.part_of(to);
   add_upstream(flow, std::nullopt);
   if (auto const bridge = resources_.host_bridge(machine_.at(flow.from).host_bridge)) use(bridge->up, flow.weight);
-  use_io_die(from, true, flow.weight);
   use_iommu(from, flow.data);
   if (flow.data) hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(from)));
   cross_sockets(from, to, true, flow.weight, flow.data);
+  if (from != to) use_socket_ports(flow.from, flow.to, flow.weight);
   if (flow.data) hop(HopKind::RootComplex, static_cast<std::uint32_t>(index(to)));
-  use_io_die(to, false, flow.weight);
   if (auto const bridge = resources_.host_bridge(machine_.at(flow.to).host_bridge)) use(bridge->down, flow.weight);
   add_downstream(flow, std::nullopt, flow.data && cpu != nullptr ? cpu->cpu.peer_payload : std::nullopt);
 }

@@ -5,10 +5,11 @@
 namespace lanewise {
 
 std::string_view to_string(ResourceKind kind) {
-  constexpr std::array<std::string_view, 16> kNames{"pcie_link",   "chip_fabric",   "host_bridge",    "io_die",
-                                                    "host_memory", "socket_link",   "socket_peer",    "iommu",
-                                                    "nvlink",      "device_memory", "wire",           "uplink",
-                                                    "drive",       "host_duplex",   "driver_staging", "nvlink_both"};
+  constexpr std::array<std::string_view, 19> kNames{
+      "pcie_link",          "chip_fabric", "host_bridge", "host_writes", "host_reads",  "host_traffic",
+      "host_bridge_memory", "host_memory", "socket_link", "socket_peer", "iommu",       "nvlink",
+      "device_memory",      "wire",        "uplink",      "drive",       "host_duplex", "driver_staging",
+      "nvlink_both"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -17,7 +18,10 @@ Parameter parameter_of(ResourceKind kind) {
     case ResourceKind::PcieLink: return Parameter::LinkUtilisation;
     case ResourceKind::ChipFabric: return Parameter::SwitchFabric;
     case ResourceKind::HostBridge: return Parameter::RootComplexPeer;
-    case ResourceKind::IoDie: return Parameter::IoDie;
+    case ResourceKind::HostWrites: return Parameter::HostWrites;
+    case ResourceKind::HostReads: return Parameter::HostReads;
+    case ResourceKind::HostTraffic: return Parameter::HostTraffic;
+    case ResourceKind::BridgeMemory: return Parameter::BridgeMemory;
     case ResourceKind::Memory: return Parameter::HostMemory;
     case ResourceKind::SocketLink:
     case ResourceKind::SocketPeer: return Parameter::SocketPeer;

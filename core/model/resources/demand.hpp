@@ -21,7 +21,10 @@ enum class ResourceKind : std::uint8_t {
   PcieLink,       // one direction of a PCIe link
   ChipFabric,     // one direction between a virtual switch and its chip's fabric
   HostBridge,     // peer traffic through a host bridge, one direction
-  IoDie,          // all device traffic of a socket, one direction
+  HostWrites,     // devices of a socket writing host memory
+  HostReads,      // devices of a socket reading host memory
+  HostTraffic,    // both together
+  BridgeMemory,   // host memory traffic through a host bridge, one direction
   Memory,         // DRAM of a NUMA node, reads and writes together
   SocketLink,     // one direction between two sockets
   SocketPeer,     // peer traffic between two sockets: one direction, or both together

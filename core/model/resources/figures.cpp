@@ -73,6 +73,16 @@ CopyEngines copy_engines(Part const* gpu) {
   return {usual, overheads::kCopyEngines, overheads::kCopyEnginesOfLargestChip, true};
 }
 
+std::optional<CopyEngines> peer_copy_engines(Part const* gpu, int linked) {
+  if (gpu != nullptr && gpu->gpu.peer_copy_engines) {
+    auto const count = std::max({1, linked, *gpu->gpu.peer_copy_engines});
+    return CopyEngines{count, count, count, false};
+  }
+  if (gpu != nullptr && gpu->gpu.vendor != "nvidia") return std::nullopt;
+  auto const usual = std::max(overheads::kPeerCopyEngines, linked);
+  return CopyEngines{usual, 1, std::max(usual, copy_engines(gpu).high), true};
+}
+
 Seconds root_complex_latency(Part const* cpu) {
   return value_or_default(
       cpu, [](Part const& p) { return p.cpu.root_complex_latency; }, overheads::kRootComplex);
@@ -80,6 +90,11 @@ Seconds root_complex_latency(Part const* cpu) {
 Seconds memory_latency(Part const* cpu) {
   return value_or_default(
       cpu, [](Part const& p) { return p.cpu.memory_latency; }, overheads::kMemoryLatency);
+}
+double host_duplex(Part const* cpu, int generation) {
+  return value_or_default(
+      cpu, [](Part const& p) { return p.cpu.host_duplex; },
+      generation <= 4 ? overheads::kHostDuplexGen4 : overheads::kHostDuplexGen5);
 }
 double memory_efficiency(Part const* cpu) {
   return value_or_default(

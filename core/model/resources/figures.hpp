@@ -1,6 +1,8 @@
 #pragma once
 // Figures that a part may leave out, with their defaults from overheads.hpp. The model reads them here, and a
 // calibration starts from them. A null part is an unknown device: all its figures are the defaults.
+#include <optional>
+
 #include "core/machine/part.hpp"
 #include "core/units/quantity.hpp"
 
@@ -26,10 +28,14 @@ struct CopyEngines {
   bool assumed = false;
 };
 CopyEngines copy_engines(Part const* gpu);
+// Engines for copies to other GPUs. `linked`: how many GPUs its own NVLinks lead to, not through NVSwitch.
+// Nullopt: copy_engines() do them.
+std::optional<CopyEngines> peer_copy_engines(Part const* gpu, int linked);
 
 // Of a CPU.
 Seconds root_complex_latency(Part const* cpu);
 Seconds memory_latency(Part const* cpu);
+double host_duplex(Part const* cpu, int generation);  // total over twice one direction
 double memory_efficiency(Part const* cpu);
 BytesPerSecond core_copy(Part const* cpu);
 

@@ -53,6 +53,11 @@ inline constexpr BytesPerSecond kCoreCopy = 8.0_GBps;
 // Blackwell's.
 inline constexpr int kCopyEngines = 2;
 inline constexpr int kCopyEnginesOfLargestChip = 3;
+// Engines for copies to other GPUs over PCIe or through NVSwitch; with NVLinks of its own, a GPU has one for each peer.
+// Source: NVIDIA/open-gpu-kernel-modules 18b7303c, kernel_ce_gh100.c (one logical engine for all peers behind NVSwitch,
+// one for each peer with direct links); PCIe all-to-all of RTX PRO 6000 (rtx6kpro), replayed: 166 GB/s with one engine,
+// 135 with two, 113 with four, 163.6 measured.
+inline constexpr int kPeerCopyEngines = 1;
 // Outstanding reads of NICs and drives; default: 8-bit tags (PCI Express Base Specification 4.0).
 inline constexpr int kDefaultTags = 256;
 inline constexpr Bytes kDefaultPayload = 256_B;
@@ -69,12 +74,17 @@ inline constexpr Seconds kMemoryLatency = 60.0_ns;
 // NVLink one way including the remote memory, and one NVSwitch pass. Source: B300 remote load 1.55 us round trip; H100
 // copies 0.75 us above local ones. The NVSwitch pass is not published separately and is inside that figure.
 inline constexpr Seconds kNvlinkOneWay = 700.0_ns;
-// Host memory read and written at once through one root port of generation 3 or 4: the total over twice one of them.
-// For generation 5 no loss is known. Source: staged copies between two GPUs below one switch, 9.2 to 9.8 of 12.3 GB/s
-// (P100), 8.5 to 9.9 of 12.3 (V100), 16.7 to 17 of 26 (A100); nvbandwidth on A100, 18.5 of 26 GB/s each way; 55.4
-// of 55.4 GB/s each way on a gen5 host of H200.
-inline constexpr double kHostDuplex = 0.74;
-inline constexpr int kHostDuplexGeneration = 4;
+// Host memory read and written at once through one root port: the total over twice one of them. Source, generation 3
+// and 4: staged copies between two GPUs below one switch, 9.2 to 9.8 of 12.3 GB/s
+// (P100), 8.5 to 9.9 of 12.3 (V100), 16.7 to 17 of 26 (A100); nvbandwidth on A100, 18.5 of 26 GB/s each way.
+// Generation 5, the median of four machines: 0.70 (76 GB/s of one GPU of Intel on Xeon Max 9470C,
+// argonne-lcf/user-guides), 0.84 (93 GB/s, H200 on Emerald Rapids), 1.0 (110.9 GB/s, another H200 on Emerald Rapids)
+// and 1.0 (staged copies between two H100 below one switch on Sapphire Rapids, 52.7 GB/s both ways).
+inline constexpr double kHostDuplexGen4 = 0.74;
+inline constexpr double kHostDuplexGen5 = 0.92;
+// The share of the links between two sockets that peer traffic of all root ports reaches, where a part says only what
+// one port does. No source measured more than two ports: 83 GB/s of two ports of 40 (rtx6kpro, dual Turin).
+inline constexpr double kSocketPeerShare = 0.8;
 // Extra start of a peer copy in a stream of the destination: the driver makes the source's engine wait for that stream.
 // Source: 13.3 us against 2.2 us of 4 B to 16 KiB, and 8 to 10 us more for 1 to 256 MiB, over NVLink on 2 x H200.
 inline constexpr Seconds kPulledStart = 9.5_us;

@@ -12,7 +12,10 @@ enum class Parameter : std::uint8_t {
   LinkUtilisation,   // the share of their packet rate that PCIe links reach
   SwitchFabric,      // between the virtual switches of a chip
   RootComplexPeer,   // peer traffic through host bridges, and peer reads
-  IoDie,             // all devices of a socket
+  HostWrites,        // host memory written by all devices of a socket
+  HostReads,         // and read by them
+  HostTraffic,       // both together
+  BridgeMemory,      // host memory traffic through a host bridge
   HostMemory,        // DRAM under mixed streams
   HostDuplex,        // host memory read and written by one device at once
   SocketPeer,        // between sockets
@@ -35,7 +38,7 @@ enum class Parameter : std::uint8_t {
   GenericLatencies,  // their latencies
   CopyEngines,       // how many a GPU has whose part does not say
 };
-inline constexpr std::size_t kParameterCount = 25;
+inline constexpr std::size_t kParameterCount = 28;
 
 // `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/figures.hpp"
@@ -25,6 +26,19 @@ std::string missing_link(Machine const& machine, PciId id) {
   auto const& function = machine.at(id);
   if (!function.part) return fmt::format("the link of '{}', whose part is unknown", function.name);
   return fmt::format("the link of '{}' (its part '{}' gives none)", function.name, machine.at(*function.part).name);
+}
+
+// How many GPUs the NVLinks of a GPU lead to without an NVSwitch.
+int linked_gpus(Machine const& machine, PciId gpu) {
+  std::set<PciId> peers;
+  for (auto const& bundle : machine.nvlinks) {
+    auto const* a = std::get_if<PciId>(&bundle.a);
+    auto const* b = std::get_if<PciId>(&bundle.b);
+    if (a == nullptr || b == nullptr) continue;
+    if (*a == gpu) peers.insert(*b);
+    if (*b == gpu) peers.insert(*a);
+  }
+  return static_cast<int>(peers.size());
 }
 
 }  // namespace
@@ -84,6 +98,7 @@ void Resources::add_functions(Machine const& machine) {
   links_.resize(count);
   fabrics_.resize(count);
   host_duplexes_.resize(count);
+  socket_ports_.resize(count);
   driver_stagings_.resize(count);
   device_memories_.resize(count);
   copy_engines_.resize(count);
@@ -96,7 +111,10 @@ void Resources::add_functions(Machine const& machine) {
     auto const* part = machine.part_of(id);
     if (function.kind != PciKind::RootPort) add_link(machine, id);
     bool const at_root = !function.parent || machine.at(*function.parent).kind == PciKind::RootPort;
-    if (function.kind != PciKind::RootPort && at_root) add_host_duplex(machine, id);
+    if (function.kind != PciKind::RootPort && at_root) {
+      add_host_duplex(machine, id);
+      add_socket_port(machine, id);
+    }
     if (function.kind == PciKind::Switch && !function.chip.empty() && part != nullptr &&
         part->pcie_switch.virtual_switch_fabric)
       fabrics_[i] = add_duplex(function.name, ".fabric.out", ".fabric.in", ResourceKind::ChipFabric,
@@ -132,9 +150,10 @@ void Resources::add_engines(Machine const& machine, PciId gpu) {
   engines_.push_back(
       {name + ".copy_engines", engines.count, engines.assumed ? engines.low : 0, engines.assumed ? engines.high : 0});
   peer_copy_engines_[index(gpu)] = copy_engines_[index(gpu)];
-  if (part != nullptr && part->gpu.peer_copy_engines) {
+  if (auto const peers = figures::peer_copy_engines(part, linked_gpus(machine, gpu))) {
     peer_copy_engines_[index(gpu)] = EngineId(engines_.size());
-    engines_.push_back({.name = name + ".peer_copy_engines", .slots = std::max(1, *part->gpu.peer_copy_engines)});
+    engines_.push_back(
+        {name + ".peer_copy_engines", peers->count, peers->assumed ? peers->low : 0, peers->assumed ? peers->high : 0});
   }
   multiprocessors_[index(gpu)] = EngineId(engines_.size());
   engines_.push_back({.name = name + ".multiprocessors"});
@@ -168,19 +187,6 @@ void Resources::add_link(Machine const& machine, PciId id) {
   links_[index(id)] = link;
 }
 
-void Resources::add_host_duplex(Machine const& machine, PciId below_root) {
-  auto const& link = links_[index(below_root)];
-  auto const* cpu = machine.part_of(machine.socket_of(below_root));
-  if (!link.link) return;
-  auto share = cpu != nullptr ? cpu->cpu.host_duplex : std::nullopt;
-  if (!share && link.link->generation <= overheads::kHostDuplexGeneration) share = overheads::kHostDuplex;
-  if (!share || *share >= 1) return;
-  auto const both = add(machine.at(below_root).name + ".host.both", ResourceKind::HostDuplex,
-                        (*capacity(link.direction.up) + *capacity(link.direction.down)) * *share);
-  if (link.assumed) mark_generic(both, machine.part_of(below_root), cpu);
-  host_duplexes_[index(below_root)] = both;
-}
-
 void Resources::add_driver_staging(Machine const& machine, PciId gpu) {
   auto const& link = links_[index(gpu)];
   if (!link.link) return;
@@ -195,90 +201,6 @@ void Resources::add_driver_staging(Machine const& machine, PciId gpu) {
       add(name + ".driver_staging", ResourceKind::DriverStaging, staged * (2 * figures::staged_duplex(part)));
   if (link.assumed) mark_generic(both, part, machine.part_of(machine.socket_of(gpu)));
   driver_stagings_[index(gpu)] = both;
-}
-
-void Resources::add_sockets(Machine const& machine) {
-  io_dies_.resize(machine.sockets.size());
-  iommus_.resize(machine.sockets.size());
-  for (std::size_t i = 0; i < machine.sockets.size(); ++i) {
-    auto const& socket = machine.sockets[i];
-    auto const* part = machine.part_of(SocketId(i));
-    if (part == nullptr) continue;
-    if (part->cpu.io_die_bandwidth)
-      io_dies_[i] =
-          add_duplex(socket.name, ".io_die.in", ".io_die.out", ResourceKind::IoDie, part->cpu.io_die_bandwidth);
-    auto const& settings = machine.at(socket.host).settings;
-    if (translates(settings.iommu))
-      iommus_[i] = add(socket.name + ".iommu", ResourceKind::Iommu,
-                       BytesPerSecond(part->cpu.iommu_walks.value_or(overheads::kIommuWalks).value() *
-                                      static_cast<double>(settings.iommu_page.value())));
-  }
-  for (auto const& bridge : machine.host_bridges) {
-    auto const* part = machine.part_of(bridge.socket);
-    if (part != nullptr && part->cpu.host_bridge_peer_bandwidth)
-      bridges_.emplace_back(add_duplex(bridge.name, ".peer.in", ".peer.out", ResourceKind::HostBridge,
-                                       part->cpu.host_bridge_peer_bandwidth));
-    else
-      bridges_.emplace_back(std::nullopt);
-  }
-  for (auto const& numa : machine.numa_nodes) {
-    auto const* part = machine.part_of(numa.socket);
-    auto const nodes = std::count_if(machine.numa_nodes.begin(), machine.numa_nodes.end(),
-                                     [&](auto const& other) { return other.socket == numa.socket; });
-    auto const bandwidth = part != nullptr ? part->cpu.memory_bandwidth : std::nullopt;
-    memories_.push_back(
-        add(numa.name + ".memory", ResourceKind::Memory,
-            bandwidth ? std::optional(*bandwidth * (figures::memory_efficiency(part) / static_cast<double>(nodes)))
-                      : std::nullopt,
-            fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
-    mark_generic(memories_.back(), part);
-  }
-}
-
-void Resources::add_socket_pairs(Machine const& machine) {
-  for (auto const& link : machine.socket_links) {
-    auto const& part = machine.at(link.part);
-    auto const stem = fmt::format("{}-{}", machine.at(link.a).name,
-                                  machine.at(link.b).name.substr(machine.at(link.b).name.find('/') + 1));
-    auto const raw = part.link.rate ? std::optional(*part.link.rate * (static_cast<double>(link.count) *
-                                                                       part.link.copy_efficiency.value_or(1.0)))
-                                    : std::nullopt;
-    SocketPair pair{link.a, link.b, {}, {}, {}, figures::latency(part.link), link.part};
-    pair.link =
-        add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, raw, fmt::format("the rate of '{}'", part.name));
-    auto const* cpu = machine.part_of(link.a);
-    auto const peer = cpu != nullptr && cpu->cpu.socket_peer_bandwidth ? cpu->cpu.socket_peer_bandwidth : raw;
-    pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, peer,
-                           fmt::format("the peer bandwidth of '{}'", part.name));
-    if (cpu != nullptr && cpu->cpu.socket_peer_bandwidth_both)
-      pair.peer_both = add(stem + ".peer.both", ResourceKind::SocketPeer, cpu->cpu.socket_peer_bandwidth_both);
-    mark_generic(pair.link, &part);
-    mark_generic(pair.peer, cpu != nullptr && cpu->cpu.socket_peer_bandwidth ? cpu : &part);
-    pairs_.push_back(pair);
-  }
-}
-
-// Sockets of one host without a link: there is one on every board, so what crosses it has no known rate.
-void Resources::add_unlinked_sockets(Machine const& machine) {
-  for (std::size_t a = 0; a < machine.sockets.size(); ++a)
-    for (std::size_t b = a + 1; b < machine.sockets.size(); ++b) {
-      if (machine.sockets[a].host != machine.sockets[b].host) break;  // the sockets of a host are neighbours
-      if (socket_pair(SocketId(a), SocketId(b)) != nullptr) continue;
-      auto const& other = machine.sockets[b].name;
-      auto const stem = fmt::format("{}-{}", machine.sockets[a].name, other.substr(other.find('/') + 1));
-      auto const missing =
-          fmt::format("the link between '{}' and '{}' ('socket_links' gives it)", machine.sockets[a].name, other);
-      SocketPair pair{SocketId(a), SocketId(b), {}, {}, {}, overheads::kSocketHop, std::nullopt};
-      pair.link = add_duplex(stem, ".forth", ".back", ResourceKind::SocketLink, std::nullopt, missing);
-      pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, std::nullopt, missing);
-      pairs_.push_back(pair);
-    }
-}
-
-Resources::SocketPair const* Resources::socket_pair(SocketId a, SocketId b) const {
-  for (auto const& pair : pairs_)
-    if ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a)) return &pair;
-  return nullptr;
 }
 
 void Resources::add_nvlinks(Machine const& machine) {

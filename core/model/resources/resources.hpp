@@ -46,11 +46,27 @@ class Resources {
   [[nodiscard]] Link const& link_above(PciId id) const { return links_[index(id)]; }
   [[nodiscard]] std::optional<Duplex> fabric_of(PciId virtual_switch) const { return fabrics_[index(virtual_switch)]; }
   [[nodiscard]] std::optional<Duplex> host_bridge(HostBridgeId id) const { return bridges_[index(id)]; }
-  [[nodiscard]] std::optional<Duplex> io_die(SocketId id) const { return io_dies_[index(id)]; }
+  // What the devices of a socket share on their way to host memory, where its part says so.
+  struct HostAccess {
+    std::optional<ResourceId> writes;
+    std::optional<ResourceId> reads;
+    std::optional<ResourceId> traffic;  // writes and reads
+  };
+  [[nodiscard]] HostAccess const& host_access(SocketId id) const { return host_accesses_[index(id)]; }
+  // The same for the devices below one host bridge; up: writes.
+  [[nodiscard]] std::optional<Duplex> bridge_memory(HostBridgeId id) const { return bridge_memories_[index(id)]; }
   // Reads and writes of host memory together through the link below a root port, where the root complex cannot do both
   // at full rate.
   [[nodiscard]] std::optional<ResourceId> host_duplex(PciId below_root) const {
     return host_duplexes_[index(below_root)];
+  }
+  // Peer traffic between another socket and the link below a root port; direction.up: out of this socket.
+  struct SocketPort {
+    Duplex direction;
+    std::optional<ResourceId> both;
+  };
+  [[nodiscard]] std::optional<SocketPort> const& socket_port(PciId below_root) const {
+    return socket_ports_[index(below_root)];
   }
   // All copies that the driver stages for a GPU, in and out together.
   [[nodiscard]] std::optional<ResourceId> driver_staging(PciId gpu) const { return driver_stagings_[index(gpu)]; }
@@ -101,8 +117,12 @@ class Resources {
   static std::optional<BytesPerSecond> one_way(Machine const& machine, PciId id, Link const& link, bool upward);
   void add_link(Machine const& machine, PciId id);
   void add_host_duplex(Machine const& machine, PciId below_root);
+  void add_socket_port(Machine const& machine, PciId below_root);
   void add_driver_staging(Machine const& machine, PciId gpu);
   void add_sockets(Machine const& machine);
+  void add_host_access(Machine const& machine, SocketId socket);
+  void add_host_bridges(Machine const& machine);
+  void add_memories(Machine const& machine);
   void add_socket_pairs(Machine const& machine);
   void add_unlinked_sockets(Machine const& machine);
   void add_nvlinks(Machine const& machine);
@@ -114,8 +134,10 @@ class Resources {
   std::vector<Link> links_;
   std::vector<std::optional<Duplex>> fabrics_;
   std::vector<std::optional<Duplex>> bridges_;
-  std::vector<std::optional<Duplex>> io_dies_;
+  std::vector<std::optional<Duplex>> bridge_memories_;
+  std::vector<HostAccess> host_accesses_;
   std::vector<std::optional<ResourceId>> host_duplexes_;
+  std::vector<std::optional<SocketPort>> socket_ports_;
   std::vector<std::optional<ResourceId>> driver_stagings_;
   std::vector<ResourceId> memories_;
   std::vector<std::optional<ResourceId>> iommus_;

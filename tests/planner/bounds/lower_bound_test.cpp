@@ -89,22 +89,29 @@ TEST(LowerBound, CountsEnginesThatAreHeld) {
   auto const plan = Planner(linked_server()).plan(many);
   auto const bound = lower_bound(plan, linked_server()).value();
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
-  // Two engines of gpu0 push in p, or two of gpu2 pull in q: both pairs are busy for n1 p / 2 = n2 q / 2.
+  // The engine of gpu0 for peers pushes in p, or that of gpu2 pulls in q: both are busy for n1 p = n2 q.
   auto const p = plan.decisions[0].candidates.at(0).time->value();
   auto const q = plan.decisions[0].candidates.at(1).time->value();
-  EXPECT_NEAR(bound.makespan.value(), 20 * p * q / (p + q), 1e-9);
+  EXPECT_NEAR(bound.makespan.value(), 40 * p * q / (p + q), 1e-9);
   EXPECT_THAT(bound.binding.front().name, HasSubstr("copy_engines"));
 }
 
 // Eight GPUs with one engine each send across the sockets. Peer writes hold one engine and move 39 GB/s alone, 64 GB/s
 // together; copies through host memory hold two engines. Two writes share 64 GB/s and leave engines for three copies.
-// If engines were divisible, writes would hold 64 / 39 of them and leave more.
+// If engines were divisible, writes would hold 64 / 39 of them and leave more. Only GPUs that are not NVIDIA's do both
+// with the same engines.
 TEST(LowerBound, CountsEnginesHeldByFlowsThatShare) {
   if (!linear_solver()) GTEST_SKIP() << "no solver in this build";
   Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
   auto machine = catalogue.machine("rtx6000pro-x8-genoa");
   auto const gpus = machine.all(PciKind::Gpu);
-  machine.parts[index(*machine.at(gpus[0]).part)].gpu.copy_engines = 1;
+  auto& gpu = machine.parts[index(*machine.at(gpus[0]).part)].gpu;
+  gpu.vendor = "amd";
+  gpu.copy_engines = 1;
+  auto& cpu = machine.parts[index(*machine.sockets[0].part)].cpu;
+  cpu.socket_peer_port_bandwidth = cpu.socket_peer_port_bandwidth_both = std::nullopt;
+  cpu.socket_peer_bandwidth = 39.0_GBps;
+  cpu.socket_peer_bandwidth_both = 64.0_GBps;
   Model const model(std::move(machine));
   std::vector<Request> across;
   for (std::size_t i = 0; i < gpus.size(); ++i)

@@ -40,10 +40,18 @@ class ThreeByTwoEngines : public testing::Test {
     if (!linear_solver()) GTEST_SKIP() << "no linear solver";
   }
 
-  Model model_{test::machine_of({.more_gpu = "copy_engines: 2",
-                                 .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 1}, "
-                                            "{between: [gpu0, gpu2], part: nvlink, count: 1}, "
-                                            "{between: [gpu0, gpu3], part: nvlink, count: 1}"})};
+  // NVIDIA's GPUs would have an engine for each of these links.
+  static Machine machine() {
+    auto made = test::machine_of({.more_gpu = "copy_engines: 2",
+                                  .nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 1}, "
+                                             "{between: [gpu0, gpu2], part: nvlink, count: 1}, "
+                                             "{between: [gpu0, gpu3], part: nvlink, count: 1}"});
+    for (auto& part : made.parts)
+      if (part.kind == PartKind::Gpu) part.gpu.vendor = "amd";
+    return made;
+  }
+
+  Model model_{machine()};
   TransferSet set_;
   Seconds alone_{0};
 };
