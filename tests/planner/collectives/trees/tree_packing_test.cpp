@@ -103,14 +103,21 @@ TEST_F(PackedTrees, AreBoundByThePortBetweenTheSwitches) {
   EXPECT_LE(bound->makespan, (256_MiB / *port) * 1.1);
 }
 
-// Four H100 joined directly: one peer copy engine each, and kernels are slower.
+// Four GPUs joined directly, with one copy engine each, and kernels are slower. NVIDIA's would have one for each link.
 TEST_F(PackedTrees, AreBoundByTheirEngines) {
-  Model const model(Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h100-4gpu"));
+  auto machine = Catalogue({LANEWISE_SOURCE_DIR "/topologies"}).machine("hgx-h100-4gpu");
+  for (auto& part : machine.parts) {
+    if (part.kind != PartKind::Gpu) continue;
+    part.gpu.vendor = "amd";
+    part.gpu.copy_engines = 1;
+    part.gpu.peer_copy_engines.reset();
+  }
+  Model const model(std::move(machine));
   auto const gathered = all_gather(model.machine(), 256_MiB);
   auto const bound = packing_bound(gathered, {gathered.among, gathered.among.size()}, model);
   ASSERT_TRUE(bound);
   EXPECT_TRUE(std::any_of(bound->binding.begin(), bound->binding.end(),
-                          [](LowerBound::Part const& part) { return part.name.ends_with("peer_copy_engines"); }));
+                          [](LowerBound::Part const& part) { return part.name.ends_with("copy_engines"); }));
 }
 
 // From one GPU to another over four links of 25 GB/s at 0.9: nothing flows for 2.7 us, then everything.
