@@ -18,8 +18,9 @@ struct SetResult {
   std::size_t transfers = 0;
   Seconds planned{0};
   Seconds bound{0};
-  Seconds at_once{0};  // every transfer takes its own best way and all start together
-  Seconds simple{0};   // with the best simple algorithm
+  Seconds at_once{
+      0};             // every transfer takes its own best way, all start together: the mean over random orders of issue
+  Seconds simple{0};  // with the best simple algorithm
   std::string algorithm;
 
   [[nodiscard]] double gap() const { return planned / bound - 1; }      // 0.05: 5 % above the lower bound
