@@ -18,8 +18,9 @@ nlohmann::json const& report() {
   return json;
 }
 
-// The gap that is wanted of every set, and the smaller ones that schedules reach on some. Where each NVLink has an engine
-// of its own, pieces of a few transfers go by relays; the gaps between their chunks are not in the bound.
+// The gap that is wanted of every set, and the smaller ones that schedules reach on some. Where each NVLink has an
+// engine of its own, pieces of a few transfers go by relays; the gaps between their chunks are not in the bound, nor
+// are those of copies through host memory, by which MI60 reach one another.
 constexpr double kWanted = 0.2;
 std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-all", 0.11},
                                                  {"rtx6000pro-x8-bcm all-to-all", 0.085},
@@ -30,6 +31,7 @@ std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-al
                                                  {"gh200x4 shift", 0.24},
                                                  {"gh200x4 far shift", 0.245},
                                                  {"gh200x4 permutation", 0.325},
+                                                 {"epyc-mi60-x8 all-to-all", 0.205},
                                                  {"dgx-1-p100 far shift", 0.06}};
 
 TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {

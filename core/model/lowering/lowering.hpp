@@ -106,6 +106,7 @@ class Lowering {
   void driver_staged(Leg const& out, Leg const& in);
   void shared_host();
   void pipeline(Seconds latency, std::optional<BytesPerSecond> first_leg, Seconds gap);
+  void occupy_links(double factor);
   void start_two_legs();
   [[nodiscard]] Seconds driver_staged_start() const;
   [[nodiscard]] Seconds driver_staged_gap() const;

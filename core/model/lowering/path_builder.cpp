@@ -11,6 +11,11 @@ void PathBuilder::scale_uses(double factor) {
   for (auto& use : demand_.uses) use.weight = Weight::floor_of(use.weight.ratio() * factor);
 }
 
+void PathBuilder::scale_use(ResourceId id, double factor) {
+  for (auto& use : demand_.uses)
+    if (use.resource == id) use.weight = Weight::floor_of(use.weight.ratio() * factor);
+}
+
 void PathBuilder::scale_sequential_uses(double factor) {
   decltype(demand_.uses) kept;
   for (auto use : demand_.uses) {

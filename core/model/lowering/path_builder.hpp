@@ -71,6 +71,8 @@ class PathBuilder {
   void append(Demand const& leg);
   // Every use so far takes `factor` times as much of its resource.
   void scale_uses(double factor);
+  // The same for one resource.
+  void scale_use(ResourceId id, double factor);
   // The same for two legs of which one runs at a time: a resource of one leg is used half of the time only, and neither
   // leg disturbs the other.
   void scale_sequential_uses(double factor);

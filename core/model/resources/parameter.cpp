@@ -14,8 +14,8 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
      "128 to 132 GB/s a socket (6 GPUs of Intel on 2 x Xeon Max 9470C, Argonne), 130 (4 of 8 H200, Emerald Rapids)"},
     {Parameter::HostReads, "devices reading host memory", 0.96, 1.33,
      "159 to 165 GB/s a socket, where three links end (Argonne), 166 (4 of 8 H200): at least; four links carry 220"},
-    {Parameter::HostTraffic, "devices writing and reading host memory", 0.94, 1.5,
-     "170 to 178 GB/s a socket (Argonne); 260 is what the DRAM of these CPUs carries"},
+    {Parameter::HostTraffic, "devices writing and reading host memory", 0.78, 1.5,
+     "170 to 178 GB/s a socket (Argonne), 169 by four H200, 138 to 140 by two H100 or H200; the DRAM would carry 260"},
     {Parameter::BridgeMemory, "host memory through one host bridge", 0.93, 1.06,
      "73.1 GB/s read, 72.9 written through two x16 gen5 ports of one bridge (rtx6kpro); the clock of the I/O hub "
      "varies"},
