@@ -43,6 +43,10 @@ PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources) {
     node_of_function_.push_back(number(index(machine.host_of(PciId(i)))));
   for (auto const& numa : machine.numa_nodes) node_of_numa_.push_back(number(index(machine.at(numa.socket).host)));
   find_owners(machine, resources);
+  if (!are_owned(resources)) {
+    make_one_node(machine);
+    return;
+  }
   find_leaves(machine, resources, *split);
   find_kinds(machine, resources);
   find_relations();
@@ -50,9 +54,9 @@ PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources) {
 
 // Where nodes cannot be told apart, the machine is one: every pair is a class.
 void PlaceClasses::make_one_node(Machine const& machine) {
-  nodes_.resize(1);
-  node_of_function_.resize(machine.functions.size());
-  node_of_numa_.resize(machine.numa_nodes.size());
+  nodes_.assign(1, {});
+  node_of_function_.assign(machine.functions.size(), 0);
+  node_of_numa_.assign(machine.numa_nodes.size(), 0);
   relations_within_ = {0};
 }
 
@@ -73,6 +77,14 @@ void PlaceClasses::find_owners(Machine const& machine, Resources const& resource
     owner_of_resource_.push_back(owner(resources.at(ResourceId(i)).name, &Node::resources, ResourceId(i)));
   for (std::size_t i = 0; i < resources.engine_count(); ++i)
     owner_of_engine_.push_back(owner(resources.at(EngineId(i)).name, &Node::engines, EngineId(i)));
+}
+
+// Whether all but the uplinks of leaves are some node's.
+bool PlaceClasses::are_owned(Resources const& resources) const {
+  for (std::size_t i = 0; i < owner_of_resource_.size(); ++i)
+    if (owner_of_resource_[i].node == kNone && resources.at(ResourceId(i)).kind != ResourceKind::Uplink) return false;
+  return std::none_of(owner_of_engine_.begin(), owner_of_engine_.end(),
+                      [](Owner const& owner) { return owner.node == kNone; });
 }
 
 void PlaceClasses::find_leaves(Machine const& machine, Resources const& resources, NodeSplit const& split) {

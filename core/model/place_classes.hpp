@@ -100,6 +100,7 @@ class PlaceClasses {
 
   void make_one_node(Machine const& machine);
   void find_owners(Machine const& machine, Resources const& resources);
+  [[nodiscard]] bool are_owned(Resources const& resources) const;
   void find_leaves(Machine const& machine, Resources const& resources, NodeSplit const& split);
   void find_kinds(Machine const& machine, Resources const& resources);
   [[nodiscard]] bool have_equal_resources(Resources const& resources, std::uint32_t a, std::uint32_t b) const;

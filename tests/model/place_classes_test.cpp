@@ -74,6 +74,14 @@ TEST(PlaceClasses, ANodeWithAWidenedResourceIsLikeNoOther) {
   EXPECT_EQ(classes_among(widened, gpus_of(model.machine())), 2 * 64U + 3 * 64U);
 }
 
+// Which resources are a node's, their names say. Where they do not, nothing is taken for alike.
+TEST(PlaceClasses, NodesWhoseResourcesCannotBeToldApartAreOne) {
+  auto machine = test::bundled().machine("hgx-h100-2");
+  machine.hosts[1].name = "another";
+  Model const model(machine);
+  EXPECT_EQ(classes_among(model, gpus_of(machine)), 16U * 16U);
+}
+
 // Holds every choice, and the demand of every way, to those of the first pair of its class.
 void expect_alike(Model const& model, std::vector<Place> const& places, Op op) {
   auto const& classes = model.classes();
