@@ -32,7 +32,7 @@ usage: ./setup.sh COMMAND
   run        install, build, then check the bundled scenarios; the exit code is that of `lanewise check`
   test       install, build, then run the whole test suite
   sweep      install, build, then run those tests over everything that go over a sample otherwise: all machines, many
-             times more random inputs (half an hour)
+             times more random inputs (some ten minutes)
   build [PRESET [TARGET]]
              install and build only; a preset of CMakePresets.json, release if not said; one of its targets, or all
   bench [ARGUMENT]...
