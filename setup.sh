@@ -22,12 +22,17 @@ if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(li
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
+# The tests that ask for tests/support/sweep.hpp.
+sweeps='^SetReport\.Keeps|^(EveryMachine|EveryCluster)\.|/(Sets|RandomSets)\.|RandomJobSets|RandomPlatforms|^MakespanBelow\.Is|^OrderOfEvents\.Computing'
+
 usage() {
   cat <<'END'
 usage: ./setup.sh COMMAND
 
   run        install, build, then check the bundled scenarios; the exit code is that of `lanewise check`
   test       install, build, then run the whole test suite
+  sweep      install, build, then run those tests over everything that go over a sample otherwise: all machines, many
+             times more random inputs (some ten minutes)
   build [PRESET [TARGET]]
              install and build only; a preset of CMakePresets.json, release if not said; one of its targets, or all
   bench [ARGUMENT]...
@@ -193,7 +198,7 @@ main() {
         *) wanted+=("${packages_test[@]}") ;;
       esac
       ;;
-    test) wanted+=("${packages_test[@]}") ;;
+    test | sweep) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
     install)
       for group in "$@"; do
@@ -210,7 +215,7 @@ main() {
       ;;
     *) refuse 2 "no command '$command'; ./setup.sh help lists them" ;;
   esac
-  case $command in run | build | test) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
+  case $command in run | build | test | sweep) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
 
   cd -- "$root"
   log=$(mktemp)
@@ -220,6 +225,7 @@ main() {
   case $command in
     run) hand_over build/release/bin/lanewise check scenarios/ ;;
     test) hand_over ctest --preset release -j 2 ;;
+    sweep) hand_over env LANEWISE_SWEEP=whole ctest --preset release -j 2 --timeout 3600 -R "$sweeps" ;;
     bench)
       (($# == 0)) || hand_over build/release/bin/lanewise_bench "$@"
       hand_over bench/run.sh

@@ -62,6 +62,42 @@ process() {
       printf "| %s | %s | %.3g ms%s | %.3g ms | %.3g MiB |\n", what, goal, $1, missed, $2, $3 }'
 }
 
+# --------------------------------------------------------------------------------------------------------- growth
+# cluster NODES: a file of so many nodes of 8 GPUs, 32 nodes a leaf
+cluster() {
+  local file=$work/hgx-h100-$1.yaml
+  sed -e "s/count: 128/count: $1/" -e "s/hgx-h100-128/hgx-h100-$1/" "$root/bench/hgx-h100-128.yaml" >"$file"
+  printf '%s\n' "$file"
+}
+
+# collective OP NODES: a scenario of 256 MiB among all GPUs of so many nodes
+collective() {
+  local file=$work/$1-$2.yaml
+  printf 'lanewise: scenario/1\nscenario: %s-%s\nmachines: [%s]\ncollective: {op: %s, among: [node0/gpu0..node%s/gpu7], bytes: 256 MiB}\n' \
+    "$1" "$2" "$(cluster "$2")" "$1" $(($2 - 1)) >"$file"
+  printf '%s\n' "$file"
+}
+
+# measured NUMBER ARGUMENTS...: a line for growth(): a number of GPUs, and what the program takes with these arguments
+measured() {
+  local number=$1
+  shift
+  echo "lanewise $* ..." >&2
+  echo "$number $("$build/bin/process_timer" 3 "$build/bin/lanewise" "$@")"
+}
+
+# estimated NUMBER NAME: the same of a benchmark inside one process
+estimated() { awk -v number="$1" -v name="$2" '$1 == name { print number, $2 / 1000, $3 / 1000, $5 / 1024 }' "$work/inside.txt"; }
+
+# growth WHAT: a line of the table for each line `number wall-ms processor-ms MiB`. The exponents are those of the number
+# since the line before: 1 where twice as many take twice as long.
+growth() {
+  awk -v what="$1" '
+    function exponent(now, before) { return NR > 1 && before > 0 ? sprintf("%.2f", log(now / before) / log($1 / number)) : "" }
+    { printf "| %s | %d | %.3g ms | %s | %.3g MiB | %s |\n", what, $1, $3, exponent($3, time), $4, exponent($4, memory)
+      number = $1; time = $3; memory = $4 }'
+}
+
 commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
 [[ -z $(git -C "$root" status --porcelain -- . ':!docs/benchmarks.md' 2>/dev/null) ]] || commit+=" with changes"
 cpu=$(awk -F': *' '/^model name/ { print $2; exit }' /proc/cpuinfo)
@@ -147,6 +183,36 @@ END
     process "\`matrix hgx-h100 --mode estimate\`: the same as \`sim\`, which loads the simulator" - \
       matrix hgx-h100 --mode estimate
     process "\`--version\`: loads no simulator" 5 --version
+  fi
+  process "\`matrix\` of 512 GPUs on 64 nodes" 1000 matrix "$(cluster 64)"
+  process "\`plan\` all-gather of 256 MiB among 1,024 GPUs" 1000 plan "$root/bench/all-gather-of-1024.yaml"
+  process "\`plan\` all-to-all of 256 MiB among 256 GPUs" - plan "$root/bench/all-to-all-of-256.yaml"
+  process "\`why\` of a pair in a cluster of 2,048 nodes" - why "$(cluster 2048)" node0/gpu0 node2047/gpu5
+  cat <<END
+
+## Growth
+
+Processor time and memory with the number of GPUs or transfers. The exponents are those of that number, from the row
+above to this one: 1 where twice as many take twice as long, 2 where they take four times as long. Of 3 runs.
+
+| what | number | processor time | exponent | memory | exponent |
+|---|---|---|---|---|---|
+END
+  { estimated 250 estimate_250_flows && estimated 2000 estimate_2000_flows && estimated 10000 estimate_10000_flows; } |
+    growth "estimate transfers of random sizes at once"
+  for nodes in 16 32 64 128; do measured $((8 * nodes)) matrix "$(cluster "$nodes")"; done |
+    growth "\`matrix\` of GPUs: pairs grow with the square"
+  for nodes in 32 64 128; do measured $((8 * nodes)) plan "$(collective all_gather "$nodes")"; done |
+    growth "\`plan\` all-gather"
+  for nodes in 16 32 64; do measured $((8 * nodes)) plan "$(collective all_to_all "$nodes")"; done |
+    growth "\`plan\` all-to-all: transfers grow with the square"
+  for nodes in 128 512 2048; do measured $((8 * nodes)) why "$(cluster "$nodes")" node0/gpu0 "node$((nodes - 1))/gpu5"; done |
+    growth "\`why\` of a pair"
+  if grep -q simulate_8x8 "$work/inside.txt"; then
+    for nodes in 32 64 128; do measured $((8 * nodes)) run "$(collective all_gather "$nodes")"; done |
+      growth "\`run\` all-gather"
+    for nodes in 16 32 64; do measured $((8 * nodes)) run "$(collective all_to_all "$nodes")"; done |
+      growth "\`run\` all-to-all: transfers grow with the square"
   fi
   cat <<END
 

@@ -21,7 +21,8 @@ void run(Session& session, DiffOptions const& options) {
   auto comparison =
       compare_machines(session.catalogue.machine(options.first), session.catalogue.machine(options.second));
   mark_expected(comparison, expected);
-  put_result(session, {}, difference_json(comparison), difference_text(comparison));
+  put_result(
+      session, {}, [&] { return difference_json(comparison); }, [&] { return difference_text(comparison); });
   if (comparison.result() == ComparisonResult::Different) session.exit_code = ExitCode::ExpectationFailed;
 }
 

@@ -99,7 +99,8 @@ void compare(Format const& format, SourceText const& source, ImportOptions const
     text += fmt::format("{}: {}\n", difference.subject, difference.text);
   }
   if (differences.empty()) text = fmt::format("'{}' and '{}' agree\n", source.name(), machine.name);
-  put_result(session, options.output, json, text);
+  put_result(
+      session, options.output, [&] { return json; }, [&] { return text; });
   if (!differences.empty()) session.exit_code = ExitCode::ExpectationFailed;
 }
 

@@ -33,12 +33,15 @@ void run(Session& session, PlanOptions const& options) {
   auto const bound = lower_bound(plan, model);
   auto const makespan = through_json(estimate(model, plan.steps).makespan);
   progress.reset();
-  auto json = to_json(plan, model.machine());
-  add_optimality(json, makespan, bound);
-  add_collective(json, plan, makespan);
-  put_result(
-      session, options.output, json,
-      plan_text(plan, model.machine()) + collective_text(plan, makespan) + optimality_text(makespan, bound) + "\n");
+  auto const json = [&] {
+    auto result = to_json(plan, model.machine());
+    add_optimality(result, makespan, bound);
+    add_collective(result, plan, makespan);
+    return result;
+  };
+  put_result(session, options.output, json, [&] {
+    return plan_text(plan, model.machine()) + collective_text(plan, makespan) + optimality_text(makespan, bound) + "\n";
+  });
 }
 
 }  // namespace

@@ -46,7 +46,9 @@ void run_both(Session& session, RunOptions const& options, Model const& model, P
   progress.reset();
   report_wrong_data(session, measured);
   auto const comparison = compare(predicted, measured);
-  put_result(session, options.output, comparison_json(comparison), comparison_text(comparison));
+  put_result(
+      session, options.output, [&] { return comparison_json(comparison); },
+      [&] { return comparison_text(comparison); });
 }
 
 void run(Session& session, RunOptions& options) {
@@ -62,12 +64,16 @@ void run(Session& session, RunOptions& options) {
   auto const bound = lower_bound(plan, model);
   progress.reset();
   report_wrong_data(session, trace);
-  auto json = to_json(trace);
-  add_optimality(json, trace.makespan, bound);
-  add_collective(json, plan, trace.makespan);
-  put_result(session, options.output, json,
-             trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
-                 optimality_text(trace.makespan, bound) + "\n");
+  auto const json = [&] {
+    auto result = to_json(trace);
+    add_optimality(result, trace.makespan, bound);
+    add_collective(result, plan, trace.makespan);
+    return result;
+  };
+  put_result(session, options.output, json, [&] {
+    return trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
+           optimality_text(trace.makespan, bound) + "\n";
+  });
 }
 
 }  // namespace

@@ -110,13 +110,11 @@ std::vector<fs::path> yaml_files(std::vector<std::string> const& arguments) {
   return files;
 }
 
-void put_result(Session const& session, std::string const& output, nlohmann::ordered_json const& json,
-                std::string const& text) {
-  if (!output.empty()) write_file(output, json.dump(2) + "\n");
-  if (session.json)
-    fmt::print("{}\n", json.dump(2));
-  else
-    fmt::print("{}", text);
+void put_result(Session const& session, std::string const& output, std::function<nlohmann::ordered_json()> const& json,
+                std::function<std::string()> const& text) {
+  auto const dumped = session.json || !output.empty() ? json().dump(2) + "\n" : std::string();
+  if (!output.empty()) write_file(output, dumped);
+  fmt::print("{}", session.json ? dumped : text());
 }
 
 void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit) {

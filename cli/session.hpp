@@ -2,6 +2,7 @@
 // What every subcommand shares: the catalogue, the machine with its --calibration and --set, --json, the exit code.
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -51,8 +52,9 @@ struct Session {
 std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& arguments);
 
 // Prints JSON with --json, else the text; and writes the JSON to the file `output` where that is not empty.
-void put_result(Session const& session, std::string const& output, nlohmann::ordered_json const& json,
-                std::string const& text);
+// Only what is wanted is made: that of a large plan takes longer than the plan.
+void put_result(Session const& session, std::string const& output, std::function<nlohmann::ordered_json()> const& json,
+                std::function<std::string()> const& text);
 
 // After the user stopped the program and what was finished is printed: says how much that is, and sets the exit code.
 void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit);

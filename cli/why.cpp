@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "core/explain/choice_explanation.hpp"
 #include "core/explain/run_explanation.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/machine/node_split.hpp"
 #include "core/view/why_run_text.hpp"
 #include "core/view/why_text.hpp"
 #include "sim/sim_library.hpp"
@@ -29,11 +31,14 @@ void print_choice_explanation(Session& session, WhyOptions const& options) {
     throw InputError("--on is for scenarios; write the machine first: why MACHINE FROM TO");
   if (options.to.empty()) throw InputError("the destination is missing: why MACHINE FROM TO");
   session.machine_name = options.input.file;
-  Model const model(session.machine());
+  auto whole = session.machine();
+  std::array<Place, 2> const ends{whole.place(options.from), whole.place(options.to)};
+  auto [nodes, places] = machine_of(std::move(whole), ends);
+  Model const model(std::move(nodes));
   auto const& machine = model.machine();
   Request const request{.id = "why",
-                        .from = machine.place(options.from),
-                        .to = machine.place(options.to),
+                        .from = places[0],
+                        .to = places[1],
                         .bytes = argument(parse_bytes(options.bytes)),
                         .op = argument(parse_op(options.op))};
   auto const explanation = explain_choice(model, request);

@@ -17,20 +17,22 @@ namespace {
 // weight is a whole number of repetitions.
 class Platform {
  public:
-  Platform(Model const& model, std::vector<Demand> const& demands, std::vector<Step> const& steps) {
+  Platform(Model const& model, StepDemands const& demands, std::vector<Step> const& steps) {
     std::vector<int> divisor(model.resources().count(), 0);
     for (auto const& demand : demands)
       for (auto const& use : demand.uses)
         divisor[index(use.resource)] = std::gcd(divisor[index(use.resource)], use.weight.units());
-    std::vector<std::size_t> link_of(model.resources().count(), 0);
+    std::vector<std::uint32_t> link_of(model.resources().count(), 0);
     for (std::size_t r = 0; r < divisor.size(); ++r) {
       if (divisor[r] == 0) continue;
-      link_of[r] = links_.size();
+      link_of[r] = static_cast<std::uint32_t>(links_.size());
       auto const unit = static_cast<double>(divisor[r]) / Weight::kBase;
       links_.push_back({model.capacity(ResourceId(r))->value() / unit});
     }
+    flows_.reserve(demands.size());
     for (std::size_t i = 0; i < demands.size(); ++i) {
       Flow flow;
+      flow.uses.reserve(demands[i].uses.size());
       for (auto const& use : demands[i].uses)
         flow.uses.push_back({link_of[index(use.resource)], use.weight.units() / divisor[index(use.resource)]});
       if (demands[i].cap < kUnlimited) flow.cap_bytes_per_second = demands[i].cap.value();
@@ -49,7 +51,8 @@ class Platform {
   void add_quirks(Model const& model, std::vector<Step> const& steps) {
     for (auto const& limit : posted_write_limits(model.machine(), steps)) {
       links_.push_back({limit.capacity.value()});
-      for (auto const member : limit.members) flows_[member].uses.push_back({links_.size() - 1, 1});
+      for (auto const member : limit.members)
+        flows_[member].uses.push_back({static_cast<std::uint32_t>(links_.size() - 1), 1});
     }
   }
 

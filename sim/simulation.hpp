@@ -13,7 +13,7 @@ struct SharedLink {
 
 // A flow's use of a link. The flow's rate counts `times` times against the link.
 struct LinkUse {
-  std::size_t link = 0;
+  std::uint32_t link = 0;
   int times = 1;
 };
 

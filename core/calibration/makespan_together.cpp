@@ -20,11 +20,11 @@ bool queue_for_engines(Model const& model, std::vector<Released> const& transfer
 std::optional<Seconds> makespan_together(Model const& model, std::vector<Released> const& transfers) {
   if (queue_for_engines(model, transfers)) return std::nullopt;
   std::vector<Step> steps(transfers.size());
-  std::vector<Demand> demands;
+  std::vector<StepDemand> demands;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     if (transfers[i].demand.unknown) return std::nullopt;
     steps[i].bytes = transfers[i].bytes;
-    demands.push_back(transfers[i].demand);
+    demands.emplace_back(transfers[i].demand);
   }
   return estimate(model, steps, demands).makespan;
 }

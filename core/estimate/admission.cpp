@@ -16,7 +16,7 @@ constexpr double kEqualWork = 1e-9;
 
 }  // namespace
 
-Admission::Admission(FlowSet const& flows, std::span<Step const> steps, std::span<Demand const> demands,
+Admission::Admission(FlowSet const& flows, std::span<Step const> steps, std::span<StepDemand const> demands,
                      EngineQueue& engines, double max_utilisation, Priority priority)
     : flows_(flows.flows()),
       capacities_(flows.capacities()),

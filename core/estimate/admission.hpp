@@ -14,8 +14,8 @@ class Admission {
  public:
   // Everything must outlive it. `max_utilisation`: of every capacity, by the steps that run, each counted at the rate
   // that it has alone; a step that is alone on a resource always fits.
-  Admission(FlowSet const& flows, std::span<Step const> steps, std::span<Demand const> demands, EngineQueue& engines,
-            double max_utilisation, Priority priority);
+  Admission(FlowSet const& flows, std::span<Step const> steps, std::span<StepDemand const> demands,
+            EngineQueue& engines, double max_utilisation, Priority priority);
 
   // The step waits for nothing but admission now.
   void ready(std::size_t step);
@@ -59,7 +59,7 @@ class Admission {
   std::span<Sharing::Flow const> flows_;
   std::vector<double> const& capacities_;
   std::span<Step const> steps_;
-  std::span<Demand const> demands_;
+  std::span<StepDemand const> demands_;
   EngineQueue& engines_;
   double max_utilisation_;
   Priority priority_;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "core/estimate/engine_concurrency.hpp"
 #include "core/estimate/inter_step_costs.hpp"
+#include "core/estimate/step_kinds.hpp"
 #include "core/io/error.hpp"
 #include "core/model/lowering/path_builder.hpp"
 #include "core/model/resources/overheads.hpp"
@@ -16,13 +19,15 @@ namespace lanewise {
 namespace {
 
 // Whether a step goes through a ring of chunk buffers in a third place.
-bool is_ring(Step const& step, Demand const& demand) {
+template <class AnyDemand>
+bool is_ring(Step const& step, AnyDemand const& demand) {
   bool const is_staged = step.way.mechanism == Mechanism::HostStaged || step.way.mechanism == Mechanism::NvlinkRelay;
   return is_staged && !step.way.by_driver && demand.chunk > Bytes(0) && step.bytes > demand.chunk;
 }
 
 // The rate of a ring while other engines of its GPUs are busy: each chunk waits longer for the other GPU.
-BytesPerSecond cap_with_busy_engines(Model const& model, Demand const& ring) {
+template <class AnyDemand>
+BytesPerSecond cap_with_busy_engines(Model const& model, AnyDemand const& ring) {
   return ring.chunk / (ring.chunk / ring.cap + overheads::kConcurrentEngine * model.assumed()(Parameter::EngineStart));
 }
 
@@ -38,6 +43,38 @@ Demand ll_demand(Model const& model, Step step) {
   demand.cap = demand.cap * (1 / kLLOverhead);
   demand.path = demand.path * kLLOverhead;
   return demand;
+}
+
+// Few steps are lowered as fast as their kinds are found.
+constexpr std::size_t kMinStepsOfKinds = 64;
+
+StepDemands demands_alone(Model const& model, std::vector<Step> const& steps) {
+  bool const uses_ll = uses_ll_protocol(steps);
+  auto const lowered = [&](Step const& step) {
+    auto demand = uses_ll ? ll_demand(model, step) : demand_of(model, step);
+    if (demand.unknown)
+      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
+                                  model.resources().at(*demand.unknown).missing));
+    return demand;
+  };
+  StepDemands demands(steps.size());
+  if (steps.size() < kMinStepsOfKinds) {
+    for (auto const& step : steps) demands.add(lowered(step));
+    return demands;
+  }
+  StepKinds kinds(model);
+  std::vector<std::optional<MovedDemand>> of_kind;
+  for (auto const& step : steps) {
+    auto const found = kinds.of(step);
+    if (found && !found->is_new && of_kind[found->kind]) {
+      of_kind[found->kind]->add_to(demands, model.classes(), step);
+      continue;
+    }
+    auto const demand = lowered(step);
+    demands.add(demand);
+    if (found && found->is_new) of_kind.push_back(MovedDemand::of(model, step, demand));
+  }
+  return demands;
 }
 
 }  // namespace
@@ -65,16 +102,8 @@ Demand demand_with_busy_engines(Model const& model, Step const& step) {
   return demand;
 }
 
-std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps) {
-  bool const uses_ll = uses_ll_protocol(steps);
-  std::vector<Demand> demands;
-  demands.reserve(steps.size());
-  for (auto const& step : steps) {
-    demands.push_back(uses_ll ? ll_demand(model, step) : demand_of(model, step));
-    if (demands.back().unknown)
-      throw PlanError(fmt::format("transfer '{}' cannot be simulated: nobody says {}", step.transfer,
-                                  model.resources().at(*demands.back().unknown).missing));
-  }
+StepDemands demands_of(Model const& model, std::vector<Step> const& steps) {
+  auto demands = demands_alone(model, steps);
   EngineConcurrency engines(model, steps, demands);
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (is_ring(steps[i], demands[i]) && engines.has_concurrent_engine(i))
@@ -83,12 +112,12 @@ std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& step
   bool const are_independent =
       std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); });
   if (are_independent && (steps.empty() || !steps.front().reads)) return demands;
-  InterStepCosts costs(model, steps, demands, engines, uses_ll);
+  InterStepCosts costs(model, steps, demands, engines, uses_ll_protocol(steps));
   for (std::size_t i = 0; i < steps.size(); ++i) costs.add_to(i);
   return demands;
 }
 
-bool share_an_engine(Demand const& one, Demand const& other) {
+bool share_an_engine(StepDemand const& one, StepDemand const& other) {
   return std::any_of(one.engines.begin(), one.engines.end(), [&](EngineId engine) {
     return std::find(other.engines.begin(), other.engines.end(), engine) != other.engines.end();
   });

@@ -3,6 +3,7 @@
 // costs between one step and the next.
 #include <vector>
 
+#include "core/estimate/step_demands.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 
@@ -16,9 +17,9 @@ Demand demand_of(Model const& model, Step const& step);
 Demand demand_with_busy_engines(Model const& model, Step const& step);
 
 // Of all steps, with the costs between them. Throws PlanError naming a step for which a figure is unknown.
-std::vector<Demand> demands_of(Model const& model, std::vector<Step> const& steps);
+StepDemands demands_of(Model const& model, std::vector<Step> const& steps);
 
 // Whether two steps hold slots of the same engine.
-bool share_an_engine(Demand const& one, Demand const& other);
+bool share_an_engine(StepDemand const& one, StepDemand const& other);
 
 }  // namespace lanewise

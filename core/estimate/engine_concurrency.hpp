@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/estimate/step_demands.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/dag.hpp"
 #include "core/plan/plan.hpp"
@@ -15,7 +16,7 @@ namespace lanewise {
 class EngineConcurrency {
  public:
   // The arguments must outlive it. It examines them when it is first asked.
-  EngineConcurrency(Model const& model, std::span<Step const> steps, std::span<Demand const> demands)
+  EngineConcurrency(Model const& model, std::span<Step const> steps, std::span<StepDemand const> demands)
       : model_(model), steps_(steps), demands_(demands) {}
 
   // Whether another engine of the step's GPUs may be busy while the step runs: with a step that need not finish before
@@ -43,7 +44,7 @@ class EngineConcurrency {
 
   Model const& model_;
   std::span<Step const> steps_;
-  std::span<Demand const> demands_;
+  std::span<StepDemand const> demands_;
   bool is_examined_ = false;
   std::vector<std::vector<EngineUse>> uses_of_gpu_;  // of each PCI function
   std::optional<Ancestors> ancestors_;               // nullopt: any two steps may run at the same time

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/estimate/step_demands.hpp"
 #include "core/model/model.hpp"
 
 namespace lanewise {
@@ -13,7 +14,7 @@ namespace lanewise {
 class EngineQueue {
  public:
   // `demands`: one a step; they must outlive the queue.
-  EngineQueue(Model const& model, std::span<Demand const> demands)
+  EngineQueue(Model const& model, std::span<StepDemand const> demands)
       : demands_(demands), waiting_(model.resources().engine_count()) {
     for (std::size_t i = 0; i < waiting_.size(); ++i) free_.push_back(model.slots(EngineId(i)));
   }
@@ -64,14 +65,13 @@ class EngineQueue {
     std::size_t arrival = 0;
     std::size_t step = 0;
   };
-  using Engines = decltype(Demand::engines);
 
   [[nodiscard]] static auto first_from(std::vector<Waiting> const& waiting, std::size_t arrival) {
     return std::lower_bound(waiting.begin(), waiting.end(), arrival,
                             [](Waiting const& one, std::size_t other) { return one.arrival < other; });
   }
   // The first that came at `from` or later and waits for one of these engines that is free.
-  [[nodiscard]] std::optional<Waiting> next_waiting(Engines const& engines, std::size_t from) const {
+  [[nodiscard]] std::optional<Waiting> next_waiting(StepDemand::Engines const& engines, std::size_t from) const {
     std::optional<Waiting> next;
     for (auto const engine : engines) {
       auto const& waiting = waiting_[index(engine)];
@@ -88,7 +88,7 @@ class EngineQueue {
     }
   }
 
-  std::span<Demand const> demands_;
+  std::span<StepDemand const> demands_;
   std::vector<int> free_;
   std::vector<std::vector<Waiting>> waiting_;  // for each engine, in the order in which they came
   std::size_t arrivals_ = 0;

@@ -27,7 +27,7 @@ constexpr double kRounding = 1e-14;
 // flow has the rate that max-min sharing gives it.
 class EstimatedRun {
  public:
-  EstimatedRun(Model const& model, std::span<Step const> steps, std::span<Demand const> demands)
+  EstimatedRun(Model const& model, std::span<Step const> steps, std::span<StepDemand const> demands)
       : steps_(steps),
         demands_(demands),
         flows_(model, steps, demands),
@@ -145,7 +145,7 @@ class EstimatedRun {
   }
 
   std::span<Step const> steps_;
-  std::span<Demand const> demands_;
+  std::span<StepDemand const> demands_;
   FlowSet flows_;
   Sharing sharing_;
   EngineQueue engines_;
@@ -164,12 +164,12 @@ class EstimatedRun {
 
 }  // namespace
 
-Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
+Estimate estimate(Model const& model, std::span<Step const> steps, std::span<StepDemand const> demands) {
   if (steps.empty()) return {};
   return EstimatedRun(model, steps, demands).run();
 }
 
-Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands,
+Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<StepDemand const> demands,
                                  double max_utilisation, Priority priority) {
   if (steps.empty()) return {};
   EstimatedRun run(model, steps, demands);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/estimate/step_demands.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 
@@ -24,7 +25,7 @@ struct Estimate {
 
 // `demands`: one a step, as demands_of() makes them. Throws PlanError when a step waits for one that is not there, or
 // steps wait for one another in a circle.
-Estimate estimate(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
+Estimate estimate(Model const& model, std::span<Step const> steps, std::span<StepDemand const> demands);
 Estimate estimate(Model const& model, std::vector<Step> const& steps);
 // The makespan of estimate() if it is below `limit`. Nullopt otherwise, as soon as the clock has passed the limit: for
 // comparing many plans of which only the best counts.
@@ -39,7 +40,7 @@ enum class Priority : std::uint8_t {
 // List scheduling (Graham 1966) with admission control. A step starts only if every resource on its route then stays at
 // or below `max_utilisation` of its capacity; running steps count at the rates that they have alone, and a step that is
 // alone on a resource always fits. Adds to `order_only` what makes any executor keep this order.
-Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<Demand const> demands,
+Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, std::span<StepDemand const> demands,
                                  double max_utilisation, Priority priority = Priority::StepOrder);
 
 }  // namespace lanewise

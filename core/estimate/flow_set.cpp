@@ -4,7 +4,7 @@
 
 namespace lanewise {
 
-FlowSet::FlowSet(Model const& model, std::span<Step const> steps, std::span<Demand const> demands) {
+FlowSet::FlowSet(Model const& model, std::span<Step const> steps, std::span<StepDemand const> demands) {
   auto const positions = number_resources(model, demands);
   auto const limits = posted_write_limits(model.machine(), steps);
   std::vector<std::vector<std::uint32_t>> limits_of;  // of each step: their numbers among the capacities
@@ -17,7 +17,7 @@ FlowSet::FlowSet(Model const& model, std::span<Step const> steps, std::span<Dema
   remove_never_binding();
 }
 
-FlowSet::Positions FlowSet::number_resources(Model const& model, std::span<Demand const> demands) {
+FlowSet::Positions FlowSet::number_resources(Model const& model, std::span<StepDemand const> demands) {
   Positions positions(model.resources().count(), 0);
   for (auto const& demand : demands)
     for (auto const& use : demand.uses)
@@ -28,7 +28,7 @@ FlowSet::Positions FlowSet::number_resources(Model const& model, std::span<Deman
   return positions;
 }
 
-void FlowSet::add_flows(std::span<Demand const> demands, Positions const& positions,
+void FlowSet::add_flows(std::span<StepDemand const> demands, Positions const& positions,
                         std::vector<std::vector<std::uint32_t>> const& limits_of) {
   std::size_t count = 0;
   for (auto const& demand : demands) count += demand.uses.size();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/estimate/sharing.hpp"
+#include "core/estimate/step_demands.hpp"
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 
@@ -14,7 +15,7 @@ class FlowSet {
   // `demands`: one a step. Capacities are those of the resources that a step uses, in the order of their first use,
   // then those of the posted-write limits that apply. Uses of resources that are never binding are left out of the
   // flows.
-  FlowSet(Model const& model, std::span<Step const> steps, std::span<Demand const> demands);
+  FlowSet(Model const& model, std::span<Step const> steps, std::span<StepDemand const> demands);
   FlowSet(FlowSet const&) = delete;  // the flows refer to its uses
   FlowSet& operator=(FlowSet const&) = delete;
   ~FlowSet() = default;
@@ -28,8 +29,8 @@ class FlowSet {
   // 1 + the number that a resource of the machine has among the capacities; 0: nothing uses it.
   using Positions = std::vector<std::uint32_t>;
 
-  Positions number_resources(Model const& model, std::span<Demand const> demands);
-  void add_flows(std::span<Demand const> demands, Positions const& positions,
+  Positions number_resources(Model const& model, std::span<StepDemand const> demands);
+  void add_flows(std::span<StepDemand const> demands, Positions const& positions,
                  std::vector<std::vector<std::uint32_t>> const& limits_of);
   void remove_never_binding();
 

@@ -18,7 +18,7 @@ Seconds start_of_fused_kernel(Model const& model, std::vector<Step> const& steps
 
 }  // namespace
 
-InterStepCosts::InterStepCosts(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands,
+InterStepCosts::InterStepCosts(Model const& model, std::vector<Step> const& steps, StepDemands& demands,
                                EngineConcurrency& engines, bool uses_ll)
     : model_(model),
       steps_(steps),
@@ -134,7 +134,7 @@ StepId const* InterStepCosts::fused_predecessor(Step const& step) const {
   return nullptr;
 }
 
-void InterStepCosts::continue_kernel(Demand& demand, StepId const* before) const {
+void InterStepCosts::continue_kernel(StepDemand& demand, StepId const* before) const {
   demand.start = Seconds(0);
   demand.busy = Seconds(0);
   Seconds paid{0};

@@ -13,8 +13,8 @@ class InterStepCosts {
  public:
   // `demands`: of each step alone; add_to() changes them. All arguments must outlive it. `uses_ll`: the steps travel by
   // the LL protocol.
-  InterStepCosts(Model const& model, std::vector<Step> const& steps, std::vector<Demand>& demands,
-                 EngineConcurrency& engines, bool uses_ll);
+  InterStepCosts(Model const& model, std::vector<Step> const& steps, StepDemands& demands, EngineConcurrency& engines,
+                 bool uses_ll);
 
   void add_to(std::size_t i);
 
@@ -39,11 +39,11 @@ class InterStepCosts {
   // reading all sources at once. Where copy engines take part, every reduction is a kernel of its own.
   [[nodiscard]] StepId const* fused_predecessor(Step const& step) const;
   // Charges the step only for what the kernel of its predecessors has not paid already.
-  void continue_kernel(Demand& demand, StepId const* before) const;
+  void continue_kernel(StepDemand& demand, StepId const* before) const;
 
   Model const& model_;
   std::vector<Step> const& steps_;
-  std::vector<Demand>& demands_;
+  StepDemands& demands_;
   EngineConcurrency& engines_;
   bool uses_ll_;
   Seconds kernel_start_;        // before the first of steps that are one kernel on each GPU

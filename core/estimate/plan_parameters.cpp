@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/estimate/demands.hpp"
+#include "core/estimate/step_kinds.hpp"
 
 namespace lanewise {
 
@@ -13,7 +14,9 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   auto const& parts = model.machine().parts;
   if (std::any_of(parts.begin(), parts.end(), [](Part const& part) { return part.latency_spread.has_value(); }))
     found.insert(Parameter::GenericLatencies);
+  StepKinds kinds(model);
   for (auto const& step : plan.steps) {
+    if (kinds.is_known(step)) continue;
     auto const demand = demand_of(model, step);
     for (auto const engine : demand.engines)
       if (model.resources().at(engine).is_assumed()) found.insert(Parameter::CopyEngines);

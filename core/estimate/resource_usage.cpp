@@ -14,7 +14,7 @@ void add_usage(std::vector<ResourceTrace>& traces, std::string const& name, doub
 }  // namespace
 
 std::vector<ResourceTrace> resource_usage(Model const& model, std::span<Step const> steps,
-                                          std::span<Demand const> demands, Seconds makespan) {
+                                          std::span<StepDemand const> demands, Seconds makespan) {
   auto const bytes_of = [&](std::size_t step) { return static_cast<double>(steps[step].bytes.value()); };
   std::vector<double> carried(model.resources().count(), 0);
   for (std::size_t i = 0; i < steps.size(); ++i)

@@ -13,9 +13,14 @@ constexpr std::array<std::string_view, 4> kWaited{"nothing", "step", "turn", "en
 // Traces round times to the digits of a double in microseconds, and SimGrid resolves a nanosecond.
 constexpr Seconds kSameInstant{2e-9};
 
-Seconds time_alone(Model const& model, Step const& step, Demand const& demand) {
-  auto const cost = model.cost(demand, step.bytes);
-  return step.bytes > Bytes(0) && cost ? cost->time : demand.latency();
+BytesPerSecond rate_alone(Model const& model, StepDemand const& demand) {
+  auto rate = demand.cap;
+  for (auto const& use : demand.uses) rate = std::min(rate, *model.capacity(use.resource) / use.weight.ratio());
+  return rate;
+}
+
+Seconds time_alone(Model const& model, Step const& step, StepDemand const& demand) {
+  return step.bytes > Bytes(0) ? demand.latency() + step.bytes / rate_alone(model, demand) : demand.latency();
 }
 
 // The interval in which a step's bytes flowed, and their mean rate.
@@ -24,7 +29,7 @@ struct Flowing {
   Seconds until{0};
   double rate = 0;
 };
-Flowing flowing(Step const& step, StepTrace const& ran, Demand const& demand) {
+Flowing flowing(Step const& step, StepTrace const& ran, StepDemand const& demand) {
   Flowing flow{std::min(ran.start + demand.latency(), ran.end), ran.end, 0};
   auto const time = (flow.until - flow.from).value();
   if (step.bytes > Bytes(0) && time > 0) flow.rate = static_cast<double>(step.bytes.value()) / time;
@@ -123,7 +128,7 @@ class Path {
   Plan const& plan_;
   Trace const& trace_;
   Model const& model_;
-  std::vector<Demand> demands_;
+  StepDemands demands_;
   std::vector<Flowing> flows_;
 };
 

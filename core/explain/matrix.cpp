@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/io/word.hpp"
 #include "core/machine/path_class.hpp"
+#include "core/model/place_classes.hpp"
 #include "core/planner/planner.hpp"
 
 namespace lanewise {
@@ -22,7 +24,20 @@ class MatrixMaker {
   MatrixMaker(Model const& model, MatrixQuery const& question, Executor* executor)
       : model_(model), planner_(model), intervals_(model), question_(question), executor_(executor) {}
 
+  // Pairs that are alike have one figure. Only an unknown figure is named after its own nodes.
   Matrix::Cell cell(Place const& from, Place const& to) {
+    auto const pair = model_.classes().of(from, to);
+    if (auto const known = cells_.find(pair); known != cells_.end()) return known->second;
+    auto made = make_cell(from, to);
+    if (made.missing.empty()) cells_.emplace(pair, made);
+    return made;
+  }
+
+  // Of the runs; the model's if there were none.
+  [[nodiscard]] std::string const& mode() const { return mode_; }
+
+ private:
+  Matrix::Cell make_cell(Place const& from, Place const& to) {
     Matrix::Cell cell;
     cell.path = path_between(model_.machine(), from, to);
     Request const request{.id = "there", .from = from, .to = to, .bytes = question_.bytes, .op = question_.op};
@@ -48,10 +63,6 @@ class MatrixMaker {
     return cell;
   }
 
-  // Of the runs; the model's if there were none.
-  [[nodiscard]] std::string const& mode() const { return mode_; }
-
- private:
   [[nodiscard]] std::string missing_figure(Request const& request, EvaluatedWay const& chosen) const {
     auto const demand = model_.lower(request.from, request.to, request.bytes, request.op, chosen.way);
     return demand.unknown ? model_.resources().at(*demand.unknown).missing : std::string();
@@ -88,6 +99,7 @@ class MatrixMaker {
   MatrixQuery const& question_;
   Executor* executor_;
   std::string mode_ = "model";
+  std::unordered_map<PairClass, Matrix::Cell> cells_;
 };
 
 }  // namespace

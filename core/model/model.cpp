@@ -5,11 +5,18 @@
 #include <algorithm>
 
 #include "core/model/lowering/lowering.hpp"
+#include "core/model/place_classes.hpp"
 #include "core/model/resources/overheads.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/units/limits.hpp"
 
 namespace lanewise {
+
+Model::Facts::Facts(Machine of) : machine(std::move(of)), resources(machine) {}
+Model::Facts::Facts(Machine of, Resources having) : machine(std::move(of)), resources(std::move(having)) {}
+Model::Facts::~Facts() = default;
+
+Model::Model(Machine machine) : facts_(std::make_shared<Facts const>(std::move(machine))) {}
 
 LoweringTarget Model::lowering_target() const { return {machine(), resources(), assumed_}; }
 
@@ -19,20 +26,29 @@ Demand Model::lower(Place const& from, Place const& to, Bytes bytes, Op op, Way 
   return demand;
 }
 
-Model Model::widened(std::span<ResourceId const> resources, double times) const {
-  auto facts = std::make_shared<Facts>(*facts_);
-  for (auto const resource : resources) facts->resources.widen(resource, times);
+PlaceClasses const& Model::classes() const {
+  std::call_once(facts_->classes_found,
+                 [&] { facts_->classes = std::make_unique<PlaceClasses const>(facts_->machine, facts_->resources); });
+  return *facts_->classes;
+}
+
+template <class Widen>
+Model Model::with_resources(Widen widen) const {
+  auto facts = std::make_shared<Facts>(machine(), resources());
+  widen(facts->resources);
   auto other = *this;
   other.facts_ = std::move(facts);
   return other;
 }
 
+Model Model::widened(std::span<ResourceId const> resources, double times) const {
+  return with_resources([&](Resources& all) {
+    for (auto const resource : resources) all.widen(resource, times);
+  });
+}
+
 Model Model::widened(EngineId engine, int slots) const {
-  auto facts = std::make_shared<Facts>(*facts_);
-  facts->resources.widen(engine, slots);
-  auto other = *this;
-  other.facts_ = std::move(facts);
-  return other;
+  return with_resources([&](Resources& all) { all.widen(engine, slots); });
 }
 
 std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {

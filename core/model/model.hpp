@@ -5,6 +5,7 @@
 //   auto const demand = model.lower(from, to, 256_MiB, Op::Copy, way);
 //   auto const cost = model.cost(demand, 256_MiB);     // on an idle machine; nullopt when a figure is unknown
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,11 +18,12 @@
 namespace lanewise {
 
 struct LoweringTarget;  // core/model/lowering/path_builder.hpp
+class PlaceClasses;     // core/model/place_classes.hpp
 
 class Model {
  public:
   // Makes the machine's resources once; copies of a model share them.
-  explicit Model(Machine machine) : facts_(std::make_shared<Facts const>(std::move(machine))) {}
+  explicit Model(Machine machine);
   // The same machine with other factors on its parameters; the machine is not copied.
   [[nodiscard]] Model with_assumptions(Assumptions const& assumed) const {
     auto other = *this;
@@ -42,6 +44,9 @@ class Model {
   }
 
   [[nodiscard]] int slots(EngineId id) const { return assumed_slots(facts_->resources.at(id), assumed_); }
+
+  // Which pairs of places are alike, under any assumptions. Found when first asked for.
+  [[nodiscard]] PlaceClasses const& classes() const;
 
   // The parts that a PathBuilder works on. They live as long as this model.
   [[nodiscard]] LoweringTarget lowering_target() const;
@@ -85,10 +90,19 @@ class Model {
 
  private:
   struct Facts {
-    explicit Facts(Machine of) : machine(std::move(of)), resources(machine) {}
+    explicit Facts(Machine of);
+    Facts(Machine of, Resources having);
+    Facts(Facts const&) = delete;
+    Facts& operator=(Facts const&) = delete;
+    ~Facts();
     Machine machine;
     Resources resources;
+    mutable std::once_flag classes_found;
+    mutable std::unique_ptr<PlaceClasses const> classes;
   };
+  // A copy with other resources.
+  template <class Widen>
+  [[nodiscard]] Model with_resources(Widen widen) const;
   std::shared_ptr<Facts const> facts_;  // shared by one machine's models under different assumptions
   Assumptions assumed_;
 };

@@ -1,21 +1,37 @@
-// How good plans of sets are on every bundled machine, simulated: never below the bound, near it, and no worse than any
-// simple algorithm. docs/set-report.md shows these figures; the limits below may only be tightened.
+// How good plans of sets are, simulated: never below the bound, near it, and no worse than any simple algorithm.
+// docs/set-report.md shows these figures; the limits below may only be tightened. A sweep over the bundled machines: a
+// change is held to those of a sample, which take seconds, and differ in what joins their GPUs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/program.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace {
 
+using lanewise::test::is_whole_sweep;
 using lanewise::test::output_of;
 
-nlohmann::json const& report() {
-  static auto const json = nlohmann::json::parse(output_of("report --json"));
-  return json;
+std::vector<std::string> const kSample{"rtx6000pro-x8-bcm", "hgx-h100-4gpu", "dgx-1-p100", "a100x8-pcie-4sw",
+                                       "gh200x4",           "hgx-h100",      "rtx3090-x8"};
+constexpr std::size_t kPromisedInSample = 3;  // of kPromised
+
+nlohmann::json sets_of_report() {
+  if (is_whole_sweep()) return nlohmann::json::parse(output_of("report --json"))["sets"];
+  auto sets = nlohmann::json::array();
+  for (auto const& machine : kSample) {
+    auto const report = nlohmann::json::parse(output_of("report " + machine + " --json"));
+    for (auto const& set : report["sets"]) sets.push_back(set);
+  }
+  return sets;
 }
 
 // The gap that is wanted of every set, and the smaller ones that schedules reach on some. Where each NVLink has an
@@ -34,29 +50,40 @@ std::map<std::string, double> const kPromised = {{"rtx6000pro-x8-genoa all-to-al
                                                  {"epyc-mi60-x8 all-to-all", 0.205},
                                                  {"dgx-1-p100 far shift", 0.06}};
 
-TEST(SetReport, PlansComeAsCloseToTheirBoundsAsPromised) {
-  auto const& summary = report()["summary"];
-  EXPECT_GE(summary["sets"].get<int>(), 260);
-  EXPECT_LE(summary["median_gap"].get<double>(), 0.05);
-  EXPECT_LE(summary["p90_gap"].get<double>(), 0.13);
+void expect_small_gaps(nlohmann::json const& sets) {
   std::size_t met = 0;
-  for (auto const& set : report()["sets"]) {
+  for (auto const& set : sets) {
     auto const where = set["machine"].get<std::string>() + " " + set["set"].get<std::string>();
     EXPECT_GE(set["gap"].get<double>(), -1e-9) << where;
     auto const promised = kPromised.find(where);
     EXPECT_LE(set["gap"].get<double>(), promised == kPromised.end() ? kWanted : promised->second) << where;
     met += promised == kPromised.end() ? 0 : 1;
   }
-  EXPECT_EQ(met, kPromised.size());
+  EXPECT_EQ(met, is_whole_sweep() ? kPromised.size() : kPromisedInSample);
 }
 
-TEST(SetReport, NoSimpleAlgorithmIsBetterByMoreThanTwoPercent) {
-  for (auto const& set : report()["sets"])
+// The gap that this share of the sets does not exceed.
+double quantile_of_gaps(nlohmann::json const& sets, double share) {
+  std::vector<double> gaps;
+  for (auto const& set : sets) gaps.push_back(set["gap"].get<double>());
+  auto const at = gaps.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(gaps.size() - 1));
+  std::nth_element(gaps.begin(), at, gaps.end());
+  return *at;
+}
+
+void expect_small_gaps_together(nlohmann::json const& sets) {
+  EXPECT_GE(sets.size(), 260U);
+  EXPECT_LE(quantile_of_gaps(sets, 0.5), 0.05);
+  EXPECT_LE(quantile_of_gaps(sets, 0.9), 0.13);
+}
+
+void expect_no_better_simple_algorithm(nlohmann::json const& sets) {
+  for (auto const& set : sets)
     EXPECT_LE(set["regret"].get<double>(), 0.0201) << set["machine"] << ' ' << set["set"] << ": " << set["simple"];
 }
 
 // Whichever version of the solver divides the bytes, the page has to be of about this commit.
-TEST(SetReport, ThePageShowsThisCommit) {
+void expect_current_page(nlohmann::json const& sets) {
   std::string const page = std::string(LANEWISE_SOURCE_DIR) + "/docs/set-report.md";
   if (std::getenv("LANEWISE_UPDATE_GOLDEN") != nullptr) std::ofstream(page) << output_of("report --markdown");
   std::map<std::string, double> shown;  // worst gap, percent
@@ -70,12 +97,21 @@ TEST(SetReport, ThePageShowsThisCommit) {
       shown[row[1].substr(1, row[1].size() - 2)] = std::stod(row[kWorstGap]);
   }
   std::map<std::string, double> current;
-  for (auto const& set : report()["sets"])
+  for (auto const& set : sets)
     current[set["machine"]] = std::max(current[set["machine"]], 100 * set["gap"].get<double>());
-  ASSERT_EQ(shown.size(), current.size());
+  ASSERT_EQ(is_whole_sweep() ? shown.size() : kSample.size(), current.size());
   constexpr double kPoints = 3;
   for (auto const& [machine, gap] : current)
     EXPECT_NEAR(shown[machine], gap, kPoints) << machine << ": LANEWISE_UPDATE_GOLDEN=1 rewrites docs/set-report.md";
+}
+
+// One test, for a report takes long and each test is a process of its own.
+TEST(SetReport, KeepsItsPromisesAndThePageShowsThisCommit) {
+  auto const sets = sets_of_report();
+  expect_small_gaps(sets);
+  if (is_whole_sweep()) expect_small_gaps_together(sets);
+  expect_no_better_simple_algorithm(sets);
+  expect_current_page(sets);
 }
 
 }  // namespace

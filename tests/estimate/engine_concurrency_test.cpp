@@ -32,7 +32,8 @@ Step step(std::string const& from, std::string const& to, Bytes bytes, std::opti
   return found;
 }
 // The time that each chunk takes longer than alone.
-Seconds added_per_chunk(Demand const& concurrent, Demand const& alone) {
+template <class One, class Other>
+Seconds added_per_chunk(One const& concurrent, Other const& alone) {
   return concurrent.chunk / concurrent.cap - alone.chunk / alone.cap;
 }
 // The start that a step has beyond its start alone.

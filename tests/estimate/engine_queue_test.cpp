@@ -43,7 +43,7 @@ class EngineQueueTest : public testing::Test {
   Machine machine_;
   Model model_;
   std::vector<EngineId> engines_;
-  std::vector<Demand> demands_;
+  std::vector<StepDemand> demands_;
   std::optional<EngineQueue> queue_;
 };
 
@@ -75,7 +75,7 @@ TEST_F(EngineQueueTest, StepsWithoutEnginesNeverWait) {
 // Asks every waiting step after each end.
 class ScannedQueue {
  public:
-  ScannedQueue(Model const& model, std::span<Demand const> demands) : engines_(model, demands) {}
+  ScannedQueue(Model const& model, std::span<StepDemand const> demands) : engines_(model, demands) {}
 
   std::vector<std::size_t> ready(std::size_t step) {
     if (engines_.take(step)) return {step};
@@ -103,7 +103,7 @@ TEST(EngineQueue, StartsTheSameStepsAsAskingAllThatWait) {
   std::vector<EngineId> engines;
   for (auto const gpu : model.machine().all(PciKind::Gpu)) engines.push_back(model.resources().peer_copy_engines(gpu));
   std::mt19937 random(2);
-  std::vector<Demand> demands(400);
+  std::vector<StepDemand> demands(400);
   for (auto& demand : demands)
     for (std::size_t k = 0; k < random() % 4; ++k) {
       auto const engine = engines[random() % engines.size()];

@@ -7,6 +7,7 @@
 #include "core/estimate/estimate.hpp"
 #include "core/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace lanewise {
 namespace {
@@ -33,7 +34,7 @@ TEST(MakespanBelow, IsTheEstimateBelowTheLimitAndNothingAbove) {
   auto catalogue = test::bundled();
   for (auto const* name : {"dgx-1-v100", "a100x8-pcie-4sw", "hgx-h100"}) {
     Model const model(catalogue.machine(name));
-    for (int trial = 0; trial < 20; ++trial) {
+    for (int trial = 0; trial < test::rounds(20, 500); ++trial) {
       auto const steps = random_steps(model, random);
       auto const whole = estimate(model, steps).makespan;
       EXPECT_EQ(makespan_below(Seconds(std::numeric_limits<double>::infinity()), model, steps), whole);

@@ -16,6 +16,7 @@
 #include "core/machine/setting.hpp"
 #include "core/plan/plan_json.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace lanewise {
 namespace {
@@ -137,7 +138,7 @@ TEST(EveryMachine, GetsGoodChoicesUnderEverySetting) {
     auto const machine = bundled().machine(name);
     for (auto const& variant : variants()) {
       SCOPED_TRACE(fmt::format("{} {}", name, fmt::join(variant, " ")));
-      expect_properties(with(machine, variant), random, 40);
+      expect_properties(with(machine, variant), random, test::rounds(40, 1'000));
     }
   }
 }
@@ -146,7 +147,7 @@ TEST(EveryCluster, GetsGoodChoices) {
   std::mt19937 random(20240608);
   for (auto const& name : bundled().cluster_names()) {
     SCOPED_TRACE(name);
-    expect_properties(bundled().machine(name), random, 60);
+    expect_properties(bundled().machine(name), random, test::rounds(60, 2'000));
   }
 }
 

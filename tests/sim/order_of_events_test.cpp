@@ -8,9 +8,11 @@
 
 #include "core/estimate/estimate.hpp"
 #include "core/planner/collectives/plan_collective.hpp"
+#include "core/scenario/prepared_plan.hpp"
 #include "sim/simgrid_executor.hpp"
 #include "sim/simulation.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace lanewise::sim {
 namespace {
@@ -56,6 +58,20 @@ TEST(OrderOfEvents, PlansThatOnceDifferedRunAsEstimated) {
   }
 }
 
+// A sweep goes over nodes, too: of all bundled scenarios that whose two makespans were once furthest apart, by 2e-4.
+TEST(OrderOfEvents, ComputingAndCollectivesRunAsEstimated) {
+  auto catalogue = test::bundled();
+  PlanningRequest request;
+  bool const over_nodes = test::is_whole_sweep();
+  auto const* name = over_nodes ? "training-over-nodes-needs-gpudirect" : "training-scales-with-peer-access";
+  request.file = std::string(LANEWISE_SOURCE_DIR) + "/scenarios/" + name + ".yaml";
+  request.variant = over_nodes ? "gpudirect" : "approved";
+  auto const prepared = prepare_plan(
+      request, catalogue, [&](auto const&, std::string const& name) { return catalogue.machine(name); },
+      [](Machine&) {});
+  expect_same_run(prepared.model, prepared.plan);
+}
+
 INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
                          testing::Values("a100x8-pcie-4sw", "dgx-1-v100", "hgx-h200", "rtx3090-x8", "gh200x4",
                                          "dgx-2"));
@@ -64,8 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Bundled, Collectives,
 // flows.
 TEST(Simulation, FlowsThatEndTogetherAreHandedOnInOrder) {
   std::vector<Flow> flows(8);
-  for (std::size_t i = 0; i < flows.size(); ++i)
-    flows[i] = {.uses = {{i, 1}}, .latency_seconds = 1e-6, .bytes = (i + 1) * 100'000'000};
+  for (std::uint32_t i = 0; i < flows.size(); ++i)
+    flows[i] = {.uses = {{i, 1}}, .latency_seconds = 1e-6, .bytes = (i + 1ULL) * 100'000'000};
   std::vector<SharedLink> links;
   for (std::size_t i = 0; i < flows.size(); ++i) links.push_back({static_cast<double>(i + 1) * 0.7e9});
   std::vector<std::size_t> ended;

@@ -9,6 +9,7 @@
 #include "core/planner/search/set_planner.hpp"
 #include "sim/simgrid_executor.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace lanewise::sim {
 namespace {
@@ -42,7 +43,7 @@ TEST_P(Sets, RunAsEstimatedAndNeverBelowTheBound) {
   Planner const planner(model);
   SimGridExecutor executor(model);
   std::mt19937 random(7);
-  for (int round = 0; round < 25; ++round) {
+  for (int round = 0; round < test::rounds(25, 1'000); ++round) {
     auto const plan = planner.plan(random_set(model.machine(), random));
     auto const trace = executor.run(plan);
     auto const guess = estimate(model, plan.steps);
@@ -61,7 +62,7 @@ TEST_P(Sets, PlannedTogetherRunAsEstimated) {
   SetPlanner const planner(model);
   SimGridExecutor executor(model);
   std::mt19937 random(3);
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < test::rounds(15, 300); ++round) {
     auto const requests = random_set(model.machine(), random);
     auto const plan = planner.plan(requests, {Objective::Makespan});
     auto const trace = executor.run(plan);

@@ -35,14 +35,14 @@ TEST(EstimateMode, IsNamedInEveryText) {
   EXPECT_THAT(output_of(kRun + " --mode estimate"), HasSubstr("estimate on a100x8-pcie-4sw: makespan"));
   EXPECT_THAT(output_of("check " + kScenario + " --mode estimate"), HasSubstr("estimated, not simulated"));
   EXPECT_THAT(output_of("matrix hgx-h100 --mode estimate --places gpu0,gpu1"), HasSubstr("estimate)"));
-  EXPECT_THAT(output_of("report dgx-1-v100-4 --mode estimate"), HasSubstr("estimated, not simulated"));
-  EXPECT_THAT(output_of("report dgx-1-v100-4 --mode estimate --markdown"), HasSubstr("Estimated, not simulated"));
+  EXPECT_THAT(output_of("report hgx-h100 --mode estimate"), HasSubstr("estimated, not simulated"));
+  EXPECT_THAT(output_of("report hgx-h100 --mode estimate --markdown"), HasSubstr("Estimated, not simulated"));
 }
 
 TEST(EstimateMode, IsNamedInEveryFile) {
   EXPECT_EQ(json_of(kRun + " --mode estimate --json")["mode"], "estimate");
   EXPECT_EQ(json_of("matrix hgx-h100 --mode estimate --json --places gpu0,gpu1")["mode"], "estimate");
-  EXPECT_EQ(json_of("report dgx-1-v100-4 --mode estimate --json")["mode"], "estimate");
+  EXPECT_EQ(json_of("report hgx-h100 --mode estimate --json")["mode"], "estimate");
   lanewise::test::TemporaryFolder const folder;
   auto const junit = folder.path() / "verdict.xml";
   auto const verdict = json_of("check " + kScenario + " --mode estimate --json --junit " + junit.string());
@@ -55,7 +55,7 @@ TEST(EstimateMode, IsNeverTheDefault) {
   EXPECT_EQ(json_of(kRun + " --json")["mode"], "sim");
   EXPECT_THAT(output_of("check " + kScenario), Not(HasSubstr("estimated")));
   EXPECT_EQ(json_of("check " + kScenario + " --json")["scenarios"][0]["mode"], "sim");
-  EXPECT_EQ(json_of("report dgx-1-v100-4 --json")["mode"], "sim");
+  EXPECT_EQ(json_of("report hgx-h100 --json")["mode"], "sim");
   EXPECT_EQ(json_of("matrix hgx-h100 --bidirectional --json --places gpu0,gpu1")["mode"], "sim");
 }
 

@@ -55,12 +55,12 @@ class BufferTable {
 
 // A schedule as a plan, each transfer with its way.
 Plan lower_to_plan(Model const& model, Collective const& collective, std::vector<Place> const& places,
-                   Algorithm algorithm, TransferSchedule schedule, WayCache& ways) {
+                   Algorithm algorithm, TransferSchedule const& schedule, WayCache& ways) {
   auto const& machine = model.machine();
   Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
   plan.collective->algorithm = algorithm;
   bool const has_output = schedule.has_output() || has_outputs(collective.op);
-  auto const transfers = schedule.take();
+  auto const& transfers = schedule.transfers();
   BufferTable const buffers(plan, machine, collective, places, transfers, has_output);
   plan.steps.reserve(transfers.size());
   std::string const name(to_string(collective.op));

@@ -28,32 +28,50 @@ void WayCache::set_legs(std::vector<Leg> const& legs) {
   for (auto const& leg : legs) legs_.push_back({leg.way, leg.op});
 }
 
-WayCache::Entry const& WayCache::way_of(TransferSchedule::Transfer const& transfer) {
+std::size_t WayCache::KindHash::operator()(Kind const& kind) const {
+  auto const flags = (kind.reduces ? 1U : 0U) + (kind.through_host ? 2U : 0U);
+  return std::hash<PairClass>{}(kind.pair) ^ (std::hash<std::int64_t>{}(kind.bytes) * 4 + flags);
+}
+
+WayCache::Entry WayCache::way_of(TransferSchedule::Transfer const& transfer) {
   if (transfer.leg) return legs_[*transfer.leg];
-  auto const [entry, is_new] =
-      entries_.try_emplace({transfer.from, transfer.to, transfer.bytes.value(), transfer.reduces});
-  if (is_new) entry->second = choose(transfer);
-  return entry->second;
+  auto const& classes = model_.classes();
+  auto const& from = places_[transfer.from];
+  auto const& to = places_[transfer.to];
+  bool const through_host = std::max(transfer.from, transfer.to) >= collective_.among.size();
+  Kind const kind{classes.of(from, to), transfer.bytes.value(), transfer.reduces, through_host};
+  auto const [known, is_new] = found_.try_emplace(kind);
+  auto& found = known->second;
+  if (is_new) found = choose(transfer, through_host);
+  if (!found.passes_relay)
+    if (auto const way = classes.moved(found.entry.way, found.at, classes.nodes_of(from, to)))
+      return {*way, found.entry.op};
+  auto const [own, is_first] =
+      of_pairs_.try_emplace({transfer.from, transfer.to, transfer.bytes.value(), transfer.reduces});
+  if (is_first) own->second = choose(transfer, through_host).entry;
+  return own->second;
 }
 
 // A kernel adds. Where it can, it reads the other GPU's memory itself; otherwise it runs after the copy, which is one
 // more start and one more pass over the data.
-WayCache::Entry WayCache::choose(TransferSchedule::Transfer const& transfer) {
+WayCache::Found WayCache::choose(TransferSchedule::Transfer const& transfer, bool through_host) {
   Request request{.id = std::string(to_string(collective_.op)),
                   .from = places_[transfer.from],
                   .to = places_[transfer.to],
                   .bytes = transfer.bytes};
   std::optional<Entry> best;
+  bool passes_relay = false;
   Seconds fastest{0};
   std::string refusal = "nothing moves data there";
   // To and from host memory the GPU's copy engines move data.
-  bool const through_host = std::max(transfer.from, transfer.to) >= collective_.among.size();
   bool const kernel_first = !through_host && (transfer.reduces || movers_ == Movers::Kernels);
   auto const by_kernel = transfer.reduces ? Op::Read : Op::Write;
   for (auto const op : {kernel_first ? by_kernel : Op::Copy, kernel_first ? Op::Copy : by_kernel}) {
     if (through_host && op == by_kernel) continue;
     request.op = op;
-    auto const choice = choice_of(request);
+    auto const considered = choice_of(request);
+    auto const& choice = considered.choice;
+    passes_relay = passes_relay || considered.passes_relay;
     if (!choice.chosen) {
       if (choice.evaluated.front().refused_by != nullptr) refusal = choice.evaluated.front().refused_by->id;
       continue;
@@ -67,24 +85,23 @@ WayCache::Entry WayCache::choose(TransferSchedule::Transfer const& transfer) {
   if (!best)
     throw PlanError(fmt::format("{} from '{}' to '{}': {}", to_string(collective_.op),
                                 model_.machine().name_of(request.from), model_.machine().name_of(request.to), refusal));
-  return *best;
+  return {*best, model_.classes().nodes_of(request.from, request.to), passes_relay};
 }
 
-Choice WayCache::choice_of(Request request) const {
+WayCache::Considered WayCache::choice_of(Request request) const {
   auto choice = planner_.choose(request);
-  if (!choice.chosen) return choice;
+  if (!choice.chosen) return {std::move(choice)};
   // CPU cores do not copy within a collective: GPUs do not wait for them.
   if (choice.evaluated[*choice.chosen].way.mechanism == Mechanism::BarCopy) choice.chosen = fastest_without_cpu(choice);
-  if (!choice.chosen) return choice;
+  if (!choice.chosen) return {std::move(choice)};
   // Participants have their own data to move, so none relays for two others that NVLink joins directly.
   auto const& way = choice.evaluated[*choice.chosen].way;
+  if (way.mechanism != Mechanism::NvlinkRelay) return {std::move(choice)};
   auto const& among = collective_.among;
-  if (way.mechanism != Mechanism::NvlinkRelay ||
-      std::find(among.begin(), among.end(), Place(*way.relay)) == among.end())
-    return choice;
+  if (std::find(among.begin(), among.end(), Place(*way.relay)) == among.end()) return {std::move(choice), true};
   request.only = Mechanism::Nvlink;
   auto direct = planner_.choose(request);
-  return direct.chosen ? direct : choice;
+  return {direct.chosen ? std::move(direct) : std::move(choice), true};
 }
 
 }  // namespace lanewise

@@ -2,8 +2,10 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
+#include "core/model/place_classes.hpp"
 #include "core/plan/collective.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
@@ -17,7 +19,8 @@ enum class Movers : std::uint8_t {
   Kernels,  // a kernel wherever possible: a GPU runs more of them than it has copy engines
 };
 
-// The best way of each transfer of a collective, found once for each pair of participants and size.
+// The best way of each transfer of a collective, found once for each class of pairs (core/model/place_classes.hpp) and
+// size.
 class WayCache {
  public:
   struct Entry {
@@ -32,11 +35,33 @@ class WayCache {
   // The ways of transfers that name a leg.
   void set_legs(std::vector<Leg> const& legs);
   // Throws PlanError if no way between the two places is legal.
-  Entry const& way_of(TransferSchedule::Transfer const& transfer);
+  Entry way_of(TransferSchedule::Transfer const& transfer);
 
  private:
-  Entry choose(TransferSchedule::Transfer const& transfer);
-  [[nodiscard]] Choice choice_of(Request request) const;
+  // What a choice depends on, but for the nodes of the pair.
+  struct Kind {
+    PairClass pair;
+    std::int64_t bytes = 0;
+    bool reduces = false;
+    bool through_host = false;
+    friend bool operator==(Kind const&, Kind const&) = default;
+  };
+  struct KindHash {
+    std::size_t operator()(Kind const& kind) const;
+  };
+  struct Found {
+    Entry entry;
+    PlaceClasses::Nodes at;  // of the pair that it was found for
+    bool passes_relay =
+        false;  // through another GPU: then which GPUs take part counts, and it holds for this pair only
+  };
+
+  Found choose(TransferSchedule::Transfer const& transfer, bool through_host);
+  struct Considered {
+    Choice choice;
+    bool passes_relay = false;
+  };
+  [[nodiscard]] Considered choice_of(Request request) const;
 
   Model const& model_;
   Planner planner_;
@@ -44,7 +69,8 @@ class WayCache {
   std::vector<Place> const& places_;
   Movers movers_;
   std::vector<Entry> legs_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Entry> entries_;  // from, to, bytes, reduces
+  std::unordered_map<Kind, Found, KindHash> found_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Entry> of_pairs_;  // from, to, bytes, reduces
 };
 
 }  // namespace lanewise

@@ -30,7 +30,7 @@ std::vector<Portion> portions_of(std::vector<Segment> const& segments, TransferS
 }
 
 // Whether two steps use the same engine, or together exceed a capacity at the rates that they have alone.
-bool contend(Demand const& one, double rate, Demand const& other, double other_rate, Model const& model) {
+bool contend(StepDemand const& one, double rate, StepDemand const& other, double other_rate, Model const& model) {
   auto const is_exceeded = [&](Use const& use) {
     return std::any_of(other.uses.begin(), other.uses.end(), [&](Use const& of_other) {
       auto const wanted = use.weight.ratio() * rate + of_other.weight.ratio() * other_rate;

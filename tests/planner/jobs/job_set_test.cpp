@@ -19,6 +19,7 @@
 #include "core/planner/collectives/plan_collective.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace lanewise {
 namespace {
@@ -162,7 +163,7 @@ TEST(PlanJobSet, HoldsForRandomJobSets) {
   for (auto const* name : {"dgx-1-v100", "a100x8-pcie-4sw"}) {
     Model const model(catalogue.machine(name));
     auto const all = model.machine().all(PciKind::Gpu);
-    for (int trial = 0; trial < 12; ++trial) {
+    for (int trial = 0; trial < test::rounds(6, 200); ++trial) {
       JobSet job_set;
       auto const some = [&] {
         std::vector<Place> places;

@@ -13,6 +13,7 @@
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/solver/linear_program.hpp"
 #include "tests/support/server.hpp"
+#include "tests/support/sweep.hpp"
 
 namespace lanewise {
 namespace {
@@ -177,7 +178,7 @@ TEST_P(RandomSets, AreCompleteAndNeverSlowerThanEachAlone) {
   SetPlanner const planner(model);
   auto const gpus = model.machine().all(PciKind::Gpu);
   std::mt19937 random(11);
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < test::rounds(12, 200); ++round) {
     std::vector<Request> requests;
     auto const count = 1 + random() % 14;
     for (std::size_t i = 0; i < count; ++i) {

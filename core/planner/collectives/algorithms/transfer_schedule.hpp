@@ -62,7 +62,6 @@ class TransferSchedule {
   void chain_after(std::size_t first, std::size_t begin, std::size_t end);
 
   [[nodiscard]] std::vector<Transfer> const& transfers() const { return transfers_; }
-  [[nodiscard]] std::vector<Transfer> take() { return std::move(transfers_); }
   [[nodiscard]] std::size_t participants() const { return participants_; }
   [[nodiscard]] bool has_output() const { return !output_.empty(); }
   // `offset` rounded down to a multiple of 16 bytes, the size of the largest element: where a chunk may begin.
