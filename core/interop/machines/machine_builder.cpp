@@ -6,6 +6,7 @@
 
 #include "core/interop/machines/socket_links.hpp"
 #include "core/io/error.hpp"
+#include "core/machine/fastest_link.hpp"
 #include "core/machine/nvlink_ports.hpp"
 
 namespace lanewise {
@@ -168,7 +169,8 @@ std::optional<PcieLink> MachineBuilder::max_link(PciFunction const& function) co
   constexpr PcieLink kAny{6, 32};
   auto max = kAny;
   auto const limit = [&](std::optional<PartId> part) {
-    if (part && machine_.at(*part).pcie.link) max = negotiated(max, *machine_.at(*part).pcie.link);
+    auto const fastest = part ? fastest_link(machine_.at(*part)) : std::nullopt;
+    if (fastest) max = negotiated(max, *fastest);
   };
   limit(function.part);
   if (function.parent) {
