@@ -173,7 +173,7 @@ TEST(HostImport, AGenericPartOfOneMakerDoesNotStandForAGpuOfAnother) {
       "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n";
   auto const machine = imported({file("r.txt", kAmd)});
   EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
-  EXPECT_THAT(machine.notes, has_note("no generic part is of the maker of the GPU"));
+  EXPECT_THAT(machine.notes, has_note("missing: the GPU"));
   EXPECT_EQ(part_of(imported({file("r.txt", kAmd)}, {.gpu = "amd-mi300x"}), "gpu0"), "amd-mi300x");
 }
 
