@@ -224,13 +224,7 @@ void MachineBuilder::add_usual_socket_links() {
       usual->count, usual->part, cpu_name, source_));
 }
 
-void MachineBuilder::check_nvlink_ports() const {
-  for (auto const& [gpu, links] : exceeded_nvlink_ports(machine_)) {
-    auto const* part = machine_.part_of(gpu);
-    throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu", source_,
-                                 machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
-  }
-}
+void MachineBuilder::check_nvlink_ports() const { refuse_exceeded_ports(machine_, source_); }
 
 void MachineBuilder::add_socket_link(SocketId a, SocketId b, std::string const& part, int count) {
   auto const id = part_or_stand_in(part, PartKind::Link, LinkFamily::Socket);
