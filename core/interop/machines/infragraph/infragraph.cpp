@@ -20,10 +20,10 @@ namespace {
 
 class InfraImporter {
  public:
-  InfraImporter(InfraGraph const& graph, std::string name, TopoOptions parts, Catalogue& catalogue)
+  InfraImporter(InfraGraph const& graph, std::string name, TopoOptions const& parts, Catalogue& catalogue)
       : graph_(graph),
         builder_(std::move(name), catalogue),
-        parts_(std::move(parts), builder_),
+        parts_(parts, builder_),
         above_(graph.nodes.size()),
         ids_(graph.nodes.size()) {
     for (std::size_t i = 0; i < graph.edges.size(); ++i) {

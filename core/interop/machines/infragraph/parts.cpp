@@ -47,8 +47,8 @@ std::string product(std::string_view kinds, std::string const& description) {
 
 }  // namespace
 
-InfraParts::InfraParts(TopoOptions options, MachineBuilder& builder)
-    : options_(std::move(options)), builder_(builder), named_or_generic_(options_, builder.catalogue()) {}
+InfraParts::InfraParts(TopoOptions const& options, MachineBuilder& builder)
+    : options_(options), builder_(builder), named_or_generic_(options, builder.catalogue()) {}
 
 std::string InfraParts::part_of(InfraNode const& node, PartKind kind, std::optional<PcieLink> link) {
   auto const& named = kind == PartKind::Cpu      ? options_.cpu

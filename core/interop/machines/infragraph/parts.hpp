@@ -15,11 +15,8 @@ namespace lanewise {
 
 class InfraParts {
  public:
-  // Throws InputError where an option names no part of its kind. Notes go to `builder`.
-  InfraParts(TopoOptions options, MachineBuilder& builder);
-
-  InfraParts(InfraParts const&) = delete;  // a member refers to another
-  InfraParts& operator=(InfraParts const&) = delete;
+  // Throws InputError where an option names no part of its kind. Notes go to `builder`; both arguments must outlive it.
+  InfraParts(TopoOptions const& options, MachineBuilder& builder);
 
   // The part of a component; empty, with a note, where nothing names it and no generic part may stand for it. `link`:
   // of a switch, the link above it.
@@ -32,9 +29,9 @@ class InfraParts {
   std::string stand_in(PartKind kind, InfraNode const& node, std::optional<PcieLink> link);
   void note_unknown(std::string_view kinds, std::string const& description, std::string_view option);
 
-  TopoOptions options_;
+  TopoOptions const& options_;
   MachineBuilder& builder_;
-  TopoParts named_or_generic_;  // refers to options_
+  TopoParts named_or_generic_;
   std::map<std::pair<PartKind, std::string>, std::string> described_;
 };
 
