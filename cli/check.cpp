@@ -133,8 +133,8 @@ struct Checked {
 // Fails an expectation for every scenario that has none (--strict).
 void expect_something(Scenario const& scenario, ScenarioVerdict& verdict) {
   ExpectationResult result;
-  result.what = "expects something (--strict)";
-  result.found = "nothing is expected";
+  result.what = "something (--strict)";
+  result.found = "no 'expect'";
   result.pos = scenario.pos;
   verdict.results.push_back(std::move(result));
 }

@@ -30,7 +30,9 @@ struct ImportOptions {
 };
 
 // Whether a note is of something that no file says, or of which files say different things.
-bool is_doubtful(std::string_view note) { return note.starts_with("inferred:") || note.starts_with("contradiction:"); }
+bool is_doubtful(std::string_view note) {
+  return note.starts_with("inferred:") || note.starts_with("missing:") || note.starts_with("contradiction:");
+}
 
 void put(std::string const& text, std::vector<std::string> const& notes, ImportOptions const& options) {
   if (options.output.empty())

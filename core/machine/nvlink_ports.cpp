@@ -1,7 +1,11 @@
 #include "core/machine/nvlink_ports.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <variant>
+
+#include "core/io/error.hpp"
 
 namespace lanewise {
 
@@ -21,6 +25,14 @@ std::vector<ExceededPorts> exceeded_nvlink_ports(Machine const& machine) {
       exceeded.push_back({gpu, links});
   }
   return exceeded;
+}
+
+void refuse_exceeded_ports(Machine const& machine, std::string_view source) {
+  for (auto const& [gpu, links] : exceeded_nvlink_ports(machine)) {
+    auto const* part = machine.part_of(gpu);
+    throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu", source,
+                                 machine.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
+  }
 }
 
 }  // namespace lanewise

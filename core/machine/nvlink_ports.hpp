@@ -1,4 +1,5 @@
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "core/machine/machine.hpp"
@@ -13,5 +14,8 @@ struct ExceededPorts {
 // NVIDIA's GPUs that have more NVLinks in the machine than their part has ports. C2C has a port of its own, and a
 // generic part may stand for one with more ports.
 std::vector<ExceededPorts> exceeded_nvlink_ports(Machine const& machine);
+
+// Throws InputError where there is one: the source or the user names a wrong part. `source`: what errors call it.
+void refuse_exceeded_ports(Machine const& machine, std::string_view source);
 
 }  // namespace lanewise

@@ -70,7 +70,7 @@ Drive drive_from(std::string const& word) {
   std::vector<std::string> const known{"push", "pull"};
   if (word == known[0]) return Drive::Push;
   if (word == known[1]) return Drive::Pull;
-  throw InputError(fmt::format("not a plan: 'drive' is push or pull, not '{}'{}", word, did_you_mean(word, known)));
+  throw InputError(fmt::format("'drive' is push or pull, not '{}'{}", word, did_you_mean(word, known)));
 }
 
 Way way_from(Json const& json, Machine const& machine) {
@@ -270,6 +270,23 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   return json;
 }
 
+namespace {
+
+// Reads every item of a list; an error says which it is of.
+template <class Read>
+void for_each_named(std::string_view what, Json const& items, Read read) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    try {
+      read(items[i]);
+    } catch (InputError const& error) {
+      auto const transfer = items[i].at("transfer").get<std::string>();
+      throw InputError(fmt::format("{} {} (transfer '{}'): {}", what, i, transfer, error.what()));
+    }
+  }
+}
+
+}  // namespace
+
 Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) {
   try {
     Plan plan;
@@ -288,8 +305,10 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
           region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);
       plan.collectives.push_back({item.at("id"), collective_from(item, machine), first->buffer});
     }
-    for (auto const& item : json.at("steps")) plan.steps.push_back(step_from(item, plan.buffers, machine));
-    for (auto const& item : json.at("decisions")) plan.decisions.push_back(decision_from(item, machine));
+    for_each_named("step", json.at("steps"),
+                   [&](Json const& item) { plan.steps.push_back(step_from(item, plan.buffers, machine)); });
+    for_each_named("decision", json.at("decisions"),
+                   [&](Json const& item) { plan.decisions.push_back(decision_from(item, machine)); });
     plan.verify(machine);
     return plan;
   } catch (Json::exception const& error) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/plan/plan_json.hpp"
 #include "core/scenario/scenario.hpp"
@@ -33,6 +34,13 @@ std::string const& machine_of(PlanningRequest const& request, Scenario const& sc
   throw InputError(fmt::format("scenario '{}' is for several machines; choose one with --on", scenario.name));
 }
 
+// The plan of a file; errors name it.
+Plan plan_in(SourceText const& source, nlohmann::ordered_json const& json, Machine const& machine) try {
+  return plan_from_json(json, machine);
+} catch (InputError const& error) {
+  throw InputError(fmt::format("{}: {}", source.name(), error.what()));
+}
+
 }  // namespace
 
 PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, MachineFinder const& find_machine,
@@ -41,7 +49,7 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
   if (is_json(source)) {
     auto const json = parse_json(source, kPlanSchemas);
     Model model(find_machine({}, request.machine.empty() ? json.value("machine", std::string()) : request.machine));
-    auto plan = plan_from_json(json, model.machine());
+    auto plan = plan_in(source, json, model.machine());
     return {std::move(model), plan, [plan](Model const&) { return plan; }};
   }
   auto scenario = read_scenario(source);

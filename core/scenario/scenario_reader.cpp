@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/io/spelling.hpp"
 #include "core/machine/setting_list.hpp"
@@ -136,6 +137,15 @@ class ScenarioReader {
     reader.fail(*reader.node(key), fmt::format("no {} is called '{}'{}", what, name, did_you_mean(name, known)));
   }
 
+  // Whether an expectation has no key but those of where it holds. What is wrong in the other keys they say themselves.
+  static bool only_says_where(MapReader const& reader) {
+    constexpr std::array<std::string_view, 3> kWhere{"machine", "variant", "transfer"};
+    auto const& entries = reader.self().entries;
+    return std::all_of(entries.begin(), entries.end(), [&](auto const& entry) {
+      return std::find(kWhere.begin(), kWhere.end(), entry.key) != kWhere.end();
+    });
+  }
+
   void read_expectation(MapReader& reader) {
     Expectation e;
     e.pos = {source_.name(), reader.self().line, reader.self().column};
@@ -163,8 +173,7 @@ class ScenarioReader {
       reader.fail(
           reader.self(),
           "mechanism, avoids, through, refuses, possible and latency speak of one transfer; add 'transfer: ID'");
-    if (!of_transfer && !e.bandwidth && !e.makespan && !e.regret)
-      reader.fail(reader.self(), "this expectation expects nothing");
+    if (only_says_where(reader)) reader.fail(reader.self(), "this expectation expects nothing");
     scenario_.expectations.push_back(std::move(e));
   }
 

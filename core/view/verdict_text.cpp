@@ -159,8 +159,9 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
       }
       ++expectations;
       if (result.passed) continue;
-      failures += fmt::format("FAIL {}: {} on {}{}: expected {}; found {}\n", result.location(), verdict.scenario,
-                              result.machine, variant_of(result.variant), result.what, result.found);
+      auto const where = result.machine.empty() ? std::string() : " on " + result.machine;  // else on every machine
+      failures += fmt::format("FAIL {}: {}{}{}: expected {}; found {}\n", result.location(), verdict.scenario, where,
+                              variant_of(result.variant), result.what, result.found);
     }
     failed += verdict.passed() ? 0 : 1;
   }

@@ -278,6 +278,20 @@ TEST(MachineReader, ALinkIsNotWiderThanItsPart) {
                      {"'max': gen4 x16 is more than the part 'nic'"});
 }
 
+TEST(MachineReader, AGenericPartDoesNotLimitALink) {
+  auto catalogue = Catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  auto const machine = read_machine(SourceText::from_memory("m.yaml", R"(lanewise: machine/1
+machine: m
+sockets:
+  - socket: cpu0
+    pcie:
+      - {root_port: rp0, switch: sw0, part: pcie-switch-generic, ports: [{gpu: gpu0, part: gpu-generic, link: gen6 x16}]}
+)"),
+                                    catalogue);
+  ASSERT_NE(catalogue.part("gpu-generic")->pcie.link, (PcieLink{6, 16}));
+  EXPECT_EQ(machine.at(*machine.find_function("gpu0")).link, (PcieLink{6, 16}));
+}
+
 TEST(MachineReader, ALinkIsNotWiderThanItsSlot) {
   test::expect_errors(R"(lanewise: machine/1
 machine: m

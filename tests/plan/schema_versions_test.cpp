@@ -126,7 +126,8 @@ TEST(PlanFiles, ADriveIsPushOrPull) {
     plan_from_json(json, machine());
     FAIL();
   } catch (InputError const& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("'drive' is push or pull, not 'pul'; did you mean 'pull'?"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("step 0 (transfer '"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("'): 'drive' is push or pull, not 'pul'; did you mean 'pull'?"));
   }
 }
 

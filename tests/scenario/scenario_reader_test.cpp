@@ -11,6 +11,7 @@ using namespace literals;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 Scenario read(std::string const& text) { return read_scenario(SourceText::from_memory("s.yaml", text)); }
 
@@ -121,7 +122,10 @@ TEST(ScenarioReader, ErrorsNameLineColumnAndReason) {
       error_of(with("expect:\n  - {mechanism: pcie_p3p}\n")),
       AllOf(HasSubstr("s.yaml:7:17: error:"), HasSubstr("'pcie_p3p' is not a mechanism"), HasSubstr("pcie_p2p")));
   EXPECT_THAT(error_of(with("expect:\n  - {makespan: fast}\n")),
-              AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("'fast' is not an expectation")));
+              AllOf(HasSubstr("s.yaml:7:16: error:"), HasSubstr("'fast' is not an expectation"),
+                    Not(HasSubstr("expects nothing"))));
+  EXPECT_THAT(error_of(with("expect:\n  - {time: 1 s}\n")),
+              AllOf(HasSubstr("unknown key 'time'"), Not(HasSubstr("expects nothing"))));
   EXPECT_THAT(error_of(with("expect:\n  - {refuses: {nvlink: NVLINK-NON}}\n")),
               AllOf(HasSubstr("s.yaml:7:"), HasSubstr("no rule is called 'NVLINK-NON'"), HasSubstr("NVLINK-NONE")));
   EXPECT_THAT(error_of(with("expect:\n  - {refuses: nvlink}\n")),

@@ -218,7 +218,7 @@ TEST_F(BadDays, AScenarioThatExpectsNothingIsWarnedOfAndFailsWhenStrict) {
   auto const junit = folder_.path() / "strict.xml";
   auto const strict = run({"check", file, "--strict", "--junit", junit});
   EXPECT_EQ(strict.code, 1);
-  EXPECT_THAT(strict.output, HasSubstr("nothing is expected"));
+  EXPECT_THAT(strict.output, HasSubstr("empty: expected something (--strict); found no 'expect'\n"));
   EXPECT_THAT(read(junit), HasSubstr("<failure"));
   EXPECT_EQ(run({"check", quick(), "--strict"}).code, 0);
 }
@@ -246,6 +246,7 @@ TEST_F(BadDays, APlanWithAMisspeltDriveIsRefused) {
   auto const broken = folder_.with("broken.json", text.replace(at, 6, "\"pul\""));
   auto const refused = run({"run", broken, "--on", "dgx-a100"});
   EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.error, HasSubstr(broken.string() + ": step 0 (transfer '"));
   EXPECT_THAT(refused.error, HasSubstr("'drive' is push or pull, not 'pul'; did you mean 'pull'?"));
 }
 

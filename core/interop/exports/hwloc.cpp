@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/interop/exports/exported_ids.hpp"
+#include "core/interop/exports/hwloc_distances.hpp"
 #include "core/interop/exports/pci_layout.hpp"
 #include "core/units/text.hpp"
 
@@ -54,7 +55,7 @@ class HwlocWriter {
     info(root, "Backend", "lanewise");
     for (std::size_t i = 0; i < machine_.sockets.size(); ++i) add_package(root, SocketId(i));
     add_nvswitch(root);
-    add_distances(topology);
+    add_hwloc_distances(machine_, {gpus_, nvswitch_}, topology);
     std::ostringstream text;
     document.save(text, "  ");
     return text.str();
@@ -236,75 +237,6 @@ class HwlocWriter {
         fmt::format("0680 [{}] [0000:0000] 00", ids.empty() ? "10de:0000" : ids.front()).c_str();
     node.append_attribute("pci_link_speed") = "0.000000";
     nvswitch_ = last_index_;
-  }
-
-  // MB/s in each direction from one of the objects to another.
-  using Rates = std::map<std::pair<std::size_t, std::size_t>, std::uint64_t>;
-  [[nodiscard]] Rates nvlink_rates() const {
-    constexpr double kBytesPerMegabyte = 1e6;
-    Rates rates;
-    auto const add = [&](std::size_t a, std::size_t b, PartId part, int count) {
-      auto const rate = machine_.at(part).link.rate;
-      if (!rate) return;
-      auto const value = static_cast<std::uint64_t>(rate->value() * count / kBytesPerMegabyte);
-      rates[{a, b}] += value;
-      rates[{b, a}] += value;
-    };
-    for (auto const& bundle : machine_.nvlinks) {
-      auto const* a = std::get_if<PciId>(&bundle.a);
-      auto const* b = std::get_if<PciId>(&bundle.b);
-      if (a != nullptr && b != nullptr) add(gpus_.at(*a), gpus_.at(*b), bundle.part, bundle.count);
-    }
-    for (auto const& domain : machine_.nvswitches)
-      for (auto const& port : domain.ports) add(gpus_.at(port.gpu), nvswitch_, domain.link_part, port.count);
-    return rates;
-  }
-
-  [[nodiscard]] bool is_xgmi() const {
-    return std::any_of(machine_.nvlinks.begin(), machine_.nvlinks.end(), [&](NvlinkBundle const& bundle) {
-      return machine_.at(bundle.part).link.family == LinkFamily::GpuXgmi;
-    });
-  }
-
-  void add_distances(Node topology) {
-    auto const rates = nvlink_rates();
-    if (rates.empty()) return;
-    constexpr int kFromSystem = 1;
-    constexpr int kBandwidth = 8;
-    constexpr int kHeterogeneous = 16;
-    std::vector<std::size_t> objects;
-    for (auto const& [id, number] : gpus_) objects.push_back(number);
-    if (nvswitch_ != 0) objects.push_back(nvswitch_);
-    bool const mixed = nvswitch_ != 0;
-    auto node = topology.append_child(mixed ? "distances2hetero" : "distances2");
-    if (!mixed) node.append_attribute("type") = "OSDev";
-    node.append_attribute("nbobjs") = static_cast<unsigned>(objects.size());
-    node.append_attribute("kind") = kFromSystem | kBandwidth | (mixed ? kHeterogeneous : 0);
-    node.append_attribute("name") = is_xgmi() ? "XGMIBandwidth" : "NVLinkBandwidth";
-    if (!mixed) node.append_attribute("indexing") = "gp";
-    std::vector<std::string> names;
-    std::vector<std::string> values;
-    for (auto const a : objects) {
-      names.push_back(mixed ? fmt::format("{}:{}", a == nvswitch_ ? "PCIDev" : "OSDev", a) : std::to_string(a));
-      for (auto const b : objects) {
-        auto const found = rates.find({a, b});
-        values.push_back(std::to_string(found == rates.end() ? 0 : found->second));
-      }
-    }
-    add_chunks(node, "indexes", names);
-    add_chunks(node, "u64values", values);
-  }
-
-  // Ten values a line; `length` is that of the text.
-  static void add_chunks(Node node, char const* name, std::vector<std::string> const& values) {
-    constexpr std::size_t kChunk = 10;
-    for (std::size_t first = 0; first < values.size(); first += kChunk) {
-      std::string text;
-      for (auto i = first; i < std::min(first + kChunk, values.size()); ++i) text += values[i] + " ";
-      auto chunk = node.append_child(name);
-      chunk.append_attribute("length") = static_cast<unsigned>(text.size());
-      chunk.text() = text.c_str();
-    }
   }
 
   Machine const& machine_;

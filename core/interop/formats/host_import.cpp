@@ -11,6 +11,7 @@
 #include "core/interop/machines/topo_groups.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
 #include "core/interop/machines/topo_parts.hpp"
+#include "core/machine/nvlink_ports.hpp"
 
 namespace lanewise {
 namespace {
@@ -94,6 +95,7 @@ Machine merged(std::vector<ForeignFile> const& files, TopoOptions const& parts, 
   for (auto const& [file, matrix] : tables) add_table(matrix, file, whole);
   name_parts(whole, parts, catalogue);
   auto machine = machine_of(whole, name, std::nullopt, catalogue);
+  refuse_exceeded_ports(machine, "what the files say together");
   for (auto const& [file, matrix] : tables)
     for (auto const& difference : topo_differences(machine, matrix))
       machine.notes.push_back(
@@ -109,7 +111,9 @@ Machine import_host(std::vector<ForeignFile> const& files, TopoOptions const& pa
   if (file.format->read != nullptr) return file.format->read(file.source, parts, catalogue);
   auto facts = file.format->read_facts(file.source);
   name_parts(facts, parts, catalogue);
-  return machine_of(facts, machine_name_from(file.source.name()), std::nullopt, catalogue);
+  auto machine = machine_of(facts, machine_name_from(file.source.name()), std::nullopt, catalogue);
+  refuse_exceeded_ports(machine, file.source.name());
+  return machine;
 }
 
 }  // namespace lanewise

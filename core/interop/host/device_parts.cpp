@@ -83,6 +83,7 @@ Part observed_gpu(PciFacts const& gpu, CudaGpu const& cuda, NvmlGpu const* nvml)
 
 // What is known of a device that the catalogue does not have.
 std::string product_of(PciFacts const& device) {
+  if (device.id == "1002:") return "of AMD";  // a table of AMD's tool without ids
   if (device.product.empty()) return device.id.empty() ? device.bdf : device.id;
   return fmt::format("'{}' {}", device.product, device.id);
 }
@@ -166,7 +167,7 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, Mach
   }
   bool const stands = !facts.gpu_part.empty() && may_stand_for(facts.gpu_part, gpu, builder);
   if (known == nullptr && !facts.gpu_part.empty() && !stands)
-    builder.note(fmt::format("no generic part is of the maker of the GPU {}, so it is left unknown; --gpu names it",
+    builder.note(fmt::format("missing: the GPU {} is left unknown, for no generic part is of its maker; --gpu names it",
                              product_of(gpu)));
   if (known == nullptr && stands) {
     note_choice(facts.gpu_part, fmt::format("the GPU {}", product_of(gpu)), "--gpu", builder);

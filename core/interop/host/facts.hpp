@@ -208,6 +208,7 @@ struct HostFacts {
   std::vector<NicFacts> nics;
   std::string gpu_part, nic_part, switch_part;  // what the user names, for devices that no id tells; empty: none
   bool lists_nics = true;        // `nics` has every network device; false: adapters are known by their class and id
+  bool shows_config = true;      // config space is in it, unless root alone may read it; false: the format has none
   bool says_software = true;     // the platform's modules are known
   bool links_may_sleep = false;  // nobody woke the GPUs before their links were read
   bool lists_nvlinks = true;     // false: that it has none says nothing

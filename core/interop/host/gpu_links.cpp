@@ -101,10 +101,19 @@ class LinkAdder {
       auto const* a = find(pair.a);
       auto const* b = find(pair.b);
       if (a == nullptr || b == nullptr || a == b || pair.hops > 1) continue;
+      if (is_nvidia(*a) || is_nvidia(*b)) {
+        builder_.note(fmt::format("contradiction: xGMI joins {} and {}, of which one is a GPU of NVIDIA; left out",
+                                  a->bdf, b->bdf));
+        continue;
+      }
       auto const part = builder_.part_or_stand_in(xgmi_part(builder_.machine().part_of(a->id), builder_),
                                                   PartKind::Link, LinkFamily::GpuXgmi);
       builder_.add_nvlink(a->id, b->id, part, xgmi_links(pair, builder_.machine().at(part)));
     }
+  }
+  [[nodiscard]] bool is_nvidia(PlacedGpu const& gpu) const {
+    auto const* part = builder_.machine().part_of(gpu.id);
+    return part != nullptr && part->gpu.vendor == "nvidia";
   }
   int xgmi_links(XgmiFacts const& pair, Part const& link) {
     constexpr long kMaxLinks = 16;

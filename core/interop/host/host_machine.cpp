@@ -188,7 +188,7 @@ class MachineAssembler {
       builder_.note("ACS and IOMMU are the host's and cannot be read by a guest");
       if (pci_.found().unknown_acs < ports_seen())
         builder_.note("ports that a guest sees are emulated; their ACS says nothing");
-    } else if (pci_.found().unknown_acs > 0) {
+    } else if (pci_.found().unknown_acs > 0 && facts_.shows_config) {
       builder_.note(
           fmt::format("the ACS control of {} ports could not be read: the kernel shows config space only to root",
                       pci_.found().unknown_acs));

@@ -245,6 +245,7 @@ class Merger {
     }
     merged_.lists_nics = merged_.lists_nics || other.lists_nics;
     merged_.links_may_sleep = merged_.links_may_sleep || other.links_may_sleep;
+    merged_.shows_config = merged_.shows_config || other.shows_config;
     merged_.says_software = merged_.says_software || other.says_software;
     merged_.lists_nvlinks = merged_.lists_nvlinks || other.lists_nvlinks;
   }

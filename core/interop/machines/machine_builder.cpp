@@ -6,6 +6,7 @@
 
 #include "core/interop/machines/socket_links.hpp"
 #include "core/io/error.hpp"
+#include "core/machine/fastest_link.hpp"
 #include "core/machine/nvlink_ports.hpp"
 
 namespace lanewise {
@@ -168,7 +169,8 @@ std::optional<PcieLink> MachineBuilder::max_link(PciFunction const& function) co
   constexpr PcieLink kAny{6, 32};
   auto max = kAny;
   auto const limit = [&](std::optional<PartId> part) {
-    if (part && machine_.at(*part).pcie.link) max = negotiated(max, *machine_.at(*part).pcie.link);
+    auto const fastest = part ? fastest_link(machine_.at(*part)) : std::nullopt;
+    if (fastest) max = negotiated(max, *fastest);
   };
   limit(function.part);
   if (function.parent) {
@@ -222,13 +224,7 @@ void MachineBuilder::add_usual_socket_links() {
       usual->count, usual->part, cpu_name, source_));
 }
 
-void MachineBuilder::check_nvlink_ports() const {
-  for (auto const& [gpu, links] : exceeded_nvlink_ports(machine_)) {
-    auto const* part = machine_.part_of(gpu);
-    throw InputError(fmt::format("{} gives {} {} NVLinks, but '{}' has {} ports; name another part with --gpu", source_,
-                                 machine_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
-  }
-}
+void MachineBuilder::check_nvlink_ports() const { refuse_exceeded_ports(machine_, source_); }
 
 void MachineBuilder::add_socket_link(SocketId a, SocketId b, std::string const& part, int count) {
   auto const id = part_or_stand_in(part, PartKind::Link, LinkFamily::Socket);

@@ -78,6 +78,20 @@ std::size_t secret(std::string_view text) {
   return 0;
 }
 
+// Replaces the name of a host where it begins and ends a word: "node7-ib0" has node7, "nvidia-smi" no smi.
+std::string without_name(std::string text, std::string const& old, std::string const& name) {
+  constexpr std::size_t kShortest = 3;
+  if (old.size() < kShortest) return text;
+  for (auto at = text.find(old); at != std::string::npos; at = text.find(old, at)) {
+    auto const end = at + old.size();
+    bool const begins = at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '-');
+    bool const ends = end == text.size() || !is_word(text[end]);
+    if (begins && ends) text.replace(at, old.size(), name);
+    at += begins && ends ? name.size() : 1;
+  }
+  return text;
+}
+
 constexpr std::array<std::string_view, 10> kSecretKeys{"uuid",      "guid", "serial",  "hostname", "host_name",
                                                        "node_guid", "mac",  "address", "ip",       "hostid"};
 
@@ -105,13 +119,7 @@ Machine redacted_machine(Machine machine, std::string const& name) {
     if (host.machine == old) host.machine = name;
   machine.title = redacted_text(machine.title);
   for (auto& function : machine.functions) function.device_name = redacted_text(function.device_name);
-  for (auto& note : machine.notes) {
-    note = redacted_text(note);
-    // The name of the host may stand in a note, as a word of its own.
-    for (auto at = old.size() < 3 ? std::string::npos : note.find(old); at != std::string::npos;
-         at = note.find(old, at + name.size()))
-      note.replace(at, old.size(), name);
-  }
+  for (auto& note : machine.notes) note = without_name(redacted_text(note), old, name);
   return machine;
 }
 

@@ -10,6 +10,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/machine/comparison/field_text.hpp"
+#include "core/machine/comparison/host_comparison.hpp"
 #include "core/machine/comparison/link_comparison.hpp"
 #include "core/machine/machine_fields.hpp"
 #include "core/machine/part_fields.hpp"
@@ -17,18 +19,6 @@
 
 namespace lanewise {
 namespace {
-
-constexpr auto kAbsent = "absent";
-
-// What a field says, as one text; empty: nothing.
-template <class Fields, class Object>
-std::string said(Fields const& field, Object const& object) {
-  auto const texts = field.write(object);
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::string known(AcsControl control) { return control.known ? to_string(control) : std::string(); }
-std::string known(IommuMode mode) { return mode == IommuMode::Unknown ? std::string() : std::string(to_string(mode)); }
 
 class NodeComparer {
  public:
@@ -40,8 +30,7 @@ class NodeComparer {
     compare_functions();
     compare_host_bridges();
     for (auto& difference : link_differences(first_, second_, match_)) add(std::move(difference));
-    compare_host();
-    compare_overrides();
+    for (auto& difference : host_differences(first_, second_, match_)) add(std::move(difference));
     compare_parts();
     bool const reordered = is_reordered();
     return {std::move(match_), std::move(differences_), std::move(renamed_), reordered};
@@ -240,82 +229,6 @@ class NodeComparer {
            {},
            {}});
     }
-  }
-
-  void compare_host() {
-    auto const& first = first_.hosts.front();
-    auto const& second = second_.hosts.front();
-    auto const& a = first.settings;
-    auto const& b = second.settings;
-    // The ACS of ports is compared where the ports are.
-    if (first_.functions.empty() && second_.functions.empty())
-      differ(DifferenceKind::Acs, "settings", "acs", known(a.acs), known(b.acs));
-    differ(DifferenceKind::Iommu, "settings", "iommu", known(a.iommu), known(b.iommu));
-    differ(DifferenceKind::Iommu, "settings", "iommu_page", exact_text(a.iommu_page), exact_text(b.iommu_page));
-    for (auto const& field : settings_fields()) {
-      auto const& key = field.spec.name;
-      if (key == "firmware")
-        differ_if_both(DifferenceKind::Firmware, "settings", key, said(field, a), said(field, b));
-      else if (key != "acs" && key != "iommu" && key != "iommu_page")
-        differ(DifferenceKind::Setting, "settings", key, said(field, a), said(field, b));
-    }
-    for (auto const& field : virtualization_fields()) {
-      auto const texts = std::pair(said(field, a.virtualization), said(field, b.virtualization));
-      if (field.not_in_fingerprint.empty())
-        differ(DifferenceKind::Setting, "virtualization", field.spec.name, texts.first, texts.second);
-      else
-        differ_if_both(DifferenceKind::Setting, "virtualization", field.spec.name, texts.first, texts.second);
-    }
-    differ(DifferenceKind::Setting, "virtualization", "cliques", cliques(a, false), cliques(b, true));
-    for (auto const& field : software_fields())
-      differ(DifferenceKind::Software, "software", field.spec.name, first.software.*field.flag ? "yes" : "no",
-             second.software.*field.flag ? "yes" : "no");
-  }
-
-  // In the names of the first machine.
-  [[nodiscard]] std::string name_in_first(std::string const& second_name) const {
-    auto const id = second_.find_function(second_name);
-    auto const back = id ? match_.functions_back[index(*id)] : std::nullopt;
-    return back ? first_.at(*back).name : second_name;
-  }
-  [[nodiscard]] std::string cliques(Settings const& settings, bool of_second) const {
-    std::set<std::string> texts;
-    for (auto clique : settings.virtualization.cliques) {
-      if (of_second)
-        for (auto& name : clique) name = name_in_first(name);
-      std::sort(clique.begin(), clique.end());
-      texts.insert(fmt::format("{}", fmt::join(clique, "+")));
-    }
-    return fmt::format("{}", fmt::join(texts, ", "));
-  }
-
-  [[nodiscard]] std::map<std::string, Override const*> overrides(Machine const& machine, bool of_second) const {
-    std::map<std::string, Override const*> by_way;
-    for (auto const& entry : machine.overrides) {
-      auto const name = [&](Place const& place) {
-        return of_second ? name_in_first(machine.name_of(place)) : machine.name_of(place);
-      };
-      by_way.emplace(fmt::format("{} > {}{}", name(entry.from), name(entry.to),
-                                 entry.op ? fmt::format(" ({})", to_string(*entry.op)) : ""),
-                     &entry);
-    }
-    return by_way;
-  }
-  void compare_overrides() {
-    auto const text = [](Override const* entry) {
-      if (entry == nullptr) return std::string(kAbsent);
-      return fmt::format("{} {}", entry->bandwidth ? exact_text(*entry->bandwidth) : "-",
-                         entry->latency ? exact_text(*entry->latency) : "-");
-    };
-    auto const first = overrides(first_, false);
-    auto const second = overrides(second_, true);
-    for (auto const& [way, entry] : first) {
-      auto const other = second.find(way);
-      differ(DifferenceKind::Figure, way, "override", text(entry),
-             text(other == second.end() ? nullptr : other->second));
-    }
-    for (auto const& [way, entry] : second)
-      if (!first.contains(way)) differ(DifferenceKind::Figure, way, "override", kAbsent, text(entry));
   }
 
   static Part const* part_named(Machine const& machine, std::string const& name) {

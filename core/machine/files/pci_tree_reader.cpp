@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/machine/fastest_link.hpp"
 #include "core/machine/files/machine_reader.hpp"
 #include "core/machine/machine_fields.hpp"
 
@@ -156,13 +157,13 @@ void MachineReader::check_link(MapReader const& reader, PciFunction const& funct
         reader.fail(*reader.node(key),
                     fmt::format("'{}': {} is more than {} can do ({})", key, to_string(*link), what, to_string(limit)));
     };
-    if (function.part && machine_.at(*function.part).pcie.link)
-      check_against(fmt::format("the part '{}'", machine_.at(*function.part).name),
-                    *machine_.at(*function.part).pcie.link);
+    auto const of_part = function.part ? fastest_link(machine_.at(*function.part)) : std::nullopt;
+    if (of_part) check_against(fmt::format("the part '{}'", machine_.at(*function.part).name), *of_part);
     if (!function.parent) continue;
     auto const& above = machine_.at(*function.parent);
-    if (above.kind == PciKind::Switch && above.part && machine_.at(*above.part).pcie.link)
-      check_against(fmt::format("a port of the switch '{}'", above.name), *machine_.at(*above.part).pcie.link);
+    auto const of_port =
+        above.kind == PciKind::Switch && above.part ? fastest_link(machine_.at(*above.part)) : std::nullopt;
+    if (of_port) check_against(fmt::format("a port of the switch '{}'", above.name), *of_port);
     auto const* cpu = machine_.part_of(machine_.at(above.host_bridge).socket);
     if (above.kind == PciKind::RootPort && cpu != nullptr && cpu->cpu.root_port_generation)
       check_against(fmt::format("a root port of '{}'", cpu->name), {*cpu->cpu.root_port_generation, 32});

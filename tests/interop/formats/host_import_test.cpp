@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <regex>
+
 #include "tests/interop/import_test_support.hpp"
 
 namespace lanewise {
@@ -173,7 +175,7 @@ TEST(HostImport, AGenericPartOfOneMakerDoesNotStandForAGpuOfAnother) {
       "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n";
   auto const machine = imported({file("r.txt", kAmd)});
   EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
-  EXPECT_THAT(machine.notes, has_note("no generic part is of the maker of the GPU"));
+  EXPECT_THAT(machine.notes, has_note("missing: the GPU"));
   EXPECT_EQ(part_of(imported({file("r.txt", kAmd)}, {.gpu = "amd-mi300x"}), "gpu0"), "amd-mi300x");
 }
 
@@ -211,6 +213,27 @@ TEST(HostImport, FormatsThatCannotBeMergedSaySo) {
   } catch (InputError const& error) {
     EXPECT_THAT(error.what(), HasSubstr("i.yaml is of the format infragraph"));
   }
+}
+
+TEST(HostImport, XgmiIsNotOfNvidiasGpus) {
+  constexpr auto* kXgmi = R"(<system version="2"><cpu numaid="0">
+<pci busid="0000:01:00.0" class="0x038000" vendor="0x1002" device="0x740c"><gpu dev="0" gcn="90a"><xgmi target="0000:02:00.0" count="1"/></gpu></pci>
+<pci busid="0000:02:00.0" class="0x038000" vendor="0x1002" device="0x740c"><gpu dev="1" gcn="90a"/></pci></cpu></system>)";
+  auto const machine = imported({file("n.xml", nccl()), file("l.txt", kLspci), file("r.xml", kXgmi)});
+  ASSERT_EQ(machine.nvlinks.size(), 1U);
+  EXPECT_EQ(machine.nvlinks.front().count, 12);
+  EXPECT_THAT(machine.notes, has_note("contradiction: xGMI joins 0000:01:00.0 and 0000:02:00.0"));
+}
+
+TEST(HostImport, MoreLinksThanTheNamedPartHasAreRefused) {
+  auto catalogue = bundled();
+  auto const lspci = std::regex_replace(std::string(kLspci), std::regex("10de:20b2"), "10de:fff0");
+  auto const table = std::regex_replace(std::string(kTable), std::regex("NV12"), "NV18");
+  EXPECT_THAT(error_of([&] {
+                import_host({file("l.txt", lspci), file("t.txt", table)}, {.gpu = "a100-sxm4-80g"}, catalogue);
+              }),
+              HasSubstr("what the files say together gives gpu0 18 NVLinks, but 'a100-sxm4-80g' has 12 ports; name "
+                        "another part with --gpu"));
 }
 
 }  // namespace

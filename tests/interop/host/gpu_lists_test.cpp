@@ -151,6 +151,17 @@ TEST(RocmTopology, WhatIsNoAddressIsNoGpu) {
   EXPECT_EQ(facts.pci.size(), 2U);
 }
 
+TEST(RocmTopology, NumaNodesAloneAreEnough) {
+  std::string const text =
+      "======= Numa Nodes =======\nGPU[0]\t\t: (Topology) Numa Node: 0\nGPU[0]\t\t: (Topology) Numa Affinity: 0\n"
+      "GPU 1          : (Topology) Numa Node: 1\nGPU 1          : (Topology) Numa Affinity: 1\n";
+  EXPECT_EQ(recognise_rocm_topology(text), Likeness::Likely);
+  auto const machine = machine_from(rocm(text));
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
+  EXPECT_EQ(machine.sockets.size(), 2U);
+  EXPECT_THAT(machine.notes, has_note("missing: how the GPUs are linked; 'rocm-smi --showtopo' prints it"));
+}
+
 TEST(RocmTopology, RefusesTextWithoutTables) {
   EXPECT_THROW(rocm("GPU0 GPU1\n"), InputError);
   EXPECT_THROW(rocm("{\"a\": 1}"), InputError);

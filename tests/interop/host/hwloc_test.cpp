@@ -98,6 +98,9 @@ TEST_F(Hwloc, ReadsVersion1WithItsNesting) {
   EXPECT_EQ(machine.at(machine.at(gpu.host_bridge).socket).name, "cpu1");
   EXPECT_EQ(machine.at(*gpu.part).name, "p100-pcie-16g");
   EXPECT_EQ(gpu.link, (PcieLink{3, 16}));
+  // It is the format that has no ACS; no root could read it.
+  EXPECT_THAT(machine.notes, Contains(HasSubstr("hwloc's XML has no ACS")));
+  EXPECT_THAT(machine.notes, testing::Not(Contains(HasSubstr("config space"))));
 }
 
 TEST_F(Hwloc, WithoutPciSaysSo) {

@@ -9,10 +9,11 @@ namespace lanewise {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
-Machine read(std::string const& text) {
+Machine read(std::string const& text, TopoOptions const& parts = {}) {
   auto catalogue = bundled();
-  auto machine = read_infragraph(SourceText::from_memory("site.yaml", text), {}, catalogue);
+  auto machine = read_infragraph(SourceText::from_memory("site.yaml", text), parts, catalogue);
   expect_reads_back(machine, catalogue);
   return machine;
 }
@@ -77,6 +78,64 @@ TEST(Infragraph, ARingJoinsEachWithTheNext) {
   EXPECT_EQ(machine.nvlinks.size(), 4U);
 }
 
+TEST(Infragraph, GenericPartsStandForWhatNoDescriptionNames) {
+  auto const machine = read(server(kEdges));
+  EXPECT_EQ(machine.part_of(SocketId(0))->name, "cpu-generic");
+  EXPECT_EQ(part_of(machine, "sw0"), "pcie-switch-gen4");  // its link's generation
+  EXPECT_EQ(part_of(machine, "nic0"), "nic-generic");
+  EXPECT_THAT(machine.notes, has_note("inferred: 'cpu-generic', a generic part with a wide range, stands for the CPUs, "
+                                      "whose product the file does not name; --cpu names the exact one"));
+  EXPECT_THAT(machine.notes, has_note("'pcie-switch-gen4' stands for the PCIe switches"));
+  EXPECT_THAT(machine.notes, has_note("--switch names the exact one"));
+  EXPECT_THAT(machine.notes, has_note("--nic names the exact one"));
+  EXPECT_THAT(machine.notes, Not(has_note("--gpu")));  // the file names them
+  EXPECT_THAT(machine.notes, has_note("'socket-link-generic'"));
+}
+
+TEST(Infragraph, AnAcceleratorThatTheCatalogueLacksIsGeneric) {
+  auto text = server(kEdges);
+  text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "Nvidia B300");
+  auto const machine = read(text);
+  EXPECT_EQ(part_of(machine, "gpu0"), "gpu-generic");
+  EXPECT_EQ(machine.nvswitches.front().ports.size(), 4U);
+  EXPECT_THAT(machine.notes, has_note("stands for the accelerators 'Nvidia B300', which are no part of the catalogue; "
+                                      "--gpu names the exact one"));
+  EXPECT_THAT(machine.notes, has_note("'nvlink-generic', a generic part with a wide range"));
+}
+
+TEST(Infragraph, NoGenericPartStandsForAnotherMakersAccelerator) {
+  auto text = server(kEdges);
+  text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "AMD MI355X");
+  auto const machine = read(text);
+  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
+  EXPECT_THAT(machine.notes, has_note("missing: the accelerators 'AMD MI355X', which are no part of the catalogue; "
+                                      "--gpu names it"));
+}
+
+TEST(Infragraph, TheUserNamesParts) {
+  auto const machine = read(
+      server(kEdges), {.gpu = "a100-sxm4-80g", .cpu = "epyc-7742", .nic = "connectx-6-hdr", .pcie_switch = "pex88096"});
+  EXPECT_EQ(part_of(machine, "gpu0"), "a100-sxm4-80g");
+  EXPECT_EQ(machine.part_of(SocketId(1))->name, "epyc-7742");
+  EXPECT_EQ(part_of(machine, "nic1"), "connectx-6-hdr");
+  EXPECT_EQ(part_of(machine, "sw1"), "pex88096");
+  EXPECT_THAT(machine.notes, Not(has_note("a generic part")));
+  auto catalogue = bundled();
+  EXPECT_THAT(
+      error_of([&] { read_infragraph(SourceText::from_memory("x.yaml", server(kEdges)), {.nic = "a30"}, catalogue); }),
+      HasSubstr("the part 'a30' is a gpu, but a nic is needed"));
+}
+
+TEST(Infragraph, ALinkFasterThanAGenericPartsIsKept) {
+  auto text = server(kEdges);
+  text.replace(text.find("PCIe gen4 x16"), 13, "PCIe gen5 x16");
+  text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "Nvidia B300");
+  auto const machine = read(text);
+  EXPECT_EQ(function(machine, "gpu0").link, (PcieLink{5, 16}));
+  EXPECT_EQ(function(machine, "nic0").link, (PcieLink{5, 16}));
+  EXPECT_EQ(part_of(machine, "sw0"), "pcie-switch-gen5");
+}
+
 TEST(Infragraph, WhatWeWriteReadsBack) {
   auto catalogue = bundled();
   for (auto const* name : {"hgx-h100", "dgx-1-v100", "gh200x4", "rtx6000pro-x16-4root"}) {
@@ -91,12 +150,13 @@ TEST(Infragraph, WhatWeWriteReadsBack) {
         {.kind = DifferenceKind::Location, .key = "host_bridge", .reason = "no key"},
         {.kind = DifferenceKind::Numa, .reason = "no key"}};
     expected.push_back({.kind = DifferenceKind::Setting, .reason = "no key", .second_silent = true});
-    // A part that stands in the machine's own file is not in the catalogue.
-    expected.push_back({.kind = DifferenceKind::Part, .reason = "inline", .second_silent = true});
+    // A part that stands in the machine's own file is not in the catalogue: a generic one stands for it.
+    expected.push_back({.kind = DifferenceKind::Part, .reason = "inline"});
     mark_expected(comparison, expected);
+    // A generic part also says what the machine leaves open: the PCIe link of a GPU that has none in use.
     for (auto const& d : comparison.differences)
-      EXPECT_FALSE(d.expected.empty()) << name << ": " << d.subject << " " << d.key << ": " << d.first << " > "
-                                       << d.second;
+      EXPECT_FALSE(d.expected.empty() && !(d.kind == DifferenceKind::Link && d.first.empty()))
+          << name << ": " << d.subject << " " << d.key << ": " << d.first << " > " << d.second;
   }
 }
 
@@ -122,6 +182,7 @@ TEST(Infragraph, ErrorsPoint) {
               HasSubstr("no component with a slice"));
   EXPECT_THAT(error("devices:\n  - name: a\n    components: [{name: c, choice: gpu, count: 1}]\n"),
               HasSubstr("allowed: cpu, xpu"));
+  EXPECT_THAT(error("device:\n  - {name: a, components: [{name: cpu, type: cpu}]}\n"), HasSubstr("older schema"));
   EXPECT_THAT(error("device:\n  name: a\n  components: [{name: cpu, type: cpu}]\n"), HasSubstr("older schema"));
   EXPECT_THAT(error("devices:\n  - {name: a, components: [], connections: [cpu.0.pcie.x.0]}\n"),
               HasSubstr("older schema"));
@@ -136,6 +197,15 @@ TEST(Infragraph, IsRecognised) {
   auto const* format = recognise_format(server(kEdges));
   ASSERT_NE(format, nullptr);
   EXPECT_EQ(format->name, "infragraph");
+  // Files of the older schema too, so that it is named.
+  for (auto const* text :
+       {"device:\n  - name: a\n    components: [{name: hopper, type: xpu}]\n    connections: [grace.0.c2c.hopper.0]\n",
+        "devices:\n  - name: a\n    components: [{name: cpu, type: cpu}]\n",
+        "infrastructure:\n  instances: [{name: a, device: b}]\n  connections: [a.0.nic.0.eth.b.0.port.0]\n"}) {
+    auto const* older = recognise_format(text);
+    ASSERT_NE(older, nullptr) << text;
+    EXPECT_EQ(older->name, "infragraph") << text;
+  }
 }
 
 }  // namespace

@@ -122,6 +122,32 @@ TEST(NcclLog, ACpuWithoutAUsualNumberGetsAFreeOne) {
   EXPECT_THAT(machine.notes, has_note("NUMA node 0 stands twice; the second is taken for node 1"));
 }
 
+TEST(NcclLog, WhatComesBeforeTheFirstCpuIsOfOneWhoseLineIsCut) {
+  auto const machine = read(
+      "NCCL INFO               + NET[25.0] - NET/8 (72739d/1/25.000000)\n"
+      "NCCL INFO + PCI[48.0] - PCI/36000 (1000c0301000100b)\n"
+      "NCCL INFO               + PCI[48.0] - GPU/38000 (3)\n"
+      "NCCL INFO + SYS[10.0] - CPU/0\n"
+      "NCCL INFO CPU/0 (1/1/2)\n"
+      "NCCL INFO + PCI[48.0] - GPU/98000 (4)\n"
+      "NCCL INFO + SYS[10.0] - CPU/1\n");
+  ASSERT_EQ(machine.numa_nodes.size(), 2U);
+  EXPECT_EQ(machine.numa_nodes[0].os_index, 1);
+  EXPECT_EQ(machine.numa_nodes[1].os_index, 0);
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
+  EXPECT_EQ(parent_of(machine, "gpu0"), "sw0");
+  EXPECT_EQ(machine.socket_of(id_of(machine, "gpu0")), SocketId(0));
+  EXPECT_THAT(machine.notes, has_note("begins below a CPU whose line is cut; taken for NUMA node 1"));
+}
+
+TEST(NcclLog, LinksAloneBeforeTheFirstCpuAreOfNoDevice) {
+  auto const machine = read(
+      "NCCL INFO               + NVL[48.0] - NVS/0\nNCCL INFO + SYS[10.0] - CPU/1\nNCCL INFO CPU/1 (1/1/2)\n"
+      "NCCL INFO + PCI[48.0] - GPU/98000 (4)\n");
+  EXPECT_EQ(machine.sockets.size(), 1U);
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 1U);
+}
+
 TEST(NcclLog, IdsOfSwitchesAreHexadecimal) {
   auto const machine = read(
       "NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO + PCI[24.0] - PCI/40000 (100\xE0\xA4\xB2"

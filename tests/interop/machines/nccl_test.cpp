@@ -354,6 +354,14 @@ TEST(Nccl, GpuWithMoreLinksThanItsPartHasPortsIsNotThatPart) {
   EXPECT_THAT(machine.notes, has_note("18 NVLinks, but that part has 12 ports"));
 }
 
+TEST(Nccl, TheLinkOfAGenericGpuIsWhatTheFileSays) {
+  auto const machine = imported_xml(
+      R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+         <pci busid="0000:18:00.0" class="0x030200" vendor="0x10de" device="0xffff" link_speed="32.0 GT/s PCIe" link_width="16"><gpu dev="0" sm="89"/></pci></cpu></system>)");
+  EXPECT_EQ(part_of(machine, "gpu0"), "gpu-generic");
+  EXPECT_EQ(function(machine, "gpu0").link, (PcieLink{5, 16}));
+}
+
 TEST(Nccl, UnknownGpuGetsItsNvlinkGenerationFromItsCapability) {
   auto const machine = imported_xml(on_one_cpu(
       R"(<pci busid="0000:18:00.0" class="0x030200"><gpu dev="0" sm="70"><nvlink target="0000:3b:00.0" count="2" tclass="0x030200"/></gpu></pci>
@@ -556,7 +564,7 @@ TEST(NcclOdd, OnlyTheFirstOfSeveralHostsIsRead) {
       "<system version=\"1\"><cpu host_hash=\"0x1\" numaid=\"0\"/>\n<cpu host_hash=\"0x2\" numaid=\"1\"/></system>");
   EXPECT_EQ(machine.sockets.size(), 1U);
   EXPECT_THAT(machine.notes, has_note("line 2: a CPU of another host"));
-  EXPECT_THAT(machine.notes, has_note("the file has no GPU"));
+  EXPECT_THAT(machine.notes, has_note("missing: the file has no GPU"));
 }
 
 // --------------------------------------------------------------------------------------------------------- static

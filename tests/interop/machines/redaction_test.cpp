@@ -36,6 +36,15 @@ TEST(Redaction, GivesTheMachineAnotherName) {
   expect_reads_back(hidden, catalogue);
 }
 
+TEST(Redaction, ANameIsAWordOfItsOwn) {
+  auto catalogue = bundled();
+  auto machine = catalogue.machine("hgx-h100");
+  machine.name = "smi";  // of a file smi.xml
+  machine.notes = {"'nvidia-smi -q -x' on smi, smi-ib0 and smi.lab; smith too"};
+  EXPECT_EQ(redacted_machine(machine).notes.front(),
+            "'nvidia-smi -q -x' on machine, machine-ib0 and machine.lab; smith too");
+}
+
 TEST(Redaction, DropsSecretValuesOfTrees) {
   nlohmann::ordered_json const tree{
       {"uuid", "abc"}, {"bdf", "0000:3b:00.0"}, {"nics", {{{"guid", ""}, {"name", "mlx5_0"}}}}};

@@ -53,6 +53,7 @@ class HwlocReader {
                  fmt::format("the root element is <{}>; hwloc's XML begins with <topology>", topology.name()));
     facts_.source = "hwloc";
     facts_.lists_nics = false;
+    facts_.shows_config = false;
     facts_.says_software = false;
     facts_.links_may_sleep = true;
     facts_.lists_nvlinks = false;

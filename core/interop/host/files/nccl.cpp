@@ -25,6 +25,7 @@ class NcclFacts {
   NcclFacts(NcclSystem const& system, std::string source) : system_(system) {
     facts_.source = std::move(source);
     facts_.lists_nics = false;
+    facts_.shows_config = false;
     facts_.says_software = false;
     facts_.lists_ports = false;
   }

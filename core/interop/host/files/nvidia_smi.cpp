@@ -82,6 +82,7 @@ class Reader {
                              document.document_element().name()));
     facts_.source = "nvidia-smi";
     facts_.lists_nics = false;
+    facts_.shows_config = false;
     facts_.says_software = false;
     facts_.links_may_sleep = true;
     facts_.lists_nvlinks = false;

@@ -54,13 +54,14 @@ class Topology {
     auto const at = gpu(label);
     if (auto const value = number(node); at && value && *value >= 0 && *value < 65'536) numa_[*at] = *value;
   }
-  [[nodiscard]] bool has_types() const { return !types_.empty() || labels_.size() == 1; }
+  [[nodiscard]] bool says_something() const { return !types_.empty() || !numa_.empty() || labels_.size() == 1; }
 
   [[nodiscard]] HostFacts facts() {
     sort();
     HostFacts facts;
     facts.source = "the table";
     facts.lists_nics = false;
+    facts.shows_config = false;
     facts.says_software = false;
     for (std::size_t i = 0; i < labels_.size(); ++i) facts.pci.push_back(function(i));
     add_links(facts);
@@ -69,6 +70,8 @@ class Topology {
     for (int i = 0; i <= last; ++i) facts.cpu.nodes.push_back({i, "", {i}});
     if (last > 0)
       facts.notes.emplace_back("inferred: each NUMA node is a socket; the table does not say which share one");
+    if (types_.empty() && labels_.size() > 1)
+      facts.notes.emplace_back("missing: how the GPUs are linked; 'rocm-smi --showtopo' prints it, whole");
     facts.notes.emplace_back(
         "the table shows GPUs alone: parts, the PCI tree, PCIe links, NICs and ACS are unknown; --gpu and --cpu name "
         "parts, "
@@ -238,6 +241,7 @@ Likeness recognise_rocm_topology(std::string_view text) {
   if (has("Link Type between two GPUs") || has("between DRM devices") || has("LINK TYPE TABLE"))
     return Likeness::Certain;
   if (has("\"link_type\"") && has("\"num_hops\"")) return Likeness::Certain;
+  if (has("(Topology) Numa Node")) return Likeness::Likely;
   return has("Hops between two GPUs") || has("Weight between two GPUs") ? Likeness::Likely : Likeness::None;
 }
 
@@ -254,10 +258,11 @@ HostFacts read_rocm_topology(SourceText const& source) {
     read_rocm_smi(json, topology);
   else
     TextReader(source, topology).read();
-  if (!topology.has_types())
-    throw InputError(fmt::format(
-        "{}: no table of the types of links between GPUs, as 'rocm-smi --showtopo' and 'amd-smi topology' print",
-        source.name()));
+  if (!topology.says_something())
+    throw InputError(
+        fmt::format("{}: no table of the types of links between GPUs, as 'rocm-smi --showtopo' and "
+                    "'amd-smi topology' print, and no NUMA nodes of GPUs",
+                    source.name()));
   return topology.facts();
 }
 

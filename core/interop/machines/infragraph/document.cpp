@@ -26,8 +26,9 @@ class InfrastructureReader {
     // Some files hold the object below this key.
     auto const* top = root.find("infrastructure") != nullptr ? root.find("infrastructure") : &root;
     auto const* devices = top->find("devices");
-    // A file may hold one device alone.
+    // A file may hold one device alone; older files also have a list of them below this key.
     auto const* single = top->find("device") != nullptr ? top->find("device") : top;
+    if (devices == nullptr && single->kind == YamlKind::Sequence) devices = single;
     if (root.find("connections") != nullptr || top->find("connections") != nullptr) fail_older(*top);
     Infrastructure all;
     all.name = text(*top, "name");

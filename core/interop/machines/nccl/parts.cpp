@@ -43,9 +43,9 @@ std::string amd_gpu_part(NcclGpu const& gpu, MachineBuilder& builder) {
                              found.front()));
     return found.front();
   }
-  builder.note(found.empty() ? fmt::format("the catalogue has no GPU of {}; left unknown", chip)
-                             : fmt::format("GPUs of {} with {} compute units could be {}; left unknown", chip, gpu.sm,
-                                           fmt::join(found, ", ")));
+  builder.note(found.empty() ? fmt::format("the catalogue has no GPU of {}", chip)
+                             : fmt::format("GPUs of {} with {} compute units could be {}; --gpu says which", chip,
+                                           gpu.sm, fmt::join(found, ", ")));
   return {};
 }
 
@@ -60,9 +60,10 @@ std::string nvidia_gpu_part(NcclGpu const& gpu, int nvlinks, MachineBuilder& bui
         capability, found.front()));
     return found.front();
   }
-  builder.note(found.empty() ? fmt::format("the file gives no PCI id for GPUs of sm '{}'; left unknown", gpu.sm)
-                             : fmt::format("GPUs of compute capability {} without a PCI id could be {}; left unknown",
-                                           capability, fmt::join(found, ", ")));
+  builder.note(found.empty()
+                   ? fmt::format("the file gives no PCI id for GPUs of sm '{}'", gpu.sm)
+                   : fmt::format("GPUs of compute capability {} without a PCI id could be {}; --gpu says which",
+                                 capability, fmt::join(found, ", ")));
   return {};
 }
 
@@ -104,10 +105,9 @@ std::string cpu_part(NcclCpu const& cpu, MachineBuilder& builder) {
     builder.note("inferred: a POWER CPU with NVLink is the POWER9 of an AC922; --cpu names another");
     return "power9-ac922";
   }
-  builder.note(cpu.cpuid.empty()
-                   ? fmt::format("the file does not name the CPU{}; left unknown",
-                                 cpu.arch.empty() ? "" : fmt::format(" (only that it is {})", cpu.arch))
-                   : fmt::format("the catalogue has no CPU of cpuid '{}' ({}); left unknown", cpu.cpuid, cpu.arch));
+  builder.note(cpu.cpuid.empty() ? fmt::format("the file does not name the CPU{}",
+                                               cpu.arch.empty() ? "" : fmt::format(" (only that it is {})", cpu.arch))
+                                 : fmt::format("the catalogue has no CPU of cpuid '{}' ({})", cpu.cpuid, cpu.arch));
   return {};
 }
 

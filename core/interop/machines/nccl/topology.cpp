@@ -12,7 +12,7 @@
 #include "core/interop/machines/nccl/instances.hpp"
 #include "core/interop/machines/nccl/links.hpp"
 #include "core/interop/machines/nccl/numa_nodes.hpp"
-#include "core/interop/machines/nccl/parts.hpp"
+#include "core/interop/machines/nccl/part_choice.hpp"
 #include "core/interop/machines/nccl/switches.hpp"
 #include "core/interop/machines/product_links.hpp"
 
@@ -36,9 +36,9 @@ class NcclImporter {
                TopoOptions const& options, Catalogue& catalogue)
       : system_(system),
         division_(std::move(division)),
-        product_(std::move(product)),
         options_(options),
         builder_(std::move(name), catalogue),
+        parts_(options, std::move(product), builder_),
         links_(system, builder_) {}
 
   Machine import() {
@@ -114,7 +114,7 @@ class NcclImporter {
     auto const number = std::max(0, cpu.numa);
     bool const shares_socket = division_.nodes_per_socket > 1 && number / division_.nodes_per_socket == socket_number_;
     if (!socket_ || !shares_socket) {
-      socket_ = builder_.add_socket(product_of(cpu), number, cpu.cores);
+      socket_ = builder_.add_socket(parts_.cpu(cpu), number, cpu.cores);
       numa_ = NumaId(builder_.machine().numa_nodes.size() - 1);
     } else {
       numa_ = builder_.add_numa(*socket_, number, cpu.cores);
@@ -122,13 +122,6 @@ class NcclImporter {
     socket_number_ = number / division_.nodes_per_socket;
     for (auto const& pci : cpu.pci) add_top(pci, *socket_);
     for (auto const& net : cpu.nets) add_unplaced_net(net, *socket_);
-  }
-
-  std::string product_of(NcclCpu const& cpu) {
-    auto part = cpu_part(cpu, builder_);
-    if (!options_.cpu.empty()) part = options_.cpu;
-    if (part.empty()) part = generic("cpu-generic", PartKind::Cpu, "a CPU", "--cpu");
-    return part;
   }
 
   HostBridgeId bridge_of(SocketId socket, std::string_view root_port) {
@@ -157,7 +150,8 @@ class NcclImporter {
                                                                    : builder_.next_name(function.kind);
     function.parent = parent;
     function.host_bridge = bridge;
-    function.part = part_of(pci, function.kind);
+    function.part =
+        parts_.of(pci, function.kind, function.kind == PciKind::Gpu ? links_.gpus()[gpus_.size()].nvlinks : 0);
     function.link = pci.link();
     if (!pci.is_virtual() && !pci.repeated) function.bdf = pci.bus_id;
     if (!function.link) unlinked_.push_back(function.name);
@@ -168,45 +162,6 @@ class NcclImporter {
     if (function.kind != PciKind::Switch) return;
     for (auto const& child : pci.below) add_function(child, id, bridge, socket);
     for (auto const& net : pci.nets) add_net(net, id, bridge, std::nullopt);
-  }
-
-  std::optional<PartId> part_of(NcclPci const& pci, PciKind kind) {
-    switch (kind) {
-      case PciKind::Switch:
-        return builder_.part(given_or(options_.pcie_switch, [&] { return switch_part(pci, builder_); }),
-                             PartKind::Switch);
-      case PciKind::Gpu: return builder_.part(gpu_name(pci), PartKind::Gpu);
-      case PciKind::Nic:
-        return builder_.part(given_or(options_.nic, [&] { return nic_part(pci, builder_); }), PartKind::Nic);
-      case PciKind::Nvme: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Nvme), PartKind::Nvme);
-      case PciKind::Device: return builder_.part(builder_.part_by_pci_id(pci.id, PartKind::Device), PartKind::Device);
-      case PciKind::RootPort: break;
-    }
-    return std::nullopt;
-  }
-
-  // What the user names, else what the file tells.
-  template <class Read>
-  static std::string given_or(std::string const& given, Read read) {
-    return given.empty() ? read() : given;
-  }
-
-  std::string gpu_name(NcclPci const& pci) {
-    if (!options_.gpu.empty()) return options_.gpu;
-    if (!product_.empty() && pci.id.empty()) return product_;
-    auto const name = gpu_part(pci, links_.gpus()[gpus_.size()].nvlinks, builder_);
-    bool const amd = pci.id.starts_with("1002:") || (pci.gpu && !pci.gpu->gcn.empty());
-    if (!name.empty() || amd) return name;
-    return generic("gpu-generic", PartKind::Gpu, "a GPU", "--gpu");
-  }
-
-  // A generic part where the catalogue has it.
-  std::string generic(std::string const& name, PartKind kind, std::string_view what, std::string_view option) {
-    auto const* part = builder_.catalogue().part(name);
-    if (part == nullptr || part->kind != kind) return {};
-    builder_.note_stand_in(name, fmt::format("{} that the file does not name, or the catalogue does not have", what),
-                           option);
-    return name;
   }
 
   // The ports of a NIC share its PCIe link, so they become one function with the sum of their rates.
@@ -304,14 +259,15 @@ class NcclImporter {
 
   void note_gpus() {
     if (gpus_.empty())
-      builder_.note("the file has no GPU: NCCL finds them when it runs; only NICs and other devices can be asked for");
+      builder_.note(
+          "missing: the file has no GPU: NCCL finds them when it runs; only NICs and other devices can be asked for");
   }
 
   NcclSystem const& system_;
   NumaDivision division_;
-  std::string product_;
   TopoOptions const& options_;
   MachineBuilder builder_;
+  NcclPartChoice parts_;
   NcclLinks links_;
   std::vector<NcclPlacedGpu> gpus_;  // in file order, as in links_
   std::vector<std::string> unlinked_;

@@ -53,7 +53,8 @@ class TreeBuilder {
   explicit TreeBuilder(NcclLogHost const& host) : host_(host) {}
 
   NcclSystem build() {
-    for (std::size_t i = 0; i < host_.tree.size();) i = host_.tree[i].type == "CPU" ? add_cpu(i) : i + 1;
+    add_cut_cpu();
+    for (std::size_t i = 0; i < end();) i = is_cpu(i) ? add_cpu(i) : i + 1;
     if (system_.cpus.empty()) add_unplaced();
     for (auto& cpu : system_.cpus)
       for (auto& net : cpu.nets)
@@ -79,12 +80,36 @@ class TreeBuilder {
     if (detail == "1/1/3") cpu.cpuid = "GenuineIntel/6/143";  // Sapphire Rapids
   }
 
+  [[nodiscard]] bool is_cpu(std::size_t line) const { return at(line).type == "CPU" && at(line).link.empty(); }
+  static std::uint64_t number_of(std::string const& id) {
+    std::uint64_t number = 0;
+    std::from_chars(id.data(), id.data() + id.size(), number, 16);
+    return number;
+  }
+
+  // Where somebody cut the log, devices come before the first CPU: they are of one whose own line is lost.
+  void add_cut_cpu() {
+    std::size_t first = 0;
+    while (first < end() && !is_cpu(first)) ++first;
+    bool devices = false;
+    std::set<std::uint64_t> others;
+    for (std::size_t i = 0; i < end(); ++i) {
+      devices = devices || (i < first && at(i).link == "PCI");
+      if (at(i).type == "CPU" && (i < first || is_cpu(i))) others.insert(number_of(at(i).id));
+    }
+    if (!devices) return;
+    NcclCpu cpu;
+    while (others.contains(static_cast<std::uint64_t>(cpu.numa))) ++cpu.numa;
+    for (std::size_t line = 0; line < first;) line = add_below(line, at(line).column, cpu.pci, cpu);
+    system_.cpus.push_back(std::move(cpu));
+    note(fmt::format("inferred: the log begins below a CPU whose line is cut; taken for NUMA node {}",
+                     system_.cpus.front().numa));
+  }
+
   // Adds the CPU at a line with everything below it; the line after that. A CPU that is listed twice counts once.
   std::size_t add_cpu(std::size_t line) {
     NcclCpu cpu;
-    std::uint64_t numa = 0;
-    auto const& id = at(line).id;
-    std::from_chars(id.data(), id.data() + id.size(), numa, 16);
+    auto const numa = number_of(at(line).id);
     cpu.numa = numa > 4096 ? -1 : static_cast<int>(numa);
     describe_cpu(at(line).detail, cpu);
     auto next = line + 1;
