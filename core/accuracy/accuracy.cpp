@@ -58,6 +58,45 @@ MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const
   return result;
 }
 
+namespace {
+
+ErrorSummary summary_of(std::vector<double> const& errors) {
+  if (errors.empty()) return {};
+  return {errors.size(), median(errors), quantile(errors, 0.95), quantile(errors, 1)};
+}
+
+}  // namespace
+
+AccuracyClass accuracy_of(std::vector<MeasurementResult> const& results, AtOnce at_once,
+                          std::function<bool(GpuGeneration)> const& keep) {
+  std::vector<double> times;
+  std::vector<double> latencies;
+  std::size_t covered = 0;
+  for (auto const& result : results)
+    for (auto const& point : result.points) {
+      auto const error = point.error();
+      if (!error || !point.in_gate() || point.at_once != at_once || !keep(point.generation)) continue;
+      (point.quantity == MeasuredQuantity::Latency ? latencies : times).push_back(*error);
+      covered += point.interval.holds(point.measured) ? 1 : 0;
+    }
+  AccuracyClass found{GpuGeneration::Other, at_once, summary_of(times), summary_of(latencies)};
+  auto const count = times.size() + latencies.size();
+  if (count > 0) found.interval_coverage = static_cast<double>(covered) / static_cast<double>(count);
+  return found;
+}
+
+std::vector<AccuracyClass> accuracy_classes(std::vector<MeasurementResult> const& results) {
+  std::vector<AccuracyClass> classes;
+  for (auto const generation : {GpuGeneration::BeforeAmpere, GpuGeneration::Ampere, GpuGeneration::Hopper,
+                                GpuGeneration::Blackwell, GpuGeneration::Amd, GpuGeneration::Other})
+    for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several}) {
+      auto found = accuracy_of(results, at_once, [&](GpuGeneration of) { return of == generation; });
+      found.generation = generation;
+      if (found.times.points + found.latency.points > 0) classes.push_back(std::move(found));
+    }
+  return classes;
+}
+
 AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;
   std::map<MeasuredQuantity, std::vector<double>> errors;
@@ -91,17 +130,13 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
       covered += point.interval.holds(point.measured) ? 1 : 0;
     }
   }
-  auto const of = [](std::vector<double> const& some) {
-    if (some.empty()) return ErrorSummary{};
-    return ErrorSummary{some.size(), median(some), quantile(some, 0.95), quantile(some, 1)};
-  };
-  summary.bandwidth = of(errors[MeasuredQuantity::Bandwidth]);
-  summary.latency = of(errors[MeasuredQuantity::Latency]);
-  summary.makespan = of(errors[MeasuredQuantity::Makespan]);
+  summary.bandwidth = summary_of(errors[MeasuredQuantity::Bandwidth]);
+  summary.latency = summary_of(errors[MeasuredQuantity::Latency]);
+  summary.makespan = summary_of(errors[MeasuredQuantity::Makespan]);
   for (auto const& result : results)
     for (auto const& point : result.points) add_noise(point, noise, summary);
-  summary.noise = of(noise);
-  summary.fitted = of(fitted);
+  summary.noise = summary_of(noise);
+  summary.fitted = summary_of(fitted);
   auto const predicted = summary.bandwidth.points + summary.latency.points + summary.makespan.points;
   if (summary.counted > 0)
     summary.legality_agreement = static_cast<double>(agreed) / static_cast<double>(summary.counted);

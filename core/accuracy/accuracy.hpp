@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/accuracy/point_class.hpp"
 #include "core/calibration/calibration.hpp"
 #include "core/measurement/measurement.hpp"
 #include "core/model/interval.hpp"
@@ -31,8 +32,10 @@ struct AccuracyContext {
 struct PointResult {
   std::string series;
   MeasuredQuantity quantity = MeasuredQuantity::Bandwidth;
-  std::string what;                 // "gpu0 > gpu1", "8 at once"
-  std::string group;                // mechanism and distance: "pcie_p2p PIX"
+  std::string what;   // "gpu0 > gpu1", "8 at once"
+  std::string group;  // mechanism and distance: "pcie_p2p PIX"
+  GpuGeneration generation = GpuGeneration::Other;
+  AtOnce at_once = AtOnce::One;
   Bytes bytes{0};                   // of the largest flow
   double measured = 0;              // bytes per second, or seconds
   std::optional<double> predicted;  // absent: refused, a figure is unknown, or it cannot be run
@@ -96,6 +99,19 @@ struct AccuracySummary {
 // does not have.
 MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const& context);
 AccuracySummary summarise(std::vector<MeasurementResult> const& results);
+
+// The points of the gate by generation of GPU and number of transfers at once, in their order; none that are empty.
+struct AccuracyClass {
+  GpuGeneration generation = GpuGeneration::Other;
+  AtOnce at_once = AtOnce::One;
+  ErrorSummary times;    // of bandwidths and makespans
+  ErrorSummary latency;  // of latencies
+  double interval_coverage = 0;
+};
+std::vector<AccuracyClass> accuracy_classes(std::vector<MeasurementResult> const& results);
+// The same for all generations together, and for those of which `keep` is true.
+AccuracyClass accuracy_of(std::vector<MeasurementResult> const& results, AtOnce at_once,
+                          std::function<bool(GpuGeneration)> const& keep);
 
 // `lanewise: accuracy/1`
 nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& results);

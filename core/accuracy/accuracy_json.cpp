@@ -12,13 +12,21 @@ using Json = nlohmann::ordered_json;
 
 Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
+Json errors(ErrorSummary const& e) {
+  return {{"points", e.points},
+          {"median_error", number(e.median)},
+          {"p95_error", number(e.p95)},
+          {"worst_error", number(e.worst)}};
+}
+
+Json class_json(AccuracyClass const& one) {
+  return {{"at_once", to_string(one.at_once)},
+          {"times", errors(one.times)},
+          {"latency", errors(one.latency)},
+          {"interval_coverage", one.interval_coverage}};
+}
+
 Json summary_json(AccuracySummary const& s) {
-  auto const errors = [](ErrorSummary const& e) {
-    return Json{{"points", e.points},
-                {"median_error", number(e.median)},
-                {"p95_error", number(e.p95)},
-                {"worst_error", number(e.worst)}};
-  };
   return {{"legality_agreement", number(s.legality_agreement)},
           {"judged", s.counted},
           {"bandwidth", errors(s.bandwidth)},
@@ -65,6 +73,12 @@ Json point_json(PointResult const& p) {
 
 nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& results) {
   Json json{{"lanewise", "accuracy/1"}, {"summary", summary_json(summarise(results))}};
+  for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several})
+    json["at_once"].push_back(class_json(accuracy_of(results, at_once, [](GpuGeneration) { return true; })));
+  for (auto const& one : accuracy_classes(results)) {
+    json["classes"].push_back({{"generation", to_string(one.generation)}});
+    json["classes"].back().update(class_json(one));
+  }
   for (auto const* rows : {"files", "points", "facts"}) json[rows] = Json::array();
   for (auto const& result : results) {
     Json file{{"measurement", result.name},

@@ -39,6 +39,8 @@ class PointEvaluator {
                            point.flows[0].to == point.flows[1].from
                        ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
                        : fmt::format("{} at once", point.flows.size());
+    result_.generation = gpu_generation(entry_.model.machine(), point);
+    result_.at_once = at_once(point);
     auto const requests = requests_of(entry_.model.machine(), series_, point);
     result_.noise = noise_of(pool_.measurement(), entry_.model.machine(), point, requests);
     if (!allowed(requests)) return result_;

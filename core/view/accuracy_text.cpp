@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -184,6 +185,34 @@ TableRows makespan_rows(std::vector<MeasurementResult> const& results) {
   return rows;
 }
 
+std::vector<std::string> const kClassHeader{"GPUs", "at once",    "rates and makespans", "median",
+                                            "p95",  "worst",      "latency points",      "median",
+                                            "p95",  "in interval"};
+
+std::vector<std::string> class_row(std::string gpus, AccuracyClass const& one) {
+  return {std::move(gpus),           std::string(to_string(one.at_once)),
+          count(one.times.points),   percent(one.times.median),
+          percent(one.times.p95),    percent(one.times.worst),
+          count(one.latency.points), percent(one.latency.median),
+          percent(one.latency.p95),  percent(one.interval_coverage)};
+}
+
+// Hopper and later first, for that is what is bought; then each generation, then all.
+TableRows class_rows(std::vector<MeasurementResult> const& results) {
+  TableRows rows;
+  auto const add = [&](std::string const& name, std::function<bool(GpuGeneration)> const& keep) {
+    for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several})
+      if (auto const found = accuracy_of(results, at_once, keep); found.times.points + found.latency.points > 0)
+        rows.push_back(class_row(name, found));
+  };
+  add("Hopper and later",
+      [](GpuGeneration one) { return one == GpuGeneration::Hopper || one == GpuGeneration::Blackwell; });
+  for (auto const& one : accuracy_classes(results))
+    rows.push_back(class_row(std::string(to_string(one.generation)), one));
+  add("all", [](GpuGeneration) { return true; });
+  return rows;
+}
+
 std::string markdown_table(std::vector<std::string> const& header, TableRows const& rows) {
   auto text = fmt::format("| {} |\n|", fmt::join(header, " | "));
   for (std::size_t i = 0; i < header.size(); ++i) text += "---|";
@@ -227,7 +256,8 @@ std::vector<std::string> const kLeftOutHeader{"file", "of", "points", "why"};
 
 std::string accuracy_text(std::vector<MeasurementResult> const& results) {
   auto const rows = rows_of(results);
-  auto text = table(header("file"), rows.files) + "\n" + table(header("path"), rows.groups);
+  auto text = table(kClassHeader, class_rows(results)) + "\n" + table(header("file"), rows.files) + "\n" +
+              table(header("path"), rows.groups);
   if (auto const makespans = makespan_rows(results); !makespans.empty())
     text += "\n" + table(kMakespanHeader, makespans);
   if (auto const faults = faults_of(results); !faults.empty())
@@ -249,7 +279,9 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
       "away when that measurement is predicted (`withhold`). Errors are |predicted / measured - 1|. Doubtful figures "
       "are kept\n"
       "in the files, with the reason, and left out here. How to add a file: `docs/measurements.md`.\n\n";
-  text += summary_line(summarise(results)) + ".\n\n## By file\n" + markdown_table(header("file"), rows.files);
+  text += summary_line(summarise(results)) + ".\n\n## By generation, and by how many transfers run at once\n" +
+          markdown_table(kClassHeader, class_rows(results)) + "\n## By file\n" +
+          markdown_table(header("file"), rows.files);
   text += "\n## By mechanism and distance\n" + markdown_table(header("path"), rows.groups);
   if (auto const makespans = makespan_rows(results); !makespans.empty())
     text += "\n## Makespans of several transfers\n" + markdown_table(kMakespanHeader, makespans);
