@@ -92,7 +92,7 @@ std::vector<AccuracyClass> accuracy_classes(std::vector<MeasurementResult> const
     for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several}) {
       auto found = accuracy_of(results, at_once, [&](GpuGeneration of) { return of == generation; });
       found.generation = generation;
-      if (found.times.points + found.latency.points > 0) classes.push_back(std::move(found));
+      if (found.times.points + found.latency.points > 0) classes.push_back(found);
     }
   return classes;
 }

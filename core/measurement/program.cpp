@@ -91,7 +91,7 @@ double program_rate(MeasuredProgram const& program, std::vector<Request> const& 
   for (std::size_t flow = 0; flow < flows.size(); ++flow)
     for (auto const& step : trace.steps)
       if (step.transfer == id_of(flow, program.rounds - 1)) ends[flow] = std::max(ends[flow], step.end);
-  auto const moved = [&](Request const& flow) { return flow.bytes * static_cast<double>(program.rounds); };
+  auto const moved = [&](Request const& flow) { return Bytes(flow.bytes.value() * program.rounds); };
   if (program.timed == TimedBy::Mean) {
     double sum = 0;
     for (std::size_t flow = 0; flow < flows.size(); ++flow) sum += (moved(flows[flow]) / ends[flow]).value();
