@@ -1,6 +1,6 @@
 #pragma once
 // How a benchmark issued several copies and what it timed, so that the model runs what was measured: published totals
-// often show the waits of their programs and not the links. Source: contention of PCIe all-to-all tables, replayed.
+// often show the waits of their programs and not the links.
 //
 //   MeasuredProgram program{.waits = CopyWaits::Destination, .timed = TimedBy::LastSource, .rounds = 4};
 //   auto const trace = executor.run(planner.plan(issued(program, requests)));
