@@ -121,7 +121,8 @@ Machine Catalogue::machine(std::string const& name_or_file) {
                        name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
   if (is_path) return machine_from(SourceText::load(name_or_file));
   auto names = machine_names();
-  for (auto& cluster : cluster_names()) names.push_back(std::move(cluster));
+  auto const& clusters = cluster_names();
+  names.insert(names.end(), clusters.begin(), clusters.end());
   throw InputError(fmt::format("no machine is called '{}'{} give a file, or one of: {}", name_or_file,
                                did_you_mean_first(name_or_file, names), fmt::join(names, ", ")));
 }

@@ -105,7 +105,7 @@ class PathBuilder {
   Seconds switch_latencies(PciId from, std::optional<PciId> last) const;
   Seconds root_complex_latency(SocketId socket) const;
   Seconds socket_latency(SocketId a, SocketId b) const;
-  Seconds nvlink_latency(PartId link) const;
+  Seconds nvlink_latency(PartId id) const;
   Seconds memory_side_latency(NumaId memory) const;
 
   // pcie.cpp
