@@ -91,8 +91,10 @@ TEST(Program, UnorderedIsAnotherOrderEachTimeAndTheSameFromTheSameStart) {
 Trace ends(std::vector<std::pair<std::string, double>> const& steps) {
   Trace trace;
   for (auto const& [id, end] : steps) {
-    trace.steps.push_back({.transfer = id});
-    trace.steps.back().end = Seconds(end);
+    StepTrace step;
+    step.transfer = id;
+    step.end = Seconds(end);
+    trace.steps.push_back(std::move(step));
   }
   return trace;
 }
