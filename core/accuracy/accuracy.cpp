@@ -19,6 +19,11 @@ void add_noise(PointResult const& point, std::vector<double>& noise, AccuracySum
   summary.within_noise += point.within_noise() ? 1 : 0;
 }
 
+ErrorSummary summary_of(std::vector<double> const& errors) {
+  if (errors.empty()) return {};
+  return {errors.size(), median(errors), quantile(errors, 0.95), quantile(errors, 1)};
+}
+
 }  // namespace
 
 bool PointResult::within_noise() const {
@@ -58,15 +63,6 @@ MeasurementResult evaluate(Measurement const& measurement, AccuracyContext const
   return result;
 }
 
-namespace {
-
-ErrorSummary summary_of(std::vector<double> const& errors) {
-  if (errors.empty()) return {};
-  return {errors.size(), median(errors), quantile(errors, 0.95), quantile(errors, 1)};
-}
-
-}  // namespace
-
 AccuracyClass accuracy_of(std::vector<MeasurementResult> const& results, AtOnce at_once,
                           std::function<bool(GpuGeneration)> const& keep) {
   std::vector<double> times;
@@ -89,7 +85,7 @@ std::vector<AccuracyClass> accuracy_classes(std::vector<MeasurementResult> const
   std::vector<AccuracyClass> classes;
   for (auto const generation : {GpuGeneration::BeforeAmpere, GpuGeneration::Ampere, GpuGeneration::Hopper,
                                 GpuGeneration::Blackwell, GpuGeneration::Amd, GpuGeneration::Other})
-    for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several}) {
+    for (auto const at_once : kEachAtOnce) {
       auto found = accuracy_of(results, at_once, [&](GpuGeneration of) { return of == generation; });
       found.generation = generation;
       if (found.times.points + found.latency.points > 0) classes.push_back(found);

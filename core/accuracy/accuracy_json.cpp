@@ -73,7 +73,7 @@ Json point_json(PointResult const& p) {
 
 nlohmann::ordered_json accuracy_json(std::vector<MeasurementResult> const& results) {
   Json json{{"lanewise", "accuracy/1"}, {"summary", summary_json(summarise(results))}};
-  for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several})
+  for (auto const at_once : kEachAtOnce)
     json["at_once"].push_back(class_json(accuracy_of(results, at_once, [](GpuGeneration) { return true; })));
   for (auto const& one : accuracy_classes(results)) {
     json["classes"].push_back({{"generation", to_string(one.generation)}});

@@ -1,5 +1,6 @@
 #pragma once
 // What kind of point a measured figure is: of which GPUs, and how many transfers at once. Errors are reported by both.
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -13,6 +14,7 @@ enum class GpuGeneration : std::uint8_t { BeforeAmpere, Ampere, Hopper, Blackwel
 std::string_view to_string(GpuGeneration generation);
 
 enum class AtOnce : std::uint8_t { One, BothWays, Several };
+inline constexpr std::array kEachAtOnce{AtOnce::One, AtOnce::BothWays, AtOnce::Several};
 std::string_view to_string(AtOnce at_once);
 
 // The generation of the first GPU of the flows, or of the machine where they name none.

@@ -34,13 +34,12 @@ class PointEvaluator {
     for (auto const& flow : point.flows) result_.bytes = std::max(result_.bytes, point.bytes_of(flow));
     result_.measured = point.value;
     result_.pos = point.pos;
-    result_.what = point.flows.size() == 1 ? fmt::format("{} > {}", point.flows[0].from, point.flows[0].to)
-                   : point.flows.size() == 2 && point.flows[0].from == point.flows[1].to &&
-                           point.flows[0].to == point.flows[1].from
-                       ? fmt::format("{} <> {}", point.flows[0].from, point.flows[0].to)
-                       : fmt::format("{} at once", point.flows.size());
     result_.generation = gpu_generation(entry_.model.machine(), point);
     result_.at_once = at_once(point);
+    result_.what = result_.at_once == AtOnce::Several
+                       ? fmt::format("{} at once", point.flows.size())
+                       : fmt::format("{} {} {}", point.flows[0].from, result_.at_once == AtOnce::One ? ">" : "<>",
+                                     point.flows[0].to);
     auto const requests = requests_of(entry_.model.machine(), series_, point);
     result_.noise = noise_of(pool_.measurement(), entry_.model.machine(), point, requests);
     if (!allowed(requests)) return result_;

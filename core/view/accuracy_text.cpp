@@ -201,7 +201,7 @@ std::vector<std::string> class_row(std::string gpus, AccuracyClass const& one) {
 TableRows class_rows(std::vector<MeasurementResult> const& results) {
   TableRows rows;
   auto const add = [&](std::string const& name, std::function<bool(GpuGeneration)> const& keep) {
-    for (auto const at_once : {AtOnce::One, AtOnce::BothWays, AtOnce::Several})
+    for (auto const at_once : kEachAtOnce)
       if (auto const found = accuracy_of(results, at_once, keep); found.times.points + found.latency.points > 0)
         rows.push_back(class_row(name, found));
   };

@@ -58,13 +58,13 @@ TEST(OrderOfEvents, PlansThatOnceDifferedRunAsEstimated) {
   }
 }
 
-// A sweep goes over nodes, too: of all bundled scenarios that whose two makespans were once furthest apart, by 2e-4.
+// The sweep runs a scenario over nodes instead: its two makespans were once the furthest apart of all, by 2e-4.
 TEST(OrderOfEvents, ComputingAndCollectivesRunAsEstimated) {
   auto catalogue = test::bundled();
   PlanningRequest request;
   bool const over_nodes = test::is_whole_sweep();
-  auto const* name = over_nodes ? "training-over-nodes-needs-gpudirect" : "training-scales-with-peer-access";
-  request.file = std::string(LANEWISE_SOURCE_DIR) + "/scenarios/" + name + ".yaml";
+  auto const* scenario = over_nodes ? "training-over-nodes-needs-gpudirect" : "training-scales-with-peer-access";
+  request.file = std::string(LANEWISE_SOURCE_DIR) + "/scenarios/" + scenario + ".yaml";
   request.variant = over_nodes ? "gpudirect" : "approved";
   auto const prepared = prepare_plan(
       request, catalogue, [&](auto const&, std::string const& name) { return catalogue.machine(name); },

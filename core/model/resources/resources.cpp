@@ -28,17 +28,17 @@ std::string missing_link(Machine const& machine, PciId id) {
   return fmt::format("the link of '{}' (its part '{}' gives none)", function.name, machine.at(*function.part).name);
 }
 
-// How many GPUs the NVLinks of a GPU lead to without an NVSwitch.
-int linked_gpus(Machine const& machine, PciId gpu) {
-  std::set<PciId> peers;
+// How many GPUs the NVLinks of each function lead to without an NVSwitch.
+std::vector<int> linked_gpus(Machine const& machine) {
+  std::set<std::pair<PciId, PciId>> pairs;
   for (auto const& bundle : machine.nvlinks) {
     auto const* a = std::get_if<PciId>(&bundle.a);
     auto const* b = std::get_if<PciId>(&bundle.b);
-    if (a == nullptr || b == nullptr) continue;
-    if (*a == gpu) peers.insert(*b);
-    if (*b == gpu) peers.insert(*a);
+    if (a != nullptr && b != nullptr) pairs.insert({{*a, *b}, {*b, *a}});
   }
-  return static_cast<int>(peers.size());
+  std::vector<int> linked(machine.functions.size(), 0);
+  for (auto const& [gpu, unused] : pairs) ++linked[index(gpu)];
+  return linked;
 }
 
 }  // namespace
@@ -95,6 +95,7 @@ void Resources::widen(EngineId id, int slots) {
 
 void Resources::add_functions(Machine const& machine) {
   auto const count = machine.functions.size();
+  auto const linked = linked_gpus(machine);
   links_.resize(count);
   fabrics_.resize(count);
   host_duplexes_.resize(count);
@@ -127,7 +128,7 @@ void Resources::add_functions(Machine const& machine) {
               fmt::format("the memory bandwidth of '{}'", function.name));
       mark_generic(device_memories_[i], part);
       add_driver_staging(machine, id);
-      add_engines(machine, id);
+      add_engines(machine, id, linked[i]);
     }
     if (function.kind == PciKind::Nvme)
       wires_[i] = {add(function.name + ".reads", ResourceKind::Drive,
@@ -142,7 +143,7 @@ void Resources::add_functions(Machine const& machine) {
   }
 }
 
-void Resources::add_engines(Machine const& machine, PciId gpu) {
+void Resources::add_engines(Machine const& machine, PciId gpu, int linked) {
   auto const& name = machine.at(gpu).name;
   auto const* part = machine.part_of(gpu);
   auto const engines = figures::copy_engines(part);
@@ -150,7 +151,7 @@ void Resources::add_engines(Machine const& machine, PciId gpu) {
   engines_.push_back(
       {name + ".copy_engines", engines.count, engines.assumed ? engines.low : 0, engines.assumed ? engines.high : 0});
   peer_copy_engines_[index(gpu)] = copy_engines_[index(gpu)];
-  if (auto const peers = figures::peer_copy_engines(part, linked_gpus(machine, gpu))) {
+  if (auto const peers = figures::peer_copy_engines(part, linked)) {
     peer_copy_engines_[index(gpu)] = EngineId(engines_.size());
     engines_.push_back(
         {name + ".peer_copy_engines", peers->count, peers->assumed ? peers->low : 0, peers->assumed ? peers->high : 0});

@@ -69,9 +69,10 @@ void Resources::add_host_bridges(Machine const& machine) {
       return capacity ? std::optional(add_duplex(bridge.name, what + ".in", what + ".out", kind, capacity))
                       : std::nullopt;
     };
-    auto const figures = part != nullptr ? part->cpu : CpuFigures{};
-    bridges_.push_back(duplex_of(figures.host_bridge_peer_bandwidth, ".peer", ResourceKind::HostBridge));
-    bridge_memories_.push_back(duplex_of(figures.host_bridge_memory_bandwidth, ".memory", ResourceKind::BridgeMemory));
+    auto const figure = [&](auto member) { return part != nullptr ? part->cpu.*member : std::nullopt; };
+    bridges_.push_back(duplex_of(figure(&CpuFigures::host_bridge_peer_bandwidth), ".peer", ResourceKind::HostBridge));
+    bridge_memories_.push_back(
+        duplex_of(figure(&CpuFigures::host_bridge_memory_bandwidth), ".memory", ResourceKind::BridgeMemory));
   }
 }
 
