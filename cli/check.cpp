@@ -29,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kRunsOfAlternatives = 3;
+constexpr double kPrecisionOfAlternatives = 0.03;
 
 struct CheckOptions {
   std::vector<std::string> scenarios;
@@ -43,15 +44,18 @@ struct CheckOptions {
   std::string budget;  // of --budget; empty: the default
   bool strict = false;
 
-  // With a budget of its own a run takes as many rounds as fit, at most kMaxRounds. Otherwise alternatives take at most
-  // three times the runs of the plan itself.
+  // With a budget of its own a run takes as many rounds as fit, at most kMaxRounds. Otherwise alternatives take
+  // three times the runs of the plan itself, and more only until what is not settled is known to 3 %.
   [[nodiscard]] Alternation alternation() const {
     Alternation alternation;
     auto const runs = hardware.repetition.warm_up + hardware.repetition.repeat;
     alternation.max_rounds = kRunsOfAlternatives * static_cast<std::size_t>(runs);
-    if (budget.empty()) return alternation;
-    alternation.budget = argument(parse_seconds(budget));
-    alternation.max_rounds = kMaxRounds;
+    if (budget.empty()) {
+      alternation.precision = kPrecisionOfAlternatives;
+    } else {
+      alternation.budget = argument(parse_seconds(budget));
+      alternation.max_rounds = kMaxRounds;
+    }
     return alternation;
   }
 };
@@ -284,7 +288,7 @@ void add_check(CLI::App& app, Session& session) {
   command
       ->add_option("--budget", options->budget,
                    "Run alternatives on hardware in turn with the plan for at most this long per run; default: three "
-                   "times as often as --repeat, for at most 20 s")
+                   "times as often as --repeat, then until what is open is known to 3 %, for at most 20 s")
       ->type_name("TIME");
   command->add_flag("--strict", options->strict, "Fail scenarios that expect nothing, too");
   command->add_option("--junit", options->junit, "Also write JUnit XML to this file");

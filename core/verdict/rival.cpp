@@ -48,6 +48,11 @@ class Contender {
 
   [[nodiscard]] Plan const& plan() const { return plan_; }
   [[nodiscard]] bool is_out() const { return out_; }
+  // Whether the makespan's ratio is known to this share of it either way.
+  [[nodiscard]] bool is_known_to(double precision) const {
+    auto const& [value, interval] = result_.makespan_ratio;
+    return interval.is_bounded() && interval.high - interval.low <= 2 * precision * value;
+  }
   RivalResult take_result() { return std::move(result_); }
 
   // Sets why it cannot run, where it cannot.
@@ -129,15 +134,20 @@ class RoundRobin {
   void play(RepeatableRun& prepared, std::vector<Contender>& group, Until until) {
     auto level = error_level_ / 2;
     auto next_look = min_signed_rank_sample(level);
-    for (std::size_t round = 0; round < alternation_.max_rounds && any_left(group); ++round) {
+    bool has_news = false;  // since the last look
+    auto const most = alternation_.max_rounds * (alternation_.precision ? kMaxExtension : 1);
+    for (std::size_t round = 0; round < most && any_left(group); ++round) {
       if (round > 1 && Clock::now() > until) break;
+      if (round >= alternation_.max_rounds && are_known(group)) break;
       play_round(prepared, group, round > 0);
+      has_news = true;
       if (round < next_look) continue;
       look(group, level);
+      has_news = false;
       level /= 2;
       next_look *= 2;
     }
-    look(group, level);
+    if (has_news) look(group, level);
   }
 
   // `counts`: the first round only warms up.
@@ -162,6 +172,13 @@ class RoundRobin {
   }
   static bool any_left(std::vector<Contender> const& group) {
     return std::any_of(group.begin(), group.end(), [](Contender const& contender) { return !contender.is_out(); });
+  }
+
+  // As well as wanted, by the last look.
+  [[nodiscard]] bool are_known(std::vector<Contender> const& group) const {
+    return std::all_of(group.begin(), group.end(), [&](Contender const& contender) {
+      return contender.is_out() || contender.is_known_to(*alternation_.precision);
+    });
   }
 
   Plan const& plan_;

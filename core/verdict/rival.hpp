@@ -34,18 +34,22 @@ inline constexpr std::size_t kMaxRounds = 1000;
 struct Alternation {
   Seconds budget{20};           // for all rivals of a plan
   std::size_t max_rounds = 24;  // of each rival, the first untimed
+  // Rivals that are not settled then go on, at most kMaxExtension times as long, until the interval of their makespan's
+  // ratio is this narrow either way, as a share of it; absent: they do not.
+  std::optional<double> precision = {};
 };
+inline constexpr std::size_t kMaxExtension = 4;
 
 // Runs every rival once and compares it with the plan's own trace. Where runs differ (Executor::is_exact), one run
 // settles nothing: intervals are unbounded.
 std::vector<RivalResult> run_rivals(std::vector<Rival> const& rivals, Plan const& plan, Trace const& trace,
                                     Executor& executor);
 
-// Runs plan and rivals in rounds, each round in another order, until every rival's standing is settled, the budget is
-// used or `max_rounds` are done. A settled rival leaves. Ratios are of runs of one round, so that what disturbs a round
-// disturbs both; the intervals hold together, for all rivals and both ratios, with 95 % confidence: Wilcoxon signed
-// ranks of the ratios' logarithms, corrected by Bonferroni for the comparisons and for how often one looks. Rivals
-// that need more than 4 GiB together run one group after another.
+// Runs plan and rivals in rounds, each round in another order, until every rival's standing is settled or known as
+// well as `precision` wants, the budget is used or `max_rounds` are done. A settled rival leaves. Ratios are of runs of
+// one round, so that what disturbs a round disturbs both; the intervals hold together, for all rivals and both ratios,
+// with 95 % confidence: Wilcoxon signed ranks of the ratios' logarithms, corrected by Bonferroni for the comparisons
+// and for how often one looks. Rivals that need more than 4 GiB together run one group after another.
 std::vector<RivalResult> run_in_turn(std::vector<Rival> const& rivals, Plan const& plan, Executor& executor,
                                      Alternation const& alternation);
 

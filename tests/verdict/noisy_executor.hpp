@@ -55,6 +55,8 @@ class NoisyExecutor : public Executor {
     Prepared(NoisyExecutor& executor, Plan const& plan) : executor_(executor), plan_(plan) {
       executor_.most_prepared = std::max(executor_.most_prepared, ++executor_.prepared_);
     }
+    Prepared(Prepared const&) = delete;
+    Prepared& operator=(Prepared const&) = delete;
     ~Prepared() override { --executor_.prepared_; }
     RunTimes once() override { return executor_.once(plan_); }
 

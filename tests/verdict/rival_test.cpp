@@ -131,6 +131,24 @@ TEST_F(InTurnTest, SettledRivalsLeaveAndTheRoundsEnd) {
   EXPECT_EQ(executor.runs, runs);
 }
 
+TEST_F(InTurnTest, WhatIsNotSettledGoesOnUntilItIsKnownWellEnough) {
+  auto const rounds_to = [&](double noise, std::optional<double> precision) {
+    NoisyExecutor executor(durations(1000.0_us), Noise{.step = noise});
+    auto const result = staged(regrets(plan(), executor, {kLong, 24, precision}).front());
+    EXPECT_EQ(result.standing(), Standing::WithinNoise);
+    auto const& [value, interval] = result.makespan_ratio;
+    return std::pair(result.rounds, (interval.high - interval.low) / 2 / value);
+  };
+  auto const [few, coarse] = rounds_to(0.04, std::nullopt);
+  EXPECT_EQ(few, 23U);
+  EXPECT_GT(coarse, 0.03);
+  auto const [more, fine] = rounds_to(0.04, 0.03);
+  EXPECT_GT(more, few);
+  EXPECT_LT(more, 24 * kMaxExtension - 1);
+  EXPECT_LE(fine, 0.03);
+  EXPECT_EQ(rounds_to(0.5, 0.03).first, 24 * kMaxExtension - 1);  // it gives up
+}
+
 TEST_F(InTurnTest, WithoutABudgetNothingIsSettled) {
   NoisyExecutor executor(durations(900.0_us), Noise{.step = 0.01});
   auto const regret = regrets(plan(), executor, {Seconds(0), 1000}).front();
