@@ -13,7 +13,7 @@
 #include "core/planner/planner.hpp"
 #include "core/planner/search/set_planner.hpp"
 #ifdef LANEWISE_BENCH_SIM
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/scenario/scenario.hpp"
 #include "core/verdict/scenario_check.hpp"
 #include "sim/simgrid_executor.hpp"

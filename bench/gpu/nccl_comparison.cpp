@@ -15,7 +15,7 @@
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/catalogue.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/planner.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "core/text/table.hpp"

@@ -10,7 +10,7 @@
 #include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
 
 namespace lanewise {
@@ -32,7 +32,11 @@ std::vector<StandardSet> standard_sets(std::vector<PciId> const& gpus, Bytes byt
                                 {"shift", {}},      {"far shift", {}},         {"permutation", {}}};
   auto const add = [&](std::size_t set, std::size_t from, std::size_t to, Bytes size) {
     auto& requests = sets[set].requests;
-    requests.push_back({.id = fmt::format("t{}", requests.size()), .from = gpus[from], .to = gpus[to], .bytes = size});
+    requests.push_back({.id = fmt::format("t{}", requests.size()),
+                        .from = gpus[from],
+                        .to = gpus[to],
+                        .bytes = size,
+                        .any_mover = true});
   };
   for (std::size_t from = 0; from < count; ++from)
     for (std::size_t to = 0; to < count; ++to) {
@@ -143,6 +147,11 @@ SetResult set_result(SetResult result, Plan const& plan, std::vector<SimplePlan>
   return result;
 }
 
+// The others are sought for the machine.
+bool is_simple(Algorithm algorithm) {
+  return algorithm != Algorithm::PackedTrees && algorithm != Algorithm::TransferSet;
+}
+
 SetResult all_gather_result(SetResult result, Model const& model, std::vector<PciId> const& gpus, Bytes bytes,
                             Executor& executor) {
   Collective const collective{.op = CollectiveOp::AllGather,
@@ -152,7 +161,7 @@ SetResult all_gather_result(SetResult result, Model const& model, std::vector<Pc
   auto const plan = plans.front();
   std::vector<SimplePlan> simple;
   for (auto& other : plans)
-    if (other.collective->algorithm != Algorithm::PackedTrees)  // is sought for the machine, and nothing simple
+    if (is_simple(other.collective->algorithm))
       simple.push_back({std::string(to_string(other.collective->algorithm)), {std::move(other)}});
   auto const direct = std::find_if(simple.begin(), simple.end(), [](SimplePlan const& one) {
     return one.plans.front().collective->algorithm == Algorithm::Direct;

@@ -33,6 +33,7 @@ enum class Algorithm : std::uint8_t {
   Hierarchical,     // within nodes, between nodes, within nodes
   ThroughHost,      // written to host memory once; the participants near it read it there
   PackedTrees,      // shares of the data along several trees that together load links and engines least
+  TransferSet,      // every block straight to where it belongs, planned together as a set of transfers
 };
 std::string_view to_string(Algorithm algorithm);
 std::vector<std::string> algorithm_names();

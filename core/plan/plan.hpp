@@ -84,6 +84,7 @@ struct Decision {
   std::vector<Candidate> candidates;
   std::size_t chosen = 0;
   std::vector<Piece> others = {};  // the other pieces of a split transfer
+  bool any_mover = false;          // of a set: kernels may move it as well as copy engines, whichever is sooner
   friend bool operator==(Decision const&, Decision const&) = default;
 };
 

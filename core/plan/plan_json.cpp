@@ -207,6 +207,7 @@ Decision decision_from(Json const& json, Machine const& machine) {
                     {},
                     static_cast<std::size_t>(count_from(json.at("chosen"))),
                     {}};
+  decision.any_mover = json.value("any_mover", false);
   for (auto const& piece : json.value("others", Json::array()))
     decision.others.push_back(
         {step_id_from(piece.at("step")), static_cast<std::size_t>(count_from(piece.at("candidate")))});
@@ -262,6 +263,7 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   json["decisions"] = Json::array();
   for (auto const& decision : plan.decisions) {
     Json item{{"transfer", decision.transfer}, {"step", index(decision.step)}, {"chosen", decision.chosen}};
+    if (decision.any_mover) item["any_mover"] = true;
     for (auto const& piece : decision.others)
       item["others"].push_back({{"step", index(piece.step)}, {"candidate", piece.candidate}});
     for (auto const& candidate : decision.candidates) item["candidates"].push_back(to_json(candidate, machine));

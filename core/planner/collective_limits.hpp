@@ -15,6 +15,12 @@ struct CollectiveLimits {
   std::size_t max_pipeline_chunks = 64;              // of a chain or tree
   double min_improvement = 1e-3;  // a plan by kernels replaces one by copy engines if faster by this fraction
 
+  // Packed trees and sets are tried where the best other plan takes this many times as long as its cut bounds.
+  double min_ratio_to_cut_bounds = 1.03;
+
+  // Blocks planned as a set.
+  Bytes set_min_bytes{std::int64_t{4} << 20};
+
   // Direct exchange among many participants.
   std::size_t unlimited_outstanding_max_participants = 64;
   std::size_t max_outstanding = 4;  // per participant within its group, and as many outside
@@ -40,8 +46,7 @@ struct CollectiveLimits {
   // Packed trees.
   std::size_t packing_max_participants = 16;
   std::size_t packing_max_arborescences = 1024;  // in one pricing round
-  Bytes packing_min_bytes{std::int64_t{4} << 20};
-  double packing_min_ratio = 1.03;  // of the best other plan, over its cut bounds
+  Bytes packing_min_bytes{std::int64_t{64} << 10};
   int packing_max_pricing_rounds = 200;
   int packing_max_congestion_rounds = 10;
   double packing_tolerance = 1e-3;                                      // between trees and bound, relative

@@ -115,6 +115,7 @@ Plan Planner::plan(std::vector<Request> const& requests) const {
     Step step{request.id, request.from, request.to, request.bytes, request.op, chosen.way, {}};
     for (auto const before : request.after) step.after.push_back(StepId(before));
     Decision decision{request.id, StepId(i), {}, *choice.chosen};
+    decision.any_mover = request.any_mover && requests.size() > 1 && from && to && from != to;
     decision.candidates.reserve(choice.evaluated.size());
     for (auto const& evaluated : choice.evaluated) decision.candidates.push_back(describe(request, evaluated));
     plan.steps.push_back(std::move(step));

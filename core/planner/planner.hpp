@@ -21,6 +21,7 @@ struct Request {
   Place from, to;
   Bytes bytes{0};
   Op op = Op::Copy;
+  bool any_mover = false;               // a copy between GPUs of a set that kernels may make as well
   std::optional<Mechanism> only = {};   // if given, no other mechanism is considered
   std::vector<std::size_t> after = {};  // requests that must finish first, by position
   std::optional<Drive> drive = {};      // if given, peer access is driven from this end only

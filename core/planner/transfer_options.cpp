@@ -4,6 +4,7 @@
 
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/overheads.hpp"
+#include "core/planner/planner.hpp"
 
 namespace lanewise {
 
@@ -15,7 +16,7 @@ Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOp
   auto const cap_of_all = option.demand.cap;
   auto const chunk = option.demand.chunk > Bytes(0) ? option.demand.chunk : transfer.bytes;
   for (auto const piece : {Bytes(1), std::min(chunk, transfer.bytes)}) {
-    auto const demand = model.lower(transfer.from, transfer.to, piece, transfer.op, option.way);
+    auto const demand = model.lower(transfer.from, transfer.to, piece, option.op, option.way);
     auto time = demand.latency();
     if (demand.cap < kUnlimited) time += piece / demand.cap;
     if (cap_of_all < kUnlimited) time = time - piece / cap_of_all;
@@ -36,12 +37,17 @@ Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferO
   }
   auto way = option.way;
   way.chunk = Bytes(0);
-  return model.lower(transfer.from, transfer.to, piece, transfer.op, way).chunk;
+  return model.lower(transfer.from, transfer.to, piece, option.op, way).chunk;
 }
 
 TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way,
                                   std::size_t candidate) {
-  TransferOption option{candidate, way, model.lower(transfer.from, transfer.to, transfer.bytes, transfer.op, way), {}};
+  return transfer_option_of(model, transfer, way, transfer.op, candidate);
+}
+
+TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way, Op op,
+                                  std::size_t candidate) {
+  TransferOption option{candidate, way, op, model.lower(transfer.from, transfer.to, transfer.bytes, op, way), {}};
   auto const cost = model.cost(option.demand, transfer.bytes);
   option.rate = cost ? cost->rate : BytesPerSecond(0);
   return option;
@@ -75,6 +81,22 @@ std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
         transfer.options.push_back(transfer_option_of(model, transfer, candidate.way, c));
     }
     transfers.push_back(std::move(transfer));
+  }
+  return transfers;
+}
+
+std::vector<OpenTransfer> open_transfers_by_any_mover(Plan const& plan, Model const& model) {
+  auto transfers = open_transfers(plan, model);
+  Planner const planner(model);
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    auto& transfer = transfers[i];
+    if (!plan.decisions[i].any_mover) continue;
+    auto const other = transfer.op == Op::Copy ? Op::Write : Op::Copy;
+    auto const choice =
+        planner.choose({.id = transfer.id, .from = transfer.from, .to = transfer.to, .bytes = transfer.bytes, .op = other});
+    for (std::size_t c = 0; c < choice.evaluated.size(); ++c)
+      if (auto const& evaluated = choice.evaluated[c]; evaluated.refused_by == nullptr && evaluated.cost)
+        transfer.options.push_back(transfer_option_of(model, transfer, evaluated.way, other, c));
   }
   return transfers;
 }

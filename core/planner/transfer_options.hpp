@@ -10,6 +10,7 @@ namespace lanewise {
 struct TransferOption {
   std::size_t candidate = 0;  // its position in the transfer's decision
   Way way;
+  Op op = Op::Copy;     // that of the transfer, or of what else may move it
   Demand demand;        // if all bytes go this way
   BytesPerSecond rate;  // alone on an idle machine
 };
@@ -26,6 +27,9 @@ struct OpenTransfer {
 
 TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way,
                                   std::size_t candidate);
+// The same for a transfer that is moved by `op` instead of its own.
+TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way, Op op,
+                                  std::size_t candidate);
 
 // The chunk size of a pipelined way for a piece of the transfer; 0 if the way is not pipelined. `is_divided`: other
 // ways carry the rest of the transfer at the same time, with other engines of the same GPUs.
@@ -37,5 +41,7 @@ Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOp
 
 // The transfers of a plan, one for each decision, with every legal candidate of known cost.
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model);
+// The same with the ways of kernels and of copy engines where either may move a transfer: for bounds.
+std::vector<OpenTransfer> open_transfers_by_any_mover(Plan const& plan, Model const& model);
 
 }  // namespace lanewise

@@ -19,7 +19,7 @@ struct TransferSpec {
   std::string id;
   std::string from, to;  // names of places
   Bytes bytes{0};
-  Op op = Op::Copy;
+  std::optional<Op> op;                // absent: a copy, by whatever moves it sooner
   std::optional<Mechanism> mechanism;  // use this mechanism only
   bool by_driver = false;              // host_staged: CUDA's own staging
   Access access;                       // pattern of device DMA to host memory

@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
 
-#include "core/planner/collectives/collective_planner.hpp"
+#include "core/planner/choice/collective_planner.hpp"
 #include "core/planner/jobs/job_set.hpp"
 #include "core/scenario/scenario.hpp"
 

@@ -54,7 +54,7 @@ class ScenarioReader {
     transfer.from = reader.text("from").value_or("");
     transfer.to = reader.text("to").value_or("");
     transfer.bytes = reader.size("bytes").value_or(Bytes(0));
-    if (auto const op = reader.text("op")) transfer.op = parse_op(*op).value.value_or(Op::Copy);
+    if (auto const op = reader.text("op")) transfer.op = parse_op(*op).value;
     if (auto const name = reader.text("mechanism"))
       transfer.mechanism = mechanism_at(reader, *reader.node("mechanism"), *name);
     transfer.by_driver = read_staging(reader, transfer.mechanism == Mechanism::HostStaged);

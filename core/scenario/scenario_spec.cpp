@@ -20,7 +20,7 @@ MapSpec const& transfer_spec() {
                              from_field(),
                              to_field(),
                              {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
-                             op_field(),
+                             op_field("how; when absent a copy by copy engines, or in a set by kernels where that is clearly faster"),
                              mechanism_field("mechanism", "this mechanism and no other"),
                              staging_field(),
                              access_field(),

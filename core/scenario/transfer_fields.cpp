@@ -5,8 +5,8 @@ namespace lanewise {
 FieldSpec from_field() { return text_field("from", "where the data is", true); }
 FieldSpec to_field() { return text_field("to", "where it goes", true); }
 
-FieldSpec op_field() {
-  return {.name = "op", .type = ValueType::Word, .doc = "how; copy when absent", .words = op_names()};
+FieldSpec op_field(std::string doc) {
+  return {.name = "op", .type = ValueType::Word, .doc = std::move(doc), .words = op_names()};
 }
 
 FieldSpec mechanism_field(std::string name, std::string doc) {

@@ -10,7 +10,7 @@ namespace lanewise {
 
 FieldSpec from_field();
 FieldSpec to_field();
-FieldSpec op_field();
+FieldSpec op_field(std::string doc);
 FieldSpec mechanism_field(std::string name, std::string doc);
 // The mechanism of this name; an unknown name is reported at `node`.
 std::optional<Mechanism> mechanism_at(MapReader const& reader, YamlNode const& node, std::string const& name);

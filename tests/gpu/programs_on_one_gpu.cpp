@@ -11,7 +11,7 @@
 #include "core/io/error.hpp"
 #include "core/machine/catalogue.hpp"
 #include "core/machine/fingerprint.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "core/units/statistics.hpp"
 #include "core/units/text.hpp"

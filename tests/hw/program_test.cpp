@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/machine/catalogue.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "hw/memory/pattern.hpp"
 #include "hw/program/assign_blocks.hpp"
 #include "hw/program/contents.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/estimate/estimate.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/scenario/prepared_plan.hpp"
 #include "sim/simgrid_executor.hpp"
 #include "sim/simulation.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/estimate/estimate.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "sim/simgrid_executor.hpp"
 #include "tests/support/bundled.hpp"

@@ -29,12 +29,11 @@ std::optional<LowerBound> bound_of_two(Collective const& collective, Model const
     OpenTransfer transfer{model.machine().name_of(from), from, to, Bytes(static_cast<std::int64_t>(sent)), {}, {}, {}};
     if (transfer.bytes == Bytes(0)) continue;
     for (auto const op : {Op::Copy, Op::Write, Op::Read}) {
-      transfer.op = op;
       auto const choice =
           planner.choose({.id = transfer.id, .from = from, .to = to, .bytes = transfer.bytes, .op = op});
       for (auto const& evaluated : choice.evaluated)
         if (evaluated.refused_by == nullptr && evaluated.cost)
-          transfer.options.push_back(transfer_option_of(model, transfer, evaluated.way, transfer.options.size()));
+          transfer.options.push_back(transfer_option_of(model, transfer, evaluated.way, op, transfer.options.size()));
     }
     transfers.push_back(std::move(transfer));
   }

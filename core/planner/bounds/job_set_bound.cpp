@@ -41,7 +41,7 @@ struct Load {
 class JobSetBound {
  public:
   JobSetBound(Plan const& plan, Model const& model)
-      : plan_(plan), model_(model), transfers_(open_transfers(plan, model)) {
+      : plan_(plan), model_(model), transfers_(open_transfers_by_any_mover(plan, model)) {
     node_of_.assign(plan.steps.size(), kNone);
     collective_of_.assign(plan.steps.size(), kNone);
   }

@@ -103,7 +103,7 @@ std::optional<LowerBound> lower_bound(std::vector<OpenTransfer> const& transfers
 std::optional<LowerBound> lower_bound(Plan const& plan, Model const& model) {
   if (plan.collective) return collective_bound(*plan.collective, model);
   if (is_job_set(plan)) return job_set_bound(plan, model);
-  return lower_bound(open_transfers(plan, model), model);
+  return lower_bound(open_transfers_by_any_mover(plan, model), model);
 }
 
 std::string binding_text(LowerBound const& bound) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/collective_traffic.hpp"
@@ -46,14 +48,50 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   return ports;
 }
 
-// A node's NICs on the fabric.
+// A node's NICs: each is on the fabric by its ports and on the node by its PCIe link.
 Ports ports_of(Model const& model, HostId host) {
+  auto const& machine = model.machine();
+  if (!machine.fabric) return {0, 0, false};
+  std::map<PciId, Ports> by_nic;
+  for (auto const& attachment : machine.fabric->attachments)
+    if (machine.host_of(attachment.nic) == host)
+      add_link(by_nic[attachment.nic], model, model.resources().wire(attachment.nic), true);
   Ports ports;
-  if (!model.machine().fabric) return {0, 0, false};
-  for (auto const& attachment : model.machine().fabric->attachments)
-    if (model.machine().host_of(attachment.nic) == host)
-      add_link(ports, model, model.resources().wire(attachment.nic), true);
+  for (auto const& [nic, wires] : by_nic) {
+    Ports link;
+    add_link(link, model, model.resources().link_above(nic).direction, false);
+    ports.known = ports.known && wires.known && link.known;
+    ports.out += std::min(wires.out, link.out);
+    ports.in += std::min(wires.in, link.in);
+  }
   return ports;
+}
+
+// Leaf switches that share nodes, and what their uplinks carry to the spines.
+struct LeafGroup {
+  std::set<std::uint32_t> leaves;
+  std::set<HostId> nodes;
+  Ports uplinks;
+};
+
+std::vector<LeafGroup> leaf_groups(Model const& model, std::map<HostId, Membership> const& nodes) {
+  std::vector<LeafGroup> groups;
+  for (auto const& attachment : model.machine().fabric->attachments) {
+    auto const node = model.machine().host_of(attachment.nic);
+    if (!nodes.contains(node)) continue;
+    LeafGroup joined{{attachment.leaf}, {node}, {}};
+    std::erase_if(groups, [&](LeafGroup const& group) {
+      if (!group.leaves.contains(attachment.leaf) && !group.nodes.contains(node)) return false;
+      joined.leaves.insert(group.leaves.begin(), group.leaves.end());
+      joined.nodes.insert(group.nodes.begin(), group.nodes.end());
+      return true;
+    });
+    groups.push_back(std::move(joined));
+  }
+  for (auto& group : groups)
+    for (auto const leaf : group.leaves)
+      if (auto const uplink = model.resources().uplink(leaf)) add_link(group.uplinks, model, *uplink, true);
+  return groups;
 }
 
 class CutBounds {
@@ -126,6 +164,22 @@ class CutBounds {
     }
     auto const all = collective_.op == CollectiveOp::AllToAllV ? sent : traffic.all;
     if (nics.known && even) add(all, std::min(nics.out, nics.in), "all NICs");
+    if (model_.machine().fabric) add_leaf_groups(nodes);
+  }
+
+  // Around what each group of leaf switches joins.
+  void add_leaf_groups(std::map<HostId, Membership> const& nodes) {
+    auto const groups = leaf_groups(model_, nodes);
+    if (groups.size() < 2) return;
+    for (auto const& group : groups) {
+      Membership member(collective_.among.size(), false);
+      for (auto const node : group.nodes)
+        for (std::size_t i = 0; i < member.size(); ++i) member[i] = member[i] || nodes.at(node)[i];
+      auto const& name = model_.machine().fabric->leaves[*group.leaves.begin()].name;
+      auto const more = group.leaves.size() - 1;
+      add(min_traffic(collective_, member, static_cast<double>(groups.size())), group.uplinks,
+          more == 0 ? fmt::format("{}'s uplinks", name) : fmt::format("the uplinks of {} and {} more", name, more));
+    }
   }
 
   // Around the NVLink islands of a node.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/planner/aim.hpp"
-#include "core/planner/collectives/collective_planner.hpp"
+#include "core/planner/choice/collective_planner.hpp"
 #include "core/planner/compute.hpp"
 #include "core/planner/planner.hpp"
 

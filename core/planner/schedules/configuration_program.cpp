@@ -32,7 +32,7 @@ void ConfigurationProgram::set_piece(std::uint32_t flow, Bytes bytes) {
   auto const& option = transfer.options[flows_[flow].option];
   auto way = option.way;
   if (bytes < transfer.bytes) way.chunk = chunk_of_piece(model_, transfer, option, bytes, /*is_divided=*/true);
-  Step const step{transfer.id, transfer.from, transfer.to, bytes, transfer.op, way, {}};
+  Step const step{transfer.id, transfer.from, transfer.to, bytes, option.op, way, {}};
   auto const demand = demand_with_busy_engines(model_, step);
   auto const cost = model_.cost(demand, bytes);
   flows_.set_speed(flow, cost ? (bytes / cost->time).value() / kGigabyteASecond : 0,

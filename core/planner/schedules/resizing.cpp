@@ -6,8 +6,8 @@ namespace lanewise {
 namespace {
 
 // The linear program, in milliseconds and megabytes. Columns: the end of all, then for each segment its start, the
-// bytes added and the bytes removed. Rows: the change of bytes of each transfer (0), then for each segment one for each
-// segment that it waits for, and one for its end.
+// bytes added and the bytes removed. Rows: the change of bytes of each transfer (0), one for each segment that a segment
+// waits for, and one for the end of each segment that none waits for.
 class ResizingProgram {
  public:
   ResizingProgram(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,
@@ -22,14 +22,17 @@ class ResizingProgram {
       auto const flow_time = durations_[k] - demands[k].latency() / Seconds(kMillisecond);
       time_per_megabyte_.push_back(bytes_[k] > 0 ? flow_time / bytes_[k] : 0);
     }
-    for (std::size_t k = 0; k < segments.size(); ++k) {
+    for (std::size_t k = 0; k < segments.size(); ++k)
       for (auto const id : evaluation.steps[k].order_only) {
         auto const row = program_.add_row({.lower = durations_[index(id)]});
         start_rows_[k].push_back(row);
         end_rows_[index(id)].push_back(row);
       }
+    // Behind the others something comes that ends later.
+    for (std::size_t k = 0; k < segments.size(); ++k) {
+      if (!end_rows_[k].empty()) continue;
       makespan_rows_.push_back(program_.add_row({.lower = durations_[k]}));
-      end_rows_[k].push_back(makespan_rows_[k]);
+      end_rows_[k].push_back(makespan_rows_.back());
     }
   }
 
@@ -66,7 +69,7 @@ class ResizingProgram {
   std::vector<double> bytes_;                 // megabytes
   std::vector<double> durations_;             // milliseconds
   std::vector<double> time_per_megabyte_;     // milliseconds, once it flows
-  std::vector<int> makespan_rows_;            // end of all >= end of the segment
+  std::vector<int> makespan_rows_;            // end of all >= end of a segment that none waits for
   std::vector<std::vector<int>> start_rows_;  // by segment: rows in which its start counts
   std::vector<std::vector<int>> end_rows_;    // by segment: rows in which its end counts
 };

@@ -18,18 +18,17 @@ struct ScheduleLimits {
   // Share of a transfer that a piece on an unused option is taken to have.
   double unused_piece_share = 0.25;
 
-  // ---- Resizing the pieces of a schedule. It shortens the makespan by some percent, so schedules further behind the
-  // best known plan than `max_ratio_to_resize` are left alone.
-  std::size_t max_resized = 3;   // of the best schedules
-  int resizing_rounds = 2;       // of each of them
-  int more_resizing_rounds = 6;  // of the best
-  double max_ratio_to_resize = 1.1;
+  // The divisions of bytes of so many best schedules are tried without their order too.
+  std::size_t max_kept_schedules = 3;
+
+  // ---- Resizing the pieces of the best schedule.
+  int resizing_rounds = 6;
   double max_size_change = 0.1;   // of a piece in one round
   double min_size_change = 0.01;  // rounds end when the permitted change gets smaller
 
   // ---- Column generation.
-  int max_rounds = 60;              // of the first solution
-  int max_more_rounds = 30;         // of later ones, which start from known configurations
+  int max_rounds = 40;              // of the first solution
+  int max_more_rounds = 12;         // of later ones, which start from known configurations
   double close_enough_gap = 0.003;  // to the lower bound that the pricing search suggests
   // Columns in the program, besides those in use: the configurations of the highest value at the last prices.
   std::size_t max_columns = 300;
@@ -43,7 +42,7 @@ struct ScheduleLimits {
   double min_duration_for_setup = 0.005;  // of the makespan: an unused configuration may come into use
 
   // ---- Pricing: iterated local search. Without perturbations it ends up to a sixth below the best of eight MI60.
-  int perturbations = 100;
+  int perturbations = 25;
   int flows_removed = 2;        // by a perturbation
   double min_kept_value = 0.9;  // of the best: configurations found on the way that become columns as well
   // With more candidate flows, one that alone is worth less than what it displaces is not tried.

@@ -19,7 +19,7 @@ bool is_earlier(Trial const& one, Trial const& other) {
   return one.evaluation.run.makespan < other.evaluation.run.makespan;
 }
 
-// The ScheduleLimits::max_resized best, the best first.
+// The best of them, the best first.
 std::vector<Trial> best_trials(std::vector<Schedule> const& schedules, TransferSet const& set, Model const& model) {
   std::vector<Trial> all;
   for (auto const& schedule : schedules) {
@@ -29,16 +29,16 @@ std::vector<Trial> best_trials(std::vector<Schedule> const& schedules, TransferS
     all.push_back({std::move(segments), std::move(evaluation)});
   }
   std::stable_sort(all.begin(), all.end(), is_earlier);
-  all.resize(std::min(all.size(), kScheduleLimits.max_resized));
+  all.resize(std::min(all.size(), kScheduleLimits.max_kept_schedules));
   return all;
 }
 
 // The best trial after some rounds of resizing. At other sizes other rates hold, so a round may get worse: then the
 // permitted change is halved.
-Trial after_resizing(Trial best, TransferSet const& set, Model const& model, int rounds) {
+Trial after_resizing(Trial best, TransferSet const& set, Model const& model) {
   auto change = kScheduleLimits.max_size_change;
   Basis basis;
-  for (int round = 0; round < rounds && change >= kScheduleLimits.min_size_change; ++round) {
+  for (int round = 0; round < kScheduleLimits.resizing_rounds && change >= kScheduleLimits.min_size_change; ++round) {
     auto segments = resize(best.segments, best.evaluation, set, model, change, basis);
     if (!segments) break;
     drop_small(*segments, set, model);
@@ -97,16 +97,13 @@ void add_trials(ScheduledTrials& result, TransferSet const& set, Model const& mo
   for (int iteration = 0; iteration < kScheduleLimits.max_iterations; ++iteration) {
     auto trials = best_trials(program.solve(), set, model);
     if (trials.empty()) break;
-    for (auto& trial : trials) {
+    for (auto const& trial : trials)
       if (auto shares = shares_of(trial.segments, set, model);
           std::find(result.shares.begin(), result.shares.end(), shares) == result.shares.end())
         result.shares.push_back(std::move(shares));
-      if (trial.evaluation.run.makespan <= known * kScheduleLimits.max_ratio_to_resize)
-        trial = after_resizing(std::move(trial), set, model, kScheduleLimits.resizing_rounds);
-    }
-    auto best = std::move(*std::min_element(trials.begin(), trials.end(), is_earlier));
+    auto best = std::move(trials.front());
     bool const is_last = best.evaluation.run.makespan > known * kScheduleLimits.max_ratio_to_iterate;
-    if (!is_last) best = after_resizing(std::move(best), set, model, kScheduleLimits.more_resizing_rounds);
+    if (!is_last) best = after_resizing(std::move(best), set, model);
     if (!result.best || best.evaluation.run.makespan < result.best->run.makespan)
       result.best = std::move(best.evaluation);
     if (is_last) break;

@@ -3,6 +3,7 @@
 // they ask for engines and links.
 //
 //   auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
+#include <optional>
 #include <vector>
 
 #include "core/planner/aim.hpp"
@@ -20,6 +21,11 @@ class SetPlanner {
   [[nodiscard]] Plan plan(std::vector<Request> const& requests, Aim aim) const;
 
  private:
+  // Copies between GPUs that may be made by kernels are, if that is clearly faster than `by_engines`.
+  [[nodiscard]] std::optional<Plan> faster_by_kernels(std::vector<Request> requests, Aim aim,
+                                                      Plan const& by_engines) const;
+  [[nodiscard]] bool may_take_less(Seconds time, Plan const& base) const;
+
   Model const& model_;
   Planner planner_;
 };

@@ -145,7 +145,7 @@ Evaluation steps_of_portions(TransferSet const& set, Model const& model, std::ve
     auto const& option = transfer.options[portion.option];
     evaluation.origins.push_back({portion.transfer, portion.option});
     auto& step = evaluation.steps.emplace_back(
-        Step{transfer.id, transfer.from, transfer.to, portion.bytes, transfer.op, option.way, {}});
+        Step{transfer.id, transfer.from, transfer.to, portion.bytes, option.op, option.way, {}});
     step.offset = portion.offset;
     if (portion.bytes < transfer.bytes)
       step.way.chunk = chunk_of_piece(model, transfer, option, portion.bytes, is_divided[portion.transfer]);

@@ -31,7 +31,7 @@ bool is_worth_its_start(Model const& model, OpenTransfer const& transfer, Transf
   auto way = option.way;
   way.chunk = Bytes(0);
   Bytes const rounded(static_cast<std::int64_t>(bytes));
-  auto const demand = model.lower(transfer.from, transfer.to, rounded, transfer.op, way);
+  auto const demand = model.lower(transfer.from, transfer.to, rounded, option.op, way);
   auto const cost = model.cost(demand, rounded);
   return cost && rounded / cost->rate >= demand.latency();
 }

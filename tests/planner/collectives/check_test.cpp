@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/planner/collectives/check.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {

@@ -16,7 +16,7 @@
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
 #include "tests/support/sweep.hpp"

@@ -196,6 +196,7 @@ std::vector<TransferSchedule> schedules_of(Collective const& collective, Algorit
       if (layout.packing)
         add(packed_schedule(collective, *layout.packing, layout.near_memories.size(), layout.pipeline_chunks));
       break;
+    case Algorithm::TransferSet:
     case Algorithm::Auto: break;
   }
   return all;

@@ -8,7 +8,7 @@
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/packing_bound.hpp"
 #include "core/planner/collectives/check.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/trees/tree_packing.hpp"
 #include "core/solver/linear_program.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"

@@ -1,5 +1,5 @@
 // What a planner of collectives remembers is what it would find again.
-#include "core/planner/collectives/collective_planner.hpp"
+#include "core/planner/choice/collective_planner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <list>
 #include <vector>
 
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 
 namespace lanewise {
 

@@ -19,6 +19,13 @@ enum class Movers : std::uint8_t {
   Kernels,  // a kernel wherever possible: a GPU runs more of them than it has copy engines
 };
 
+// Which of a pair's ways carries a transfer.
+enum class WayPreference : std::uint8_t {
+  FastestAlone,
+  // A way that stores nothing in between, where one is legal: what is faster alone may share host memory with everyone.
+  Direct,
+};
+
 // The best way of each transfer of a collective, found once for each class of pairs (core/model/place_classes.hpp) and
 // size.
 class WayCache {
@@ -29,13 +36,21 @@ class WayCache {
   };
 
   // `places`: the participants, then the host memories that schedules may pass.
-  WayCache(Model const& model, Collective const& collective, std::vector<Place> const& places, Movers movers)
-      : model_(model), planner_(model), collective_(collective), places_(places), movers_(movers) {}
+  WayCache(Model const& model, Collective const& collective, std::vector<Place> const& places, Movers movers,
+           WayPreference preference)
+      : model_(model),
+        planner_(model),
+        collective_(collective),
+        places_(places),
+        movers_(movers),
+        preference_(preference) {}
 
   // The ways of transfers that name a leg.
   void set_legs(std::vector<Leg> const& legs);
   // Throws PlanError if no way between the two places is legal.
   Entry way_of(TransferSchedule::Transfer const& transfer);
+  // Whether it chose a way that stores the data where a direct one is legal, for any transfer so far.
+  [[nodiscard]] bool passed_over_direct() const { return passed_over_direct_; }
 
  private:
   // What a choice depends on, but for the nodes of the pair.
@@ -61,13 +76,16 @@ class WayCache {
     Choice choice;
     bool passes_relay = false;
   };
-  [[nodiscard]] Considered choice_of(Request request) const;
+  [[nodiscard]] Considered choice_of(Request request);
+  void prefer_direct(Choice& choice);
 
   Model const& model_;
   Planner planner_;
   Collective const& collective_;
   std::vector<Place> const& places_;
   Movers movers_;
+  WayPreference preference_;
+  bool passed_over_direct_ = false;
   std::vector<Entry> legs_;
   std::unordered_map<Kind, Found, KindHash> found_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, bool>, Entry> of_pairs_;  // from, to, bytes, reduces

@@ -7,8 +7,8 @@
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
-#include "core/planner/collectives/plan_collective.hpp"
-#include "core/planner/collectives/way_cache.hpp"
+#include "core/planner/choice/plan_collective.hpp"
+#include "core/planner/choice/way_cache.hpp"
 
 namespace lanewise {
 
@@ -29,6 +29,10 @@ class CandidatePlans {
   [[nodiscard]] bool is_worth_packing() const;
   // Adds the best plan by trees over the participants alone and the best one over host memory too.
   void add_packed_trees();
+  // The same of planning the blocks together as a set.
+  [[nodiscard]] bool is_worth_a_set() const;
+  // Adds the best plan of the blocks as a set, moved by copy engines or by kernels, if it is clearly faster than all.
+  void add_planned_as_set();
 
   [[nodiscard]] bool empty() const { return candidates_.empty(); }
   // The shortest first.
@@ -37,12 +41,23 @@ class CandidatePlans {
  private:
   static constexpr Seconds kNoLimit{std::numeric_limits<double>::infinity()};
 
+  // Plans by one algorithm, of which the fastest is kept if it takes less than `limit`.
+  struct Contest {
+    Seconds limit;
+    Seconds time_to_beat;
+    std::optional<Candidate> best;
+  };
+
   [[nodiscard]] Seconds best_time() const;
+  [[nodiscard]] bool is_far_from_cut_bounds() const;
   [[nodiscard]] bool reaches_host_by_nvlink(Sites const& sites) const;
   [[nodiscard]] Sites participants() const { return {collective_.among, collective_.among.size()}; }
   void add_trees_over(Sites const& sites, Seconds time_limit);
   void add(Collective const& collective, Algorithm algorithm, TransferSchedule const& schedule,
            Seconds time_limit = kNoLimit);
+  [[nodiscard]] Contest contest_below(Seconds time_limit) const;
+  void enter(Contest& contest, Plan plan) const;
+  void keep_best(Contest contest);
   [[nodiscard]] std::optional<Seconds> time_below(Seconds limit, Plan const& plan) const;
 
   Model const& model_;

@@ -1,8 +1,15 @@
-#include "core/planner/collectives/collective_planner.hpp"
+#include "core/planner/choice/collective_planner.hpp"
 
 #include <algorithm>
 
 namespace lanewise {
+namespace {
+
+bool is_sought(Algorithm algorithm) {
+  return algorithm == Algorithm::PackedTrees || algorithm == Algorithm::TransferSet;
+}
+
+}  // namespace
 
 Plan const& CollectivePlanner::best(Collective const& collective) {
   if (auto const* plan = known_best(collective)) return *plan;
@@ -17,13 +24,14 @@ std::vector<Plan> const& CollectivePlanner::all(Collective const& collective) {
   return evaluate(collective, Keep::All);
 }
 
-// Plans by one algorithm are among those by any. Not so packed trees: how far they are sought depends on what is asked.
+// Plans by one algorithm are among those by any. Not so packed trees and sets: how far they are sought depends on what is
+// asked.
 Plan const* CollectivePlanner::known_best(Collective const& collective) const {
   auto by_any = collective;
   by_any.algorithm = Algorithm::Auto;
   for (auto const& answer : answers_) {
     if (answer.collective == collective) return &answer.plans.front();
-    if (answer.keep != Keep::All || answer.collective != by_any || collective.algorithm == Algorithm::PackedTrees)
+    if (answer.keep != Keep::All || answer.collective != by_any || is_sought(collective.algorithm))
       continue;
     auto const found = std::find_if(answer.plans.begin(), answer.plans.end(),
                                     [&](Plan const& plan) { return plan.collective == collective; });

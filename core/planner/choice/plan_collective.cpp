@@ -1,4 +1,4 @@
-#include "core/planner/collectives/plan_collective.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/io/error.hpp"
 #include "core/planner/collective_limits.hpp"
-#include "core/planner/collectives/candidate_plans.hpp"
+#include "core/planner/choice/candidate_plans.hpp"
 #include "core/solver/linear_program.hpp"
 
 namespace lanewise {
@@ -54,6 +54,7 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
   // Among many participants, perhaps only an algorithm of many steps can do this collective.
   if (is_auto && plans.empty()) plans.add_all([](Algorithm) { return true; });
   if (is_auto ? plans.is_worth_packing() : collective.algorithm == Algorithm::PackedTrees) plans.add_packed_trees();
+  if (is_auto ? plans.is_worth_a_set() : collective.algorithm == Algorithm::TransferSet) plans.add_planned_as_set();
   auto candidates = std::move(plans).take();
   if (candidates.empty() && collective.algorithm == Algorithm::PackedTrees && !linear_solver())
     throw PlanError("packed_trees needs a linear solver, which this build has not (package coinor-libclp-dev)");

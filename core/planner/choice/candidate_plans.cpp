@@ -1,14 +1,14 @@
-#include "core/planner/collectives/candidate_plans.hpp"
+#include "core/planner/choice/candidate_plans.hpp"
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 
 #include "core/estimate/demands.hpp"
 #include "core/estimate/estimate.hpp"
-#include "core/machine/fingerprint.hpp"
 #include "core/model/resources/figures.hpp"
+#include "core/planner/choice/plan_of_schedule.hpp"
+#include "core/planner/choice/planned_as_set.hpp"
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
@@ -22,63 +22,10 @@ namespace lanewise {
 namespace {
 
 constexpr Movers kMovers[] = {Movers::Fastest, Movers::Kernels};
+constexpr double kReplaced = 1 - kCollectiveLimits.min_improvement;
+constexpr WayPreference kPreferences[] = {WayPreference::FastestAlone, WayPreference::Direct};
 
-// The buffers that a schedule uses: the data of all participants, their outputs if it has any, then the host memories
-// that something passes.
-class BufferTable {
- public:
-  BufferTable(Plan& plan, Machine const& machine, Collective const& collective, std::vector<Place> const& places,
-              std::vector<TransferSchedule::Transfer> const& transfers, bool has_output)
-      : participants_(collective.among.size()) {
-    auto const add = [&](Place const& place, char const* suffix, Bytes bytes) {
-      plan.buffers.push_back({machine.name_of(place) + suffix, place, bytes});
-    };
-    for (std::size_t i = 0; i < participants_; ++i) add(collective.among[i], ".data", held_by(collective, i));
-    for (std::size_t i = 0; has_output && i < participants_; ++i)
-      add(collective.among[i], ".output", received_by(collective, i));
-    for (auto m = static_cast<std::uint32_t>(participants_); m < places.size(); ++m) {
-      auto const writes_it = [&](TransferSchedule::Transfer const& transfer) { return transfer.to == m; };
-      if (std::none_of(transfers.begin(), transfers.end(), writes_it)) continue;
-      of_memory_.emplace(m, BufferId(plan.buffers.size()));
-      add(places[m], ".data", collective.bytes);
-    }
-  }
-  [[nodiscard]] BufferId of(std::uint32_t place, TransferSchedule::BufferRole role) const {
-    if (place >= participants_) return of_memory_.at(place);
-    return BufferId(role == TransferSchedule::BufferRole::Data ? place : place + participants_);
-  }
-
- private:
-  std::size_t participants_;
-  std::map<std::uint32_t, BufferId> of_memory_;
-};
-
-// A schedule as a plan, each transfer with its way.
-Plan lower_to_plan(Model const& model, Collective const& collective, std::vector<Place> const& places,
-                   Algorithm algorithm, TransferSchedule const& schedule, WayCache& ways) {
-  auto const& machine = model.machine();
-  Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
-  plan.collective->algorithm = algorithm;
-  bool const has_output = schedule.has_output() || has_outputs(collective.op);
-  auto const& transfers = schedule.transfers();
-  BufferTable const buffers(plan, machine, collective, places, transfers, has_output);
-  plan.steps.reserve(transfers.size());
-  std::string const name(to_string(collective.op));
-  for (auto const& transfer : transfers) {
-    auto const& [way, op] = ways.way_of(transfer);
-    Step step{name, places[transfer.from], places[transfer.to], transfer.bytes, op, way, {}};
-    for (auto const before : transfer.after) step.after.push_back(StepId(before));
-    step.reads = Region{buffers.of(transfer.from, transfer.reads), transfer.read_at};
-    step.writes = Region{buffers.of(transfer.to, transfer.writes), transfer.write_at};
-    step.reduces = transfer.reduces;
-    plan.steps.push_back(std::move(step));
-  }
-  return plan;
-}
-
-// The time that a plan by copy engines adds between the kernels around it: a kernel made the data, so the first copies
-// wait for their engines; a kernel uses the result, so the next kernel waits for events of other GPUs' copies. The
-// collective run alone does not take that much longer, and kernels notify one another inside it.
+// What copy engines add (compared_time).
 Seconds time_between_kernels(Model const& model, std::vector<Step> const& steps) {
   Seconds before{0};
   Seconds behind{0};
@@ -114,7 +61,7 @@ CandidatePlans::CandidatePlans(Model const& model, Collective const& collective,
   for (auto const& near : layout_.near_memories) places_.emplace_back(near.memory);
   for (auto const movers : kMovers)
     if (movers == Movers::Fastest || collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants)
-      ways_.emplace_back(model, collective, places_, movers);
+      for (auto const preference : kPreferences) ways_.emplace_back(model, collective, places_, movers, preference);
 }
 
 void CandidatePlans::add_all(std::function<bool(Algorithm)> const& is_wanted) {
@@ -126,12 +73,32 @@ void CandidatePlans::add_all(std::function<bool(Algorithm)> const& is_wanted) {
 }
 
 bool CandidatePlans::is_worth_packing() const {
-  if (collective_.bytes < kCollectiveLimits.packing_min_bytes || candidates_.empty() ||
-      !can_be_packed(collective_, participants()))
-    return false;
+  return collective_.bytes >= kCollectiveLimits.packing_min_bytes && can_be_packed(collective_, participants()) &&
+         is_far_from_cut_bounds();
+}
+
+bool CandidatePlans::is_worth_a_set() const {
+  return collective_.bytes >= kCollectiveLimits.set_min_bytes && can_be_planned_as_set(collective_, model_.machine()) &&
+         is_far_from_cut_bounds();
+}
+
+bool CandidatePlans::is_far_from_cut_bounds() const {
+  if (candidates_.empty()) return false;
   Seconds bound{0};
   for (auto const& cut : cut_bounds(collective_, model_)) bound = std::max(bound, cut.time);
-  return best_time() > kCollectiveLimits.packing_min_ratio * bound;
+  return best_time() > kCollectiveLimits.min_ratio_to_cut_bounds * bound;
+}
+
+void CandidatePlans::add_planned_as_set() {
+  if (!can_be_planned_as_set(collective_, model_.machine())) return;
+  auto const schedule = schedules_of(collective_, Algorithm::Direct, layout_).front();
+  auto const direct =
+      plan_of_schedule(model_, collective_, places_, Algorithm::TransferSet, schedule, ways_.front());
+  // It is harder to run, so it must be clearly faster.
+  auto contest = contest_below(best_time() * (1 / (1 + kSearchLimits.min_improvement)));
+  for (auto const op : {Op::Copy, Op::Write})
+    if (auto plan = planned_as_set(model_, direct, op)) enter(contest, std::move(*plan));
+  keep_best(std::move(contest));
 }
 
 // Trees through host memory must be clearly faster if NVLink joins all participants.
@@ -198,24 +165,36 @@ void CandidatePlans::add_trees_over(Sites const& sites, Seconds time_limit) {
   candidates_.erase(first + 1, candidates_.end());
 }
 
-// The plan by copy engines where they are faster, or by kernels throughout, whichever takes less time.
+// The plan by copy engines where they are faster or by kernels throughout, by the fastest ways alone or by direct ones,
+// whichever takes least time.
 void CandidatePlans::add(Collective const& collective, Algorithm algorithm, TransferSchedule const& schedule,
                          Seconds time_limit) {
   // Through host memory copy engines move most data anyway, and packed trees fix the mover of every leg.
   bool const movers_fixed = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
+  auto contest = contest_below(time_limit);
+  for (std::size_t i = 0; i < (movers_fixed ? 1 : ways_.size()); ++i) {
+    // Every second one prefers direct ways; without one that was passed over, its plan would be the same.
+    if (i % std::size(kPreferences) == 1 && !ways_[i - 1].passed_over_direct()) continue;
+    enter(contest, plan_of_schedule(model_, collective, places_, algorithm, schedule, ways_[i]));
+  }
+  keep_best(std::move(contest));
+}
+
+CandidatePlans::Contest CandidatePlans::contest_below(Seconds time_limit) const {
   auto const limit = keep_ == Keep::Best ? std::min(time_limit, best_time()) : time_limit;
   // Where the first takes longer than this, any other that is below the limit replaces it.
-  constexpr double kReplaced = 1 - kCollectiveLimits.min_improvement;
-  auto time_to_beat = limit / kReplaced;
-  std::optional<Candidate> best;
-  for (std::size_t i = 0; i < (movers_fixed ? 1 : ways_.size()); ++i) {
-    auto plan = lower_to_plan(model_, collective, places_, algorithm, schedule, ways_[i]);
-    if (auto const time = time_below(time_to_beat, plan)) best = Candidate{std::move(plan), *time};
-    time_to_beat = best ? kReplaced * best->time : limit;
-  }
-  if (!best || best->time >= limit) return;
+  return {limit, limit / kReplaced, {}};
+}
+
+void CandidatePlans::enter(Contest& contest, Plan plan) const {
+  if (auto const time = time_below(contest.time_to_beat, plan)) contest.best = Candidate{std::move(plan), *time};
+  contest.time_to_beat = contest.best ? kReplaced * contest.best->time : contest.limit;
+}
+
+void CandidatePlans::keep_best(Contest contest) {
+  if (!contest.best || contest.best->time >= contest.limit) return;
   if (keep_ == Keep::Best) candidates_.clear();
-  candidates_.push_back(std::move(*best));
+  candidates_.push_back(std::move(*contest.best));
 }
 
 std::optional<Seconds> CandidatePlans::time_below(Seconds limit, Plan const& plan) const {
@@ -223,6 +202,10 @@ std::optional<Seconds> CandidatePlans::time_below(Seconds limit, Plan const& pla
   auto const makespan = makespan_below(limit - between, model_, plan.steps);
   if (!makespan || *makespan + between >= limit) return std::nullopt;
   return *makespan + between;
+}
+
+Seconds compared_time(Model const& model, Plan const& plan) {
+  return estimate(model, plan.steps).makespan + time_between_kernels(model, plan.steps);
 }
 
 }  // namespace lanewise

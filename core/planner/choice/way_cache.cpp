@@ -1,4 +1,4 @@
-#include "core/planner/collectives/way_cache.hpp"
+#include "core/planner/choice/way_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,18 @@
 #include <string>
 
 #include "core/io/error.hpp"
+#include "core/planner/direct_ways.hpp"
 
 namespace lanewise {
 namespace {
 
-std::optional<std::size_t> fastest_without_cpu(Choice const& choice) {
+// The fastest legal way among those wanted.
+template <typename IsWanted>
+std::optional<std::size_t> fastest_of(Choice const& choice, IsWanted is_wanted) {
   std::optional<std::size_t> fastest;
   for (std::size_t i = 0; i < choice.evaluated.size(); ++i) {
     auto const& evaluated = choice.evaluated[i];
-    if (evaluated.refused_by != nullptr || !evaluated.cost || evaluated.way.mechanism == Mechanism::BarCopy) continue;
+    if (evaluated.refused_by != nullptr || !evaluated.cost || !is_wanted(evaluated.way)) continue;
     if (!fastest || evaluated.cost->time < choice.evaluated[*fastest].cost->time) fastest = i;
   }
   return fastest;
@@ -88,12 +91,24 @@ WayCache::Found WayCache::choose(TransferSchedule::Transfer const& transfer, boo
   return {*best, model_.classes().nodes_of(request.from, request.to), passes_relay};
 }
 
-WayCache::Considered WayCache::choice_of(Request request) const {
+void WayCache::prefer_direct(Choice& choice) {
+  if (is_direct(choice.evaluated[*choice.chosen].way)) return;
+  auto const direct = fastest_of(choice, is_direct);
+  if (!direct) return;
+  if (preference_ == WayPreference::Direct)
+    choice.chosen = direct;
+  else
+    passed_over_direct_ = true;
+}
+
+WayCache::Considered WayCache::choice_of(Request request) {
   auto choice = planner_.choose(request);
   if (!choice.chosen) return {std::move(choice)};
   // CPU cores do not copy within a collective: GPUs do not wait for them.
-  if (choice.evaluated[*choice.chosen].way.mechanism == Mechanism::BarCopy) choice.chosen = fastest_without_cpu(choice);
+  auto const by_gpu = [](Way const& way) { return way.mechanism != Mechanism::BarCopy; };
+  if (!by_gpu(choice.evaluated[*choice.chosen].way)) choice.chosen = fastest_of(choice, by_gpu);
   if (!choice.chosen) return {std::move(choice)};
+  prefer_direct(choice);
   // Participants have their own data to move, so none relays for two others that NVLink joins directly.
   auto const& way = choice.evaluated[*choice.chosen].way;
   if (way.mechanism != Mechanism::NvlinkRelay) return {std::move(choice)};

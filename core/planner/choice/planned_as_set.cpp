@@ -1,0 +1,92 @@
+#include "core/planner/choice/planned_as_set.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "core/io/error.hpp"
+#include "core/plan/dag.hpp"
+#include "core/planner/search/set_planner.hpp"
+#include "core/planner/search_limits.hpp"
+#include "core/rules/conditions.hpp"
+
+namespace lanewise {
+namespace {
+
+// The block of a step, by the name that its request has.
+std::size_t block_of(Step const& step) {
+  std::size_t block = 0;
+  std::from_chars(step.transfer.data(), step.transfer.data() + step.transfer.size(), block);
+  return block;
+}
+
+// Each step after all that it waits for.
+std::vector<Step> in_order(std::vector<Step> steps) {
+  auto const order = order_by_sweeps(dag_of(steps));
+  std::vector<StepId> new_id(steps.size());
+  for (std::size_t k = 0; k < order.size(); ++k) new_id[order[k]] = StepId(k);
+  std::vector<Step> ordered;
+  ordered.reserve(steps.size());
+  for (auto const old : order) {
+    auto& step = ordered.emplace_back(std::move(steps[old]));
+    for (auto& before : step.order_only) before = new_id[index(before)];
+    std::sort(step.order_only.begin(), step.order_only.end());
+  }
+  return ordered;
+}
+
+Region behind(Region region, Bytes offset) { return {region.buffer, region.offset + offset}; }
+
+}  // namespace
+
+bool can_be_planned_as_set(Collective const& collective, Machine const& machine) {
+  auto const n = collective.among.size();
+  auto const among_pairs = [&] { return n * n <= kSearchLimits.max_scheduled_set; };
+  switch (collective.op) {
+    case CollectiveOp::AllToAll:
+    case CollectiveOp::AllToAllV:
+    case CollectiveOp::AllGather:
+      if (!among_pairs()) return false;
+      break;
+    case CollectiveOp::Scatter:
+    case CollectiveOp::Gather:
+      if (n > kSearchLimits.max_scheduled_set) return false;
+      break;
+    default: return false;
+  }
+  auto const host = machine.host_of(collective.among.front());
+  return std::all_of(collective.among.begin(), collective.among.end(), [&](Place const& place) {
+    return gpu_at(machine, place).has_value() && machine.host_of(place) == host;
+  });
+}
+
+std::optional<Plan> planned_as_set(Model const& model, Plan const& direct, Op op) {
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < direct.steps.size(); ++i) {
+    auto const& step = direct.steps[i];
+    requests.push_back({.id = std::to_string(i),
+                        .from = step.from,
+                        .to = step.to,
+                        .bytes = step.bytes,
+                        .op = step.from == step.to ? step.op : op});
+  }
+  auto plan = direct;
+  try {
+    plan.steps = SetPlanner(model).plan(requests, {Objective::Makespan}).steps;
+  } catch (PlanError const&) {
+    return std::nullopt;
+  }
+  plan.steps = in_order(std::move(plan.steps));
+  for (auto& step : plan.steps) {
+    auto const& block = direct.steps[block_of(step)];
+    step.transfer = block.transfer;
+    step.reads = behind(*block.reads, step.offset);
+    step.writes = behind(*block.writes, step.offset);
+    step.offset = Bytes(0);
+    // Kernels that are one on each GPU know of no other order than this.
+    step.after = std::exchange(step.order_only, {});
+  }
+  return plan;
+}
+
+}  // namespace lanewise
