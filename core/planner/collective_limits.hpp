@@ -19,7 +19,7 @@ struct CollectiveLimits {
   double min_ratio_to_cut_bounds = 1.03;
 
   // Blocks planned as a set.
-  Bytes set_min_bytes{std::int64_t{4} << 20};
+  Bytes set_min_bytes{std::int64_t{64} << 10};
 
   // Direct exchange among many participants.
   std::size_t unlimited_outstanding_max_participants = 64;

@@ -96,8 +96,7 @@ void CandidatePlans::add_planned_as_set() {
       plan_of_schedule(model_, collective_, places_, Algorithm::TransferSet, schedule, ways_.front());
   // It is harder to run, so it must be clearly faster.
   auto contest = contest_below(best_time() * (1 / (1 + kSearchLimits.min_improvement)));
-  for (auto const op : {Op::Copy, Op::Write})
-    if (auto plan = planned_as_set(model_, direct, op)) enter(contest, std::move(*plan));
+  enter(contest, planned_as_set(model_, direct));
   keep_best(std::move(contest));
 }
 

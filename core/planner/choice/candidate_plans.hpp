@@ -31,7 +31,7 @@ class CandidatePlans {
   void add_packed_trees();
   // The same of planning the blocks together as a set.
   [[nodiscard]] bool is_worth_a_set() const;
-  // Adds the best plan of the blocks as a set, moved by copy engines or by kernels, if it is clearly faster than all.
+  // Adds the plan of the blocks as a set if it is clearly faster than all.
   void add_planned_as_set();
 
   [[nodiscard]] bool empty() const { return candidates_.empty(); }

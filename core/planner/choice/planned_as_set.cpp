@@ -4,7 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "core/plan/dag.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "core/planner/search_limits.hpp"
@@ -60,7 +59,7 @@ bool can_be_planned_as_set(Collective const& collective, Machine const& machine)
   });
 }
 
-std::optional<Plan> planned_as_set(Model const& model, Plan const& direct, Op op) {
+Plan planned_as_set(Model const& model, Plan const& direct) {
   std::vector<Request> requests;
   for (std::size_t i = 0; i < direct.steps.size(); ++i) {
     auto const& step = direct.steps[i];
@@ -68,15 +67,11 @@ std::optional<Plan> planned_as_set(Model const& model, Plan const& direct, Op op
                         .from = step.from,
                         .to = step.to,
                         .bytes = step.bytes,
-                        .op = step.from == step.to ? step.op : op});
+                        .op = step.from == step.to ? step.op : Op::Copy,
+                        .any_mover = true});
   }
   auto plan = direct;
-  try {
-    plan.steps = SetPlanner(model).plan(requests, {Objective::Makespan}).steps;
-  } catch (PlanError const&) {
-    return std::nullopt;
-  }
-  plan.steps = in_order(std::move(plan.steps));
+  plan.steps = in_order(SetPlanner(model).plan(requests, {Objective::Makespan}).steps);
   for (auto& step : plan.steps) {
     auto const& block = direct.steps[block_of(step)];
     step.transfer = block.transfer;
