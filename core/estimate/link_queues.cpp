@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "core/model/resources/overheads.hpp"
 #include "core/plan/dag.hpp"
@@ -65,9 +66,9 @@ class LinkQueues {
   }
 
  private:
-  // Loads wait for data, copies over NVLink and with host memory for the end of their last write.
+  // Reads wait for data, copies over NVLink and with host memory for the end of their last write.
   static bool is_answered(Step const& step) {
-    if (step.way.drive == Drive::Pull) return true;
+    if (step.way.drive == Drive::Pull || std::holds_alternative<NumaId>(step.from)) return true;
     return step.op == Op::Copy && (step.way.mechanism == Mechanism::Nvlink || step.way.mechanism == Mechanism::HostDma);
   }
 
