@@ -8,6 +8,7 @@
 
 #include "core/estimate/engine_concurrency.hpp"
 #include "core/estimate/inter_step_costs.hpp"
+#include "core/estimate/link_queues.hpp"
 #include "core/estimate/step_kinds.hpp"
 #include "core/io/error.hpp"
 #include "core/model/lowering/path_builder.hpp"
@@ -108,6 +109,7 @@ StepDemands demands_of(Model const& model, std::vector<Step> const& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (is_ring(steps[i], demands[i]) && engines.has_concurrent_engine(i))
       demands[i].cap = cap_with_busy_engines(model, demands[i]);
+  add_link_queues(model, steps, demands);
   // Steps with `reads` are a collective's, which may be one kernel on each GPU even if none waits for another.
   bool const are_independent =
       std::all_of(steps.begin(), steps.end(), [](Step const& step) { return step.after.empty(); });

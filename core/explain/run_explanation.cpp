@@ -9,7 +9,13 @@ namespace lanewise {
 RunExplanation explain_run(Plan const& plan, Trace const& trace, Model const& model, Replanner const& replanner) {
   auto path = critical_path(plan, trace, model);
   auto wider = upgrades(plan, trace, path, model, replanner);
-  return {plan, trace, lower_bound(plan, model), std::move(path), phases_of(plan, trace, model), std::move(wider)};
+  return {plan,
+          trace,
+          lower_bound(plan, model),
+          std::move(path),
+          phases_of(plan, trace, model),
+          std::move(wider),
+          run_unordered(plan, model, replanner.executor)};
 }
 
 nlohmann::ordered_json why_run_json(RunExplanation const& explanation, Machine const& machine) {
@@ -47,6 +53,11 @@ nlohmann::ordered_json why_run_json(RunExplanation const& explanation, Machine c
                              {"share_of_bound", wider.share},
                              {"bound_ratio", wider.bound},
                              {"run_ratio", wider.run}});
+  if (auto const& any = explanation.unordered)
+    json["unordered"] = {{"mean_us", microseconds(any->mean)},
+                         {"fastest_us", microseconds(any->fastest)},
+                         {"slowest_us", microseconds(any->slowest)},
+                         {"gain", any->mean / explanation.trace.makespan}};
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/explain/bottleneck.hpp"
+#include "core/explain/order_gain.hpp"
 #include "core/explain/upgrades.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 
@@ -17,6 +18,7 @@ struct RunExplanation {
   std::vector<PathStep> path;
   std::vector<Phase> phases;
   std::vector<Upgrade> upgrades;
+  std::optional<UnorderedRuns> unordered;  // the same steps in orders that nobody fixes
 };
 // `trace` is the plan's run. Plans and runs it again for every possible upgrade.
 RunExplanation explain_run(Plan const& plan, Trace const& trace, Model const& model, Replanner const& replanner);

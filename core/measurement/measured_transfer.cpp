@@ -45,6 +45,7 @@ std::optional<double> predicted_alone(Model const& model, MeasuredSeries const& 
   if (series.quantity == MeasuredQuantity::Bandwidth)
     return (series.pipelined ? *model.throughput(demand, request.bytes) : request.bytes / cost->time).value();
   if (series.quantity == MeasuredQuantity::Makespan) return cost->time.value();
+  if (series.pipelined) return (request.bytes / *model.throughput(demand, request.bytes)).value();
   if (way.mechanism == Mechanism::BarCopy && std::holds_alternative<NumaId>(request.from))
     return (cost->time - demand.path).value();  // the CPU does not wait for what it posted
   return model.observed_latency(demand, *cost, request.op, way).value();

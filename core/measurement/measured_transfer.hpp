@@ -19,7 +19,8 @@ std::vector<Request> requests_of(Machine const& machine, MeasuredSeries const& s
 
 // Predicts the series' quantity for a single transfer, in bytes per second or seconds; nullopt if a figure is unknown.
 //   makespan:  the whole time.
-//   latency:   the whole time of a copy; for a store or load only the path, as a running kernel sees it.
+//   latency:   the whole time of a copy; for a store or load only the path, as a running kernel sees it; of a
+//              pipelined series the time between transfers that follow one another.
 //   bandwidth: includes the time to start, unless the series is pipelined.
 std::optional<double> predicted_alone(Model const& model, MeasuredSeries const& series, Request const& request,
                                       Way const& way);

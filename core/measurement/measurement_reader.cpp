@@ -120,8 +120,8 @@ class MeasurementReader {
     for (auto& together : reader.maps("together")) read_together(together);
     if (lacks_bytes_ && diagnostics_.empty())
       reader.fail(reader.self(), "'bytes' is missing: how much each transfer moved");
-    if (series_.pipelined && (series_.quantity != MeasuredQuantity::Bandwidth || both_ways_ || reader.has("together")))
-      reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth of single transfers");
+    if (series_.pipelined && (series_.quantity == MeasuredQuantity::Makespan || both_ways_ || reader.has("together")))
+      reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth or the latency of single transfers");
     if (series_.of_first && (series_.quantity != MeasuredQuantity::Bandwidth || !reader.has("together")))
       reader.fail(*reader.node("of_first"), "'of_first' is of bandwidths of several transfers 'together'");
     if (series_.program && (series_.of_first || !(reader.has("together") || both_ways_)))

@@ -128,7 +128,10 @@ MapSpec const& series_spec() {
        queue_pairs_field(),
        cores_field(),
        flag_field("pulled", "peer access driven by the destination's copy engine (nvbandwidth's read tests)"),
-       flag_field("pipelined", "many transfers in flight, their starts are hidden (perftest, osu_bw)"),
+       flag_field(
+           "pipelined",
+           "many transfers in flight, their starts are hidden (perftest, osu_bw); of a latency: the time between "
+           "transfers that follow one another in a stream (p2pBandwidthLatencyTest)"),
        flag_field("of_first",
                   "the bandwidth of the first of several flows while the others run (nvbandwidth's bidirectional and "
                   "host_to_all tests)"),

@@ -40,6 +40,9 @@ std::string set_report_text(std::vector<SetResult> const& results) {
                gap_text(result.gap()), rounded_text(result.at_once), times_text(result.gain()), result.algorithm,
                rounded_text(result.simple), gap_text(result.regret())});
   return table.text() + summary_text(summarise(results)) + "\n" +
+         "all at once: each transfer its own best way, the mean of nine orders of issue; gain: what the plan's ways "
+         "and "
+         "order win over that\n" +
          (is_estimated(results) ? "estimated, not simulated\n" : "");
 }
 

@@ -59,6 +59,12 @@ std::string change_text(double ratio) {
   return percent > -kSame && percent < kSame ? "same" : difference_text(ratio - 1, 1);
 }
 
+std::string order_text(UnorderedRuns const& any, Seconds planned) {
+  return fmt::format(
+      "The same steps in orders that nobody fixes: {} in the mean ({} to {}); the plan's order is {:.2f} x as fast\n",
+      rounded_text(any.mean), rounded_text(any.fastest), rounded_text(any.slowest), any.mean / planned);
+}
+
 std::string upgrades_text(std::vector<Upgrade> const& upgrades) {
   Table table({"wider", "holds of the bound", "bound", "run"});
   for (auto const& wider : upgrades)
@@ -75,6 +81,7 @@ std::string why_run_text(RunExplanation const& explanation, Machine const& machi
   text += collective_text(explanation.plan, explanation.trace.makespan);
   text += "\n" + path_text(explanation, machine);
   text += "\n" + phases_text(explanation.phases);
+  if (explanation.unordered) text += "\n" + order_text(*explanation.unordered, explanation.trace.makespan);
   if (explanation.upgrades.empty())
     text += "\nNothing on the machine that could be wider holds it.\n";
   else

@@ -41,6 +41,7 @@ MeasurementResult evaluated(
 }
 
 double const kGen4 = 16e9 * 16 * (128.0 / 130) / 8 * (256.0 / 286) * 0.93;
+constexpr double kInterval = 1.7e-6;
 constexpr double kStart = 1.3e-6 + 200e-9 + 370e-9 + 200e-9;
 
 // The bandwidth of copies one behind the other counts their starts, the latency is all of one.
@@ -51,12 +52,15 @@ series:
   - {series: many, quantity: bandwidth, unit: GB/s, bytes: 1 MB, pipelined: true, values: [{from: gpu0, to: gpu1, value: 20}]}
   - {series: small, quantity: latency, unit: us, bytes: 4 B, values: [{from: gpu0, to: gpu1, value: 2}]}
   - {series: stores, quantity: latency, unit: us, bytes: 4 B, op: write, values: [{from: gpu0, to: gpu1, value: 1}]}
+  - {series: apart, quantity: latency, unit: us, bytes: 4 B, pipelined: true, values: [{from: gpu0, to: gpu1, value: 2}]}
 )");
-  ASSERT_EQ(result.points.size(), 4U);
+  ASSERT_EQ(result.points.size(), 5U);
   EXPECT_NEAR(*result.points[0].predicted, 1e6 / (kStart + 1e6 / kGen4), 1);
   EXPECT_NEAR(*result.points[1].predicted, kGen4, 1);
   EXPECT_NEAR(*result.points[2].predicted, kStart + 4 / kGen4, 1e-12);
   EXPECT_NEAR(*result.points[3].predicted, kStart - 1.3e-6 + 4 / kGen4, 1e-12);
+  // One copy occupies the engine, however long its bytes travel.
+  EXPECT_NEAR(*result.points[4].predicted, kInterval, 1e-12);
   EXPECT_NEAR(*result.points[2].error(), std::abs(kStart / 2e-6 - 1), 1e-3);
   EXPECT_EQ(result.points[0].group, "pcie_p2p NODE");
 }

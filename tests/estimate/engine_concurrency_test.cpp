@@ -92,12 +92,12 @@ TEST(EngineConcurrency, TellsEnginesApartByTheirRole) {
   EXPECT_EQ(added_per_chunk(demands_of(model, {ring, ring})[0], alone), Seconds(0));
 }
 
-// The target's engine carries out a pulled copy; behind another copy of the same engine it needs no event.
-TEST(EngineConcurrency, CountsTheEngineOfTheDrivingGpu) {
+// The source's engine carries out a pulled copy over NVLink, too; behind another copy of that engine it needs no event.
+TEST(EngineConcurrency, CountsTheEngineOfTheSource) {
   auto pulled = step("gpu0", "gpu1", 4_MiB, {}, {StepId(0)});
   pulled.way.drive = Drive::Pull;
-  EXPECT_EQ(added_start({step("gpu1", "gpu0", 4_MiB), pulled}, 1), Seconds(0));
-  EXPECT_NEAR(added_start({step("gpu0", "gpu1", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
+  EXPECT_EQ(added_start({step("gpu0", "gpu1", 4_MiB), pulled}, 1), Seconds(0));
+  EXPECT_NEAR(added_start({step("gpu1", "gpu0", 4_MiB), pulled}, 1).value(), overheads::kChunkGap.value(), 1e-12);
 }
 
 TEST(EngineConcurrency, DelaysStepsThatWaitForAnotherGpu) {

@@ -312,6 +312,26 @@ TEST(NvlinkPath, DirectionsThatSlowEachOtherShareOneResource) {
 }
 
 // Read and written: half of 86 % of 1000 GB/s.
+// Whoever's stream asks, the source's engine copies over NVLink; it is occupied until the last write is answered. A
+// kernel that loads runs on the target.
+TEST(NvlinkPath, CopiesUseTheEngineOfTheirSource) {
+  Model const model(test_machine());
+  auto const source = model.resources().peer_copy_engines(pci(model.machine(), "gpu3"));
+  Way const push{.mechanism = Mechanism::Nvlink, .drive = Drive::Push};
+  Way const pull{.mechanism = Mechanism::Nvlink, .drive = Drive::Pull};
+  auto const from = model.machine().place("gpu3");
+  auto const to = model.machine().place("gpu4");
+  auto const pushed = model.lower(from, to, 4_B, Op::Copy, push);
+  auto const pulled = model.lower(from, to, 4_B, Op::Copy, pull);
+  ASSERT_EQ(pushed.engines.size(), 1U);
+  ASSERT_EQ(pulled.engines.size(), 1U);
+  EXPECT_EQ(*pushed.engines.begin(), source);
+  EXPECT_EQ(*pulled.engines.begin(), source);
+  EXPECT_NEAR((pulled.start - pushed.start).value(), overheads::kPulledStart.value(), 1e-12);
+  EXPECT_NEAR(pushed.busy.value(), overheads::kCopyIntervalOfLargestChip.value() + 2 * 700e-9, 1e-12);
+  EXPECT_TRUE(model.lower(from, to, 4_B, Op::LoadStore, pull).engines.empty());
+}
+
 TEST(LocalCopy, ReadsAndWritesTheMemory) {
   Model const model(test_machine());
   EXPECT_NEAR(rate_of(model, lower(model, "gpu0", "gpu0", {})), 430, 1e-9);

@@ -23,9 +23,15 @@ Seconds Lowering::kernel_start(PciId gpu) const {
 
 // A copy engine of `gpu` starts, or a kernel on it.
 void Lowering::start_on(PciId gpu) {
-  add_busy_start(by_kernel() ? kernel_start(gpu) : engine_start(gpu));
   bool const peers = way_.mechanism == Mechanism::Nvlink || way_.mechanism == Mechanism::PcieP2p;
   bool const between_gpus = std::holds_alternative<PciId>(from_) && std::holds_alternative<PciId>(to_);
+  if (peers && between_gpus && op_ == Op::Copy) {
+    demand_.start += engine_start(gpu);
+    demand_.busy += figures::copy_interval(machine_.part_of(gpu)) * assumed_(Parameter::EngineStart);
+    if (way_.mechanism == Mechanism::Nvlink) demand_.busy += demand_.path;  // the answer to its last write
+  } else {
+    add_busy_start(by_kernel() ? kernel_start(gpu) : engine_start(gpu));
+  }
   if (peers && between_gpus && op_ == Op::Copy && way_.drive == Drive::Pull)
     add_busy_start(figures::pulled_start(machine_.part_of(gpu)) * assumed_(Parameter::EngineStart));
   if (by_kernel()) return;

@@ -144,7 +144,11 @@ void Lowering::nvlink() {
   } else {
     demand_.path = path_.memory_to_gpu(std::get<NumaId>(from_), *b);
   }
-  start_on(b && (!a || way_.drive == Drive::Pull) ? *b : *a);
+  // Who drives it: a kernel that loads runs on the target; copies of two GPUs use the source's engine whoever's stream
+  // asks. Source: two copies 0 > 1, one in each GPU's stream, run one after the other (2 x H100); seven GPUs that are
+  // read by one at once give what they give when they write to it (8 x H800, 4 x GB300).
+  bool const target_loads = way_.drive == Drive::Pull && by_kernel();
+  start_on(a && !(b && target_loads) ? *a : *b);
 }
 
 // A pipeline of chunks through the relay's memory: after the first chunk both legs run at once.

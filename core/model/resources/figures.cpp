@@ -14,6 +14,11 @@ Value value_or_default(Part const* part, Member member, Value fallback) {
   return part != nullptr ? member(*part).value_or(fallback) : fallback;
 }
 
+// The largest chip of a generation of NVIDIA's: gp100, gv100, ga100, gh100, gb100.
+bool is_largest_chip(Part const* gpu) {
+  return gpu != nullptr && gpu->gpu.chip.starts_with("g") && gpu->gpu.chip.ends_with("100");
+}
+
 }  // namespace
 
 Seconds copy_start(Part const* gpu) {
@@ -27,6 +32,11 @@ Seconds host_copy_start(Part const* gpu) {
 Seconds local_copy_start(Part const* gpu) {
   return value_or_default(
       gpu, [](Part const& p) { return p.gpu.local_copy_start; }, overheads::kLocalCopyStart);
+}
+Seconds copy_interval(Part const* gpu) {
+  auto const usual = is_largest_chip(gpu) ? overheads::kCopyIntervalOfLargestChip : overheads::kCopyInterval;
+  return value_or_default(
+      gpu, [](Part const& p) { return p.gpu.copy_start; }, usual);
 }
 Seconds kernel_start(Part const* gpu) {
   return value_or_default(
@@ -67,9 +77,7 @@ CopyEngines copy_engines(Part const* gpu) {
     return {count, count, count, false};
   }
   if (gpu != nullptr && gpu->gpu.vendor != "nvidia" && gpu->gpu.vendor != "amd") return {1, 1, 2, true};
-  // The largest chip of each generation: ga100, gh100, gb100.
-  bool const largest = gpu != nullptr && gpu->gpu.chip.starts_with("g") && gpu->gpu.chip.ends_with("100");
-  auto const usual = largest ? overheads::kCopyEnginesOfLargestChip : overheads::kCopyEngines;
+  auto const usual = is_largest_chip(gpu) ? overheads::kCopyEnginesOfLargestChip : overheads::kCopyEngines;
   return {usual, overheads::kCopyEngines, overheads::kCopyEnginesOfLargestChip, true};
 }
 

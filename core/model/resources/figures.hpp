@@ -12,6 +12,8 @@ namespace lanewise::figures {
 Seconds copy_start(Part const* gpu);
 Seconds host_copy_start(Part const* gpu);
 Seconds local_copy_start(Part const* gpu);
+// Between peer copies back to back in a stream, less the answer of NVLink: the part's copy_start.
+Seconds copy_interval(Part const* gpu);
 Seconds kernel_start(Part const* gpu);
 Seconds pulled_start(Part const* gpu);
 Seconds engine_change(Part const* gpu);

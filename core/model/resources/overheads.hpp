@@ -9,6 +9,13 @@ using namespace literals;
 // A copy engine from "ready" to the first byte, back to back in a stream. Source: p2pBandwidthLatencyTest, 4 B between
 // peers below a root complex, 1.74 us (V100) and 1.92 to 2.02 us (A100), less the 0.63 us of the way.
 inline constexpr Seconds kCopyEngineStart = 1.3_us;
+// Between small peer copies that follow one another in a stream: how long one occupies the engine. NVLink, which
+// answers writes, adds its round trip; PCIe posts them, and the distance does not matter. Source:
+// p2pBandwidthLatencyTest, 4 B, less that round trip over NVLink: 1.45 (DGX-2), 1.74 (V100 PCIe), 1.95 (A100 PCIe), 2.1
+// (A100 SXM4), 1.9 (8 x H100), 1.35 us (64 B, 2 x H100): the middle; P100's 8.5 us stands alone. Of smaller chips 1.28
+// (RTX 6000 Ada) and 0.45 us (RTX PRO 6000).
+inline constexpr Seconds kCopyIntervalOfLargestChip = 1.7_us;
+inline constexpr Seconds kCopyInterval = 0.8_us;
 // Extra start of the engine that copies to other GPUs or to host memory, after work of something else: a kernel or
 // another engine's copy. Source: 4 B to a peer 5.9 us behind a kernel and 1.8 us behind such a copy, to host memory 6.1
 // and 1.8 us, where copies from host memory and within the GPU took the same behind both (4 x H200).
@@ -108,6 +115,18 @@ inline constexpr Seconds kDriverStagedStart = kDriverStagedStartOfHost + kCopyEn
 // Both directions of such copies at once over twice one. Source: p2pBandwidthLatencyTest with peer access off, both
 // ways over one way: 1.35 to 1.48 on 2 x RTX 6000 Ada, 4090, 3090, A100 PCIe and SXM4, V100 PCIe; 1.7 on P100.
 inline constexpr double kDriverDuplex = 0.69;
+// What a small message finds in front of it on a link that bulk saturates, in each direction that it or its answer
+// takes: the bytes over the link's rate are its wait. Source: a pointer chase beside copies on 2 x H100. Over PCIe gen5
+// a read of host memory takes 1.26 us alone, 3.43 beside a copy to the GPU, 3.49 beside one from it and 4.02 beside
+// both (55 GB/s): 119 and 123 KB, the 256 reads of 512 B of the engine. Over NVLink 0.857 us alone, 1.034 beside a copy
+// in the direction of its data and 1.428 beside one in the direction of its requests, from its own GPU (394 GB/s): 70
+// and 225 KB. A small copy over NVLink beside bulk the other way takes 0.19 us more: the same 70 KB before its answer.
+inline constexpr Bytes kPcieQueue{120'000};
+inline constexpr Bytes kNvlinkQueue{70'000};
+inline constexpr Bytes kNvlinkQueueOfOwnRequests{225'000};
+// A link that bulk uses to less than this share has no such queue. Source: beside 64 KiB copies back to back, 6 % of
+// the link, the same read takes 0.860 us.
+inline constexpr double kSaturated = 0.9;
 // Default payload share of NVLink. Packets of 256 B in 16 B flits with two flits of header carry 256 / 288; those of SM
 // loads and stores have 128 B and carry 128 / 160. Source: wikichip, NVLink; sjeaugey in NVIDIA/nccl issues.
 inline constexpr double kNvlinkCopyEfficiency = 256.0 / 288;
