@@ -61,7 +61,6 @@ TEST(DiscoverCommand, WhatNoSourceSaysIsAWarning) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.output, HasSubstr("\nwarning: inferred: "));
   EXPECT_THAT(outcome.output, Not(HasSubstr("note: inferred:")));
-  EXPECT_THAT(outcome.output, HasSubstr("\nnote: "));
 }
 
 TEST(DiscoverCommand, JsonComparedWithTheTableOfNvidiaSmi) {
