@@ -124,7 +124,7 @@ void run(DiscoverOptions const& options, Session& session) {
   else
     write_file(options.output, text);
   fmt::print(stderr, "{}", machine_summary(found.machine));
-  for (auto const& note : found.machine.notes) fmt::print(stderr, "note: {}\n", note);
+  print_notes(found.machine.notes);
   for (auto const& finding : found.findings) fmt::print(stderr, "{}", finding_text(finding));
   if (asked.against && found.findings.empty()) fmt::print(stderr, "as '{}' says\n", options.against);
   if (comparison) fmt::print(stderr, "against '{}':\n{}", options.against, difference_text(*comparison));

@@ -29,17 +29,12 @@ struct ImportOptions {
   bool redact = false;
 };
 
-// Whether a note is of something that no file says, or of which files say different things.
-bool is_doubtful(std::string_view note) {
-  return note.starts_with("inferred:") || note.starts_with("missing:") || note.starts_with("contradiction:");
-}
-
 void put(std::string const& text, std::vector<std::string> const& notes, ImportOptions const& options) {
   if (options.output.empty())
     fmt::print("{}", text);
   else
     write_file(options.output, text);
-  for (auto const& note : notes) fmt::print(stderr, "{}: {}\n", is_doubtful(note) ? "warning" : "note", note);
+  print_notes(notes);
 }
 
 void write(Machine machine, ImportOptions const& options, Session& session) {

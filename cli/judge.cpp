@@ -82,7 +82,7 @@ void run(Session& session, JudgeOptions& options) {
     fmt::print("{}\n", diagnosis_json(diagnosis).dump(2));
   else
     fmt::print("{}", diagnosis_text(diagnosis));
-  for (auto const& note : measurement.notes) fmt::print(stderr, "note: {}\n", note);
+  print_notes(measurement.notes);
   if (diagnosis.worst() == Grade::Fail) session.exit_code = ExitCode::ExpectationFailed;
 }
 

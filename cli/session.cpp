@@ -36,6 +36,11 @@ std::vector<fs::path> data_folders() {
   return folders;
 }
 
+// Whether a note is of something that no source says, or of which sources say different things.
+bool is_doubtful(std::string_view note) {
+  return note.starts_with("inferred:") || note.starts_with("missing:") || note.starts_with("contradiction:");
+}
+
 }  // namespace
 
 Session::Session() : catalogue(data_folders()) {}
@@ -115,6 +120,10 @@ void put_result(Session const& session, std::string const& output, std::function
   auto const dumped = session.json || !output.empty() ? json().dump(2) + "\n" : std::string();
   if (!output.empty()) write_file(output, dumped);
   fmt::print("{}", session.json ? dumped : text());
+}
+
+void print_notes(std::vector<std::string> const& notes) {
+  for (auto const& note : notes) fmt::print(stderr, "{}: {}\n", is_doubtful(note) ? "warning" : "note", note);
 }
 
 void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit) {

@@ -56,6 +56,10 @@ std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& ar
 void put_result(Session const& session, std::string const& output, std::function<nlohmann::ordered_json()> const& json,
                 std::function<std::string()> const& text);
 
+// Prints notes of a machine or a measurement to standard error, those of something that no source says, or of which
+// sources say different things, as warnings.
+void print_notes(std::vector<std::string> const& notes);
+
 // After the user stopped the program and what was finished is printed: says how much that is, and sets the exit code.
 void stopped(Session& session, std::size_t done, std::size_t all, std::string_view unit);
 

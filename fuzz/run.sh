@@ -14,6 +14,7 @@ runs=-1
 folder=build/asan
 record=no
 merge=no
+elsewhere=
 targets=()
 
 usage() {
@@ -29,6 +30,8 @@ the next run goes on from them and from fuzz/corpus. Exit code 1: some target ha
   --build FOLDER   the build with the targets (build/asan: ./setup.sh build asan)
   --record         add the executions to fuzz/counts.tsv, and write the table of docs/fuzzing.md anew. A finding begins
                    the count of its target again
+  --add FILE       run nothing, and add the executions of runs elsewhere, as --record does: lines with target, executions,
+                   seconds of processor time, and number of findings, between tabs
   --merge          replace fuzz/corpus by the few inputs, old and new, that together reach all that any of them reaches
   --help           this text
 END
@@ -45,6 +48,7 @@ while (($# > 0)); do
     --build) folder=${2:?} && shift ;;
     --runs) runs=${2:?} && shift ;;
     --record) record=yes ;;
+    --add) elsewhere=${2:?} && shift ;;
     --merge) merge=yes ;;
     -h | --help) usage && exit ;;
     -*) refuse "no option '$1'; --help lists them" ;;
@@ -88,6 +92,20 @@ write_table() {
   mv docs/fuzzing.md.new docs/fuzzing.md
 }
 
+# Adds the counts of a file; all of it is checked before any of it is added.
+add_counts() {
+  local name executions seconds findings
+  awk -F'\t' 'NF != 4 || $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9.]+$/ || $4 !~ /^[0-9]+$/ { bad = 1 } END { exit bad || NR == 0 }' "$1" ||
+    refuse "$1 does not have lines of target, executions, seconds and findings, between tabs"
+  while IFS=$'\t' read -r name executions seconds findings; do
+    [[ -f fuzz/fuzz_$name.cpp ]] || refuse "$1 names '$name', which is no target"
+  done <"$1"
+  while IFS=$'\t' read -r name executions seconds findings; do
+    count "$name" "$executions" "$(awk -v seconds="$seconds" 'BEGIN {printf "%.0f", seconds}')" "$( ((findings > 0)) && echo yes || echo no)"
+  done <"$1"
+  write_table
+}
+
 # Replaces fuzz/corpus/$1 by the smallest set of inputs that reaches all edges, at most kMaxKeptFiles of them.
 merge_corpus() {
   local target=$folder/bin/fuzz_$1 kept=fuzz/corpus/$1 all=$folder/corpus/$1 fresh
@@ -99,6 +117,11 @@ merge_corpus() {
   find "$fresh" -type f -printf '%s\t%p\n' | sort -rn | head -n $kMaxKeptFiles | cut -f 2 | xargs -r cp -t "$kept"
   rm -rf -- "$fresh"
 }
+
+if [[ -n $elsewhere ]]; then
+  add_counts "$elsewhere"
+  exit
+fi
 
 TIMEFORMAT='%U %S' # of the processor: what else runs does not change the rate
 failed=()

@@ -12,7 +12,8 @@ std::vector<Parameter> parameters_of(Plan const& plan, Model const& model) {
   std::set<Parameter> found{Parameter::LinkUtilisation, Parameter::EngineStart, Parameter::HostWork,
                             Parameter::PathLatency};
   auto const& parts = model.machine().parts;
-  if (std::any_of(parts.begin(), parts.end(), [](Part const& part) { return part.latency_spread.has_value(); }))
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](Part const& part) { return part.latency_spread || (part.kind == PartKind::Gpu && part.spread); }))
     found.insert(Parameter::GenericLatencies);
   StepKinds kinds(model);
   for (auto const& step : plan.steps) {

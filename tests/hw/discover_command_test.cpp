@@ -16,6 +16,7 @@ namespace {
 
 using test::FakeSystem;
 using testing::HasSubstr;
+using testing::Not;
 
 struct Outcome {
   int code = -1;
@@ -50,6 +51,16 @@ TEST(DiscoverCommand, WritesAFileAndSaysWhatItFound) {
   EXPECT_THAT(outcome.output, HasSubstr("2 sockets, 2 NUMA nodes, 1 PCIe switch, 3 GPUs, 1 NIC, 0 NVMe drives\n"));
   auto catalogue = bundled();
   EXPECT_EQ(catalogue.machine(target).all(PciKind::Gpu).size(), 3U);
+}
+
+// As `import` prints them.
+TEST(DiscoverCommand, WhatNoSourceSaysIsAWarning) {
+  FakeSystem const system;
+  test::fill_two_sockets(system);
+  auto const outcome = run("--sysfs " + system.sys().string() + " 2>&1 >/dev/null");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("\nwarning: inferred: "));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("note: inferred:")));
 }
 
 TEST(DiscoverCommand, JsonComparedWithTheTableOfNvidiaSmi) {

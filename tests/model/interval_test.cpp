@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 #include "tests/support/machines.hpp"
 
@@ -11,8 +12,9 @@ namespace {
 
 using namespace literals;
 
-Model two_gpus() {
-  return Model(test::machine_from(R"(
+// `gpu`: more keys of the GPUs' part.
+Model two_gpus(std::string const& gpu = {}) {
+  std::string yaml = R"(
 lanewise: machine/1
 machine: m
 parts:
@@ -20,7 +22,9 @@ parts:
   gpu: {kind: gpu, link: gen4 x16}
 sockets:
   - {socket: cpu0, part: cpu, pcie: [{root_port: rp0, gpu: gpu0, part: gpu}, {root_port: rp1, gpu: gpu1, part: gpu}]}
-)"));
+)";
+  yaml.insert(yaml.find("link: gen4 x16"), gpu);
+  return Model(test::machine_from(yaml));
 }
 
 double figure(Model const& model, Bytes bytes) {
@@ -54,6 +58,21 @@ TEST(Intervals, OfASmallCopyAreThoseOfItsStart) {
   auto const all = Intervals(model).of([](Model const& m) { return figure(m, 4_B); });
   EXPECT_GT(all.high / figure(model, 4_B), 1.5);
   EXPECT_TRUE(all.holds(figure(model, 4_B)));
+}
+
+// What a generic part stands for starts its engines sooner or later than the range of one product says.
+TEST(Intervals, AGenericGpuHasTheEngineStartsOfEveryGeneration) {
+  auto const model = two_gpus("spread: 4, ");
+  Parameter const generic[]{Parameter::GenericLatencies};
+  auto const range = Intervals(model).of([](Model const& m) { return figure(m, 4_B); }, generic);
+  auto const middle = figure(model, 4_B);
+  auto const way = middle - 1.3e-6;
+  auto const spread = std::log1p(kRunToRunSpread);
+  EXPECT_NEAR(std::log(range.high / middle), std::hypot(std::log((way + 9.3e-6) / middle), spread), 1e-6);
+  EXPECT_NEAR(std::log(middle / range.low), std::hypot(std::log(middle / (way + 60e-9)), spread), 1e-6);
+  auto const known = two_gpus();
+  auto const narrow = Intervals(known).of([](Model const& m) { return figure(m, 4_B); }, generic);
+  EXPECT_NEAR(narrow.high / narrow.low, (1 + kRunToRunSpread) * (1 + kRunToRunSpread), 1e-6);
 }
 
 TEST(Intervals, OfSeveralFiguresAreOfEachItsOwn) {

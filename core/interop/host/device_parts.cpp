@@ -96,13 +96,14 @@ void note_choice(std::string const& name, std::string const& product, std::strin
   builder.note(fmt::format("'{}' stands for {}", name, product));
 }
 
-// Whether a part may stand for a GPU: a generic one is of one maker, and has what that maker's drivers allow.
-bool may_stand_for(std::string const& name, PciFacts const& gpu, MachineBuilder& builder) {
+// What stands for a GPU in place of `name`: a generic part is of one maker, and has what that maker's drivers allow, so
+// that of the GPU's own maker. Empty: there is none.
+std::string stand_in_of_maker(std::string const& name, PciFacts const& gpu, MachineBuilder& builder) {
   auto const* part = builder.catalogue().part(name);
-  if (part == nullptr || !part->spread) return true;
+  if (part == nullptr || !part->spread) return name;
   auto const maker = gpu.id.substr(0, gpu.id.find(':'));
   auto const known = maker == "10de" ? "nvidia" : maker == "1002" ? "amd" : maker == "8086" ? "intel" : "";
-  return *known == '\0' || part->gpu.vendor == known;
+  return *known == '\0' || part->gpu.vendor == known ? name : builder.generic_gpu_of(known);
 }
 
 void note_unknown_gpu(PciFacts const& gpu, MachineBuilder& builder) {
@@ -165,13 +166,13 @@ std::optional<PartId> gpu_part(PciFacts const& gpu, HostFacts const& facts, Mach
                              part.name));
     return builder.inline_part(std::move(part));
   }
-  bool const stands = !facts.gpu_part.empty() && may_stand_for(facts.gpu_part, gpu, builder);
-  if (known == nullptr && !facts.gpu_part.empty() && !stands)
+  auto const stand_in = stand_in_of_maker(facts.gpu_part, gpu, builder);
+  if (known == nullptr && !facts.gpu_part.empty() && stand_in.empty())
     builder.note(fmt::format("missing: the GPU {} is left unknown, for no generic part is of its maker; --gpu names it",
                              product_of(gpu)));
-  if (known == nullptr && stands) {
-    note_choice(facts.gpu_part, fmt::format("the GPU {}", product_of(gpu)), "--gpu", builder);
-    return builder.part(facts.gpu_part, PartKind::Gpu);
+  if (known == nullptr && !stand_in.empty()) {
+    note_choice(stand_in, fmt::format("the GPU {}", product_of(gpu)), "--gpu", builder);
+    return builder.part(stand_in, PartKind::Gpu);
   }
   if (known == nullptr && (gpu.id.size() == kIdSize || !gpu.product.empty())) note_unknown_gpu(gpu, builder);
   return std::nullopt;

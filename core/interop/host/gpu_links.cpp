@@ -106,8 +106,7 @@ class LinkAdder {
                                   a->bdf, b->bdf));
         continue;
       }
-      auto const part = builder_.part_or_stand_in(xgmi_part(builder_.machine().part_of(a->id), builder_),
-                                                  PartKind::Link, LinkFamily::GpuXgmi);
+      auto const part = builder_.gpu_xgmi_part(builder_.machine().part_of(a->id));
       builder_.add_nvlink(a->id, b->id, part, xgmi_links(pair, builder_.machine().at(part)));
     }
   }

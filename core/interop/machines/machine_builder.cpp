@@ -96,18 +96,39 @@ PartId MachineBuilder::inline_part(Part part) {
 }
 
 PartId MachineBuilder::nvlink_part(int generation, std::string const& chip) {
-  if (generation < 1) return generic_nvlink_part();
+  if (generation < 1)
+    return generic_link_part("nvlink-generic", LinkFamily::NvLink, "NVLinks whose generation is not known");
   auto const of_chip = fmt::format("nvlink-{}-{}", generation, chip);
   bool const special = !chip.empty() && catalogue_.part(of_chip) != nullptr;
   return part_or_stand_in(special ? of_chip : fmt::format("nvlink-{}", generation), PartKind::Link);
 }
 
-PartId MachineBuilder::generic_nvlink_part() {
-  auto const* generic = catalogue_.part("nvlink-generic");
-  if (generic == nullptr || generic->kind != PartKind::Link) return part_or_stand_in("nvlink-unknown", PartKind::Link);
-  note(
-      "inferred: 'nvlink-generic', a generic part with a wide range, for NVLinks whose generation is not known; --gpu "
-      "names the GPUs, and with them their links");
+PartId MachineBuilder::gpu_xgmi_part(Part const* gpu) {
+  if (gpu != nullptr && !gpu->spread) {
+    auto const own = "xgmi-gpu-" + (gpu->name.starts_with("amd-") ? gpu->name.substr(4) : gpu->name);
+    if (catalogue_.part(own) != nullptr) return part_or_stand_in(own, PartKind::Link, LinkFamily::GpuXgmi);
+    // MI50 and MI60 are the same chip.
+    if (gpu->gpu.chip == "gfx906") return part_or_stand_in("xgmi-gpu-mi50", PartKind::Link, LinkFamily::GpuXgmi);
+  }
+  return generic_link_part("xgmi-gpu-generic", LinkFamily::GpuXgmi, "xGMI between GPUs whose links are not known");
+}
+
+std::string MachineBuilder::generic_gpu_of(std::string_view vendor) {
+  for (auto const& name : catalogue_.part_names())
+    if (auto const* part = catalogue_.part(name);
+        part->kind == PartKind::Gpu && part->spread && part->gpu.vendor == vendor)
+      return name;
+  return {};
+}
+
+// `name` ends with "-generic"; without it, "-unknown" stands for the links and has no figures.
+PartId MachineBuilder::generic_link_part(std::string const& name, LinkFamily family, std::string_view what) {
+  auto const* generic = catalogue_.part(name);
+  if (generic == nullptr || generic->kind != PartKind::Link)
+    return part_or_stand_in(name.substr(0, name.rfind('-')) + "-unknown", PartKind::Link, family);
+  note(fmt::format(
+      "inferred: '{}', a generic part with a wide range, for {}; --gpu names the GPUs, and with them their links", name,
+      what));
   return enter(*generic);
 }
 

@@ -64,6 +64,10 @@ class MachineBuilder {
   void add_nvswitch(int link_generation, std::vector<NvSwitch::Port> ports);
   // The NVLink part of a generation (0: not known). `chip`: some have links of another speed, such as ga102.
   PartId nvlink_part(int generation, std::string const& chip = {});
+  // The part of xGMI between GPUs of this part; nullptr where the product is not known.
+  PartId gpu_xgmi_part(Part const* gpu);
+  // The generic part of a maker's GPUs ("amd"); empty where the catalogue has none.
+  std::string generic_gpu_of(std::string_view vendor);
 
   // Throws InputError when a GPU has more NVLinks than its part has ports: the source or the user names a wrong part.
   void check_nvlink_ports() const;
@@ -72,7 +76,7 @@ class MachineBuilder {
 
  private:
   PartId enter(Part part);
-  PartId generic_nvlink_part();
+  PartId generic_link_part(std::string const& name, LinkFamily family, std::string_view what);
   [[nodiscard]] int free_numa_index(int wanted) const;
   void link_all_sockets(PartId link, int count);
   void add_generic_socket_links();

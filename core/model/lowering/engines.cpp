@@ -7,6 +7,10 @@ Seconds Lowering::engine_start(PciId gpu) const {
   auto const* part = machine_.part_of(gpu);
   bool const direct = way_.mechanism == Mechanism::HostDma || way_.mechanism == Mechanism::Nvlink;
   bool const with_host = direct && (std::holds_alternative<NumaId>(from_) || std::holds_alternative<NumaId>(to_));
+  // A generic part stands for every generation, and these differ by more than systems with one product do.
+  auto const generation = assumed_(Parameter::GenericLatencies);
+  if (generation != 1 && part != nullptr && part->spread)
+    return generation < 1 ? overheads::kCopyEngineStartFastest : overheads::kCopyEngineStartSlowest;
   return (with_host ? figures::host_copy_start(part) : figures::copy_start(part)) * assumed_(Parameter::EngineStart);
 }
 

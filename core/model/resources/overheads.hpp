@@ -9,6 +9,11 @@ using namespace literals;
 // A copy engine from "ready" to the first byte, back to back in a stream. Source: p2pBandwidthLatencyTest, 4 B between
 // peers below a root complex, 1.74 us (V100) and 1.92 to 2.02 us (A100), less the 0.63 us of the way.
 inline constexpr Seconds kCopyEngineStart = 1.3_us;
+// The same of a GPU whose product is not known, from the fastest generation to the slowest. Source: 60 ns of RTX PRO
+// 6000 Blackwell (0.36 to 0.53 us on six systems, rtx6kpro, less the way) and 9.3 us of P100 (9.9 us over NVLink in a
+// DGX-1, Tartan, less the way); 1.3 us of V100 and A100 PCIe, 2.8 us of A100 SXM4 lie between.
+inline constexpr Seconds kCopyEngineStartFastest = 0.06_us;
+inline constexpr Seconds kCopyEngineStartSlowest = 9.3_us;
 // Between small peer copies that follow one another in a stream: how long one occupies the engine. NVLink, which
 // answers writes, adds its round trip; PCIe posts them, and the distance does not matter. Source:
 // p2pBandwidthLatencyTest, 4 B, less that round trip over NVLink: 1.45 (DGX-2), 1.74 (V100 PCIe), 1.95 (A100 PCIe), 2.1

@@ -169,13 +169,17 @@ TEST(HostImport, LinksThatNoFileListsAreThoseOfTheProduct) {
   EXPECT_TRUE(imported({file("l.txt", kLspci), file("t.txt", kTable)}).nvswitches.empty()) << "the table has them";
 }
 
-TEST(HostImport, AGenericPartOfOneMakerDoesNotStandForAGpuOfAnother) {
+TEST(HostImport, AGenericPartIsOfTheGpusMaker) {
   constexpr auto* kAmd =
       "======= ROCm System Management Interface =======\n======= Link Type between two GPUs =======\n"
       "       GPU0         GPU1\nGPU0   0            XGMI\nGPU1   XGMI         0\n";
   auto const machine = imported({file("r.txt", kAmd)});
-  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
-  EXPECT_THAT(machine.notes, has_note("missing: the GPU"));
+  EXPECT_EQ(part_of(machine, "gpu0"), "amd-gpu-generic");
+  EXPECT_THAT(machine.notes, has_note("inferred: 'amd-gpu-generic', a generic part with a wide range, stands for the "
+                                      "GPU of AMD; --gpu names the exact one"));
+  ASSERT_EQ(machine.nvlinks.size(), 1U);
+  EXPECT_EQ(machine.at(machine.nvlinks.front().part).name, "xgmi-gpu-generic");
+  EXPECT_THAT(machine.notes, has_note("inferred: 'xgmi-gpu-generic', a generic part with a wide range, for xGMI"));
   EXPECT_EQ(part_of(imported({file("r.txt", kAmd)}, {.gpu = "amd-mi300x"}), "gpu0"), "amd-mi300x");
 }
 

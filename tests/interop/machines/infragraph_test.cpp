@@ -103,13 +103,20 @@ TEST(Infragraph, AnAcceleratorThatTheCatalogueLacksIsGeneric) {
   EXPECT_THAT(machine.notes, has_note("'nvlink-generic', a generic part with a wide range"));
 }
 
-TEST(Infragraph, NoGenericPartStandsForAnotherMakersAccelerator) {
-  auto text = server(kEdges);
-  text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "AMD MI355X");
-  auto const machine = read(text);
-  EXPECT_EQ(part_of(machine, "gpu0"), "unknown");
-  EXPECT_THAT(machine.notes, has_note("missing: the accelerators 'AMD MI355X', which are no part of the catalogue; "
-                                      "--gpu names it"));
+TEST(Infragraph, AGenericPartStandsForAcceleratorsOfItsOwnMakerOnly) {
+  auto const with = [](std::string const& accelerator) {
+    auto text = server(kEdges);
+    text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, accelerator);
+    return read(text);
+  };
+  auto const amd = with("AMD MI355X");
+  EXPECT_EQ(part_of(amd, "gpu0"), "amd-gpu-generic");
+  EXPECT_THAT(amd.notes, has_note("inferred: 'amd-gpu-generic', a generic part with a wide range, stands for the "
+                                  "accelerators 'AMD MI355X', which are no part of the catalogue; --gpu names"));
+  auto const intel = with("Intel Gaudi 3");
+  EXPECT_EQ(part_of(intel, "gpu0"), "unknown");
+  EXPECT_THAT(intel.notes, has_note("missing: the accelerators 'Intel Gaudi 3', which are no part of the catalogue; "
+                                    "--gpu names it"));
 }
 
 TEST(Infragraph, TheUserNamesParts) {

@@ -388,6 +388,20 @@ TEST(Nccl, XgmiBetweenAmdGpus) {
   EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "xgmi-gpu-mi50") << "MI60 has the links of MI50";
 }
 
+TEST(Nccl, AGpuOfAmdThatTheCatalogueLacksIsGeneric) {
+  auto const machine = imported_xml(on_one_cpu(
+      R"(<pci busid="0000:43:00.0" class="0x120000" vendor="0x1002" device="0x75a3"><gpu dev="0" sm="256" gcn="gfx950"><xgmi target="0000:53:00.0" count="1" tclass="0x120000"/></gpu></pci>
+         <pci busid="0000:53:00.0" class="0x120000" vendor="0x1002" device="0x75a3"><gpu dev="1" sm="256" gcn="gfx950"/></pci>)"));
+  EXPECT_EQ(part_of(machine, "gpu0"), "amd-gpu-generic");
+  EXPECT_THAT(machine.notes, has_note("'amd-gpu-generic', a generic part with a wide range, stands for a GPU of AMD"));
+  ASSERT_EQ(machine.nvlinks.size(), 1U);
+  EXPECT_EQ(machine.at(machine.nvlinks[0].part).name, "xgmi-gpu-generic");
+  auto const range = *machine.at(machine.nvlinks[0].part).spread;
+  auto const rate = *machine.at(machine.nvlinks[0].part).link.rate;
+  EXPECT_LT(rate / range, BytesPerSecond(46e9)) << "MI50";
+  EXPECT_GT(rate * range, BytesPerSecond(76.8e9)) << "MI355X";
+}
+
 TEST(Nccl, C2cAndNvlinkToTheCpu) {
   auto const grace = imported_xml(R"(<system version="1"><cpu numaid="0" arch="arm64">
     <pci busid="0009:01:00.0" class="0x030200" vendor="0x10de" device="0x2342" link_speed="32 GT/s" link_width="1">

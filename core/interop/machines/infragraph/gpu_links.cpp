@@ -69,8 +69,7 @@ class GpuLinks {
     if (auto const* part = catalogue_link(link, builder_.catalogue()))
       return builder_.part_or_stand_in(part->name, PartKind::Link);
     auto const words = link == nullptr ? std::string() : lower_case(link->name + link->description);
-    if (words.find("xgmi") != std::string::npos)
-      return builder_.part_or_stand_in("xgmi-gpu-unknown", PartKind::Link, LinkFamily::GpuXgmi);
+    if (words.find("xgmi") != std::string::npos) return builder_.gpu_xgmi_part(builder_.machine().part_of(id(gpu)));
     auto const* part = builder_.machine().part_of(id(gpu));
     return builder_.nvlink_part(part == nullptr ? 0 : part->gpu.nvlink_generation,
                                 part == nullptr ? std::string() : part->gpu.chip);

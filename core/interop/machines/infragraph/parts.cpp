@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "core/interop/words.hpp"
 
@@ -25,13 +27,9 @@ Wording wording_of(PartKind kind) {
   }
 }
 
-// The generic accelerator is NVIDIA's: it has what that maker's drivers allow.
-bool is_of_another_maker(InfraNode const& node) {
-  auto const words = lower_case(node.name + " " + node.description);
-  for (auto const* maker : {"amd", "instinct", "radeon", "mi50", "mi60", "mi100", "mi2", "mi3", "intel", "gaudi",
-                            "habana", "google", "tpu", "trainium", "inferentia", "ascend"})
-    if (words.find(maker) != std::string::npos) return true;
-  return false;
+bool has_word(InfraNode const& node, std::initializer_list<std::string_view> words) {
+  auto const text = lower_case(node.name + " " + node.description);
+  return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != std::string::npos; });
 }
 
 // A switch of the generation of the link above it.
@@ -80,12 +78,20 @@ std::string InfraParts::described_part(PartKind kind, std::string const& descrip
   return {};
 }
 
+// Generic accelerators are NVIDIA's or AMD's: each has what its maker's drivers allow.
+std::string InfraParts::generic_accelerator(InfraNode const& node) {
+  if (has_word(node, {"amd", "instinct", "radeon", "mi50", "mi60", "mi100", "mi2", "mi3"}))
+    return builder_.generic_gpu_of("amd");
+  bool const other = has_word(node, {"intel", "gaudi", "habana", "google", "tpu", "trainium", "inferentia", "ascend"});
+  return other ? std::string() : named_or_generic_.gpu();
+}
+
 std::string InfraParts::stand_in(PartKind kind, InfraNode const& node, std::optional<PcieLink> link) {
   auto const [kinds, option] = wording_of(kind);
   std::string part;
   switch (kind) {
     case PartKind::Cpu: part = named_or_generic_.cpu(); break;
-    case PartKind::Gpu: part = is_of_another_maker(node) ? std::string() : named_or_generic_.gpu(); break;
+    case PartKind::Gpu: part = generic_accelerator(node); break;
     case PartKind::Nic: part = named_or_generic_.nic(); break;
     case PartKind::Switch: part = switch_of(link, named_or_generic_.pcie_switch()); break;
     default: break;

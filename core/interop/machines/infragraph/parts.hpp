@@ -26,6 +26,7 @@ class InfraParts {
 
  private:
   std::string described_part(PartKind kind, std::string const& description);
+  std::string generic_accelerator(InfraNode const& node);
   std::string stand_in(PartKind kind, InfraNode const& node, std::optional<PcieLink> link);
   void note_unknown(std::string_view kinds, std::string const& description, std::string_view option);
 

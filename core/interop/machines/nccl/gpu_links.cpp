@@ -19,9 +19,7 @@ class LinkAdder {
     for (auto const& [ends, bundle] : links_.pairs()) {
       auto const& a = gpus_[ends.first];
       bool const xgmi = bundle.kind == NcclLink::Kind::Xgmi;
-      auto const part =
-          xgmi ? builder_.part_or_stand_in(xgmi_part(part_of(a), builder_), PartKind::Link, LinkFamily::GpuXgmi)
-               : link_part(a);
+      auto const part = xgmi ? builder_.gpu_xgmi_part(part_of(a)) : link_part(a);
       builder_.add_nvlink(a.id, gpus_[ends.second].id, part, bundle.count);
     }
     for (std::size_t i = 0; i < gpus_.size(); ++i) {

@@ -42,11 +42,9 @@ std::string NcclPartChoice::gpu(NcclPci const& pci, int nvlinks) {
   if (!product_.empty() && pci.id.empty()) return product_;
   auto const name = gpu_part(pci, nvlinks, builder_);
   bool const amd = pci.id.starts_with("1002:") || (pci.gpu && !pci.gpu->gcn.empty());
-  if (name.empty() && amd)
-    builder_.note(
-        "missing: no generic part is of AMD's GPUs, so those that stay unknown have no figures; --gpu names them");
-  if (!name.empty() || amd) return name;
-  return generic("gpu-generic", PartKind::Gpu, "a GPU", "--gpu");
+  if (!name.empty()) return name;
+  return amd ? generic(builder_.generic_gpu_of("amd"), PartKind::Gpu, "a GPU of AMD", "--gpu")
+             : generic("gpu-generic", PartKind::Gpu, "a GPU", "--gpu");
 }
 
 // A generic part where the catalogue has it.

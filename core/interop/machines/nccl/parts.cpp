@@ -163,12 +163,4 @@ int nvlink_generation(Part const* gpu, std::string const& sm) {
   return 0;
 }
 
-std::string xgmi_part(Part const* gpu, MachineBuilder& builder) {
-  if (gpu == nullptr) return "xgmi-gpu-unknown";
-  auto const own = "xgmi-gpu-" + (gpu->name.starts_with("amd-") ? gpu->name.substr(4) : gpu->name);
-  if (builder.catalogue().part(own) != nullptr) return own;
-  // MI50 and MI60 are the same chip.
-  return gpu->gpu.chip == "gfx906" ? "xgmi-gpu-mi50" : "xgmi-gpu-unknown";
-}
-
 }  // namespace lanewise

@@ -16,7 +16,5 @@ std::string switch_part(NcclPci const& bridge, MachineBuilder& builder);
 
 // NVLink generation of a GPU, by its part, or else by its compute capability ("80"); 0: not known.
 int nvlink_generation(Part const* gpu, std::string const& sm);
-// The part of the xGMI link between GPUs of this part.
-std::string xgmi_part(Part const* gpu, MachineBuilder& builder);
 
 }  // namespace lanewise
