@@ -23,7 +23,7 @@ if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(li
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
 # The tests that ask for tests/support/sweep.hpp.
-sweeps='^SetReport\.Keeps|^(EveryMachine|EveryCluster)\.|/(Sets|RandomSets)\.|RandomJobSets|RandomPlatforms|^MakespanBelow\.Is|^OrderOfEvents\.Computing'
+sweeps='^SetReport\.Keeps|^(EveryMachine|EveryCluster)\.|/(Sets|RandomSets|Choice|ChosenCollectives)\.|RandomJobSets|RandomPlatforms|^MakespanBelow\.Is|^OrderOfEvents\.Computing'
 
 usage() {
   cat <<'END'

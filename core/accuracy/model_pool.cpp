@@ -42,6 +42,11 @@ void withhold(Machine& machine, Withheld const& withheld) {
   refuse_at(withheld.pos, fmt::format("'withhold': '{}' is not a part of '{}'", withheld.part, machine.name));
 }
 
+// Another machine than the measured one may lack it.
+bool has_part(Machine const& machine, std::string const& name) {
+  return std::any_of(machine.parts.begin(), machine.parts.end(), [&](Part const& part) { return part.name == name; });
+}
+
 }  // namespace
 
 ModelPool::Entry& ModelPool::with(std::vector<Setting> const& settings, SourcePos const& pos) {
@@ -57,7 +62,8 @@ ModelPool::Entry& ModelPool::with(std::vector<Setting> const& settings, SourcePo
   }
   context_.override_machine(machine);
   for (auto const& withheld : measurement_.withheld)
-    if (!calibrated(withheld)) withhold(machine, withheld);
+    if (!calibrated(withheld) && (machine.name == measurement_.machine || has_part(machine, withheld.part)))
+      withhold(machine, withheld);
   entries_.emplace_back(settings, std::make_unique<Entry>(std::move(machine)));
   return *entries_.back().second;
 }

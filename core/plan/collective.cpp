@@ -10,8 +10,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kOps{"broadcast",  "scatter",        "gather",
                                                "all_gather", "reduce_scatter", "all_reduce",
                                                "all_to_all", "all_to_all_v",   "chain"};
-constexpr std::array<std::string_view, 9> kAlgorithms{
-    "auto", "direct", "ring", "tree", "halving_doubling", "hierarchical", "through_host", "packed_trees", "transfer_set"};
+constexpr std::array<std::string_view, 9> kAlgorithms{"auto",         "direct",           "ring",
+                                                      "tree",         "halving_doubling", "hierarchical",
+                                                      "through_host", "packed_trees",     "transfer_set"};
 
 }  // namespace
 

@@ -92,8 +92,8 @@ std::vector<OpenTransfer> open_transfers_by_any_mover(Plan const& plan, Model co
     auto& transfer = transfers[i];
     if (!plan.decisions[i].any_mover) continue;
     auto const other = transfer.op == Op::Copy ? Op::Write : Op::Copy;
-    auto const choice =
-        planner.choose({.id = transfer.id, .from = transfer.from, .to = transfer.to, .bytes = transfer.bytes, .op = other});
+    auto const choice = planner.choose(
+        {.id = transfer.id, .from = transfer.from, .to = transfer.to, .bytes = transfer.bytes, .op = other});
     for (std::size_t c = 0; c < choice.evaluated.size(); ++c)
       if (auto const& evaluated = choice.evaluated[c]; evaluated.refused_by == nullptr && evaluated.cost)
         transfer.options.push_back(transfer_option_of(model, transfer, evaluated.way, other, c));

@@ -15,22 +15,23 @@ FieldSpec words_field(std::string name, std::string doc, std::string pattern) {
 }
 
 MapSpec const& transfer_spec() {
-  static MapSpec const spec{"transfer",
-                            {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
-                             from_field(),
-                             to_field(),
-                             {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
-                             op_field("how; when absent a copy by copy engines, or in a set by kernels where that is clearly faster"),
-                             mechanism_field("mechanism", "this mechanism and no other"),
-                             staging_field(),
-                             access_field(),
-                             pageable_field(),
-                             queue_pairs_field(),
-                             cores_field(),
-                             {.name = "after",
-                              .type = ValueType::List,
-                              .doc = "ids of transfers that must have finished",
-                              .item = ValueType::Id}}};
+  static MapSpec const spec{
+      "transfer",
+      {{.name = "id", .type = ValueType::Id, .doc = "its name", .required = true},
+       from_field(),
+       to_field(),
+       {.name = "bytes", .type = ValueType::Size, .doc = "how much", .required = true},
+       op_field("how; when absent a copy by copy engines, or in a set by kernels where that is clearly faster"),
+       mechanism_field("mechanism", "this mechanism and no other"),
+       staging_field(),
+       access_field(),
+       pageable_field(),
+       queue_pairs_field(),
+       cores_field(),
+       {.name = "after",
+        .type = ValueType::List,
+        .doc = "ids of transfers that must have finished",
+        .item = ValueType::Id}}};
   return spec;
 }
 

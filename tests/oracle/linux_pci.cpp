@@ -23,6 +23,7 @@ constexpr std::array kCpus{
     LinuxCpu{"xeon-e5-2682-v4", kIntel, 0x8086, 0x6f00},
     LinuxCpu{"xeon-e5-2698-v4", kIntel, 0x8086, 0x6f00},
     LinuxCpu{"xeon-skylake", kIntel, 0x8086, 0x2030},
+    LinuxCpu{"cpu-generic", kIntel, 0x8086, 0x2030},  // server CPUs since Skylake-SP and Zen: Linux knows them all
     LinuxCpu{"xeon-platinum-8168", kIntel, 0x8086, 0x2030},
     LinuxCpu{"xeon-platinum-8174", kIntel, 0x8086, 0x2030},
     LinuxCpu{"xeon-platinum-8275cl", kIntel, 0x8086, 0x2030},
@@ -47,6 +48,7 @@ constexpr std::array kCpus{
     LinuxCpu{"epyc-zen5", kZen5, 0x1022, 0x153a},
     LinuxCpu{"epyc-9575f", kZen5, 0x1022, 0x153a},
     LinuxCpu{"grace", kNotX86, 0x10de, 0x22b1},
+    LinuxCpu{"grace-480g", kNotX86, 0x10de, 0x22b1},
     LinuxCpu{"power9-ac922", kNotX86, 0x1014, 0x04c1},
 };
 

@@ -57,7 +57,7 @@ expect:
       s.transfers,
       ElementsAre(
           TransferSpec{
-              "a", "gpu0", "gpu1", 256_MiB, Op::Copy, std::nullopt, false, {}, false, 0, 0, {}, {"s.yaml", 8, 5}},
+              "a", "gpu0", "gpu1", 256_MiB, std::nullopt, std::nullopt, false, {}, false, 0, 0, {}, {"s.yaml", 8, 5}},
           TransferSpec{"b",
                        "gpu1",
                        "numa0",
@@ -71,8 +71,19 @@ expect:
                        0,
                        {"a"},
                        {"s.yaml", 9, 5}},
-          TransferSpec{
-              "c", "numa0", "numa1", 1_GiB, Op::Copy, std::nullopt, false, {}, false, 0, 8, {}, {"s.yaml", 10, 5}}));
+          TransferSpec{"c",
+                       "numa0",
+                       "numa1",
+                       1_GiB,
+                       std::nullopt,
+                       std::nullopt,
+                       false,
+                       {},
+                       false,
+                       0,
+                       8,
+                       {},
+                       {"s.yaml", 10, 5}}));
   EXPECT_THAT(s.variants, ElementsAre(Variant{"off", {{"acs", "off"}}}, Variant{"on", {{"acs", "on"}}}));
   ASSERT_EQ(s.expectations.size(), 3U);
   auto const& first = s.expectations[0];

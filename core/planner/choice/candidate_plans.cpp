@@ -92,8 +92,7 @@ bool CandidatePlans::is_far_from_cut_bounds() const {
 void CandidatePlans::add_planned_as_set() {
   if (!can_be_planned_as_set(collective_, model_.machine())) return;
   auto const schedule = schedules_of(collective_, Algorithm::Direct, layout_).front();
-  auto const direct =
-      plan_of_schedule(model_, collective_, places_, Algorithm::TransferSet, schedule, ways_.front());
+  auto const direct = plan_of_schedule(model_, collective_, places_, Algorithm::TransferSet, schedule, ways_.front());
   // It is harder to run, so it must be clearly faster.
   auto contest = contest_below(best_time() * (1 / (1 + kSearchLimits.min_improvement)));
   enter(contest, planned_as_set(model_, direct));

@@ -6,9 +6,9 @@
 
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
-#include "core/planner/collectives/algorithms/participant_layout.hpp"
 #include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/choice/way_cache.hpp"
+#include "core/planner/collectives/algorithms/participant_layout.hpp"
 
 namespace lanewise {
 

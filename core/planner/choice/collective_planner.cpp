@@ -24,15 +24,14 @@ std::vector<Plan> const& CollectivePlanner::all(Collective const& collective) {
   return evaluate(collective, Keep::All);
 }
 
-// Plans by one algorithm are among those by any. Not so packed trees and sets: how far they are sought depends on what is
-// asked.
+// Plans by one algorithm are among those by any. Not so packed trees and sets: how far they are sought depends on what
+// is asked.
 Plan const* CollectivePlanner::known_best(Collective const& collective) const {
   auto by_any = collective;
   by_any.algorithm = Algorithm::Auto;
   for (auto const& answer : answers_) {
     if (answer.collective == collective) return &answer.plans.front();
-    if (answer.keep != Keep::All || answer.collective != by_any || is_sought(collective.algorithm))
-      continue;
+    if (answer.keep != Keep::All || answer.collective != by_any || is_sought(collective.algorithm)) continue;
     auto const found = std::find_if(answer.plans.begin(), answer.plans.end(),
                                     [&](Plan const& plan) { return plan.collective == collective; });
     if (found != answer.plans.end()) return &*found;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/io/error.hpp"
-#include "core/planner/collective_limits.hpp"
 #include "core/planner/choice/candidate_plans.hpp"
+#include "core/planner/collective_limits.hpp"
 #include "core/solver/linear_program.hpp"
 
 namespace lanewise {

@@ -16,8 +16,9 @@ enum class Keep : std::uint8_t {
 };
 
 // What plans of one collective are compared by: the estimate, and what copy engines add between the kernels around it.
-// A kernel made the data, so the first copies wait for their engines; a kernel uses the result, so it waits for events of
-// other GPUs' copies. The collective run alone does not take that much longer, and kernels notify one another inside it.
+// A kernel made the data, so the first copies wait for their engines; a kernel uses the result, so it waits for events
+// of other GPUs' copies. The collective run alone does not take that much longer, and kernels notify one another inside
+// it.
 Seconds compared_time(Model const& model, Plan const& plan);
 
 // The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. Throws PlanError if

@@ -43,7 +43,7 @@ class BufferTable {
 }  // namespace
 
 Plan plan_of_schedule(Model const& model, Collective const& collective, std::vector<Place> const& places,
-                   Algorithm algorithm, TransferSchedule const& schedule, WayCache& ways) {
+                      Algorithm algorithm, TransferSchedule const& schedule, WayCache& ways) {
   auto const& machine = model.machine();
   Plan plan{machine.name, fingerprint(machine), {}, {}, {}, collective};
   plan.collective->algorithm = algorithm;

@@ -6,8 +6,8 @@ namespace lanewise {
 namespace {
 
 // The linear program, in milliseconds and megabytes. Columns: the end of all, then for each segment its start, the
-// bytes added and the bytes removed. Rows: the change of bytes of each transfer (0), one for each segment that a segment
-// waits for, and one for the end of each segment that none waits for.
+// bytes added and the bytes removed. Rows: the change of bytes of each transfer (0), one for each segment that a
+// segment waits for, and one for the end of each segment that none waits for.
 class ResizingProgram {
  public:
   ResizingProgram(std::vector<Segment> const& segments, Evaluation const& evaluation, TransferSet const& set,

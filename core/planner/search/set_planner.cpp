@@ -37,8 +37,7 @@ std::optional<Plan> SetPlanner::faster_by_kernels(std::vector<Request> requests,
     any = true;
   }
   if (!any) return std::nullopt;
-  auto const wanted =
-      estimate(model_, by_engines.steps).makespan * (1 / (1 + kSearchLimits.min_gain_by_kernels));
+  auto const wanted = estimate(model_, by_engines.steps).makespan * (1 / (1 + kSearchLimits.min_gain_by_kernels));
   try {
     auto const base = planner_.plan(requests);
     if (!all_costs_known(base) || !may_take_less(wanted, base)) return std::nullopt;

@@ -30,8 +30,8 @@ bool uses_host_memory(Plan const& plan) {
   });
 }
 
-// A copy through host memory is 8 % faster than one xGMI link, alone. Eight GPUs have seven links each, and one memory a
-// socket.
+// A copy through host memory is 8 % faster than one xGMI link, alone. Eight GPUs have seven links each, and one memory
+// a socket.
 TEST(ChoiceUnderContention, RingsKeepToTheirLinks) {
   Model const model(bundled("mi300x-x8"));
   auto const sum = among(model.machine(), CollectiveOp::AllReduce, 8, 4_GiB);
@@ -73,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Machines, PlannedAsSet,
                                          Exchange{"gh200x4", CollectiveOp::AllToAll, 0.1},
                                          Exchange{"dgx-1-v100", CollectiveOp::Scatter, 0.02}),
                          [](auto const& tested) {
-                           std::string name = std::string(tested.param.machine) + "_" +
-                                              std::string(to_string(tested.param.op));
+                           std::string name =
+                               std::string(tested.param.machine) + "_" + std::string(to_string(tested.param.op));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
@@ -93,9 +93,8 @@ TEST(PlannedAsSet, DividesBlocksOfAnySizes) {
 
 TEST(PlannedAsSet, IsForExchangesInOneNode) {
   Model const model(bundled("hgx-h100-2"));
-  for (auto const& collective :
-       {among(model.machine(), CollectiveOp::AllToAll, 16, 16_MiB, Algorithm::TransferSet),
-        among(model.machine(), CollectiveOp::AllReduce, 4, 16_MiB, Algorithm::TransferSet)})
+  for (auto const& collective : {among(model.machine(), CollectiveOp::AllToAll, 16, 16_MiB, Algorithm::TransferSet),
+                                 among(model.machine(), CollectiveOp::AllReduce, 4, 16_MiB, Algorithm::TransferSet)})
     EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
 }
 
@@ -138,8 +137,8 @@ Collective sized(Machine const& machine, CollectiveOp op, Bytes bytes) {
 
 class Choice : public testing::TestWithParam<char const*> {};
 
-// By an algorithm of one's own wish nothing is faster by more than 3 %, but for what would use host memory beside NVLink:
-// that must be clearly faster.
+// By an algorithm of one's own wish nothing is faster by more than 3 %, but for what would use host memory beside
+// NVLink: that must be clearly faster.
 TEST_P(Choice, IsOfTheFastestAlgorithm) {
   Model const model(bundled(GetParam()));
   for (auto const op : kOps)

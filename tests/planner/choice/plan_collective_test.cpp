@@ -1,4 +1,5 @@
 // Every collective by every algorithm on many machines and sizes; what plans look like and how long they take.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
 #include "core/planner/collectives/check.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {
@@ -241,6 +242,37 @@ TEST(PlanCollective, AllToAllGoesInRounds) {
       }
     }
   }
+}
+
+// Two leaf switches of 16 nodes each, with half as many cables up as down.
+TEST(PlanCollective, IsBoundByTheUplinksOfLeafSwitches) {
+  auto machine = bundled("hgx-h100-32");
+  auto const all = [&](Model const& model) {
+    return among_nodes(model.machine(), CollectiveOp::AllToAll, 32, 8, 64_MiB);
+  };
+  Model const even(machine);
+  auto const by_nics = collective_bound(all(even), even).value();
+  EXPECT_THAT(by_nics.binding.front().name, testing::HasSubstr("NICs"));
+  for (std::size_t i = 0; i < machine.fabric->attachments.size(); ++i)
+    machine.fabric->attachments[i].leaf = i < machine.fabric->attachments.size() / 2 ? 0 : 1;
+  machine.fabric->leaves.resize(2);
+  for (auto& leaf : machine.fabric->leaves) leaf.uplink = BytesPerSecond(50e9 * 64);
+  Model const narrow(machine);
+  auto const bound = collective_bound(all(narrow), narrow).value();
+  EXPECT_THAT(bound.binding.front().name, testing::HasSubstr("uplinks"));
+  // 128 GPUs send half of their 64 MiB to the other leaf.
+  EXPECT_NEAR(bound.makespan.value(), 128 * 32 * 1048576.0 / (50e9 * 64), 0.1 * bound.makespan.value());
+  EXPECT_GT(bound.makespan, by_nics.makespan);
+}
+
+// A NIC sends no more than its PCIe link brings.
+TEST(PlanCollective, IsBoundByThePcieLinksOfNics) {
+  auto machine = bundled("hgx-h100-2");
+  auto const sum = [](Model const& model) { return among(model.machine(), CollectiveOp::AllToAll, 16, 256_MiB); };
+  Model const wide(machine);
+  for (auto const nic : machine.all(PciKind::Nic)) machine.functions[index(nic)].link = PcieLink{3, 16};
+  Model const narrow(machine);
+  EXPECT_GT(collective_bound(sum(narrow), narrow)->makespan, 2.5 * collective_bound(sum(wide), wide)->makespan);
 }
 
 TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {

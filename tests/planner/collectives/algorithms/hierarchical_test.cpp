@@ -7,10 +7,10 @@
 
 #include "core/estimate/estimate.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
+#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
 #include "core/planner/collectives/algorithms/hierarchical.hpp"
 #include "core/planner/collectives/check.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {
