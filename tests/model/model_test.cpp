@@ -14,7 +14,6 @@ namespace {
 
 using namespace literals;
 using test::machine_from;
-using test::numa;
 using test::part;
 using test::pci;
 using ::testing::HasSubstr;
