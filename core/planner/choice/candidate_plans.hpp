@@ -50,6 +50,7 @@ class CandidatePlans {
 
   [[nodiscard]] Seconds best_time() const;
   [[nodiscard]] bool is_far_from_cut_bounds() const;
+  [[nodiscard]] bool are_joined_by_nvlink() const;
   [[nodiscard]] bool reaches_host_by_nvlink(Sites const& sites) const;
   [[nodiscard]] Sites participants() const { return {collective_.among, collective_.among.size()}; }
   void add_trees_over(Sites const& sites, Seconds time_limit);
