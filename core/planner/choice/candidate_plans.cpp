@@ -99,11 +99,11 @@ void CandidatePlans::add_planned_as_set() {
   auto const direct = plan_of_schedule(model_, collective_, places_, Algorithm::TransferSet, schedule, ways_.front());
   auto plan = planned_as_set(model_, direct);
   // It is harder to run, so it must be clearly faster; more so where host memory carries both directions beside NVLink.
-  // Of 256 MiB among 2 x H100, an all_gather predicted 7 % faster was 1 % slower; scatter and gather were 7 % faster, as
-  // predicted.
+  // Of 256 MiB among 2 x H100, an all_gather predicted 7 % faster was 1 % slower; scatter and gather were 7 % faster,
+  // as predicted.
   bool const is_one_way = collective_.op == CollectiveOp::Scatter || collective_.op == CollectiveOp::Gather;
   auto const gain = !is_one_way && uses_host_memory(plan) && are_joined_by_nvlink() ? kSearchLimits.min_host_path_gain
-                                                                                   : kSearchLimits.min_improvement;
+                                                                                    : kSearchLimits.min_improvement;
   auto contest = contest_below(best_time() * (1 / (1 + gain)));
   enter(contest, std::move(plan));
   keep_best(std::move(contest));
