@@ -70,7 +70,7 @@ std::optional<PciId> InterStepCosts::source_or_target(Step const& step) const {
 std::optional<PciId> InterStepCosts::gpu_of_agent(Step const& step) const {
   auto const from = gpu_at(model_.machine(), step.from);
   auto const to = gpu_at(model_.machine(), step.to);
-  // Copies over NVLink use the source's engine whoever's stream asks.
+  // Copies over NVLink use the source's engine, in either GPU's stream.
   bool const source_copies = step.op == Op::Copy && step.way.mechanism == Mechanism::Nvlink;
   return from && !(to && step.way.drive == Drive::Pull && !source_copies) ? from : to;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes kLargestQueue = std::max(overheads::kPcieQueue, overheads::kNvlinkQueueOfOwnRequests);
 // Every small step is held against every large one.
-constexpr std::size_t kMostSteps = 4096;
+constexpr std::size_t kMaxSteps = 4096;
 // Uses of a link below this weight are requests for data that go the other way.
 constexpr double kDataWeight = 0.5;
 
@@ -128,7 +128,7 @@ class LinkQueues {
 }  // namespace
 
 void add_link_queues(Model const& model, std::vector<Step> const& steps, StepDemands& demands) {
-  if (steps.size() > kMostSteps || std::none_of(steps.begin(), steps.end(), is_small) ||
+  if (steps.size() > kMaxSteps || std::none_of(steps.begin(), steps.end(), is_small) ||
       std::none_of(steps.begin(), steps.end(), is_bulk))
     return;
   LinkQueues const queues(model, steps, demands);

@@ -9,18 +9,15 @@
 #include "core/model/resources/overheads.hpp"
 #include "core/planner/search/set_planner.hpp"
 #include "core/rules/conditions.hpp"
+#include "tests/estimate/two_gpus.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {
 namespace {
 
 using namespace literals;
+using test::two_gpus;
 
-Model const& two_gpus() {
-  static auto const machine = test::bundled().machine("h200x2-vm");
-  static Model const model(machine);
-  return model;
-}
 Place place_at(std::string const& name) { return two_gpus().machine().place(name); }
 
 Step step(std::string const& from, std::string const& to, Bytes bytes, std::optional<Mechanism> only = {},

@@ -6,18 +6,13 @@
 #include "core/estimate/demands.hpp"
 #include "core/estimate/estimate.hpp"
 #include "core/planner/planner.hpp"
-#include "tests/support/bundled.hpp"
+#include "tests/estimate/two_gpus.hpp"
 
 namespace lanewise {
 namespace {
 
 using namespace literals;
-
-Model const& two_gpus() {
-  static auto const machine = test::bundled().machine("h200x2-vm");
-  static Model const model(machine);
-  return model;
-}
+using test::two_gpus;
 
 Step step(std::string const& from, std::string const& to, Bytes bytes, Op op = Op::Copy,
           std::vector<StepId> after = {}) {

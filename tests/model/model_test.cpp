@@ -311,7 +311,7 @@ TEST(NvlinkPath, DirectionsThatSlowEachOtherShareOneResource) {
 }
 
 // Read and written: half of 86 % of 1000 GB/s.
-// Whoever's stream asks, the source's engine copies over NVLink; it is occupied until the last write is answered. A
+// In either GPU's stream the source's engine copies over NVLink; it is occupied until the last write is answered. A
 // kernel that loads runs on the target.
 TEST(NvlinkPath, CopiesUseTheEngineOfTheirSource) {
   Model const model(test_machine());

@@ -144,8 +144,8 @@ void Lowering::nvlink() {
   } else {
     demand_.path = path_.memory_to_gpu(std::get<NumaId>(from_), *b);
   }
-  // Who drives it: a kernel that loads runs on the target; copies of two GPUs use the source's engine whoever's stream
-  // asks. Source: two copies 0 > 1, one in each GPU's stream, run one after the other (2 x H100); seven GPUs that are
+  // Who drives it: a kernel that loads runs on the target; copies of two GPUs use the source's engine, in either GPU's
+  // stream. Source: two copies 0 > 1, one in each GPU's stream, run one after the other (2 x H100); seven GPUs that are
   // read by one at once give what they give when they write to it (8 x H800, 4 x GB300).
   bool const target_loads = way_.drive == Drive::Pull && by_kernel();
   start_on(a && !(b && target_loads) ? *a : *b);

@@ -1,7 +1,6 @@
 #include "core/planner/choice/planned_as_set.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "core/plan/dag.hpp"
@@ -11,13 +10,6 @@
 
 namespace lanewise {
 namespace {
-
-// The block of a step, by the name that its request has.
-std::size_t block_of(Step const& step) {
-  std::size_t block = 0;
-  std::from_chars(step.transfer.data(), step.transfer.data() + step.transfer.size(), block);
-  return block;
-}
 
 // Each step after all that it waits for.
 std::vector<Step> in_order(std::vector<Step> steps) {
@@ -70,17 +62,22 @@ Plan planned_as_set(Model const& model, Plan const& direct) {
                         .op = step.from == step.to ? step.op : Op::Copy,
                         .any_mover = true});
   }
-  auto plan = direct;
-  plan.steps = in_order(SetPlanner(model).plan(requests, {Objective::Makespan}).steps);
-  for (auto& step : plan.steps) {
-    auto const& block = direct.steps[block_of(step)];
+  auto set = SetPlanner(model).plan(requests, {Objective::Makespan});
+  auto const move_block = [&](StepId id, Step const& block) {
+    auto& step = set.steps[index(id)];
     step.transfer = block.transfer;
     step.reads = behind(*block.reads, step.offset);
     step.writes = behind(*block.writes, step.offset);
     step.offset = Bytes(0);
-    // Kernels that are one on each GPU know of no other order than this.
-    step.after = std::exchange(step.order_only, {});
+  };
+  for (std::size_t i = 0; i < set.decisions.size(); ++i) {
+    move_block(set.decisions[i].step, direct.steps[i]);
+    for (auto const& piece : set.decisions[i].others) move_block(piece.step, direct.steps[i]);
   }
+  auto plan = direct;
+  plan.steps = in_order(std::move(set.steps));
+  // Kernels that are one on each GPU know of no other order than this.
+  for (auto& step : plan.steps) step.after = std::exchange(step.order_only, {});
   return plan;
 }
 

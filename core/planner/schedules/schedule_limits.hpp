@@ -18,7 +18,7 @@ struct ScheduleLimits {
   // Share of a transfer that a piece on an unused option is taken to have.
   double unused_piece_share = 0.25;
 
-  // The divisions of bytes of so many best schedules are tried without their order too.
+  // Number of best schedules whose divisions of bytes are tried without their order too.
   std::size_t max_kept_schedules = 3;
 
   // ---- Resizing the pieces of the best schedule.

@@ -40,7 +40,8 @@ std::optional<Plan> SetPlanner::faster_by_kernels(std::vector<Request> requests,
   auto const wanted = estimate(model_, by_engines.steps).makespan * (1 / (1 + kSearchLimits.min_gain_by_kernels));
   try {
     auto const base = planner_.plan(requests);
-    if (!all_costs_known(base) || !may_take_less(wanted, base)) return std::nullopt;
+    // The bound takes longer than a quick search, so it only spares full ones.
+    if (!all_costs_known(base) || (aim.effort == Effort::Full && !may_take_less(wanted, base))) return std::nullopt;
     auto plan = find_best_plan(base, model_, aim);
     if (estimate(model_, plan.steps).makespan <= wanted) return plan;
   } catch (PlanError const&) {  // kernels do not reach some peer
