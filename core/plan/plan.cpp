@@ -81,6 +81,7 @@ Plan with_way(Plan const& plan, std::size_t decision, std::size_t candidate) {
   auto& decided = other.decisions[decision];
   auto& whole = other.steps[index(decided.step)];
   whole.way = decided.candidates[candidate].way;
+  whole.op = decided.candidates[candidate].op;
   whole.order_only.clear();  // chosen for the old way; and what they wait for may itself wait for another piece
   decided.chosen = candidate;
   if (!decided.others.empty()) join_pieces(other, decided);

@@ -56,6 +56,7 @@ struct Step {
 // A way that was considered, and why it was refused or what it costs.
 struct Candidate {
   Way way;
+  Op op = Op::Copy;                    // what moves it: the transfer's own, or a kernel's where any mover may
   std::string refused_by;              // a rule's id; empty: legal
   std::string reason;                  // of the refusal, or the unknown figure without which there is no cost
   std::vector<std::string> remarks;    // ids of rules that changed the way

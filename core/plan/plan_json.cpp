@@ -182,9 +182,10 @@ Step step_from(Json const& json, std::vector<Buffer> const& buffers, Machine con
   return step;
 }
 
-Candidate candidate_from(Json const& json, Machine const& machine) {
+Candidate candidate_from(Json const& json, Op default_op, Machine const& machine) {
   Candidate candidate;
   candidate.way = way_from(json, machine);
+  candidate.op = json.contains("op") ? parsed(parse_op(json.at("op").get<std::string>())) : default_op;
   candidate.refused_by = json.value("rule", std::string());
   candidate.reason = json.value("reason", std::string());
   candidate.remarks = json.value("remarks", std::vector<std::string>());
@@ -201,7 +202,7 @@ Candidate candidate_from(Json const& json, Machine const& machine) {
   return candidate;
 }
 
-Decision decision_from(Json const& json, Machine const& machine) {
+Decision decision_from(Json const& json, std::vector<Step> const& steps, Machine const& machine) {
   Decision decision{json.at("transfer"),
                     step_id_from(json.at("step")),
                     {},
@@ -211,7 +212,9 @@ Decision decision_from(Json const& json, Machine const& machine) {
   for (auto const& piece : json.value("others", Json::array()))
     decision.others.push_back(
         {step_id_from(piece.at("step")), static_cast<std::size_t>(count_from(piece.at("candidate")))});
-  for (auto const& candidate : json.at("candidates")) decision.candidates.push_back(candidate_from(candidate, machine));
+  auto const op = index(decision.step) < steps.size() ? steps[index(decision.step)].op : Op::Copy;
+  for (auto const& candidate : json.at("candidates"))
+    decision.candidates.push_back(candidate_from(candidate, op, machine));
   return decision;
 }
 
@@ -266,7 +269,11 @@ nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
     if (decision.any_mover) item["any_mover"] = true;
     for (auto const& piece : decision.others)
       item["others"].push_back({{"step", index(piece.step)}, {"candidate", piece.candidate}});
-    for (auto const& candidate : decision.candidates) item["candidates"].push_back(to_json(candidate, machine));
+    for (auto const& candidate : decision.candidates) {
+      auto& written = item["candidates"].emplace_back(to_json(candidate, machine));
+      auto const& step = plan.steps[index(decision.step)];
+      if (candidate.op != step.op) written["op"] = to_string(candidate.op);
+    }
     json["decisions"].push_back(std::move(item));
   }
   return json;
@@ -310,7 +317,7 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
     for_each_named("step", json.at("steps"),
                    [&](Json const& item) { plan.steps.push_back(step_from(item, plan.buffers, machine)); });
     for_each_named("decision", json.at("decisions"),
-                   [&](Json const& item) { plan.decisions.push_back(decision_from(item, machine)); });
+                   [&](Json const& item) { plan.decisions.push_back(decision_from(item, plan.steps, machine)); });
     plan.verify(machine);
     return plan;
   } catch (Json::exception const& error) {

@@ -133,6 +133,7 @@ void verify_candidates(Machine const& machine, Plan const& plan, Decision const&
   for (auto const& candidate : decision.candidates) {
     if (!candidate.legal()) continue;
     step.way = candidate.way;
+    step.op = candidate.op;
     verify_way(machine, step);
   }
 }

@@ -63,6 +63,7 @@ Choice Planner::choose(Request const& request, MappedPeers peers) const {
 Candidate Planner::describe(Request const& request, EvaluatedWay const& evaluated) const {
   Candidate candidate;
   candidate.way = evaluated.way;
+  candidate.op = request.op;
   if (evaluated.refused_by != nullptr) {
     candidate.refused_by = evaluated.refused_by->id;
     candidate.reason = evaluated.refused_by->sentence;

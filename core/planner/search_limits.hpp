@@ -11,8 +11,8 @@ struct SearchLimits {
   // ---- When a plan is better, and when the search ends. Fractions of the makespan.
   // A plan that is harder to run (split, or admission-controlled) must be faster than the simpler one by this.
   double min_improvement = 0.01;
-  // A set moved by kernels must be faster than by copy engines by this: kernels take multiprocessors from what
-  // computes, and are predicted to within some percent.
+  // A set moved by kernels, all of it or in part, must be faster than by copy engines by this: kernels take
+  // multiprocessors from what computes, and are predicted to within some percent.
   double min_gain_by_kernels = 0.04;
   // The search ends this close to the lower bound.
   double close_enough_gap = 0.02;

@@ -7,6 +7,14 @@
 #include "core/planner/planner.hpp"
 
 namespace lanewise {
+namespace {
+
+bool has_several_movers(Decision const& decision) {
+  return std::any_of(decision.candidates.begin(), decision.candidates.end(),
+                     [&](Candidate const& candidate) { return candidate.op != decision.candidates.front().op; });
+}
+
+}  // namespace
 
 // The time that is left when b / rate is subtracted, at its minimum over all pieces b: the first chunk of a pipeline is
 // no larger than the piece, and a piece of one chunk has no gaps. The time is linear between the three sizes looked at:
@@ -40,11 +48,6 @@ Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferO
   return model.lower(transfer.from, transfer.to, piece, option.op, way).chunk;
 }
 
-TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way,
-                                  std::size_t candidate) {
-  return transfer_option_of(model, transfer, way, transfer.op, candidate);
-}
-
 TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way, Op op,
                                   std::size_t candidate) {
   TransferOption option{candidate, way, op, model.lower(transfer.from, transfer.to, transfer.bytes, op, way), {}};
@@ -63,7 +66,7 @@ std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
   }
   for (auto const& decision : plan.decisions) {
     auto const& step = plan.steps[index(decision.step)];
-    OpenTransfer transfer{decision.transfer, step.from, step.to, step.bytes, step.op, {}, {}};
+    OpenTransfer transfer{decision.transfer, step.from, step.to, step.bytes, decision.candidates.front().op, {}, {}};
     auto const add_order = [&](Step const& of) {
       for (auto const before : of.after) {
         auto const other = owner[index(before)];
@@ -78,7 +81,7 @@ std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model) {
     for (std::size_t c = 0; c < decision.candidates.size(); ++c) {
       auto const& candidate = decision.candidates[c];
       if (candidate.legal() && candidate.time)
-        transfer.options.push_back(transfer_option_of(model, transfer, candidate.way, c));
+        transfer.options.push_back(transfer_option_of(model, transfer, candidate.way, candidate.op, c));
     }
     transfers.push_back(std::move(transfer));
   }
@@ -90,7 +93,8 @@ std::vector<OpenTransfer> open_transfers_by_any_mover(Plan const& plan, Model co
   Planner const planner(model);
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     auto& transfer = transfers[i];
-    if (!plan.decisions[i].any_mover) continue;
+    auto const& decision = plan.decisions[i];
+    if (!decision.any_mover || has_several_movers(decision)) continue;
     auto const other = transfer.op == Op::Copy ? Op::Write : Op::Copy;
     auto const choice = planner.choose(
         {.id = transfer.id, .from = transfer.from, .to = transfer.to, .bytes = transfer.bytes, .op = other});

@@ -25,9 +25,7 @@ struct OpenTransfer {
   std::vector<std::size_t> after;       // transfers that must finish first, by position
 };
 
-TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way,
-                                  std::size_t candidate);
-// The same for a transfer that is moved by `op` instead of its own.
+// `op`: that of the transfer, or of what moves it instead.
 TransferOption transfer_option_of(Model const& model, OpenTransfer const& transfer, Way const& way, Op op,
                                   std::size_t candidate);
 
@@ -39,7 +37,8 @@ Bytes chunk_of_piece(Model const& model, OpenTransfer const& transfer, TransferO
 // A latency such that no step that moves b bytes this way takes less than it + b / option.rate.
 Seconds min_latency(Model const& model, OpenTransfer const& transfer, TransferOption const& option);
 
-// The transfers of a plan, one for each decision, with every legal candidate of known cost.
+// The transfers of a plan, one for each decision, with every legal candidate of known cost. A transfer's own op is that
+// of its first candidate.
 std::vector<OpenTransfer> open_transfers(Plan const& plan, Model const& model);
 // The same with the ways of kernels and of copy engines where either may move a transfer: for bounds.
 std::vector<OpenTransfer> open_transfers_by_any_mover(Plan const& plan, Model const& model);

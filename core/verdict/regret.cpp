@@ -16,6 +16,13 @@ bool is_alternative(Decision const& decision, std::size_t i) {
   return !is_the_plan && candidate.legal() && candidate.time;
 }
 
+// Names the mover of ways that have the same words otherwise.
+std::string candidate_text(Decision const& decision, std::size_t i, Machine const& machine) {
+  auto const& candidate = decision.candidates[i];
+  auto text = text_of(candidate.way, machine);
+  return candidate.op == decision.candidates.front().op ? text : text + " by kernels";
+}
+
 // Every how many decisions alternatives run, so that all of them together have at most kMaxAlternativeSteps.
 std::size_t decision_stride(Plan const& plan) {
   std::size_t runs = 0;
@@ -37,7 +44,7 @@ std::vector<Question> questions_of_decisions(Plan const& plan, Trace const& chos
     auto const& decision = plan.decisions[d];
     auto& [regret, rivals] = questions.emplace_back();
     regret.transfer = decision.transfer;
-    regret.best = text_of(decision.candidates[decision.chosen].way, machine);
+    regret.best = candidate_text(decision, decision.chosen, machine);
     regret.chosen_makespan = regret.best_makespan = chosen.makespan;
     if (d % stride != 0) {
       regret.sampled = false;
@@ -47,8 +54,7 @@ std::vector<Question> questions_of_decisions(Plan const& plan, Trace const& chos
     }
     for (std::size_t i = 0; i < decision.candidates.size(); ++i)
       if (is_alternative(decision, i))
-        rivals.push_back(
-            {text_of(decision.candidates[i].way, machine), [&plan, d, i] { return with_way(plan, d, i); }, d});
+        rivals.push_back({candidate_text(decision, i, machine), [&plan, d, i] { return with_way(plan, d, i); }, d});
   }
   return questions;
 }

@@ -1,5 +1,7 @@
 #pragma once
 // Finds a plan of a set of transfers that is better than the best way of each by itself.
+#include <limits>
+
 #include "core/model/model.hpp"
 #include "core/plan/plan.hpp"
 #include "core/planner/aim.hpp"
@@ -10,8 +12,9 @@ namespace lanewise {
 // Returns it unchanged where no plan is clearly better.
 //
 // Cheap drafts are tried first; with Effort::Full, costly ones too while the best plan is clearly above the lower
-// bound. A set of 56 transfers takes some milliseconds on NVSwitch, a tenth of a second on PCIe switches, and some
-// seconds on a mesh of NVLink.
-Plan find_best_plan(Plan const& base, Model const& model, Aim aim);
+// bound. Where no plan can be expected to take at most `wanted` seconds, the search ends early. A set of 56 transfers
+// takes some milliseconds on NVSwitch, a tenth of a second on PCIe switches, and some seconds on a mesh of NVLink.
+Plan find_best_plan(Plan const& base, Model const& model, Aim aim,
+                    double wanted = std::numeric_limits<double>::infinity());
 
 }  // namespace lanewise

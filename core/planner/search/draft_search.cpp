@@ -55,7 +55,7 @@ RatedDraft DraftSearch::run(double default_value, double wanted) {
     search_quickly();
     return std::move(best_);
   }
-  search();
+  search(wanted);
   auto const scheduled =
       best_.value <= wanted * (1 + kSearchLimits.max_schedule_gain) ? search_schedules() : RatedDraft{};
   simplify(default_value);
@@ -80,8 +80,9 @@ void DraftSearch::search_quickly() {
     try_shares(shares, 1, kQuickAdmissionPolicies);
 }
 
-void DraftSearch::search() {
+void DraftSearch::search(double wanted) {
   auto const optimal = optimal_shares();
+  if (lower_bound_ > wanted) return;
   auto const defaults = default_shares(set_);
   best_.draft.shares = defaults;
   std::vector<std::pair<double, std::vector<Shares>>> tried;

@@ -21,6 +21,9 @@ class DraftSearch {
 
   [[nodiscard]] double value_of(Evaluation const& evaluation) const { return rating_.value_of(evaluation); }
 
+  // Seconds, once a full search has run; 0: unknown.
+  [[nodiscard]] double lower_bound() const { return lower_bound_; }
+
   // The best draft that is clearly better than the default plan; its evaluation has no steps where there is none.
   // `default_value`: of the plan in which all transfers go their default ways at once. `wanted`: a draft of a higher
   // value is of no use, so costly steps that cannot be expected to reach it are left out.
@@ -28,7 +31,7 @@ class DraftSearch {
 
  private:
   void search_quickly();
-  void search();
+  void search(double wanted);
   RatedDraft search_schedules();
   void simplify(double default_value);
   double try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,

@@ -1,10 +1,10 @@
 #include "core/planner/search/set_planner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/estimate/estimate.hpp"
 #include "core/io/error.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/search/best_plan.hpp"
 #include "core/planner/search_limits.hpp"
 
@@ -16,42 +16,55 @@ bool all_costs_known(Plan const& plan) {
                      [](Decision const& decision) { return decision.candidates[decision.chosen].time.has_value(); });
 }
 
+// The ways of copy engines and those of kernels are candidates, and the best one of kernels is chosen.
+Plan with_ways_of_both(Plan const& by_engines, Plan const& by_kernels) {
+  auto both = by_kernels;
+  for (std::size_t i = 0; i < both.decisions.size(); ++i) {
+    auto& decision = both.decisions[i];
+    auto const& engines = by_engines.decisions[i].candidates;
+    if (decision.candidates.front().op == engines.front().op) continue;
+    decision.chosen += engines.size();
+    decision.candidates.insert(decision.candidates.begin(), engines.begin(), engines.end());
+  }
+  return both;
+}
+
 }  // namespace
 
 Plan SetPlanner::plan(std::vector<Request> const& requests, Aim aim) const {
-  auto base = planner_.plan(requests);
-  if (aim.objective == Objective::Each || requests.empty() || !all_costs_known(base)) return base;
-  auto plan = find_best_plan(base, model_, aim);
-  if (auto by_kernels = faster_by_kernels(requests, aim, plan)) plan = std::move(*by_kernels);
+  auto const by_engines = planner_.plan(requests);
+  if (aim.objective == Objective::Each || requests.empty() || !all_costs_known(by_engines)) return by_engines;
+  auto plan = find_best_plan(by_engines, model_, aim);
+  if (aim.objective == Objective::Makespan) use_kernels_if_faster(plan, by_engines, requests, aim);
   plan.verify(model_.machine());
   return plan;
 }
 
-std::optional<Plan> SetPlanner::faster_by_kernels(std::vector<Request> requests, Aim aim,
-                                                  Plan const& by_engines) const {
-  if (aim.objective != Objective::Makespan) return std::nullopt;
+void SetPlanner::use_kernels_if_faster(Plan& best, Plan const& by_engines, std::vector<Request> requests,
+                                       Aim aim) const {
   bool any = false;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!by_engines.decisions[i].any_mover || requests[i].op != Op::Copy) continue;
     requests[i].op = Op::Write;
     any = true;
   }
-  if (!any) return std::nullopt;
-  auto const wanted = estimate(model_, by_engines.steps).makespan * (1 / (1 + kSearchLimits.min_gain_by_kernels));
+  if (!any) return;
+  auto wanted = estimate(model_, best.steps).makespan * (1 / (1 + kSearchLimits.min_gain_by_kernels));
+  auto const use_if_faster = [&](Plan const& base) {
+    if (!all_costs_known(base)) return;
+    auto plan = find_best_plan(base, model_, aim, wanted.value());
+    auto const makespan = estimate(model_, plan.steps).makespan;
+    if (makespan > wanted) return;
+    best = std::move(plan);
+    wanted = makespan * (1 / (1 + kSearchLimits.min_improvement));
+  };
   try {
-    auto const base = planner_.plan(requests);
-    // The bound takes longer than a quick search, so it only spares full ones.
-    if (!all_costs_known(base) || (aim.effort == Effort::Full && !may_take_less(wanted, base))) return std::nullopt;
-    auto plan = find_best_plan(base, model_, aim);
-    if (estimate(model_, plan.steps).makespan <= wanted) return plan;
+    auto const by_kernels = planner_.plan(requests);
+    use_if_faster(by_kernels);
+    if (aim.effort == Effort::Full && requests.size() <= kSearchLimits.small_set)
+      use_if_faster(with_ways_of_both(by_engines, by_kernels));
   } catch (PlanError const&) {  // kernels do not reach some peer
   }
-  return std::nullopt;
-}
-
-bool SetPlanner::may_take_less(Seconds time, Plan const& base) const {
-  auto const bound = lower_bound(open_transfers(base, model_), model_);
-  return !bound || bound->makespan < time;
 }
 
 }  // namespace lanewise

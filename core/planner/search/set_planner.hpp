@@ -3,7 +3,6 @@
 // they ask for engines and links.
 //
 //   auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
-#include <optional>
 #include <vector>
 
 #include "core/planner/aim.hpp"
@@ -21,10 +20,9 @@ class SetPlanner {
   [[nodiscard]] Plan plan(std::vector<Request> const& requests, Aim aim) const;
 
  private:
-  // Copies between GPUs that may be made by kernels are, if that is clearly faster than `by_engines`.
-  [[nodiscard]] std::optional<Plan> faster_by_kernels(std::vector<Request> requests, Aim aim,
-                                                      Plan const& by_engines) const;
-  [[nodiscard]] bool may_take_less(Seconds time, Plan const& base) const;
+  // Replaces `best`, a plan by copy engines, where kernels, alone or beside these, are clearly faster. `by_engines`:
+  // the plan of `requests` in which each goes its best way by itself.
+  void use_kernels_if_faster(Plan& best, Plan const& by_engines, std::vector<Request> requests, Aim aim) const;
 
   Model const& model_;
   Planner planner_;

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/estimate/estimate.hpp"
 #include "core/machine/catalogue.hpp"
+#include "core/plan/plan_json.hpp"
 #include "core/planner/bounds/lower_bound.hpp"
 #include "core/solver/linear_program.hpp"
 #include "tests/support/server.hpp"
@@ -34,6 +36,13 @@ std::vector<Request> all_to_all(Machine const& machine, Bytes bytes) {
         requests.push_back(
             {.id = machine.at(from).name + "-" + machine.at(to).name, .from = from, .to = to, .bytes = bytes});
   return requests;
+}
+
+std::vector<Request> exchange_by_any_mover(Machine const& machine) {
+  auto const gpu0 = machine.place("gpu0");
+  auto const gpu3 = machine.place("gpu3");
+  return {{.id = "forth", .from = gpu0, .to = gpu3, .bytes = 64_MiB, .any_mover = true},
+          {.id = "back", .from = gpu3, .to = gpu0, .bytes = 64_MiB, .any_mover = true}};
 }
 
 // Every byte of every transfer moves exactly once, between the right places, after all transfers that it waits for.
@@ -169,6 +178,55 @@ TEST(SetPlanner, LeavesHostMemoryToTransfersThatNeedIt) {
   EXPECT_GT(through_host(), 0);
   requests.push_back({.id = "out", .from = gpu1, .to = machine.place("numa0"), .bytes = 128_MiB});
   EXPECT_EQ(through_host(), 0);
+}
+
+// On a mesh of NVLink a transfer between two of four GPUs goes by the direct link and by relays; kernels through the
+// same relays fill the gaps between chunks of copy engines.
+TEST(SetPlanner, MovesPiecesByCopyEnginesAndByKernelsSideBySide) {
+  Model const model(bundled_machine("hgx-h100-4gpu"));
+  auto const& machine = model.machine();
+  auto const requests = exchange_by_any_mover(machine);
+  auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
+  expect_complete(plan, requests, machine);
+  auto const moved_by = [&](Op op) {
+    return std::count_if(plan.steps.begin(), plan.steps.end(), [&](Step const& step) { return step.op == op; });
+  };
+  EXPECT_GT(moved_by(Op::Copy), 0);
+  EXPECT_GT(moved_by(Op::Write), 0);
+  for (auto const& decision : plan.decisions) {
+    EXPECT_EQ(decision.candidates[decision.chosen].op, plan.steps[index(decision.step)].op);
+    for (auto const& piece : decision.others)
+      EXPECT_EQ(decision.candidates[piece.candidate].op, plan.steps[index(piece.step)].op);
+  }
+
+  auto const read_back = plan_from_json(nlohmann::ordered_json::parse(to_json(plan, machine).dump()), machine);
+  EXPECT_EQ(read_back, plan);
+  EXPECT_EQ(lower_bound(read_back, model)->makespan, lower_bound(plan, model)->makespan);
+
+  auto const by_one_alone = [&](Op op) {
+    auto alone = requests;
+    for (auto& request : alone) {
+      request.any_mover = false;
+      request.op = op;
+    }
+    return estimate(model, SetPlanner(model).plan(alone, {Objective::Makespan}).steps).makespan;
+  };
+  auto const makespan = estimate(model, plan.steps).makespan;
+  EXPECT_LT(1.04 * makespan, by_one_alone(Op::Copy));
+  EXPECT_LT(1.01 * makespan, by_one_alone(Op::Write));
+}
+
+// A whole transfer by another candidate is moved by what moves that candidate.
+TEST(SetPlanner, TriesAnotherMoverAsAWhole) {
+  Model const model(bundled_machine("hgx-h100-4gpu"));
+  auto const plan = SetPlanner(model).plan(exchange_by_any_mover(model.machine()), {Objective::Makespan});
+  auto const& candidates = plan.decisions[0].candidates;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].legal()) continue;
+    auto const other = with_way(plan, 0, i);
+    EXPECT_EQ(other.steps[index(other.decisions[0].step)].op, candidates[i].op);
+    EXPECT_EQ(other.steps[index(other.decisions[0].step)].bytes, 64_MiB);
+  }
 }
 
 class RandomSets : public testing::TestWithParam<char const*> {};
