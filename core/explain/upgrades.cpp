@@ -13,7 +13,12 @@ class Widener {
  public:
   Widener(Plan const& plan, Trace const& trace, std::vector<PathStep> const& path, Model const& model,
           Replanner const& replanner)
-      : trace_(trace), path_(path), model_(model), replanner_(replanner), bound_(lower_bound(plan, model)) {}
+      : plan_(plan),
+        trace_(trace),
+        path_(path),
+        model_(model),
+        replanner_(replanner),
+        bound_(lower_bound(plan, model)) {}
 
   std::vector<Upgrade> list() {
     for (auto const resource : narrow_resources()) {
@@ -103,11 +108,14 @@ class Widener {
   void add(std::string what, double share, Model const& wider) {
     auto const plan = replanner_.plan(wider);
     auto const bound = lower_bound(plan, wider);
-    auto const run = replanner_.executor(wider)->run(plan).makespan;
+    // A new search may miss what the old plan gains by itself.
+    auto const executor = replanner_.executor(wider);
+    auto const run = std::min(executor->run(plan).makespan, executor->run(plan_).makespan);
     found_.push_back({std::move(what), share, bound && bound_ ? bound->makespan / bound_->makespan : 1,
                       trace_.makespan > Seconds(0) ? run / trace_.makespan : 1});
   }
 
+  Plan const& plan_;
   Trace const& trace_;
   std::vector<PathStep> const& path_;
   Model const& model_;

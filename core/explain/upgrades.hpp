@@ -18,7 +18,7 @@ struct Upgrade {
   std::string what;  // "sw0.pcie.up", "all pcie_link"; for engines "gpu0.copy_engines, one more"
   double share = 0;  // its share in the lower bound; 0: it was busy, but does not determine the bound
   double bound = 0;  // the lower bound after the upgrade / before
-  double run = 0;    // the makespan after the upgrade / before
+  double run = 0;    // the makespan after the upgrade, of a new plan or this one, whichever is shorter / before
   friend bool operator==(Upgrade const&, Upgrade const&) = default;
 };
 

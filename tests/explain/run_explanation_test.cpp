@@ -98,6 +98,41 @@ TEST(WhyRun, SaysWhatTheOrderGainsOverOrdersThatNobodyFixes) {
   EXPECT_THAT(why_run_text(explanation, model.machine()), HasSubstr("in orders that nobody fixes"));
 }
 
+// A NIC reads a GPU on the other socket at what the sockets' root ports carry in small packets, alone or behind another
+// transfer. Whatever is widened with effect on the bound holds a part of it.
+TEST(WhyRun, WhatHelpsTheBoundHoldsPartOfIt) {
+  Model const model(test::bundled().machine("a100x8-pcie-4sw"));
+  auto const gpu = model.machine().place("gpu0");
+  auto const nic = model.machine().place("nic2");
+  Request const direct{.id = "direct", .from = gpu, .to = nic, .bytes = 256_MiB, .only = Mechanism::Gdr};
+  Request behind = direct;
+  behind.id = "behind";
+  behind.after = {0};
+  for (auto const& requests : {std::vector{direct}, std::vector{direct, behind}}) {
+    auto const explanation = explained_set(model, requests);
+    std::size_t effective = 0;
+    for (auto const& wider : explanation.upgrades) {
+      if (wider.bound > 0.99) continue;
+      EXPECT_GT(wider.share, 0.01) << wider.what;
+      ++effective;
+    }
+    EXPECT_GT(effective, 0U);
+  }
+}
+
+// A search on the wider machine by itself ends with a plan that takes 7 % longer.
+TEST(WhyRun, NothingTakesLongerWhereItIsWider) {
+  Model const model(test::bundled().machine("hgx-h100-4gpu"));
+  auto const gpu0 = model.machine().place("gpu0");
+  auto const gpu3 = model.machine().place("gpu3");
+  auto const upgrades =
+      explained_set(model, {{.id = "a", .from = gpu0, .to = gpu3, .bytes = 64_MiB, .any_mover = true},
+                            {.id = "b", .from = gpu3, .to = gpu0, .bytes = 64_MiB, .any_mover = true}})
+          .upgrades;
+  ASSERT_FALSE(upgrades.empty());
+  for (auto const& wider : upgrades) EXPECT_LE(wider.run, 1 + 1e-9) << wider.what;
+}
+
 TEST(WhyRun, SaysNothingOfTheOrderWhereThereIsNone) {
   Model const model(test::bundled().machine("h200x4-vm"));
   auto requests = all_to_all(model.machine(), 2);

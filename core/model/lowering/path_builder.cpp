@@ -34,13 +34,13 @@ void PathBuilder::scale_sequential_uses(double factor) {
 void PathBuilder::append(Demand const& leg) {
   for (auto const& use : leg.uses) add(use);
   for (auto const& passed : leg.route) hop(passed.kind, passed.id);
-  limit(leg.cap, leg.cap_reason);
+  limit(leg.cap, leg.cap_reason, leg.cap_of);
 }
 
 void PathBuilder::use_in_small_packets(ResourceId id, double weight, Cap reason) {
   if (weight <= 1) return use(id, weight);
   use(id, Weight::floor_of(weight).ratio());
-  if (auto const capacity = resources_.capacity(id, assumed_)) limit(*capacity / weight, reason);
+  if (auto const capacity = resources_.capacity(id, assumed_)) limit(*capacity / weight, reason, id);
 }
 
 std::optional<BytesPerSecond> PathBuilder::rate() const {

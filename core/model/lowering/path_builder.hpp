@@ -83,10 +83,12 @@ class PathBuilder {
     Hop const next{kind, id};
     if (demand_.route.empty() || !(demand_.route.back() == next)) demand_.route.push_back(next);
   }
-  void limit(BytesPerSecond cap, Cap reason) {
+  // `of`: the resource of whose capacity the cap is a part, if it is.
+  void limit(BytesPerSecond cap, Cap reason, std::optional<ResourceId> of = std::nullopt) {
     if (cap >= demand_.cap) return;
     demand_.cap = cap;
     demand_.cap_reason = reason;
+    demand_.cap_of = of;
   }
   // The rate that the uses and caps so far allow alone; nullopt when a figure is unknown.
   [[nodiscard]] std::optional<BytesPerSecond> rate() const;

@@ -148,10 +148,11 @@ struct Demand {
   InlineVector<Use, 48> uses;  // each resource at most once
   BytesPerSecond cap = kUnlimited;
   Cap cap_reason = Cap::None;
-  Seconds start{0};  // of engine, kernel, driver: before the first byte moves
-  Seconds path{0};   // from the first byte's departure to its arrival, with fixed waits on the way
-  Seconds once{0};   // before the first such transfer only: peer access, registration, a BAR1 window
-  Seconds busy{0};   // time of a core or engine for each transfer: transfers in flight cannot overlap it
+  std::optional<ResourceId> cap_of;  // the resource of whose capacity the cap is a part; absent: of none
+  Seconds start{0};                  // of engine, kernel, driver: before the first byte moves
+  Seconds path{0};                   // from the first byte's departure to its arrival, with fixed waits on the way
+  Seconds once{0};                   // before the first such transfer only: peer access, registration, a BAR1 window
+  Seconds busy{0};  // time of a core or engine for each transfer: transfers in flight cannot overlap it
   InlineVector<EngineId, 4> engines;
   Route route;
   Bytes chunk{0};                     // of pipelined forms: the way's, or the best one where the way has none

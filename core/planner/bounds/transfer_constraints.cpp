@@ -10,6 +10,14 @@
 #include "core/planner/bounds/transfer_units.hpp"
 
 namespace lanewise {
+namespace {
+
+std::optional<ResourceId> resource_that_binds(Cost const& cost, Demand const& demand) {
+  auto const* resource = std::get_if<ResourceId>(&cost.binding);
+  return resource != nullptr ? *resource : demand.cap_of;
+}
+
+}  // namespace
 
 TransferConstraints::TransferConstraints(std::vector<OpenTransfer> const& transfers, Model const& model,
                                          std::vector<double> const& head, std::vector<double> const& tail)
@@ -167,11 +175,13 @@ double TransferConstraints::bound_by_ways_of(std::vector<std::size_t> const& col
 std::vector<LowerBound::Part> TransferConstraints::parts(std::vector<double> const& weights) const {
   double capacity = 0;
   for (std::size_t i = 0; i < constraints_.size(); ++i) capacity += weights[i] * constraints_[i].capacity;
-  std::vector<LowerBound::Part> parts;
+  std::map<std::string, double> shares;  // a way whose rate a resource limits counts as that resource
   for (std::size_t i = 0; i < constraints_.size(); ++i) {
     auto const share = capacity > 0 ? weights[i] * constraints_[i].capacity / capacity : 0;
-    if (share > kBoundLimits.min_reported_share) parts.push_back({name_of(constraints_[i]), share});
+    if (share > kBoundLimits.min_reported_share) shares[name_of(constraints_[i])] += share;
   }
+  std::vector<LowerBound::Part> parts;
+  for (auto const& [name, share] : shares) parts.push_back({name, share});
   sort_largest_first(parts);
   return parts;
 }
@@ -186,6 +196,8 @@ std::string TransferConstraints::name_of(Constraint const& constraint) const {
   auto const& transfer = transfers_[columns_[constraint.id].transfer];
   auto const& option = option_of(columns_[constraint.id]);
   auto const cost = model_.cost(option.demand, transfer.bytes);
+  if (auto const resource = cost ? resource_that_binds(*cost, option.demand) : std::nullopt)
+    return model_.resources().at(*resource).name;
   return fmt::format("{} of {} by {}", cost ? model_.text_of_binding(*cost) : "?", transfer.id,
                      to_string(option.way.mechanism));
 }
