@@ -14,6 +14,9 @@ struct SearchLimits {
   // A set moved by kernels, all of it or in part, must be faster than by copy engines by this: kernels take
   // multiprocessors from what computes, and are predicted to within some percent.
   double min_gain_by_kernels = 0.04;
+  // And by this much besides if copy engines work beside them: on 2 x H100 a set of 200 us, predicted 10 us faster than
+  // by copy engines alone, was 4 to 8 us slower.
+  Seconds min_seconds_by_both_movers{14e-6};
   // The search ends this close to the lower bound.
   double close_enough_gap = 0.02;
   // Local search is repeated from its own result while the gap to the lower bound is larger than this.

@@ -49,7 +49,9 @@ void SetPlanner::use_kernels_if_faster(Plan& best, Plan const& by_engines, std::
     any = true;
   }
   if (!any) return;
-  auto wanted = estimate(model_, best.steps).makespan * (1 / (1 + kSearchLimits.min_gain_by_kernels));
+  auto const share = 1 / (1 + kSearchLimits.min_gain_by_kernels);
+  auto const of_engines = estimate(model_, best.steps).makespan;
+  auto wanted = of_engines * share;
   auto const use_if_faster = [&](Plan const& base) {
     if (!all_costs_known(base)) return;
     auto plan = find_best_plan(base, model_, aim, wanted.value());
@@ -61,6 +63,7 @@ void SetPlanner::use_kernels_if_faster(Plan& best, Plan const& by_engines, std::
   try {
     auto const by_kernels = planner_.plan(requests);
     use_if_faster(by_kernels);
+    wanted = std::min(wanted, (of_engines - kSearchLimits.min_seconds_by_both_movers) * share);
     if (aim.effort == Effort::Full && requests.size() <= kSearchLimits.small_set)
       use_if_faster(with_ways_of_both(by_engines, by_kernels));
   } catch (PlanError const&) {  // kernels do not reach some peer
