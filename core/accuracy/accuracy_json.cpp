@@ -10,13 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+Json number_or_null(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json errors(ErrorSummary const& e) {
   return {{"points", e.points},
-          {"median_error", number(e.median)},
-          {"p95_error", number(e.p95)},
-          {"worst_error", number(e.worst)}};
+          {"median_error", number_or_null(e.median)},
+          {"p95_error", number_or_null(e.p95)},
+          {"worst_error", number_or_null(e.worst)}};
 }
 
 Json class_json(AccuracyClass const& one) {
@@ -27,15 +27,17 @@ Json class_json(AccuracyClass const& one) {
 }
 
 Json summary_json(AccuracySummary const& s) {
-  return {{"legality_agreement", number(s.legality_agreement)},
+  return {{"legality_agreement", number_or_null(s.legality_agreement)},
           {"judged", s.counted},
           {"bandwidth", errors(s.bandwidth)},
           {"latency", errors(s.latency)},
           {"makespan", errors(s.makespan)},
-          {"noise", Json{{"points", s.noise.points}, {"median", number(s.noise.median)}, {"p95", number(s.noise.p95)}}},
+          {"noise", Json{{"points", s.noise.points},
+                         {"median", number_or_null(s.noise.median)},
+                         {"p95", number_or_null(s.noise.p95)}}},
           {"within_noise", s.within_noise},
           {"fitted", errors(s.fitted)},
-          {"interval_coverage", number(s.interval_coverage)},
+          {"interval_coverage", number_or_null(s.interval_coverage)},
           {"left_out", s.left_out},
           {"unpredicted", s.unpredicted}};
 }

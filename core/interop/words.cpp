@@ -5,7 +5,6 @@
 namespace lanewise {
 
 std::vector<Word> words_of(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
   std::vector<Word> words;
   for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
     auto const end = std::min(line.find_first_of(kBlanks, at), line.size());
@@ -20,6 +19,13 @@ std::string lower_case(std::string_view text) {
   for (auto& c : out)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
+}
+
+bool is_hex_digit(char c) { return is_lower_hex_digit(c) || (c >= 'A' && c <= 'F'); }
+bool is_hex(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_hex_digit); }
+bool is_lower_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_lower_hex(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_lower_hex_digit);
 }
 
 }  // namespace lanewise

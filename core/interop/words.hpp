@@ -1,10 +1,12 @@
 #pragma once
-// Lines of text as words that know their column, for readers of what programs print.
+// Lines of text as words that know their column, and kinds of characters, for readers of what programs print.
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lanewise {
+
+inline constexpr std::string_view kBlanks = " \t\r";
 
 struct Word {
   std::string_view text;
@@ -16,5 +18,12 @@ std::vector<Word> words_of(std::string_view line);
 
 // ASCII letters in lower case.
 std::string lower_case(std::string_view text);
+
+// Of hexadecimal numbers, with letters in either case, or in lower case as the kernel and lspci write them. A text has
+// at least one digit.
+bool is_hex_digit(char c);
+bool is_hex(std::string_view text);
+bool is_lower_hex_digit(char c);
+bool is_lower_hex(std::string_view text);
 
 }  // namespace lanewise

@@ -20,7 +20,7 @@ constexpr std::array kAllKinds{PartKind::Cpu,    PartKind::Gpu,      PartKind::N
                                PartKind::Switch, PartKind::Nvme,     PartKind::Device,
                                PartKind::Link,   PartKind::NvSwitch, PartKind::NetworkSwitch};
 
-Part read(std::string const& text, std::string const& name = "p") {
+Part part_from(std::string const& text, std::string const& name = "p") {
   auto const source = SourceText::from_memory("part.yaml", text);
   auto const root = parse_yaml(source);
   Diagnostics diagnostics;
@@ -54,12 +54,12 @@ TEST(PartFields, EveryFieldReadsBackEqual) {
     for (auto const& field : part_fields(kind)) {
       SCOPED_TRACE(std::string(to_string(kind)) + "." + field.spec.name);
       auto const head = "kind: " + std::string(to_string(kind)) + "\n";
-      auto const of = [&](std::string const& value) { return read(head + field.spec.name + ": " + value + "\n"); };
+      auto const of = [&](std::string const& value) { return part_from(head + field.spec.name + ": " + value + "\n"); };
       int differ = 0;
       for (auto const& value : samples(field.spec)) {
         auto const part = of(value);
-        EXPECT_TRUE(read(written(part)) == part) << written(part);
-        differ += part == read(head) ? 0 : 1;
+        EXPECT_TRUE(part_from(written(part)) == part) << written(part);
+        differ += part == part_from(head) ? 0 : 1;
       }
       EXPECT_GE(differ, 1) << "the key fills nothing";
     }
@@ -71,7 +71,7 @@ TEST(PartFields, EveryKeyHasItsOwnMember) {  // two keys that fill one member wo
     auto const head = "kind: " + std::string(to_string(kind)) + "\n";
     for (auto const& field : part_fields(kind)) {
       for (auto const& value : samples(field.spec)) {
-        auto const part = read(head + field.spec.name + ": " + value + "\n");
+        auto const part = part_from(head + field.spec.name + ": " + value + "\n");
         for (auto const& other : part_fields(kind))
           if (other.spec.name != field.spec.name) {
             EXPECT_TRUE(other.write(part).empty())
@@ -86,8 +86,8 @@ TEST(PartFields, UnknownLeavesAFigureAbsent) {
   for (auto const kind : kAllKinds)
     for (auto const& field : part_fields(kind))
       if (field.spec.unknown_allowed) {
-        EXPECT_EQ(read("kind: " + std::string(to_string(kind)) + "\n" + field.spec.name + ": unknown\n"),
-                  read("kind: " + std::string(to_string(kind)) + "\n"));
+        EXPECT_EQ(part_from("kind: " + std::string(to_string(kind)) + "\n" + field.spec.name + ": unknown\n"),
+                  part_from("kind: " + std::string(to_string(kind)) + "\n"));
       }
 }
 
@@ -96,8 +96,8 @@ TEST(PartFields, NothingIsRefusedWhereNothingWorks) {
   for (auto const* text :
        {"{kind: gpu, tags: 0}", "{kind: gpu, max_payload: 0 B}", "{kind: gpu, copy_engines: 0}",
         "{kind: link, copy_efficiency: 0}", "{kind: cpu, iotlb_entries: 0}", "{kind: nic, mtu: 0 B}"})
-    EXPECT_THROW(read(text), InputError) << text;
-  EXPECT_NO_THROW(read("{kind: gpu, nvlink_ports: 0, latency: 0 ns, nvlink_generation: 0}"));
+    EXPECT_THROW(part_from(text), InputError) << text;
+  EXPECT_NO_THROW(part_from("{kind: gpu, nvlink_ports: 0, latency: 0 ns, nvlink_generation: 0}"));
 }
 
 TEST(PartFields, EveryKeyIsExplained) {
@@ -117,7 +117,7 @@ TEST(BundledParts, AllLoadAndReadBackEqual) {
     ASSERT_NE(part, nullptr);
     EXPECT_EQ(part->name, name);
     EXPECT_FALSE(part->title.empty());
-    EXPECT_TRUE(read(written(*part), name) == *part) << written(*part);
+    EXPECT_TRUE(part_from(written(*part), name) == *part) << written(*part);
   }
 }
 

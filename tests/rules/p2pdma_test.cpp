@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/rules/peer_route.hpp"
+#include "tests/rules/acs_controls.hpp"
 #include "tests/rules/rule_machine.hpp"
 
 namespace lanewise {
@@ -11,9 +12,7 @@ namespace {
 using test::pci;
 using test::rule_machine;
 
-constexpr auto RR = AcsControl::kRequestRedirect;
-constexpr auto CR = AcsControl::kCompletionRedirect;
-constexpr auto EC = AcsControl::kEgressControl;
+using namespace test::acs_controls;
 
 void set_acs(Machine& machine, std::string const& function, AcsControl control) {
   machine.functions[index(pci(machine, function))].acs = control;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/rules/acs_controls.hpp"
 #include "tests/rules/rule_machine.hpp"
 
 namespace lanewise {
@@ -10,13 +11,7 @@ namespace {
 using test::pci;
 using test::rule_machine;
 
-constexpr auto SV = AcsControl::kSourceValidation;
-constexpr auto TB = AcsControl::kTranslationBlocking;
-constexpr auto RR = AcsControl::kRequestRedirect;
-constexpr auto CR = AcsControl::kCompletionRedirect;
-constexpr auto UF = AcsControl::kUpstreamForwarding;
-constexpr auto EC = AcsControl::kEgressControl;
-constexpr auto DT = AcsControl::kDirectTranslated;
+using namespace test::acs_controls;
 
 AcsControl bits(int value) { return {true, static_cast<std::uint16_t>(value)}; }
 

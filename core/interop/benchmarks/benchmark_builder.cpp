@@ -6,17 +6,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/interop/words.hpp"
 #include "core/io/spelling.hpp"
 #include "core/planner/planner.hpp"
 #include "core/units/limits.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
-namespace {
-
-constexpr std::string_view kBlanks = " \t\r";
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<BenchmarkLine> lines_of(SourceText const& source) {
   std::vector<BenchmarkLine> lines;

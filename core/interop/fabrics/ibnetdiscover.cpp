@@ -8,18 +8,14 @@
 #include <set>
 #include <tuple>
 
+#include "core/interop/words.hpp"
 #include "core/io/error.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
 constexpr std::size_t kMaxNodes = 200'000;
-
-bool is_hex(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-}
 
 // "S-2c5eab0300b87b40" or "H-0xa088c20300bb0000": kind and GUID. Redacted GUIDs keep their text.
 struct Name {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kIdSize = 9;  // "10de:2335"
 
 // Words in lower case: "AMD EPYC 7763 64-Core Processor" has amd, epyc, 7763, 64, core, processor.
-std::set<std::string> words_of(std::string_view text) {
+std::set<std::string> set_of_words(std::string_view text) {
   std::set<std::string> words;
   std::string word;
   for (char const c : text) {
@@ -34,9 +34,9 @@ std::set<std::string> words_of(std::string_view text) {
 // matches.
 std::string cpu_by_product(std::string const& model_name, Catalogue& catalogue) {
   if (model_name.empty()) return {};
-  auto const product = words_of(model_name);
+  auto const product = set_of_words(model_name);
   for (auto const& name : catalogue.part_names()) {
-    auto const words = words_of(name);
+    auto const words = set_of_words(name);
     bool const all = std::includes(product.begin(), product.end(), words.begin(), words.end());
     bool const exact = words.size() > 1 && std::any_of(words.begin(), words.end(), [](std::string const& word) {
                          return word.find_first_of("0123456789") != std::string::npos;

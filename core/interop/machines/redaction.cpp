@@ -1,4 +1,5 @@
 #include "core/interop/machines/redaction.hpp"
+#include "core/interop/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +8,8 @@
 namespace lanewise {
 namespace {
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_hex(c) || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z') || c == '_'; }
+bool is_word(char c) { return is_hex_digit(c) || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z') || c == '_'; }
 
 // Matches groups of hexadecimal digits of these lengths with a separator between them; 0: no match.
 template <std::size_t N>
@@ -18,7 +18,7 @@ std::size_t groups(std::string_view text, std::array<std::size_t, N> const& leng
   for (std::size_t g = 0; g < N; ++g) {
     if (g > 0 && (at >= text.size() || text[at++] != separator)) return 0;
     for (std::size_t i = 0; i < lengths[g]; ++i)
-      if (at >= text.size() || !is_hex(text[at++])) return 0;
+      if (at >= text.size() || !is_hex_digit(text[at++])) return 0;
   }
   return at < text.size() && (is_word(text[at]) || text[at] == separator) ? 0 : at;
 }
@@ -43,7 +43,7 @@ std::size_t ip6_address(std::string_view text) {
   int numbers = 0;
   int colons = 0;
   bool gap = false;
-  while (at < text.size() && (is_hex(text[at]) || text[at] == ':')) {
+  while (at < text.size() && (is_hex_digit(text[at]) || text[at] == ':')) {
     if (text[at] == ':') {
       ++colons;
       gap = gap || (at + 1 < text.size() && text[at + 1] == ':');
@@ -51,7 +51,7 @@ std::size_t ip6_address(std::string_view text) {
       continue;
     }
     auto const start = at;
-    while (at < text.size() && is_hex(text[at])) ++at;
+    while (at < text.size() && is_hex_digit(text[at])) ++at;
     if (at - start > 4) return 0;
     ++numbers;
   }
@@ -63,7 +63,7 @@ std::size_t ip6_address(std::string_view text) {
 std::size_t long_number(std::string_view text) {
   if (!text.starts_with("0x")) return 0;
   std::size_t at = 2;
-  while (at < text.size() && is_hex(text[at])) ++at;
+  while (at < text.size() && is_hex_digit(text[at])) ++at;
   return at == 18 || at == 34 ? at : 0;
 }
 

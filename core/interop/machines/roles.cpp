@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/interop/words.hpp"
 #include "core/io/word.hpp"
 #include "core/io/yaml_writer.hpp"
 #include "core/machine/machine_file.hpp"
@@ -45,8 +46,6 @@ MapSpec const& not_expressed_spec() {
        {.name = "reason", .type = ValueType::Text, .doc = "why the emulator does not show it", .required = true}}};
   return spec;
 }
-
-bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 Role read_role(MapReader& reader) {
   Role role;
@@ -93,9 +92,10 @@ bool is_pci_address(std::string_view text) {
   auto const colon = text.find(':');
   if (colon == std::string_view::npos || colon < 4 || colon > 8 || text.size() != colon + 8) return false;
   auto const rest = text.substr(colon);  // ":3b:00.0"
-  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), is_hex_digit) &&
-         is_hex_digit(rest[1]) && is_hex_digit(rest[2]) && rest[3] == ':' && (rest[4] == '0' || rest[4] == '1') &&
-         is_hex_digit(rest[5]) && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7';
+  return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon), is_lower_hex_digit) &&
+         is_lower_hex_digit(rest[1]) && is_lower_hex_digit(rest[2]) && rest[3] == ':' &&
+         (rest[4] == '0' || rest[4] == '1') && is_lower_hex_digit(rest[5]) && rest[6] == '.' && rest[7] >= '0' &&
+         rest[7] <= '7';
 }
 
 MapSpec const& roles_spec() {

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Machine read(std::string const& text, TopoOptions const& parts = {}) {
+Machine machine_from_log(std::string const& text, TopoOptions const& parts = {}) {
   auto catalogue = bundled();
   auto machine = read_nccl_log(SourceText::from_memory("node.log", text), parts, catalogue);
   expect_reads_back(machine, catalogue);
@@ -41,7 +41,7 @@ std::string info(std::string const& prefix) {
 TEST(NcclLog, TheTreeOfOneHost) {
   std::string const prefix = "hostA:12345:12399 [0] NCCL INFO ";
   auto const machine =
-      read("hostA:12345:12345 [0] NCCL INFO NCCL version 2.19.3+cuda12.2\n" + info(prefix) + tree(prefix));
+      machine_from_log("hostA:12345:12345 [0] NCCL INFO NCCL version 2.19.3+cuda12.2\n" + info(prefix) + tree(prefix));
   EXPECT_EQ(machine.sockets.size(), 2U);
   EXPECT_EQ(function(machine, "sw0").bdf, "0000:40:00.0");
   EXPECT_EQ(function(machine, "gpu0").bdf, "0000:4b:00.0") << "numbered as NVML numbers them";
@@ -69,7 +69,7 @@ TEST(NcclLog, LinesOfProcessesBetweenEachOther) {
     mixed += two.substr(j, other - j);
     j = other;
   }
-  EXPECT_EQ(read(mixed).all(PciKind::Gpu).size(), 2U);
+  EXPECT_EQ(machine_from_log(mixed).all(PciKind::Gpu).size(), 2U);
 }
 
 TEST(NcclLog, NewerNumbersWithSystemAndHost) {
@@ -85,20 +85,21 @@ TEST(NcclLog, NewerNumbersWithSystemAndHost) {
 }
 
 TEST(NcclLog, WithoutATreeTheGpusThatLinesName) {
-  auto const machine = read(info("n1:7:8 [0] NCCL INFO "));
+  auto const machine = machine_from_log(info("n1:7:8 [0] NCCL INFO "));
   EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
   EXPECT_EQ(machine.all(PciKind::Nic).size(), 2U);
   EXPECT_THAT(machine.notes, has_note("NCCL_DEBUG_SUBSYS=INIT,GRAPH"));
-  auto const older = read("n1:7:8 [0] NCCL INFO Channel 00 : 0[3b000] -> 1[5e000] via P2P/IPC\n");
+  auto const older = machine_from_log("n1:7:8 [0] NCCL INFO Channel 00 : 0[3b000] -> 1[5e000] via P2P/IPC\n");
   EXPECT_EQ(older.all(PciKind::Gpu).size(), 2U);
   EXPECT_EQ(function(older, "gpu1").bdf, "0000:5e:00.0");
-  auto const numbers = read("NCCL INFO Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct\n");
+  auto const numbers = machine_from_log("NCCL INFO Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct\n");
   EXPECT_EQ(numbers.all(PciKind::Gpu).size(), 2U);
   EXPECT_EQ(function(numbers, "gpu1").bdf, "");
 }
 
 TEST(NcclLog, TheHostAboutWhichItSaysMost) {
-  auto const machine = read("b:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>\n" + tree("a:1:1 [0] NCCL INFO "));
+  auto const machine =
+      machine_from_log("b:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>\n" + tree("a:1:1 [0] NCCL INFO "));
   EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
   EXPECT_THAT(machine.notes, has_note("lines of 2 hosts"));
 }
@@ -110,20 +111,20 @@ TEST(NcclLog, APasteWithoutIndentation) {
     if (text.compare(at, 3, "O  ") != 0) break;
     text.erase(at + 1, 1);
   }
-  auto const machine = read(text);
+  auto const machine = machine_from_log(text);
   EXPECT_EQ(machine.all(PciKind::Gpu).size(), 2U);
   EXPECT_EQ(machine.nvswitches.size(), 1U);
 }
 
 TEST(NcclLog, ACpuWithoutAUsualNumberGetsAFreeOne) {
-  auto const machine = read("NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO CPU/FFFFFFFF (1/2/-1)\n");
+  auto const machine = machine_from_log("NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO CPU/FFFFFFFF (1/2/-1)\n");
   ASSERT_EQ(machine.numa_nodes.size(), 2U);
   EXPECT_EQ(machine.numa_nodes[1].name, "numa1");
   EXPECT_THAT(machine.notes, has_note("NUMA node 0 stands twice; the second is taken for node 1"));
 }
 
 TEST(NcclLog, WhatComesBeforeTheFirstCpuIsOfOneWhoseLineIsCut) {
-  auto const machine = read(
+  auto const machine = machine_from_log(
       "NCCL INFO               + NET[25.0] - NET/8 (72739d/1/25.000000)\n"
       "NCCL INFO + PCI[48.0] - PCI/36000 (1000c0301000100b)\n"
       "NCCL INFO               + PCI[48.0] - GPU/38000 (3)\n"
@@ -141,7 +142,7 @@ TEST(NcclLog, WhatComesBeforeTheFirstCpuIsOfOneWhoseLineIsCut) {
 }
 
 TEST(NcclLog, LinksAloneBeforeTheFirstCpuAreOfNoDevice) {
-  auto const machine = read(
+  auto const machine = machine_from_log(
       "NCCL INFO               + NVL[48.0] - NVS/0\nNCCL INFO + SYS[10.0] - CPU/1\nNCCL INFO CPU/1 (1/1/2)\n"
       "NCCL INFO + PCI[48.0] - GPU/98000 (4)\n");
   EXPECT_EQ(machine.sockets.size(), 1U);
@@ -149,7 +150,7 @@ TEST(NcclLog, LinksAloneBeforeTheFirstCpuAreOfNoDevice) {
 }
 
 TEST(NcclLog, IdsOfSwitchesAreHexadecimal) {
-  auto const machine = read(
+  auto const machine = machine_from_log(
       "NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO + PCI[24.0] - PCI/40000 (100\xE0\xA4\xB2"
       "1010000000)\n"
       "NCCL INFO               + PCI[24.0] - GPU/47000 (0)\n");
@@ -157,7 +158,7 @@ TEST(NcclLog, IdsOfSwitchesAreHexadecimal) {
 }
 
 TEST(NcclLog, ADeviceBelowAnAdapterIsItsNeighbour) {
-  auto const machine = read(
+  auto const machine = machine_from_log(
       "NCCL INFO CPU/0 (1/2/-1)\nNCCL INFO   + PCI[24.0] - NIC/43000\n"
       "NCCL INFO     + PCI[24.0] - GPU/47000 (0)\nNCCL INFO       + NVL[40.0] - GPU/4B000\n"
       "NCCL INFO     + PCI[24.0] - GPU/4B000 (1)\nNCCL INFO       + NVL[40.0] - GPU/47000\n");
@@ -166,8 +167,8 @@ TEST(NcclLog, ADeviceBelowAnAdapterIsItsNeighbour) {
 }
 
 TEST(NcclLog, PartsThatTheUserNames) {
-  auto const machine =
-      read(tree("a:1:1 [0] NCCL INFO "), {.gpu = "a100-sxm4-40g", .cpu = "epyc-7742", .nic = "connectx-6-hdr"});
+  auto const machine = machine_from_log(tree("a:1:1 [0] NCCL INFO "),
+                                        {.gpu = "a100-sxm4-40g", .cpu = "epyc-7742", .nic = "connectx-6-hdr"});
   EXPECT_EQ(part_of(machine, "gpu0"), "a100-sxm4-40g");
   EXPECT_EQ(part_of(machine, "nic0"), "connectx-6-hdr");
   EXPECT_EQ(machine.part_of(SocketId{0})->name, "epyc-7742");

@@ -8,12 +8,12 @@
 namespace lanewise {
 namespace {
 
-std::vector<Role> read(std::string const& text) {
+std::vector<Role> roles_from(std::string const& text) {
   return read_roles(SourceText::from_memory("roles.yaml", text)).roles;
 }
 
 TEST(Roles, AreReadByTheirAddress) {
-  auto const roles = read(
+  auto const roles = roles_from(
       "lanewise: roles/1\n"
       "roles:\n"
       "  - {bdf: \"0000:11:00.0\", name: gpu0, kind: gpu, part: a100-pcie-80g}\n"
@@ -30,8 +30,8 @@ TEST(Roles, ReadBackAsWritten) {
                                 {"0000:11:00.0", "node1/gpu0", RoleKind::Gpu, "a30", ""},
                                 {"0000:00:02.0", "root_share", RoleKind::Platform, "", ""},
                                 {"0000:12:00.0", "nic0", RoleKind::Nic, "connectx-7", "mlx5_0"}};
-  EXPECT_EQ(read(write_roles({roles, {}, {}, {}})), roles);
-  EXPECT_TRUE(read(write_roles({})).empty());
+  EXPECT_EQ(roles_from(write_roles({roles, {}, {}, {}})), roles);
+  EXPECT_TRUE(roles_from(write_roles({})).empty());
 }
 
 TEST(Roles, CarryTheCpusAndThePartsOfTheMachineFile) {
@@ -69,7 +69,8 @@ TEST(Roles, ErrorsNameLineAndColumn) {
 }
 
 TEST(Roles, AnotherKindOfFileIsRefused) {
-  EXPECT_THAT(test::input_error([] { read("lanewise: machine/1\nmachine: m\n"); }), testing::HasSubstr("roles/1"));
+  EXPECT_THAT(test::input_error([] { roles_from("lanewise: machine/1\nmachine: m\n"); }),
+              testing::HasSubstr("roles/1"));
 }
 
 TEST(PciAddress, IsWhatTheKernelWrites) {

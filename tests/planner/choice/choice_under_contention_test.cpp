@@ -119,9 +119,9 @@ TEST(PlannedAsSet, RanksMachinesAsTransfersDo) {
   }
 }
 
-constexpr CollectiveOp kOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather,
-                                 CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
-                                 CollectiveOp::AllToAll,  CollectiveOp::AllToAllV,     CollectiveOp::Chain};
+constexpr CollectiveOp kAllOps[] = {CollectiveOp::Broadcast, CollectiveOp::Scatter,       CollectiveOp::Gather,
+                                    CollectiveOp::AllGather, CollectiveOp::ReduceScatter, CollectiveOp::AllReduce,
+                                    CollectiveOp::AllToAll,  CollectiveOp::AllToAllV,     CollectiveOp::Chain};
 
 Collective sized(Machine const& machine, CollectiveOp op, Bytes bytes) {
   auto const count = std::min<std::size_t>(machine.all(PciKind::Gpu).size(), 8);
@@ -141,7 +141,7 @@ class Choice : public testing::TestWithParam<char const*> {};
 // NVLink: that must be clearly faster.
 TEST_P(Choice, IsOfTheFastestAlgorithm) {
   Model const model(bundled(GetParam()));
-  for (auto const op : kOps)
+  for (auto const op : kAllOps)
     for (auto const bytes : {64_KiB, 1_MiB, 16_MiB, 256_MiB, 4_GiB}) {
       if (!test::is_whole_sweep() && bytes != 256_MiB) continue;
       auto collective = sized(model.machine(), op, bytes);
@@ -162,7 +162,7 @@ TEST_P(Choice, IsOfTheFastestAlgorithm) {
 
 TEST_P(Choice, TakesNoLessForMoreBytes) {
   Model const model(bundled(GetParam()));
-  for (auto const op : kOps) {
+  for (auto const op : kAllOps) {
     Seconds longest{0};
     for (auto const bytes : {64_KiB, 1_MiB, 16_MiB, 256_MiB, 4_GiB}) {
       auto const time = compared_time(model, plan_collective(model, sized(model.machine(), op, bytes)));

@@ -20,9 +20,9 @@
 namespace lanewise {
 namespace {
 
-constexpr int kMaxDepth = 128;
-constexpr std::size_t kMaxFunctions = 16'384;
-constexpr std::size_t kMaxNodes = 1024;
+constexpr int kMaxNesting = 128;
+constexpr std::size_t kMaxPciObjects = 16'384;
+constexpr std::size_t kMaxNumaNodes = 1024;
 
 std::string_view text(pugi::xml_node node, char const* name) { return node.attribute(name).as_string(); }
 std::string_view info(pugi::xml_node object, std::string_view name) {
@@ -75,8 +75,8 @@ class HwlocReader {
   }
 
   void visit(pugi::xml_node object, Place place, int depth) {
-    if (depth == kMaxDepth) {
-      facts_.notes.push_back(fmt::format("objects nested deeper than {} are left out", kMaxDepth));
+    if (depth == kMaxNesting) {
+      facts_.notes.push_back(fmt::format("objects nested deeper than {} are left out", kMaxNesting));
       return;
     }
     auto const type = text(object, "type");
@@ -129,7 +129,7 @@ class HwlocReader {
   };
   void read_package(pugi::xml_node object) {
     read_cpu(object);
-    if (packages_.size() == kMaxNodes) return;
+    if (packages_.size() == kMaxNumaNodes) return;
     packages_.push_back({static_cast<int>(packages_.size()), hwloc_set(text(object, "cpuset"))});
   }
 
@@ -138,7 +138,7 @@ class HwlocReader {
     auto const index = text(object, "os_index");
     auto const [end, error] = std::from_chars(index.data(), index.data() + index.size(), number);
     if (error != std::errc() || number < 0 || number > 65'535) return above;
-    if (nodes_.size() < kMaxNodes) nodes_.emplace(number, hwloc_set(text(object, "cpuset")));
+    if (nodes_.size() < kMaxNumaNodes) nodes_.emplace(number, hwloc_set(text(object, "cpuset")));
     return number;
   }
 
@@ -184,7 +184,7 @@ class HwlocReader {
 
   PciFacts* add(pugi::xml_node object, Place const& place) {
     std::string const bdf(text(object, "pci_busid"));
-    if (!is_pci_address(bdf) || facts_.pci.size() == kMaxFunctions) {
+    if (!is_pci_address(bdf) || facts_.pci.size() == kMaxPciObjects) {
       facts_.notes.push_back(fmt::format("the bus id '{}' is no PCI address; left out", cut(bdf, 32)));
       return nullptr;
     }
@@ -214,15 +214,15 @@ class HwlocReader {
 
   // "0302 [10de:1db8] [10de:131d] a1 00"
   static void read_type(std::string_view type, PciFacts& function) {
-    constexpr std::size_t kIdSize = 9;
+    constexpr std::size_t kPciIdSize = 9;
     unsigned code = 0;
     auto const digits = type.substr(0, 4);
     auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
     if (error == std::errc() && end == digits.data() + digits.size()) function.class_code = code << 8U;
     auto const bracket = type.find('[');
-    if (bracket == std::string_view::npos || type.size() <= bracket + kIdSize + 1) return;
-    auto const id = type.substr(bracket + 1, kIdSize);
-    bool const whole = id[4] == ':' && type[bracket + kIdSize + 1] == ']';
+    if (bracket == std::string_view::npos || type.size() <= bracket + kPciIdSize + 1) return;
+    auto const id = type.substr(bracket + 1, kPciIdSize);
+    bool const whole = id[4] == ':' && type[bracket + kPciIdSize + 1] == ']';
     if (whole) function.id = id;
   }
 

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "core/interop/host/pci_names.hpp"
+#include "core/interop/words.hpp"
 
 namespace lanewise {
 namespace {
@@ -27,14 +28,14 @@ std::optional<std::string_view> after(std::string_view text, std::string_view wo
   return text.substr(at + word.size());
 }
 
-std::optional<int> number(std::string_view text, int base = 10) {
+std::optional<int> leading_number(std::string_view text, int base = 10) {
   int value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
 }
 std::optional<int> number_after(std::string_view text, std::string_view word, int base = 10) {
   auto const rest = after(text, word);
-  return rest ? number(*rest, base) : std::nullopt;
+  return rest ? leading_number(*rest, base) : std::nullopt;
 }
 bool is_on(std::string_view text, std::string_view flag) {
   auto const rest = after(text, flag);
@@ -88,9 +89,6 @@ std::optional<Bytes> region_size(std::string_view text) {
   }
 }
 
-bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-bool is_hex(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_hex_digit); }
-
 // The address at the start of a line, "3b:00.0 " or "10001:3b:00.0 ", with the domain that lspci leaves out when it is
 // 0. Empty: the line starts with no address.
 std::string address_at_start(std::string_view line) {
@@ -99,18 +97,19 @@ std::string address_at_start(std::string_view line) {
   auto const dot = word.rfind('.');
   if (dot == std::string_view::npos || dot + 2 != word.size() || word[dot + 1] < '0' || word[dot + 1] > '7') return {};
   auto const device = word.rfind(':', dot);
-  if (device == std::string_view::npos || dot - device != 3 || !is_hex(word.substr(device + 1, 2))) return {};
+  if (device == std::string_view::npos || dot - device != 3 || !is_lower_hex(word.substr(device + 1, 2))) return {};
   auto const before = word.substr(0, device);  // "3b" or "0000:3b"
   auto const colon = before.find(':');
   auto const bus = colon == std::string_view::npos ? before : before.substr(colon + 1);
   auto const domain = colon == std::string_view::npos ? std::string_view("0000") : before.substr(0, colon);
-  if (bus.size() != 2 || !is_hex(bus) || !is_hex(domain) || domain.size() < 4 || domain.size() > 8) return {};
+  if (bus.size() != 2 || !is_lower_hex(bus) || !is_lower_hex(domain) || domain.size() < 4 || domain.size() > 8)
+    return {};
   return fmt::format("{}:{}{}", domain, bus, word.substr(device));
 }
 
-class Reader {
+class LspciReader {
  public:
-  explicit Reader(SourceText const& source) : source_(source), drawing_(document_) {}
+  explicit LspciReader(SourceText const& source) : source_(source), drawing_(document_) {}
 
   LspciDocument read() {
     for (int i = 1; i <= source_.line_count(); ++i) read_line(unquoted(source_.line(i)));
@@ -164,10 +163,10 @@ class Reader {
   void read_class(std::string_view kind) {
     auto& code = current_->facts.class_code;
     auto const bracket = kind.rfind(" [");
-    if (bracket != std::string_view::npos && kind.size() == bracket + 7 && is_hex(kind.substr(bracket + 2, 4)))
-      code = static_cast<std::uint32_t>(*number(kind.substr(bracket + 2, 4), 16)) << 8U;
-    else if (kind.size() == 4 && is_hex(kind))
-      code = static_cast<std::uint32_t>(*number(kind, 16)) << 8U;
+    if (bracket != std::string_view::npos && kind.size() == bracket + 7 && is_lower_hex(kind.substr(bracket + 2, 4)))
+      code = static_cast<std::uint32_t>(*leading_number(kind.substr(bracket + 2, 4), 16)) << 8U;
+    else if (kind.size() == 4 && is_lower_hex(kind))
+      code = static_cast<std::uint32_t>(*leading_number(kind, 16)) << 8U;
     else if (auto const named = pci_class_of(kind); named != 0)
       code = named;
   }
@@ -175,7 +174,7 @@ class Reader {
   void read_name(std::string_view name) {
     auto& facts = current_->facts;
     auto const is_id = [](std::string_view text) {
-      return text.size() == 9 && text[4] == ':' && is_hex(text.substr(0, 4)) && is_hex(text.substr(5));
+      return text.size() == 9 && text[4] == ':' && is_lower_hex(text.substr(0, 4)) && is_lower_hex(text.substr(5));
     };
     if (is_id(name)) {  // of -n
       facts.id = name;
@@ -194,14 +193,14 @@ class Reader {
   // "10: 00 00 a0 b8 ..." of -x; "100: ..." of -xxxx.
   bool read_bytes(std::string_view text) {
     auto const colon = text.find(": ");
-    if (colon == std::string_view::npos || colon < 2 || colon > 3 || !is_hex(text.substr(0, colon))) return false;
-    auto const offset = static_cast<std::size_t>(*number(text.substr(0, colon), 16));
+    if (colon == std::string_view::npos || colon < 2 || colon > 3 || !is_lower_hex(text.substr(0, colon))) return false;
+    auto const offset = static_cast<std::size_t>(*leading_number(text.substr(0, colon), 16));
     auto& config = current_->config;
     auto rest = text.substr(colon + 2);
-    if (offset != config.size() || rest.size() < 2 || !is_hex(rest.substr(0, 2))) return false;
-    for (; rest.size() >= 2 && is_hex(rest.substr(0, 2)) && config.size() < kConfigBytes;
+    if (offset != config.size() || rest.size() < 2 || !is_lower_hex(rest.substr(0, 2))) return false;
+    for (; rest.size() >= 2 && is_lower_hex(rest.substr(0, 2)) && config.size() < kConfigBytes;
          rest = trimmed(rest.substr(2)))
-      config.push_back(static_cast<std::uint8_t>(*number(rest.substr(0, 2), 16)));
+      config.push_back(static_cast<std::uint8_t>(*leading_number(rest.substr(0, 2), 16)));
     return true;
   }
 
@@ -279,6 +278,6 @@ class Reader {
 
 }  // namespace
 
-LspciDocument read_lspci_document(SourceText const& source) { return Reader(source).read(); }
+LspciDocument read_lspci_document(SourceText const& source) { return LspciReader(source).read(); }
 
 }  // namespace lanewise

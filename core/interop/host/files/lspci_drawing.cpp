@@ -8,16 +8,14 @@
 
 #include "core/interop/host/files/lspci_document.hpp"
 #include "core/interop/host/pci_names.hpp"
+#include "core/interop/words.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdef";
-
-bool is_hex(std::string_view text) { return !text.empty() && text.find_first_not_of(kHex) == std::string_view::npos; }
 // "1f.7" at the start of a text.
 bool starts_with_device(std::string_view text) {
-  return text.size() >= 4 && is_hex(text.substr(0, 2)) && text[2] == '.' && text[3] >= '0' && text[3] <= '7' &&
+  return text.size() >= 4 && is_lower_hex(text.substr(0, 2)) && text[2] == '.' && text[3] >= '0' && text[3] <= '7' &&
          (text.size() == 4 || text[4] == ' ' || text[4] == '-');
 }
 

@@ -24,15 +24,15 @@ std::string_view at(pugi::xml_node node, char const* path) {
 }
 
 // "4", "16x", "40536 MiB".
-std::optional<long long> number(std::string_view text) {
+std::optional<long long> whole_number(std::string_view text) {
   long long value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<PcieLink> link_of(std::string_view generation, std::string_view width) {
-  auto const g = number(generation);
-  auto const w = number(width);
+  auto const g = whole_number(generation);
+  auto const w = whole_number(width);
   return g && w ? parse_pcie_link(fmt::format("gen{} x{}", *g, *w)).value : std::nullopt;
 }
 
@@ -54,7 +54,7 @@ std::string pci_id(std::string_view text) {
 
 std::optional<Bytes> mebibytes(std::string_view text) {
   constexpr long long kMost = 1LL << 30U;
-  auto const value = number(text);
+  auto const value = whole_number(text);
   return value && *value > 0 && *value < kMost ? std::optional(Bytes(*value << 20U)) : std::nullopt;
 }
 
@@ -65,9 +65,9 @@ std::optional<FabricState> fabric_state(std::string_view text) {
   return std::nullopt;
 }
 
-class Reader {
+class NvidiaSmiReader {
  public:
-  explicit Reader(SourceText const& source) : source_(source) {}
+  explicit NvidiaSmiReader(SourceText const& source) : source_(source) {}
 
   HostFacts read() {
     pugi::xml_document document;
@@ -149,6 +149,6 @@ Likeness recognise_nvidia_smi(std::string_view text) {
   return text.find("<nvidia_smi_log") == std::string_view::npos ? Likeness::None : Likeness::Certain;
 }
 
-HostFacts read_nvidia_smi(SourceText const& source) { return Reader(source).read(); }
+HostFacts read_nvidia_smi(SourceText const& source) { return NvidiaSmiReader(source).read(); }
 
 }  // namespace lanewise

@@ -9,14 +9,6 @@
 #include "core/interop/words.hpp"
 
 namespace lanewise {
-namespace {
-
-bool is_hex(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-}
-
-}  // namespace
-
 bool is_bus_id(std::string_view text) {
   auto const colon = text.find(':');
   if (colon == std::string_view::npos || colon < 4 || colon > 8 || text.size() != colon + 8) return false;

@@ -6,12 +6,12 @@
 #include <charconv>
 
 #include "core/interop/machines/roles.hpp"
+#include "core/interop/words.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
 constexpr int kMaxDevice = 1023;  // larger numbers in brackets are addresses
 
 bool has(std::string_view text, std::string_view mark) { return text.find(mark) != std::string_view::npos; }

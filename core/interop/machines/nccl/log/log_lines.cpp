@@ -6,18 +6,14 @@
 #include <charconv>
 
 #include "core/interop/machines/roles.hpp"
+#include "core/interop/words.hpp"
 #include "core/units/text.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
-
 bool is_digits(std::string_view text) {
   return !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-bool is_hex(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
 std::string_view last_word(std::string_view text) {
