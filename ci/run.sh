@@ -13,6 +13,7 @@ usage() {
 usage: ci/run.sh COMMAND
 
   key        print what the installed program depends on: sources, distribution, processor
+  kernel-key print which kernel the emulator would fetch
   install    provide lanewise; the first that is given: LANEWISE_PROGRAM, LANEWISE_PACKAGE, a build in the cache, or a build
              of these sources
   soft-roce  provide nodes for network scenarios: Soft-RoCE of this kernel, or else the emulator's packages
@@ -41,6 +42,9 @@ refuse() {
 }
 as_root() { if ((EUID == 0)); then "$@"; else sudo "$@"; fi; }
 
+# A new system has no lists of packages.
+have_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || as_root apt-get -qq update >&2; }
+
 # lines TEXT: its lines that are not empty, each ended by a null character.
 lines() {
   local line
@@ -51,14 +55,29 @@ lines() {
 
 # ---- install
 
-key() {
-  local system sources
+# Distribution, version and processor.
+system() {
   # shellcheck source=/dev/null
-  system=$(. /etc/os-release && printf '%s-%s-%s' "$ID" "${VERSION_ID:-rolling}" "$(uname -m)")
+  (. /etc/os-release && printf '%s-%s-%s' "$ID" "${VERSION_ID:-rolling}" "$(uname -m)")
+}
+
+key() {
+  local sources
   # Whatever is compiled or installed; documents and tests change nothing.
   sources=$(cd -- "$root" && find CMakeLists.txt CMakePresets.json LICENSE setup.sh ci/run.sh cmake core sim hw lp process launch \
     emulator cli topologies scenarios measurements -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
-  printf '%s-%s\n' "$system" "${sources:0:16}"
+  printf '%s-%s\n' "$(system)" "${sources:0:16}"
+}
+
+# The package names another kernel with each of its versions.
+kernel_key() {
+  local package version=none
+  have_lists
+  for package in linux-image-amd64 linux-image-generic; do
+    version=$(apt-cache policy "$package" 2>/dev/null | awk '/Candidate:/ {print $2}')
+    [[ -n $version && $version != '(none)' ]] && break
+  done
+  printf '%s-%s\n' "$(system)" "${version:-none}"
 }
 
 # Packages that the built program and what it loads are linked with: all that a machine needs which finds it in the cache.
@@ -86,7 +105,7 @@ install_missing() {
   done
   ((${#missing[@]} > 0)) || return 0
   say "installing ${missing[*]}"
-  compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || as_root apt-get -qq update >&2
+  have_lists
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >&2
 }
 
@@ -98,7 +117,7 @@ from_package() {
     chmod a+r "$package" # apt reads it as a user of its own
   fi
   [[ -f $package ]] || refuse 2 "LANEWISE_PACKAGE: no such file: $package"
-  compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || as_root apt-get -qq update >&2
+  have_lists
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$(realpath "$package")" >&2
   command -v lanewise
 }
@@ -227,6 +246,7 @@ check() {
 
 case ${1:-help} in
   key) key ;;
+  kernel-key) kernel_key ;;
   install) install ;;
   soft-roce) soft_roce ;;
   check) check ;;

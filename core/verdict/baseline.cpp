@@ -95,8 +95,8 @@ class Comparing {
     bool const timed = before.timed && now.timed;
     bool const slower = timed && ratio > 1 + options_.tolerance && lies_apart(before, now);
     bool const faster = timed && ratio < 1 - options_.tolerance && lies_apart(now, before);
-    auto const times = fmt::format("{}, was {} ({})", rounded_text(*now.makespan), rounded_text(*before.makespan),
-                                   difference_text(ratio - 1, 1));
+    auto const times = fmt::format("makespan {}, was {} ({})", rounded_text(*now.makespan),
+                                   rounded_text(*before.makespan), difference_text(ratio - 1, 1));
     if (slower) add(ChangeKind::Slower, now, times, ratio);
     if (faster) add(ChangeKind::Faster, now, times, ratio);
     auto const mechanisms = mechanisms_text(before, now);

@@ -61,7 +61,7 @@ Parsed<ChangeKind> parse_change(std::string_view text);
 struct Change {
   ChangeKind kind = ChangeKind::New;
   RunSummary run;      // as it is now; of a run that is gone, as it was
-  std::string detail;  // "5.20 ms, was 4.86 ms (+7.0 %)"
+  std::string detail;  // "makespan 5.20 ms, was 4.86 ms (+7.0 %)"
   bool regression = false;
   std::optional<double> ratio = {};  // makespan now / makespan then, where both are known
 };

@@ -2,8 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.hpp"
@@ -22,7 +20,8 @@ YamlNode const& node_at(YamlNode const& root, Path const& path) {
   auto const* node = &root;
   for (auto const& step : path) {
     auto const* next = node->find(step);
-    if (node->kind == YamlKind::Sequence) next = &node->items[std::stoul(step)];
+    for (std::size_t i = 0; node->kind == YamlKind::Sequence && i < node->items.size(); ++i)
+      if (step == fmt::format("{}", i)) next = &node->items[i];
     if (next == nullptr) break;
     node = next;
   }

@@ -118,15 +118,16 @@ ScenarioVerdict check_scenario(Scenario const& scenario, CheckContext const& con
   ScenarioVerdict verdict{scenario.name, scenario.title, context.mode, {}, {}};
   verdict.pos = scenario.pos;
   if (scenario.machines.empty())
-    verdict.errors.push_back(check_error(
+    verdict.errors = check_errors(
         InputError(fmt::format("scenario '{}' names no machine; add 'machines: [NAME]' or use --on", scenario.name)),
-        {}, scenario.pos));
+        {}, scenario.pos);
   for (std::size_t i = 0; i < scenario.machines.size(); ++i) {
     try {
       auto runs = run_on(scenario, scenario.machines[i], context);
       std::move(runs.begin(), runs.end(), std::back_inserter(verdict.runs));
     } catch (InputError const& error) {
-      verdict.errors.push_back(check_error(error, scenario.machines[i], scenario.machine_pos(i)));
+      auto errors = check_errors(error, scenario.machines[i], scenario.machine_pos(i));
+      std::move(errors.begin(), errors.end(), std::back_inserter(verdict.errors));
     }
   }
   verdict.results = check_expectations(scenario, verdict.runs);

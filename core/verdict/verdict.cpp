@@ -35,17 +35,21 @@ std::vector<std::string> VariantRun::refusing_rules() const {
   return {};
 }
 
-CheckError check_error(InputError const& error, std::string const& machine, SourcePos const& fallback) {
-  auto const& found = error.diagnostics();
-  if (!found.empty() && !found.front().pos.file.empty()) return {machine, found.front().pos, error.what()};
-  InputError const placed(std::vector<Diagnostic>{{fallback, error.what(), {}}});
-  return {machine, fallback, placed.what()};
+std::vector<CheckError> check_errors(InputError const& error, std::string const& machine, SourcePos const& fallback) {
+  auto found = error.diagnostics();
+  if (found.empty()) found.push_back({fallback, error.what(), {}});
+  std::vector<CheckError> errors;
+  for (auto& diagnostic : found) {
+    if (diagnostic.pos.file.empty()) diagnostic.pos = fallback;
+    errors.push_back({machine, diagnostic.pos, InputError(std::vector<Diagnostic>{diagnostic}).what()});
+  }
+  return errors;
 }
 
 ScenarioVerdict unreadable_scenario(std::string const& file, std::string const& mode, InputError const& error) {
   ScenarioVerdict verdict{file, {}, mode, {}, {}};
   verdict.pos = {file, 0, 0};
-  verdict.errors.push_back(check_error(error, {}, verdict.pos));
+  verdict.errors = check_errors(error, {}, verdict.pos);
   return verdict;
 }
 

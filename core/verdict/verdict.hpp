@@ -69,8 +69,8 @@ struct CheckError {
   SourcePos pos;
   std::string message;  // as it is printed: with the place, and the source line where there is one
 };
-// The error that an exception tells; `fallback` is its place when it has none of its own.
-CheckError check_error(InputError const& error, std::string const& machine, SourcePos const& fallback);
+// The errors that an exception tells, one for each diagnostic; `fallback` is the place of what has none of its own.
+std::vector<CheckError> check_errors(InputError const& error, std::string const& machine, SourcePos const& fallback);
 
 struct ScenarioVerdict {
   std::string scenario;  // its name; of a file that cannot be read, the file

@@ -144,11 +144,13 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   std::map<std::string, std::size_t> exclusions;  // number of figures that are not judged, by reason
   std::size_t errors = 0;
   for (auto const& verdict : verdicts) {
+    std::set<std::string> machines_with_errors;
     for (auto const& error : verdict.errors) {
+      ++errors;
+      if (!machines_with_errors.insert(error.machine).second) continue;
       std::vector<std::string> row{verdict.scenario, error.machine, "", "", "", "", "", "", "ERROR"};
       if (modes) row.insert(row.begin(), verdict.mode);
       table.add(std::move(row));
-      ++errors;
     }
     for (auto const& run : verdict.runs) {
       auto row = verdict_row(verdict, run);

@@ -61,7 +61,7 @@ TEST(Baseline, SlowerIsBeyondTheTolerance) {
   EXPECT_EQ(kinds(one(), one("8 MB", "", 1.04), {.tolerance = 0.05}), Kinds{});
   EXPECT_EQ(kinds(one(), one("8 MB", "", 1.04), {.tolerance = 0.02, .fail_on = {}}), Kinds{"slower"});
   auto const comparison = compare_with(baseline_of({one()}), {one("8 MB", "", 1.5)}, {});
-  EXPECT_EQ(comparison.changes[0].detail, "3.00 ms, was 2.00 ms (+50.0 %)");
+  EXPECT_EQ(comparison.changes[0].detail, "makespan 3.00 ms, was 2.00 ms (+50.0 %)");
   EXPECT_NEAR(*comparison.changes[0].ratio, 1.5, 1e-9);
   EXPECT_FALSE(comparison.passed());
 }
@@ -172,10 +172,10 @@ TEST(Baseline, WhatIsWrongWithAFileIsSaidAtItsPlace) {
   std::string const head = "{\"machine\": \"m\", \"variant\": \"\", \"passed\": true, ";
   EXPECT_EQ(with(head + "\"makespan_us\": 1}"), "none");
   EXPECT_THAT(with(head + "\"makespan_us\": 1}", "sym"),
-              AllOf(HasSubstr("base.json:2:29: error: 'sym' is not allowed as 'mode'; did you mean 'sim'?"),
+              AllOf(HasSubstr("base.json:2:27: error: 'sym' is not allowed as 'mode'; did you mean 'sim'?"),
                     HasSubstr("allowed: sim, estimate, hw")));
   EXPECT_THAT(with(head + "\"makespan_us\": \"1 ms\"}"),
-              AllOf(HasSubstr("base.json:4:63: error: a number of microseconds"), HasSubstr("not \"1 ms\"")));
+              AllOf(HasSubstr("base.json:4:64: error: a number of microseconds"), HasSubstr("not \"1 ms\"")));
   EXPECT_THAT(with(head + "\"makespan\": 1}"),
               AllOf(HasSubstr("base.json:4:1: error: the key 'makespan_us' is missing"),
                     HasSubstr("did you mean 'makespan_us'?")));
@@ -192,7 +192,8 @@ TEST(Baseline, TextHasRegressionsFirstAndInCapitals) {
       text, AllOf(HasSubstr("compared with base.json (tolerance 2.0 %): runs in both: 1, unchanged: 0; 1 regression\n"),
                   HasSubstr("SLOWER  s"), HasSubstr("new     a-new-one")));
   EXPECT_LT(text.find("SLOWER"), text.find("a-new-one"));
-  EXPECT_THAT(baseline_markdown(comparison), HasSubstr("| SLOWER | s | pair |  | 4.00 ms, was 2.00 ms (+100.0 %) |"));
+  EXPECT_THAT(baseline_markdown(comparison),
+              HasSubstr("| SLOWER | s | pair |  | makespan 4.00 ms, was 2.00 ms (+100.0 %) |"));
   auto const json = to_json(comparison);
   EXPECT_EQ(json.at("passed"), false);
   EXPECT_EQ(json.at("changes")[0].at("change"), "slower");

@@ -92,6 +92,13 @@ std::string type_of(std::vector<std::string> const& rules, std::string const& ke
   return rules.empty() ? key : rules.front();
 }
 
+// A file may have several; each case has a name of its own.
+void add_error(Suite& suite, CheckError const& error) {
+  auto name = error.machine.empty() ? std::string("can be checked") : "can be checked on " + error.machine;
+  if (error.pos.line > 0) name += fmt::format(" ({}:{}:{})", error.pos.file, error.pos.line, error.pos.column);
+  suite.error(suite.add(name, error.pos), error.message);
+}
+
 void add_run(Suite& suite, ScenarioVerdict const& verdict, VariantRun const& run) {
   auto test = suite.add("runs on " + where(run.machine, run.variant), verdict.pos, run.real_time);
   if (!run.skipped.empty()) return suite.skip(test, run.skipped);
@@ -138,9 +145,7 @@ std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts, BaselineComp
   for (auto const& verdict : verdicts) {
     Suite suite(root, verdict.scenario + " (" + verdict.mode + ")", verdict.pos);  // may be checked in two modes
     add_nodes(suite.node(), verdict.runs);
-    for (auto const& error : verdict.errors)
-      suite.error(suite.add(error.machine.empty() ? "can be checked" : "can be checked on " + error.machine, error.pos),
-                  error.message);
+    for (auto const& error : verdict.errors) add_error(suite, error);
     for (auto const& run : verdict.runs) add_run(suite, verdict, run);
     for (auto const& result : verdict.results) add_result(suite, result);
   }
