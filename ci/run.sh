@@ -228,7 +228,7 @@ check() {
           "$(if [[ $run_mode == estimate ]]; then echo estimate; else echo sim; fi)"; then
           base=(--baseline "$report/base.json" "${limits[@]}")
         else
-          say "the base has no scenarios that can be checked; comparing with nothing"
+          say "the base cannot be checked; comparing with nothing"
         fi
       fi
       ;;

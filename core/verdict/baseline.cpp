@@ -146,8 +146,10 @@ std::vector<RunSummary> summaries_of(std::vector<ScenarioVerdict> const& verdict
       summary.pos = verdict.pos;
       summary.timed = run.timing_exclusion.empty();
       if (run.ran()) {
-        summary.makespan = run.trace.makespan;
-        summary.noise = run.trace.noise;
+        // As a file has them, so that a run compares equal with itself.
+        summary.makespan = through_json(run.trace.makespan);
+        if (auto const& noise = run.trace.noise)
+          summary.noise = TimeRange{through_json(noise->low), through_json(noise->high)};
         summary.work = work_of(run);
       }
       runs.push_back(std::move(summary));

@@ -28,10 +28,21 @@ YamlNode const& node_at(YamlNode const& root, Path const& path) {
   return *node;
 }
 
-// The JSON library knows no places: JSON is YAML, too, whose reader does. Only a file that is wrong is read twice.
+// The same as a tree with places, which the JSON library does not know: JSON is YAML, too. Nothing where our YAML is
+// stricter.
+std::optional<YamlNode> with_places(SourceText const& source) {
+  try {
+    return parse_yaml(source);
+  } catch (InputError const&) {
+    return std::nullopt;
+  }
+}
+
+// Only a file that is wrong is read twice.
 [[noreturn]] void refuse(SourceText const& source, Path const& path, std::string const& message) {
-  auto const root = parse_yaml(source);
-  auto const& node = node_at(root, path);
+  auto const root = with_places(source);
+  if (!root) refuse_at(source.whole(), fmt::format("{}: {}", fmt::join(path, "/"), message));
+  auto const& node = node_at(*root, path);
   throw InputError(
       std::vector<Diagnostic>{{{source.name(), node.line, node.column}, message, std::string(source.line(node.line))}});
 }

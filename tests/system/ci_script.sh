@@ -70,13 +70,16 @@ LANEWISE_FAIL_ON=gone ends 0 "$source/ci/run.sh" check
 LANEWISE_BASELINE=none ends 0 "$source/ci/run.sh" check
 LANEWISE_BASELINE=lanewise-report/base.json ends 1 "$source/ci/run.sh" check
 
-# What cannot be read is 2, and a base without scenarios is nothing to compare with.
+# What cannot be read is 2; where the base has no such folder, everything is new; a base that is not there is none.
 printf 'lanewise: scenario/1\nscenaro: x\n' >lanewise/broken.yaml
 ends 2 "$source/ci/run.sh" check
 expect "$work/err" "::error file=lanewise/broken.yaml,line=2,col=1,"
 rm lanewise/broken.yaml
 git mv lanewise elsewhere
-LANEWISE_SCENARIOS=elsewhere ends 0 "$source/ci/run.sh" check
+export LANEWISE_SCENARIOS=elsewhere
+ends 0 "$source/ci/run.sh" check
+expect "$work/out" "new     exchange  our-server"
+GITHUB_BASE_REF=nowhere ends 0 "$source/ci/run.sh" check
 expect "$work/err" "comparing with nothing"
 
 # Wrong words.

@@ -66,6 +66,14 @@ TEST(Baseline, SlowerIsBeyondTheTolerance) {
   EXPECT_FALSE(comparison.passed());
 }
 
+// No time is rounded on its way through the file.
+TEST(Baseline, WithoutAToleranceTheSameIsStillTheSame) {
+  for (int i = 1; i < 200; ++i) {
+    auto verdict = one("8 MB", "", 1 / (0.37 + i * 0.0137));
+    EXPECT_EQ(kinds(verdict, verdict, {.tolerance = 0}), Kinds{}) << i;
+  }
+}
+
 // Times that were measured differ only where their intervals lie apart.
 TEST(Baseline, NoiseIsNoRegression) {
   auto const measured = [](double milliseconds, double noise) {
