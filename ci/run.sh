@@ -96,6 +96,17 @@ build() {
   runtime_packages "$prefix" >"$prefix/packages"
 }
 
+# apt_install PACKAGE...: says something only if it fails.
+apt_install() {
+  local log
+  log=$(mktemp)
+  have_lists
+  if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >"$log" 2>&1 </dev/null; then
+    tail -n 50 "$log" >&2
+    return 1
+  fi
+}
+
 # install_missing PACKAGE...: installs those that are not there.
 install_missing() {
   local -a missing=()
@@ -105,8 +116,7 @@ install_missing() {
   done
   ((${#missing[@]} > 0)) || return 0
   say "installing ${missing[*]}"
-  have_lists
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >&2
+  apt_install "${missing[@]}"
 }
 
 from_package() {
@@ -117,8 +127,8 @@ from_package() {
     chmod a+r "$package" # apt reads it as a user of its own
   fi
   [[ -f $package ]] || refuse 2 "LANEWISE_PACKAGE: no such file: $package"
-  have_lists
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$(realpath "$package")" >&2
+  say "installing $package"
+  apt_install "$(realpath "$package")"
   command -v lanewise
 }
 

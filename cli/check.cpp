@@ -199,20 +199,19 @@ void append(std::vector<ScenarioVerdict>& verdicts, std::vector<ScenarioVerdict>
 
 void run_checks(Session& session, CheckOptions const& options, CheckInputs given) {
   auto const count = given.scenarios.size();
-  CheckReport report;
-  if (options.mode != "hw") {
-    auto predicted = check_in(options.mode == "both" ? "sim" : options.mode, given, session, options);
-    report.verdicts = std::move(predicted.verdicts);
-    if (predicted.stopped) return options.report.stop(session, report.verdicts, count, options.runs_file);
-  }
+  CheckReport report{std::move(given.unreadable)};
+  Checked predicted;
+  if (options.mode != "hw")
+    predicted = check_in(options.mode == "both" ? "sim" : options.mode, given, session, options);
+  if (predicted.stopped) return options.report.stop(session, predicted.verdicts, count, options.runs_file);
   if (uses_hardware(options.mode)) {
     auto measured = check_in("hw", given, session, options);
     if (measured.stopped) return options.report.stop(session, measured.verdicts, count, options.runs_file);
     if (!options.runs_file.empty()) write_file(options.runs_file, recorded_runs_json(measured.verdicts).dump(1) + "\n");
-    if (options.mode == "both") report.both = both_modes(report.verdicts, measured.verdicts);
-    append(report.verdicts, std::move(measured.verdicts));
+    if (options.mode == "both") report.both = both_modes(predicted.verdicts, measured.verdicts);
+    append(predicted.verdicts, std::move(measured.verdicts));
   }
-  append(report.verdicts, std::move(given.unreadable));
+  append(report.verdicts, std::move(predicted.verdicts));
   options.report.report(session, std::move(report));
 }
 

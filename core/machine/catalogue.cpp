@@ -22,6 +22,17 @@ bool says_cluster(SourceText const& source) {
   return false;
 }
 
+// The name that a machine or cluster file gives itself, also where the rest of it is wrong; empty if it has none.
+std::string name_in(SourceText const& source) {
+  try {
+    auto const root = parse_yaml(source);
+    auto const* name = root.find(says_cluster(source) ? "cluster" : "machine");
+    return name == nullptr ? "" : name->text;
+  } catch (InputError const&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> const& Catalogue::names_in(std::string_view folder) const {
@@ -114,7 +125,9 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
 }
 
 void Catalogue::add(SourceText const& source) {
+  wrong_files_.emplace(name_in(source), source.name());  // until it has been read
   auto machine = machine_from(source);
+  wrong_files_.erase(machine.name);
   auto const name = machine.name;
   if (auto const& [other, is_new] = added_files_.emplace(name, source.name()); !is_new)
     refuse_at(source.whole(), fmt::format("the name '{}' is already that of {}", name, other->second.string()));
@@ -127,6 +140,8 @@ std::optional<fs::path> Catalogue::added_file(std::string const& name) const {
 }
 
 Machine Catalogue::machine(std::string const& name_or_file) {
+  if (auto const wrong = wrong_files_.find(name_or_file); wrong != wrong_files_.end())
+    throw InputError(fmt::format("'{}' is described in {}, which is wrong", name_or_file, wrong->second.string()));
   if (auto const known = added_clusters_.find(name_or_file); known != added_clusters_.end()) return known->second;
   if (auto const* known = machine_named(name_or_file)) return *known;
   if (auto const path = file_of("clusters", name_or_file)) return read_cluster(SourceText::load(*path), *this);

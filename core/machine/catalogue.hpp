@@ -54,6 +54,7 @@ class Catalogue {
   std::map<std::string, Machine> machines_;
   std::map<std::string, Machine> added_clusters_;
   std::map<std::string, std::filesystem::path> added_files_;  // by the names in them
+  std::map<std::string, std::filesystem::path> wrong_files_;  // those that could not be added
   bool loaded_all_ = false;
   std::map<std::string, std::string, std::less<>> by_pci_id_, by_cpuid_;  // names of parts, once all are loaded
 };

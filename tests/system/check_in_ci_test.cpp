@@ -93,6 +93,10 @@ TEST_F(CheckInCi, WhatCannotBeReadIsAnErrorAndTheOthersRun) {
                     HasSubstr("file=\"mine/machines/bad.yaml\" line=\"3\"")));
   EXPECT_THAT(file("summary.md"),
               AllOf(HasSubstr("1 of 4 scenarios pass"), HasSubstr("- mine/broken.yaml:3:1: error:")));
+  // Who names a machine whose file is wrong is told so.
+  write("mine/of-bad.yaml", scenario("of-bad", "bad"));
+  EXPECT_THAT(check("").output, HasSubstr("mine/of-bad.yaml:3:12: error: 'bad' is described in mine/machines/bad.yaml, "
+                                          "which is wrong"));
   // 2 wins over 1.
   auto failing = scenario("fails", "our-server");
   write("mine/fails.yaml", failing.replace(failing.find("<= 1 s"), 6, "<= 1 ns"));
