@@ -249,7 +249,8 @@ check() {
   [[ -z ${GITHUB_ACTIONS:-} ]] || command+=(--annotations github)
   command+=("${base[@]}" "${further[@]}")
   say "${command[*]}"
-  "${command[@]}" || code=$?
+  # GitHub documents annotations on standard output only.
+  "${command[@]}" 2>&1 || code=$?
   if [[ -n ${GITHUB_STEP_SUMMARY:-} && -f $report/summary.md ]]; then cat "$report/summary.md" >>"$GITHUB_STEP_SUMMARY"; fi
   return "$code"
 }

@@ -58,7 +58,7 @@ sed -i 's/<= 25 ms/<= 1 s/' lanewise/exchange.yaml
 ends 1 "$source/ci/run.sh" check
 expect "$work/out" "1 of 1 scenarios pass"
 expect "$work/out" "SLOWER  exchange  our-server"
-expect "$work/err" "::error file=lanewise/exchange.yaml,line=2,col=11,title=exchange on our-server%3A slower::"
+expect "$work/out" "::error file=lanewise/exchange.yaml,line=2,col=11,title=exchange on our-server%3A slower::"
 expect lanewise-report/junit.xml 'type="slower"'
 expect "$GITHUB_STEP_SUMMARY" "earlier step"
 expect "$GITHUB_STEP_SUMMARY" "| SLOWER | exchange | our-server |"
@@ -73,7 +73,7 @@ LANEWISE_BASELINE=lanewise-report/base.json ends 1 "$source/ci/run.sh" check
 # What cannot be read is 2; where the base has no such folder, everything is new; a base that is not there is none.
 printf 'lanewise: scenario/1\nscenaro: x\n' >lanewise/broken.yaml
 ends 2 "$source/ci/run.sh" check
-expect "$work/err" "::error file=lanewise/broken.yaml,line=2,col=1,"
+expect "$work/out" "::error file=lanewise/broken.yaml,line=2,col=1,"
 rm lanewise/broken.yaml
 git mv lanewise elsewhere
 export LANEWISE_SCENARIOS=elsewhere
