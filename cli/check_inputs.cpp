@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "core/io/error.hpp"
 #include "core/reference/file_kind.hpp"
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 class Reader {
  public:
-  Reader(Session& session, std::string const& mode) : session_(session), mode_(mode) {}
+  Reader(Session& session, std::string mode) : session_(session), mode_(std::move(mode)) {}
 
   void read(std::string const& argument) {
     std::error_code error;
