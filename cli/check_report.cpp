@@ -70,7 +70,7 @@ void ReportOptions::add_to(CLI::App& command) {
       .add_option(
           "--fail-on", fail_on_,
           "With --baseline: changes that are regressions, separated by commas, of slower, mechanism, new, gone, "
-          "other-work; a changed mechanism that makes the run faster is none")
+          "other-work; a changed mechanism is none where the run is faster or the scenario expects it")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("CHANGE,...")

@@ -14,12 +14,20 @@
 namespace lanewise {
 namespace {
 
-std::vector<WorkSummary> work_of(VariantRun const& run) {
+// Whether the scenario names the mechanism that this transfer takes.
+bool expects_mechanism(ScenarioVerdict const& verdict, VariantRun const& run, std::string const& transfer) {
+  return std::any_of(verdict.results.begin(), verdict.results.end(), [&](ExpectationResult const& result) {
+    return result.key == "mechanism" && result.passed && result.machine == run.machine &&
+           result.variant == run.variant && result.what.starts_with(transfer + ": ");
+  });
+}
+
+std::vector<WorkSummary> work_of(ScenarioVerdict const& verdict, VariantRun const& run) {
   std::vector<WorkSummary> work;
   for (auto const& decision : run.plan.decisions) {
     auto const& chosen = decision.candidates[decision.chosen];
-    work.push_back(
-        {decision.transfer, std::string(to_string(chosen.way.mechanism)), transfer_run(decision, run.trace).bytes});
+    work.push_back({decision.transfer, std::string(to_string(chosen.way.mechanism)),
+                    transfer_run(decision, run.trace).bytes, expects_mechanism(verdict, run, decision.transfer)});
   }
   auto const add = [&](std::string const& id, Collective const& collective) {
     work.push_back({id, std::string(to_string(collective.algorithm)), collective.bytes});
@@ -50,17 +58,24 @@ bool lies_apart(RunSummary const& smaller, RunSummary const& larger) {
   return low > high;
 }
 
-std::string mechanisms_text(RunSummary const& before, RunSummary const& now) {
-  std::vector<std::string> changed;
+std::vector<WorkSummary> with_other_mechanism(RunSummary const& before, RunSummary const& now) {
+  std::vector<WorkSummary> changed;
   for (auto const& work : now.work)
     if (auto const* old = work_named(before, work.id); old != nullptr && old->mechanism != work.mechanism)
-      changed.push_back(
-          fmt::format("{}{}{}, was {}", work.id, work.id.empty() ? "" : ": ", work.mechanism, old->mechanism));
+      changed.push_back(work);
+  return changed;
+}
+
+std::string mechanisms_text(RunSummary const& before, std::vector<WorkSummary> const& changed) {
   constexpr std::size_t kMaxShown = 4;
-  auto const more = changed.size() > kMaxShown ? changed.size() - kMaxShown : 0;
-  changed.resize(changed.size() - more);
-  auto text = fmt::format("{}", fmt::join(changed, "; "));
-  return more > 0 ? fmt::format("{}; and {} more", text, more) : text;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(changed.size(), kMaxShown); ++i) {
+    auto const& [id, mechanism, bytes, expected] = changed[i];
+    text += fmt::format("{}{}{}{}, was {}{}", i == 0 ? "" : "; ", id, id.empty() ? "" : ": ", mechanism,
+                        work_named(before, id)->mechanism, expected ? " (as expected)" : "");
+  }
+  if (changed.size() > kMaxShown) text += fmt::format("; and {} more", changed.size() - kMaxShown);
+  return text;
 }
 
 class Comparing {
@@ -99,10 +114,11 @@ class Comparing {
                                    rounded_text(*before.makespan), difference_text(ratio - 1, 1));
     if (slower) add(ChangeKind::Slower, now, times, ratio);
     if (faster) add(ChangeKind::Faster, now, times, ratio);
-    auto const mechanisms = mechanisms_text(before, now);
-    if (mechanisms.empty()) return;
-    add(ChangeKind::Mechanism, now, mechanisms, ratio);
-    if (faster) comparison_.changes.back().regression = false;
+    auto const changed = with_other_mechanism(before, now);
+    if (changed.empty()) return;
+    add(ChangeKind::Mechanism, now, mechanisms_text(before, changed), ratio);
+    bool const expected = std::all_of(changed.begin(), changed.end(), [](auto const& work) { return work.expected; });
+    if (faster || expected) comparison_.changes.back().regression = false;
   }
 
   BaselineOptions const& options_;
@@ -150,7 +166,7 @@ std::vector<RunSummary> summaries_of(std::vector<ScenarioVerdict> const& verdict
         summary.makespan = through_json(run.trace.makespan);
         if (auto const& noise = run.trace.noise)
           summary.noise = TimeRange{through_json(noise->low), through_json(noise->high)};
-        summary.work = work_of(run);
+        summary.work = work_of(verdict, run);
       }
       runs.push_back(std::move(summary));
     }

@@ -21,6 +21,7 @@ struct WorkSummary {
   std::string id;                   // of the transfer or collective; empty: the whole scenario is one collective
   std::string mechanism;            // or the algorithm of a collective
   std::optional<Bytes> bytes = {};  // absent: an older file, which does not say
+  bool expected = false;            // the scenario expects this mechanism of it
 };
 
 // What is compared of one variant on one machine.
@@ -68,7 +69,8 @@ struct Change {
 
 struct BaselineOptions {
   double tolerance = 0.02;  // a run is slower when it takes longer by more than this share
-  // Kinds that fail the check. A mechanism that changed fails only where the run has not become faster.
+  // Kinds that fail the check. A mechanism that changed is none where the scenario expects the new one, or the
+  // run has become faster.
   std::vector<ChangeKind> fail_on{ChangeKind::Fails, ChangeKind::Slower, ChangeKind::Mechanism};
 };
 

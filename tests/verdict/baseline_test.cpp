@@ -98,6 +98,16 @@ TEST(Baseline, AChangedMechanismFailsUnlessItIsFaster) {
   EXPECT_EQ(compare_with(baseline_of({one()}), {staged(2)}, {}).changes[0].detail, "a: host_staged, was pcie_p2p");
 }
 
+TEST(Baseline, AMechanismThatTheScenarioExpectsIsNoRegression) {
+  auto const expecting = [](std::string const& mechanism) {
+    return one("8 MB", "expect: [{mechanism: [" + mechanism + "]}]\n", 2, "host_staged");  // 2 ms, as by peer access
+  };
+  auto const comparison = compare_with(baseline_of({one()}), {expecting("host_staged")}, {});
+  EXPECT_EQ(kinds(comparison), Kinds{"mechanism"});
+  EXPECT_EQ(comparison.changes[0].detail, "a: host_staged, was pcie_p2p (as expected)");
+  EXPECT_EQ(kinds(one(), expecting("nvlink")), (Kinds{"!fails", "!mechanism"}));
+}
+
 TEST(Baseline, OtherWorkIsNotCompared) {
   EXPECT_EQ(kinds(one(), one("16 MB", "", 2)), Kinds{"other-work"});
   EXPECT_EQ(kinds(one(), one("16 MB", "", 2), {.fail_on = {ChangeKind::OtherWork}}), Kinds{"!other-work"});
