@@ -11,7 +11,7 @@ sources() {
 
 formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
-scripts() { shellcheck setup.sh .ci/run .ci/checks.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
+scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
 # Every header compiles with nothing included before it; those that need CUDA's or NCCL's only where these are, none that
 # needs libFuzzer's, which are clang's. nvcc says where its headers are: the command may be a script elsewhere.

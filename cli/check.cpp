@@ -8,19 +8,18 @@
 #include <optional>
 #include <set>
 
+#include "cli/check_inputs.hpp"
+#include "cli/check_report.hpp"
 #include "cli/executor_options.hpp"
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/interop/exports/junit.hpp"
 #include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "core/verdict/recorded_run.hpp"
 #include "core/verdict/scenario_check.hpp"
 #include "core/verdict/soft_nic.hpp"
-#include "core/view/both_modes_text.hpp"
-#include "core/view/verdict_text.hpp"
 #include "launch/soft_nodes.hpp"
 
 namespace lanewise::cli {
@@ -34,7 +33,6 @@ constexpr double kPrecisionOfAlternatives = 0.03;
 struct CheckOptions {
   std::vector<std::string> scenarios;
   std::string mode = "sim";
-  std::string junit;
   std::string objective;
   std::string effort = kFullEffort;
   std::string hw_runs;    // file of hardware runs recorded elsewhere
@@ -42,6 +40,7 @@ struct CheckOptions {
   std::string nodes = launch::kNodesAuto;
   HardwareOptions hardware;
   std::string budget;  // of --budget; empty: the default
+  ReportOptions report;
   bool strict = false;
 
   // With a budget of its own a run takes as many rounds as fit, at most kMaxRounds. Otherwise alternatives take
@@ -58,26 +57,6 @@ struct CheckOptions {
     }
     return alternation;
   }
-};
-
-std::vector<Scenario> read_all(std::vector<fs::path> const& files) {
-  std::vector<Scenario> scenarios;
-  std::string problems;
-  for (auto const& file : files) {
-    try {
-      scenarios.push_back(read_scenario(SourceText::load(file)));
-    } catch (InputError const& error) {
-      problems += (problems.empty() ? "" : "\n") + std::string(error.what());
-    }
-  }
-  if (!problems.empty()) throw InputError(problems);
-  return scenarios;
-}
-
-// Scenarios with their files, which machine files may lie beside.
-struct LoadedScenarios {
-  std::vector<fs::path> files;
-  std::vector<Scenario> scenarios;
 };
 
 // Hardware runs that were made before the verdict.
@@ -99,17 +78,27 @@ std::vector<std::string> node_arguments(Session const& session, CheckOptions con
   return words;
 }
 
+// None where it is not known or wrong, which the check of the scenario reports.
+std::optional<Machine> machine_or_none(Session& session, fs::path const& folder, std::string const& name) {
+  try {
+    return session.machine_named_in(folder, name);
+  } catch (InputError const&) {
+    return std::nullopt;
+  }
+}
+
 // Runs the scenarios of Soft-RoCE clusters on nodes started for them, all scenarios of a cluster together.
-Recorded run_soft_clusters(LoadedScenarios const& given, Session& session, CheckOptions const& options) {
+Recorded run_soft_clusters(CheckInputs const& given, Session& session, CheckOptions const& options) {
   std::map<std::string, launch::NodeScenarios> clusters;  // by name, or by file where a scenario names one beside it
   for (std::size_t i = 0; i < given.scenarios.size(); ++i)
     for (auto const& name : given.scenarios[i].machines) {
       auto const folder = given.files[i].parent_path();
-      auto machine = session.machine_named_in(folder, name);
-      if (!is_soft_cluster(machine)) continue;
-      auto const beside = folder / name;
-      auto const key = fs::is_regular_file(beside) ? fs::absolute(beside).string() : name;
-      auto& scenarios = clusters.try_emplace(key, launch::NodeScenarios{key, std::move(machine), {}}).first->second;
+      auto machine = machine_or_none(session, folder, name);
+      if (!machine || !is_soft_cluster(*machine)) continue;
+      auto file = session.catalogue.added_file(name);
+      if (fs::is_regular_file(folder / name)) file = folder / name;
+      auto const key = file ? fs::absolute(*file).string() : name;
+      auto& scenarios = clusters.try_emplace(key, launch::NodeScenarios{key, std::move(*machine), {}}).first->second;
       scenarios.files.push_back(given.files[i]);
     }
   Recorded recorded{{}, std::set<std::string>{}};
@@ -122,7 +111,7 @@ Recorded run_soft_clusters(LoadedScenarios const& given, Session& session, Check
 }
 
 // The runs of --hw-trace, or of nodes that are started here; none when this process is a node itself.
-Recorded recorded_runs(LoadedScenarios const& given, Session& session, CheckOptions const& options) {
+Recorded recorded_runs(CheckInputs const& given, Session& session, CheckOptions const& options) {
   if (!options.hw_runs.empty()) return {read_recorded_runs(SourceText::load(options.hw_runs)), std::nullopt};
   if (options.hardware.nodes->processes() > 1) return {{}, std::set<std::string>{}};
   return run_soft_clusters(given, session, options);
@@ -150,7 +139,7 @@ std::size_t run_count(std::vector<Scenario> const& scenarios) {
 }
 
 // Checks all scenarios in one mode: "sim", "estimate" or "hw".
-Checked check_in(std::string const& mode, LoadedScenarios const& given, Session& session, CheckOptions const& options) {
+Checked check_in(std::string const& mode, CheckInputs const& given, Session& session, CheckOptions const& options) {
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
   auto const effort = argument(parse_effort(options.effort));
@@ -179,7 +168,7 @@ Checked check_in(std::string const& mode, LoadedScenarios const& given, Session&
                              Plan const& plan) -> std::optional<CompletedRun> {
         if (!recorded.has(plan)) return std::nullopt;
         auto const& run = recorded_run(recorded.runs, name, variant, plan);
-        return CompletedRun{run.trace, run.regrets};
+        return CompletedRun{run.trace, run.regrets, run.real_time};
       };
     try {
       checked.verdicts.push_back(check_scenario(scenario, context));
@@ -193,79 +182,69 @@ Checked check_in(std::string const& mode, LoadedScenarios const& given, Session&
   return checked;
 }
 
-// `of`: how many scenarios there were, when the user stopped the program before the last.
-void put(Session const& session, std::vector<ScenarioVerdict> const& verdicts, std::vector<BothModes> const* both,
-         std::optional<std::size_t> of = {}) {
-  if (session.json) {
-    auto json = verdict_json(verdicts);
-    if (of) json["stopped"] = {{"checked", verdicts.size()}, {"of", *of}};
-    if (both != nullptr) json["both_modes"] = both_modes_json(*both);
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
-  fmt::print("{}", verdict_text(verdicts));
-  if (both != nullptr) fmt::print("\n{}", both_modes_text(*both));
-}
-
-// The user stopped the program: prints what was checked. Files are written whole or not at all.
-void stop(Session& session, CheckOptions const& options, std::vector<ScenarioVerdict> const& verdicts,
-          std::size_t count) {
-  put(session, verdicts, nullptr, count);
-  std::fflush(stdout);
-  std::string unwritten;
-  for (auto const& file : {options.junit, options.runs_file})
-    if (!file.empty()) unwritten += fmt::format("; {} was not written", file);
-  fmt::print(stderr, "stopped: {} of {} scenarios were checked{}\n", verdicts.size(), count, unwritten);
-  session.exit_code = ExitCode::Interrupted;
-}
-
-void warn_of_empty(std::vector<Scenario> const& scenarios) {
+void warn_of_empty(std::vector<Scenario> const& scenarios, ReportOptions const& report) {
   for (auto const& scenario : scenarios)
     if (scenario.expectations.empty())
-      fmt::print(stderr,
-                 "{}:{}: warning: scenario '{}' expects nothing: whatever it does, it passes; add 'expect' "
-                 "(--strict fails it)\n",
-                 scenario.pos.file, scenario.pos.line, scenario.name);
+      report.warn(
+          scenario.pos,
+          fmt::format("scenario '{}' expects nothing: whatever it does, it passes; add 'expect' (--strict fails "
+                      "it)",
+                      scenario.name));
+}
+
+// Moves some verdicts behind others.
+void append(std::vector<ScenarioVerdict>& verdicts, std::vector<ScenarioVerdict> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(verdicts));
+}
+
+void run_checks(Session& session, CheckOptions const& options, CheckInputs given) {
+  auto const count = given.scenarios.size();
+  CheckReport report{std::move(given.unreadable)};
+  Checked predicted;
+  if (options.mode != "hw")
+    predicted = check_in(options.mode == "both" ? "sim" : options.mode, given, session, options);
+  if (predicted.stopped) return options.report.stop(session, predicted.verdicts, count, options.runs_file);
+  if (uses_hardware(options.mode)) {
+    auto measured = check_in("hw", given, session, options);
+    if (measured.stopped) return options.report.stop(session, measured.verdicts, count, options.runs_file);
+    if (!options.runs_file.empty()) write_file(options.runs_file, recorded_runs_json(measured.verdicts).dump(1) + "\n");
+    if (options.mode == "both") report.both = both_modes(predicted.verdicts, measured.verdicts);
+    append(predicted.verdicts, std::move(measured.verdicts));
+  }
+  append(report.verdicts, std::move(predicted.verdicts));
+  options.report.report(session, std::move(report));
 }
 
 void run(Session& session, CheckOptions& options) {
   if (uses_hardware(options.mode) && options.hw_runs.empty() && !options.hardware.join()) return;
-  LoadedScenarios given{yaml_files(options.scenarios), {}};
-  given.scenarios = read_all(given.files);
-  if (!session.machine_name.empty())
-    for (auto& scenario : given.scenarios) scenario.machines = {session.machine_name};
-  bool const on_hardware = uses_hardware(options.mode);
-  if (!on_hardware && !(options.hw_runs.empty() && options.runs_file.empty() && options.budget.empty()))
+  if (!uses_hardware(options.mode) && !(options.hw_runs.empty() && options.runs_file.empty() && options.budget.empty()))
     throw InputError("--hw-trace, --record and --budget are for --mode hw and both");
-  InterruptScope const interruptible;
-  warn_of_empty(given.scenarios);
-  Checked predicted;
-  if (options.mode != "hw")
-    predicted = check_in(options.mode == "both" ? "sim" : options.mode, given, session, options);
-  if (predicted.stopped) return stop(session, options, predicted.verdicts, given.scenarios.size());
-  auto& verdicts = predicted.verdicts;
-  std::vector<BothModes> both;
-  if (on_hardware) {
-    auto const measured = check_in("hw", given, session, options);
-    if (measured.stopped) return stop(session, options, measured.verdicts, given.scenarios.size());
-    if (!options.runs_file.empty()) write_file(options.runs_file, recorded_runs_json(measured.verdicts).dump(1) + "\n");
-    both = both_modes(verdicts, measured.verdicts);
-    verdicts.insert(verdicts.end(), measured.verdicts.begin(), measured.verdicts.end());
+  options.report.prepare();
+  auto given = read_check_inputs(options.scenarios, session, options.mode == "both" ? "sim" : options.mode);
+  if (!session.machine_name.empty()) {
+    (void)session.machine();  // what is wrong with it is no error of each scenario
+    for (auto& scenario : given.scenarios) {
+      scenario.machines = {session.machine_name};
+      scenario.machine_positions.clear();
+    }
   }
-  if (!options.junit.empty()) write_file(options.junit, junit_xml(verdicts));
-  put(session, verdicts, options.mode == "both" ? &both : nullptr);
-  bool const passed =
-      std::all_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.passed(); });
-  session.exit_code = passed ? ExitCode::Fine : ExitCode::ExpectationFailed;
+  InterruptScope const interruptible;
+  warn_of_empty(given.scenarios, options.report);
+  run_checks(session, options, std::move(given));
 }
 
 }  // namespace
 
 void add_check(CLI::App& app, Session& session) {
   auto* command =
-      app.add_subcommand("check", "Run scenarios and check their expectations; the exit code is 1 when one fails");
+      app.add_subcommand("check",
+                         "Run scenarios and check their expectations; the exit code is 1 when one fails, and 2 when a "
+                         "scenario or a machine cannot be read");
   auto options = std::make_shared<CheckOptions>();
-  command->add_option("scenarios", options->scenarios, "Scenario files, or folders of them")->required();
+  command
+      ->add_option("scenarios", options->scenarios,
+                   "Scenario files, or folders of them; machine and cluster files among them are known by their names")
+      ->required();
   session.add_machine(*command, "--on", false);
   add_mode(*command, options->mode);
   command->add_option("--objective", options->objective,
@@ -291,7 +270,7 @@ void add_check(CLI::App& app, Session& session) {
                    "times as often as --repeat, then until what is open is known to 3 %, for at most 20 s")
       ->type_name("TIME");
   command->add_flag("--strict", options->strict, "Fail scenarios that expect nothing, too");
-  command->add_option("--junit", options->junit, "Also write JUnit XML to this file");
+  options->report.add_to(*command);
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -22,6 +22,17 @@ bool says_cluster(SourceText const& source) {
   return false;
 }
 
+// The name that a machine or cluster file gives itself, also where the rest of it is wrong; empty if it has none.
+std::string name_in(SourceText const& source) {
+  try {
+    auto const root = parse_yaml(source);
+    auto const* name = root.find(says_cluster(source) ? "cluster" : "machine");
+    return name == nullptr ? "" : name->text;
+  } catch (InputError const&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> const& Catalogue::names_in(std::string_view folder) const {
@@ -113,14 +124,35 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
   return read_machine(source, *this);
 }
 
+void Catalogue::add(SourceText const& source) {
+  wrong_files_.emplace(name_in(source), source.name());  // until it has been read
+  auto machine = machine_from(source);
+  wrong_files_.erase(machine.name);
+  auto const name = machine.name;
+  if (auto const& [other, is_new] = added_files_.emplace(name, source.name()); !is_new)
+    refuse_at(source.whole(), fmt::format("the name '{}' is already that of {}", name, other->second.string()));
+  (says_cluster(source) ? added_clusters_ : machines_).insert_or_assign(name, std::move(machine));
+}
+
+std::optional<fs::path> Catalogue::added_file(std::string const& name) const {
+  auto const found = added_files_.find(name);
+  return found == added_files_.end() ? std::nullopt : std::optional(found->second);
+}
+
 Machine Catalogue::machine(std::string const& name_or_file) {
+  if (auto const wrong = wrong_files_.find(name_or_file); wrong != wrong_files_.end())
+    throw InputError(fmt::format("'{}' is described in {}, which is wrong", name_or_file, wrong->second.string()));
+  if (auto const known = added_clusters_.find(name_or_file); known != added_clusters_.end()) return known->second;
   if (auto const* known = machine_named(name_or_file)) return *known;
   if (auto const path = file_of("clusters", name_or_file)) return read_cluster(SourceText::load(*path), *this);
   std::error_code error;
   bool const is_path = fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos ||
                        name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
   if (is_path) return machine_from(SourceText::load(name_or_file));
-  auto names = machine_names();
+  std::vector<std::string> names;
+  for (auto const& [name, file] : added_files_) names.push_back(name);
+  auto const& machines = machine_names();
+  names.insert(names.end(), machines.begin(), machines.end());
   auto const& clusters = cluster_names();
   names.insert(names.end(), clusters.begin(), clusters.end());
   throw InputError(fmt::format("no machine is called '{}'{} give a file, or one of: {}", name_or_file,

@@ -36,6 +36,12 @@ class Catalogue {
   // Reads a machine or a cluster from a text, with the parts of this catalogue. Throws InputError.
   Machine machine_from(SourceText const& source);
 
+  // Makes a machine or cluster file known by the name in it, before those of the folders. Throws InputError when it is
+  // wrong, or when an added file already has that name.
+  void add(SourceText const& source);
+  // The added file that has this name.
+  [[nodiscard]] std::optional<std::filesystem::path> added_file(std::string const& name) const;
+
  private:
   [[nodiscard]] std::vector<std::string> const& names_in(std::string_view folder) const;
   [[nodiscard]] std::optional<std::filesystem::path> file_of(std::string_view folder, std::string const& name) const;
@@ -46,6 +52,9 @@ class Catalogue {
   std::map<std::string, std::optional<Part>> parts_;
   mutable std::map<std::string, std::vector<std::string>, std::less<>> names_;  // of each folder, once listed
   std::map<std::string, Machine> machines_;
+  std::map<std::string, Machine> added_clusters_;
+  std::map<std::string, std::filesystem::path> added_files_;  // by the names in them
+  std::map<std::string, std::filesystem::path> wrong_files_;  // those that could not be added
   bool loaded_all_ = false;
   std::map<std::string, std::string, std::less<>> by_pci_id_, by_cpuid_;  // names of parts, once all are loaded
 };

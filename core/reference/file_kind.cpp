@@ -1,5 +1,7 @@
 #include "core/reference/file_kind.hpp"
 
+#include <algorithm>
+
 #include "core/calibration/calibration.hpp"
 #include "core/io/word.hpp"
 #include "core/machine/machine_file.hpp"
@@ -19,6 +21,20 @@ std::string_view to_string(FileKind kind) { return kFileKindNames.at(static_cast
 
 Parsed<FileKind> parse_file_kind(std::string_view text) {
   return parse_word<FileKind>(text, kFileKindNames, "a kind of file");
+}
+
+std::optional<FileKind> file_kind(SourceText const& source) {
+  constexpr std::string_view kKey = "lanewise";
+  for (int number = 1; number <= source.line_count(); ++number) {
+    auto line = source.line(number);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t{\"'"), line.size()));
+    if (line.empty() || line.front() == '#' || line.starts_with("---")) continue;
+    if (!line.starts_with(kKey)) return std::nullopt;
+    line.remove_prefix(kKey.size());
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\"':"), line.size()));
+    return parse_file_kind(line.substr(0, line.find('/'))).value;
+  }
+  return std::nullopt;
 }
 
 std::vector<MapSpec const*> part_specs() {

@@ -3,6 +3,7 @@
 // from these.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,8 @@ inline constexpr std::array<FileKind, 6> kFileKinds{FileKind::Machine,  FileKind
                                                     FileKind::Scenario, FileKind::Measurement, FileKind::Calibration};
 std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration
 Parsed<FileKind> parse_file_kind(std::string_view text);
+// What a file says that it is by its first key, such as "lanewise: machine/1"; absent: it begins with something else.
+std::optional<FileKind> file_kind(SourceText const& source);
 
 // The mappings that a whole file can be: one; for a part, one for each kind of part.
 std::vector<MapSpec const*> file_specs(FileKind kind);

@@ -69,6 +69,11 @@ struct Scenario {
   std::vector<Variant> variants;  // at least one; the default variant has no name and no settings
   std::vector<Expectation> expectations;
   SourcePos pos;
+  std::vector<SourcePos> machine_positions = {};  // where the file names each machine
+  // The same of one machine; where the file does not name it, the scenario's own place.
+  [[nodiscard]] SourcePos machine_pos(std::size_t i) const {
+    return i < machine_positions.size() ? machine_positions[i] : pos;
+  }
   friend bool operator==(Scenario const&, Scenario const&) = default;
 };
 

@@ -25,6 +25,9 @@ class ScenarioReader {
     auto const* name = top.node("scenario");
     scenario_.pos = {source_.name(), name != nullptr ? name->line : 1, name != nullptr ? name->column : 1};
     scenario_.machines = top.texts("machines");
+    if (auto const* machines = top.node("machines"))
+      for (auto const& item : machines->items)
+        scenario_.machine_positions.push_back({source_.name(), item.line, item.column});
     scenario_.settings = read_settings(top);
     if (auto const objective = top.text("objective"))
       scenario_.objective = parse_objective(*objective).value.value_or(Objective::Makespan);

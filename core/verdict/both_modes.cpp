@@ -74,7 +74,8 @@ std::vector<BothModes> both_modes(std::vector<ScenarioVerdict> const& predicted,
   std::vector<BothModes> runs;
   for (std::size_t i = 0; i < std::min(predicted.size(), measured.size()); ++i)
     for (std::size_t k = 0; k < std::min(predicted[i].runs.size(), measured[i].runs.size()); ++k)
-      if (predicted[i].runs[k].ran() && measured[i].runs[k].ran())
+      if (predicted[i].runs[k].ran() && measured[i].runs[k].ran() &&
+          predicted[i].runs[k].machine == measured[i].runs[k].machine)
         runs.push_back(pair_of(predicted[i], predicted[i].runs[k], measured[i].runs[k]));
   return runs;
 }

@@ -44,7 +44,10 @@ class ExpectationCheck {
         run.failure_expected = run.failure_expected || !*expectation.possible;
       }
       if (!run.ran()) {
-        if (run.skipped.empty() && needs_run(expectation)) add("a plan", false, run.failure);
+        if (run.skipped.empty() && needs_run(expectation)) {
+          add("plan", "a plan", false, run.failure);
+          results_.back().rules = run.refusing_rules();
+        }
         continue;
       }
       if (!expectation.mechanisms.empty()) check_mechanism();
@@ -64,14 +67,27 @@ class ExpectationCheck {
  private:
   using Measure = Figure (*)(VariantRun const&, std::optional<std::size_t> transfer);
 
-  void add(std::string what, bool passed, std::string found) {
+  void add(std::string_view key, std::string what, bool passed, std::string found) {
     if (!expectation_->transfer.empty()) what = expectation_->transfer + ": " + what;
     results_.push_back({run_->machine, run_->variant, std::move(what), passed, std::move(found), expectation_->pos});
+    results_.back().key = key;
+    if (!passed) results_.back().rules = rules_on_the_way();
   }
 
-  void add_figure(std::string what, bool passed, std::string found) {
-    add(std::move(what), passed, std::move(found));
+  void add_figure(std::string_view key, std::string what, bool passed, std::string found) {
+    add(key, std::move(what), passed, std::move(found));
     results_.back().timing_exclusion = run_->timing_exclusion;
+  }
+
+  // Rules that changed the chosen way: of the expectation's transfer, else of every transfer.
+  [[nodiscard]] std::vector<std::string> rules_on_the_way() const {
+    std::vector<std::string> rules;
+    for (auto const& decision : run_->plan.decisions) {
+      if (!expectation_->transfer.empty() && decision.transfer != expectation_->transfer) continue;
+      for (auto const& id : decision.candidates[decision.chosen].remarks)
+        if (std::find(rules.begin(), rules.end(), id) == rules.end()) rules.push_back(id);
+    }
+    return rules;
   }
 
   [[nodiscard]] std::optional<std::size_t> transfer_named(std::string const& id) const {
@@ -99,7 +115,8 @@ class ExpectationCheck {
       found = std::string(to_string(ways.candidates[*ways.chosen].way.mechanism)) + " is legal";
     else if (!ways.candidates.empty())
       found += ": " + ways.candidates.front().refused_by;
-    add(wanted ? "possible" : "not possible", ways.chosen.has_value() == wanted, found);
+    add("possible", wanted ? "possible" : "not possible", ways.chosen.has_value() == wanted, found);
+    results_.back().rules = run_->refusing_rules();
   }
 
   void check_mechanism() {
@@ -110,13 +127,16 @@ class ExpectationCheck {
     bool const passed = std::find(expectation_->mechanisms.begin(), expectation_->mechanisms.end(), chosen) !=
                         expectation_->mechanisms.end();
     auto found = std::string(to_string(chosen));
+    std::vector<std::string> refused_by;
     for (auto const& candidate : decision.candidates)
       if (!passed && candidate.way.mechanism == expectation_->mechanisms.front()) {
         found += candidate.legal() ? fmt::format(" ({} was slower)", wanted)
                                    : fmt::format(" ({} is refused by {})", wanted, candidate.refused_by);
+        if (!candidate.legal()) refused_by = {candidate.refused_by};
         break;
       }
-    add("mechanism " + wanted, passed, found);
+    add("mechanism", "mechanism " + wanted, passed, found);
+    if (!refused_by.empty()) results_.back().rules = refused_by;
   }
 
   void check_route(std::string const& word, bool wanted) {
@@ -124,8 +144,8 @@ class ExpectationCheck {
     bool const passes = std::find(words.begin(), words.end(), word) != words.end();
     auto const& decision = run_->plan.decisions[transfer()];
     auto const& route = decision.candidates[decision.chosen].route;
-    add(fmt::format("{} {}", wanted ? "through" : "avoids", word), passes == wanted,
-        fmt::format("{}", fmt::join(route, " > ")));
+    auto const* key = wanted ? "through" : "avoids";
+    add(key, fmt::format("{} {}", key, word), passes == wanted, fmt::format("{}", fmt::join(route, " > ")));
   }
 
   void check_refusal() {
@@ -136,7 +156,8 @@ class ExpectationCheck {
       found = candidate.legal() ? "legal" : candidate.refused_by;
       if (found == rule) break;
     }
-    add(fmt::format("{} refused by {}", to_string(mechanism), rule), found == rule, found);
+    add("refuses", fmt::format("{} refused by {}", to_string(mechanism), rule), found == rule, found);
+    results_.back().rules = {rule};
   }
 
   static Figure bandwidth_of(VariantRun const& run, std::optional<std::size_t> transfer) {
@@ -179,8 +200,9 @@ class ExpectationCheck {
     auto const value = measure(*run_, own);
     auto const description = fmt::format("{} {}", what, threshold.text);
     if (what == "regret" && own && !run_->regrets[*own].sampled)
-      return add(description, false, run_->regrets[*own].not_run.front());
-    if (threshold.relative_to.empty()) return add_judged(description, threshold, value, shown(value.value, dimension));
+      return add(what, description, false, run_->regrets[*own].not_run.front());
+    if (threshold.relative_to.empty())
+      return add_judged(what, description, threshold, value, shown(value.value, dimension));
     auto const slash = threshold.relative_to.find('/');
     auto const first = threshold.relative_to.substr(0, slash);
     auto const* other = variant_run(first);
@@ -189,21 +211,22 @@ class ExpectationCheck {
     if (slash != std::string::npos || variant_run(first) == nullptr)
       other_transfer = transfer_named(slash == std::string::npos ? first : threshold.relative_to.substr(slash + 1));
     if (!other->skipped.empty()) return;
-    if (!other->ran()) return add(description, false, fmt::format("'{}' did not run: {}", first, other->failure));
+    if (!other->ran()) return add(what, description, false, fmt::format("'{}' did not run: {}", first, other->failure));
     auto const reference = measure(*other, other_transfer);
-    add_judged(description, threshold,
+    add_judged(what, description, threshold,
                {value.value / reference.value, value.low / reference.high, value.high / reference.low},
                fmt::format("{}, which is {:.3g} x {}", shown(value.value, dimension), value.value / reference.value,
                            shown(reference.value, dimension)));
   }
 
   // A figure fails only if all of its noise does; `found` then says so.
-  void add_judged(std::string const& what, Threshold const& threshold, Figure const& figure, std::string found) {
+  void add_judged(std::string_view key, std::string const& what, Threshold const& threshold, Figure const& figure,
+                  std::string found) {
     bool const passed = threshold.holds_between(figure.low, figure.high);
     if (passed && !threshold.holds(figure.value))
       found += fmt::format(", within its noise ({:.3g} to {:.3g} x that)", figure.low / figure.value,
                            figure.high / figure.value);
-    add_figure(what, passed, std::move(found));
+    add_figure(key, what, passed, std::move(found));
   }
 
   [[nodiscard]] VariantRun const* variant_run(std::string const& name) const {

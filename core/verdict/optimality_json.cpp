@@ -21,6 +21,7 @@ void add_collective(nlohmann::ordered_json& json, Plan const& plan, Seconds make
     if (!said)
       json["collectives"].push_back({{"id", named.id},
                                      {"op", to_string(named.collective.op)},
+                                     {"bytes", named.collective.bytes.value()},
                                      {"algorithm", to_string(named.collective.algorithm)}});
   if (!plan.collective) return;
   json["algorithm"] = to_string(plan.collective->algorithm);

@@ -47,7 +47,8 @@ nlohmann::ordered_json recorded_runs_json(std::vector<ScenarioVerdict> const& ve
       json["runs"].push_back({{"scenario", verdict.scenario},
                               {"variant", run.variant},
                               {"trace", to_json(run.trace)},
-                              {"regrets", std::move(regrets)}});
+                              {"regrets", std::move(regrets)},
+                              {"real_time_us", microseconds(run.real_time)}});
     }
   return json;
 }
@@ -62,6 +63,7 @@ std::vector<RecordedRun> recorded_runs_from_json(nlohmann::ordered_json const& j
     for (auto const& item : json.at("runs")) {
       RecordedRun run{item.at("scenario"), item.at("variant"), trace_from_json(item.at("trace")), {}};
       for (auto const& regret : item.at("regrets")) run.regrets.push_back(regret_from_json(regret));
+      if (item.contains("real_time_us")) run.real_time = from_microseconds(item.at("real_time_us"));
       runs.push_back(std::move(run));
     }
     return runs;

@@ -16,6 +16,7 @@ struct RecordedRun {
   std::string variant;
   Trace trace;
   std::vector<Regret> regrets;
+  Seconds real_time{0};  // that it took; 0 in older files, which do not say
 };
 
 // What can be read; the first is what is written. runs/1 has no rivals: each alternative ran by itself, once.

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "core/estimate/demands.hpp"
@@ -25,11 +26,10 @@ std::string names_of(std::vector<Setting> const& some, std::vector<Setting> cons
   return names;
 }
 
-std::pair<Trace, std::vector<Regret>> ran(Scenario const& scenario, Variant const& variant, ScenarioPlanner& planner,
-                                          Plan const& plan, CheckContext const& context, InTurn const& in_turn) {
+CompletedRun ran(Scenario const& scenario, Variant const& variant, ScenarioPlanner& planner, Plan const& plan,
+                 CheckContext const& context, InTurn const& in_turn) {
   if (context.recorded)
-    if (auto run = context.recorded(scenario.name, variant.name, plan))
-      return {std::move(run->trace), std::move(run->regrets)};
+    if (auto completed = context.recorded(scenario.name, variant.name, plan)) return std::move(*completed);
   auto const& model = planner.collectives().model();
   auto const executor = context.executor(model);
   auto trace = executor->run(plan);
@@ -71,7 +71,10 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
     if (context.on_hardware) run.timing_exclusion = timing_exclusion(run.plan, model.machine());
     try {
       auto const in_turn = run.timing_exclusion.empty() ? context.in_turn : InTurn();
-      std::tie(run.trace, run.regrets) = ran(scenario, variant, planner, run.plan, context, in_turn);
+      auto completed = ran(scenario, variant, planner, run.plan, context, in_turn);
+      run.trace = std::move(completed.trace);
+      run.regrets = std::move(completed.regrets);
+      run.real_time = completed.real_time;
     } catch (PlanError const& error) {
       if (!context.on_hardware) throw;
       run.skipped = error.what();  // hardware does not do every step that a plan may have
@@ -95,20 +98,37 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   return run;
 }
 
+// All variants on one machine.
+std::vector<VariantRun> run_on(Scenario const& scenario, std::string const& machine, CheckContext const& context) {
+  using Clock = std::chrono::steady_clock;
+  check_route_words(scenario, context.machine(machine));
+  std::vector<VariantRun> runs;
+  for (auto const& variant : scenario.variants) {
+    if (context.watch) context.watch(machine, variant.name);
+    auto const began = Clock::now();
+    runs.push_back(run_variant(scenario, variant, machine, context));
+    Seconds const here(std::chrono::duration<double>(Clock::now() - began).count());
+    if (runs.back().real_time == Seconds(0)) runs.back().real_time = here;  // else it ran elsewhere, and took that
+  }
+  return runs;
+}
+
 }  // namespace
 
 ScenarioVerdict check_scenario(Scenario const& scenario, CheckContext const& context) {
-  if (scenario.machines.empty())
-    throw InputError(std::vector<Diagnostic>{
-        {scenario.pos,
-         fmt::format("scenario '{}' names no machine; add 'machines: [NAME]' or use --on", scenario.name),
-         {}}});
   ScenarioVerdict verdict{scenario.name, scenario.title, context.mode, {}, {}};
-  for (auto const& machine : scenario.machines) {
-    check_route_words(scenario, context.machine(machine));
-    for (auto const& variant : scenario.variants) {
-      if (context.watch) context.watch(machine, variant.name);
-      verdict.runs.push_back(run_variant(scenario, variant, machine, context));
+  verdict.pos = scenario.pos;
+  if (scenario.machines.empty())
+    verdict.errors = check_errors(
+        InputError(fmt::format("scenario '{}' names no machine; add 'machines: [NAME]' or use --on", scenario.name)),
+        {}, scenario.pos);
+  for (std::size_t i = 0; i < scenario.machines.size(); ++i) {
+    try {
+      auto runs = run_on(scenario, scenario.machines[i], context);
+      std::move(runs.begin(), runs.end(), std::back_inserter(verdict.runs));
+    } catch (InputError const& error) {
+      auto errors = check_errors(error, scenario.machines[i], scenario.machine_pos(i));
+      std::move(errors.begin(), errors.end(), std::back_inserter(verdict.errors));
     }
   }
   verdict.results = check_expectations(scenario, verdict.runs);

@@ -13,10 +13,11 @@
 
 namespace lanewise {
 
-// A run that was made elsewhere, and its regrets.
+// A run and its regrets, made here or elsewhere.
 struct CompletedRun {
   Trace trace;
   std::vector<Regret> regrets;
+  Seconds real_time{0};  // that it took elsewhere
 };
 
 // What a check needs from outside: machines by name, and an executor for a model.
@@ -37,7 +38,8 @@ struct CheckContext {
   std::function<void(std::string const& machine, std::string const& variant)> watch = {};
 };
 
-// Throws InputError if the scenario does not fit its machines. A variant without a legal way is a failed run.
+// A machine that is not known or that the scenario does not fit is an error of the verdict; the other machines are
+// checked. A variant without a legal way is a failed run.
 ScenarioVerdict check_scenario(Scenario const& scenario, CheckContext const& context);
 
 }  // namespace lanewise

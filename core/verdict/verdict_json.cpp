@@ -18,6 +18,15 @@ void add_measured(nlohmann::ordered_json& json, StepTrace const& step, Regret co
   for (auto const& rival : regret.rivals) json["rivals"].push_back(to_json(rival));
 }
 
+nlohmann::ordered_json to_json(CheckError const& error) {
+  nlohmann::ordered_json json;
+  if (!error.machine.empty()) json["machine"] = error.machine;
+  json["file"] = error.pos.file;
+  if (error.pos.line > 0) json["line"] = error.pos.line;
+  json["message"] = error.message;
+  return json;
+}
+
 }  // namespace
 
 nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts) {
@@ -27,8 +36,10 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
   for (auto const& verdict : verdicts) {
     nlohmann::ordered_json item{
         {"scenario", verdict.scenario}, {"title", verdict.title}, {"mode", verdict.mode}, {"passed", verdict.passed()}};
+    if (!verdict.pos.file.empty()) item["file"] = verdict.pos.file;
+    for (auto const& error : verdict.errors) item["errors"].push_back(to_json(error));
     for (auto const& run : verdict.runs) {
-      nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}};
+      nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}, {"passed", verdict.passed(run)}};
       if (!run.failure.empty())
         entry["failure"] = run.failure;
       else if (!run.skipped.empty())
@@ -37,8 +48,10 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         add_optimality(entry, run.trace.makespan, run.bound);
       if (run.ran() && run.trace.noise)
         entry["makespan_noise_us"] = {microseconds(run.trace.noise->low), microseconds(run.trace.noise->high)};
+      if (!run.timing_exclusion.empty()) entry["not_judged"] = run.timing_exclusion;
       if (auto const where = run.started_nodes(); !where.empty()) entry["nodes"] = where;
       if (run.ran()) add_collective(entry, run.plan, run.trace.makespan);
+      if (run.ran() && run.plan.collective) entry["bytes"] = run.plan.collective->bytes.value();
       for (std::size_t i = 0; run.ran() && i < run.plan.decisions.size(); ++i) {
         auto const& decision = run.plan.decisions[i];
         auto const& chosen = decision.candidates[decision.chosen];
@@ -46,6 +59,7 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         entry["decisions"].push_back({{"transfer", decision.transfer},
                                       {"mechanism", to_string(chosen.way.mechanism)},
                                       {"route", chosen.route},
+                                      {"bytes", step.bytes.value()},
                                       {"time_us", microseconds(step.duration())},
                                       {"bandwidth_GBps", gigabytes_per_second(step.rate())},
                                       {"alternatives", run.regrets[i].alternatives},
@@ -59,6 +73,8 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
     item["results"] = nlohmann::ordered_json::array();
     for (auto const& result : verdict.results) {
       nlohmann::ordered_json entry{{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}};
+      if (!result.key.empty()) entry["key"] = result.key;
+      if (!result.rules.empty()) entry["rules"] = result.rules;
       entry["passed"] = result.judged() ? nlohmann::ordered_json(result.passed) : nlohmann::ordered_json(nullptr);
       if (!result.judged()) entry["not_judged"] = result.timing_exclusion;
       entry["found"] = result.found;

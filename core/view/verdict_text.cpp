@@ -24,30 +24,6 @@ double worst_regret(VariantRun const& run) {
   return worst;
 }
 
-std::vector<std::string> row_of(ScenarioVerdict const& verdict, VariantRun const& run) {
-  int passed = 0;
-  int all = 0;
-  for (auto const& result : verdict.results) {
-    if (!belongs(result, run) || !result.judged()) continue;
-    ++all;
-    passed += result.passed ? 1 : 0;
-  }
-  auto const ran = run.ran();
-  auto const timed = ran && run.timing_exclusion.empty();
-  bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
-  return {verdict.scenario,
-          run.machine,
-          run.variant.empty() ? "" : run.variant,
-          ran ? rounded_text(run.trace.makespan) : "",
-          ran && run.bound ? rounded_text(run.bound->makespan) : "",
-          timed && run.bound ? percent_text(run.bound->gap(run.trace.makespan)) : "",
-          timed ? percent_text(worst_regret(run)) : "",
-          fmt::format("{}/{}", passed, all),
-          !fine                 ? "FAIL"
-          : run.skipped.empty() ? "pass"
-                                : "skip"};
-}
-
 // What is said of a run whose alternatives did not all run because there are too many.
 std::string partial_regret(VariantRun const& run) {
   auto const untried =
@@ -124,12 +100,39 @@ std::string notes_on(ScenarioVerdict const& verdict, VariantRun const& run) {
 
 }  // namespace
 
+std::vector<std::string> verdict_columns() {
+  return {"scenario", "machine", "variant", "makespan", "at least", "gap", "regret", "expectations", "verdict"};
+}
+
+std::vector<std::string> verdict_row(ScenarioVerdict const& verdict, VariantRun const& run) {
+  int passed = 0;
+  int all = 0;
+  for (auto const& result : verdict.results) {
+    if (!belongs(result, run) || !result.judged()) continue;
+    ++all;
+    passed += result.passed ? 1 : 0;
+  }
+  auto const ran = run.ran();
+  auto const timed = ran && run.timing_exclusion.empty();
+  bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
+  return {verdict.scenario,
+          run.machine,
+          run.variant.empty() ? "" : run.variant,
+          ran ? rounded_text(run.trace.makespan) : "",
+          ran && run.bound ? rounded_text(run.bound->makespan) : "",
+          timed && run.bound ? percent_text(run.bound->gap(run.trace.makespan)) : "",
+          timed ? percent_text(worst_regret(run)) : "",
+          fmt::format("{}/{}", passed, all),
+          !fine                 ? "FAIL"
+          : run.skipped.empty() ? "pass"
+                                : "skip"};
+}
+
 std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   // With both modes each scenario is there twice.
   bool const modes = std::any_of(verdicts.begin(), verdicts.end(),
                                  [&](ScenarioVerdict const& verdict) { return verdict.mode != verdicts.front().mode; });
-  std::vector<std::string> header{"scenario", "machine", "variant",      "makespan", "at least",
-                                  "gap",      "regret",  "expectations", "verdict"};
+  auto header = verdict_columns();
   if (modes) header.insert(header.begin(), "mode");
   Table table(header);
   std::string failures;
@@ -139,9 +142,18 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   std::size_t expectations = 0;
   std::set<std::string> nodes;
   std::map<std::string, std::size_t> exclusions;  // number of figures that are not judged, by reason
+  std::size_t errors = 0;
   for (auto const& verdict : verdicts) {
+    std::set<std::string> machines_with_errors;
+    for (auto const& error : verdict.errors) {
+      ++errors;
+      if (!machines_with_errors.insert(error.machine).second) continue;
+      std::vector<std::string> row{verdict.scenario, error.machine, "", "", "", "", "", "", "ERROR"};
+      if (modes) row.insert(row.begin(), verdict.mode);
+      table.add(std::move(row));
+    }
     for (auto const& run : verdict.runs) {
-      auto row = row_of(verdict, run);
+      auto row = verdict_row(verdict, run);
       if (modes) row.insert(row.begin(), verdict.mode);
       table.add(std::move(row));
       if (auto const where = run.started_nodes(); !where.empty()) nodes.insert(run.machine + ": " + where);
@@ -167,8 +179,9 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   }
   auto text = table.text();
   if (!failures.empty() || !notes.empty() || !reported.empty()) text += "\n" + failures + notes + reported;
-  text += fmt::format("\n{} of {} scenarios pass, {} expectations checked\n", verdicts.size() - failed, verdicts.size(),
-                      expectations);
+  text +=
+      fmt::format("\n{} of {} scenarios pass, {} expectations checked{}\n", verdicts.size() - failed, verdicts.size(),
+                  expectations, errors == 0 ? "" : fmt::format(", {} error{}", errors, errors == 1 ? "" : "s"));
   text += standings_text(verdicts);
   if (std::any_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.mode == kEstimateMode; }))
     text += "estimated, not simulated (--mode estimate)\n";

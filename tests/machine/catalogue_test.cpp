@@ -87,6 +87,27 @@ TEST(Catalogue, ANameNeverLeavesTheFolder) {
   EXPECT_EQ(catalogue.part("../secret"), nullptr);
 }
 
+TEST(Catalogue, AnAddedFileIsKnownByItsNameBeforeTheFolders) {
+  test::TemporaryFolder const folder;
+  (void)folder.with("machines/box.yaml", kMachine);
+  Catalogue catalogue({folder.path()});
+  auto const other = std::string("lanewise: machine/1\nmachine: box\ntitle: mine\nsockets: [{socket: cpu0}]\n");
+  catalogue.add(SourceText::from_memory("mine.yaml", other));
+  EXPECT_EQ(catalogue.machine("box").title, "mine");
+  EXPECT_EQ(catalogue.added_file("box"), "mine.yaml");
+  EXPECT_EQ(catalogue.added_file("bax"), std::nullopt);
+  EXPECT_THAT(input_error([&] { catalogue.machine("bax"); }), HasSubstr("did you mean 'box'?"));
+  EXPECT_THAT(input_error([&] { catalogue.add(SourceText::from_memory("again.yaml", other)); }),
+              HasSubstr("again.yaml: error: the name 'box' is already that of mine.yaml"));
+}
+
+TEST(Catalogue, AnAddedFileThatIsWrongIsNamedByWhoAsksForIt) {
+  Catalogue catalogue({});
+  auto const wrong = SourceText::from_memory("wrong.yaml", "lanewise: machine/1\nmachine: box\nsokets: []\n");
+  EXPECT_THAT(input_error([&] { catalogue.add(wrong); }), HasSubstr("wrong.yaml:3:1: error:"));
+  EXPECT_THAT(input_error([&] { catalogue.machine("box"); }), HasSubstr("'box' is described in wrong.yaml"));
+}
+
 TEST(Catalogue, TheSchemaWordDecidesAndNotAComment) {
   Catalogue none({});
   auto const text = std::string("# a node of our clusters, see cluster/1 in the handbook\n") + kMachine;

@@ -340,7 +340,7 @@ TEST_F(Program, BrokenFilesAreRefusedByEveryReader) {
     expect_refused("matrix " + file, file);
     expect_refused("plan " + file + " --on dgx-a100 -o " + out, file, out);
     expect_refused("run " + file + " --on dgx-a100 -o " + out, file, out);
-    expect_refused("check " + file + " --on dgx-a100 --junit " + out, file, out);
+    expect_refused("check " + file + " --on dgx-a100 --baseline " + file, file);
     expect_refused("compare " + file + " " + file, file);
     expect_refused("import nccl " + file + " -o " + out, file, out);
     expect_refused("import topo-m " + file + " -o " + out, file, out);

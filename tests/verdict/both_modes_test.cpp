@@ -176,7 +176,7 @@ TEST(RecordedRuns, AreJudgedWhereTheHardwareIsNot) {
   auto const here = check_in(
       kOne, {.on_hardware = true, .recorded = [&](auto const& scenario, auto const& variant, Plan const& plan) {
                auto const& run = recorded_run(runs, scenario, variant, plan);
-               return CompletedRun{run.trace, run.regrets};
+               return CompletedRun{run.trace, run.regrets, run.real_time};
              }});
   EXPECT_TRUE(here.passed());
   EXPECT_EQ(here.runs[0].trace, there.runs[0].trace);

@@ -197,21 +197,65 @@ expect:
 
 TEST(ScenarioCheck, AnUnknownHopWordIsAnError) {
   for (auto const* key : {"avoids", "through"}) {
-    try {
-      check(one(std::string("  - {") + key + ": root_komplex}\n"), usual_durations());
-      FAIL() << key;
-    } catch (InputError const& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("s.yaml:7:5: error:"),
-                                      HasSubstr("'root_komplex' is neither a kind of hop nor a name on 'pair'"),
-                                      HasSubstr("root_complex")));
-    }
+    auto const verdict = check(one(std::string("  - {") + key + ": root_komplex}\n"), usual_durations());
+    EXPECT_FALSE(verdict.passed());
+    EXPECT_TRUE(verdict.runs.empty());
+    ASSERT_EQ(verdict.errors.size(), 1U) << key;
+    EXPECT_EQ(verdict.errors[0].machine, "pair");
+    EXPECT_EQ(verdict.errors[0].pos, (SourcePos{"s.yaml", 7, 5}));
+    EXPECT_THAT(
+        verdict.errors[0].message,
+        AllOf(HasSubstr("s.yaml:7:5: error:"),
+              HasSubstr("'root_komplex' is neither a kind of hop nor a name on 'pair'"), HasSubstr("root_complex")));
   }
 }
 
 TEST(ScenarioCheck, AScenarioWithoutAMachineIsAnError) {
-  EXPECT_THROW(check("lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB}]\n",
-                     usual_durations()),
-               InputError);
+  auto const verdict =
+      check("lanewise: scenario/1\nscenario: s\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB}]\n",
+            usual_durations());
+  ASSERT_EQ(verdict.errors.size(), 1U);
+  EXPECT_EQ(verdict.errors[0].pos, (SourcePos{"s.yaml", 2, 11}));
+  EXPECT_FALSE(verdict.passed());
+}
+
+TEST(ScenarioCheck, AnUnknownMachineIsAnErrorAtItsPlaceAndTheOthersAreChecked) {
+  Catalogue catalogue({});
+  CheckContext const context{[](std::string const& name) {
+                               if (name != "pair") throw InputError("no machine is called '" + name + "'");
+                               return test::pair_machine();
+                             },
+                             [](Model const&) { return std::make_unique<test::FakeExecutor>(usual_durations()); },
+                             catalogue, "fake"};
+  auto const text = R"(lanewise: scenario/1
+scenario: s
+machines: [pear, pair]
+transfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB}]
+expect: [{makespan: <= 1 s}]
+)";
+  auto const verdict = check_scenario(read_scenario(SourceText::from_memory("s.yaml", text)), context);
+  ASSERT_EQ(verdict.errors.size(), 1U);
+  EXPECT_EQ(verdict.errors[0].machine, "pear");
+  EXPECT_EQ(verdict.errors[0].message, "s.yaml:3:12: error: no machine is called 'pear'");
+  ASSERT_EQ(verdict.runs.size(), 1U);
+  EXPECT_EQ(outcomes(verdict), (Is{true}));
+  EXPECT_TRUE(verdict.passed(verdict.runs[0]));
+  EXPECT_FALSE(verdict.passed());
+}
+
+TEST(ScenarioCheck, WhatFailsNamesItsKeyAndTheRulesOfTheWay) {
+  // The second variant sends the copy up to the root complex.
+  auto const verdict = check(two("  - {variant: detour, transfer: a, avoids: root_complex}\n"), usual_durations());
+  ASSERT_EQ(verdict.results.size(), 1U);
+  EXPECT_EQ(verdict.results[0].key, "avoids");
+  EXPECT_EQ(verdict.results[0].rules, (std::vector<std::string>{"P2P-ACS-REDIRECT"}));
+  EXPECT_THAT(verdict.results[0].explanation(), HasSubstr("(rules: P2P-ACS-REDIRECT)"));
+  auto const refused = check(
+      "lanewise: scenario/1\nscenario: s\nmachines: [pair]\ntransfers: [{id: a, from: gpu0, to: gpu1, bytes: 8 MB, "
+      "mechanism: nvlink}]\nexpect: [{makespan: <= 1 s}]\n",
+      usual_durations());
+  EXPECT_EQ(refused.runs[0].refusing_rules(), (std::vector<std::string>{"NVLINK-NONE"}));
+  EXPECT_EQ(refused.results[0].key, "plan");
 }
 
 // On hardware a figure fails only if all of its interval does: the median of seven copies that differ by 10 %.

@@ -5,7 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
+#include "core/interop/exports/annotations.hpp"
 #include "core/interop/exports/junit.hpp"
+#include "core/io/error.hpp"
+#include "core/view/verdict_markdown.hpp"
 #include "core/view/verdict_text.hpp"
 #include "tests/verdict/fake_executor.hpp"
 
@@ -101,8 +104,67 @@ TEST(VerdictReport, JUnitIsXmlThatCountsRight) {
   EXPECT_STREQ(mixed.attribute("name").value(), "mixed (fake)");
   EXPECT_EQ(mixed.attribute("tests").as_int(), 3);
   EXPECT_EQ(mixed.attribute("failures").as_int(), 1);
-  EXPECT_NEAR(mixed.child("testcase").attribute("time").as_double(), 2e-3, 1e-9);
+  auto const run = mixed.child("testcase");
+  EXPECT_STREQ(run.attribute("file").value(), "s.yaml");
+  EXPECT_EQ(run.attribute("line").as_int(), 2);
+  EXPECT_THAT(run.child("system-out").text().get(), HasSubstr("makespan 2.00 ms"));
+  auto const failed = run.next_sibling().next_sibling();
+  EXPECT_EQ(failed.attribute("line").as_int(), 8);
+  EXPECT_STREQ(failed.child("failure").attribute("type").value(), "makespan");
   EXPECT_THAT(xml, HasSubstr("expected makespan &lt;= 1 ms"));
+  // Without a way, the type is the rule that refuses it.
+  EXPECT_STREQ(mixed.next_sibling().child("testcase").child("failure").attribute("type").value(), "NVLINK-NONE");
+}
+
+// What simulates a millisecond may take a second, and a plan that is refused takes time too.
+TEST(VerdictReport, JUnitHasTheRealTimeOfEachRun) {
+  auto some = verdicts();
+  some[0].runs[0].real_time = Seconds(1.25);
+  pugi::xml_document document;
+  ASSERT_TRUE(document.load_string(junit_xml(some).c_str()));
+  auto const suite = document.child("testsuites").child("testsuite");
+  EXPECT_DOUBLE_EQ(suite.child("testcase").attribute("time").as_double(), 1.25);
+  EXPECT_DOUBLE_EQ(suite.attribute("time").as_double(), 1.25);
+}
+
+std::vector<ScenarioVerdict> with_error() {
+  auto all = verdicts();
+  all.push_back(unreadable_scenario("b|d.yaml", "fake", InputError("is 100 % wrong:\nit, too")));
+  return all;
+}
+
+TEST(VerdictReport, AnErrorIsNoFailureAndNamesItsFile) {
+  pugi::xml_document document;
+  auto const xml = junit_xml(with_error());
+  ASSERT_TRUE(document.load_string(xml.c_str()));
+  auto const suite = document.child("testsuites").last_child();
+  EXPECT_EQ(suite.attribute("errors").as_int(), 1);
+  EXPECT_EQ(suite.attribute("failures").as_int(), 0);
+  auto const test = suite.child("testcase");
+  EXPECT_STREQ(test.attribute("file").value(), "b|d.yaml");
+  EXPECT_THAT(test.child("error").attribute("message").value(), HasSubstr("b|d.yaml: error: is 100 % wrong"));
+  auto const json = verdict_json(with_error());
+  EXPECT_EQ(json.at("passed"), false);
+  EXPECT_EQ(json.at("scenarios")[2].at("errors")[0].at("file"), "b|d.yaml");
+  EXPECT_THAT(verdict_text(with_error()), AllOf(HasSubstr("ERROR"), HasSubstr("2 expectations checked, 1 error\n")));
+}
+
+TEST(VerdictReport, AnnotationsAreCommandsOfOneLineEach) {
+  auto const text = github_annotations(with_error());
+  EXPECT_THAT(text, testing::StartsWith("::error file=b|d.yaml,title=b|d.yaml cannot be checked::b|d.yaml: error: is "
+                                        "100 %25 wrong:%0Ait, too\n"));
+  EXPECT_THAT(text,
+              HasSubstr("::error file=s.yaml,line=8,col=5,title=mixed on pair::expected makespan <= 1 ms; found"));
+  EXPECT_THAT(text, HasSubstr("title=impossible on pair::"));
+  EXPECT_EQ(github_annotation("notice", {"a,b:c", 0, 0}, "t", "m"), "::notice file=a%2Cb%3Ac,title=t::m\n");
+}
+
+TEST(VerdictReport, MarkdownHasEveryProblemAndRun) {
+  auto const text = verdict_markdown(with_error());
+  EXPECT_THAT(text, AllOf(HasSubstr("### lanewise: 0 of 3 scenarios pass"), HasSubstr("- b\\|d.yaml: error: is 100 %"),
+                          HasSubstr("- s.yaml:8: **mixed** on pair: expected makespan &lt;= 1 ms; found"),
+                          HasSubstr("| fake | mixed | pair |")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("<details>")));
 }
 
 TEST(VerdictReport, NoVerdictsPass) {

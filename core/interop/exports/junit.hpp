@@ -3,11 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "core/verdict/baseline.hpp"
 #include "core/verdict/scenario_check.hpp"
 
 namespace lanewise {
 
-// Each scenario becomes a suite, each expectation and each run a test case.
-std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts);
+// Each scenario becomes a suite, each run, expectation and error a test case with its file and line. `time` is the real
+// time that the run took here; the makespan is in its output. The type of a failure is the id of the legality rule that
+// explains it, or else the key of the expectation. A comparison becomes a suite with a case for each change.
+std::string junit_xml(std::vector<ScenarioVerdict> const& verdicts, BaselineComparison const* comparison = nullptr);
 
 }  // namespace lanewise
