@@ -98,6 +98,22 @@ std::string notes_on(ScenarioVerdict const& verdict, VariantRun const& run) {
   return text;
 }
 
+// A row for each machine on which the scenario could not be checked.
+std::vector<std::vector<std::string>> error_rows(ScenarioVerdict const& verdict, bool with_mode) {
+  std::vector<std::vector<std::string>> rows;
+  std::set<std::string> machines;
+  for (auto const& error : verdict.errors) {
+    if (!machines.insert(error.machine).second) continue;
+    rows.push_back({verdict.scenario, error.machine, "", "", "", "", "", "", "ERROR"});
+    if (with_mode) rows.back().insert(rows.back().begin(), verdict.mode);
+  }
+  return rows;
+}
+
+std::string errors_text(std::size_t errors) {
+  return errors == 0 ? "" : fmt::format(", {} error{}", errors, errors == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::vector<std::string> verdict_columns() {
@@ -144,14 +160,8 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   std::map<std::string, std::size_t> exclusions;  // number of figures that are not judged, by reason
   std::size_t errors = 0;
   for (auto const& verdict : verdicts) {
-    std::set<std::string> machines_with_errors;
-    for (auto const& error : verdict.errors) {
-      ++errors;
-      if (!machines_with_errors.insert(error.machine).second) continue;
-      std::vector<std::string> row{verdict.scenario, error.machine, "", "", "", "", "", "", "ERROR"};
-      if (modes) row.insert(row.begin(), verdict.mode);
-      table.add(std::move(row));
-    }
+    errors += verdict.errors.size();
+    for (auto& row : error_rows(verdict, modes)) table.add(std::move(row));
     for (auto const& run : verdict.runs) {
       auto row = verdict_row(verdict, run);
       if (modes) row.insert(row.begin(), verdict.mode);
@@ -179,9 +189,8 @@ std::string verdict_text(std::vector<ScenarioVerdict> const& verdicts) {
   }
   auto text = table.text();
   if (!failures.empty() || !notes.empty() || !reported.empty()) text += "\n" + failures + notes + reported;
-  text +=
-      fmt::format("\n{} of {} scenarios pass, {} expectations checked{}\n", verdicts.size() - failed, verdicts.size(),
-                  expectations, errors == 0 ? "" : fmt::format(", {} error{}", errors, errors == 1 ? "" : "s"));
+  text += fmt::format("\n{} of {} scenarios pass, {} expectations checked{}\n", verdicts.size() - failed,
+                      verdicts.size(), expectations, errors_text(errors));
   text += standings_text(verdicts);
   if (std::any_of(verdicts.begin(), verdicts.end(), [](auto const& verdict) { return verdict.mode == kEstimateMode; }))
     text += "estimated, not simulated (--mode estimate)\n";
