@@ -33,8 +33,8 @@ MeasurementResult part_of(MeasurementResult const& result, Keep keep) {
   return part;
 }
 
-std::vector<std::string> const kHeader{"bandwidth points", "median", "p95",   "worst",       "latency points",
-                                       "median",           "p95",    "worst", "in interval", "rules agree"};
+std::vector<std::string> const kSummaryHeader{"bandwidth points", "median", "p95",   "worst",       "latency points",
+                                              "median",           "p95",    "worst", "in interval", "rules agree"};
 
 std::vector<std::string> cells(AccuracySummary const& s) {
   return {count(s.bandwidth.points),    percent(s.bandwidth.median), percent(s.bandwidth.p95),
@@ -49,7 +49,7 @@ std::vector<std::string> row(std::string name, AccuracySummary const& summary) {
   return made;
 }
 
-// Rows under `kHeader`: one for each file and a total, and one for each path class.
+// Rows under `kSummaryHeader`: one for each file and a total, and one for each path class.
 struct Rows {
   TableRows files, groups;
 };
@@ -222,7 +222,7 @@ std::string markdown_table(std::vector<std::string> const& header, TableRows con
 }
 
 std::vector<std::string> header(std::string const& first) {
-  auto names = kHeader;
+  auto names = kSummaryHeader;
   names.insert(names.begin(), first);
   return names;
 }

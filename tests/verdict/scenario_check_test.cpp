@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // One transfer of 8 MB, so 4 GB/s by peer access; two variants, of which the second takes another mechanism.
-std::string one(std::string const& expectations) {
+std::string one_scenario(std::string const& expectations) {
   return R"(lanewise: scenario/1
 scenario: s
 machines: [pair]
@@ -51,7 +51,7 @@ using Is = std::vector<bool>;
 
 TEST(ScenarioCheck, Mechanism) {
   auto const verdict =
-      check(one("  - {mechanism: pcie_p2p}\n  - {mechanism: [nvlink, pcie_p2p]}\n  - {mechanism: nvlink}\n"),
+      check(one_scenario("  - {mechanism: pcie_p2p}\n  - {mechanism: [nvlink, pcie_p2p]}\n  - {mechanism: nvlink}\n"),
             usual_durations());
   EXPECT_EQ(outcomes(verdict), (Is{true, true, false}));
   EXPECT_FALSE(verdict.passed());
@@ -62,8 +62,9 @@ TEST(ScenarioCheck, Mechanism) {
 }
 
 TEST(ScenarioCheck, RouteByKindAndByName) {
-  EXPECT_EQ(outcomes(one("  - {avoids: root_complex}\n  - {avoids: switch}\n  - {avoids: sw0}\n  - {through: sw0}\n  - "
-                         "{through: [switch, gpu1]}\n  - {through: rp0}\n")),
+  EXPECT_EQ(outcomes(one_scenario(
+                "  - {avoids: root_complex}\n  - {avoids: switch}\n  - {avoids: sw0}\n  - {through: sw0}\n  - "
+                "{through: [switch, gpu1]}\n  - {through: rp0}\n")),
             (Is{true, false, false, true, true, true, false}));
   EXPECT_EQ(outcomes(two("  - {transfer: a, through: root_complex}\n")), (Is{false, true}));  // ACS sends it up
   EXPECT_EQ(
@@ -91,8 +92,9 @@ expect:
 }
 
 TEST(ScenarioCheck, Bandwidth) {
-  EXPECT_EQ(outcomes(one("  - {transfer: a, bandwidth: = 4 GB/s}\n  - {transfer: a, bandwidth: '>= 4.1 GB/s'}\n")),
-            (Is{true, false}));
+  EXPECT_EQ(
+      outcomes(one_scenario("  - {transfer: a, bandwidth: = 4 GB/s}\n  - {transfer: a, bandwidth: '>= 4.1 GB/s'}\n")),
+      (Is{true, false}));
   // Of the whole run: 16 MB in 2.5 ms.
   EXPECT_EQ(
       outcomes(
@@ -197,7 +199,7 @@ expect:
 
 TEST(ScenarioCheck, AnUnknownHopWordIsAnError) {
   for (auto const* key : {"avoids", "through"}) {
-    auto const verdict = check(one(std::string("  - {") + key + ": root_komplex}\n"), usual_durations());
+    auto const verdict = check(one_scenario(std::string("  - {") + key + ": root_komplex}\n"), usual_durations());
     EXPECT_FALSE(verdict.passed());
     EXPECT_TRUE(verdict.runs.empty());
     ASSERT_EQ(verdict.errors.size(), 1U) << key;

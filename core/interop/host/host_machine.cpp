@@ -122,12 +122,11 @@ class MachineAssembler {
 
   HostBridgeId bridge_of(std::string const& bus, SocketId socket) {
     auto const numa = numa_of_bus(bus);
-    auto name = "pci" + bus;
+    constexpr std::string_view kNoAddress = "fffffff0:";
+    auto name = bus.starts_with(kNoAddress) ? "hb" + bus.substr(kNoAddress.size()) : "pci" + bus;
     // Besides colons, whatever else an odd file has in the place of a bus: names have none of it.
     auto const is_odd = [](unsigned char c) { return std::isalnum(c) == 0; };
     std::replace_if(name.begin(), name.end(), is_odd, '-');
-    constexpr std::string_view kNoAddress = "fffffff0:";
-    if (bus.starts_with(kNoAddress)) name = "hb" + bus.substr(kNoAddress.size());
     auto const& nodes = builder_.machine().numa_nodes;
     auto const found = std::find_if(nodes.begin(), nodes.end(), [&](NumaNode const& node) {
       return node.socket == socket && node.os_index == numa;

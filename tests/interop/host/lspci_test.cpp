@@ -169,6 +169,14 @@ TEST_F(Lspci, ReadsADrawingAlone) {
   EXPECT_THAT(machine.notes, Contains(HasSubstr("run without -vvv")));
 }
 
+// hwloc gives domains without an address this number.
+TEST_F(Lspci, AnOddBusWithoutAddressReadsBack) {
+  auto const machine = machine_of_text(
+      "-+-[0000:80]-+-00.0  Intel Corporation Device 09a2\n"
+      " \\-[fffffff0:hbities: [2a0 v1]----00.0  NVIDIA Corporation GH100 [H100 PCIe]\n");
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 1U);
+}
+
 TEST_F(Lspci, WithoutRootSaysWhatIsMissing) {
   auto const machine = machine_of_text(
       "00:00.0 Host bridge: Intel Corporation Device 09a2\n"

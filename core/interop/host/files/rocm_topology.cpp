@@ -16,7 +16,7 @@ namespace lanewise {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kMaxGpus = 256;
+constexpr int kMaxRocmGpus = 256;
 
 std::optional<int> number(std::string_view text) {
   int value = 0;
@@ -36,7 +36,7 @@ class Topology {
     if (!is_label(label)) return std::nullopt;
     auto const known = std::find(labels_.begin(), labels_.end(), label);
     if (known != labels_.end()) return static_cast<std::size_t>(known - labels_.begin());
-    if (labels_.size() == static_cast<std::size_t>(kMaxGpus)) return std::nullopt;
+    if (labels_.size() == static_cast<std::size_t>(kMaxRocmGpus)) return std::nullopt;
     labels_.emplace_back(label);
     return labels_.size() - 1;
   }
@@ -66,7 +66,7 @@ class Topology {
     for (std::size_t i = 0; i < labels_.size(); ++i) facts.pci.push_back(function(i));
     add_links(facts);
     int last = 0;
-    for (auto const& [gpu, node] : numa_) last = std::max(last, std::min(node, kMaxGpus));
+    for (auto const& [gpu, node] : numa_) last = std::max(last, std::min(node, kMaxRocmGpus));
     for (int i = 0; i <= last; ++i) facts.cpu.nodes.push_back({i, "", {i}});
     if (last > 0)
       facts.notes.emplace_back("inferred: each NUMA node is a socket; the table does not say which share one");
