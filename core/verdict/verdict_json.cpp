@@ -27,6 +27,56 @@ nlohmann::ordered_json to_json(CheckError const& error) {
   return json;
 }
 
+nlohmann::ordered_json decision_json(VariantRun const& run, std::size_t i, bool measured) {
+  auto const& decision = run.plan.decisions[i];
+  auto const& chosen = decision.candidates[decision.chosen];
+  auto const& regret = run.regrets[i];
+  auto const step = transfer_run(decision, run.trace);
+  nlohmann::ordered_json json{{"transfer", decision.transfer},
+                              {"mechanism", to_string(chosen.way.mechanism)},
+                              {"route", chosen.route},
+                              {"bytes", step.bytes.value()},
+                              {"time_us", microseconds(step.duration())},
+                              {"bandwidth_GBps", gigabytes_per_second(step.rate())},
+                              {"alternatives", regret.alternatives},
+                              {"not_run", regret.not_run},
+                              {"best", regret.best},
+                              {"regret", regret.share()}};
+  if (measured) add_measured(json, step, regret);
+  return json;
+}
+
+nlohmann::ordered_json run_json(VariantRun const& run, ScenarioVerdict const& verdict) {
+  nlohmann::ordered_json json{{"machine", run.machine}, {"variant", run.variant}, {"passed", verdict.passed(run)}};
+  if (!run.failure.empty())
+    json["failure"] = run.failure;
+  else if (!run.skipped.empty())
+    json["skipped"] = run.skipped;
+  else
+    add_optimality(json, run.trace.makespan, run.bound);
+  if (run.ran() && run.trace.noise)
+    json["makespan_noise_us"] = {microseconds(run.trace.noise->low), microseconds(run.trace.noise->high)};
+  if (!run.timing_exclusion.empty()) json["not_judged"] = run.timing_exclusion;
+  if (auto const where = run.started_nodes(); !where.empty()) json["nodes"] = where;
+  if (!run.ran()) return json;
+  add_collective(json, run.plan, run.trace.makespan);
+  if (run.plan.collective) json["bytes"] = run.plan.collective->bytes.value();
+  for (std::size_t i = 0; i < run.plan.decisions.size(); ++i)
+    json["decisions"].push_back(decision_json(run, i, verdict.mode == "hw"));
+  return json;
+}
+
+nlohmann::ordered_json to_json(ExpectationResult const& result) {
+  nlohmann::ordered_json json{{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}};
+  if (!result.key.empty()) json["key"] = result.key;
+  if (!result.rules.empty()) json["rules"] = result.rules;
+  json["passed"] = result.judged() ? nlohmann::ordered_json(result.passed) : nlohmann::ordered_json(nullptr);
+  if (!result.judged()) json["not_judged"] = result.timing_exclusion;
+  json["found"] = result.found;
+  json["at"] = result.location();
+  return json;
+}
+
 }  // namespace
 
 nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts) {
@@ -38,49 +88,9 @@ nlohmann::ordered_json verdict_json(std::vector<ScenarioVerdict> const& verdicts
         {"scenario", verdict.scenario}, {"title", verdict.title}, {"mode", verdict.mode}, {"passed", verdict.passed()}};
     if (!verdict.pos.file.empty()) item["file"] = verdict.pos.file;
     for (auto const& error : verdict.errors) item["errors"].push_back(to_json(error));
-    for (auto const& run : verdict.runs) {
-      nlohmann::ordered_json entry{{"machine", run.machine}, {"variant", run.variant}, {"passed", verdict.passed(run)}};
-      if (!run.failure.empty())
-        entry["failure"] = run.failure;
-      else if (!run.skipped.empty())
-        entry["skipped"] = run.skipped;
-      else
-        add_optimality(entry, run.trace.makespan, run.bound);
-      if (run.ran() && run.trace.noise)
-        entry["makespan_noise_us"] = {microseconds(run.trace.noise->low), microseconds(run.trace.noise->high)};
-      if (!run.timing_exclusion.empty()) entry["not_judged"] = run.timing_exclusion;
-      if (auto const where = run.started_nodes(); !where.empty()) entry["nodes"] = where;
-      if (run.ran()) add_collective(entry, run.plan, run.trace.makespan);
-      if (run.ran() && run.plan.collective) entry["bytes"] = run.plan.collective->bytes.value();
-      for (std::size_t i = 0; run.ran() && i < run.plan.decisions.size(); ++i) {
-        auto const& decision = run.plan.decisions[i];
-        auto const& chosen = decision.candidates[decision.chosen];
-        auto const step = transfer_run(decision, run.trace);
-        entry["decisions"].push_back({{"transfer", decision.transfer},
-                                      {"mechanism", to_string(chosen.way.mechanism)},
-                                      {"route", chosen.route},
-                                      {"bytes", step.bytes.value()},
-                                      {"time_us", microseconds(step.duration())},
-                                      {"bandwidth_GBps", gigabytes_per_second(step.rate())},
-                                      {"alternatives", run.regrets[i].alternatives},
-                                      {"not_run", run.regrets[i].not_run},
-                                      {"best", run.regrets[i].best},
-                                      {"regret", run.regrets[i].share()}});
-        if (verdict.mode == "hw") add_measured(entry["decisions"].back(), step, run.regrets[i]);
-      }
-      item["runs"].push_back(std::move(entry));
-    }
+    for (auto const& run : verdict.runs) item["runs"].push_back(run_json(run, verdict));
     item["results"] = nlohmann::ordered_json::array();
-    for (auto const& result : verdict.results) {
-      nlohmann::ordered_json entry{{"machine", result.machine}, {"variant", result.variant}, {"expected", result.what}};
-      if (!result.key.empty()) entry["key"] = result.key;
-      if (!result.rules.empty()) entry["rules"] = result.rules;
-      entry["passed"] = result.judged() ? nlohmann::ordered_json(result.passed) : nlohmann::ordered_json(nullptr);
-      if (!result.judged()) entry["not_judged"] = result.timing_exclusion;
-      entry["found"] = result.found;
-      entry["at"] = result.location();
-      item["results"].push_back(std::move(entry));
-    }
+    for (auto const& result : verdict.results) item["results"].push_back(to_json(result));
     json["scenarios"].push_back(std::move(item));
   }
   return json;

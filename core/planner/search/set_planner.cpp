@@ -49,23 +49,21 @@ void SetPlanner::use_kernels_if_faster(Plan& best, Plan const& by_engines, std::
     any = true;
   }
   if (!any) return;
-  auto const share = 1 / (1 + kSearchLimits.min_gain_by_kernels);
-  auto const of_engines = estimate(model_, best.steps).makespan;
-  auto wanted = of_engines * share;
-  auto const use_if_faster = [&](Plan const& base) {
+  auto best_time = estimate(model_, best.steps).makespan;
+  auto const use_if_faster = [&](Plan const& base, Seconds wanted) {
     if (!all_costs_known(base)) return;
     auto plan = find_best_plan(base, model_, aim, wanted.value());
     auto const makespan = estimate(model_, plan.steps).makespan;
     if (makespan > wanted) return;
     best = std::move(plan);
-    wanted = makespan * (1 / (1 + kSearchLimits.min_improvement));
+    best_time = makespan;
   };
   try {
     auto const by_kernels = planner_.plan(requests);
-    use_if_faster(by_kernels);
-    wanted = std::min(wanted, (of_engines - kSearchLimits.min_seconds_by_both_movers) * share);
+    use_if_faster(by_kernels, best_time * (1 / (1 + kSearchLimits.min_gain_by_kernels)));
     if (aim.effort == Effort::Full && requests.size() <= kSearchLimits.small_set)
-      use_if_faster(with_ways_of_both(by_engines, by_kernels));
+      use_if_faster(with_ways_of_both(by_engines, by_kernels), (best_time - kSearchLimits.min_seconds_by_both_movers) *
+                                                                   (1 / (1 + kSearchLimits.min_gain_by_both_movers)));
   } catch (PlanError const&) {  // kernels do not reach some peer
   }
 }
