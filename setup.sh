@@ -166,7 +166,7 @@ build() {
   fi
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
   if [[ -n $home && $home != "$root" ]]; then options+=(--fresh); fi # the tree was moved or copied
-  # Several files in one compilation take half of the time. A tree that was configured without that stays so, and the
+  # Several files in one compilation take less time. A tree that was configured without that stays so, and the
   # presets compile each file by itself (docs/decisions/008-first-builds-join-files.md).
   if [[ $preset == release && $home != "$root" ]]; then
     options+=(-DCMAKE_UNITY_BUILD=ON "-DCMAKE_UNITY_BUILD_BATCH_SIZE=$files_at_once")

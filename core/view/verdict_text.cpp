@@ -130,7 +130,6 @@ std::vector<std::string> verdict_row(ScenarioVerdict const& verdict, VariantRun 
   }
   auto const ran = run.ran();
   auto const timed = ran && run.timing_exclusion.empty();
-  bool const fine = (run.failure.empty() || run.failure_expected) && passed == all;
   return {verdict.scenario,
           run.machine,
           run.variant.empty() ? "" : run.variant,
@@ -139,7 +138,7 @@ std::vector<std::string> verdict_row(ScenarioVerdict const& verdict, VariantRun 
           timed && run.bound ? percent_text(run.bound->gap(run.trace.makespan)) : "",
           timed ? percent_text(worst_regret(run)) : "",
           fmt::format("{}/{}", passed, all),
-          !fine                 ? "FAIL"
+          !verdict.passed(run)  ? "FAIL"
           : run.skipped.empty() ? "pass"
                                 : "skip"};
 }

@@ -24,15 +24,15 @@ std::string_view at(pugi::xml_node node, char const* path) {
 }
 
 // "4", "16x", "40536 MiB".
-std::optional<long long> whole_number(std::string_view text) {
+std::optional<long long> number_at_start(std::string_view text) {
   long long value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<PcieLink> link_of(std::string_view generation, std::string_view width) {
-  auto const g = whole_number(generation);
-  auto const w = whole_number(width);
+  auto const g = number_at_start(generation);
+  auto const w = number_at_start(width);
   return g && w ? parse_pcie_link(fmt::format("gen{} x{}", *g, *w)).value : std::nullopt;
 }
 
@@ -54,7 +54,7 @@ std::string pci_id(std::string_view text) {
 
 std::optional<Bytes> mebibytes(std::string_view text) {
   constexpr long long kMost = 1LL << 30U;
-  auto const value = whole_number(text);
+  auto const value = number_at_start(text);
   return value && *value > 0 && *value < kMost ? std::optional(Bytes(*value << 20U)) : std::nullopt;
 }
 
