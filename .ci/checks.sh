@@ -2,7 +2,7 @@
 # The checks of sources that both .ci/run and the workflows call; read it with `source`, from the root of the tree.
 
 # Folders with C++ of ours.
-kSourceFolders=(core sim hw lp process launch emulator cli tests bench fuzz)
+kSourceFolders=(include examples core sim hw lp process launch emulator cli tests bench fuzz)
 
 # Sources of ours, whether git knows them yet or not.
 sources() {
@@ -17,7 +17,7 @@ scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.
 # needs libFuzzer's, which are clang's. nvcc says where its headers are: the command may be a script elsewhere.
 headers() {
   local folder="" needs='^$'
-  local -a options=(-std=c++20 -fsyntax-only -w -I. '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
+  local -a options=(-std=c++20 -fsyntax-only -w -I. -Iinclude '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
   if command -v nvcc >/dev/null; then
     folder=$(nvcc --dryrun -x cu -c /dev/null 2>&1 | sed -n 's/^#\$ INCLUDES="-I\([^"]*\)".*/\1/p')
     options+=(-isystem "$folder")

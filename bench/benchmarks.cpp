@@ -7,16 +7,17 @@
 
 #include "bench/heap_counter.hpp"
 #include "core/estimate/demands.hpp"
-#include "core/estimate/estimate.hpp"
-#include "core/explain/matrix.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/planner/planner.hpp"
-#include "core/planner/search/set_planner.hpp"
+#include "core/estimate/schedule.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/explain/matrix.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 #ifdef LANEWISE_BENCH_SIM
-#include "core/planner/choice/plan_collective.hpp"
-#include "core/scenario/scenario.hpp"
-#include "core/verdict/scenario_check.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/scenario/scenario.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
+#include "lanewise/verdict/scenario_check.hpp"
 #endif
 
 namespace lanewise::bench {

@@ -6,9 +6,9 @@
 #include "cli/session.hpp"
 #include "core/accuracy/accuracy.hpp"
 #include "core/io/digest.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/accuracy_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

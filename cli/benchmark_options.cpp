@@ -1,8 +1,8 @@
 #include "cli/benchmark_options.hpp"
 
 #include "cli/session.hpp"
-#include "core/io/error.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::cli {
 

@@ -14,12 +14,12 @@
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/verdict/both_modes.hpp"
 #include "core/verdict/recorded_run.hpp"
-#include "core/verdict/scenario_check.hpp"
 #include "core/verdict/soft_nic.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/verdict/scenario_check.hpp"
 #include "launch/soft_nodes.hpp"
 
 namespace lanewise::cli {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "core/reference/file_kind.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
 namespace {

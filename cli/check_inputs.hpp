@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/session.hpp"
-#include "core/scenario/scenario.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/scenario/scenario.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise::cli {
 

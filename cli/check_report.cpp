@@ -8,11 +8,11 @@
 
 #include "core/interop/exports/annotations.hpp"
 #include "core/interop/exports/junit.hpp"
-#include "core/io/error.hpp"
 #include "core/view/baseline_text.hpp"
 #include "core/view/both_modes_text.hpp"
 #include "core/view/verdict_markdown.hpp"
 #include "core/view/verdict_text.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
 namespace {

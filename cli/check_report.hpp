@@ -8,7 +8,7 @@
 #include "cli/session.hpp"
 #include "core/verdict/baseline.hpp"
 #include "core/verdict/both_modes.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise::cli {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.hpp"
-#include "core/io/error.hpp"
-#include "core/units/text.hpp"
 #include "emulator/keyboard.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 #include "launch/guests.hpp"
 #include "process/shell_word.hpp"
 

@@ -1,7 +1,7 @@
 #include "cli/executor_options.hpp"
 
-#include "core/estimate/estimating_executor.hpp"
 #include "hw/hw_library.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

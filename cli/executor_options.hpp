@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
 #include "hw/hardware.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::cli {
 

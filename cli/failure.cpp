@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
 namespace {

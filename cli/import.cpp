@@ -12,8 +12,8 @@
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/machine_output.hpp"
 #include "core/interop/machines/redaction.hpp"
-#include "core/machine/machine_file.hpp"
 #include "core/measurement/measurement_writer.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "cli/session.hpp"
 #include "core/diagnosis/diagnosis.hpp"
 #include "core/interop/benchmarks/measured_input.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/diagnosis_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

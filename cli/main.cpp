@@ -7,9 +7,9 @@
 
 #include "cli/failure.hpp"
 #include "cli/session.hpp"
-#include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
 #include "hw/hw_library.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/sim_library.hpp"
 
 namespace {

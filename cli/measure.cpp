@@ -17,8 +17,8 @@
 #include "core/measurement/repeated_sample.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
 #include "hw/hw_library.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::cli {
 namespace {

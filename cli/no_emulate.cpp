@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/session.hpp"
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
 

@@ -6,14 +6,14 @@
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/estimate/estimate.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
-#include "core/plan/plan_json.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/verdict/optimality_json.hpp"
 #include "core/view/optimality_text.hpp"
 #include "core/view/plan_text.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/plan/plan_json.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/session.hpp"
-#include "core/scenario/prepared_plan.hpp"
+#include "lanewise/scenario/prepared_plan.hpp"
 
 namespace lanewise::cli {
 

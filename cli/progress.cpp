@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <system_error>
 
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::cli {
 namespace {

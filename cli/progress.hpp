@@ -17,7 +17,7 @@
 #include <string>
 #include <thread>
 
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::cli {
 

@@ -6,11 +6,11 @@
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/estimate/estimating_executor.hpp"
 #include "core/explain/set_report.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/set_report_text.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
 namespace {

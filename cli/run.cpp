@@ -11,13 +11,13 @@
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/verdict/comparison.hpp"
 #include "core/verdict/optimality_json.hpp"
 #include "core/verdict/run_ranges.hpp"
 #include "core/view/comparison_text.hpp"
 #include "core/view/optimality_text.hpp"
 #include "core/view/plan_text.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

@@ -4,37 +4,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
-#include "core/io/file.hpp"
-#include "core/machine/setting.hpp"
+#include "lanewise/io/bundled.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/setting.hpp"
 
 namespace lanewise::cli {
 namespace fs = std::filesystem;
 namespace {
-
-// Where a folder of bundled data is: the installed one, then that of the source tree, for builds that are not
-// installed.
-std::vector<fs::path> bundled(fs::path const& folder) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  auto const program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back((program.parent_path() / LANEWISE_INSTALLED_DATA / folder).lexically_normal());
-  folders.push_back(fs::path(LANEWISE_SOURCE_DATA) / folder);
-  std::erase_if(folders, [&](fs::path const& path) { return !fs::is_directory(path, error); });
-  return folders;
-}
-
-// The folders of machines and parts; that of LANEWISE_TOPOLOGIES comes first.
-std::vector<fs::path> data_folders() {
-  auto folders = bundled("topologies");
-  if (auto const* own = std::getenv("LANEWISE_TOPOLOGIES"); own != nullptr && *own != '\0')
-    folders.insert(folders.begin(), own);
-  return folders;
-}
 
 // Whether a note is of something that no source says, or of which sources say different things.
 bool is_doubtful(std::string_view note) {
@@ -43,7 +23,7 @@ bool is_doubtful(std::string_view note) {
 
 }  // namespace
 
-Session::Session() : catalogue(data_folders()) {}
+Session::Session() : catalogue(topology_folders()) {}
 
 void Session::add_machine(CLI::App& command, std::string const& option, bool required) {
   auto* argument = command.add_option(option, machine_name, "A machine or cluster file, or the name of a bundled one");
@@ -92,7 +72,7 @@ void Session::apply_settings(Machine& machine) {
 }
 
 fs::path Session::measurement_folder() const {
-  auto const folders = bundled("measurements/published");
+  auto const folders = bundled_folders("measurements/published");
   if (folders.empty()) throw MissingError("the published measurements are not installed; give a file");
   return folders.front();
 }

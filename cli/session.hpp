@@ -12,8 +12,8 @@
 
 #include "cli/exit_code.hpp"
 #include "core/calibration/calibration.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::cli {
 

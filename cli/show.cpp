@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/session.hpp"
-#include "core/io/file.hpp"
-#include "core/machine/machine_file.hpp"
 #include "core/view/machine/dot.hpp"
 #include "core/view/machine/machine_json.hpp"
 #include "core/view/machine/topo.hpp"
 #include "core/view/machine/tree.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "process/graphviz.hpp"
 
 namespace lanewise::cli {

@@ -6,9 +6,9 @@
 #include "cli/session.hpp"
 #include "core/explain/places.hpp"
 #include "core/explain/whatif.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/whatif_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

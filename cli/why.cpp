@@ -8,12 +8,12 @@
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/explain/choice_explanation.hpp"
-#include "core/explain/run_explanation.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/machine/node_split.hpp"
 #include "core/view/why_run_text.hpp"
 #include "core/view/why_text.hpp"
+#include "lanewise/explain/choice_explanation.hpp"
+#include "lanewise/explain/run_explanation.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {

@@ -16,12 +16,9 @@ install(TARGETS lanewise RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET lanewise-guest)
   install(TARGETS lanewise-guest RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/lanewise")
 endif()
-# Headers include one another from the root of the tree: core/machine/machine.hpp stays that below include/lanewise. All
-# of core is public; of sim only what its target says (PUBLIC_HEADER), for the rest includes SimGrid.
-install(TARGETS ${_libraries} EXPORT lanewise
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-        PUBLIC_HEADER DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/lanewise/sim")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/core" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/lanewise"
+install(TARGETS ${_libraries} EXPORT lanewise LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# The folder is its own closure: a header there includes only what is there too.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/lanewise" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/topologies" "${PROJECT_SOURCE_DIR}/scenarios"
                   "${PROJECT_SOURCE_DIR}/measurements"

@@ -11,13 +11,13 @@
 #include <numeric>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "emulator/initramfs.hpp"
 #include "emulator/keyboard.hpp"
 #include "emulator/networks.hpp"
 #include "emulator/running_machine.hpp"
 #include "emulator/ssh.hpp"
 #include "emulator/termination_signals.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/file_content.hpp"
 
 namespace lanewise::emulator {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/machine.hpp"
 #include "emulator/kernel.hpp"
 #include "emulator/qemu.hpp"
 #include "emulator/virtual_machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::emulator {
 

@@ -14,8 +14,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/io/error.hpp"
 #include "emulator/kernel_image.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/file_content.hpp"
 #include "process/process.hpp"
 #include "process/shell_word.hpp"

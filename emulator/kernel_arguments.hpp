@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "core/machine/machine.hpp"
 #include "emulator/pci_layout.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::emulator {
 

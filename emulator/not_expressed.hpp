@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "core/interop/machines/roles.hpp"
-#include "core/machine/machine.hpp"
 #include "emulator/pci_layout.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::emulator {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::emulator {
 

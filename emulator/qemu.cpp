@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/io/error.hpp"
 #include "emulator/initramfs.hpp"
 #include "emulator/virtual_machine.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/file_content.hpp"
 #include "process/process.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/file_content.hpp"
 #include "process/process.hpp"
 #include "process/temporary_folder.hpp"

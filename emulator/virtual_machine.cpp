@@ -6,11 +6,11 @@
 #include <array>
 #include <map>
 
-#include "core/io/error.hpp"
 #include "core/machine/path_class.hpp"
 #include "emulator/kernel_arguments.hpp"
 #include "emulator/not_expressed.hpp"
 #include "emulator/processor_model.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::emulator {
 namespace {

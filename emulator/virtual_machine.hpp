@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/interop/machines/roles.hpp"
-#include "core/machine/machine.hpp"
 #include "emulator/guest_config.hpp"
 #include "emulator/pci_layout.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::emulator {
 

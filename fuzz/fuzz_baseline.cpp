@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/io/error.hpp"
 #include "core/verdict/baseline.hpp"
+#include "lanewise/io/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace lanewise;

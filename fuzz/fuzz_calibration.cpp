@@ -6,10 +6,10 @@
 #include <string>
 
 #include "core/calibration/calibration.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace {
 

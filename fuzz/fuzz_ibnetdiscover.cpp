@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/interop/fabrics/fabric_cluster.hpp"
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace lanewise;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/interop/formats/host_import.hpp"
-#include "core/io/error.hpp"
 #include "fuzz/reads_back.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace {
 

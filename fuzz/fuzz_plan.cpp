@@ -6,14 +6,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/estimate/estimate.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/plan/plan_json.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/view/plan_text.hpp"
 #include "fuzz/plan_machine.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/plan/plan_json.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace lanewise;

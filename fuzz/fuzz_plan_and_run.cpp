@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/estimate/estimate.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
-#include "core/scenario/scenario.hpp"
 #include "fuzz/random_machine.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
+#include "lanewise/scenario/scenario.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/machine/catalogue.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 #include "core/interop/host/host_machine.hpp"
 #include "core/interop/likeness.hpp"
-#include "core/io/error.hpp"
 #include "fuzz/reads_back.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/interop/machines/topo_parts.hpp"
-#include "core/io/error.hpp"
 #include "fuzz/reads_back.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "core/measurement/meter.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
 #include "hw/memory/memory.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::hw {
 

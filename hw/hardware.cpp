@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
 #include "core/io/own_library.hpp"
 #include "hw/executor_factory.hpp"
 #include "hw/nodes/group.hpp"
 #include "hw/verbs/verbs_nodes.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

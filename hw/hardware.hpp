@@ -8,12 +8,12 @@
 #include <string>
 
 #include "core/measurement/meter.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
 #include "hw/discover/discovery.hpp"
 #include "hw/nodes/nodes.hpp"
 #include "hw/options/network_options.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::hw {
 

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
 #include "core/io/own_library.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 

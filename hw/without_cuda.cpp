@@ -1,5 +1,5 @@
-#include "core/io/error.hpp"
 #include "hw/executor_factory.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

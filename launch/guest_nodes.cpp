@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/io/error.hpp"
 #include "emulator/ssh.hpp"
+#include "lanewise/io/error.hpp"
 #include "launch/guests.hpp"
 #include "launch/mpirun.hpp"
 

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "core/io/error.hpp"
 #include "emulator/kernel_image.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/shell_word.hpp"
 #include "process/this_program.hpp"
 

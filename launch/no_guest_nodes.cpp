@@ -1,5 +1,5 @@
 // Stands for guest_nodes.cpp in a build without the emulator.
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "launch/guest_nodes.hpp"
 
 namespace lanewise::launch {

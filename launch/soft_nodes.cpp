@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "launch/guest_nodes.hpp"
 #include "launch/host_nodes.hpp"
 #include "launch/mpirun.hpp"

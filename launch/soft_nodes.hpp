@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/machine.hpp"
 #include "core/verdict/recorded_run.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::launch {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/file_content.hpp"
 #include "process/process.hpp"
 

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

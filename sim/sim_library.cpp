@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "core/io/error.hpp"
 #include "core/io/own_library.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::sim {
 

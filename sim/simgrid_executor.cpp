@@ -1,4 +1,4 @@
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 
 #include <numeric>
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "core/estimate/simultaneous.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/simgrid_compat.hpp"
 
 namespace lanewise::sim {

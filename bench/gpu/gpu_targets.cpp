@@ -8,15 +8,15 @@
 #include <functional>
 #include <string>
 
-#include "core/machine/catalogue.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/planner/planner.hpp"
 #include "core/text/table.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/cuda_executor.hpp"
 #include "hw/cuda/cuda_meter.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/runtime/handles.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
 #include "core/units/statistics.hpp"
 #include "hw/cuda/runs/watchdog.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/plan/collective.hpp"
 #include "hw/cuda/devices/devices.hpp"
 #include "hw/cuda/moves/links.hpp"
 #include "hw/cuda/timing/release_gate.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise::hw {
 

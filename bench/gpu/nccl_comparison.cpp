@@ -11,17 +11,17 @@
 #include <string>
 
 #include "bench/gpu/nccl.hpp"
-#include "core/estimate/estimate.hpp"
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/planner/choice/plan_collective.hpp"
-#include "core/planner/planner.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
 #include "hw/cuda/cuda_executor.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace {
 

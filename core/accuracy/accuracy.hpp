@@ -10,8 +10,8 @@
 #include "core/accuracy/point_class.hpp"
 #include "core/calibration/calibration.hpp"
 #include "core/measurement/measurement.hpp"
-#include "core/model/interval.hpp"
-#include "core/plan/executor.hpp"
+#include "lanewise/model/interval.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise {
 

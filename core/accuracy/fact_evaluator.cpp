@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "core/measurement/measured_transfer.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
 #include "core/machine/part_fields.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

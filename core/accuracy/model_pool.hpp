@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/accuracy/accuracy.hpp"
-#include "core/model/model.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/machine/machine.hpp"
 #include "core/measurement/measurement.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -10,10 +10,10 @@
 #include <span>
 
 #include "core/estimate/plan_parameters.hpp"
-#include "core/io/error.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/measurement/measured_transfer.hpp"
 #include "core/measurement/session_noise.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

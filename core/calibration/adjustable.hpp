@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/machine.hpp"
-#include "core/model/resources/parameter.hpp"
-#include "core/units/dimension.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/model/resources/parameter.hpp"
+#include "lanewise/units/dimension.hpp"
 
 namespace lanewise {
 

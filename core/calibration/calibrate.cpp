@@ -6,8 +6,8 @@
 
 #include "core/calibration/part_fit.hpp"
 #include "core/calibration/shared_limits.hpp"
-#include "core/io/error.hpp"
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {

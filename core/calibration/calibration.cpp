@@ -9,9 +9,9 @@
 
 #include "core/io/spelling.hpp"
 #include "core/io/yaml_writer.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/plan/plan.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

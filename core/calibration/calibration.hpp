@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/calibration/adjustable.hpp"
-#include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

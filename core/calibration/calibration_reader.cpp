@@ -4,7 +4,7 @@
 
 #include "core/calibration/calibration.hpp"
 #include "core/io/spelling.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

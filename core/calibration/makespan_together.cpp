@@ -1,8 +1,9 @@
 #include "core/calibration/makespan_together.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <map>
 
-#include "core/estimate/estimate.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise {
 

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "core/calibration/makespan_together.hpp"
-#include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
 #include "core/measurement/measured_transfer.hpp"
 #include "core/measurement/session_noise.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

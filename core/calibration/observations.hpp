@@ -9,7 +9,7 @@
 
 #include "core/calibration/adjustable.hpp"
 #include "core/measurement/measurement.hpp"
-#include "core/plan/executor.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise {
 

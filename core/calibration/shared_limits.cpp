@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "core/calibration/part_fit.hpp"
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/diagnosis/grading.hpp"
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "core/model/resources/parameter.hpp"
+#include "lanewise/model/resources/parameter.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,5 @@
 #include "core/estimate/admission.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

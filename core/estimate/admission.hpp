@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "core/estimate/engine_queue.hpp"
-#include "core/estimate/estimate.hpp"
 #include "core/estimate/flow_set.hpp"
+#include "core/estimate/schedule.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 

@@ -10,11 +10,11 @@
 #include "core/estimate/inter_step_costs.hpp"
 #include "core/estimate/link_queues.hpp"
 #include "core/estimate/step_kinds.hpp"
-#include "core/io/error.hpp"
 #include "core/model/lowering/path_builder.hpp"
 #include "core/model/resources/overheads.hpp"
 #include "core/plan/ll_protocol.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

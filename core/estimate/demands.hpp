@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/estimate/step_demands.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/estimate/step_demands.hpp"
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,5 @@
-#include "core/estimate/estimate.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -13,9 +14,9 @@
 #include "core/estimate/flow_set.hpp"
 #include "core/estimate/sharing.hpp"
 #include "core/estimate/simultaneous.hpp"
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/plan/dag_runner.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

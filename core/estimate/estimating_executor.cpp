@@ -1,9 +1,10 @@
-#include "core/estimate/estimating_executor.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include "core/estimate/demands.hpp"
-#include "core/estimate/estimate.hpp"
 #include "core/estimate/resource_usage.hpp"
 #include "core/io/json.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 

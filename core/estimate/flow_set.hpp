@@ -5,8 +5,8 @@
 
 #include "core/estimate/sharing.hpp"
 #include "core/estimate/step_demands.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

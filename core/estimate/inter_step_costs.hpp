@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/estimate/engine_concurrency.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

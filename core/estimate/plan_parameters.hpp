@@ -1,9 +1,9 @@
 #pragma once
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/model/resources/parameter.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/model/resources/parameter.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

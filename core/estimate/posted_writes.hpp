@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/model/quirks.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

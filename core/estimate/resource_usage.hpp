@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "core/estimate/step_demands.hpp"
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
-#include "core/plan/trace.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 

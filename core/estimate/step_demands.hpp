@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/model/resources/demand.hpp"
+#include "lanewise/model/resources/demand.hpp"
 
 namespace lanewise {
 

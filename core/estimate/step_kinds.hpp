@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/estimate/step_demands.hpp"
-#include "core/model/model.hpp"
 #include "core/model/place_classes.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

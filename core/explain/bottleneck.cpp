@@ -1,4 +1,4 @@
-#include "core/explain/bottleneck.hpp"
+#include "lanewise/explain/bottleneck.hpp"
 
 #include <algorithm>
 #include <array>

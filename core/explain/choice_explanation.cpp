@@ -1,10 +1,10 @@
-#include "core/explain/choice_explanation.hpp"
+#include "lanewise/explain/choice_explanation.hpp"
 
 #include <fmt/format.h>
 
 #include "core/io/json.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/plan/plan_json.hpp"
+#include "lanewise/plan/plan_json.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/explain/matrix.hpp"
+#include "lanewise/explain/matrix.hpp"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 #include <array>
 #include <unordered_map>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/io/json.hpp"
 #include "core/io/word.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/place_classes.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

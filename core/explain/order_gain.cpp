@@ -1,4 +1,4 @@
-#include "core/explain/order_gain.hpp"
+#include "lanewise/explain/order_gain.hpp"
 
 #include <algorithm>
 #include <numeric>

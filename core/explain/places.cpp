@@ -1,7 +1,7 @@
 #include "core/explain/places.hpp"
 
 #include "core/machine/device_order.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

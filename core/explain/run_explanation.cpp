@@ -1,4 +1,4 @@
-#include "core/explain/run_explanation.hpp"
+#include "lanewise/explain/run_explanation.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
-#include "core/planner/search/set_planner.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 
 namespace lanewise {
 namespace {

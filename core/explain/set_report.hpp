@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
-#include "core/planner/aim.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 

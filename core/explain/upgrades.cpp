@@ -1,4 +1,4 @@
-#include "core/explain/upgrades.hpp"
+#include "lanewise/explain/upgrades.hpp"
 
 #include <fmt/format.h>
 

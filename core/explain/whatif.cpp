@@ -9,10 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/planner/planner.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise {
 

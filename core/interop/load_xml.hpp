@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <pugixml.hpp>
 
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

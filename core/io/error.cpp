@@ -1,4 +1,4 @@
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 #include <fmt/format.h>
 

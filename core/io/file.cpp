@@ -1,4 +1,4 @@
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 #include <fmt/format.h>
 

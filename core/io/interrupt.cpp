@@ -3,7 +3,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/io/error.hpp"
-#include "core/io/file.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

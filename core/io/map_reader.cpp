@@ -7,7 +7,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/io/yaml.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/io/spelling.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -2,7 +2,7 @@
 // What limits a PCIe link.
 #include <optional>
 
-#include "core/machine/part.hpp"
+#include "lanewise/machine/part.hpp"
 
 namespace lanewise {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/io/yaml.hpp"
-#include "core/machine/pcie_link.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/machine/pcie_link.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "core/io/digest.hpp"
 #include "core/machine/machine_fields.hpp"
 #include "core/machine/part_fields.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

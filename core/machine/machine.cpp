@@ -1,4 +1,4 @@
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/io/word.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/machine/field.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

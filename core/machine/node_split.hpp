@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <variant>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

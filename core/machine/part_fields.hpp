@@ -1,9 +1,11 @@
 #pragma once
-// The table of keys of each kind of part.
+// The table of keys of each kind of part, and what reads them.
 #include <vector>
 
+#include "core/io/yaml.hpp"
 #include "core/machine/field.hpp"
-#include "core/machine/part.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/part.hpp"
 
 namespace lanewise {
 
@@ -11,5 +13,10 @@ using PartField = Field<Part>;
 
 // In the order in which files are written.
 std::vector<PartField> const& part_fields(PartKind kind);
+
+// The keys of a part of this kind, to check files and to generate the JSON Schema.
+MapSpec const& part_spec(PartKind kind);
+// Reads a part from a mapping, which must have the key `kind`. Problems go to the diagnostics.
+Part read_part(std::string name, YamlNode const& node, SourceText const& source, Diagnostics& diagnostics);
 
 }  // namespace lanewise

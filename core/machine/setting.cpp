@@ -1,4 +1,4 @@
-#include "core/machine/setting.hpp"
+#include "lanewise/machine/setting.hpp"
 
 #include <fmt/format.h>
 

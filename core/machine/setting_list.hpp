@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/io/yaml.hpp"
-#include "core/machine/setting.hpp"
+#include "lanewise/machine/setting.hpp"
 
 namespace lanewise {
 

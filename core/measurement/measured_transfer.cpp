@@ -1,6 +1,6 @@
 #include "core/measurement/measured_transfer.hpp"
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 Place place_at(Machine const& machine, std::string const& name, SourcePos const& pos) {

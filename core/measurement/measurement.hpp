@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
-#include "core/machine/setting.hpp"
 #include "core/measurement/program.hpp"
-#include "core/planner/planner.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/setting.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

@@ -6,7 +6,7 @@
 #include "core/machine/setting_list.hpp"
 #include "core/measurement/measurement.hpp"
 #include "core/scenario/transfer_fields.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "core/io/yaml_writer.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

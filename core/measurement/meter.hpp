@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

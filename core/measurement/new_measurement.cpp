@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {

@@ -2,8 +2,8 @@
 // What a measurement made by `lanewise measure` says of itself before it has figures.
 #include <string>
 
-#include "core/machine/machine.hpp"
 #include "core/measurement/measurement.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/plan/trace.hpp"
-#include "core/planner/planner.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/plan/trace.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/model/interval.hpp"
+#include "lanewise/model/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/machine/machine.hpp"
 #include "core/machine/node_split.hpp"
-#include "core/model/resources/resources.hpp"
-#include "core/rules/mechanism.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/model/resources/resources.hpp"
+#include "lanewise/rules/mechanism.hpp"
 
 namespace lanewise {
 

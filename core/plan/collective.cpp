@@ -1,4 +1,4 @@
-#include "core/plan/collective.hpp"
+#include "lanewise/plan/collective.hpp"
 
 #include <array>
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "core/io/error.hpp"
-#include "core/plan/plan.hpp"
 #include "core/units/bits.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

@@ -1,10 +1,10 @@
-#include "core/plan/executor.hpp"
+#include "lanewise/plan/executor.hpp"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

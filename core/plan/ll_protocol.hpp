@@ -4,7 +4,7 @@
 // much.
 #include <span>
 
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

@@ -1,10 +1,10 @@
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

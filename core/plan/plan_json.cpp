@@ -1,4 +1,4 @@
-#include "core/plan/plan_json.hpp"
+#include "lanewise/plan/plan_json.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/io/json.hpp"
 #include "core/io/spelling.hpp"
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
 #include "core/plan/dag.hpp"
-#include "core/plan/plan.hpp"
 #include "core/units/limits.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

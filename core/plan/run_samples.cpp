@@ -1,8 +1,8 @@
 #include "core/plan/run_samples.hpp"
 
 #include "core/io/json.hpp"
-#include "core/units/rank_statistics.hpp"
 #include "core/units/statistics.hpp"
+#include "lanewise/units/rank_statistics.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/executor.hpp"
-#include "core/plan/plan.hpp"
-#include "core/plan/trace.hpp"
+#include "lanewise/plan/executor.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/plan/trace.hpp"
+#include "lanewise/plan/trace.hpp"
 
 #include "core/io/json.hpp"
 

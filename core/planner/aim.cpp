@@ -1,4 +1,4 @@
-#include "core/planner/aim.hpp"
+#include "lanewise/planner/aim.hpp"
 
 #include <array>
 

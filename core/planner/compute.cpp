@@ -1,13 +1,13 @@
-#include "core/planner/compute.hpp"
+#include "lanewise/planner/compute.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "core/io/error.hpp"
 #include "core/io/word.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "core/planner/planner.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/machine/machine.hpp"
 #include "core/machine/path_class.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/planner/planner.hpp"
+#include "lanewise/planner/planner.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "core/planner/nic_selection.hpp"
-#include "core/planner/planner.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

@@ -3,7 +3,7 @@
 // docs/planner-limits.md lists the values.
 #include <cstddef>
 
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

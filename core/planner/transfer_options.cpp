@@ -4,7 +4,7 @@
 
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/overheads.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

@@ -2,8 +2,8 @@
 // The legal ways of each transfer of a set, with their demands. Set planning and lower bounds start from these.
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

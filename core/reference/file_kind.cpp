@@ -1,13 +1,16 @@
 #include "core/reference/file_kind.hpp"
+#include "core/machine/files/machine_spec.hpp"
+#include "core/machine/part_fields.hpp"
+#include "core/scenario/scenario_spec.hpp"
 
 #include <algorithm>
 
 #include "core/calibration/calibration.hpp"
 #include "core/io/word.hpp"
-#include "core/machine/machine_file.hpp"
-#include "core/machine/part.hpp"
 #include "core/measurement/measurement.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/machine/machine_file.hpp"
+#include "lanewise/machine/part.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {

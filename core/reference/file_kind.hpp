@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/io/yaml.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/rules/rule.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "core/rules/peer_route.hpp"
-#include "core/rules/rule.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/rules/mechanism.hpp"
+#include "lanewise/rules/mechanism.hpp"
 
 #include "core/io/word.hpp"
 

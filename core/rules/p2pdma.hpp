@@ -3,7 +3,7 @@
 // Linux 6.1. Users of dma-buf go by it. tests/oracle compares it with the kernel's own text.
 #include <cstdint>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -1,6 +1,6 @@
 #pragma once
 // When each rule applies to an attempt, one function a rule. rule_table.cpp has the sentence and the source of each.
-#include "core/rules/rule.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise::rules {
 

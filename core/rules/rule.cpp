@@ -1,4 +1,4 @@
-#include "core/rules/rule.hpp"
+#include "lanewise/rules/rule.hpp"
 
 #include <array>
 #include <vector>

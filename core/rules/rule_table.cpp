@@ -2,7 +2,7 @@
 #include <array>
 
 #include "core/rules/predicates.hpp"
-#include "core/rules/rule.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise {
 namespace {

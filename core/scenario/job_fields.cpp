@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "core/io/spelling.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,13 +1,13 @@
-#include "core/scenario/prepared_plan.hpp"
+#include "lanewise/scenario/prepared_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/plan/plan_json.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/plan/plan_json.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/plan/dag.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/planner/search/set_planner.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 
 namespace lanewise {
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <optional>
 
-#include "core/planner/choice/collective_planner.hpp"
-#include "core/planner/jobs/job_set.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/planner/choice/collective_planner.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 

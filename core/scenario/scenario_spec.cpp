@@ -1,6 +1,8 @@
+#include "core/scenario/scenario_spec.hpp"
 #include "core/machine/setting_list.hpp"
-#include "core/scenario/scenario.hpp"
+#include "core/scenario/job_fields.hpp"
 #include "core/scenario/transfer_fields.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/scenario/threshold.hpp"
+#include "lanewise/scenario/threshold.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

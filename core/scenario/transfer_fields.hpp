@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/io/yaml.hpp"
-#include "core/rules/mechanism.hpp"
+#include "lanewise/rules/mechanism.hpp"
 
 namespace lanewise {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The largest and smallest figures that are accepted. They are far beyond any hardware and any job; what lies outside
 // is a slip of the hand, and would end in infinities or in a simulation that cannot tell its events apart.
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

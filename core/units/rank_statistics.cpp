@@ -1,4 +1,4 @@
-#include "core/units/rank_statistics.hpp"
+#include "lanewise/units/rank_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 #include <fmt/format.h>
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/io/file.hpp"
-#include "core/plan/time_range.hpp"
-#include "core/units/text.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/plan/time_range.hpp"
+#include "lanewise/units/text.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 

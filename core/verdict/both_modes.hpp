@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/verdict/comparison.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/units/statistics.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

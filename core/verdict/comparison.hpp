@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/trace.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 

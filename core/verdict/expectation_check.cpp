@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/text/percent.hpp"
-#include "core/units/text.hpp"
 #include "core/verdict/transfer_run.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

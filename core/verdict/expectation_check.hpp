@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "core/scenario/scenario.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/scenario/scenario.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
-#include "core/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

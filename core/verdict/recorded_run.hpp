@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/file.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/verdict/regret.hpp"
+#include "lanewise/verdict/regret.hpp"
 
 #include <fmt/format.h>
 

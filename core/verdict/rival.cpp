@@ -1,4 +1,4 @@
-#include "core/verdict/rival.hpp"
+#include "lanewise/verdict/rival.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,9 +6,9 @@
 #include <memory>
 #include <random>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/units/statistics.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/verdict/rival.hpp"
+#include "lanewise/verdict/rival.hpp"
 
 namespace lanewise {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 

@@ -1,13 +1,14 @@
 #include "core/verdict/run_ranges.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "core/estimate/demands.hpp"
-#include "core/estimate/estimate.hpp"
 #include "core/estimate/plan_parameters.hpp"
 #include "core/io/json.hpp"
-#include "core/model/interval.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/model/interval.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/verdict/scenario_check.hpp"
+#include "lanewise/verdict/scenario_check.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
-#include "core/io/error.hpp"
-#include "core/planner/planner.hpp"
 #include "core/scenario/scenario_planner.hpp"
 #include "core/verdict/expectation_check.hpp"
 #include "core/verdict/route_words.hpp"
 #include "core/verdict/soft_nic.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

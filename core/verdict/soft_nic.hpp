@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

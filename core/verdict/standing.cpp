@@ -1,4 +1,4 @@
-#include "core/verdict/standing.hpp"
+#include "lanewise/verdict/standing.hpp"
 
 #include <array>
 

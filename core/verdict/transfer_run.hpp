@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 
-#include "core/plan/plan.hpp"
-#include "core/plan/trace.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/verdict/verdict.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "core/verdict/optimality_json.hpp"
 #include "core/verdict/rival_json.hpp"
 #include "core/verdict/transfer_run.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "core/model/resources/parameter.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/model/resources/parameter.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

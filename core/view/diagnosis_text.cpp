@@ -7,7 +7,7 @@
 
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/io/json.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/explain/matrix.hpp"
+#include "lanewise/explain/matrix.hpp"
 
 namespace lanewise {
 

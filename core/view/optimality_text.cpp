@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/plan/collective.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/plan/collective.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

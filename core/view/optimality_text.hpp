@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

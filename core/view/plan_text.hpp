@@ -2,8 +2,8 @@
 // A plan and its trace as tables.
 #include <string>
 
-#include "core/plan/plan.hpp"
-#include "core/plan/trace.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "core/estimate/estimating_executor.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/verdict/verdict.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 std::string whatif_text(WhatIf const& whatif, std::string const& machine, std::vector<std::string> const& settings) {

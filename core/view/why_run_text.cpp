@@ -6,8 +6,8 @@
 
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
 #include "core/view/optimality_text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

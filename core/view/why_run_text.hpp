@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/explain/run_explanation.hpp"
+#include "lanewise/explain/run_explanation.hpp"
 
 namespace lanewise {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "core/rules/rule.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
 #include "core/view/plan_text.hpp"
+#include "lanewise/rules/rule.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

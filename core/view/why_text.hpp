@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/explain/choice_explanation.hpp"
+#include "lanewise/explain/choice_explanation.hpp"
 
 namespace lanewise {
 

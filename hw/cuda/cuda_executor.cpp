@@ -4,14 +4,14 @@
 
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
-#include "core/machine/fingerprint.hpp"
 #include "core/plan/run_samples.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise::hw {
 namespace {

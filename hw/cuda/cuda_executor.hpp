@@ -3,9 +3,9 @@
 // host. After every run each destination is checked on its device.
 #include <memory>
 
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::hw {
 

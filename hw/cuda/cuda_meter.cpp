@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
-#include "core/machine/fingerprint.hpp"
 #include "core/measurement/repeated_sample.hpp"
-#include "core/units/text.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "core/measurement/meter.hpp"
-#include "core/model/model.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise::hw {
 

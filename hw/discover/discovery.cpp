@@ -6,8 +6,8 @@
 
 #include "core/interop/host/stand_ins.hpp"
 #include "core/interop/machines/machine_builder.hpp"
-#include "core/io/error.hpp"
 #include "hw/discover/sources/sources.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

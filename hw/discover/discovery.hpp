@@ -12,8 +12,8 @@
 #include "core/interop/host/host_machine.hpp"
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/machines/topo_matrix.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::hw {
 

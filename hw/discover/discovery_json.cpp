@@ -2,8 +2,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/machine/machine_file.hpp"
 #include "hw/discover/discovery.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/interop/host/gpu_links.hpp"
 #include "core/interop/machines/topo_comparison.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/rules/rule.hpp"
 #include "hw/discover/discovery.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -15,9 +15,9 @@
 #include <fstream>
 #include <utility>
 
-#include "core/io/error.hpp"
-#include "core/machine/machine.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "core/units/quantity.hpp"
 #include "hw/memory/bound_pages.hpp"
 #include "hw/memory/mismatch.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::hw {
 

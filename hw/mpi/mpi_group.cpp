@@ -10,9 +10,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "hw/nodes/group.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::hw {
 

@@ -2,9 +2,9 @@
 // The nodes that run plans, seen from one of their processes. The first process plans and runs; the others serve it.
 #include <memory>
 
-#include "core/model/model.hpp"
-#include "core/plan/executor.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::hw {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

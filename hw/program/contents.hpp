@@ -2,7 +2,7 @@
 // What the shared buffers of collectives hold before a run and must hold after it.
 #include <vector>
 
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

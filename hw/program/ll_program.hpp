@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/plan/plan.hpp"
 #include "hw/program/ll_layout.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
-#include "core/machine/fingerprint.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise::hw {
 

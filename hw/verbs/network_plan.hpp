@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
 #include "hw/options/network_options.hpp"
 #include "hw/options/repetition.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/io/error.hpp"
 #include "hw/memory/pattern.hpp"
 #include "hw/verbs/exchange.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <optional>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/io/error.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::hw {
 namespace {

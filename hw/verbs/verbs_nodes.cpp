@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/plan/run_samples.hpp"
 #include "hw/verbs/network_process.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/machine/fingerprint.hpp"
-#include "core/plan/plan.hpp"
 #include "core/view/accuracy_text.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/plan/plan.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {

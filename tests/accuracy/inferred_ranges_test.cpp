@@ -8,7 +8,7 @@
 #include "core/accuracy/accuracy.hpp"
 #include "core/interop/machines/topo_m.hpp"
 #include "core/view/machine/topo.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/calibration/calibration.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/machine/machine_file.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/machine/machine_file.hpp"
+#include "lanewise/plan/plan.hpp"
 #include "tests/calibration/synthetic.hpp"
 #include "tests/support/bundled.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/planner/planner.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise::test {

@@ -7,7 +7,7 @@
 
 #include "core/calibration/calibrate.hpp"
 #include "core/measurement/measured_transfer.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 #include "tests/calibration/synthetic.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/machines.hpp"

@@ -7,12 +7,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/io/error.hpp"
 #include "emulator/guest_config.hpp"
 #include "emulator/initramfs.hpp"
 #include "emulator/kernel.hpp"
 #include "emulator/qemu.hpp"
 #include "emulator/ssh.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lanewise::emulator {

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "core/io/error.hpp"
-#include "core/machine/setting.hpp"
 #include "emulator/emulation.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/setting.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
 

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "core/estimate/demands.hpp"
-#include "core/estimate/estimate.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/overheads.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 #include "tests/estimate/two_gpus.hpp"
 #include "tests/support/bundled.hpp"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/estimate/demands.hpp"
-#include "core/estimate/estimate.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/estimate/two_gpus.hpp"
 
 namespace lanewise {

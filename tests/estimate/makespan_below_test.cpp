@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
-#include "core/estimate/estimate.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/sweep.hpp"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/estimate/demands.hpp"
-#include "core/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise::test {

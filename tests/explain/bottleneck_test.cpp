@@ -1,11 +1,11 @@
 // Why a run took so long, where it can be followed by hand: times as the planner estimates them.
-#include "core/explain/bottleneck.hpp"
+#include "lanewise/explain/bottleneck.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/explain/upgrades.hpp"
-#include "core/planner/jobs/job_set.hpp"
+#include "lanewise/explain/upgrades.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 

@@ -1,8 +1,8 @@
-#include "core/explain/matrix.hpp"
+#include "lanewise/explain/matrix.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/estimate/estimating_executor.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/io/error.hpp"
-#include "core/machine/catalogue.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,5 +1,5 @@
 // What `why SCENARIO` says, as text and as JSON.
-#include "core/explain/run_explanation.hpp"
+#include "lanewise/explain/run_explanation.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/planner/jobs/job_set.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/view/why_run_text.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/machine/setting.hpp"
 #include "core/view/whatif_text.hpp"
+#include "lanewise/machine/setting.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {

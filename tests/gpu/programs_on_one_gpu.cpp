@@ -8,16 +8,16 @@
 #include <exception>
 #include <string>
 
-#include "core/io/error.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/planner/choice/plan_collective.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/units/statistics.hpp"
-#include "core/units/text.hpp"
 #include "hw/cuda/devices/open_devices.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace {
 

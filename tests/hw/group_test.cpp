@@ -8,8 +8,8 @@
 #include <csignal>
 #include <thread>
 
-#include "core/io/error.hpp"
 #include "core/io/interrupt.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/io/error.hpp"
-#include "core/planner/planner.hpp"
-#include "core/scenario/scenario.hpp"
 #include "hw/verbs/layout.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/scenario/scenario.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise::hw {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/io/error.hpp"
 #include "hw/memory/pattern.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/hw/fake_network.hpp"
 
 namespace lanewise::hw {

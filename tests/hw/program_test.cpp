@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <random>
 
-#include "core/machine/catalogue.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "hw/memory/pattern.hpp"
 #include "hw/program/assign_blocks.hpp"
 #include "hw/program/contents.hpp"
 #include "hw/program/ll_program.hpp"
 #include "hw/program/program_image.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 
 namespace lanewise::hw {
 namespace {

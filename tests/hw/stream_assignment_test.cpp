@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise::hw {
 namespace {

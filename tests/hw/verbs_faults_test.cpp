@@ -5,11 +5,11 @@
 #include <cstring>
 #include <thread>
 
-#include "core/io/error.hpp"
 #include "hw/memory/memory.hpp"
 #include "hw/nodes/group.hpp"
 #include "hw/verbs/region_cache.hpp"
 #include "hw/verbs/verbs_transport.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 

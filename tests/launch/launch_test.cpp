@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "launch/host_nodes.hpp"
 #include "launch/mpirun.hpp"
 #include "process/this_program.hpp"

@@ -1,4 +1,4 @@
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/marked_errors.hpp"
 #include "tests/support/server.hpp"

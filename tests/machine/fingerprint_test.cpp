@@ -1,5 +1,6 @@
 // Every key of the files that describe a machine changes its fingerprint, or is one of those that are left out.
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "core/machine/files/machine_spec.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@
 #include <set>
 
 #include "core/machine/machine_fields.hpp"
-#include "core/machine/machine_file.hpp"
 #include "core/machine/part_fields.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/field_samples.hpp"
 #include "tests/support/temporary_folder.hpp"

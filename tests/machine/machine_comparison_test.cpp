@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "core/machine/machine_file.hpp"
 #include "core/view/machine/difference_text.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "tests/support/marked_errors.hpp"
 #include "tests/support/server.hpp"
 #include "tests/support/temporary_folder.hpp"

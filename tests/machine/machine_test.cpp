@@ -1,4 +1,4 @@
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

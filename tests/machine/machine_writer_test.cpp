@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/explain/choice_explanation.hpp"
+#include "lanewise/explain/choice_explanation.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -1,4 +1,4 @@
-#include "core/machine/part.hpp"
+#include "lanewise/machine/part.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "core/machine/pcie_link.hpp"
+#include "lanewise/machine/pcie_link.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

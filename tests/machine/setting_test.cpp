@@ -1,4 +1,4 @@
-#include "core/machine/setting.hpp"
+#include "lanewise/machine/setting.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

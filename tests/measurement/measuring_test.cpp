@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/io/error.hpp"
-#include "core/io/file.hpp"
 #include "core/measurement/measurement_writer.hpp"
 #include "core/measurement/repeated_sample.hpp"
 #include "core/measurement/session_noise.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/io/file.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/measurement/measured_transfer.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise::test {

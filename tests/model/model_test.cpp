@@ -1,4 +1,4 @@
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/model/resources/demand.hpp"
 #include "core/model/resources/network.hpp"
+#include "lanewise/model/resources/demand.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/machine/setting.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/machine/setting.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 #include "tests/oracle/linux_stand_ins.h"
 
 namespace lanewise::oracle {

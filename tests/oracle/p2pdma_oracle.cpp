@@ -6,7 +6,7 @@
 
 #include <exception>
 
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 #include "tests/oracle/linux_pci.hpp"
 #include "tests/oracle/p2pdma_comparison.hpp"
 #include "tests/oracle/random_tree.hpp"

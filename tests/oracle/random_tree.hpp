@@ -2,7 +2,7 @@
 #include <random>
 #include <vector>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::oracle {
 

@@ -1,4 +1,4 @@
-# Installs the build into an empty folder, builds and runs a consumer against it, and runs the installed program.
+# Installs the build into an empty folder, builds and runs the examples against it, and runs the installed program.
 #   cmake -D BUILD=... -D WORK=... -D CXX=... -D FLAGS=... -D TYPE=... -D SIM=ON -P package_test.cmake
 cmake_minimum_required(VERSION 3.22)
 set(prefix "${WORK}/prefix")
@@ -26,7 +26,7 @@ expect("only-installed" "${prefix}/bin/lanewise" show only-installed)
 if(SIM)
   expect("GB/s" "${prefix}/bin/lanewise" matrix v100-pcie-x2 --mode sim)
 endif()
-foreach(file bin/lanewise include/lanewise/core/machine/machine.hpp share/lanewise/scenarios share/doc/lanewise/LICENSE)
+foreach(file bin/lanewise include/lanewise/machine/machine.hpp share/lanewise/scenarios share/doc/lanewise/LICENSE)
   if(NOT EXISTS "${prefix}/${file}")
     message(FATAL_ERROR "not installed: ${file}")
   endif()
@@ -34,11 +34,22 @@ endforeach()
 
 # The package works where it is found, not only where it was installed.
 file(RENAME "${prefix}" "${WORK}/moved")
-expect("" "${CMAKE_COMMAND}" -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/consumer"
-       "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}"
-       "-DCMAKE_BUILD_TYPE=${TYPE}")
-expect("" "${CMAKE_COMMAND}" --build "${WORK}/consumer")
-expect("8 GPUs" "${WORK}/consumer/consumer")
+function(build what source)
+  expect("" "${CMAKE_COMMAND}" -G Ninja -S "${source}" -B "${WORK}/${what}" "-DCMAKE_PREFIX_PATH=${WORK}/moved"
+         "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_BUILD_TYPE=${TYPE}")
+  expect("" "${CMAKE_COMMAND}" --build "${WORK}/${what}")
+endfunction()
+build(every_header "${CMAKE_CURRENT_LIST_DIR}")
+build(examples "${CMAKE_CURRENT_LIST_DIR}/../../examples")
+# Data is found beside the library, which links to its own folder.
+expect("* nvlink" "${WORK}/examples/plan_transfer" only-installed gpu0 gpu5)
 if(SIM)
-  expect("SimGrid" "${WORK}/consumer/simulating_consumer")
+  file(WRITE "${WORK}/exchange.yaml" "lanewise: scenario/1
+scenario: exchange
+machines: [only-installed]
+transfers:
+  - {id: there, from: gpu0, to: gpu1, bytes: 1 MiB}
+  - {id: back, from: gpu1, to: gpu0, bytes: 1 MiB}
+")
+  expect("all done after" "${WORK}/examples/simulate_scenario" "${WORK}/exchange.yaml" only-installed)
 endif()

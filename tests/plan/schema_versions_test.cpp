@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/plan/plan_json.hpp"
-#include "core/plan/trace.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/plan/plan_json.hpp"
+#include "lanewise/plan/trace.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise {

@@ -1,6 +1,6 @@
 // Choices and plans of single transfers on every bundled machine, limits on peers, NICs of clusters, and the checks of
 // plans.
-#include "core/planner/planner.hpp"
+#include "lanewise/planner/planner.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "core/machine/fingerprint.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/machine/setting.hpp"
-#include "core/plan/plan_json.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/machine/setting.hpp"
+#include "lanewise/plan/plan_json.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/sweep.hpp"
 

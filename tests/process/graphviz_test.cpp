@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/process.hpp"
 
 namespace lanewise {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <optional>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "process/process.hpp"
 #include "process/shell_word.hpp"
 #include "tests/support/temporary_folder.hpp"

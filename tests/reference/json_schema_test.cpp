@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "core/machine/machine_file.hpp"
 #include "core/reference/reference_text.hpp"
-#include "core/scenario/scenario.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/machine/machine_file.hpp"
+#include "lanewise/scenario/scenario.hpp"
+#include "lanewise/units/text.hpp"
 #include "tests/reference/schema_validator.hpp"
 
 namespace lanewise::test {

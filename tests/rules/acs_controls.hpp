@@ -1,6 +1,6 @@
 #pragma once
 // The bits of the ACS control register by the letters that lspci gives them.
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::test::acs_controls {
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/io/error.hpp"
-#include "core/scenario/scenario.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {

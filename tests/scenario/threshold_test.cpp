@@ -1,4 +1,4 @@
-#include "core/scenario/threshold.hpp"
+#include "lanewise/scenario/threshold.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "core/estimate/estimate.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 #include "tests/support/sweep.hpp"
 

@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "core/estimate/estimate.hpp"
-#include "core/planner/choice/plan_collective.hpp"
-#include "core/scenario/prepared_plan.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/scenario/prepared_plan.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 #include "sim/simulation.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/sweep.hpp"

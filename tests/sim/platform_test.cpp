@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "core/interop/exports/simgrid.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "sim/simgrid_compat.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <random>
 
-#include "core/estimate/estimate.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
-#include "core/planner/search/set_planner.hpp"
-#include "sim/simgrid_executor.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/sweep.hpp"
 

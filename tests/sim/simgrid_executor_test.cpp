@@ -1,16 +1,16 @@
 // Plans on small machines, with figures that can be written down, and every single transfer of bundled machines.
-#include "sim/simgrid_executor.hpp"
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/sim/simgrid_executor.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
-#include "core/machine/catalogue.hpp"
 #include "core/model/resources/overheads.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise::sim {
 namespace {

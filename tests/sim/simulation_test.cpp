@@ -9,7 +9,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "sim/simgrid_compat.hpp"
 #include "tests/support/sweep.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <filesystem>
 
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise::test {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Traces of the planner's estimates, for tests that need no simulator.
-#include "core/estimate/estimating_executor.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
 
 namespace lanewise::test {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise::test {
 

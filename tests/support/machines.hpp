@@ -2,9 +2,9 @@
 // Machines from YAML in the test, and their functions and memories by name.
 #include <string>
 
-#include "core/io/file.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::test {
 

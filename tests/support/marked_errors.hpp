@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise::test {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lanewise::test {

@@ -7,7 +7,7 @@
 // Every PCIe link is gen4 x16, except the drive's (x4); one UPI link joins the sockets.
 #include <string>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 #include "tests/support/machines.hpp"
 
 namespace lanewise::test {

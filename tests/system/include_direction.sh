@@ -24,9 +24,25 @@ declare -A may=(
   [bench]="core sim hw bench"
 )
 
+# The public headers of a folder stand below include/lanewise: of core/plan in include/lanewise/plan, of sim in
+# include/lanewise/sim. home PATH: sets REPLY to the same file as if it stood in its folder.
+home() {
+  REPLY=${1#include/}
+  case $REPLY in
+    lanewise/sim/*) REPLY=${REPLY#lanewise/} ;;
+    lanewise/*) REPLY=core/${REPLY#lanewise/} ;;
+  esac
+}
+
 # why_not FILE INCLUDED: prints why the one may not include the other; nothing if it may.
 why_not() {
-  local file=$1 included=$2
+  local file included
+  if [[ $1 == include/* && $2 != lanewise/* && $2 == *[/.]* && $2 != nlohmann/json_fwd.hpp ]]; then
+    echo "what is installed includes only what is installed, the standard library and nlohmann/json_fwd.hpp"
+    return
+  fi
+  home "$1" && file=$REPLY
+  home "$2" && included=$REPLY
   local top=${file%%/*} target=${included%%/*} from to
   case $included in
     yaml-cpp/*) [[ $file == core/io/yaml* ]] || echo "only core/io uses yaml-cpp" ;;
@@ -58,11 +74,14 @@ while IFS=: read -r file line text; do
   included=${text#*[<\"]} included=${included%%[>\"]*}
   why=$(why_not "$file" "$included")
   if [[ -z $why && $text == *\"* && $included != */* ]]; then why="write the path from the root of the tree"; fi
-  if [[ $text == *\"* && -f $included ]]; then printf '%s %s\n' "${file%/*}" "${included%/*}" >>"$folders"; fi
+  if [[ $text == *\"* ]] && [[ -f $included || -f include/$included ]]; then
+    home "$file" && from=${REPLY%/*}
+    home "$included" && printf '%s %s\n' "$from" "${REPLY%/*}" >>"$folders"
+  fi
   [[ -n $why ]] || continue
   printf '%s:%s: includes %s: %s\n' "$file" "$line" "$included" "$why"
   found=1
-done < <(for top in "${!may[@]}"; do
+done < <(for top in "${!may[@]}" include; do
   [[ ! -d $top ]] || grep -rnE '^\s*#\s*include\s*["<]' --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh' "$top" || true
 done)
 

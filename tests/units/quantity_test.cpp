@@ -1,4 +1,4 @@
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests intervals from ranks against published tables and against how often they hold what they promise.
-#include "core/units/rank_statistics.hpp"
+#include "lanewise/units/rank_statistics.hpp"
 
 #include <gtest/gtest.h>
 

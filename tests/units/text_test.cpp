@@ -1,4 +1,4 @@
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

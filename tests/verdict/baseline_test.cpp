@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
 #include "core/view/baseline_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/verdict/fake_executor.hpp"
 
 namespace lanewise {

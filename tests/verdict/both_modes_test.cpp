@@ -6,11 +6,11 @@
 
 #include <filesystem>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
 #include "core/verdict/recorded_run.hpp"
 #include "core/view/both_modes_text.hpp"
 #include "core/view/verdict_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/verdict/noisy_executor.hpp"
 
 namespace lanewise {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/io/error.hpp"
 #include "core/view/comparison_text.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 #include <memory>
 
-#include "core/machine/catalogue.hpp"
-#include "core/plan/executor.hpp"
-#include "core/verdict/scenario_check.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/plan/executor.hpp"
+#include "lanewise/verdict/scenario_check.hpp"
 
 namespace lanewise::test {
 

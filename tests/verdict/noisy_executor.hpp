@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
-#include "core/io/error.hpp"
-#include "core/plan/executor.hpp"
 #include "core/plan/run_samples.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/plan/executor.hpp"
 #include "tests/verdict/fake_executor.hpp"
 
 namespace lanewise::test {

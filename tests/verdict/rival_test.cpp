@@ -1,12 +1,12 @@
 // A plan and its rivals run in turn on hardware whose times are noisy; the times are what the tests say.
-#include "core/verdict/rival.hpp"
+#include "lanewise/verdict/rival.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "core/planner/planner.hpp"
-#include "core/verdict/regret.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/verdict/regret.hpp"
 #include "tests/verdict/noisy_executor.hpp"
 
 namespace lanewise {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/planner/jobs/job_set.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
 #include "tests/support/estimating_executor.hpp"
 #include "tests/support/server.hpp"
 

@@ -1,10 +1,10 @@
 // Expectations against times that the test chose: a peer copy takes 2 ms, a staged one 1 ms, host to device 0.5 ms.
-#include "core/verdict/scenario_check.hpp"
+#include "lanewise/verdict/scenario_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/verdict/noisy_executor.hpp"
 
 namespace lanewise {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/machine/catalogue.hpp"
 #include "core/view/machine/dot.hpp"
 #include "core/view/machine/machine_json.hpp"
 #include "core/view/machine/topo.hpp"
 #include "core/view/machine/tree.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "core/io/file.hpp"
-#include "core/machine/catalogue.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise::test {
 

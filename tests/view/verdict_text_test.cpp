@@ -7,9 +7,9 @@
 
 #include "core/interop/exports/annotations.hpp"
 #include "core/interop/exports/junit.hpp"
-#include "core/io/error.hpp"
 #include "core/view/verdict_markdown.hpp"
 #include "core/view/verdict_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/verdict/fake_executor.hpp"
 
 namespace lanewise {

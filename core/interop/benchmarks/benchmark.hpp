@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/machine.hpp"
 #include "core/measurement/measurement.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -8,9 +8,9 @@
 
 #include "core/interop/words.hpp"
 #include "core/io/spelling.hpp"
-#include "core/planner/planner.hpp"
 #include "core/units/limits.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {}  // namespace

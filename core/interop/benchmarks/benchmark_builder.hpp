@@ -10,7 +10,7 @@
 #include "core/interop/benchmarks/benchmark.hpp"
 #include "core/interop/words.hpp"
 #include "core/io/yaml.hpp"
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise {
 

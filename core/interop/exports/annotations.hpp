@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/verdict/baseline.hpp"
-#include "core/verdict/verdict.hpp"
+#include "lanewise/verdict/verdict.hpp"
 
 namespace lanewise {
 

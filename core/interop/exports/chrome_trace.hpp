@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 
-#include "core/plan/trace.hpp"
+#include "lanewise/plan/trace.hpp"
 
 namespace lanewise {
 

@@ -11,7 +11,7 @@
 #include "core/interop/exports/exported_ids.hpp"
 #include "core/interop/exports/hwloc_distances.hpp"
 #include "core/interop/exports/pci_layout.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

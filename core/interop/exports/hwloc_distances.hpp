@@ -4,7 +4,7 @@
 #include <map>
 #include <pugixml.hpp>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

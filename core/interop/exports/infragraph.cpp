@@ -11,7 +11,7 @@
 #include "core/io/yaml_writer.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

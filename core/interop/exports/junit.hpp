@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/verdict/baseline.hpp"
-#include "core/verdict/scenario_check.hpp"
+#include "lanewise/verdict/scenario_check.hpp"
 
 namespace lanewise {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "core/interop/machines/roles.hpp"
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "core/io/error.hpp"
 #include "core/io/json.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

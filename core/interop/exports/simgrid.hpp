@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise {
 

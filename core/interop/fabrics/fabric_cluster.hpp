@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/interop/fabrics/ibnetdiscover.hpp"
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise {
 

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "core/interop/words.hpp"
-#include "core/io/error.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/interop/likeness.hpp"
-#include "core/io/file.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/interop/host/pci_config.hpp"
-#include "core/machine/machine.hpp"
 #include "core/machine/path_class.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

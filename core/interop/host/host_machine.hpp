@@ -5,8 +5,8 @@
 
 #include "core/interop/host/facts.hpp"
 #include "core/interop/machines/roles.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/interop/machines/roles.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 
-#include "core/machine/machine.hpp"
-#include "core/machine/pcie_link.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/machine/pcie_link.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

@@ -6,7 +6,7 @@
 
 #include "core/interop/host/facts.hpp"
 #include "core/interop/machines/roles.hpp"
-#include "core/machine/catalogue.hpp"
+#include "lanewise/machine/catalogue.hpp"
 
 namespace lanewise {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/interop/machines/socket_links.hpp"
-#include "core/io/error.hpp"
 #include "core/machine/fastest_link.hpp"
 #include "core/machine/nvlink_ports.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

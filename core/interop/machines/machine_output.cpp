@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "core/io/error.hpp"
-#include "core/machine/machine_file.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 

@@ -2,8 +2,8 @@
 // What importers and discovery do with a machine that they made: name it, and write it as a file.
 #include <string>
 
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/interop/machines/matrix_words.hpp"
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

@@ -7,7 +7,7 @@
 
 #include "core/interop/machines/matrix_text.hpp"
 #include "core/machine/path_class.hpp"
-#include "core/rules/rule.hpp"
+#include "lanewise/rules/rule.hpp"
 
 namespace lanewise {
 namespace {

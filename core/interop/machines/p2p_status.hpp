@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/interop/machines/topo_comparison.hpp"
-#include "core/io/file.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -9,7 +9,8 @@
 #include "core/interop/words.hpp"
 #include "core/io/word.hpp"
 #include "core/io/yaml_writer.hpp"
-#include "core/machine/machine_file.hpp"
+#include "core/machine/part_fields.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 namespace {

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "core/machine/part.hpp"
+#include "lanewise/machine/part.hpp"
 
 namespace lanewise {
 

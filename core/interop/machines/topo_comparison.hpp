@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/interop/machines/topo_matrix.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/interop/machines/topo_matrix.hpp"
-#include "core/machine/part.hpp"
+#include "lanewise/machine/part.hpp"
 
 namespace lanewise {
 

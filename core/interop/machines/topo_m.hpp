@@ -3,9 +3,9 @@
 #include <string>
 
 #include "core/interop/machines/topo_parts.hpp"
-#include "core/io/file.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

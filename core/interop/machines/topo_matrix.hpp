@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/io/file.hpp"
 #include "core/machine/path_class.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

@@ -10,7 +10,7 @@
 #include "core/io/spelling.hpp"
 #include "core/machine/comparison/node_comparison.hpp"
 #include "core/machine/node_kinds.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -7,8 +7,9 @@
 #include <set>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/files/machine_spec.hpp"
 #include "core/machine/files/settings_reader.hpp"
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 namespace {

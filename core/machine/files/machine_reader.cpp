@@ -1,4 +1,6 @@
 #include "core/machine/files/machine_reader.hpp"
+#include "core/machine/files/machine_spec.hpp"
+#include "core/machine/part_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +8,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/files/settings_reader.hpp"
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 

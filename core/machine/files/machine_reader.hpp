@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/file.hpp"
 #include "core/io/yaml.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -2,8 +2,9 @@
 #include <iterator>
 #include <utility>
 
+#include "core/machine/files/machine_spec.hpp"
 #include "core/machine/machine_fields.hpp"
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 namespace {

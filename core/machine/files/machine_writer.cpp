@@ -7,8 +7,8 @@
 
 #include "core/io/yaml_writer.hpp"
 #include "core/machine/machine_fields.hpp"
-#include "core/machine/machine_file.hpp"
 #include "core/machine/part_fields.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,9 +1,10 @@
 #include "core/machine/files/settings_reader.hpp"
+#include "core/machine/files/machine_spec.hpp"
 
 #include <fmt/format.h>
 
 #include "core/machine/machine_fields.hpp"
-#include "core/machine/machine_file.hpp"
+#include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The mappings `settings` and `software` of machine and cluster files.
 #include "core/io/yaml.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
 #include "core/model/lowering/path_builder.hpp"
 #include "core/model/resources/network.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

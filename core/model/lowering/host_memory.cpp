@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
 #include "core/model/lowering/lowering.hpp"
 #include "core/model/resources/pcie.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

@@ -5,14 +5,14 @@
 #include <optional>
 #include <variant>
 
-#include "core/machine/machine.hpp"
 #include "core/model/lowering/path_builder.hpp"
-#include "core/model/resources/demand.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/overheads.hpp"
-#include "core/model/resources/resources.hpp"
 #include "core/rules/conditions.hpp"
-#include "core/rules/mechanism.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/model/resources/demand.hpp"
+#include "lanewise/model/resources/resources.hpp"
+#include "lanewise/rules/mechanism.hpp"
 
 namespace lanewise {
 

@@ -1,9 +1,9 @@
 // NVLink, NVSwitch and NVLink-C2C.
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
 #include "core/model/lowering/lowering.hpp"
 #include "core/model/resources/pcie.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 

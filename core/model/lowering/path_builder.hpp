@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/machine/machine.hpp"
-#include "core/model/resources/demand.hpp"
-#include "core/model/resources/parameter.hpp"
-#include "core/model/resources/resources.hpp"
-#include "core/rules/mechanism.hpp"
 #include "core/rules/peer_route.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/model/resources/demand.hpp"
+#include "lanewise/model/resources/parameter.hpp"
+#include "lanewise/model/resources/resources.hpp"
+#include "lanewise/rules/mechanism.hpp"
 
 namespace lanewise {
 

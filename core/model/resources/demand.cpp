@@ -1,4 +1,4 @@
-#include "core/model/resources/demand.hpp"
+#include "lanewise/model/resources/demand.hpp"
 
 #include <array>
 

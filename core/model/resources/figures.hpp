@@ -3,8 +3,8 @@
 // calibration starts from them. A null part is an unknown device: all its figures are the defaults.
 #include <optional>
 
-#include "core/machine/part.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/machine/part.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::figures {
 

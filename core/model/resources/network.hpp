@@ -1,7 +1,7 @@
 #pragma once
 // Capacity and latency of network ports.
-#include "core/machine/machine.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::network {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Constants of drivers and software, and defaults for figures that parts leave out; each with its source.
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::overheads {
 

@@ -1,4 +1,4 @@
-#include "core/model/resources/parameter.hpp"
+#include "lanewise/model/resources/parameter.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // PCI Express: capacity of links and costs of packets, in payload bytes.
-#include "core/machine/pcie_link.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/machine/pcie_link.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::pcie {
 

@@ -1,4 +1,4 @@
-#include "core/model/resources/resources.hpp"
+#include "lanewise/model/resources/resources.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/overheads.hpp"
-#include "core/model/resources/resources.hpp"
+#include "lanewise/model/resources/resources.hpp"
 
 namespace lanewise {
 

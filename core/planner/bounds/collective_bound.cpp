@@ -10,9 +10,10 @@
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/collective_traffic.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
-#include "core/planner/planner.hpp"
+#include "core/planner/transfer_options.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
 
-#include "core/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

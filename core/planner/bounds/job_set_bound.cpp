@@ -8,6 +8,7 @@
 
 #include "core/plan/dag.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
+#include "core/planner/transfer_options.hpp"
 
 namespace lanewise {
 namespace {

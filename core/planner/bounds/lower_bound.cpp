@@ -1,4 +1,4 @@
-#include "core/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 #include <fmt/format.h>
 

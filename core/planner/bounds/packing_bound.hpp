@@ -1,8 +1,8 @@
 #pragma once
 #include <optional>
 
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/transfer_options.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

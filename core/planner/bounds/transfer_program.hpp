@@ -4,9 +4,9 @@
 
 #include "core/planner/bounds/best_division.hpp"
 #include "core/planner/bounds/engine_constraints.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/bounds/transfer_constraints.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "core/solver/linear_program.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/estimate/demands.hpp"
-#include "core/estimate/estimate.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/planner/choice/plan_of_schedule.hpp"
 #include "core/planner/choice/planned_as_set.hpp"
@@ -17,6 +16,7 @@
 #include "core/planner/collectives/trees/tree_packing.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 namespace {

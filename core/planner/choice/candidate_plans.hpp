@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/choice/way_cache.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,4 @@
-#include "core/planner/choice/collective_planner.hpp"
+#include "lanewise/planner/choice/collective_planner.hpp"
 
 #include <algorithm>
 

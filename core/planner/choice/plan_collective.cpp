@@ -1,4 +1,4 @@
-#include "core/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "core/planner/choice/candidate_plans.hpp"
 #include "core/planner/collective_limits.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "core/machine/fingerprint.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {

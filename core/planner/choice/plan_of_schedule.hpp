@@ -1,10 +1,10 @@
 #pragma once
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
 #include "core/planner/choice/way_cache.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

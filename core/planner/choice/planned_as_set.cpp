@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "core/plan/dag.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 
 namespace lanewise {
 namespace {

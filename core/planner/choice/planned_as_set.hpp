@@ -1,6 +1,6 @@
 #pragma once
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

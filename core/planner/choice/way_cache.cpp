@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/io/error.hpp"
 #include "core/planner/direct_ways.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/model/place_classes.hpp"
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/plan/collective.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "core/plan/plan.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 

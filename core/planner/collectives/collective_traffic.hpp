@@ -2,8 +2,8 @@
 #include <map>
 #include <vector>
 
-#include "core/machine/machine.hpp"
-#include "core/plan/collective.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

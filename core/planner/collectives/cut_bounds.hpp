@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/collective.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

@@ -1,14 +1,14 @@
-#include "core/planner/jobs/job_set.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
 
-#include "core/estimate/estimate.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/fingerprint.hpp"
-#include "core/planner/search/set_planner.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 
 namespace lanewise {
 namespace {

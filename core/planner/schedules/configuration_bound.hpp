@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/estimate/sharing.hpp"
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"
 
 namespace lanewise {
 

@@ -2,7 +2,7 @@
 // A schedule of a transfer set: what moves when.
 #include <vector>
 
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

@@ -1,4 +1,5 @@
 #include "core/planner/schedules/segments.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,8 @@
 #pragma once
 // The admission policies that drafts are tried with.
-#include "core/estimate/estimate.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/planner/search_limits.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 

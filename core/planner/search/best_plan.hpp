@@ -2,9 +2,9 @@
 // Finds a plan of a set of transfers that is better than the best way of each by itself.
 #include <limits>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
-#include "core/planner/aim.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 

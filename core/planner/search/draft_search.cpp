@@ -1,14 +1,15 @@
 #include "core/planner/search/draft_search.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/planner/bounds/best_division.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/planner/schedules/scheduled_trials.hpp"
 #include "core/planner/search/local_search.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "core/planner/aim.hpp"
 #include "core/planner/search/admission.hpp"
 #include "core/planner/search/rated_draft.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 

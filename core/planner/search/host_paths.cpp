@@ -4,9 +4,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/model/resources/parameter.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/planner/sets/load_balance.hpp"
+#include "lanewise/model/resources/parameter.hpp"
 
 namespace lanewise {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Whether ways through host memory are used beside NVLink. They carry some bytes more, but are predicted less well than
 // NVLink, so a plan with them must be faster by a margin (SearchLimits).
-#include "core/planner/aim.hpp"
 #include "core/planner/sets/transfer_set.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 

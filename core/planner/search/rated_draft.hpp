@@ -3,8 +3,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/planner/aim.hpp"
 #include "core/planner/sets/draft.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 

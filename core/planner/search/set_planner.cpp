@@ -1,12 +1,12 @@
-#include "core/planner/search/set_planner.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "core/estimate/estimate.hpp"
-#include "core/io/error.hpp"
 #include "core/planner/search/best_plan.hpp"
 #include "core/planner/search_limits.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

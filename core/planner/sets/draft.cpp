@@ -1,4 +1,5 @@
 #include "core/planner/sets/draft.hpp"
+#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,9 @@
 //   evaluation.run.makespan;
 #include <vector>
 
-#include "core/estimate/estimate.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/planner/sets/shares.hpp"
+#include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {
 

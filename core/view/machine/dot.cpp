@@ -10,10 +10,10 @@
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
-#include "core/units/text.hpp"
 #include "core/view/machine/dot_lines.hpp"
 #include "core/view/machine/dot_style.hpp"
 #include "core/view/machine/words.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

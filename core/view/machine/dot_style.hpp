@@ -2,8 +2,8 @@
 // Shapes, colours and boxes of the Graphviz view.
 #include <string_view>
 
-#include "core/machine/machine.hpp"
 #include "core/view/machine/dot_lines.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::dot {
 

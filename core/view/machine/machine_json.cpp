@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/machine/machine_file.hpp"
 #include "core/machine/node_kinds.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/machine/machine_file.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -9,8 +9,8 @@
 #include "core/machine/node_kinds.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/text/table.hpp"
-#include "core/units/text.hpp"
 #include "core/view/machine/words.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

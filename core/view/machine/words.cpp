@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/machine/path_class.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

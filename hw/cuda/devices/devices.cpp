@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/machine.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/runtime/handles.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::hw {
 

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/memory/pattern.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

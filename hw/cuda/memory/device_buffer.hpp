@@ -5,10 +5,10 @@
 #include <string>
 #include <variant>
 
-#include "core/machine/machine.hpp"
 #include "hw/cuda/devices/devices.hpp"
 #include "hw/cuda/memory/host_memory.hpp"
 #include "hw/memory/mismatch.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::hw {
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/devices/devices.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
@@ -13,6 +12,7 @@
 #include "hw/executor_factory.hpp"
 #include "hw/memory/bound_pages.hpp"
 #include "hw/memory/pattern.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

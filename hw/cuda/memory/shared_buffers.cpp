@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

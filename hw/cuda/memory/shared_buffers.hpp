@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/plan.hpp"
 #include "hw/cuda/memory/device_buffer.hpp"
 #include "hw/program/contents.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

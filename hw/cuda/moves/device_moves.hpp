@@ -2,10 +2,10 @@
 // Moves that one device does by itself, with copy engines or kernels.
 #include <memory>
 
-#include "core/machine/machine.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/memory/device_buffer.hpp"
 #include "hw/cuda/moves/move.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::hw {
 

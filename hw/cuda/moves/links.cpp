@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "core/io/error.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

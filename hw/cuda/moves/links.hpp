@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/plan.hpp"
 #include "hw/cuda/devices/devices.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

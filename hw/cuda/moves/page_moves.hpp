@@ -2,10 +2,10 @@
 // Moves of Unified Memory: pages migrate between devices and host memory.
 #include <memory>
 
-#include "core/machine/machine.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/memory/device_buffer.hpp"
 #include "hw/cuda/moves/move.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::hw {
 

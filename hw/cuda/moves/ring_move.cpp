@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/moves/device_moves.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

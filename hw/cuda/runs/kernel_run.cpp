@@ -7,11 +7,11 @@
 #include <set>
 #include <thread>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/kernels/limits.hpp"
 #include "hw/cuda/runs/watchdog.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/io/error.hpp"
 #include "core/plan/dag.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/kernels/limits.hpp"
@@ -16,6 +15,7 @@
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/timing/event_time.hpp"
 #include "hw/memory/pattern.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

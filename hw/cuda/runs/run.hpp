@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/executor.hpp"
+#include "lanewise/plan/executor.hpp"
 
 namespace lanewise::hw {
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/io/error.hpp"
 #include "core/rules/conditions.hpp"
 #include "hw/cuda/moves/bar_copy.hpp"
 #include "hw/cuda/moves/device_moves.hpp"
@@ -15,6 +14,7 @@
 #include "hw/cuda/moves/ring_move.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/memory/copying_cores.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 namespace {

@@ -2,11 +2,11 @@
 // Turns a step of a plan into buffers and a move on CUDA devices.
 #include <memory>
 
-#include "core/model/model.hpp"
-#include "core/plan/plan.hpp"
 #include "hw/cuda/memory/device_buffer.hpp"
 #include "hw/cuda/memory/shared_buffers.hpp"
 #include "hw/cuda/moves/move.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise::hw {
 

@@ -1,6 +1,6 @@
 #include "hw/cuda/runtime/cuda_error.hpp"
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 

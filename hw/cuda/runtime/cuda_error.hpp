@@ -4,7 +4,7 @@
 namespace lanewise::hw {
 
 // Throws DeviceError naming the call when a CUDA call failed, and clears the runtime's error. DeviceError is in
-// core/io/error.hpp, which kernels cannot include: it needs C++20.
+// include/lanewise/io/error.hpp, which kernels cannot include: it needs C++20.
 void check_cuda(cudaError_t result, char const* call);
 
 }  // namespace lanewise::hw

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/io/error.hpp"
-#include "core/units/text.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::hw {
 

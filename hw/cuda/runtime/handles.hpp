@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/io/handle.hpp"
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::hw {
 

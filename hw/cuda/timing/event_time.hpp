@@ -1,7 +1,7 @@
 #pragma once
 // Times between events on one device.
-#include "core/units/quantity.hpp"
 #include "hw/cuda/runtime/handles.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::hw {
 

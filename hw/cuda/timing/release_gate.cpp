@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <thread>
 
-#include "core/io/error.hpp"
 #include "hw/cuda/kernels/kernels.hpp"
 #include "hw/cuda/kernels/limits.hpp"
 #include "hw/cuda/runtime/cuda_error.hpp"
 #include "hw/cuda/runtime/driver_entry.hpp"
 #include "hw/cuda/timing/event_time.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::hw {
 

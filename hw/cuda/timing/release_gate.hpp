@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/units/quantity.hpp"
 #include "hw/cuda/memory/host_flag.hpp"
 #include "hw/cuda/runtime/handles.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise::hw {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/machine/machine.hpp"
 #include "hw/discover/sources/sources.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;

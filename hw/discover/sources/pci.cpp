@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "core/interop/machines/roles.hpp"
-#include "core/units/text.hpp"
 #include "hw/discover/sources/sources.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise::hw {
 namespace fs = std::filesystem;

@@ -9,8 +9,8 @@
 #include "core/interop/formats/formats.hpp"
 #include "core/interop/host/files/hwloc.hpp"
 #include "core/interop/host/host_machine.hpp"
-#include "core/io/error.hpp"
 #include "core/machine/path_class.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/interop/import_test_support.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
 // Lower bounds that can be computed by hand, and what they say binds.
-#include "core/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 #include "core/planner/bounds/best_division.hpp"
 
 #include <gmock/gmock.h>
@@ -10,11 +10,11 @@
 #include <numeric>
 #include <utility>
 
-#include "core/estimate/estimate.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/planner/planner.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/planner.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {

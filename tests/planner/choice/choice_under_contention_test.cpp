@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/estimate/estimate.hpp"
-#include "core/io/error.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/check.hpp"
-#include "core/planner/search/set_planner.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 #include "tests/support/sweep.hpp"
 

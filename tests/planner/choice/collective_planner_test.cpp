@@ -1,11 +1,11 @@
 // What a planner of collectives remembers is what it would find again.
-#include "core/planner/choice/collective_planner.hpp"
+#include "lanewise/planner/choice/collective_planner.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {

@@ -8,13 +8,13 @@
 #include <set>
 #include <tuple>
 
-#include "core/estimate/estimate.hpp"
-#include "core/io/error.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
 #include "core/planner/collectives/check.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/check.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {

@@ -2,9 +2,9 @@
 // Collectives for tests: among GPUs of bundled machines, and legs of packed trees.
 #include <string>
 
-#include "core/machine/catalogue.hpp"
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise::test {
 

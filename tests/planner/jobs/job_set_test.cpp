@@ -1,5 +1,5 @@
 // Computation beside transfers and collectives: dependencies, lower bounds, and makespans in closed form.
-#include "core/planner/jobs/job_set.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "core/estimate/estimate.hpp"
-#include "core/io/error.hpp"
 #include "core/model/resources/overheads.hpp"
-#include "core/plan/plan_json.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/job_set_bound.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/plan/plan_json.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
 #include "tests/support/sweep.hpp"

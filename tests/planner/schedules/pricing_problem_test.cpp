@@ -8,10 +8,10 @@
 #include <map>
 #include <string>
 
-#include "core/machine/catalogue.hpp"
-#include "core/planner/planner.hpp"
 #include "core/planner/schedules/configuration_bound.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

@@ -8,12 +8,12 @@
 #include <numeric>
 #include <random>
 
-#include "core/machine/catalogue.hpp"
-#include "core/planner/planner.hpp"
 #include "core/planner/schedules/configuration_program.hpp"
 #include "core/planner/schedules/resizing.hpp"
 #include "core/planner/schedules/segments.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {

@@ -1,5 +1,5 @@
 // Properties of every plan of a set, on small machines and bundled ones.
-#include "core/planner/search/set_planner.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "core/estimate/estimate.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/plan/plan_json.hpp"
-#include "core/planner/bounds/lower_bound.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/plan/plan_json.hpp"
+#include "lanewise/planner/bounds/lower_bound.hpp"
 #include "tests/support/server.hpp"
 #include "tests/support/sweep.hpp"
 

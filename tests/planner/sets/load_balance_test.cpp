@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/planner/planner.hpp"
 #include "core/planner/sets/draft.hpp"
+#include "lanewise/planner/planner.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/server.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <system_error>
 
-#include "core/io/error.hpp"
-#include "core/io/file.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 namespace fs = std::filesystem;

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/interop/exports/nvml_mock/mock_files.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

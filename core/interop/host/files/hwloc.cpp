@@ -15,7 +15,7 @@
 #include "core/interop/load_xml.hpp"
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/xml_diagnostic.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/interop/host/facts.hpp"
 #include "core/interop/likeness.hpp"
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

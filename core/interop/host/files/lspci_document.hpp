@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/interop/host/facts.hpp"
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

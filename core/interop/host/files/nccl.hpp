@@ -2,7 +2,7 @@
 // What files of NCCL and RCCL say about a host, to be joined with what other tools say about it.
 #include "core/interop/host/facts.hpp"
 #include "core/interop/machines/nccl/document.hpp"
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

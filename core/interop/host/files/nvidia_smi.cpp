@@ -10,7 +10,7 @@
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/words.hpp"
 #include "core/interop/xml_diagnostic.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -8,9 +8,9 @@
 #include <charconv>
 #include <set>
 
-#include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
 #include "core/io/yaml.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

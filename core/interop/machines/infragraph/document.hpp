@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/io/file.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

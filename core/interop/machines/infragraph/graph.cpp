@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "core/io/error.hpp"
 #include "core/io/spelling.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

@@ -12,8 +12,8 @@
 #include "core/interop/machines/infragraph/parts.hpp"
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/words.hpp"
-#include "core/io/error.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/interop/machines/infragraph/document.hpp"
-#include "core/machine/part.hpp"
-#include "core/machine/pcie_link.hpp"
+#include "lanewise/machine/part.hpp"
+#include "lanewise/machine/pcie_link.hpp"
 
 namespace lanewise {
 

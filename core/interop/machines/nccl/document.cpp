@@ -10,7 +10,7 @@
 #include "core/interop/machines/nccl/document_report.hpp"
 #include "core/interop/machines/nccl/notation.hpp"
 #include "core/interop/words.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/io/file.hpp"
-#include "core/machine/pcie_link.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/pcie_link.hpp"
 
 namespace lanewise {
 

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "core/interop/xml_diagnostic.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 

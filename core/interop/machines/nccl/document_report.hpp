@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/io/error.hpp"
-#include "core/io/file.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/io/file.hpp"
 
 namespace lanewise {
 

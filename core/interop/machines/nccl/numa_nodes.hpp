@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/interop/machines/nccl/document.hpp"
-#include "core/machine/part.hpp"
+#include "lanewise/machine/part.hpp"
 
 namespace lanewise {
 

@@ -2,9 +2,9 @@
 // Imports the topology files that NCCL and RCCL write (NCCL_TOPO_DUMP_FILE) and read (NCCL_TOPO_FILE).
 #include "core/interop/machines/nccl/document.hpp"
 #include "core/interop/machines/topo_parts.hpp"
-#include "core/io/file.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <vector>
 
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

@@ -1,9 +1,9 @@
 #pragma once
 #include <cstddef>
 
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/algorithms/transfer_schedule.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

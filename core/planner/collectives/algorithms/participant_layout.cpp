@@ -6,8 +6,8 @@
 
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
-#include "core/planner/planner.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 namespace {

@@ -2,9 +2,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/model.hpp"
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

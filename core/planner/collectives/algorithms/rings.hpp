@@ -2,7 +2,7 @@
 // What NVLink joins: rings over all participants of a collective, and islands.
 #include <vector>
 
-#include "core/machine/machine.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

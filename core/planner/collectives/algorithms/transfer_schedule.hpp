@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/units/quantity.hpp"
+#include "lanewise/units/quantity.hpp"
 
 namespace lanewise {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/planner/collectives/trees/packing.hpp"
-#include "core/planner/planner.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise {
 

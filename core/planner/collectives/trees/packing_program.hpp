@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/trees/arborescence.hpp"
 #include "core/planner/collectives/trees/leg_table.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "core/plan/collective.hpp"
 #include "core/planner/collectives/trees/packing.hpp"
+#include "lanewise/plan/collective.hpp"
 
 namespace lanewise {
 

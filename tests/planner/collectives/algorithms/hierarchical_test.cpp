@@ -5,12 +5,12 @@
 #include <map>
 #include <utility>
 
-#include "core/estimate/estimate.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
 #include "core/planner/collectives/algorithms/hierarchical.hpp"
 #include "core/planner/collectives/check.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 
 namespace lanewise {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <set>
 
-#include "core/estimate/estimate.hpp"
 #include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/bounds/packing_bound.hpp"
-#include "core/planner/choice/plan_collective.hpp"
 #include "core/planner/collectives/check.hpp"
 #include "core/planner/collectives/trees/tree_packing.hpp"
 #include "core/solver/linear_program.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/planner/collectives/collective_cases.hpp"
 #include "tests/support/server.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "core/interop/machines/roles.hpp"
 #include "core/interop/words.hpp"
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

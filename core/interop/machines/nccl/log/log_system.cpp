@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/units/text.hpp"
+#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/interop/machines/machine_builder.hpp"
 #include "core/interop/machines/nccl/log/log_system.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
-#include "core/io/error.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {

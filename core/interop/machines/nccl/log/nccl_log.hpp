@@ -6,9 +6,9 @@
 #include "core/interop/machines/nccl/document.hpp"
 #include "core/interop/machines/nccl/log/log_facts.hpp"
 #include "core/interop/machines/topo_m.hpp"
-#include "core/io/file.hpp"
-#include "core/machine/catalogue.hpp"
-#include "core/machine/machine.hpp"
+#include "lanewise/io/file.hpp"
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
 

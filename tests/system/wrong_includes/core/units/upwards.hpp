@@ -1,3 +1,3 @@
 #pragma once
 // For include_direction.sh to find: the units know nothing of the model.
-#include "core/model/model.hpp"
+#include "lanewise/model/model.hpp"

@@ -1,0 +1,25 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lanewise/model/model.hpp"
+#include "lanewise/planner/planner.hpp"
+
+namespace lanewise {
+
+// One decision: every way of a request with its time, its range and what refuses or bounds it.
+struct ChoiceExplanation {
+  Request request;
+  std::string distance;  // as nvidia-smi topo -m has it: "PIX", "SYS, NV4"; "host memory" where neither end is a device
+  std::vector<Candidate> candidates;
+  std::optional<std::size_t> chosen;  // into candidates; absent: no way is legal
+};
+
+// Throws PlanError if no mechanism moves data between these places.
+ChoiceExplanation explain_choice(Model const& model, Request const& request);
+// `lanewise: why/1`
+nlohmann::ordered_json why_json(ChoiceExplanation const& explanation, Machine const& machine);
+
+}  // namespace lanewise

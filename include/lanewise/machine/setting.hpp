@@ -1,0 +1,32 @@
+#pragma once
+// Changes of a machine as key=value: "acs=on", "acs@sw0=RR,CR", "iommu=translated", "link@gpu3=gen3 x8". Used by --set
+// on the command line and by the variants of scenarios.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lanewise/machine/catalogue.hpp"
+#include "lanewise/machine/machine.hpp"
+
+namespace lanewise {
+
+struct Setting {
+  std::string key;    // "acs", "acs@sw0", "virtualization.clique"
+  std::string value;  // as written
+  friend bool operator==(Setting const&, Setting const&) = default;
+};
+
+// Splits "key=value". Throws InputError when there is no '='.
+Setting parse_setting(std::string_view text);
+
+// Applies the setting to the machine. Throws InputError with the allowed keys, values or names.
+//   acs=on|off|unknown|RR,CR    acs@NAME=...    ports above a device, or every downstream port of a switch or root port
+//   iommu=off|pt|lazy|strict|vfio|translated    iommu_page=2 MiB
+//   virtualization=none|passthrough    virtualization.approval=true, .ats=true, .clique=gpu0,gpu1
+//   software.peermem=true    likewise cuda, dma_buf, gdrcopy, gpudirect_storage, fabric_manager, gpudirect_async,
+//   geforce_peer
+//   link@NAME=gen3 x8    part@NAME=PART    mig@GPU=true
+//   nvlink=off    takes every NVLink, C2C and GPU xGMI link away
+void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue);
+
+}  // namespace lanewise

@@ -1,0 +1,33 @@
+#pragma once
+// What planning a set of transfers minimises, and how much time it may spend on it.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lanewise/units/text.hpp"
+
+namespace lanewise {
+
+enum class Objective : std::uint8_t {
+  Each,      // the best way of every transfer by itself; all begin in the order given
+  Makespan,  // the time at which the last transfer ends
+  Slowdown,  // the largest ratio of a transfer's time in the set to its time alone
+};
+std::string_view to_string(Objective objective);
+std::vector<std::string> objective_names();
+Parsed<Objective> parse_objective(std::string_view text);
+
+enum class Effort : std::uint8_t {
+  Quick,  // only the cheapest drafts: 56 transfers in about two milliseconds on any machine
+  Full,   // also costly drafts, while there is much to gain
+};
+std::string_view to_string(Effort effort);
+Parsed<Effort> parse_effort(std::string_view text);
+
+struct Aim {
+  Objective objective = Objective::Makespan;
+  Effort effort = Effort::Full;
+};
+
+}  // namespace lanewise

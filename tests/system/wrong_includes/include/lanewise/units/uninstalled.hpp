@@ -1,0 +1,3 @@
+#pragma once
+// For include_direction.sh to find: a header that is installed needs one that is not.
+#include "core/units/bits.hpp"
