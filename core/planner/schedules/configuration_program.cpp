@@ -12,6 +12,17 @@
 #include "core/planner/schedules/slice_order.hpp"
 
 namespace lanewise {
+namespace {
+
+// Notes the makespan of a round. True: the last rounds shortened it by next to nothing.
+bool has_stalled(std::vector<double>& makespans, double makespan) {
+  makespans.push_back(makespan);
+  auto const back = kScheduleLimits.stall_rounds;
+  return makespans.size() > back &&
+         makespans[makespans.size() - 1 - back] <= makespan * (1 + kScheduleLimits.min_gain_in_stall_rounds);
+}
+
+}  // namespace
 
 ConfigurationProgram::ConfigurationProgram(TransferSet const& set, Model const& model, unsigned seed)
     : set_(set), model_(model), flows_(set, model), pricing_(flows_, seed) {
@@ -55,6 +66,7 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
   Solution found;
   double lower_bound = 0;
   std::vector<double> durations;
+  std::vector<double> makespans;  // of the rounds
   std::vector<double> prices(bytes_.size(), 0);
   auto const rounds = std::exchange(was_solved_, true) ? kScheduleLimits.max_more_rounds : kScheduleLimits.max_rounds;
   for (int round = 0; round < rounds; ++round) {
@@ -62,7 +74,9 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
     if (!answer) return std::nullopt;
     durations = std::move(answer->x);
     found.makespan = std::accumulate(durations.begin(), durations.end(), 0.0);
-    if (found.makespan <= lower_bound * (1 + kScheduleLimits.close_enough_gap)) break;
+    if (found.makespan <= lower_bound * (1 + kScheduleLimits.close_enough_gap) ||
+        has_stalled(makespans, found.makespan))
+      break;
     // The program's own duals oscillate. Smoothing them, half way to those of the best lower bound so far, converges
     // sooner (Wentges 1997).
     prices = answer->duals;

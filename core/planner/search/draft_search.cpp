@@ -110,22 +110,27 @@ void DraftSearch::search(double wanted) {
   search_locally();
 }
 
-// Evaluates schedules where there is room for a better plan. Returns the best plan that keeps to a schedule. Drafts
-// with the shares of schedules, which need not keep to one, replace the best draft where they are clearly better.
+// Evaluates schedules where there is room for a better plan. Returns the best plan that keeps to a schedule. Of small
+// sets, drafts with the shares of schedules, which need not keep to one, replace the best draft where they are clearly
+// better: by up to 5 %; of the larger bundled sets none was.
 RatedDraft DraftSearch::search_schedules() {
   auto const gap = count() <= kSearchLimits.small_set ? kSearchLimits.min_gap_to_schedule_small_set
                                                       : kSearchLimits.min_gap_to_schedule_large_set;
   if (count() > kSearchLimits.max_scheduled_set || !has_gap(gap)) return {};
   if (std::find(set_.is_indivisible.begin(), set_.is_indivisible.end(), true) != set_.is_indivisible.end()) return {};
+  auto [scheduled, divisions] = evaluate_schedules(set_, model_, Seconds(best_.value));
+  if (count() <= kSearchLimits.small_set) try_divisions(divisions);
+  if (!scheduled) return {};
+  auto const value = value_of(*scheduled);
+  return {{}, std::move(*scheduled), value};
+}
+
+void DraftSearch::try_divisions(std::vector<std::vector<Shares>> const& divisions) {
   auto before = std::exchange(best_, {});
-  auto [scheduled, divisions] = evaluate_schedules(set_, model_, Seconds(before.value));
   for (auto const& shares : divisions)
     for (std::size_t const pieces_per_share : {1, 2, 4}) try_shares(shares, pieces_per_share);
   if (!divisions.empty() && has_gap(kSearchLimits.large_gap)) search_locally();
   if (best_.value * (1 + kSearchLimits.min_improvement) > before.value) best_ = std::move(before);
-  if (!scheduled) return {};
-  auto const value = value_of(*scheduled);
-  return {{}, std::move(*scheduled), value};
 }
 
 // Sends transfers whose division gains next to nothing over one option: their default one, or that of most bytes.

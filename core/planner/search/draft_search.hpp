@@ -33,6 +33,7 @@ class DraftSearch {
   void search_quickly();
   void search(double wanted);
   RatedDraft search_schedules();
+  void try_divisions(std::vector<std::vector<Shares>> const& divisions);
   void simplify(double default_value);
   double try_shares(std::vector<Shares> const& shares, std::size_t pieces_per_share,
                     std::span<AdmissionPolicy const> policies = kAdmissionPolicies);

@@ -1,6 +1,7 @@
 #include "lanewise/planner/search/set_planner.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/planner/search/best_plan.hpp"
@@ -11,9 +12,24 @@
 namespace lanewise {
 namespace {
 
+constexpr Seconds kAny{std::numeric_limits<double>::infinity()};
+constexpr auto kKernelsGain = 1 + kSearchLimits.min_gain_by_kernels;
+
+struct TimedPlan {
+  Plan plan;
+  Seconds makespan = kAny;
+};
+
 bool all_costs_known(Plan const& plan) {
   return std::all_of(plan.decisions.begin(), plan.decisions.end(),
                      [](Decision const& decision) { return decision.candidates[decision.chosen].time.has_value(); });
+}
+
+// `wanted`: a plan that takes longer is of no use, so the search may end early.
+TimedPlan search(Plan const& base, Model const& model, Aim aim, Seconds wanted = kAny) {
+  auto plan = find_best_plan(base, model, aim, wanted.value());
+  auto const makespan = estimate(model, plan.steps).makespan;
+  return {std::move(plan), makespan};
 }
 
 // The ways of copy engines and those of kernels are candidates, and the best one of kernels is chosen.
@@ -29,43 +45,58 @@ Plan with_ways_of_both(Plan const& by_engines, Plan const& by_kernels) {
   return both;
 }
 
+// The better plan of the two movers. The one that is faster in a quick search goes first, for what it reaches says how
+// far the search for the other has to go.
+TimedPlan best_of_either(Plan const& by_engines, Plan const& by_kernels, Model const& model, Aim aim) {
+  Aim const quick{aim.objective, Effort::Quick};
+  bool const kernels_first = aim.effort == Effort::Full && search(by_kernels, model, quick).makespan * kKernelsGain <
+                                                               search(by_engines, model, quick).makespan;
+  if (kernels_first) {
+    auto kernels = search(by_kernels, model, aim);
+    auto engines = search(by_engines, model, aim, kernels.makespan * kKernelsGain);
+    return kernels.makespan * kKernelsGain <= engines.makespan ? std::move(kernels) : std::move(engines);
+  }
+  auto engines = search(by_engines, model, aim);
+  auto kernels = search(by_kernels, model, aim, engines.makespan * (1 / kKernelsGain));
+  return kernels.makespan * kKernelsGain <= engines.makespan ? std::move(kernels) : std::move(engines);
+}
+
 }  // namespace
 
 Plan SetPlanner::plan(std::vector<Request> const& requests, Aim aim) const {
   auto const by_engines = planner_.plan(requests);
   if (aim.objective == Objective::Each || requests.empty() || !all_costs_known(by_engines)) return by_engines;
-  auto plan = find_best_plan(by_engines, model_, aim);
-  if (aim.objective == Objective::Makespan) use_kernels_if_faster(plan, by_engines, requests, aim);
-  plan.verify(model_.machine());
-  return plan;
+  auto const by_kernels = aim.objective == Objective::Makespan ? plan_by_kernels(requests, by_engines) : std::nullopt;
+  if (!by_kernels) {
+    auto plan = find_best_plan(by_engines, model_, aim);
+    plan.verify(model_.machine());
+    return plan;
+  }
+  auto best = best_of_either(by_engines, *by_kernels, model_, aim);
+  if (aim.effort == Effort::Full && requests.size() <= kSearchLimits.small_set) {
+    auto const wanted =
+        (best.makespan - kSearchLimits.min_seconds_by_both_movers) * (1 / (1 + kSearchLimits.min_gain_by_both_movers));
+    auto both = search(with_ways_of_both(by_engines, *by_kernels), model_, aim, wanted);
+    if (both.makespan <= wanted) best = std::move(both);
+  }
+  best.plan.verify(model_.machine());
+  return std::move(best.plan);
 }
 
-void SetPlanner::use_kernels_if_faster(Plan& best, Plan const& by_engines, std::vector<Request> requests,
-                                       Aim aim) const {
+std::optional<Plan> SetPlanner::plan_by_kernels(std::vector<Request> requests, Plan const& by_engines) const {
   bool any = false;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!by_engines.decisions[i].any_mover || requests[i].op != Op::Copy) continue;
     requests[i].op = Op::Write;
     any = true;
   }
-  if (!any) return;
-  auto best_time = estimate(model_, best.steps).makespan;
-  auto const use_if_faster = [&](Plan const& base, Seconds wanted) {
-    if (!all_costs_known(base)) return;
-    auto plan = find_best_plan(base, model_, aim, wanted.value());
-    auto const makespan = estimate(model_, plan.steps).makespan;
-    if (makespan > wanted) return;
-    best = std::move(plan);
-    best_time = makespan;
-  };
+  if (!any) return std::nullopt;
   try {
-    auto const by_kernels = planner_.plan(requests);
-    use_if_faster(by_kernels, best_time * (1 / (1 + kSearchLimits.min_gain_by_kernels)));
-    if (aim.effort == Effort::Full && requests.size() <= kSearchLimits.small_set)
-      use_if_faster(with_ways_of_both(by_engines, by_kernels), (best_time - kSearchLimits.min_seconds_by_both_movers) *
-                                                                   (1 / (1 + kSearchLimits.min_gain_by_both_movers)));
+    auto plan = planner_.plan(requests);
+    if (all_costs_known(plan)) return plan;
   } catch (PlanError const&) {  // kernels do not reach some peer
   }
+  return std::nullopt;
 }
 
 }  // namespace lanewise

@@ -3,6 +3,7 @@
 // they ask for engines and links.
 //
 //   auto const plan = SetPlanner(model).plan(requests, {Objective::Makespan});
+#include <optional>
 #include <vector>
 
 #include "lanewise/planner/aim.hpp"
@@ -20,9 +21,9 @@ class SetPlanner {
   [[nodiscard]] Plan plan(std::vector<Request> const& requests, Aim aim) const;
 
  private:
-  // Replaces `best`, a plan by copy engines, where kernels, alone or beside these, are clearly faster. `by_engines`:
-  // the plan of `requests` in which each goes its best way by itself.
-  void use_kernels_if_faster(Plan& best, Plan const& by_engines, std::vector<Request> requests, Aim aim) const;
+  // The plan in which kernels move what either may move, each transfer its best way by itself. Nullopt if kernels may
+  // move nothing or do not reach every peer. `by_engines`: the same by copy engines.
+  [[nodiscard]] std::optional<Plan> plan_by_kernels(std::vector<Request> requests, Plan const& by_engines) const;
 
   Model const& model_;
   Planner planner_;
