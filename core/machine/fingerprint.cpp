@@ -86,6 +86,7 @@ class MachineDigest {
     add_set_fields(virtualization_fields(), v, kVirtualization);
     for (auto const& clique : v.cliques)
       for (auto const& name : clique) add(name);
+    if (host.off) add("off");
     if (v.cliques.size() > 1)  // the borders between cliques
       for (auto const& clique : v.cliques) add(fmt::format("clique of {}", clique.size()));
     add_software(host.software);

@@ -123,6 +123,16 @@ std::vector<PciId> Machine::all(PciKind kind) const {
   return ids;
 }
 
+bool Machine::is_off(PciId id) const {
+  for (std::optional<PciId> above = id; above; above = at(*above).parent)
+    if (at(*above).off) return true;
+  return at(host_of(id)).off;
+}
+bool Machine::is_off(Place const& place) const {
+  if (auto const* id = std::get_if<PciId>(&place)) return is_off(*id);
+  return at(host_of(place)).off;
+}
+
 std::optional<PciId> Machine::find_function(std::string_view wanted) const {
   for (std::size_t i = 0; i < functions.size(); ++i)
     if (functions[i].name == wanted) return PciId(i);

@@ -190,6 +190,7 @@ std::vector<FunctionField> const& function_fields() {
       of({}, not_in_fingerprint(
                  Key::scalar("firmware", "version of its firmware (of a GPU: VBIOS)", LANEWISE_MEMBER(firmware)),
                  kOnlyCompared)),
+      of({}, Key::scalar("off", "it failed or is switched off, and with it all below it", LANEWISE_MEMBER(off))),
       of(PciKind::Switch, chip()),
       of(PciKind::Gpu, Key::scalar("mig", "of a GPU: MIG is on", LANEWISE_MEMBER(mig))),
       of(PciKind::Gpu,

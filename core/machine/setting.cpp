@@ -1,31 +1,18 @@
 #include "lanewise/machine/setting.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/fault_settings.hpp"
 #include "core/machine/machine_fields.hpp"
+#include "core/machine/setting_value.hpp"
 
 namespace lanewise {
 namespace {
-
-[[noreturn]] void refuse(Setting const& setting, std::string_view why) {
-  throw InputError(fmt::format("--set {}={}: {}", setting.key, setting.value, why));
-}
-
-template <class T>
-T value_of(Setting const& setting, Parsed<T> parsed) {
-  if (!parsed.value) refuse(setting, parsed.problem);
-  return *parsed.value;
-}
-
-bool flag_of(Setting const& setting) {
-  if (setting.value == "true" || setting.value == "on" || setting.value == "yes") return true;
-  if (setting.value == "false" || setting.value == "off" || setting.value == "no") return false;
-  refuse(setting, "a flag is true or false");
-}
 
 PciId function_of(Machine const& machine, Setting const& setting, std::string_view name) {
   if (auto const id = machine.find_function(name)) return *id;
@@ -49,6 +36,26 @@ void set_acs_everywhere(Machine& machine, AcsControl control) {
   for (auto& function : machine.functions) function.acs.reset();
 }
 
+// A GPU that is soldered to NVLinks of one generation cannot be replaced by one of another.
+void refuse_other_nvlink(Machine const& machine, Setting const& setting, PciId gpu, Part const& part) {
+  auto const check = [&](PartId link) {
+    auto const& figures = machine.at(link).link;
+    if (figures.family != LinkFamily::NvLink || figures.generation == part.gpu.nvlink_generation) return;
+    refuse(
+        setting,
+        fmt::format("'{}' has {}, but the links of {} here are NVLink {}; take a machine that is built for it, or "
+                    "leave NVLink out: nvlink=off before this",
+                    part.name,
+                    part.gpu.nvlink_generation > 0 ? fmt::format("NVLink {}", part.gpu.nvlink_generation) : "no NVLink",
+                    machine.at(gpu).name, figures.generation));
+  };
+  for (auto const& bundle : machine.nvlinks)
+    if (bundle.a == NvlinkEnd(gpu) || bundle.b == NvlinkEnd(gpu)) check(bundle.part);
+  for (auto const& domain : machine.nvswitches)
+    for (auto const& port : domain.ports)
+      if (port.gpu == gpu) check(domain.link_part);
+}
+
 void set_part(Machine& machine, Setting const& setting, std::string_view name, Catalogue& catalogue) {
   auto const* part = catalogue.part(setting.value);
   if (part == nullptr)
@@ -64,8 +71,10 @@ void set_part(Machine& machine, Setting const& setting, std::string_view name, C
     socket.part = add_part(machine, *part);
     return;
   }
-  auto& function = machine.functions[index(function_of(machine, setting, name))];
+  auto const id = function_of(machine, setting, name);
+  auto& function = machine.functions[index(id)];
   require(to_string(function.kind));
+  if (function.kind == PciKind::Gpu) refuse_other_nvlink(machine, setting, id, *part);
   function.part = add_part(machine, *part);
   function.link.reset();  // the new part negotiates its own
   function.max_link.reset();
@@ -136,19 +145,25 @@ std::vector<std::string> all_keys() {
                                 "virtualization.hypervisor",
                                 "virtualization.clique"};
   for (auto const& field : software_fields()) keys.push_back("software." + field.spec.name);
-  for (auto const* key : {"acs@NAME", "link@NAME", "part@NAME", "mig@NAME"}) keys.emplace_back(key);
+  for (auto const* key : {"acs@NAME", "link@NAME", "part@NAME", "mig@NAME", "off@NAME", "count@LINK", "rate@NIC",
+                          "uplinks", "uplinks@LEAF"})
+    keys.emplace_back(key);
   return keys;
 }
 
-void apply_at(Machine& machine, Setting const& setting, std::string_view what, std::string_view name,
-              Catalogue& catalogue) {
-  std::vector<std::string> const known{"acs", "link", "part", "mig"};
-  if (std::find(known.begin(), known.end(), what) == known.end()) {
-    refuse(setting, fmt::format("'{}' is not a setting{} before '@' are allowed: {}; figures of a part change with the "
-                                "part: part@{}=PART",
-                                what, did_you_mean_first(what, known), fmt::join(known, ", "), name));
-  }
+// What may stand before '@'.
+std::vector<std::string> const& keys_with_a_name() {
+  static std::vector<std::string> const keys{"acs", "link", "part", "mig", "off", "count", "rate", "uplinks"};
+  return keys;
+}
+
+void apply_to_one(Machine& machine, Setting const& setting, std::string_view what, std::string_view name,
+                  Catalogue& catalogue) {
   if (what == "part") return set_part(machine, setting, name, catalogue);
+  if (what == "off") return set_off(machine, setting, name);
+  if (what == "count") return set_link_count(machine, setting, name);
+  if (what == "rate") return set_cable_rate(machine, setting, name);
+  if (what == "uplinks") return set_uplinks(machine, setting, name);
   auto const at = function_of(machine, setting, name);
   if (what == "acs") return set_acs_at(machine, at, value_of(setting, parse_acs(setting.value)));
   if (what == "link") {
@@ -163,10 +178,35 @@ void apply_at(Machine& machine, Setting const& setting, std::string_view what, s
   throw std::logic_error(fmt::format("the setting '{}@' is known, but nothing applies it", what));
 }
 
+// The names that a pattern of * and ? stands for; neither stands for the '/' behind a node's name.
+std::vector<std::string> names_matching(Machine const& machine, std::string_view what, std::string const& pattern) {
+  std::vector<std::string> names = fault_names(machine);
+  if (what == "part")
+    for (auto const& socket : machine.sockets) names.push_back(socket.name);
+  std::erase_if(names,
+                [&](std::string const& name) { return fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME) != 0; });
+  return names;
+}
+
+void apply_at(Machine& machine, Setting const& setting, std::string_view what, std::string const& name,
+              Catalogue& catalogue) {
+  auto const& known = keys_with_a_name();
+  if (std::find(known.begin(), known.end(), what) == known.end()) {
+    refuse(setting, fmt::format("'{}' is not a setting{} before '@' are allowed: {}; figures of a part change with the "
+                                "part: part@{}=PART",
+                                what, did_you_mean_first(what, known), fmt::join(known, ", "), name));
+  }
+  if (name.find_first_of("*?") == std::string::npos) return apply_to_one(machine, setting, what, name, catalogue);
+  auto const names = names_matching(machine, what, name);
+  if (names.empty()) refuse(setting, fmt::format("nothing here has a name like '{}'", name));
+  for (auto const& one : names) apply_to_one(machine, setting, what, one, catalogue);
+}
+
 }  // namespace
 
 Setting parse_setting(std::string_view text) {
   auto const equals = text.find('=');
+  if (equals == std::string_view::npos && text.starts_with("off@")) return {std::string(text), "true"};
   if (equals == std::string_view::npos || equals == 0)
     throw InputError(fmt::format("--set {}: write KEY=VALUE, such as acs=on", text));
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
@@ -175,7 +215,7 @@ Setting parse_setting(std::string_view text) {
 void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue) {
   auto const key = std::string_view(setting.key);
   if (auto const at = key.find('@'); at != std::string_view::npos)
-    return apply_at(machine, setting, key.substr(0, at), key.substr(at + 1), catalogue);
+    return apply_at(machine, setting, key.substr(0, at), std::string(key.substr(at + 1)), catalogue);
   if (key == "acs") return set_acs_everywhere(machine, value_of(setting, parse_acs(setting.value)));
   if (key == "iommu") {
     auto const mode = value_of(setting, parse_iommu(setting.value));
@@ -189,6 +229,7 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
     return;
   }
   if (key == "nvlink") return set_nvlink(machine, setting);
+  if (key == "uplinks") return set_uplinks(machine, setting, "");
   constexpr std::string_view kVirtualization = "virtualization";
   constexpr std::string_view kSoftware = "software.";
   if (key == kVirtualization) return set_virtualization(machine, setting, "");

@@ -10,7 +10,7 @@ std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
   std::optional<PciId> best;
   auto nearest = path_class(machine_, gpu, nic);
   auto const consider = [&](PciId other) {
-    if (other == gpu) return;
+    if (other == gpu || machine_.is_off(other)) return;
     auto const distance = path_class(machine_, other, nic);
     if (distance >= nearest || !has_nvlink(machine_, gpu, other)) return;
     nearest = distance;
@@ -27,7 +27,7 @@ std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
   return best;
 }
 
-// The NICs of a place's node that are on the fabric, nearest first.
+// The NICs of a place's node that work and are on the fabric, nearest first.
 std::vector<NicSelection::RailNic> NicSelection::nics_of(Place const& place) const {
   std::vector<RailNic> nics;
   if (!machine_.fabric) return nics;
@@ -38,6 +38,7 @@ std::vector<NicSelection::RailNic> NicSelection::nics_of(Place const& place) con
   });
   auto const* device = std::get_if<PciId>(&place);
   for (auto it = first; it != all.end() && machine_.host_of(it->nic) == host; ++it) {
+    if (machine_.is_off(it->nic)) continue;
     auto const distance = device != nullptr ? path_class(machine_, *device, it->nic)
                                             : path_class(machine_, it->nic, std::get<NumaId>(place));
     nics.push_back({it->nic, distance, machine_.at(it->nic).rail});

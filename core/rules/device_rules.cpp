@@ -19,6 +19,14 @@ bool with_other_device(Attempt const& a) {
 
 }  // namespace
 
+bool device_off(Attempt const& a) {
+  if (a.machine.is_off(a.from) || a.machine.is_off(a.to)) return true;
+  auto const& way = a.way;
+  for (auto const& id : {way.nic_from, way.nic_to, way.relay, way.relay_to})
+    if (id && a.machine.is_off(*id)) return true;
+  return false;
+}
+
 bool no_network(Attempt const& a) {
   bool const across = a.machine.host_of(a.from) != a.machine.host_of(a.to);
   if (!across) return false;

@@ -4,6 +4,9 @@
 
 namespace lanewise::rules {
 
+// device_rules.cpp
+bool device_off(Attempt const& attempt);
+
 // gpu_rules.cpp: GPUs by themselves, and NVLink
 bool no_gpu_runtime(Attempt const& attempt);
 bool mig_on(Attempt const& attempt);

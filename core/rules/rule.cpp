@@ -8,50 +8,54 @@ namespace {
 
 // The rules of a mechanism, in the order in which they are asked: the first that refuses is the reason a user sees.
 std::span<std::string_view const> ids_of(Mechanism mechanism) {
-  static constexpr std::array<std::string_view, 1> kLocal{"GPU-RUNTIME"};
-  static constexpr std::array<std::string_view, 4> kNvlink{"GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE", "NVLINK-FABRIC"};
-  static constexpr std::array<std::string_view, 5> kRelay{"GPU-RUNTIME", "ATOMIC-STAGED", "P2P-MIG", "RELAY-NEIGHBOUR",
-                                                          "NVLINK-FABRIC"};
-  static constexpr std::array<std::string_view, 18> kPcie{
-      "GPU-RUNTIME",          "P2P-MIG",         "P2P-NVSWITCH-NO-FALLBACK",
-      "P2P-NVLINK-FIRST",     "P2P-PRODUCT",     "P2P-CHIP",
-      "ATOMIC-PCIE",          "P2P-GUEST",       "P2P-PEER-LIMIT",
-      "P2P-IOMMU-TRANSLATED", "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",
-      "P2P-SOCKET",           "P2P-RC-WRITE",    "P2P-RC-READ",
-      "P2P-ACS-REDIRECT",     "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 2> kStaged{"GPU-RUNTIME", "ATOMIC-STAGED"};
-  static constexpr std::array<std::string_view, 3> kHostDma{"GPU-RUNTIME", "ATOMIC-STAGED", "HOST-NVLINK-FIRST"};
-  static constexpr std::array<std::string_view, 4> kBar{"ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE", "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 3> kRdma{"ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
-  static constexpr std::array<std::string_view, 4> kNetStaged{"GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
-  static constexpr std::array<std::string_view, 18> kGdr{"ATOMIC-STAGED",
-                                                         "NET-NONE",
-                                                         "NET-VERBS",
-                                                         "GDR-NIC",
-                                                         "GDR-PRODUCT",
-                                                         "GDR-REGISTRATION",
-                                                         "GDR-IOMMU-TRANSLATED",
-                                                         "P2P-GUEST",
-                                                         "P2P-ACS-BLOCKED",
-                                                         "P2P-RC-UNKNOWN",
-                                                         "P2P-SOCKET",
-                                                         "P2P-RC-WRITE",
-                                                         "P2P-RC-READ",
-                                                         "GDR-P2PDMA",
-                                                         "GDR-READ-PRE-AMPERE",
-                                                         "P2P-ACS-REDIRECT",
-                                                         "P2P-ACS-UNKNOWN",
-                                                         "BAR1-WINDOW"};
-  static constexpr std::array<std::string_view, 20> kGdrRelay{
-      "GPU-RUNTIME",      "ATOMIC-STAGED",  "P2P-MIG",     "NVLINK-FABRIC",    "GDR-RELAY-NEIGHBOUR",  "NET-NONE",
-      "NET-VERBS",        "GDR-NIC",        "GDR-PRODUCT", "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED", "P2P-GUEST",
-      "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",     "P2P-RC-READ",          "GDR-P2PDMA",
-      "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
-  static constexpr std::array<std::string_view, 15> kStorageDirect{
-      "DEV-REGISTRATION", "DEV-IOMMU-TRANSLATED", "GPU-RUNTIME",    "ATOMIC-STAGED",
-      "GDS-SOFTWARE",     "GDR-PRODUCT",          "GDS-IOMMU",      "P2P-GUEST",
-      "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN",       "P2P-SOCKET",     "P2P-RC-WRITE",
-      "P2P-RC-READ",      "P2P-ACS-REDIRECT",     "P2P-ACS-UNKNOWN"};
+  static constexpr std::array<std::string_view, 2> kLocal{"DEVICE-OFF", "GPU-RUNTIME"};
+  static constexpr std::array<std::string_view, 5> kNvlink{"DEVICE-OFF", "GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE",
+                                                           "NVLINK-FABRIC"};
+  static constexpr std::array<std::string_view, 6> kRelay{"DEVICE-OFF", "GPU-RUNTIME",     "ATOMIC-STAGED",
+                                                          "P2P-MIG",    "RELAY-NEIGHBOUR", "NVLINK-FABRIC"};
+  static constexpr std::array<std::string_view, 19> kPcie{"DEVICE-OFF",
+                                                          "GPU-RUNTIME",
+                                                          "P2P-MIG",
+                                                          "P2P-NVSWITCH-NO-FALLBACK",
+                                                          "P2P-NVLINK-FIRST",
+                                                          "P2P-PRODUCT",
+                                                          "P2P-CHIP",
+                                                          "ATOMIC-PCIE",
+                                                          "P2P-GUEST",
+                                                          "P2P-PEER-LIMIT",
+                                                          "P2P-IOMMU-TRANSLATED",
+                                                          "P2P-ACS-BLOCKED",
+                                                          "P2P-RC-UNKNOWN",
+                                                          "P2P-SOCKET",
+                                                          "P2P-RC-WRITE",
+                                                          "P2P-RC-READ",
+                                                          "P2P-ACS-REDIRECT",
+                                                          "P2P-ACS-UNKNOWN",
+                                                          "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 3> kStaged{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED"};
+  static constexpr std::array<std::string_view, 4> kHostDma{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED",
+                                                            "HOST-NVLINK-FIRST"};
+  static constexpr std::array<std::string_view, 5> kBar{"DEVICE-OFF", "ATOMIC-STAGED", "BAR-GDRCOPY", "BAR-NONE",
+                                                        "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 4> kRdma{"DEVICE-OFF", "ATOMIC-STAGED", "NET-NONE", "NET-VERBS"};
+  static constexpr std::array<std::string_view, 5> kNetStaged{"DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED", "NET-NONE",
+                                                              "NET-VERBS"};
+  static constexpr std::array<std::string_view, 19> kGdr{
+      "DEVICE-OFF",       "ATOMIC-STAGED",   "NET-NONE",         "NET-VERBS",
+      "GDR-NIC",          "GDR-PRODUCT",     "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
+      "P2P-GUEST",        "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",   "P2P-SOCKET",
+      "P2P-RC-WRITE",     "P2P-RC-READ",     "GDR-P2PDMA",       "GDR-READ-PRE-AMPERE",
+      "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN", "BAR1-WINDOW"};
+  static constexpr std::array<std::string_view, 21> kGdrRelay{
+      "DEVICE-OFF", "GPU-RUNTIME",      "ATOMIC-STAGED",  "P2P-MIG",     "NVLINK-FABRIC",    "GDR-RELAY-NEIGHBOUR",
+      "NET-NONE",   "NET-VERBS",        "GDR-NIC",        "GDR-PRODUCT", "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
+      "P2P-GUEST",  "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",     "P2P-RC-READ",
+      "GDR-P2PDMA", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
+  static constexpr std::array<std::string_view, 16> kStorageDirect{
+      "DEVICE-OFF",    "DEV-REGISTRATION", "DEV-IOMMU-TRANSLATED", "GPU-RUNTIME",
+      "ATOMIC-STAGED", "GDS-SOFTWARE",     "GDR-PRODUCT",          "GDS-IOMMU",
+      "P2P-GUEST",     "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN",       "P2P-SOCKET",
+      "P2P-RC-WRITE",  "P2P-RC-READ",      "P2P-ACS-REDIRECT",     "P2P-ACS-UNKNOWN"};
   switch (mechanism) {
     case Mechanism::Local: return kLocal;
     case Mechanism::Nvlink: return kNvlink;

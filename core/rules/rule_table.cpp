@@ -13,6 +13,7 @@ constexpr std::string_view kGdrGuide = "NVIDIA GPUDirect RDMA documentation";
 
 // In the order of docs/rules.md: first what the platform lacks, then what the product refuses, then the route.
 constexpr std::array kRules{
+    Rule{"DEVICE-OFF", "A device on the way, or its node, is off.", "the machine description", true, rules::device_off},
     Rule{"GPU-RUNTIME", "Without a GPU runtime nothing can start a transfer on a GPU.",
          "CUDA Programming Guide, Multi-Device System", true, rules::no_gpu_runtime},
     Rule{"P2P-MIG", "A GPU in MIG mode has no peers.", "NVIDIA MIG User Guide, Application Considerations; p2p_caps.c",

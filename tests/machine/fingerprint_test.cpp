@@ -105,6 +105,7 @@ std::map<std::string, Change> const& machine_changes() {
       {"port.firmware", {"/sockets/0/pcie/0/ports/0/firmware", "92.00.9E"}},
       {"settings.firmware", {"/settings/firmware", "Dell Inc. 2.1.6"}},
       {"port.mig", {"/sockets/0/pcie/0/ports/0/mig", false}},
+      {"port.off", {"/sockets/0/pcie/0/ports/0/off", true}},
       {"port.memory_numa", {"/sockets/0/pcie/0/ports/0/memory_numa", 9}},
       {"port.device_name", {"/sockets/0/pcie/0/ports/1/device_name", "mlx5_9"}},
       {"port.rate", {"/sockets/0/pcie/0/ports/1/rate", "200 Gb/s"}},

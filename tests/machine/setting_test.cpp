@@ -166,8 +166,8 @@ TEST(ApplySetting, NamesEveryKeyWhereItKnowsNone) {
 TEST(ApplySetting, SaysThatAFigureOfAPartIsNoSetting) {
   EXPECT_THAT(
       refusal_of("memory_bandwidth@cpu0=1"),
-      HasSubstr("'memory_bandwidth' is not a setting; before '@' are allowed: acs, link, part, mig; figures of a "
-                "part change with the part: part@cpu0=PART"));
+      HasSubstr("'memory_bandwidth' is not a setting; before '@' are allowed: acs, link, part, mig, off, count, rate, "
+                "uplinks; figures of a part change with the part: part@cpu0=PART"));
   EXPECT_THAT(refusal_of("lnk@gpu0=gen3 x8"), HasSubstr("did you mean 'link'?"));
 }
 

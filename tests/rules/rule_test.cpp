@@ -146,6 +146,8 @@ std::vector<Case> const& cases() {
   auto const& from_card = from_drive;  // on a machine whose drive is a capture card
   auto const large = Ask{.mechanism = M::PcieP2p, .from = "gpu0", .to = "gpu1", .bytes = 224_MiB + 1_B};
   static std::vector<Case> const all{
+      {"DEVICE-OFF", to_host, [](Machine& m) { m.functions[index(pci(m, "gpu0"))].off = true; },
+       [](Machine& m) { m.functions[index(pci(m, "gpu1"))].off = true; }},
       {"GPU-RUNTIME", to_host, [](Machine& m) { software(m).cuda = false; }},
       {"P2P-MIG", on_same_switch, [](Machine& m) { m.functions[index(pci(m, "gpu1"))].mig = true; },
        [](Machine& m) { m.functions[index(pci(m, "gpu2"))].mig = true; }},

@@ -153,6 +153,7 @@ class DotWriter {
     auto label = fmt::format("{}\n{}", name, wrapped(part_words(machine_, id), kWidestLabel));
     if (!f.device_name.empty()) label += "\n" + f.device_name;
     if (f.mig) label += "\nMIG";
+    if (machine_.is_off(id)) label += "\noff";
     if (!f.bdf.empty()) label += "\n" + f.bdf;
     if (is_in_mesh(id)) label += "\n" + peers_label(id);
     lines_.node(f.name, label, style_of(f.kind));

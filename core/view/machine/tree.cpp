@@ -90,6 +90,7 @@ class DeviceTree {
     auto const& f = machine_.at(id);
     std::vector<std::string> words;
     if (!f.chip.empty()) words.push_back("chip " + f.chip);
+    if (machine_.is_off(id)) words.emplace_back("off");
     if (f.mig) words.emplace_back("MIG");
     if (!f.device_name.empty()) words.push_back(f.device_name);
     if (f.rate) words.push_back(exact_text(*f.rate));

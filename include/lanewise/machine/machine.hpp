@@ -95,6 +95,7 @@ struct Host {
   std::string machine;  // the machine file's name for it
   Settings settings;
   Software software;
+  bool off = false;  // the node is down: none of its devices and memories can be used
   friend bool operator==(Host const&, Host const&) = default;
 };
 
@@ -137,6 +138,7 @@ struct PciFunction {
   std::optional<AcsControl> acs;       // of the port above it; absent: Settings::acs
   std::string bdf;                     // PCI address, "0000:3b:00.0"; empty: unknown
   std::string chip;                    // of a switch: virtual switches with the same chip share silicon
+  bool off = false;                    // it failed or is switched off, and with it all below it
   bool mig = false;                    // of a GPU
   std::optional<int> memory_numa;      // of a GPU: the NUMA node of its own memory, where the system shows it as one
   std::string firmware;                // its version (VBIOS of a GPU); empty: unknown
@@ -258,6 +260,10 @@ struct Machine {
   [[nodiscard]] Part const* part_of(SocketId id) const { return at(id).part ? &at(*at(id).part) : nullptr; }
   // The ACS control of the port above a function.
   [[nodiscard]] AcsControl acs_above(PciId id) const { return at(id).acs ? *at(id).acs : at(host_of(id)).settings.acs; }
+
+  // Whether a device, one above it or its node is off.
+  [[nodiscard]] bool is_off(PciId id) const;
+  [[nodiscard]] bool is_off(Place const& place) const;
 
   // All functions of one kind, in file order.
   [[nodiscard]] std::vector<PciId> all(PciKind kind) const;

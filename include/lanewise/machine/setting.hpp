@@ -16,7 +16,7 @@ struct Setting {
   friend bool operator==(Setting const&, Setting const&) = default;
 };
 
-// Splits "key=value". Throws InputError when there is no '='.
+// Splits "key=value"; "off@NAME" alone means true. Throws InputError when there is no '='.
 Setting parse_setting(std::string_view text);
 
 // Applies the setting to the machine. Throws InputError with the allowed keys, values or names.
@@ -27,6 +27,11 @@ Setting parse_setting(std::string_view text);
 //   geforce_peer
 //   link@NAME=gen3 x8    part@NAME=PART    mig@GPU=true
 //   nvlink=off    takes every NVLink, C2C and GPU xGMI link away
+// What fails:
+//   off@NAME    a device with all below it, a node, a leaf switch, an NVSwitch, or a link as count@ names it
+//   count@nvlink.gpu3=17    links of a GPU to the NVSwitches; count@nvlink.gpu0-gpu1=1, count@socket.cpu0-cpu1=2
+//   rate@nic3=100 Gb/s    its cable    uplinks=16, uplinks@leaf0=16    cables from leaf switches to spines
+// In NAME, * and ? stand for any characters but '/': part@node*/gpu0=..., off@nvlink.gpu*.
 void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogue);
 
 }  // namespace lanewise

@@ -1,0 +1,27 @@
+#pragma once
+// Settings of what fails: off@NAME, count@LINK=N, rate@NIC=RATE, uplinks=N, uplinks@LEAF=N. See setting.hpp.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/machine/setting.hpp"
+
+namespace lanewise {
+
+// Everything that can be off: devices and ports, nodes and leaf switches of a cluster, NVSwitches, and links by the
+// names that count@ takes: "nvlink.gpu3" (to the NVSwitches), "nvlink.gpu0-gpu1", "socket.cpu0-cpu1".
+std::vector<std::string> fault_names(Machine const& machine);
+
+// Each throws InputError when no such thing is called so, or the value does not fit it.
+// A device is off with everything below it, a node with all of its devices and its memory. A leaf switch, an NVSwitch
+// or a link that is off is taken away.
+void set_off(Machine& machine, Setting const& setting, std::string_view name);
+// Fewer links of a bundle, of a GPU's to the NVSwitches, or between two sockets; 0 takes it away.
+void set_link_count(Machine& machine, Setting const& setting, std::string_view name);
+// The cable of a NIC runs slower than the NIC.
+void set_cable_rate(Machine& machine, Setting const& setting, std::string_view nic);
+// The cables from a leaf switch to the spines, each of the rate of the switch's ports; an empty name: of every leaf.
+void set_uplinks(Machine& machine, Setting const& setting, std::string_view leaf);
+
+}  // namespace lanewise

@@ -1,0 +1,28 @@
+#include "core/machine/setting_value.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace lanewise {
+
+void refuse(Setting const& setting, std::string_view why) {
+  throw InputError(fmt::format("--set {}={}: {}", setting.key, setting.value, why));
+}
+
+bool flag_of(Setting const& setting) {
+  if (setting.value == "true" || setting.value == "on" || setting.value == "yes") return true;
+  if (setting.value == "false" || setting.value == "off" || setting.value == "no") return false;
+  refuse(setting, "a flag is true or false");
+}
+
+int count_of(Setting const& setting, int most) {
+  int count = -1;
+  auto const* const end = setting.value.data() + setting.value.size();
+  auto const [stopped, error] = std::from_chars(setting.value.data(), end, count);
+  if (error != std::errc() || stopped != end || count < 0 || count > most)
+    refuse(setting, fmt::format("write a whole number from 0 to {}", most));
+  return count;
+}
+
+}  // namespace lanewise
