@@ -126,7 +126,7 @@ void set_cable_rate(Machine& machine, Setting const& setting, std::string_view n
   machine.functions[index(*id)].rate = rate;
 }
 
-void set_uplinks(Machine& machine, Setting const& setting, std::string_view name) {
+void set_uplinks(Machine& machine, Setting const& setting, std::string_view wanted) {
   auto const* const part =
       machine.fabric && machine.fabric->switch_part ? &machine.at(*machine.fabric->switch_part) : nullptr;
   if (part == nullptr || !part->hop.rate)
@@ -135,14 +135,14 @@ void set_uplinks(Machine& machine, Setting const& setting, std::string_view name
   auto const cables = count_of(setting, kMaxUplinks);
   bool found = false;
   for (auto& leaf : machine.fabric->leaves) {
-    if (!leaf.uplink && name.empty()) continue;
-    if (!name.empty() && leaf.name != name) continue;
+    if (!leaf.uplink && wanted.empty()) continue;
+    if (!wanted.empty() && leaf.name != wanted) continue;
     found = true;
     leaf.uplink = cables > 0 ? std::optional(*part->hop.rate * static_cast<double>(cables)) : std::nullopt;
   }
   if (found) return;
-  if (name.empty()) refuse(setting, "the leaves of this fabric have no uplinks");
-  refuse_name(machine, setting, name, "leaf switch");
+  if (wanted.empty()) refuse(setting, "the leaves of this fabric have no uplinks");
+  refuse_name(machine, setting, wanted, "leaf switch");
 }
 
 }  // namespace lanewise

@@ -22,6 +22,6 @@ void set_link_count(Machine& machine, Setting const& setting, std::string_view n
 // The cable of a NIC runs slower than the NIC.
 void set_cable_rate(Machine& machine, Setting const& setting, std::string_view nic);
 // The cables from a leaf switch to the spines, each of the rate of the switch's ports; an empty name: of every leaf.
-void set_uplinks(Machine& machine, Setting const& setting, std::string_view leaf);
+void set_uplinks(Machine& machine, Setting const& setting, std::string_view wanted);
 
 }  // namespace lanewise

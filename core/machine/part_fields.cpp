@@ -58,6 +58,8 @@ void add_pcie(std::vector<PartField>& fields, std::string const& latency_doc) {
       positive("link_utilisation_down", "the same from the root", LANEWISE_MEMBER(pcie.link_utilisation_down)));
 }
 
+constexpr auto kBudget = "no prediction hangs on it; files that exceed it are refused";
+
 std::vector<PartField> cpu_fields() {
   std::vector<PartField> f;
   add_common(f);
@@ -65,6 +67,7 @@ std::vector<PartField> cpu_fields() {
   f.push_back(Key::texts("cpuid", "vendor/family/model, as CPUID says (GenuineIntel/6/85), for import",
                          LANEWISE_MEMBER(cpu.cpuid)));
   f.push_back(positive("cores", "cores of one socket", LANEWISE_MEMBER(cpu.cores)));
+  f.push_back(not_in_fingerprint(positive("lanes", "PCIe lanes of one socket", LANEWISE_MEMBER(cpu.lanes)), kBudget));
   f.push_back(scalar("root_port_generation", "newest PCIe generation of its root ports",
                      LANEWISE_MEMBER(cpu.root_port_generation)));
   f.push_back(positive("max_payload", "PCIe MPS of its root ports", LANEWISE_MEMBER(pcie.max_payload)));
@@ -210,6 +213,8 @@ std::vector<PartField> switch_fields() {
   std::vector<PartField> f;
   add_common(f);
   add_pcie(f, "one pass through the switch");
+  f.push_back(not_in_fingerprint(
+      positive("lanes", "PCIe lanes of the chip, uplinks included", LANEWISE_MEMBER(pcie_switch.lanes)), kBudget));
   f.push_back(scalar("virtual_switch_fabric", "between virtual switches of one chip, each direction",
                      LANEWISE_MEMBER(pcie_switch.virtual_switch_fabric)));
   f.push_back(scalar("posted_write_collapse",
@@ -263,6 +268,7 @@ std::vector<PartField> hop_fields() {
   f.push_back(Key::texts("pci_ids", "PCI vendor:device ids, lower-case hex, for import", LANEWISE_MEMBER(pci_ids)));
   f.push_back(scalar("latency", "one pass through the switch", LANEWISE_MEMBER(hop.latency)));
   f.push_back(scalar("rate", "one port, one direction", LANEWISE_MEMBER(hop.rate)));
+  f.push_back(not_in_fingerprint(positive("ports", "ports of the rate", LANEWISE_MEMBER(hop.ports)), kBudget));
   return f;
 }
 

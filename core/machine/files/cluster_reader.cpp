@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/files/budgets.hpp"
 #include "core/machine/files/machine_spec.hpp"
 #include "core/machine/files/settings_reader.hpp"
 #include "lanewise/machine/machine_file.hpp"
@@ -215,6 +216,7 @@ class ClusterReader {
     for (auto& override_reader : reader.maps("link_overrides")) read_cable(override_reader, fabric);
     if (spines) set_uplinks(reader, fabric);
     cluster_.fabric = std::move(fabric);
+    for (auto const& sentence : exceeded_ports(cluster_)) reader.fail_at_key("switch", sentence);
   }
 
   void set_uplinks(MapReader& reader, Fabric& fabric) {

@@ -1,4 +1,6 @@
 #include "core/machine/files/machine_reader.hpp"
+
+#include "core/machine/files/budgets.hpp"
 #include "core/machine/files/machine_spec.hpp"
 #include "core/machine/part_fields.hpp"
 
@@ -31,6 +33,8 @@ Machine MachineReader::read() {
   check_nvlink_ports(top);
   for (auto& entry : top.maps("overrides")) read_override(entry);
   check_cliques(top);
+  diagnostics_.throw_if_any();
+  for (auto const& sentence : exceeded_lanes(machine_)) top.fail_at_key("sockets", sentence);
   diagnostics_.throw_if_any();
   return std::move(machine_);
 }

@@ -39,6 +39,7 @@ struct CpuFigures {
   std::string vendor;              // intel, amd, arm, ibm, nvidia
   std::vector<std::string> cpuid;  // "GenuineIntel/6/85" (vendor/family/model), for import
   std::optional<int> cores;
+  std::optional<int> lanes;                 // of PCIe, of one socket
   std::optional<int> root_port_generation;  // the newest PCIe generation of its root ports
   HostBridges host_bridges = HostBridges::PerRootPort;
   std::optional<BytesPerSecond> memory_bandwidth;     // DRAM, theoretical, all channels of the socket
@@ -128,6 +129,7 @@ struct NicFigures {
 };
 
 struct SwitchFigures {
+  std::optional<int> lanes;  // of the chip, uplinks included
   // Between virtual switches of one chip, each direction; absent: there is no such way.
   std::optional<BytesPerSecond> virtual_switch_fabric;
   // Quirk: the total of several devices below one uplink that write to several other root ports at once. Absent: they
@@ -162,6 +164,7 @@ struct LinkFigures {
 struct SwitchHopFigures {              // NVSwitch and network switches
   std::optional<Seconds> latency;      // one pass
   std::optional<BytesPerSecond> rate;  // of one port (network switches)
+  std::optional<int> ports;            // its radix
   friend bool operator==(SwitchHopFigures const&, SwitchHopFigures const&) = default;
 };
 

@@ -1,0 +1,135 @@
+#include "core/machine/files/budgets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/machine/path_class.hpp"
+
+namespace lanewise {
+namespace {
+
+// What the links of one owner take of its lanes.
+struct Budget {
+  int taken = 0;
+  std::vector<std::string> takers;  // "gpu0 x16"
+
+  void take(std::string const& name, int lanes) {
+    taken += lanes;
+    takers.push_back(fmt::format("{} x{}", name, lanes));
+  }
+};
+
+std::string sentence(std::string_view owner, Part const& part, int lanes, Budget const& budget) {
+  constexpr std::size_t kMaxListed = 12;
+  auto const listed = std::min(budget.takers.size(), kMaxListed);
+  return fmt::format(
+      "{} has {} PCIe lanes ({}), and its links take {}: {}{}", owner, lanes, part.name, budget.taken,
+      fmt::join(budget.takers.begin(), budget.takers.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+      listed < budget.takers.size() ? ", ..." : "");
+}
+
+class LaneBudgets {
+ public:
+  explicit LaneBudgets(Machine const& machine)
+      : machine_(machine),
+        counts_assumed_(std::none_of(machine.notes.begin(), machine.notes.end(), [](std::string const& note) {
+          return note.starts_with("inferred:") || note.starts_with("missing:");
+        })) {}
+
+  std::vector<std::string> exceeded() {
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i) enter(PciId(i));
+    std::vector<std::string> found;
+    for (auto const& [socket, budget] : of_sockets_) {
+      auto const* part = machine_.part_of(socket);
+      if (part != nullptr && part->cpu.lanes && budget.taken > *part->cpu.lanes)
+        found.push_back(sentence(machine_.at(socket).name, *part, *part->cpu.lanes, budget));
+    }
+    for (auto const& [chip, budget] : of_chips_) {
+      auto const* part = machine_.part_of(first_of_chip_.at(chip));
+      if (part != nullptr && part->pcie_switch.lanes && budget.taken > *part->pcie_switch.lanes)
+        found.push_back(sentence(chip, *part, *part->pcie_switch.lanes, budget));
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::string chip_of(PciId id) const {
+    auto const& function = machine_.at(id);
+    return function.chip.empty() ? function.name : function.chip;
+  }
+
+  [[nodiscard]] int lanes_of(PciId id) const {
+    auto const& link = machine_.at(id).link;
+    if (link) return link->width;
+    auto const assumed = counts_assumed_ ? assumed_link(machine_, id) : std::nullopt;
+    return assumed ? assumed->width : 0;
+  }
+
+  // A link takes lanes of the CPU or the switch above it, and below it of the switch whose uplink it is. A root port is
+  // the upper end of the link of what is below it.
+  void enter(PciId id) {
+    auto const& function = machine_.at(id);
+    if (function.kind == PciKind::RootPort) return;
+    auto const lanes = lanes_of(id);
+    if (lanes == 0) return;
+    if (function.kind == PciKind::Switch) take_of_chip(id, "uplink", lanes);
+    if (function.parent && machine_.at(*function.parent).kind == PciKind::Switch)
+      take_of_chip(*function.parent, function.name, lanes);
+    else
+      of_sockets_[machine_.socket_of(id)].take(function.name, lanes);
+  }
+
+  void take_of_chip(PciId at, std::string const& name, int lanes) {
+    first_of_chip_.try_emplace(chip_of(at), at);
+    of_chips_[chip_of(at)].take(name, lanes);
+  }
+
+  Machine const& machine_;
+  bool counts_assumed_;
+  std::map<SocketId, Budget> of_sockets_;
+  std::map<std::string, Budget> of_chips_;
+  std::map<std::string, PciId> first_of_chip_;
+};
+
+BytesPerSecond cable_rate(Machine const& cluster, PciId nic) {
+  if (cluster.at(nic).rate) return *cluster.at(nic).rate;
+  auto const* part = cluster.part_of(nic);
+  return part != nullptr && part->nic.rate ? *part->nic.rate : BytesPerSecond(0);
+}
+
+}  // namespace
+
+std::vector<std::string> exceeded_lanes(Machine const& machine) {
+  if (machine.hosts.front().settings.virtualization.passthrough) return {};
+  return LaneBudgets(machine).exceeded();
+}
+
+std::vector<std::string> exceeded_ports(Machine const& cluster) {
+  constexpr double kMaxSplit = 4;
+  auto const& fabric = cluster.fabric;
+  if (!fabric || !fabric->switch_part) return {};
+  auto const& part = cluster.at(*fabric->switch_part);
+  if (!part.hop.ports || !part.hop.rate) return {};
+  std::vector<double> taken(fabric->leaves.size(), 0);
+  std::vector<std::size_t> cables(fabric->leaves.size(), 0);
+  for (auto const& attachment : fabric->attachments) {
+    auto const rate = cable_rate(cluster, attachment.nic);
+    auto const split = rate > BytesPerSecond(0) ? std::floor(*part.hop.rate / rate) : 1;
+    taken[attachment.leaf] += 1 / std::clamp(split, 1.0, kMaxSplit);
+    ++cables[attachment.leaf];
+  }
+  for (std::size_t leaf = 0; leaf < fabric->leaves.size(); ++leaf) {
+    auto const uplinks = fabric->leaves[leaf].uplink ? *fabric->leaves[leaf].uplink / *part.hop.rate : 0;
+    auto const ports = static_cast<int>(std::ceil(taken[leaf] + uplinks - 1e-9));
+    if (ports > *part.hop.ports)
+      return {fmt::format("{} has {} ports ({}), and {} NICs and uplinks of {} ports take {}",
+                          fabric->leaves[leaf].name, *part.hop.ports, part.name, cables[leaf],
+                          static_cast<int>(std::ceil(uplinks - 1e-9)), ports)};
+  }
+  return {};
+}
+
+}  // namespace lanewise

@@ -1,0 +1,19 @@
+#pragma once
+// What cannot be built: more PCIe lanes than a CPU or a switch has, more cables than a network switch has ports.
+#include <string>
+#include <vector>
+
+#include "lanewise/machine/machine.hpp"
+
+namespace lanewise {
+
+// A sentence for each CPU and each PCIe switch whose links take more lanes than its part has. Links that no file states
+// count as wide as both ends allow; they do not count where a note of the machine says that it was inferred, nor does
+// anything in a virtual machine, whose tree is not the host's.
+std::vector<std::string> exceeded_lanes(Machine const& machine);
+
+// A sentence for the first leaf switch of a cluster with more cables than its part has ports. A cable slower than a port
+// shares it with others where the port can be split, in four at most. Nothing is known of spines.
+std::vector<std::string> exceeded_ports(Machine const& cluster);
+
+}  // namespace lanewise

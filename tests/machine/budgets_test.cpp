@@ -1,0 +1,105 @@
+#include "core/machine/files/budgets.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lanewise/machine/machine_file.hpp"
+#include "tests/support/bundled.hpp"
+#include "tests/support/marked_errors.hpp"
+
+namespace lanewise {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A socket with so many GPUs on root ports of their own.
+std::string file_with_gpus(int gpus, std::string const& note = "", std::string const& link = "") {
+  std::string text = "lanewise: machine/1\nmachine: many\n" + note +
+                     "sockets:\n  - cpu: cpu0\n    part: epyc-zen4\n    numa: [{node: 0}]\n    pcie:\n";
+  for (int i = 0; i < gpus; ++i) {
+    auto const number = std::to_string(i);
+    text +=
+        "      - {root_port: rp" + number + ", ports: [{gpu: gpu" + number + ", part: h100-pcie-80g" + link + "}]}\n";
+  }
+  return text;
+}
+Machine read(std::string const& text) {
+  auto catalogue = test::bundled();
+  return catalogue.machine_from(SourceText("many.yaml", text));
+}
+std::string refusal_of(std::string const& text) {
+  return test::input_error([&] { read(text); });
+}
+
+TEST(LaneBudgets, OfACpu) {
+  EXPECT_EQ(read(file_with_gpus(8)).all(PciKind::Gpu).size(), 8U);
+  EXPECT_THAT(
+      refusal_of(file_with_gpus(9)),
+      AllOf(HasSubstr("many.yaml:3:1"), HasSubstr("cpu0 has 128 PCIe lanes (epyc-zen4), and its links take 144: gpu0 "
+                                                  "x16, gpu1 x16")));
+  EXPECT_EQ(read(file_with_gpus(16, "", ", link: gen5 x8")).all(PciKind::Gpu).size(), 16U);
+  EXPECT_THAT(refusal_of(file_with_gpus(17, "", ", link: gen5 x8")), HasSubstr("take 136"));
+}
+
+TEST(LaneBudgets, AnInferredTreeIsHeldToItsStatedLinksOnly) {
+  std::string const note = "notes: [\"inferred: each GPU has a root port of its own\"]\n";
+  EXPECT_EQ(read(file_with_gpus(9, note)).all(PciKind::Gpu).size(), 9U);
+  EXPECT_THAT(refusal_of(file_with_gpus(9, note, ", link: gen5 x16")), HasSubstr("take 144"));
+}
+
+TEST(LaneBudgets, OfASwitchWithItsUplink) {
+  auto const with_gpus = [](int gpus) {
+    std::string text =
+        "lanewise: machine/1\nmachine: many\nsockets:\n  - cpu: cpu0\n    part: epyc-zen4\n    numa: [{node: 0}]\n    "
+        "pcie:\n"
+        "      - root_port: rp0\n        ports:\n          - switch: sw0\n            part: pex89144\n            "
+        "ports:\n";
+    for (int i = 0; i < gpus; ++i) text += "              - {gpu: gpu" + std::to_string(i) + ", part: h100-pcie-80g}\n";
+    return text;
+  };
+  EXPECT_EQ(read(with_gpus(8)).all(PciKind::Gpu).size(), 8U);
+  EXPECT_THAT(refusal_of(with_gpus(9)),
+              HasSubstr("sw0 has 144 PCIe lanes (pex89144), and its links take 160: uplink x16, gpu0 x16"));
+}
+
+TEST(LaneBudgets, BundledMachinesCanBeBuilt) {
+  auto catalogue = test::bundled();
+  for (auto const& name : catalogue.machine_names())
+    EXPECT_THAT(exceeded_lanes(catalogue.machine(name)), IsEmpty()) << name;
+}
+
+std::string cluster(int nodes, std::string const& fabric) {
+  return "lanewise: cluster/1\ncluster: many\nnodes: [{machine: hgx-h100, count: " + std::to_string(nodes) +
+         "}]\nfabric: " + fabric + "\n";
+}
+
+TEST(PortBudgets, OfASingleSwitch) {
+  std::string const fabric = "{kind: single_switch, switch: quantum-2-ndr}";
+  EXPECT_EQ(read(cluster(8, fabric)).hosts.size(), 8U);
+  EXPECT_THAT(refusal_of(cluster(9, fabric)),
+              HasSubstr("leaf0 has 64 ports (quantum-2-ndr), and 72 NICs and uplinks of 0 ports take 72"));
+}
+
+TEST(PortBudgets, CountUplinksOfLeaves) {
+  auto const fabric = [](int nodes, int uplinks) {
+    return "{kind: rail_optimised, switch: quantum-2-ndr, nodes_per_leaf: " + std::to_string(nodes) +
+           ", uplinks: " + std::to_string(uplinks) + "}";
+  };
+  EXPECT_EQ(read(cluster(64, fabric(32, 32))).hosts.size(), 64U);
+  EXPECT_THAT(refusal_of(cluster(64, fabric(32, 33))), HasSubstr("take 65"));
+  EXPECT_THAT(refusal_of(cluster(64, fabric(33, 32))), HasSubstr("take 65"));
+}
+
+TEST(PortBudgets, SlowNicsShareASplitPort) {
+  auto machine = read(cluster(8, "{kind: single_switch, switch: quantum-2-ndr}"));
+  for (auto const nic : machine.all(PciKind::Nic)) machine.functions[index(nic)].rate = BytesPerSecond(12.5e9);
+  EXPECT_THAT(exceeded_ports(machine), IsEmpty());
+  for (auto& part : machine.parts)
+    if (part.hop.ports) part.hop.ports = 15;
+  EXPECT_THAT(exceeded_ports(machine).front(), HasSubstr("take 16"));
+}
+
+}  // namespace
+}  // namespace lanewise
