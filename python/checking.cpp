@@ -40,7 +40,6 @@ ScenarioVerdict check(Scenario scenario, std::optional<std::vector<MachineOrName
   if (machines) given = use_machines(scenario, *machines);
   Catalogue catalogue(topology_folders());
   auto const folder = fs::path(scenario.pos.file).parent_path();
-  SignalCheck signals;
   CheckContext context{.machine =
                            [&](std::string const& name) {
                              if (auto const found = given.find(name); found != given.end())
@@ -51,8 +50,7 @@ ScenarioVerdict check(Scenario scenario, std::optional<std::vector<MachineOrName
                        .executor = [&](Model const& model) { return make_executor(mode, model); },
                        .catalogue = catalogue,
                        .mode = mode,
-                       .effort = value_of(parse_effort(effort)),
-                       .watch = [&](std::string const&, std::string const&) { signals(); }};
+                       .effort = value_of(parse_effort(effort))};
   if (objective) context.objective = value_of(parse_objective(*objective));
   return check_scenario(scenario, context);
 }

@@ -30,8 +30,7 @@ MachineMatrix matrix_of(SharedMachine const& machine, std::optional<std::vector<
   for (auto const& name : places ? places_named(model.machine(), *places) : all_gpus(model.machine()))
     query.places.push_back(model.machine().place(name));
   auto const executor = mode == "model" ? nullptr : make_executor(mode, model);
-  SignalCheck check;
-  return {make_matrix(model, query, executor.get(), [&] { check(); }), model.machine().name};
+  return {make_matrix(model, query, executor.get()), model.machine().name};
 }
 
 // A figure of every cell; nan where the cell has none.

@@ -96,6 +96,7 @@ void bind_trace(py::module_& module) {
 }  // namespace
 
 void bind_running(py::module_& module) {
+  PYBIND11_NUMPY_DTYPE(StepRow, start_us, end_us, bytes, bandwidth_GBps);
   bind_parts(module);
   bind_trace(module);
   module.def(

@@ -30,12 +30,4 @@ std::optional<std::string> text_or_none(std::string_view text) {
 
 py::object dict_of(std::string const& json_text) { return py::module_::import("json").attr("loads")(json_text); }
 
-void SignalCheck::operator()() {
-  auto const now = std::chrono::steady_clock::now();
-  if (now - last_ < std::chrono::milliseconds(100)) return;
-  last_ = now;
-  py::gil_scoped_acquire const acquired;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-}
-
 }  // namespace lanewise::python

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -56,15 +55,5 @@ template <class Make>
 py::object dict_from(Make make) {
   return dict_of(without_gil([&] { return make().dump(); }));
 }
-
-// Called often during long work without the GIL: lets Python see Ctrl-C, some ten times a second at most. Throws what
-// Python's handler raises.
-class SignalCheck {
- public:
-  void operator()();
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace lanewise::python
