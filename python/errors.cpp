@@ -30,7 +30,7 @@ void raise(py::handle type, std::exception const& error, char const* attribute, 
   PyErr_SetObject(type.ptr(), instance.ptr());
 }
 
-void translate(std::exception_ptr thrown) {
+void translate(std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param): pybind11's signature
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (InputError const& error) {

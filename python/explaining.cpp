@@ -24,7 +24,7 @@ CandidateView::CandidateView(Candidate const& candidate, Machine const& machine)
       time_us(in_us(candidate.time)),
       range_us(in_us(candidate.range)),
       latency_us(in_us(candidate.latency)),
-      bandwidth_GBps(in_GBps(candidate.rate)),
+      bandwidth_GBps(in_gigabytes_per_second(candidate.rate)),
       binding(text_or_none(candidate.binding)) {}
 
 std::vector<CandidateView> views_of(std::vector<Candidate> const& candidates, Machine const& machine) {

@@ -63,7 +63,9 @@ using Cell = Matrix::Cell;
 void bind_figures(py::class_<MachineMatrix>& type) {
   type.def_property_readonly(
           "bandwidth_GBps",
-          [](MachineMatrix const& self) { return array_of(self, [](Cell const& cell) { return in_GBps(cell.rate); }); },
+          [](MachineMatrix const& self) {
+            return array_of(self, [](Cell const& cell) { return in_gigabytes_per_second(cell.rate); });
+          },
           "Rates in GB/s (10^9 bytes per second), [from, to]: bytes over the whole time, or the sum of both "
           "directions.\n"
           "nan where there is no legal way, or a figure is unknown.")

@@ -34,7 +34,8 @@ py::array_t<StepRow> rows_of(Trace const& trace) {
   auto rows = array.mutable_unchecked<1>();
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     auto const& step = trace.steps[i];
-    rows(static_cast<py::ssize_t>(i)) = {in_us(step.start), in_us(step.end), step.bytes.value(), in_GBps(step.rate())};
+    rows(static_cast<py::ssize_t>(i)) = {in_us(step.start), in_us(step.end), step.bytes.value(),
+                                         in_gigabytes_per_second(step.rate())};
   }
   return array;
 }
@@ -51,7 +52,8 @@ void bind_parts(py::module_& module) {
       .def_property_readonly(
           "bytes", [](StepTrace const& self) { return self.bytes.value(); }, "Bytes that it moved.")
       .def_property_readonly(
-          "bandwidth_GBps", [](StepTrace const& self) { return in_GBps(self.rate()); }, "Bytes over duration, in GB/s.")
+          "bandwidth_GBps", [](StepTrace const& self) { return in_gigabytes_per_second(self.rate()); },
+          "Bytes over duration, in GB/s.")
       .def("__repr__", [](StepTrace const& self) {
         return fmt::format("<TraceStep {}: {} to {}>", self.transfer, rounded_text(self.start), rounded_text(self.end));
       });

@@ -12,12 +12,12 @@ Bytes bytes_of(Size const& size) {
 }
 
 double in_us(Seconds time) { return time.value() * 1e6; }
-double in_GBps(BytesPerSecond rate) { return rate.value() / 1e9; }
+double in_gigabytes_per_second(BytesPerSecond rate) { return rate.value() / 1e9; }
 
 std::optional<double> in_us(std::optional<Seconds> time) { return time ? std::optional(in_us(*time)) : std::nullopt; }
 
-std::optional<double> in_GBps(std::optional<BytesPerSecond> rate) {
-  return rate ? std::optional(in_GBps(*rate)) : std::nullopt;
+std::optional<double> in_gigabytes_per_second(std::optional<BytesPerSecond> rate) {
+  return rate ? std::optional(in_gigabytes_per_second(*rate)) : std::nullopt;
 }
 
 std::optional<std::pair<double, double>> in_us(std::optional<TimeRange> const& range) {

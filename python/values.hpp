@@ -33,9 +33,9 @@ T value_of(Parsed<T> parsed) {
 }
 
 double in_us(Seconds time);
-double in_GBps(BytesPerSecond rate);
+double in_gigabytes_per_second(BytesPerSecond rate);
 std::optional<double> in_us(std::optional<Seconds> time);
-std::optional<double> in_GBps(std::optional<BytesPerSecond> rate);
+std::optional<double> in_gigabytes_per_second(std::optional<BytesPerSecond> rate);
 std::optional<std::pair<double, double>> in_us(std::optional<TimeRange> const& range);
 
 // A text, or None where it is empty.
