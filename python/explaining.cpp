@@ -52,8 +52,8 @@ Choice why(SharedMachine const& machine, std::string const& source, std::string 
 }
 
 py::object why_run(PlannedWork const& planned, std::string const& mode) {
-  auto const& model = planned.machine.model();
   return dict_from([&] {
+    auto const& model = planned.machine.model();
     auto const trace = make_executor(mode, model)->run(planned.plan);
     Replanner const replanner{planned.replan, [&](Model const& other) { return make_executor(mode, other); }};
     return why_run_json(explain_run(planned.plan, trace, model, replanner), model.machine());

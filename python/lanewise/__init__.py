@@ -8,9 +8,9 @@
     plan = lanewise.plan(dgx, collective={"op": "all_reduce", "among": ["gpu0..gpu7"], "bytes": "1 GiB"})
     lanewise.run(plan).makespan_us
 
-Times are in microseconds and rates in GB/s (10^9 bytes per second), as the names say. Sizes are numbers of bytes, or texts such as
-"256 MiB". Other Python threads run while lanewise computes. What goes wrong raises lanewise.Error: InputError, PlanError,
-MissingError or DeviceError.
+Times are in microseconds and rates in GB/s (10^9 bytes per second), as the names say. Sizes are numbers of bytes, or
+texts such as "256 MiB". Other Python threads run while lanewise computes. What goes wrong raises lanewise.Error:
+InputError, PlanError, MissingError or DeviceError.
 """
 
 from __future__ import annotations
@@ -151,18 +151,20 @@ def plan(
     """Plans transfers together, one collective, or all that a scenario holds.
 
     transfers: each as ("gpu0", "gpu1", "256 MiB"), or as the keys of a transfer in a scenario file:
-        {"from": "gpu0", "to": "gpu1", "bytes": "256 MiB", "op": "write", "after": ["t0"]}. Without an "id" they are called
-        t0, t1, ... by position.
+        {"from": "gpu0", "to": "gpu1", "bytes": "256 MiB", "op": "write", "after": ["t0"]}. Without an "id" they are
+        called t0, t1, ... by position.
     collective: its keys in a scenario file: {"op": "all_reduce", "among": ["gpu0..gpu7"], "bytes": "1 GiB"}.
-    scenario: a Scenario, its name or file, or its keys. Its settings, and those of the variant, are applied to the machine:
-        the plan's own machine has them.
+    scenario: a Scenario, its name or file, or its keys. Its settings, and those of the variant, are applied to the
+        machine: the plan's own machine has them.
     variant: of the scenario; may be left out where it has only one.
-    objective: makespan, slowdown, or each (every transfer its best way alone); the scenario's own, else makespan, when absent.
+    objective: makespan, slowdown, or each (every transfer its best way alone); when absent the scenario's own, else
+        makespan.
     effort: full, or quick: in milliseconds, with plans that take a few percent longer.
 
     Raises InputError for what cannot be read or is not there, and PlanError when a transfer has no legal way.
     """
-    given = [name for name, value in (("transfers", transfers), ("collective", collective), ("scenario", scenario)) if value is not None]
+    work_given = {"transfers": transfers, "collective": collective, "scenario": scenario}
+    given = [name for name, value in work_given.items() if value is not None]
     if len(given) != 1:
         raise InputError(f"give one of transfers, collective and scenario, not {' and '.join(given) or 'none'}")
     if transfers is not None:
@@ -193,7 +195,7 @@ def check(
     mode: sim, or estimate: as the planner itself estimates, without the simulator.
     objective, effort: as in plan().
 
-    What a machine cannot do is in the verdict. Raises InputError when the scenario cannot be read, and MissingError in mode sim
-    where the simulator is not installed.
+    What a machine cannot do is in the verdict. Raises InputError when the scenario cannot be read, and MissingError in
+    mode sim where the simulator is not installed.
     """
     return _check_scenario(_scenario(scenario), machines, mode, objective, effort)

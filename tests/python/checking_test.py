@@ -51,7 +51,8 @@ def test_machines_may_be_given(dgx):
 def test_an_unknown_machine_is_an_error_of_the_verdict():
     verdict = lanewise.check(UNTRUE, ["no-such-machine"], mode="estimate")
     assert not verdict.passed
-    assert [(error.machine, "no-such-machine" in error.message) for error in verdict.errors] == [("no-such-machine", True)]
+    assert [error.machine for error in verdict.errors] == ["no-such-machine"]
+    assert "no-such-machine" in verdict.errors[0].message
 
 
 def test_what_cannot_be_read_raises(tmp_path):

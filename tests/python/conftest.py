@@ -36,7 +36,7 @@ def program() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def simulator(dgx: lanewise.Machine) -> None:
+def simulator() -> None:
     """Skips a test where this build has no simulator."""
     if os.environ["LANEWISE_HAS_SIM"] != "1":
         pytest.skip("this build has no simulator")

@@ -15,9 +15,9 @@ def test_a_matrix_is_that_of_the_program(program, name):
 
 def test_a_matrix_with_settings_places_and_sizes_is_that_of_the_program(program, pcie):
     matrix = lanewise.matrix(pcie.set("acs=on"), places=["gpu0..gpu2", "cpu1"], bytes=1 << 20, op="write")
-    shown = program("matrix", "a100x8-pcie-4sw", "--set", "acs=on", "--places", "gpu0..gpu2,cpu1", "--bytes", "1 MiB", "--op", "write")
-    assert matrix.to_dict() == shown
-    assert matrix.names == ["gpu0", "gpu1", "gpu2", "cpu1"] or matrix.names == shown["places"]
+    options = ["--set", "acs=on", "--places", "gpu0..gpu2,cpu1", "--bytes", "1 MiB", "--op", "write"]
+    assert matrix.to_dict() == program("matrix", "a100x8-pcie-4sw", *options)
+    assert matrix.names[:3] == ["gpu0", "gpu1", "gpu2"] and len(matrix.names) == 4
 
 
 def test_arrays_hold_the_cells(pcie):
@@ -52,7 +52,10 @@ def test_a_simulated_matrix_is_that_of_the_program(program, pcie, simulator):
     assert lanewise.matrix(pcie, mode="sim").to_dict() == program("matrix", "a100x8-pcie-4sw", "--mode", "sim")
 
 
-@pytest.mark.parametrize("machine, source, target", [("dgx-a100", "gpu0", "gpu5"), ("a100x8-pcie-4sw", "gpu0", "cpu1"), ("dgx-1-v100", "gpu0", "gpu5")])
+@pytest.mark.parametrize(
+    "machine, source, target",
+    [("dgx-a100", "gpu0", "gpu5"), ("a100x8-pcie-4sw", "gpu0", "cpu1"), ("dgx-1-v100", "gpu0", "gpu5")],
+)
 def test_an_explained_choice_is_that_of_the_program(program, machine, source, target):
     choice = lanewise.why(lanewise.machine(machine), source, target, "1 MiB")
     shown = program("why", machine, source, target, "--bytes", "1 MiB")
@@ -76,7 +79,9 @@ def test_sizes_are_numbers_or_texts(dgx, size):
     assert lanewise.matrix(dgx, places=["gpu0", "gpu1"], bytes=size).bytes == 1 << 28
 
 
-@pytest.mark.parametrize("size, error", [(-1, lanewise.InputError), ("256", lanewise.InputError), (1.5, TypeError), (None, TypeError)])
+@pytest.mark.parametrize(
+    "size, error", [(-1, lanewise.InputError), ("256", lanewise.InputError), (1.5, TypeError), (None, TypeError)]
+)
 def test_other_sizes_are_refused(dgx, size, error):
     with pytest.raises(error):
         lanewise.matrix(dgx, bytes=size)

@@ -26,7 +26,10 @@ def test_the_stubs_have_the_names_of_the_module():
     assert stubbed == public(vars(_lanewise))
 
 
-@pytest.mark.parametrize("cls", [item for item in STUBS.body if isinstance(item, ast.ClassDef)], ids=lambda cls: cls.name)
+CLASSES = [item for item in STUBS.body if isinstance(item, ast.ClassDef)]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name)
 def test_a_class_has_the_members_of_its_stub(cls):
     assert members(cls) == public(vars(getattr(_lanewise, cls.name)))
 

@@ -9,11 +9,15 @@ import pytest
 
 import lanewise
 
-SOURCES = "lanewise: scenario/1\nscenario: all-to-all\ncollective: {op: all_to_all, among: [gpu0..gpu7], bytes: 64 MiB}\n"
+ALL_TO_ALL = """\
+lanewise: scenario/1
+scenario: all-to-all
+collective: {op: all_to_all, among: [gpu0..gpu7], bytes: 64 MiB}
+"""
 
 
 def works(dgx):
-    scenario = lanewise.Scenario.from_yaml(SOURCES)
+    scenario = lanewise.Scenario.from_yaml(ALL_TO_ALL)
     plan = lanewise.plan(dgx, scenario=scenario)
     return {
         "machine": lambda: lanewise.machine("dgx-a100"),
@@ -31,8 +35,8 @@ def works(dgx):
 def runs_meanwhile(work, attempts):
     """Whether another thread that waits for the GIL gets it while `work` runs, in one of so many attempts.
 
-    Python itself hands the GIL over only after its switch interval, which is a day here: whatever runs meanwhile runs because
-    `work` gave the GIL away.
+    Python itself hands the GIL over only after its switch interval, which is a day here: whatever runs meanwhile runs
+    because `work` gave the GIL away.
     """
     ran = []
     interval = sys.getswitchinterval()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# with_modules.sh PYTHON MODULE,... ARGUMENT...: runs PYTHON with the arguments; exit code 77 and what is missing where it has
-# not all of the modules.
+# with_modules.sh PYTHON MODULE,... ARGUMENT...: runs PYTHON with the arguments; exit code 77 and what is missing where it
+# has not all of the modules.
 set -euo pipefail
 python=$1
 IFS=, read -ra modules <<<"$2"
