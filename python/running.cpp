@@ -12,7 +12,7 @@
 namespace lanewise::python {
 namespace {
 
-// A row of Trace.to_numpy().
+// A row of Trace.to_numpy(), as its numpy type says.
 struct StepRow {
   double start_us;
   double end_us;
@@ -29,14 +29,21 @@ Trace run(PlannedWork const& planned, std::optional<SharedMachine> const& machin
   return make_executor(mode, planned.machine.model())->run(planned.plan);
 }
 
-py::array_t<StepRow> rows_of(Trace const& trace) {
-  py::array_t<StepRow> array(static_cast<py::ssize_t>(trace.steps.size()));
-  auto rows = array.mutable_unchecked<1>();
-  for (std::size_t i = 0; i < trace.steps.size(); ++i) {
-    auto const& step = trace.steps[i];
-    rows(static_cast<py::ssize_t>(i)) = {in_us(step.start), in_us(step.end), step.bytes.value(),
-                                         in_gigabytes_per_second(step.rate())};
-  }
+// PYBIND11_NUMPY_DTYPE would load numpy with the module.
+py::dtype row_type() {
+  py::list fields;
+  for (auto const* name : {"start_us", "end_us"}) fields.append(py::make_tuple(name, "f8"));
+  fields.append(py::make_tuple("bytes", "i8"));
+  fields.append(py::make_tuple("bandwidth_GBps", "f8"));
+  return py::dtype::from_args(fields);
+}
+
+py::array rows_of(Trace const& trace) {
+  py::array array(row_type(), static_cast<py::ssize_t>(trace.steps.size()));
+  static_assert(sizeof(StepRow) == 32);
+  auto* row = static_cast<StepRow*>(array.mutable_data());
+  for (auto const& step : trace.steps)
+    *row++ = {in_us(step.start), in_us(step.end), step.bytes.value(), in_gigabytes_per_second(step.rate())};
   return array;
 }
 
@@ -98,7 +105,6 @@ void bind_trace(py::module_& module) {
 }  // namespace
 
 void bind_running(py::module_& module) {
-  PYBIND11_NUMPY_DTYPE(StepRow, start_us, end_us, bytes, bandwidth_GBps);
   bind_parts(module);
   bind_trace(module);
   module.def(

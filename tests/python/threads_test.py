@@ -109,7 +109,9 @@ def test_threads_simulate_one_after_another(dgx, simulator):
 
 
 LOADED = """
+import sys
 import lanewise
+print("numpy" in sys.modules)
 def loaded():
     return any("simgrid" in line for line in open("/proc/self/maps"))
 machine = lanewise.machine("dgx-a100")
@@ -122,6 +124,6 @@ print(before, loaded())
 """
 
 
-def test_the_simulator_is_loaded_when_it_is_used(simulator):
+def test_numpy_and_the_simulator_are_loaded_when_they_are_used(simulator):
     printed = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True).stdout
-    assert printed.split() == ["False", "True"]
+    assert printed.split() == ["False", "False", "True"]
