@@ -27,8 +27,8 @@ struct PreparedPlan {
   std::function<Plan(Model const&)> replan;  // the same work on another model; a plan file's plan stays as it is
 };
 
-// Applies the settings of a scenario, then those of one of its variants; an empty name: of its only one. Throws InputError
-// for a variant that is not there or not clear, and for a setting that does not fit the machine.
+// Applies a scenario's settings, then those of one of its variants; an empty name: its only one. Throws InputError for a
+// variant that is not there or not clear, and for a setting that does not fit the machine.
 void apply_variant(Machine& machine, Scenario const& scenario, std::string const& variant, Catalogue& catalogue);
 
 // Finds a machine by its name or file; a file is first looked for in `folder`. An empty folder: by name only.
