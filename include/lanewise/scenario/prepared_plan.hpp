@@ -27,7 +27,7 @@ struct PreparedPlan {
   std::function<Plan(Model const&)> replan;  // the same work on another model; a plan file's plan stays as it is
 };
 
-// Applies a scenario's settings, then those of one of its variants; an empty name: its only one. Throws InputError for a
+// Applies a scenario's settings, then those of one of its variants; no name: its only one. Throws InputError for a
 // variant that is not there or not clear, and for a setting that does not fit the machine.
 void apply_variant(Machine& machine, Scenario const& scenario, std::string const& variant, Catalogue& catalogue);
 
