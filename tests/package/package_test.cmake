@@ -57,7 +57,7 @@ endif()
 
 if(PYTHON)
   set(python "${CMAKE_COMMAND}" -E env "PYTHONPATH=${WORK}/moved/${PYTHON_DIR}" "${PYTHON}")
-  expect("<Machine only-installed: 8 GPUs>" ${python} -c "import lanewise; print(lanewise.machine('only-installed'))")
+  expect("<Machine only-installed: 8 GPUs>" ${python} -c "print(__import__('lanewise').machine('only-installed'))")
   execute_process(COMMAND "${PYTHON}" -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
   if(no_numpy)
     message(STATUS "${PYTHON} has no numpy: the Python example was not run against the installed module")
