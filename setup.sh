@@ -8,10 +8,12 @@ stage="" # what is being done, named if it fails
 log=""   # what it wrote, shown if it fails
 
 # Without libsimgrid-dev everything but the simulation is built; without coinor-libclp-dev bounds are closed forms; without
-# libibverbs-dev and libopenmpi-dev plans are run on one node.
+# libibverbs-dev and libopenmpi-dev plans are run on one node. The Python module is built where its packages are; `run` does
+# not need it, and Python's development files take their time to install.
 packages_build=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libpugixml-dev
   libsimgrid-dev coinor-libclp-dev libibverbs-dev libopenmpi-dev graphviz)
-packages_test=(libgtest-dev libgmock-dev)
+packages_python=(pybind11-dev python3-dev python3-numpy)
+packages_test=(libgtest-dev libgmock-dev "${packages_python[@]}" python3-pytest mypy)
 packages_bench=(libbenchmark-dev)
 # The kernel that the emulator boots is the installed one, or fetched when first needed; ssh is for several nodes, mpirun
 # starts what runs on all of them, and ibverbs-providers has the user's half of Soft-RoCE.
@@ -41,9 +43,9 @@ usage: ./setup.sh COMMAND
   bench [ARGUMENT]...
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
-  install [build|test|bench|lint|emulator|oracle]...
-             install packages only: those to build (always), to test, to measure, to lint and fuzz, to emulate machines,
-             to hold rules to Linux's source
+  install [build|python|test|bench|lint|emulator|oracle]...
+             install packages only: those to build (always), to build the Python module, to test, to measure, to lint and
+             fuzz, to emulate machines, to hold rules to Linux's source
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -155,8 +157,8 @@ build() {
   local preset=$1 target=${2:-all} home count
   local -a options=()
   if [[ $preset == release ]]; then
-    # -U: SimGrid is looked for anew each time, for it may have been installed since.
-    options=(-U LANEWISE_SIM -U LANEWISE_CUDA "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
+    # -U: what may have been installed since is looked for anew each time.
+    options=(-U LANEWISE_SIM -U LANEWISE_CUDA -U LANEWISE_PYTHON "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
       "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
   fi
   if command -v ccache >/dev/null; then
@@ -225,12 +227,13 @@ main() {
       for group in "$@"; do
         case $group in
           build) ;;
+          python) wanted+=("${packages_python[@]}") ;;
           test) wanted+=("${packages_test[@]}") ;;
           bench) wanted+=("${packages_bench[@]}") ;;
           lint) wanted+=("${packages_lint[@]}") ;;
           emulator) wanted+=("${packages_emulator[@]}") ;;
           oracle) wanted+=("${packages_oracle[@]}") ;;
-          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint, emulator, oracle" ;;
+          *) refuse 2 "no packages '$group'; there are: build, python, test, bench, lint, emulator, oracle" ;;
         esac
       done
       ;;

@@ -2,7 +2,7 @@
 # The checks of sources that both .ci/run and the workflows call; read it with `source`, from the root of the tree.
 
 # Folders with C++ of ours.
-kSourceFolders=(include examples core sim hw lp process launch emulator cli tests bench fuzz)
+kSourceFolders=(include examples core sim hw lp process launch emulator cli python tests bench fuzz)
 
 # Sources of ours, whether git knows them yet or not.
 sources() {
@@ -13,8 +13,8 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
-# Every header compiles with nothing included before it; those that need CUDA's or NCCL's only where these are, none that
-# needs libFuzzer's, which are clang's. nvcc says where its headers are: the command may be a script elsewhere.
+# Every header compiles with nothing included before it; those that need CUDA's, NCCL's or Python's only where these are, none
+# that needs libFuzzer's, which are clang's. nvcc says where its headers are: the command may be a script elsewhere.
 headers() {
   local folder="" needs='^$'
   local -a options=(-std=c++20 -fsyntax-only -w -I. -Iinclude '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
@@ -24,6 +24,8 @@ headers() {
   fi
   if [[ ! -e $folder/cuda_runtime_api.h ]]; then needs='^(hw/cuda|bench/gpu)/'; fi
   if ! printf '#include <nccl.h>\n' | g++ "${options[@]}" -x c++ - 2>/dev/null; then needs+='|^bench/gpu/nccl\.hpp$'; fi
+  folder=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
+  if [[ -e $folder/Python.h && -e /usr/include/pybind11/pybind11.h ]]; then options+=(-isystem "$folder"); else needs+='|^python/'; fi
   needs+='|^fuzz/random_machine\.hpp$'
   sources | grep '\.hpp$' | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
 }
@@ -59,7 +61,7 @@ tidy() {
   else
     cmake --preset release -B build/tidy -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DLANEWISE_TESTS=OFF >/dev/null
     sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/tidy/compile_commands.json |
-      grep -E "^$PWD/(build/tidy/)?(core|sim|hw|lp|process|launch|emulator|cli|bench)/.*\.(cpp|cxx)$" | sort -u >"$files"
+      grep -E "^$PWD/(build/tidy/)?(core|sim|hw|lp|process|launch|emulator|cli|python|bench)/.*\.(cpp|cxx)$" | sort -u >"$files"
     xargs -a "$files" -P "$(nproc)" -n 1 bash -c 'tidy_batch "$1"' bash >build/tidy.txt
   fi
   cat build/tidy.txt

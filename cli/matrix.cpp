@@ -5,11 +5,11 @@
 #include "cli/executor_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/explain/places.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/matrix_text.hpp"
 #include "lanewise/estimate/estimating_executor.hpp"
 #include "lanewise/explain/matrix.hpp"
+#include "lanewise/explain/places.hpp"
 
 namespace lanewise::cli {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
-#include "core/explain/places.hpp"
 #include "core/explain/whatif.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/whatif_text.hpp"
+#include "lanewise/explain/places.hpp"
 #include "lanewise/io/error.hpp"
 #include "sim/sim_library.hpp"
 

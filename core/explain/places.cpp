@@ -1,4 +1,4 @@
-#include "core/explain/places.hpp"
+#include "lanewise/explain/places.hpp"
 
 #include "core/machine/device_order.hpp"
 #include "lanewise/units/text.hpp"

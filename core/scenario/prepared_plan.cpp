@@ -43,6 +43,10 @@ Plan plan_in(SourceText const& source, nlohmann::ordered_json const& json, Machi
 
 }  // namespace
 
+void apply_variant(Machine& machine, Scenario const& scenario, std::string const& variant, Catalogue& catalogue) {
+  for (auto const& setting : settings_of(scenario, variant)) apply_setting(machine, setting, catalogue);
+}
+
 PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, MachineFinder const& find_machine,
                           std::function<void(Machine&)> const& override_machine) {
   auto const source = SourceText::load(request.file);
@@ -54,7 +58,7 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
   }
   auto scenario = read_scenario(source);
   auto machine = find_machine(std::filesystem::path(request.file).parent_path(), machine_of(request, scenario));
-  for (auto const& setting : settings_of(scenario, request.variant)) apply_setting(machine, setting, catalogue);
+  apply_variant(machine, scenario, request.variant, catalogue);
   override_machine(machine);
   Model model(std::move(machine));
   Aim const aim{request.objective.value_or(scenario.objective), request.effort};

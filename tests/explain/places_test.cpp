@@ -1,4 +1,4 @@
-#include "core/explain/places.hpp"
+#include "lanewise/explain/places.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

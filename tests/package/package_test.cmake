@@ -1,5 +1,6 @@
 # Installs the build into an empty folder, builds and runs the examples against it, and runs the installed program.
-#   cmake -D BUILD=... -D WORK=... -D CXX=... -D FLAGS=... -D TYPE=... -D SIM=ON -P package_test.cmake
+#   cmake -D BUILD=... -D WORK=... -D CXX=... -D FLAGS=... -D TYPE=... -D SIM=ON [-D PYTHON=... -D PYTHON_DIR=...]
+#         -P package_test.cmake
 cmake_minimum_required(VERSION 3.22)
 set(prefix "${WORK}/prefix")
 file(REMOVE_RECURSE "${WORK}")
@@ -52,4 +53,15 @@ transfers:
   - {id: back, from: gpu1, to: gpu0, bytes: 1 MiB}
 ")
   expect("all done after" "${WORK}/examples/simulate_scenario" "${WORK}/exchange.yaml" only-installed)
+endif()
+
+if(PYTHON)
+  set(python "${CMAKE_COMMAND}" -E env "PYTHONPATH=${WORK}/moved/${PYTHON_DIR}" "${PYTHON}")
+  expect("<Machine only-installed: 8 GPUs>" ${python} -c "print(__import__('lanewise').machine('only-installed'))")
+  execute_process(COMMAND "${PYTHON}" -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
+  if(no_numpy)
+    message(STATUS "${PYTHON} has no numpy: the Python example was not run against the installed module")
+  else()
+    expect("ranking by" ${python} "${CMAKE_CURRENT_LIST_DIR}/../../examples/choose_a_server.py")
+  endif()
 endif()

@@ -21,6 +21,7 @@ declare -A may=(
   [emulator]="core process emulator"
   [launch]="core process emulator launch"
   [cli]="core sim hw process emulator launch cli"
+  [python]="core sim python"
   [bench]="core sim hw bench"
 )
 
@@ -50,10 +51,11 @@ why_not() {
     simgrid/* | xbt/*) [[ $top == sim ]] || echo "only sim uses SimGrid" ;;
     CLI/*) [[ $top == cli ]] || echo "only cli parses command lines" ;;
     Clp* | Coin*) [[ $top == lp ]] || echo "only lp uses Clp" ;;
+    pybind11/*) [[ $top == python ]] || echo "only python binds to Python" ;;
     benchmark/*) [[ $top == bench ]] || echo "only bench uses Google Benchmark" ;;
     rdma/rdma_netlink.h) [[ $top == hw || $top == emulator ]] || echo "only hw and emulator touch devices" ;;
     cuda* | nvml* | nccl* | infiniband/* | rdma/*) [[ $top == hw || $file == bench/gpu/* ]] || echo "only hw touches devices" ;;
-    core/* | sim/* | lp/* | hw/* | process/* | emulator/* | launch/* | cli/* | bench/*)
+    core/* | sim/* | lp/* | hw/* | process/* | emulator/* | launch/* | cli/* | python/* | bench/*)
       [[ " ${may[$top]} " == *" $target "* ]] || { echo "$top knows nothing of $target" && return; }
       [[ $top == core && $target == core ]] || return 0
       from=${file#core/} from=${from%%/*} to=${included#core/} to=${to%%/*}

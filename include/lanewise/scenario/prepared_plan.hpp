@@ -9,6 +9,7 @@
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
 #include "lanewise/planner/aim.hpp"
+#include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 
@@ -25,6 +26,10 @@ struct PreparedPlan {
   Plan plan;
   std::function<Plan(Model const&)> replan;  // the same work on another model; a plan file's plan stays as it is
 };
+
+// Applies a scenario's settings, then those of one of its variants; no name: its only one. Throws InputError for a
+// variant that is not there or not clear, and for a setting that does not fit the machine.
+void apply_variant(Machine& machine, Scenario const& scenario, std::string const& variant, Catalogue& catalogue);
 
 // Finds a machine by its name or file; a file is first looked for in `folder`. An empty folder: by name only.
 using MachineFinder = std::function<Machine(std::filesystem::path const& folder, std::string const& name)>;
