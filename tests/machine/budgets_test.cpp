@@ -25,28 +25,28 @@ std::string file_with_gpus(int gpus, std::string const& note = "", std::string c
   }
   return text;
 }
-Machine read(std::string const& text) {
+Machine machine_in(std::string const& text) {
   auto catalogue = test::bundled();
-  return catalogue.machine_from(SourceText("many.yaml", text));
+  return catalogue.machine_from(SourceText::from_memory("many.yaml", text));
 }
-std::string refusal_of(std::string const& text) {
-  return test::input_error([&] { read(text); });
+std::string problem_of(std::string const& text) {
+  return test::input_error([&] { machine_in(text); });
 }
 
 TEST(LaneBudgets, OfACpu) {
-  EXPECT_EQ(read(file_with_gpus(8)).all(PciKind::Gpu).size(), 8U);
+  EXPECT_EQ(machine_in(file_with_gpus(8)).all(PciKind::Gpu).size(), 8U);
   EXPECT_THAT(
-      refusal_of(file_with_gpus(9)),
+      problem_of(file_with_gpus(9)),
       AllOf(HasSubstr("many.yaml:3:1"), HasSubstr("cpu0 has 128 PCIe lanes (epyc-zen4), and its links take 144: gpu0 "
                                                   "x16, gpu1 x16")));
-  EXPECT_EQ(read(file_with_gpus(16, "", ", link: gen5 x8")).all(PciKind::Gpu).size(), 16U);
-  EXPECT_THAT(refusal_of(file_with_gpus(17, "", ", link: gen5 x8")), HasSubstr("take 136"));
+  EXPECT_EQ(machine_in(file_with_gpus(16, "", ", link: gen5 x8")).all(PciKind::Gpu).size(), 16U);
+  EXPECT_THAT(problem_of(file_with_gpus(17, "", ", link: gen5 x8")), HasSubstr("take 136"));
 }
 
 TEST(LaneBudgets, AnInferredTreeIsHeldToItsStatedLinksOnly) {
   std::string const note = "notes: [\"inferred: each GPU has a root port of its own\"]\n";
-  EXPECT_EQ(read(file_with_gpus(9, note)).all(PciKind::Gpu).size(), 9U);
-  EXPECT_THAT(refusal_of(file_with_gpus(9, note, ", link: gen5 x16")), HasSubstr("take 144"));
+  EXPECT_EQ(machine_in(file_with_gpus(9, note)).all(PciKind::Gpu).size(), 9U);
+  EXPECT_THAT(problem_of(file_with_gpus(9, note, ", link: gen5 x16")), HasSubstr("take 144"));
 }
 
 TEST(LaneBudgets, OfASwitchWithItsUplink) {
@@ -59,8 +59,8 @@ TEST(LaneBudgets, OfASwitchWithItsUplink) {
     for (int i = 0; i < gpus; ++i) text += "              - {gpu: gpu" + std::to_string(i) + ", part: h100-pcie-80g}\n";
     return text;
   };
-  EXPECT_EQ(read(with_gpus(8)).all(PciKind::Gpu).size(), 8U);
-  EXPECT_THAT(refusal_of(with_gpus(9)),
+  EXPECT_EQ(machine_in(with_gpus(8)).all(PciKind::Gpu).size(), 8U);
+  EXPECT_THAT(problem_of(with_gpus(9)),
               HasSubstr("sw0 has 144 PCIe lanes (pex89144), and its links take 160: uplink x16, gpu0 x16"));
 }
 
@@ -70,15 +70,15 @@ TEST(LaneBudgets, BundledMachinesCanBeBuilt) {
     EXPECT_THAT(exceeded_lanes(catalogue.machine(name)), IsEmpty()) << name;
 }
 
-std::string cluster(int nodes, std::string const& fabric) {
+std::string cluster_file(int nodes, std::string const& fabric) {
   return "lanewise: cluster/1\ncluster: many\nnodes: [{machine: hgx-h100, count: " + std::to_string(nodes) +
          "}]\nfabric: " + fabric + "\n";
 }
 
 TEST(PortBudgets, OfASingleSwitch) {
   std::string const fabric = "{kind: single_switch, switch: quantum-2-ndr}";
-  EXPECT_EQ(read(cluster(8, fabric)).hosts.size(), 8U);
-  EXPECT_THAT(refusal_of(cluster(9, fabric)),
+  EXPECT_EQ(machine_in(cluster_file(8, fabric)).hosts.size(), 8U);
+  EXPECT_THAT(problem_of(cluster_file(9, fabric)),
               HasSubstr("leaf0 has 64 ports (quantum-2-ndr), and 72 NICs and uplinks of 0 ports take 72"));
 }
 
@@ -87,13 +87,13 @@ TEST(PortBudgets, CountUplinksOfLeaves) {
     return "{kind: rail_optimised, switch: quantum-2-ndr, nodes_per_leaf: " + std::to_string(nodes) +
            ", uplinks: " + std::to_string(uplinks) + "}";
   };
-  EXPECT_EQ(read(cluster(64, fabric(32, 32))).hosts.size(), 64U);
-  EXPECT_THAT(refusal_of(cluster(64, fabric(32, 33))), HasSubstr("take 65"));
-  EXPECT_THAT(refusal_of(cluster(64, fabric(33, 32))), HasSubstr("take 65"));
+  EXPECT_EQ(machine_in(cluster_file(64, fabric(32, 32))).hosts.size(), 64U);
+  EXPECT_THAT(problem_of(cluster_file(64, fabric(32, 33))), HasSubstr("take 65"));
+  EXPECT_THAT(problem_of(cluster_file(64, fabric(33, 32))), HasSubstr("take 65"));
 }
 
 TEST(PortBudgets, SlowNicsShareASplitPort) {
-  auto machine = read(cluster(8, "{kind: single_switch, switch: quantum-2-ndr}"));
+  auto machine = machine_in(cluster_file(8, "{kind: single_switch, switch: quantum-2-ndr}"));
   for (auto const nic : machine.all(PciKind::Nic)) machine.functions[index(nic)].rate = BytesPerSecond(12.5e9);
   EXPECT_THAT(exceeded_ports(machine), IsEmpty());
   for (auto& part : machine.parts)
