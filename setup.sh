@@ -19,6 +19,8 @@ packages_emulator=(qemu-system-x86 openssh-client dropbear-bin openmpi-bin ibver
 # The source of the kernel that the rules of peer access speak of: Debian 12's; elsewhere the distribution's own.
 packages_oracle=(linux-source)
 if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(linux-source-6.1); fi
+# dpkg-shlibdeps, which finds what the packages depend on.
+packages_package=(dpkg-dev file)
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
@@ -41,9 +43,10 @@ usage: ./setup.sh COMMAND
   bench [ARGUMENT]...
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
-  install [build|test|bench|lint|emulator|oracle]...
+  package    install, build, then make Debian packages of what was built, and print their paths (docs/packages.md)
+  install [build|test|bench|lint|emulator|oracle|package]...
              install packages only: those to build (always), to test, to measure, to lint and fuzz, to emulate machines,
-             to hold rules to Linux's source
+             to hold rules to Linux's source, to make packages
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -157,7 +160,9 @@ build() {
   if [[ $preset == release ]]; then
     # -U: SimGrid is looked for anew each time, for it may have been installed since.
     options=(-U LANEWISE_SIM -U LANEWISE_CUDA "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
-      "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
+      "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)"
+      # Where the distribution's own libraries are, so that a package can be made of this tree.
+      "-DCMAKE_INSTALL_LIBDIR=lib/$(g++ -print-multiarch)")
   fi
   if command -v ccache >/dev/null; then
     # Paths below the tree as relative ones: another clone finds what this one compiled.
@@ -186,6 +191,15 @@ hand_over() {
   say "$*"
   rm -f -- "$log"
   exec "$@"
+}
+
+# CPack installs without building: a package holds the files of the tree that build() has just brought up to date.
+make_packages() {
+  begin "make packages"
+  rm -rf -- build/release/packages
+  quietly cpack --config build/release/CPackConfig.cmake
+  stage=""
+  printf '%s\n' "$root"/build/release/packages/*.deb
 }
 
 # The test suite; then one line on what was skipped. A CI system finds ctest's own summary at the end of its log.
@@ -221,6 +235,7 @@ main() {
       ;;
     test | sweep) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
+    package) target=installed wanted+=("${packages_package[@]}") ;;
     install)
       for group in "$@"; do
         case $group in
@@ -230,13 +245,14 @@ main() {
           lint) wanted+=("${packages_lint[@]}") ;;
           emulator) wanted+=("${packages_emulator[@]}") ;;
           oracle) wanted+=("${packages_oracle[@]}") ;;
-          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint, emulator, oracle" ;;
+          package) wanted+=("${packages_package[@]}") ;;
+          *) refuse 2 "no packages '$group'; there are: build, test, bench, lint, emulator, oracle, package" ;;
         esac
       done
       ;;
     *) refuse 2 "no command '$command'; ./setup.sh help lists them" ;;
   esac
-  case $command in run | build | test | sweep) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
+  case $command in run | build | test | sweep | package) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
 
   cd -- "$root"
   log=$(mktemp)
@@ -247,6 +263,7 @@ main() {
     run) hand_over build/release/bin/lanewise check scenarios/ ;;
     test) test_suite ;;
     sweep) hand_over env LANEWISE_SWEEP=whole ctest --preset release -j 2 --timeout 3600 -R "$sweeps" ;;
+    package) make_packages ;;
     bench)
       (($# == 0)) || hand_over build/release/bin/lanewise_bench "$@"
       hand_over bench/run.sh
