@@ -64,7 +64,8 @@ std::string synopsis(CommandDescription const& command) {
 }
 
 std::string about(ArgumentDescription const& argument) {
-  auto text = paragraphs(argument.text);
+  auto const is_sentence = argument.text.ends_with('.') || argument.text.ends_with("...");
+  auto text = paragraphs(argument.text + (is_sentence ? "" : "."));
   if (!argument.words.empty()) text += escaped(fmt::format("One of: {}.", fmt::join(argument.words, ", "))) + "\n";
   if (!argument.fallback.empty()) text += escaped(fmt::format("Default: {}.", argument.fallback)) + "\n";
   if (argument.required && argument.names.front().front() == '-') text += "Required.\n";
