@@ -55,7 +55,8 @@ std::string bash_value(ArgumentDescription const& argument) {
 
 // The table of a command and of those below it: entries of a `case`.
 std::string bash_table(CommandDescription const& command) {
-  std::string positionals, values;
+  std::string positionals;
+  std::string values;
   for (auto const& positional : command.positionals) positionals += " " + bash_value(positional);
   for (auto const& option : command.options)
     if (!option.type.empty())
@@ -175,7 +176,10 @@ std::string zsh_option(ArgumentDescription const& option) {
 
 // The functions of a command and of those below it.
 std::string zsh_functions(CommandDescription const& command) {
-  std::string specs, functions, branches, described;
+  std::string specs;
+  std::string functions;
+  std::string branches;
+  std::string described;
   for (auto const& option : command.options) specs += " \\\n   " + zsh_option(option);
   for (std::size_t i = 0; i < command.positionals.size(); ++i) {
     auto const& positional = command.positionals[i];

@@ -56,9 +56,8 @@ std::string synopsis(CommandDescription const& command) {
   auto line = fmt::format("{}", bold(fmt::format("{}", fmt::join(command.path, " "))));
   if (!command.commands.empty()) return line + " " + italic("COMMAND") + " [" + italic("ARGUMENT") + "]...\n";
   for (auto const& positional : command.positionals) {
-    auto word = italic(called(positional));
-    if (!positional.required) word = "[" + word + "]";
-    line += " " + word + (positional.repeated ? "..." : "");
+    auto const word = italic(called(positional)) + (positional.repeated ? "..." : "");
+    line += positional.required ? fmt::format(" {}", word) : fmt::format(" [{}]", word);
   }
   return line + " [" + italic("OPTION") + "]...\n";
 }
