@@ -10,7 +10,11 @@ namespace fs = std::filesystem;
 fs::path own_library_path(char const* path) {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void const*>(&own_library), &self) == 0 || self.dli_fname == nullptr) return path;
-  return fs::path(self.dli_fname).parent_path() / path;
+  // Where /lib is a link to /usr/lib the loader names the former, and nothing is found beside that.
+  auto const folder = fs::path(self.dli_fname).parent_path();
+  std::error_code error;
+  auto const real = fs::canonical(folder, error);
+  return (error ? folder : real) / path;
 }
 
 fs::path own_library_file(char const* name) {

@@ -3,6 +3,7 @@
 # builds the examples with them; installs them in another fresh root, which has no compiler, tries them, removes them,
 # and looks for what stayed. Needs root, debootstrap and the archive; exit code 3 when one of these is missing.
 #   LANEWISE_CCACHE=FOLDER  keeps what is compiled there for the next time
+#   LANEWISE_ROOTS=FOLDER   has the roots kept-SUITE that debootstrap made, to be copied
 #   LANEWISE_MIRROR=URL     the archive
 # shellcheck disable=SC2016  # the inner shells expand
 set -euo pipefail

@@ -25,8 +25,9 @@ remove_roots() {
 }
 
 # new_root NAME SUITE: a root with a minimal system; the second of a suite is a copy of the first before it was used.
+# LANEWISE_ROOTS: a folder with a root of each suite as debootstrap made it, to be copied instead of making one.
 new_root() {
-  local root=$work/$1 kept=$work/kept-$2
+  local root=$work/$1 kept=${LANEWISE_ROOTS:-$work}/kept-$2
   if [[ ! -e $kept ]]; then
     debootstrap --variant=minbase "$2" "$kept" "${LANEWISE_MIRROR:-http://deb.debian.org/debian}" >"$work/debootstrap.txt" 2>&1 ||
       { tail -n 20 "$work/debootstrap.txt" >&2 && cannot "debootstrap $2 failed"; }
