@@ -43,7 +43,10 @@ step() {
         put_sources "$stage" "$folder"
       fi
       ;;
-    RUN) inside "$stage" sh -c "cd $folder && $2" </dev/null ;;
+    RUN)
+      [[ $2 != *setup.sh* ]] || add_cache "$stage"
+      inside "$stage" sh -c "cd $folder && $2" </dev/null
+      ;;
     USER) user=${words[0]} ;;
     ENTRYPOINT) mapfile -t entrypoint < <(grep -o '"[^"]*"' <<<"$2" | tr -d '"') ;;
     *) cannot "the step $1 is not known" ;;

@@ -20,9 +20,7 @@ new_root clean "$suite"
 
 say "build the packages ($suite)"
 put_sources build /src/lanewise
-if [[ -n ${LANEWISE_CCACHE:-} ]]; then
-  inside build sh -c 'apt-get -qq update && apt-get -qq install -y --no-install-recommends ccache' >/dev/null 2>&1
-fi
+add_cache build
 inside build /src/lanewise/setup.sh package >"$work/packages.txt"
 mkdir "$work/packages"
 while read -r file; do cp -- "$work/build$file" "$work/packages/"; done <"$work/packages.txt"

@@ -49,6 +49,12 @@ inside() {
     CCACHE_DIR=/ccache LANEWISE_JOBS="${LANEWISE_JOBS:-}" "$@"
 }
 
+# add_cache NAME: the compiler cache, where LANEWISE_CCACHE asks for it.
+add_cache() {
+  [[ -n ${LANEWISE_CCACHE:-} ]] || return 0
+  inside "$1" sh -c 'apt-get -qq update && apt-get -qq install -y --no-install-recommends ccache' >/dev/null 2>&1
+}
+
 # put_sources NAME FOLDER: the sources as they are here, known to git or new; not what is built.
 put_sources() {
   mkdir -p "$work/$1/$2"
