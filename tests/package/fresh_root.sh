@@ -31,7 +31,9 @@ mkdir "$work/build/packages" "$work/clean/packages"
 cp "$work"/packages/*.deb "$work/build/packages/"
 inside build sh -c 'apt-get -qq install -y --no-install-recommends lintian' >/dev/null 2>&1
 inside build lintian --version
-inside build sh -c 'lintian --allow-root --show-overrides --fail-on error,warning /packages/*.deb'
+# Shown for the reader; where they are shown, lintian 2.116 counts what is overridden as a failure.
+inside build sh -c 'lintian --allow-root --show-overrides /packages/*.deb' || true
+inside build sh -c 'lintian --allow-root --fail-on error,warning /packages/*.deb'
 echo "no errors, no warnings"
 
 say "build the examples with the package for developers"
@@ -65,7 +67,7 @@ for file in man/man1/lanewise.1.gz man/man1/lanewise-check.1.gz bash-completion/
   [[ -s $work/clean/usr/share/$file ]] || { echo "not installed: $file" && exit 1; }
 done
 zcat "$work/clean/usr/share/man/man1/lanewise-check.1.gz" | grep -A 1 '^.SH NAME'
-inside clean bash -c 'source /usr/share/bash-completion/completions/lanewise && COMP_WORDS=(lanewise show dgx-a) COMP_CWORD=2 && _lanewise && printf "completes to: %s\n" "${COMPREPLY[*]}"'
+inside clean bash -c 'source /usr/share/bash-completion/completions/lanewise && COMP_WORDS=(lanewise show dgx-a) COMP_CWORD=2 && { _lanewise; [[ " ${COMPREPLY[*]} " == *" dgx-a100 "* ]]; } && printf "completes to: %s\n" "${COMPREPLY[*]}"'
 
 say "remove"
 inside clean userdel --remove somebody 2>/dev/null
