@@ -4,7 +4,7 @@ set(CPACK_PACKAGE_NAME lanewise)
 set(CPACK_PACKAGE_VENDOR lanewise)
 # The first line of each description is that of its component.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
-set(CPACK_PACKAGE_CONTACT "lanewise maintainers <maintainers@users.noreply.a-seed-28e1f78f.example>")
+set(CPACK_PACKAGE_CONTACT "lanewise maintainers <maintainers@lanewise.example>")
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
