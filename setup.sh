@@ -21,6 +21,8 @@ packages_emulator=(qemu-system-x86 openssh-client dropbear-bin openmpi-bin ibver
 # The source of the kernel that the rules of peer access speak of: Debian 12's; elsewhere the distribution's own.
 packages_oracle=(linux-source)
 if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(linux-source-6.1); fi
+# dpkg-shlibdeps, which finds what the packages depend on.
+packages_package=(dpkg-dev file)
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
@@ -43,9 +45,10 @@ usage: ./setup.sh COMMAND
   bench [ARGUMENT]...
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
-  install [build|python|test|bench|lint|emulator|oracle]...
+  package    install, build, then make Debian packages of what was built, and print their paths (docs/packages.md)
+  install [build|python|test|bench|lint|emulator|oracle|package]...
              install packages only: those to build (always), to build the Python module, to test, to measure, to lint and
-             fuzz, to emulate machines, to hold rules to Linux's source
+             fuzz, to emulate machines, to hold rules to Linux's source, to make packages
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -159,7 +162,9 @@ build() {
   if [[ $preset == release ]]; then
     # -U: what may have been installed since is looked for anew each time.
     options=(-U LANEWISE_SIM -U LANEWISE_CUDA -U LANEWISE_PYTHON "-DLANEWISE_TESTS=$(on_if installed libgmock-dev)"
-      "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)")
+      "-DLANEWISE_BENCH=$(on_if installed libbenchmark-dev)"
+      # Where the distribution's own libraries are, so that a package can be made of this tree.
+      "-DCMAKE_INSTALL_LIBDIR=lib/$(g++ -print-multiarch)")
   fi
   if command -v ccache >/dev/null; then
     # Paths below the tree as relative ones: another clone finds what this one compiled.
@@ -188,6 +193,15 @@ hand_over() {
   say "$*"
   rm -f -- "$log"
   exec "$@"
+}
+
+# CPack installs without building: a package holds the files of the tree that build() has just brought up to date.
+make_packages() {
+  begin "make packages"
+  rm -rf -- build/release/packages
+  quietly cpack --config build/release/CPackConfig.cmake
+  stage=""
+  printf '%s\n' "$root"/build/release/packages/*.deb
 }
 
 # The test suite; then one line on what was skipped. A CI system finds ctest's own summary at the end of its log.
@@ -223,6 +237,7 @@ main() {
       ;;
     test | sweep) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
+    package) target=installed wanted+=("${packages_package[@]}") ;;
     install)
       for group in "$@"; do
         case $group in
@@ -233,13 +248,14 @@ main() {
           lint) wanted+=("${packages_lint[@]}") ;;
           emulator) wanted+=("${packages_emulator[@]}") ;;
           oracle) wanted+=("${packages_oracle[@]}") ;;
-          *) refuse 2 "no packages '$group'; there are: build, python, test, bench, lint, emulator, oracle" ;;
+          package) wanted+=("${packages_package[@]}") ;;
+          *) refuse 2 "no packages '$group'; there are: build, python, test, bench, lint, emulator, oracle, package" ;;
         esac
       done
       ;;
     *) refuse 2 "no command '$command'; ./setup.sh help lists them" ;;
   esac
-  case $command in run | build | test | sweep) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
+  case $command in run | build | test | sweep | package) (($# == 0)) || refuse 2 "$command does not take '$*'" ;; esac
 
   cd -- "$root"
   log=$(mktemp)
@@ -250,6 +266,7 @@ main() {
     run) hand_over build/release/bin/lanewise check scenarios/ ;;
     test) test_suite ;;
     sweep) hand_over env LANEWISE_SWEEP=whole ctest --preset release -j 2 --timeout 3600 -R "$sweeps" ;;
+    package) make_packages ;;
     bench)
       (($# == 0)) || hand_over build/release/bin/lanewise_bench "$@"
       hand_over bench/run.sh

@@ -70,7 +70,8 @@ void add_accuracy(CLI::App& app, Session& session) {
   auto* command =
       app.add_subcommand("accuracy", "Compare predictions with measurements: errors, 90 % ranges, worst points");
   auto options = std::make_shared<Options>();
-  command->add_option("files", options->files, "Measurement files, or folders of them; default: the published ones");
+  command->add_option("files", options->files, "Measurement files, or folders of them; default: the published ones")
+      ->type_name("FILE");
   session.add_machine(*command, "--on", false);
   command->add_flag("--markdown", options->markdown, "Print the Markdown of docs/accuracy.md");
   command->callback([&session, options] { run(session, *options); });

@@ -50,7 +50,8 @@ void add_calibrate(CLI::App& app, Session& session) {
   command->add_option("measurement", options->file, "A measurement file, such as `lanewise measure` writes")
       ->required()
       ->type_name("FILE");
-  command->add_option("-o,--output", options->output, "Write the calibration to this file, for --calibration");
+  command->add_option("-o,--output", options->output, "Write the calibration to this file, for --calibration")
+      ->type_name("FILE");
   command
       ->add_option("--patterns", options->patterns,
                    "Also fit limits that transfers share (host memory), to these series of the file")

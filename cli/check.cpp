@@ -10,6 +10,7 @@
 
 #include "cli/check_inputs.hpp"
 #include "cli/check_report.hpp"
+#include "cli/command_description.hpp"
 #include "cli/executor_options.hpp"
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
@@ -242,13 +243,18 @@ void add_check(CLI::App& app, Session& session) {
                          "scenario or a machine cannot be read");
   auto options = std::make_shared<CheckOptions>();
   command
-      ->add_option("scenarios", options->scenarios,
-                   "Scenario files, or folders of them; machine and cluster files among them are known by their names")
-      ->required();
+      ->add_option(
+          "scenarios", options->scenarios,
+          "Scenario files, folders of them, or names of bundled ones; machine and cluster files among them are "
+          "known by their names")
+      ->required()
+      ->type_name("SCENARIO");
   session.add_machine(*command, "--on", false);
   add_mode(*command, options->mode);
-  command->add_option("--objective", options->objective,
-                      "Plan for each, makespan or slowdown, instead of what the scenarios say");
+  command
+      ->add_option("--objective", options->objective,
+                   "Plan for each, makespan or slowdown, instead of what the scenarios say")
+      ->check(one_of(objective_names()));
   add_effort(*command, options->effort);
   command
       ->add_option("--hw-trace", options->hw_runs,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/reference/file_kind.hpp"
+#include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
@@ -21,9 +22,15 @@ class Reader {
 
   void read(std::string const& argument) {
     std::error_code error;
-    bool const in_folder = fs::is_directory(argument, error);
+    if (!fs::is_directory(argument, error)) {
+      reporting(argument, [&] {
+        auto const file = scenario_file(argument);
+        sort_in(SourceText::load(file), file, false);
+      });
+      return;
+    }
     for (auto const& file : yaml_files({argument}))
-      reporting(file.string(), [&] { sort_in(SourceText::load(file), file, in_folder); });
+      reporting(file.string(), [&] { sort_in(SourceText::load(file), file, true); });
   }
 
   CheckInputs finish() {

@@ -16,9 +16,9 @@ struct CheckInputs {
   std::vector<ScenarioVerdict> unreadable;  // an error for each file that is wrong; the others are checked all the same
 };
 
-// Reads files and folders. A file is a machine or a cluster if its first key says so; the session's catalogue then has
-// it under its name. In folders, files of our other kinds are passed over with a note. Throws InputError if there is
-// neither a scenario nor a file that is wrong, or a folder holds no YAML.
+// Reads files, folders, and bundled scenarios by name. A file is a machine or a cluster if its first key says so; the
+// session's catalogue then has it under its name. In folders, files of our other kinds are passed over with a note.
+// Throws InputError if there is neither a scenario nor a file that is wrong, or a folder holds no YAML.
 CheckInputs read_check_inputs(std::vector<std::string> const& arguments, Session& session, std::string const& mode);
 
 }  // namespace lanewise::cli

@@ -30,8 +30,12 @@ void run(Session& session, CompareOptions const& options) {
 void add_compare(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("compare", "Compare two traces of one plan, step by step");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("first", options->predicted, "A trace made by `lanewise run -o` (predicted)")->required();
-  command->add_option("second", options->measured, "Another trace of the same plan (measured)")->required();
+  command->add_option("first", options->predicted, "A trace made by `lanewise run -o` (predicted)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("second", options->measured, "Another trace of the same plan (measured)")
+      ->required()
+      ->type_name("FILE");
   session.add_json(*command);
   command->callback([&session, options] { run(session, *options); });
 }

@@ -31,8 +31,10 @@ void run(Session& session, DiffOptions const& options) {
 void add_diff(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("diff", "Show what differs between two machines or clusters");
   auto const options = std::make_shared<DiffOptions>();
-  command->add_option("first", options->first, "A machine or cluster: a bundled name or a file")->required();
-  command->add_option("second", options->second, "The one to compare it with")->required();
+  command->add_option("first", options->first, "A machine or cluster: a bundled name or a file")
+      ->required()
+      ->type_name("MACHINE");
+  command->add_option("second", options->second, "The one to compare it with")->required()->type_name("MACHINE");
   options->arguments.add_to(*command);
   session.add_json(*command);
   command->callback([&session, options] { run(session, *options); });

@@ -1,16 +1,21 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/completions.hpp"
+#include "cli/manual.hpp"
 #include "cli/session.hpp"
 #include "core/interop/exports/chrome_trace.hpp"
 #include "core/interop/exports/hwloc.hpp"
 #include "core/interop/exports/infragraph.hpp"
 #include "core/interop/exports/nvml_mock/mock_system.hpp"
 #include "core/interop/exports/simgrid.hpp"
+#include "core/io/spelling.hpp"
 #include "core/reference/json_schema.hpp"
 #include "core/reference/reference_text.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -20,6 +25,7 @@ CLI::App* add_of_kind(CLI::App& command, std::string const& name, std::string co
   auto const kind = std::make_shared<std::string>();
   exported->add_option("kind", *kind, "machine, cluster, part, scenario, measurement or calibration")
       ->required()
+      ->check(one_of({"machine", "cluster", "part", "scenario", "measurement", "calibration"}))
       ->type_name("KIND");
   exported->callback([kind, print] { print(argument(parse_file_kind(*kind))); });
   return exported;
@@ -72,11 +78,54 @@ void add_nvml_mock(CLI::App& command, Session& session) {
   });
 }
 
+// The manual page of one command to standard output, or all into a folder.
+void export_manual(CommandDescription const& program, std::string const& command, std::string const& folder) {
+  std::vector<CommandDescription> pages{program};
+  pages.insert(pages.end(), program.commands.begin(), program.commands.end());
+  if (!folder.empty()) {
+    std::filesystem::create_directories(folder);
+    for (auto const& page : pages)
+      write_file(std::filesystem::path(folder) / (manual_name(page) + ".1"), manual_page(page, LANEWISE_VERSION));
+    return;
+  }
+  std::vector<std::string> names;
+  for (auto const& page : pages) {
+    names.push_back(page.name());
+    if (page.name() == command) return fmt::print("{}", manual_page(page, LANEWISE_VERSION));
+  }
+  throw InputError(fmt::format("no command is called '{}'{}", command, did_you_mean(command, names)));
+}
+
+void add_manual(CLI::App const& app, CLI::App& command) {
+  auto* exported = command.add_subcommand("man", "Print the manual page of a command, or write all into a folder");
+  auto const name = std::make_shared<std::string>("lanewise");
+  auto const folder = std::make_shared<std::string>();
+  exported->add_option("name", *name, "The command")->type_name("COMMAND")->capture_default_str();
+  exported->add_option("-o,--output", *folder, "Write all pages into this folder")->type_name("DIR");
+  exported->callback([&app, name, folder] { export_manual(describe(app), *name, *folder); });
+}
+
+void add_completions(CLI::App const& app, CLI::App& command) {
+  auto* exported = command.add_subcommand("completions", "Print completions of this command line for a shell");
+  auto const shell = std::make_shared<std::string>();
+  exported->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("SHELL");
+  exported->callback([&app, shell] {
+    auto const program = describe(app);
+    fmt::print("{}", *shell == "bash"  ? bash_completion(program)
+                     : *shell == "zsh" ? zsh_completion(program)
+                                       : fish_completion(program));
+  });
+}
+
 }  // namespace
 
 void add_export(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand(
-      "export", "Write machines for other tools, timelines, JSON Schema, and the reference of keys and rules");
+      "export",
+      "Write machines for other tools, timelines, JSON Schema, the reference of keys and rules, manual pages");
   command->require_subcommand(1);
   add_of_kind(*command, "schema", "Print the JSON Schema of a kind of file, for editors",
               [](FileKind kind) { fmt::print("{}\n", json_schema(kind).dump(2)); });
@@ -84,8 +133,11 @@ void add_export(CLI::App& app, Session& session) {
               [](FileKind kind) { fmt::print("{}", keys_text(kind)); });
   auto* trace = command->add_subcommand("trace", "Write traces as a timeline for Perfetto or Chrome, one process each");
   auto timeline = std::make_shared<Timeline>();
-  trace->add_option("traces", timeline->traces, "Traces made by `lanewise run -o`: predicted, measured")->required();
-  trace->add_option("-o,--output", timeline->output, "Write to this file instead of standard output");
+  trace->add_option("traces", timeline->traces, "Traces made by `lanewise run -o`: predicted, measured")
+      ->required()
+      ->type_name("FILE");
+  trace->add_option("-o,--output", timeline->output, "Write to this file instead of standard output")
+      ->type_name("FILE");
   trace->callback([timeline] { export_trace(*timeline); });
   add_of_machine(*command, session, "hwloc", "Write a machine as hwloc's XML (version 2)", hwloc_xml);
   add_of_machine(*command, session, "infragraph",
@@ -94,6 +146,8 @@ void add_export(CLI::App& app, Session& session) {
                  [](Machine const& machine) { return simgrid_platform(Model(machine)); });
   add_nvml_mock(*command, session);
   command->add_subcommand("rules", "Print every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
+  add_manual(app, *command);
+  add_completions(app, *command);
 }
 
 }  // namespace lanewise::cli

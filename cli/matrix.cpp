@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/command_description.hpp"
 #include "cli/executor_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
@@ -58,9 +59,11 @@ void add_matrix(CLI::App& app, Session& session) {
   command
       ->add_option("--metric", options->metric,
                    "Figure to show: bandwidth, latency, mechanism or class (PIX, PXB, ...)")
+      ->check(one_of({"bandwidth", "latency", "mechanism", "class"}))
       ->capture_default_str();
   command->add_option("--bytes", options->bytes, "Size of each transfer; default: 256 MiB, for latency 16 B");
   command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
+      ->check(one_of({"copy", "write", "read", "load_store", "atomic", "prefetch", "fault"}))
       ->capture_default_str();
   command
       ->add_option("--mode", options->mode,

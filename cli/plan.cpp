@@ -14,6 +14,7 @@
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/plan/plan_json.hpp"
 #include "lanewise/planner/bounds/lower_bound.hpp"
+#include "lanewise/planner/planner.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -49,10 +50,12 @@ void run(Session& session, PlanOptions const& options) {
 void add_plan(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("plan", "Plan a scenario, and show every decision");
   auto options = std::make_shared<PlanOptions>();
-  command->add_option("input", options->planning.file, "A scenario file")->required();
+  command->add_option("input", options->planning.file, "A scenario file, or the name of a bundled one")
+      ->required()
+      ->type_name("SCENARIO");
   session.add_machine(*command, "--on", false);
   add_planning(*command, options->planning);
-  command->add_option("-o,--output", options->output, "Also write the plan as JSON to this file");
+  command->add_option("-o,--output", options->output, "Also write the plan as JSON to this file")->type_name("FILE");
   command->callback([&session, options] { run(session, *options); });
 }
 

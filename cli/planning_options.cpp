@@ -1,4 +1,5 @@
 #include "cli/planning_options.hpp"
+#include "cli/command_description.hpp"
 
 namespace lanewise::cli {
 
@@ -21,14 +22,17 @@ void add_effort(CLI::App& command, std::string& effort) {
   command
       .add_option("--effort", effort,
                   "full, or quick: plan sets of transfers in milliseconds; such plans take a few percent longer")
+      ->check(one_of({"full", "quick"}))
       ->type_name("EFFORT")
       ->capture_default_str();
 }
 
 void add_planning(CLI::App& command, PlanningOptions& options) {
   command.add_option("--variant", options.variant, "Take this variant of the scenario");
-  command.add_option("--objective", options.objective,
-                     "Plan for each, makespan or slowdown, instead of what the scenario says");
+  command
+      .add_option("--objective", options.objective,
+                  "Plan for each, makespan or slowdown, instead of what the scenario says")
+      ->check(one_of(objective_names()));
   add_effort(command, options.effort);
 }
 

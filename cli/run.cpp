@@ -81,11 +81,14 @@ void run(Session& session, RunOptions& options) {
 void add_run(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("run", "Run a scenario or a plan, and show when each step ran");
   auto options = std::make_shared<RunOptions>();
-  command->add_option("input", options->planning.file, "A scenario file, or a plan made by `lanewise plan -o`")
-      ->required();
+  command
+      ->add_option("input", options->planning.file,
+                   "A scenario file, the name of a bundled one, or a plan made by `lanewise plan -o`")
+      ->required()
+      ->type_name("SCENARIO|PLAN");
   session.add_machine(*command, "--on", false);
   add_planning(*command, options->planning);
-  command->add_option("-o,--output", options->output, "Also write the result as JSON to this file");
+  command->add_option("-o,--output", options->output, "Also write the result as JSON to this file")->type_name("FILE");
   add_mode(*command, options->mode);
   add_hardware_options(*command, options->hardware);
   command->callback([&session, options] { run(session, *options); });

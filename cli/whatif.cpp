@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/command_description.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/explain/whatif.hpp"
@@ -51,6 +52,7 @@ void add_whatif(CLI::App& app, Session& session) {
   command->add_option("--bytes", options->bytes, "Size of each transfer; latency is that of 16 B")
       ->capture_default_str();
   command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
+      ->check(one_of({"copy", "write", "read", "load_store", "atomic", "prefetch", "fault"}))
       ->capture_default_str();
   command->add_option("--places", options->places, "Ask only for these places: gpu0..gpu3,nic0,cpu0")->delimiter(',');
   command->callback([&session, options] { run(session, *options); });

@@ -5,15 +5,18 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/command_description.hpp"
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/io/spelling.hpp"
 #include "core/machine/node_split.hpp"
 #include "core/view/why_run_text.hpp"
 #include "core/view/why_text.hpp"
 #include "lanewise/explain/choice_explanation.hpp"
 #include "lanewise/explain/run_explanation.hpp"
+#include "lanewise/io/bundled.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -64,9 +67,11 @@ void print_run_explanation(Session& session, WhyOptions const& options) {
 void run(Session& session, WhyOptions const& options) {
   if (!options.from.empty()) return print_choice_explanation(session, options);
   std::error_code error;
-  if (!std::filesystem::exists(options.input.file, error) || std::filesystem::is_directory(options.input.file, error))
-    throw InputError(fmt::format("'{}' is not a scenario file; for a machine, name two places: why MACHINE FROM TO",
-                                 options.input.file));
+  auto const& input = options.input.file;
+  bool const is_file = std::filesystem::exists(input, error) && !std::filesystem::is_directory(input, error);
+  if (!is_file && !bundled_scenario(input))
+    throw InputError(fmt::format("'{}' is no scenario{} for a machine, name two places: why MACHINE FROM TO", input,
+                                 did_you_mean_first(input, bundled_scenario_names())));
   print_run_explanation(session, options);
 }
 
@@ -80,15 +85,20 @@ void add_why(CLI::App& app, Session& session) {
                          "SCENARIO [--on MACHINE]: why it takes so long: critical path, what is busiest "
                          "when, what would help");
   auto options = std::make_shared<WhyOptions>();
-  command->add_option("input", options->input.file, "A machine or cluster, or a scenario file or plan")
+  command
+      ->add_option("input", options->input.file,
+                   "A machine or cluster; a scenario file, the name of a bundled one, or a plan")
       ->required()
       ->type_name("MACHINE|SCENARIO");
-  command->add_option("from", options->from,
-                      "Place the data comes from: gpu0, nic0, nvme0, cpu0 or numa0 (host memory), node1/gpu0");
-  command->add_option("to", options->to, "Place the data goes to");
+  command
+      ->add_option("from", options->from,
+                   "Place the data comes from: gpu0, nic0, nvme0, cpu0 or numa0 (host memory), node1/gpu0")
+      ->type_name("PLACE");
+  command->add_option("to", options->to, "Place the data goes to")->type_name("PLACE");
   session.add_machine(*command, "--on", false);
   command->add_option("--bytes", options->bytes, "Size of the transfer")->capture_default_str();
   command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
+      ->check(one_of({"copy", "write", "read", "load_store", "atomic", "prefetch", "fault"}))
       ->capture_default_str();
   add_planning(*command, options->input);
   command->callback([&session, options] { run(session, *options); });

@@ -1,5 +1,5 @@
 // Plans a scenario, simulates the plan and prints its trace.
-//   simulate_scenario SCENARIO.yaml MACHINE
+//   simulate_scenario SCENARIO MACHINE
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
   lanewise::Catalogue catalogue(lanewise::topology_folders());
-  auto const scenario = read_scenario(lanewise::SourceText::load(argv[1]));
+  auto const scenario = read_scenario(lanewise::SourceText::load(lanewise::scenario_file(argv[1])));
   lanewise::Model const model(catalogue.machine(argv[2]));
 
   auto const plan = plan_of(scenario, model, {.objective = scenario.objective});

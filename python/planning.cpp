@@ -23,21 +23,8 @@ namespace fs = std::filesystem;
 
 // ---------------------------------------------------------------------------------------------------------- scenarios
 
-// The bundled scenario file of this name, with or without folders in front.
-std::optional<fs::path> bundled_scenario(std::string const& name) {
-  for (auto const& folder : bundled_folders("scenarios"))
-    for (auto const& entry : fs::recursive_directory_iterator(folder)) {
-      auto const relative = entry.path().lexically_relative(folder).replace_extension();
-      if (entry.path().extension() == ".yaml" && (relative == name || relative.filename() == name)) return entry.path();
-    }
-  return std::nullopt;
-}
-
 Scenario load_scenario(fs::path const& name_or_path) {
-  std::error_code error;
-  if (!fs::exists(name_or_path, error) && !name_or_path.has_extension())
-    if (auto const bundled = bundled_scenario(name_or_path.string())) return read_scenario(SourceText::load(*bundled));
-  return read_scenario(SourceText::load(name_or_path));
+  return read_scenario(SourceText::load(scenario_file(name_or_path.string())));
 }
 
 Scenario scenario_from(std::string text, std::string name) {

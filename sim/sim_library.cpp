@@ -31,7 +31,7 @@ constexpr char kMissing[] =
 constexpr char kUnloadable[] = "the simulator does not load: install SimGrid " LANEWISE_SIMGRID_VERSION;
 constexpr char kWithout[] = "; run, check, matrix and report do without by --mode estimate";
 
-bool is_built() { return std::filesystem::exists(own_library_path(kLibrary)); }
+bool is_built() { return std::filesystem::exists(own_library_file(kLibrary)); }
 
 }  // namespace
 

@@ -3,10 +3,13 @@
 
 namespace lanewise {
 
-// Where a library of lanewise is if it was built: in the folder of this one.
-std::filesystem::path own_library_path(char const* name);
-// Loads a library of lanewise from the folder of this one and keeps it loaded. Returns its dlopen handle, or nullptr
-// when it is not there. The full path is needed because a sanitizer's dlopen ignores the program's search path.
+// A path that begins in the folder of this library.
+std::filesystem::path own_library_path(char const* path);
+// Where a library of lanewise is if it was built, "liblanewise_sim.so": in the folder of this one, installed with its
+// version at the end; or, if it is a module that nobody links to, installed in the folder lanewise there.
+std::filesystem::path own_library_file(char const* name);
+// Loads a library of lanewise from there and keeps it loaded. Returns its dlopen handle, or nullptr when it is not
+// there. The full path is needed because a sanitizer's dlopen ignores the program's search path.
 void* own_library(char const* name);
 
 }  // namespace lanewise

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.hpp"
+#include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/plan/plan_json.hpp"
 #include "lanewise/scenario/scenario.hpp"
@@ -49,7 +50,8 @@ void apply_variant(Machine& machine, Scenario const& scenario, std::string const
 
 PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, MachineFinder const& find_machine,
                           std::function<void(Machine&)> const& override_machine) {
-  auto const source = SourceText::load(request.file);
+  auto const file = scenario_file(request.file);
+  auto const source = SourceText::load(file);
   if (is_json(source)) {
     auto const json = parse_json(source, kPlanSchemas);
     Model model(find_machine({}, request.machine.empty() ? json.value("machine", std::string()) : request.machine));
@@ -57,7 +59,7 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
     return {std::move(model), plan, [plan](Model const&) { return plan; }};
   }
   auto scenario = read_scenario(source);
-  auto machine = find_machine(std::filesystem::path(request.file).parent_path(), machine_of(request, scenario));
+  auto machine = find_machine(file.parent_path(), machine_of(request, scenario));
   apply_variant(machine, scenario, request.variant, catalogue);
   override_machine(machine);
   Model model(std::move(machine));

@@ -228,6 +228,55 @@ TEST_F(Program, APlanRunsAsItsScenarioDoes) {
   EXPECT_THAT(run("compare " + at("t.json") + " " + at("t.json")).output, HasSubstr("median error 0.0 %"));
 }
 
+// ---- bundled scenarios by name
+
+TEST_F(Program, ABundledScenarioIsFoundByItsNameFromAnyFolder) {
+  std::string const name = "acs-halves-bidirectional-p2p";
+  auto const file = kRoot + "/scenarios/" + name + ".yaml";
+  for (auto const& command : {"plan @ --on a100x8-pcie-4sw --variant acs-on", "check @ --mode estimate",
+                              "run @ --mode estimate --on a100x8-pcie-4sw --variant acs-on"}) {
+    auto const at_name = [&](std::string const& scenario) {
+      std::string line = command;
+      return "cd " + folder_.string() + " && '" + LANEWISE_PROGRAM + "' " + line.replace(line.find('@'), 1, scenario);
+    };
+    auto const by_name = run("--version >/dev/null && " + at_name(name));
+    EXPECT_EQ(by_name.code, kFine) << command;
+    EXPECT_EQ(by_name.output, run("--version >/dev/null && " + at_name(file)).output) << command;
+  }
+  EXPECT_EQ(run("check two-rails-carry-one-transfer --mode estimate").code, kFine) << "a folder below";
+  if (!kSim) return;
+  EXPECT_THAT(run("why two-nodes-on-one-rail").output, HasSubstr("hgx-h100-2"));
+}
+
+TEST_F(Program, AFileComesBeforeABundledScenarioOfItsName) {
+  auto const own = write("atomics-need-nvlink", read(scenario()));
+  EXPECT_THAT(run("check " + own + " --mode estimate").output, HasSubstr("1/1"));
+  auto const here = run("--version >/dev/null && cd " + folder_.string() + " && '" + LANEWISE_PROGRAM +
+                        "' plan atomics-need-nvlink --json");
+  EXPECT_THAT(here.output, HasSubstr("a100x8-pcie-4sw"));
+}
+
+TEST_F(Program, AnUnknownScenarioIsAnsweredWithTheNearest) {
+  for (auto const* command : {"plan", "run", "check", "why"}) {
+    auto const outcome = run_both(std::string(command) + " atomics-need-nvlnk");
+    EXPECT_EQ(outcome.code, kBadInput) << command;
+    EXPECT_THAT(outcome.output, HasSubstr("did you mean 'atomics-need-nvlink'?")) << command;
+  }
+  EXPECT_EQ(run_both("plan ./atomics-need-nvlink").code, kBadInput) << "a path is a file";
+  EXPECT_EQ(run_both("check atomics-need-nvlink.yaml").code, kBadInput) << "so is a name with an ending";
+}
+
+TEST_F(Program, ListsTheNamesOfWhatIsBundled) {
+  auto const lines = [](std::string const& text) { return std::count(text.begin(), text.end(), '\n'); };
+  auto const machines = run("show --list machines").output;
+  EXPECT_EQ(lines(machines), std::ssize(bundled_machines()));
+  EXPECT_THAT(machines, AllOf(HasSubstr("dgx-a100\n"), HasSubstr("soft-roce-2\n")));
+  auto const scenarios = nlohmann::json::parse(run("show --list scenarios --json").output);
+  EXPECT_THAT(scenarios, testing::Contains("two-rails-carry-one-transfer"));
+  EXPECT_THAT(run("show --list parts").output, HasSubstr("connectx-7-ndr\n"));
+  EXPECT_EQ(run_both("show dgx-a100 --list machines").code, kBadInput);
+}
+
 // ---- help, docs/cli.md
 
 // The long options in a command's help but --help, and those of its own subcommands.

@@ -1,17 +1,28 @@
 #pragma once
 // Where the data is that comes with lanewise: topologies, scenarios, measurements.
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace lanewise {
 
-// The folders of this name that are there, best first: installed beside this library, then that of the source tree it
-// was built from.
+// The folders of this name: the one installed beside this library; else that of the source tree it was built from; else
+// none.
 std::vector<std::filesystem::path> bundled_folders(std::string_view folder);
 
 // What a Catalogue searches unless told otherwise: the folder in the environment variable LANEWISE_TOPOLOGIES, then
 // bundled_folders("topologies").
 std::vector<std::filesystem::path> topology_folders();
+
+// The names of the bundled scenarios, sorted. Their files, somewhere in bundled_folders("scenarios"), are called so
+// too.
+std::vector<std::string> bundled_scenario_names();
+// The file of the bundled scenario of this name.
+std::optional<std::filesystem::path> bundled_scenario(std::string const& name);
+// What a command line means by a scenario: a file, or where there is none, the bundled scenario of this name. A text
+// with a slash or the ending of a file is a file, whether it is there or not. Throws InputError for an unknown name.
+std::filesystem::path scenario_file(std::string const& name_or_file);
 
 }  // namespace lanewise

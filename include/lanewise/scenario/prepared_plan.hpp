@@ -14,7 +14,7 @@
 namespace lanewise {
 
 struct PlanningRequest {
-  std::string file;                    // a scenario, or a plan made by `lanewise plan -o`
+  std::string file;                    // a scenario (see scenario_file), or a plan made by `lanewise plan -o`
   std::string machine;                 // empty: the one the file names
   std::string variant;                 // of the scenario; empty: its only one
   std::optional<Objective> objective;  // absent: the scenario's
