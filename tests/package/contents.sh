@@ -2,6 +2,7 @@
 # contents.sh PACKAGE.deb...: looks into packages that `./setup.sh package` made: what they hold, whose it is, what they
 # depend on; and asks lintian where it is installed.
 set -euo pipefail
+(($# > 0)) || { echo "contents.sh: no packages were made" >&2 && exit 2; }
 failures=0
 failed() {
   printf 'FAIL %s\n' "$*"
