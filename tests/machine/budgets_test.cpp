@@ -17,11 +17,10 @@ using ::testing::IsEmpty;
 // A socket with so many GPUs on root ports of their own.
 std::string file_with_gpus(int gpus, std::string const& note = "", std::string const& link = "") {
   std::string text = "lanewise: machine/1\nmachine: many\n" + note +
-                     "sockets:\n  - cpu: cpu0\n    part: epyc-zen4\n    numa: [{node: 0}]\n    pcie:\n";
+                     "sockets:\n  - socket: cpu0\n    part: epyc-zen4\n    numa: [{node: 0}]\n    pcie:\n";
   for (int i = 0; i < gpus; ++i) {
     auto const number = std::to_string(i);
-    text +=
-        "      - {root_port: rp" + number + ", ports: [{gpu: gpu" + number + ", part: h100-pcie-80g" + link + "}]}\n";
+    text += "      - {root_port: rp" + number + link + ", gpu: gpu" + number + ", part: h100-pcie-80g}\n";
   }
   return text;
 }
@@ -52,11 +51,8 @@ TEST(LaneBudgets, AnInferredTreeIsHeldToItsStatedLinksOnly) {
 TEST(LaneBudgets, OfASwitchWithItsUplink) {
   auto const with_gpus = [](int gpus) {
     std::string text =
-        "lanewise: machine/1\nmachine: many\nsockets:\n  - cpu: cpu0\n    part: epyc-zen4\n    numa: [{node: 0}]\n    "
-        "pcie:\n"
-        "      - root_port: rp0\n        ports:\n          - switch: sw0\n            part: pex89144\n            "
-        "ports:\n";
-    for (int i = 0; i < gpus; ++i) text += "              - {gpu: gpu" + std::to_string(i) + ", part: h100-pcie-80g}\n";
+        file_with_gpus(0) + "      - root_port: rp0\n        switch: sw0\n        part: pex89144\n        ports:\n";
+    for (int i = 0; i < gpus; ++i) text += "          - {gpu: gpu" + std::to_string(i) + ", part: h100-pcie-80g}\n";
     return text;
   };
   EXPECT_EQ(machine_in(with_gpus(8)).all(PciKind::Gpu).size(), 8U);

@@ -76,9 +76,7 @@ class EngineCuts {
     }
     return fastest;
   }
-  [[nodiscard]] double rate_of(Column const& column) const {
-    return gigabytes_per_second(constraints_.option_of(column).rate);
-  }
+  [[nodiscard]] double rate_of(Column const& column) const { return program_rate(constraints_.option_of(column).rate); }
 
   bool add_if_violated(std::size_t resource, std::vector<std::size_t> const& engines, double moved) {
     auto const capacity = constraints_.all()[resource].capacity;

@@ -68,9 +68,8 @@ void TransferConstraints::add_transfer(std::size_t i) {
     for (auto const& use : option.demand.uses) {
       auto const capacity = model_.capacity(use.resource);
       if (!capacity) continue;
-      auto const at = find_or_add(
-          of_resource_[index(use.resource)],
-          {Constraint::Kind::Resource, index(use.resource), gigabytes_per_second(*capacity), first, tail_[i]});
+      auto const at = find_or_add(of_resource_[index(use.resource)], {Constraint::Kind::Resource, index(use.resource),
+                                                                      program_rate(*capacity), first, tail_[i]});
       column.coefficients.emplace_back(at, use.weight.ratio());
     }
     std::map<std::size_t, int> slots;
@@ -84,10 +83,10 @@ void TransferConstraints::add_transfer(std::size_t i) {
       // of its latency.
       auto const latency = latencies[o] * kMegabyte / static_cast<double>(transfer.bytes.value());
       column.coefficients.emplace_back(
-          at, count * (1 / gigabytes_per_second(option.rate) + (transfer.bytes > Bytes(0) ? latency : 0)));
+          at, count * (1 / program_rate(option.rate) + (transfer.bytes > Bytes(0) ? latency : 0)));
     }
     std::size_t own = kNone;
-    find_or_add(own, {Constraint::Kind::Way, columns_.size(), gigabytes_per_second(option.rate), first, tail_[i]});
+    find_or_add(own, {Constraint::Kind::Way, columns_.size(), program_rate(option.rate), first, tail_[i]});
     column.coefficients.emplace_back(own, 1.0);
     columns_.push_back(std::move(column));
   }

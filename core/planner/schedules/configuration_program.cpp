@@ -74,9 +74,8 @@ std::optional<ConfigurationProgram::Solution> ConfigurationProgram::generate_col
     if (!answer) return std::nullopt;
     durations = std::move(answer->x);
     found.makespan = std::accumulate(durations.begin(), durations.end(), 0.0);
-    if (found.makespan <= lower_bound * (1 + kScheduleLimits.close_enough_gap) ||
-        has_stalled(makespans, found.makespan))
-      break;
+    if (found.makespan <= lower_bound * (1 + kScheduleLimits.close_enough_gap)) break;
+    if (bytes_.size() > kScheduleLimits.small_set && has_stalled(makespans, found.makespan)) break;
     // The program's own duals oscillate. Smoothing them, half way to those of the best lower bound so far, converges
     // sooner (Wentges 1997).
     prices = answer->duals;

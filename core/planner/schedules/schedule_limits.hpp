@@ -30,8 +30,8 @@ struct ScheduleLimits {
   int max_rounds = 40;              // of the first solution
   int max_more_rounds = 12;         // of later ones, which start from known configurations
   double close_enough_gap = 0.003;  // to the lower bound that the pricing search suggests
-  // Rounds also end when the last ones gained less than this: schedules take 7 to 15 % longer than the program says, so
-  // its last percent makes none of them shorter.
+  // Of sets that are not small, rounds also end when the last ones gained less than this: schedules take 7 to 15 %
+  // longer than the program says, so its last percent makes none of them shorter.
   std::size_t stall_rounds = 4;
   double min_gain_in_stall_rounds = 0.01;
   // Columns in the program, besides those in use: the configurations of the highest value at the last prices.

@@ -190,7 +190,7 @@ TEST(Schedules, OfOneEngineEachAreAsLongAsTheBusiestPort) {
   Seconds makespan{0};
   for (auto const& slice : schedules.front().slices) makespan += slice.duration;
   EXPECT_GE(makespan, least * (1 - 1e-6));
-  EXPECT_LE(makespan, least * 1.005);
+  EXPECT_LE(makespan, least * 1.015);  // column generation ends when it gains less than a percent in four rounds
 }
 
 TEST_F(ThreeByTwoEngines, RunsAsScheduled) {
