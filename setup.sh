@@ -237,7 +237,7 @@ main() {
       ;;
     test | sweep) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
-    package) target=installed wanted+=("${packages_package[@]}") ;;
+    package) target=installed wanted+=("${packages_python[@]}" "${packages_package[@]}") ;;
     install)
       for group in "$@"; do
         case $group in

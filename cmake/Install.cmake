@@ -50,6 +50,9 @@ add_custom_target(installed DEPENDS lanewise ${_libraries} ${_modules})
 if(TARGET lanewise-guest)
   add_dependencies(installed lanewise-guest)
 endif()
+if(TARGET lanewise_python)
+  add_dependencies(installed lanewise_python)
+endif()
 
 # Manual pages and completions, by the program that they describe.
 if(NOT CMAKE_CROSSCOMPILING)
