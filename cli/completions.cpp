@@ -227,11 +227,11 @@ _lanewise_names() {
       files) _files ;;
       folders) _files -/ ;;
       *)
-        names=(${(f)" $(lanewise show-- list $source 2 > / dev / null) "})
-                        compadd -
-                        a names;
-;
-esac done
+        names=(${(f)"$(lanewise show --list $source 2>/dev/null)"})
+        compadd -a names
+        ;;
+    esac
+  done
 }
 
 @TABLE@_lanewise "$@"

@@ -254,6 +254,8 @@ TEST(MachineReader, ASwitchNeedsAPortAboveIt) {
 TEST(MachineReader, OnlyASwitchHasPorts) {
   expect_port_errors("      - {root_port: rp0, gpu: gpu0, part: gpu, §ports: []}\n",
                      {"only a switch has ports; 'gpu0' is a gpu"});
+  expect_port_errors("      - {root_port: rp0, §ports: [{gpu: gpu0, part: gpu}]}\n",
+                     {"'ports' are those of a switch; name it beside them: 'switch: NAME'"});
 }
 
 TEST(MachineReader, ARootPortHangsFromASocket) {

@@ -74,10 +74,14 @@ if command -v fish >/dev/null; then
   everywhere
 fi
 
-# ---- zsh: only whether it can be read, for it completes on terminals only.
+# ---- zsh: whether it can be read, and the names that it offers; it completes on terminals only.
 if command -v zsh >/dev/null; then
   lanewise export completions zsh >_lanewise
   zsh -n _lanewise || failed "zsh cannot read its completions"
+  # Its last line completes; the others are functions. `compadd -a names` offers what the array holds.
+  # shellcheck disable=SC2016  # zsh expands it
+  zsh -c 'compadd() { print -l -- $names }; eval "$(sed \$d _lanewise)"; _lanewise_names machines' >names
+  grep -qx dgx-a100 names || failed "zsh offers no machines: $(head -n 3 names)"
 fi
 
 # ---- manual pages

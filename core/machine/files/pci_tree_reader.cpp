@@ -75,7 +75,11 @@ void MachineReader::read_top_port(MapReader& reader, SocketId socket, NumaId fir
     port.kind = PciKind::RootPort;
     port.host_bridge = bridge;
     machine_.functions.push_back(std::move(port));
-    if (occupant_of(reader) == kOccupants.size()) return;  // an empty slot
+    if (occupant_of(reader) == kOccupants.size()) {  // an empty slot
+      if (reader.node("ports") != nullptr)
+        reader.fail_at_key("ports", "'ports' are those of a switch; name it beside them: 'switch: NAME'");
+      return;
+    }
   }
   read_port(reader, bridge, parent);
 }
