@@ -73,8 +73,8 @@ TEST(FaultSettings, SlowCablesAndFewerUplinks) {
   ASSERT_EQ(machine.fabric->leaves[1].name, "leaf0.rail1");
   EXPECT_EQ(machine.fabric->leaves[1].uplink, BytesPerSecond(16 * 50e9));
   EXPECT_EQ(machine.fabric->leaves[0].uplink, whole.fabric->leaves[0].uplink);
-  for (auto const& leaf : with("hgx-h100-32", "uplinks=8").fabric->leaves)
-    EXPECT_EQ(leaf.uplink, BytesPerSecond(8 * 50e9));
+  auto const fewer = with("hgx-h100-32", "uplinks=8");
+  for (auto const& leaf : fewer.fabric->leaves) EXPECT_EQ(leaf.uplink, BytesPerSecond(8 * 50e9));
 }
 
 TEST(FaultSettings, PatternsStandForNames) {
