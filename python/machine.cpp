@@ -92,7 +92,7 @@ void bind_devices(py::module_& module) {
   py::class_<Device>(module, "Device", "A device, switch or root port of a machine's PCI tree.")
       .def_readonly("name", &Device::name, "Its name in the machine, such as \"gpu0\".")
       .def_readonly("kind", &Device::kind, "gpu, nic, nvme, device, switch or root_port.")
-      .def_readonly("part", &Device::part, "The part, such as \"a100-sxm4-80gb\"; None: unknown, or a root port.")
+      .def_readonly("part", &Device::part, "The part, such as \"a100-sxm4-80g\"; None: unknown, or a root port.")
       .def_readonly("link", &Device::link, "The PCIe link above it, such as \"gen4 x16\"; None: unknown.")
       .def_readonly("address", &Device::address, "Its PCI address; None: unknown.")
       .def_readonly("cpu", &Device::cpu, "The CPU socket that it is below.")
