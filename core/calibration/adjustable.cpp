@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/machine/end_name.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/overheads.hpp"
 
@@ -176,10 +177,6 @@ std::vector<AdjustableFigure> all() {
                                                  [](Part const& p) { return number(figures::latency(p.link)); })};
 }
 
-std::string end_name(Machine const& machine, NvlinkEnd const& end) {
-  auto const* gpu = std::get_if<PciId>(&end);
-  return gpu != nullptr ? machine.at(*gpu).name : machine.at(std::get<SocketId>(end)).name;
-}
 std::string name_of(Machine const& machine, NvlinkBundle const& bundle) {
   return end_name(machine, bundle.a) + "-" + end_name(machine, bundle.b);
 }

@@ -1,8 +1,8 @@
 #include "core/calibration/makespan_together.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <map>
 
+#include "core/estimate/schedule.hpp"
 #include "lanewise/estimate/estimate.hpp"
 
 namespace lanewise {

@@ -1,5 +1,4 @@
 #include "core/estimate/admission.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/estimate/schedule.hpp"
 #include "core/units/bits.hpp"
 
 namespace lanewise {

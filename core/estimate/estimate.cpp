@@ -1,5 +1,4 @@
 #include "lanewise/estimate/estimate.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -12,6 +11,7 @@
 #include "core/estimate/demands.hpp"
 #include "core/estimate/engine_queue.hpp"
 #include "core/estimate/flow_set.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/estimate/sharing.hpp"
 #include "core/estimate/simultaneous.hpp"
 #include "core/io/interrupt.hpp"

@@ -1,8 +1,8 @@
 #include "lanewise/estimate/estimating_executor.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include "core/estimate/demands.hpp"
 #include "core/estimate/resource_usage.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/io/json.hpp"
 #include "lanewise/estimate/estimate.hpp"
 

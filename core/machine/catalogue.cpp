@@ -1,11 +1,11 @@
 #include "lanewise/machine/catalogue.hpp"
-#include "core/machine/part_fields.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/part_fields.hpp"
 #include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/end_name.hpp"
 #include "core/machine/setting_value.hpp"
 
 namespace lanewise {
@@ -13,12 +14,8 @@ namespace {
 constexpr std::string_view kNvlink = "nvlink.";
 constexpr std::string_view kSocket = "socket.";
 
-std::string const& name_of(Machine const& machine, NvlinkEnd const& end) {
-  if (auto const* gpu = std::get_if<PciId>(&end)) return machine.at(*gpu).name;
-  return machine.at(std::get<SocketId>(end)).name;
-}
 std::string name_of(Machine const& machine, NvlinkBundle const& bundle) {
-  return fmt::format("{}{}-{}", kNvlink, name_of(machine, bundle.a), name_of(machine, bundle.b));
+  return fmt::format("{}{}-{}", kNvlink, end_name(machine, bundle.a), end_name(machine, bundle.b));
 }
 std::string name_of(Machine const& machine, SocketLink const& link) {
   return fmt::format("{}{}-{}", kSocket, machine.at(link.a).name, machine.at(link.b).name);

@@ -1,11 +1,11 @@
 #include "core/verdict/run_ranges.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "core/estimate/demands.hpp"
 #include "core/estimate/plan_parameters.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/io/json.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/model/interval.hpp"

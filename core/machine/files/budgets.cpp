@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/machine/nic_rate.hpp"
 #include "core/machine/path_class.hpp"
 
 namespace lanewise {
@@ -94,12 +95,6 @@ class LaneBudgets {
   std::map<std::string, PciId> first_of_chip_;
 };
 
-BytesPerSecond cable_rate(Machine const& cluster, PciId nic) {
-  if (cluster.at(nic).rate) return *cluster.at(nic).rate;
-  auto const* part = cluster.part_of(nic);
-  return part != nullptr && part->nic.rate ? *part->nic.rate : BytesPerSecond(0);
-}
-
 }  // namespace
 
 std::vector<std::string> exceeded_lanes(Machine const& machine) {
@@ -116,7 +111,7 @@ std::vector<std::string> exceeded_ports(Machine const& cluster) {
   std::vector<double> taken(fabric->leaves.size(), 0);
   std::vector<std::size_t> cables(fabric->leaves.size(), 0);
   for (auto const& attachment : fabric->attachments) {
-    auto const rate = cable_rate(cluster, attachment.nic);
+    auto const rate = nic_rate(cluster, attachment.nic).value_or(BytesPerSecond(0));
     auto const split = rate > BytesPerSecond(0) ? std::floor(*part.hop.rate / rate) : 1;
     taken[attachment.leaf] += 1 / std::clamp(split, 1.0, kMaxSplit);
     ++cables[attachment.leaf];

@@ -10,6 +10,7 @@
 #include "core/machine/files/budgets.hpp"
 #include "core/machine/files/machine_spec.hpp"
 #include "core/machine/files/settings_reader.hpp"
+#include "core/machine/nic_rate.hpp"
 #include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
@@ -228,19 +229,13 @@ class ClusterReader {
       BytesPerSecond fastest{0};
       for (auto const& a : fabric.attachments) {
         if (a.leaf != leaf) continue;
-        auto const rate = nic_rate(a.nic);
+        auto const rate = nic_rate(cluster_, a.nic).value_or(BytesPerSecond(0));
         attached += rate;
         fastest = std::max(fastest, rate);
       }
       auto const one = cable_rate.value_or(fastest);
       fabric.leaves[leaf].uplink = cables ? one * static_cast<double>(*cables) : attached;
     }
-  }
-
-  BytesPerSecond nic_rate(PciId nic) const {
-    if (cluster_.at(nic).rate) return *cluster_.at(nic).rate;
-    auto const* part = cluster_.part_of(nic);
-    return part != nullptr && part->nic.rate ? *part->nic.rate : BytesPerSecond(0);
   }
 
   void read_cable(MapReader& reader, Fabric& fabric) {

@@ -1,8 +1,8 @@
 #include "core/machine/files/settings_reader.hpp"
-#include "core/machine/files/machine_spec.hpp"
 
 #include <fmt/format.h>
 
+#include "core/machine/files/machine_spec.hpp"
 #include "core/machine/machine_fields.hpp"
 #include "lanewise/machine/machine_file.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/machine/nic_rate.hpp"
+
 namespace lanewise::network {
 namespace {
 
@@ -23,8 +25,7 @@ double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu) {
 
 std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic) {
   auto const* part = machine.part_of(nic);
-  auto rate = machine.at(nic).rate;
-  if (!rate && part != nullptr) rate = part->nic.rate;
+  auto rate = nic_rate(machine, nic);
   auto const* attachment = machine.fabric ? machine.fabric->find(nic) : nullptr;
   if (attachment != nullptr && attachment->rate && rate) rate = std::min(*rate, *attachment->rate);
   if (!rate) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/machine/end_name.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/network.hpp"
@@ -235,13 +236,9 @@ void Resources::add_nvlinks(Machine const& machine) {
     };
     return std::pair(towards(bundle.b), towards(bundle.a));
   };
-  auto const name = [&](NvlinkEnd const& end) {
-    auto const* gpu = std::get_if<PciId>(&end);
-    return gpu != nullptr ? machine.at(*gpu).name : machine.at(std::get<SocketId>(end)).name;
-  };
   for (auto const& bundle : machine.nvlinks) {
-    auto const a = name(bundle.a);
-    auto const b = name(bundle.b);
+    auto const& a = end_name(machine, bundle.a);
+    auto const& b = end_name(machine, bundle.b);
     auto const short_b = b.substr(b.find('/') + 1);
     bundles_.push_back(
         made(fmt::format("{}-{}.nvlink", a, short_b), ".forth", ".back", bundle.part, bundle.count, shares_of(bundle)));

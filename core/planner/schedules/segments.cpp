@@ -1,5 +1,4 @@
 #include "core/planner/schedules/segments.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/planner/search_limits.hpp"
 
 namespace lanewise {

@@ -1,9 +1,9 @@
 #include "core/planner/search/draft_search.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/estimate/schedule.hpp"
 #include "core/planner/bounds/best_division.hpp"
 #include "core/planner/schedules/scheduled_trials.hpp"
 #include "core/planner/search/local_search.hpp"

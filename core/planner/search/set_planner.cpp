@@ -51,14 +51,16 @@ TimedPlan best_of_either(Plan const& by_engines, Plan const& by_kernels, Model c
   Aim const quick{aim.objective, Effort::Quick};
   bool const kernels_first = aim.effort == Effort::Full && search(by_kernels, model, quick).makespan * kKernelsGain <
                                                                search(by_engines, model, quick).makespan;
+  TimedPlan kernels;
+  TimedPlan engines;
   if (kernels_first) {
-    auto kernels = search(by_kernels, model, aim);
-    auto engines = search(by_engines, model, aim, kernels.makespan * kKernelsGain);
-    return kernels.makespan * kKernelsGain <= engines.makespan ? std::move(kernels) : std::move(engines);
+    kernels = search(by_kernels, model, aim);
+    engines = search(by_engines, model, aim, kernels.makespan * kKernelsGain);
+  } else {
+    engines = search(by_engines, model, aim);
+    kernels = search(by_kernels, model, aim, engines.makespan * (1 / kKernelsGain));
   }
-  auto engines = search(by_engines, model, aim);
-  auto kernels = search(by_kernels, model, aim, engines.makespan * (1 / kKernelsGain));
-  return kernels.makespan * kKernelsGain <= engines.makespan ? std::move(kernels) : std::move(engines);
+  return kernels.makespan * kKernelsGain <= engines.makespan ? kernels : engines;
 }
 
 }  // namespace

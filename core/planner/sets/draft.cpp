@@ -1,5 +1,4 @@
 #include "core/planner/sets/draft.hpp"
-#include "core/estimate/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "core/estimate/demands.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/planner/sets/start_order.hpp"
 

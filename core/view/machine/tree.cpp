@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "core/machine/end_name.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/text/table.hpp"
@@ -143,11 +144,6 @@ std::string section(std::string_view heading, std::string const& lines) {
   return out;
 }
 
-std::string const& name_of(Machine const& machine, NvlinkEnd const& end) {
-  if (auto const* gpu = std::get_if<PciId>(&end)) return machine.at(*gpu).name;
-  return machine.at(std::get<SocketId>(end)).name;
-}
-
 std::string pair_words(std::string_view a, std::string_view b) { return fmt::format("{} -- {}", a, b); }
 
 // "gpu0..gpu7, NVLink 4 x18 each": a line for GPUs with equally many links.
@@ -168,7 +164,7 @@ std::string ports_words(Machine const& machine, NvSwitch const& domain) {
 std::string nvlink_lines(Machine const& machine) {
   Table pairs({});
   for (auto const& bundle : machine.nvlinks)
-    pairs.add({pair_words(name_of(machine, bundle.a), name_of(machine, bundle.b)),
+    pairs.add({pair_words(end_name(machine, bundle.a), end_name(machine, bundle.b)),
                bonded_words(machine.at(bundle.part), bundle.count)});
   Table domains({});
   for (auto const& domain : machine.nvswitches)

@@ -9,6 +9,7 @@
 #include "core/interop/exports/exported_ids.hpp"
 #include "core/interop/exports/nvml_mock/config_space.hpp"
 #include "core/interop/exports/nvml_mock/mock_system.hpp"
+#include "core/machine/nic_rate.hpp"
 
 namespace lanewise {
 namespace {
@@ -210,7 +211,7 @@ class SysfsWriter {
     auto const& function = machine_.at(id);
     auto const* part = machine_.part_of(id);
     auto const name = function.device_name.empty() ? function.name : function.device_name;
-    auto const rate = function.rate ? function.rate : part != nullptr ? part->nic.rate : std::nullopt;
+    auto const rate = nic_rate(machine_, id);
     bool const rdma = part == nullptr || part->nic.rdma;
     auto const of_class = rdma ? "infiniband" : "net";
     auto const at = fmt::format("sys/devices/{}/{}/{}/", path, of_class, name);
