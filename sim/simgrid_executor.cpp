@@ -4,6 +4,7 @@
 
 #include "core/estimate/demands.hpp"
 #include "core/estimate/engine_queue.hpp"
+#include "core/estimate/flow_hashes.hpp"
 #include "core/estimate/posted_writes.hpp"
 #include "core/estimate/resource_usage.hpp"
 #include "core/io/json.hpp"
@@ -63,9 +64,11 @@ class Platform {
 }  // namespace
 
 Trace SimGridExecutor::run(Plan const& plan) {
-  auto const demands = demands_of(model_, plan.steps);
-  Platform const platform(model_, demands, plan.steps);
-  EngineQueue engines(model_, demands);
+  auto const hashes = flow_hashes(model_, plan);
+  auto const& model = hashes ? hashes->median : model_;
+  auto const demands = demands_of(model, plan.steps);
+  Platform const platform(model, demands, plan.steps);
+  EngineQueue engines(model, demands);
   DagRunner runner(plan.steps);
   using Start = std::function<void(std::size_t)>;
   FlowScheduler const scheduler{
@@ -84,7 +87,8 @@ Trace SimGridExecutor::run(Plan const& plan) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     trace.steps.push_back({plan.steps[i].transfer, through_json(Seconds(result.flows[i].start)),
                            through_json(Seconds(result.flows[i].finish)), plan.steps[i].bytes, std::nullopt});
-  trace.resources = resource_usage(model_, plan.steps, demands, Seconds(result.makespan));
+  trace.resources = resource_usage(model, plan.steps, demands, Seconds(result.makespan));
+  if (hashes) hashes->note_in(trace);
   return trace;
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/io/spelling.hpp"
 #include "core/machine/end_name.hpp"
+#include "core/machine/fabric_ways.hpp"
 #include "core/machine/setting_value.hpp"
 
 namespace lanewise {
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::string_view kNvlink = "nvlink.";
 constexpr std::string_view kSocket = "socket.";
+constexpr std::string_view kCables = "cables.";
 
 std::string name_of(Machine const& machine, NvlinkBundle const& bundle) {
   return fmt::format("{}{}-{}", kNvlink, end_name(machine, bundle.a), end_name(machine, bundle.b));
@@ -34,7 +37,9 @@ bool is_called(Machine const& machine, Link const& link, std::string_view name) 
 
 [[noreturn]] void refuse_name(Machine const& machine, Setting const& setting, std::string_view name,
                               std::string_view what) {
-  refuse(setting, fmt::format("no {} is called '{}'{}", what, name, did_you_mean(name, fault_names(machine))));
+  auto names = fault_names(machine);
+  std::erase(names, name);  // what is called so is something else
+  refuse(setting, fmt::format("no {} is called '{}'{}", what, name, did_you_mean(name, names)));
 }
 
 // Calls `change` with the number of links of the one that is called so, and takes away those of which none is left.
@@ -63,7 +68,47 @@ bool change_count(Machine& machine, std::string_view name, Change const& change)
   return found;
 }
 
-// A node, or a leaf switch, or an NVSwitch. False: none is called so.
+// A cable has the rate that it had.
+void set_cables(Fabric::Trunk& trunk, int cables) {
+  trunk.rate = trunk.cables > 0 ? trunk.rate * (static_cast<double>(cables) / trunk.cables) : BytesPerSecond(0);
+  trunk.cables = cables;
+}
+
+std::string name_of(Fabric const& fabric, Fabric::Trunk const& trunk) {
+  return fmt::format("{}{}-{}", kCables, fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name);
+}
+
+// The cables of a trunk, or the switches that act as one, of which each has its share of the cables. False: none is
+// called so.
+template <class Change>
+bool change_fabric(Machine& machine, std::string_view name, Change const& change) {
+  if (!machine.fabric) return false;
+  auto& fabric = *machine.fabric;
+  bool found = false;
+  for (auto& trunk : fabric.trunks) {
+    if (name_of(fabric, trunk) != name) continue;
+    auto cables = trunk.cables;
+    change(cables);
+    set_cables(trunk, cables);
+    found = true;
+  }
+  for (std::uint32_t at = 0; at < fabric.switches.size(); ++at) {
+    auto& one = fabric.switches[at];
+    if (one.name != name || one.count < 2) continue;
+    auto const before = one.count;
+    change(one.count);
+    for (auto& trunk : fabric.trunks)
+      if (trunk.lower == at || trunk.upper == at) {
+        auto const share = static_cast<double>(one.count) / before;
+        trunk.rate = trunk.rate * share;
+        trunk.cables = static_cast<int>(std::ceil(trunk.cables * share));
+      }
+    found = true;
+  }
+  return found;
+}
+
+// A node, or a switch of the network, or an NVSwitch. False: none is called so.
 bool take_away(Machine& machine, std::string_view name) {
   bool found = false;
   for (auto& host : machine.hosts)
@@ -71,9 +116,11 @@ bool take_away(Machine& machine, std::string_view name) {
   found = std::erase_if(machine.nvswitches, [&](NvSwitch const& domain) { return domain.name == name; }) > 0 || found;
   if (!machine.fabric) return found;
   auto& fabric = *machine.fabric;
-  for (std::uint32_t leaf = 0; leaf < fabric.leaves.size(); ++leaf) {
-    if (fabric.leaves[leaf].name != name) continue;
-    std::erase_if(fabric.attachments, [&](Fabric::Attachment const& attachment) { return attachment.leaf == leaf; });
+  for (std::uint32_t at = 0; at < fabric.switches.size(); ++at) {
+    if (fabric.switches[at].name != name) continue;
+    std::erase_if(fabric.attachments, [&](Fabric::Attachment const& attachment) { return attachment.at == at; });
+    for (auto& trunk : fabric.trunks)
+      if (trunk.lower == at || trunk.upper == at) set_cables(trunk, 0);
     found = true;
   }
   return found;
@@ -92,8 +139,9 @@ std::vector<std::string> fault_names(Machine const& machine) {
     for (auto const& port : domain.ports) names.push_back(name_of(machine, port));
   }
   for (auto const& link : machine.socket_links) names.push_back(name_of(machine, link));
-  if (machine.fabric)
-    for (auto const& leaf : machine.fabric->leaves) names.push_back(leaf.name);
+  if (!machine.fabric) return names;
+  for (auto const& one : machine.fabric->switches) names.push_back(one.name);
+  for (auto const& trunk : machine.fabric->trunks) names.push_back(name_of(*machine.fabric, trunk));
   return names;
 }
 
@@ -104,13 +152,15 @@ void set_off(Machine& machine, Setting const& setting, std::string_view name) {
     return;
   }
   if (!off) refuse(setting, "only a device can be switched on again; leave the setting out");
-  if (take_away(machine, name) || change_count(machine, name, [](int& count) { count = 0; })) return;
+  auto const none = [](int& count) { count = 0; };
+  if (take_away(machine, name) || change_count(machine, name, none) || change_fabric(machine, name, none)) return;
   refuse_name(machine, setting, name, "device, node, switch or link");
 }
 
 void set_link_count(Machine& machine, Setting const& setting, std::string_view name) {
-  if (!change_count(machine, name, [&](int& count) { count = count_of(setting, count); }))
-    refuse_name(machine, setting, name, "NVLink or socket link");
+  auto const change = [&](int& count) { count = count_of(setting, count); };
+  if (!change_count(machine, name, change) && !change_fabric(machine, name, change))
+    refuse_name(machine, setting, name, "NVLink, socket link, cables or group of switches");
 }
 
 void set_cable_rate(Machine& machine, Setting const& setting, std::string_view nic) {
@@ -123,19 +173,43 @@ void set_cable_rate(Machine& machine, Setting const& setting, std::string_view n
   machine.functions[index(*id)].rate = rate;
 }
 
+void set_routing(Machine& machine, Setting const& setting) {
+  if (!machine.fabric) refuse(setting, "routing belongs to a cluster with a fabric");
+  if (machine.fabric->kind == "torus") refuse(setting, "a torus routes dimension by dimension");
+  for (auto const routing : {Routing::Adaptive, Routing::Static, Routing::Ecmp})
+    if (setting.value == to_string(routing)) {
+      machine.fabric->routing = routing;
+      if (routing != Routing::Ecmp) machine.fabric->flows_per_pair = 1;
+      return;
+    }
+  refuse(setting, "allowed: adaptive, static, ecmp");
+}
+
+void set_flows_per_pair(Machine& machine, Setting const& setting) {
+  if (!machine.fabric || machine.fabric->routing != Routing::Ecmp)
+    refuse(setting, "flows_per_pair belongs to a fabric whose routing is ecmp; set routing=ecmp before it");
+  auto const flows = count_of(setting, kMostFlowsPerPair);
+  if (flows == 0) refuse(setting, fmt::format("write a whole number from 1 to {}", kMostFlowsPerPair));
+  machine.fabric->flows_per_pair = flows;
+}
+
 void set_uplinks(Machine& machine, Setting const& setting, std::string_view wanted) {
-  auto const* const part =
-      machine.fabric && machine.fabric->switch_part ? &machine.at(*machine.fabric->switch_part) : nullptr;
-  if (part == nullptr || !part->hop.rate)
-    refuse(setting, "uplinks belong to a cluster whose fabric names a switch with a known port rate");
+  if (!machine.fabric) refuse(setting, "uplinks belong to a cluster with a fabric");
+  auto& fabric = *machine.fabric;
   constexpr int kMaxUplinks = 4096;
   auto const cables = count_of(setting, kMaxUplinks);
   bool found = false;
-  for (auto& leaf : machine.fabric->leaves) {
-    if (!leaf.uplink && wanted.empty()) continue;
-    if (!wanted.empty() && leaf.name != wanted) continue;
+  for (auto& trunk : fabric.trunks) {
+    auto const& lower = fabric.switches[trunk.lower];
+    bool const is_meant = wanted.empty() ? lower.tier == 0 : lower.name == wanted;
+    if (!is_meant || lower.tier >= fabric.switches[trunk.upper].tier) continue;
     found = true;
-    leaf.uplink = cables > 0 ? std::optional(*part->hop.rate * static_cast<double>(cables)) : std::nullopt;
+    // Of cables that are there, so that the rate of one is known; otherwise of the switch's ports.
+    if (trunk.cables > 0) {
+      set_cables(trunk, cables);
+    } else if (lower.part && machine.at(*lower.part).hop.rate) {
+      trunk = {trunk.lower, trunk.upper, cables, *machine.at(*lower.part).hop.rate * static_cast<double>(cables)};
+    }
   }
   if (found) return;
   if (wanted.empty()) refuse(setting, "the leaves of this fabric have no uplinks");

@@ -1,5 +1,6 @@
 #pragma once
-// Settings of what fails: off@NAME, count@LINK=N, rate@NIC=RATE, uplinks=N, uplinks@LEAF=N. See setting.hpp.
+// Settings of what fails: off@NAME, count@LINK=N, rate@NIC=RATE, uplinks=N, uplinks@LEAF=N; and of the network, routing
+// and flows_per_pair. See setting.hpp.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,19 +10,24 @@
 
 namespace lanewise {
 
-// Everything that can be off: devices and ports, nodes and leaf switches of a cluster, NVSwitches, and links by the
-// names that count@ takes: "nvlink.gpu3" (to the NVSwitches), "nvlink.gpu0-gpu1", "socket.cpu0-cpu1".
+// Everything that can be off: devices and ports, nodes and network switches of a cluster, NVSwitches, and links by the
+// names that count@ takes: "nvlink.gpu3" (to the NVSwitches), "nvlink.gpu0-gpu1", "socket.cpu0-cpu1",
+// "cables.leaf0-spine".
 std::vector<std::string> fault_names(Machine const& machine);
 
 // Each throws InputError when no such thing is called so, or the value does not fit it.
-// A device is off with everything below it, a node with all of its devices and its memory. A leaf switch, an NVSwitch
-// or a link that is off is taken away.
+// A device is off with everything below it, a node with all of its devices and its memory. A network switch, an
+// NVSwitch or a link that is off is taken away.
 void set_off(Machine& machine, Setting const& setting, std::string_view name);
-// Fewer links of a bundle, of a GPU's to the NVSwitches, or between two sockets; 0 takes it away.
+// Fewer links of a bundle, of a GPU's to the NVSwitches, or between two sockets; fewer cables between two network
+// switches, or switches of those that act as one. 0 takes it away.
 void set_link_count(Machine& machine, Setting const& setting, std::string_view name);
 // The cable of a NIC runs slower than the NIC.
 void set_cable_rate(Machine& machine, Setting const& setting, std::string_view nic);
-// The cables from a leaf switch to the spines, each of the rate of the switch's ports; an empty name: of every leaf.
+// The cables from a switch to the tier above, each of the rate that they have; an empty name: of every leaf.
 void set_uplinks(Machine& machine, Setting const& setting, std::string_view wanted);
+// How the fabric divides traffic among cables; other routing than ecmp has one flow between two NICs.
+void set_routing(Machine& machine, Setting const& setting);
+void set_flows_per_pair(Machine& machine, Setting const& setting);
 
 }  // namespace lanewise

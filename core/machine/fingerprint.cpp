@@ -155,6 +155,7 @@ class MachineDigest {
       add_number(bundle.count);
     }
     for (auto const& domain : machine_.nvswitches) {
+      if (!domain.host) add(domain.name);
       add_id(domain.part);
       add_id(domain.link_part);
       for (auto const& port : domain.ports) {
@@ -168,16 +169,44 @@ class MachineDigest {
     if (!machine_.fabric) return add("no fabric");
     auto const& fabric = *machine_.fabric;
     add(fabric.kind);
-    add_id(fabric.switch_part);
-    for (auto const& leaf : fabric.leaves) {
-      add(leaf.name);
-      add_quantity(leaf.uplink);
+    add_id(fabric.switches.empty() ? std::nullopt : fabric.switches.front().part);
+    for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
+      if (fabric.switches[i].tier > 0) continue;
+      add(fabric.switches[i].name);
+      add_quantity(fabric.uplink(static_cast<std::uint32_t>(i)));
     }
     for (auto const& attachment : fabric.attachments) {
       add_id(attachment.nic);
-      add_number(attachment.leaf);
+      add_number(attachment.at);
       add_quantity(attachment.rate);
     }
+    if (!is_of_two_tiers(fabric)) add_switch_graph(fabric);
+  }
+
+  // What older versions could describe: leaves of one part, and spines as one.
+  static bool is_of_two_tiers(Fabric const& fabric) {
+    auto const leaves = std::count_if(fabric.switches.begin(), fabric.switches.end(),
+                                      [](Fabric::Switch const& one) { return one.tier == 0; });
+    bool const is_old_kind = fabric.kind == "direct" || fabric.kind == "single_switch" || fabric.kind == "leaf_spine" ||
+                             fabric.kind == "rail_optimised";
+    return is_old_kind && fabric.switches.size() - static_cast<std::size_t>(leaves) <= 1 &&
+           fabric.routing == Routing::Adaptive;
+  }
+  void add_switch_graph(Fabric const& fabric) {
+    for (auto const& one : fabric.switches) {
+      add(one.name);
+      add_number(one.tier);
+      add_number(one.count);
+      add_id(one.part);
+    }
+    for (auto const& trunk : fabric.trunks) {
+      add_number(trunk.lower);
+      add_number(trunk.upper);
+      add_number(trunk.cables);
+      add(exact_text(trunk.rate));
+    }
+    add(to_string(fabric.routing));
+    add_number(fabric.flows_per_pair);
   }
 
   void add_override(Override const& entry) {

@@ -111,6 +111,19 @@ Fabric::Attachment const* Fabric::find(PciId nic) const {
   return found != attachments.end() && found->nic == nic ? &*found : nullptr;
 }
 
+std::optional<BytesPerSecond> Fabric::uplink(std::uint32_t of) const {
+  std::optional<BytesPerSecond> total;
+  for (auto const& trunk : trunks)
+    if (trunk.lower == of && trunk.cables > 0 && switches[trunk.upper].tier > switches[of].tier)
+      total = total.value_or(BytesPerSecond(0)) + trunk.rate;
+  return total;
+}
+
+std::string_view to_string(Routing routing) {
+  constexpr std::array<std::string_view, 3> kNames{"adaptive", "static", "ecmp"};
+  return kNames.at(static_cast<std::size_t>(routing));
+}
+
 HostId Machine::host_of(Place const& place) const {
   if (auto const* id = std::get_if<PciId>(&place)) return host_of(*id);
   return at(at(std::get<NumaId>(place)).socket).host;

@@ -150,6 +150,7 @@ std::vector<SoftwareField> const& software_fields() {
       flag("gdrcopy", "the CPU can map BAR1", &Software::gdrcopy),
       flag("gpudirect_storage", "GPUDirect Storage is set up", &Software::gpudirect_storage),
       flag("fabric_manager", "the NVSwitch fabric manager is running", &Software::fabric_manager),
+      flag("imex", "the IMEX service is running, which exports GPU memory to other nodes over NVLink", &Software::imex),
       flag("gpudirect_async", "GPUs ring NICs' doorbells themselves (GPUDirect Async)", &Software::gpudirect_async),
       flag("geforce_peer", "a modified driver allows PCIe peer access on products where NVIDIA's refuses it",
            &Software::geforce_peer)};

@@ -76,7 +76,8 @@ class Splitter {
     for (auto const& bundle : cluster_.nvlinks)
       node_of(bundle.a).nvlinks.push_back({local(bundle.a), local(bundle.b), bundle.part, bundle.count});
     for (auto domain : cluster_.nvswitches) {
-      auto& node = nodes_[index(domain.host)];
+      if (!domain.host) continue;
+      auto& node = nodes_[index(*domain.host)];
       domain.host = HostId{0};
       domain.name = short_name(domain.name);
       for (auto& port : domain.ports) port.gpu = local(port.gpu);

@@ -43,6 +43,9 @@ bool NodeSplit::find_firsts() {
   };
   auto const common = [](HostId a, HostId b) { return a == b ? std::optional(a) : std::nullopt; };
   static std::vector<Fabric::Attachment> const none;
+  auto const first_domain =
+      std::find_if(m.nvswitches.begin(), m.nvswitches.end(), [](NvSwitch const& domain) { return !domain.host; });
+  auto const of_nodes = static_cast<std::size_t>(first_domain - m.nvswitches.begin());
   return set_firsts(first_, &First::socket, m.sockets, [](Socket const& socket) { return socket.host; }) &&
          set_firsts(first_, &First::numa, m.numa_nodes, [&](NumaNode const& numa) { return m.at(numa.socket).host; }) &&
          set_firsts(first_, &First::bridge, m.host_bridges,
@@ -58,13 +61,8 @@ bool NodeSplit::find_firsts() {
                     [&](SocketLink const& link) { return common(m.at(link.a).host, m.at(link.b).host); }) &&
          set_firsts(first_, &First::nvlink, m.nvlinks,
                     [&](NvlinkBundle const& bundle) { return common(host_of_end(bundle.a), host_of_end(bundle.b)); }) &&
-         set_firsts(first_, &First::nvswitch, m.nvswitches,
-                    [&](NvSwitch const& domain) {
-                      bool const on_one = std::all_of(domain.ports.begin(), domain.ports.end(), [&](auto const& port) {
-                        return m.host_of(port.gpu) == domain.host;
-                      });
-                      return on_one ? std::optional(domain.host) : std::nullopt;
-                    }) &&
+         set_firsts(first_, &First::nvswitch, std::span(m.nvswitches).first(of_nodes),
+                    [&](NvSwitch const& domain) { return domain.host; }) &&
          set_firsts(first_, &First::measured, m.overrides,
                     [&](Override const& entry) { return common(m.host_of(entry.from), m.host_of(entry.to)); }) &&
          set_firsts(first_, &First::attachment, m.fabric ? m.fabric->attachments : none,
@@ -77,12 +75,17 @@ Machine NodeSplit::only(std::span<HostId const> nodes) const {
   result.title = machine_.title;
   result.notes = machine_.notes;
   result.parts = machine_.parts;
-  Leaves leaves;
-  for (auto const node : nodes) append(result, node, leaves);
+  if (machine_.fabric) {
+    result.fabric = machine_.fabric;
+    result.fabric->attachments.clear();
+  }
+  std::vector<First> firsts;
+  for (auto const node : nodes) firsts.push_back(append(result, node));
+  append_domains(result, nodes, firsts);
   return result;
 }
 
-void NodeSplit::append(Machine& to, HostId node, Leaves& leaves) const {
+NodeSplit::First NodeSplit::append(Machine& to, HostId node) const {
   auto const& from = first_[index(node)];
   auto const& end = first_[index(node) + 1];
   First at;
@@ -108,7 +111,24 @@ void NodeSplit::append(Machine& to, HostId node, Leaves& leaves) const {
     function.host_bridge = moved(function.host_bridge, from.bridge, at.bridge);
   }
   append_links(to, node, at);
-  append_attachments(to, node, at, leaves);
+  append_attachments(to, node, at);
+  return at;
+}
+
+// Of each domain the ports of these nodes, and the domain only where there are any.
+void NodeSplit::append_domains(Machine& to, std::span<HostId const> nodes, std::span<First const> firsts) const {
+  for (auto const& domain : machine_.nvswitches) {
+    if (domain.host) continue;
+    auto copy = domain;
+    copy.ports.clear();
+    for (auto const& port : domain.ports) {
+      auto const node = std::find(nodes.begin(), nodes.end(), machine_.host_of(port.gpu));
+      if (node == nodes.end()) continue;
+      auto const& at = firsts[static_cast<std::size_t>(node - nodes.begin())];
+      copy.ports.push_back({moved(port.gpu, first_[index(*node)].function, at.function), port.count});
+    }
+    if (!copy.ports.empty()) to.nvswitches.push_back(std::move(copy));
+  }
 }
 
 void NodeSplit::append_links(Machine& to, HostId node, First const& at) const {
@@ -147,15 +167,11 @@ void NodeSplit::append_links(Machine& to, HostId node, First const& at) const {
   }
 }
 
-void NodeSplit::append_attachments(Machine& to, HostId node, First const& at, Leaves& leaves) const {
+void NodeSplit::append_attachments(Machine& to, HostId node, First const& at) const {
   if (!machine_.fabric) return;
-  if (!to.fabric) to.fabric = Fabric{machine_.fabric->kind, machine_.fabric->switch_part, {}, {}};
   auto const& from = first_[index(node)];
   for (auto i = from.attachment; i < first_[index(node) + 1].attachment; ++i) {
     auto attachment = machine_.fabric->attachments[i];
-    auto const [known, is_new] = leaves.emplace(attachment.leaf, static_cast<std::uint32_t>(to.fabric->leaves.size()));
-    if (is_new) to.fabric->leaves.push_back(machine_.fabric->leaves[attachment.leaf]);
-    attachment.leaf = known->second;
     attachment.nic = moved(attachment.nic, from.function, at.function);
     to.fabric->attachments.push_back(attachment);
   }

@@ -1,7 +1,6 @@
 #pragma once
 // The nodes of a cluster one by one. Every vector of a cluster is ordered by node, so a node is a range of each.
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,22 +24,22 @@ class NodeSplit {
     std::size_t attachment = 0;
   };
 
-  // Nullopt where something but the fabric joins two nodes, or a vector is not ordered by node: then the nodes cannot
-  // be told apart. The machine must outlive it.
+  // Nullopt where something but the fabric and domains joins two nodes, or a vector is not ordered by node: then the
+  // nodes cannot be told apart. The machine must outlive it.
   static std::optional<NodeSplit> of(Machine const& machine);
 
   [[nodiscard]] First const& first_of(HostId node) const { return first_[index(node)]; }
-  // The machine of these nodes alone, which must be ascending. Names and parts stay; ids are numbered anew, and the
-  // fabric has only the leaves that these nodes are on, in the order in which their NICs name them.
+  // The machine of these nodes alone, which must be ascending. Names, parts and the fabric's switches stay; ids are
+  // numbered anew, and the fabric and domains have only the NICs and GPUs of these nodes.
   [[nodiscard]] Machine only(std::span<HostId const> nodes) const;
 
  private:
   explicit NodeSplit(Machine const& machine) : machine_(machine) {}
   [[nodiscard]] bool find_firsts();
-  using Leaves = std::map<std::uint32_t, std::uint32_t>;  // their numbers here and in the result
-  void append(Machine& to, HostId node, Leaves& leaves) const;
+  First append(Machine& to, HostId node) const;  // returns where its elements begin there
+  void append_domains(Machine& to, std::span<HostId const> nodes, std::span<First const> firsts) const;
   void append_links(Machine& to, HostId node, First const& at) const;
-  void append_attachments(Machine& to, HostId node, First const& at, Leaves& leaves) const;
+  void append_attachments(Machine& to, HostId node, First const& at) const;
 
   Machine const& machine_;
   std::vector<First> first_;  // of each node, and one behind the last

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/machine/nvlink_domains.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -75,16 +77,8 @@ int nvlink_count(Machine const& machine, PciId a, PciId b) {
     if ((bundle.a == NvlinkEnd(a) && bundle.b == NvlinkEnd(b)) ||
         (bundle.a == NvlinkEnd(b) && bundle.b == NvlinkEnd(a)))
       count += bundle.count;
-  for (auto const& domain : machine.nvswitches) {
-    if (domain.host != machine.host_of(a)) continue;
-    int of_a = 0;
-    int of_b = 0;
-    for (auto const& port : domain.ports) {
-      if (port.gpu == a) of_a = port.count;
-      if (port.gpu == b) of_b = port.count;
-    }
-    count += std::min(of_a, of_b);
-  }
+  for (auto const& domain : machine.nvswitches)
+    if (auto const of_a = links_of(machine, domain, a); of_a > 0) count += std::min(of_a, links_of(machine, domain, b));
   return count;
 }
 

@@ -139,6 +139,8 @@ std::vector<std::string> all_keys() {
                                 "iommu",
                                 "iommu_page",
                                 "nvlink",
+                                "routing",
+                                "flows_per_pair",
                                 "virtualization",
                                 "virtualization.approval",
                                 "virtualization.ats",
@@ -230,6 +232,8 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
   }
   if (key == "nvlink") return set_nvlink(machine, setting);
   if (key == "uplinks") return set_uplinks(machine, setting, "");
+  if (key == "routing") return set_routing(machine, setting);
+  if (key == "flows_per_pair") return set_flows_per_pair(machine, setting);
   constexpr std::string_view kVirtualization = "virtualization";
   constexpr std::string_view kSoftware = "software.";
   if (key == kVirtualization) return set_virtualization(machine, setting, "");

@@ -27,6 +27,13 @@ Demand Model::lower(Place const& from, Place const& to, Bytes bytes, Op op, Way 
 }
 
 PlaceClasses const& Model::classes() const {
+  if (assumed_.hash_seed()) {  // the cables of a pair depend on its addresses
+    std::call_once(facts_->hashed_classes_found, [&] {
+      facts_->hashed_classes =
+          std::make_unique<PlaceClasses const>(facts_->machine, facts_->resources, PlaceClasses::Likeness::None);
+    });
+    return *facts_->hashed_classes;
+  }
   std::call_once(facts_->classes_found,
                  [&] { facts_->classes = std::make_unique<PlaceClasses const>(facts_->machine, facts_->resources); });
   return *facts_->classes;
@@ -118,8 +125,7 @@ std::string Model::name_of(Hop const& hop) const {
     case HopKind::Nvlink:
       return fmt::format("{} x{}", machine().at(machine().nvlinks[hop.id].part).name, machine().nvlinks[hop.id].count);
     case HopKind::NvSwitch: return machine().nvswitches[hop.id].name;
-    case HopKind::Leaf: return machine().fabric->leaves[hop.id].name;
-    case HopKind::Spine: return "spine";
+    case HopKind::NetworkSwitch: return machine().fabric->switches[hop.id].name;
   }
   return "?";
 }

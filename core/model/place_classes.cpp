@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 
+#include "core/machine/fabric_ways.hpp"
 #include "core/machine/node_kinds.hpp"
 
 namespace lanewise {
@@ -28,8 +30,12 @@ std::uint32_t number(std::size_t of) { return static_cast<std::uint32_t>(of); }
 
 }  // namespace
 
-PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources) {
-  auto const split = machine.hosts.size() > 1 ? NodeSplit::of(machine) : std::nullopt;
+PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources, Likeness likeness) {
+  // Where a way depends on the addresses of its ends, no two pairs are alike.
+  bool const is_by_address =
+      likeness == Likeness::None ||
+      (machine.fabric && (!resources.fabric_ways().is_tree() || machine.fabric->routing == Routing::Static));
+  auto const split = machine.hosts.size() > 1 && !is_by_address ? NodeSplit::of(machine) : std::nullopt;
   if (!split) {
     make_one_node(machine);
     return;
@@ -47,7 +53,8 @@ PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources) {
     make_one_node(machine);
     return;
   }
-  find_leaves(machine, resources, *split);
+  find_switches(machine, resources, *split);
+  find_domains(machine);
   find_kinds(machine, resources);
   find_relations();
 }
@@ -87,33 +94,58 @@ bool PlaceClasses::are_owned(Resources const& resources) const {
                       [](Owner const& owner) { return owner.node == kNone; });
 }
 
-void PlaceClasses::find_leaves(Machine const& machine, Resources const& resources, NodeSplit const& split) {
-  if (!machine.fabric) return;
-  std::map<std::pair<std::optional<BytesPerSecond>, std::optional<BytesPerSecond>>, std::uint32_t> classes;
-  for (std::size_t leaf = 0; leaf < machine.fabric->leaves.size(); ++leaf) {
-    auto const uplink = resources.uplink(number(leaf));
-    if (!uplink) {
-      uplink_class_.push_back(kNone);
-      continue;
+void PlaceClasses::find_switch_classes(Machine const& machine, Resources const& resources) {
+  using Key = std::tuple<std::optional<PartId>, std::optional<BytesPerSecond>, std::optional<BytesPerSecond>, bool>;
+  std::map<Key, std::uint32_t> classes;
+  auto const& fabric = *machine.fabric;
+  for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
+    Key key{fabric.switches[i].part, std::nullopt, std::nullopt, false};
+    if (auto const trunk = resources.fabric_ways().trunk_above(number(i))) {
+      auto const uplink = resources.trunk(*trunk);
+      key = {fabric.switches[i].part, resources.capacity(uplink.up), resources.capacity(uplink.down), true};
     }
-    std::pair const capacities(resources.capacity(uplink->up), resources.capacity(uplink->down));
-    uplink_class_.push_back(classes.try_emplace(capacities, number(classes.size())).first->second);
+    switch_class_.push_back(classes.try_emplace(key, number(classes.size())).first->second);
   }
+}
+
+// The switches that the traffic of each NIC may climb to, and their uplinks.
+void PlaceClasses::find_switches(Machine const& machine, Resources const& resources, NodeSplit const& split) {
+  if (!machine.fabric) return;
+  find_switch_classes(machine, resources);
+  auto const& fabric = *machine.fabric;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     for (auto a = split.first_of(HostId(i)).attachment; a < split.first_of(HostId(i + 1)).attachment; ++a) {
-      auto const& [nic, leaf, rate] = machine.fabric->attachments[a];
-      nodes_[i].leaves.push_back(leaf);
+      auto const& [nic, leaf, rate] = fabric.attachments[a];
       nodes_[i].cables.push_back({number(index(nic) - nodes_[i].first_function), rate});
-      if (auto const uplink = resources.uplink(leaf))
-        nodes_[i].resources.insert(nodes_[i].resources.end(), {uplink->up, uplink->down});
+      for (std::optional<std::uint32_t> at = leaf; at;) {
+        nodes_[i].switches.push_back(*at);
+        auto const trunk = resources.fabric_ways().trunk_above(*at);
+        at = trunk ? std::optional(fabric.trunks[*trunk].upper) : std::nullopt;
+        if (!trunk) continue;
+        auto const uplink = resources.trunk(*trunk);
+        nodes_[i].resources.insert(nodes_[i].resources.end(), {uplink.up, uplink.down});
+      }
     }
+}
+
+void PlaceClasses::find_domains(Machine const& machine) {
+  std::map<std::pair<PartId, PartId>, std::uint32_t> classes;
+  for (auto const& domain : machine.nvswitches) {
+    auto const place = number(domain_class_.size());
+    domain_class_.push_back(classes.try_emplace({domain.part, domain.link_part}, number(classes.size())).first->second);
+    if (domain.host) continue;
+    for (auto const& port : domain.ports) {
+      auto& node = nodes_[node_of_function_[index(port.gpu)]];
+      if (node.domains.empty() || node.domains.back() != place) node.domains.push_back(place);
+    }
+  }
 }
 
 bool PlaceClasses::have_equal_resources(Resources const& resources, std::uint32_t a, std::uint32_t b) const {
   auto const equal = [&](auto one, auto other) { return are_equal(resources.at(one), resources.at(other)); };
   auto const& x = nodes_[a];
   auto const& y = nodes_[b];
-  // Uplinks have names of their own, and are compared by their leaves.
+  // Uplinks have names of their own, and are compared by their switches.
   auto const own = [&](Node const& node, std::uint32_t n) {
     return std::count_if(node.resources.begin(), node.resources.end(),
                          [&](ResourceId id) { return owner_of_resource_[index(id)].node == n; });
@@ -141,9 +173,10 @@ void PlaceClasses::find_kinds(Machine const& machine, Resources const& resources
 }
 
 void PlaceClasses::find_relations() {
-  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> known;
+  using Key = std::tuple<std::uint32_t, std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
+  std::map<Key, std::uint32_t> known;
   for (auto& node : nodes_) {
-    auto const [found, is_new] = known.try_emplace({node.kind, node.leaves}, number(variants_.size()));
+    auto const [found, is_new] = known.try_emplace({node.kind, node.switches, node.domains}, number(variants_.size()));
     node.variant = found->second;
     if (is_new) variants_.push_back(number(static_cast<std::size_t>(&node - nodes_.data())));
   }
@@ -157,18 +190,23 @@ void PlaceClasses::find_relations() {
     for (auto const to : variants_) relations_.push_back(relation(nodes_[from], nodes_[to], false));
 }
 
-// The kinds of two nodes and the leaves of their NICs, these numbered in the order of their first mention.
+// The kinds of two nodes, their switches and domains, these numbered in the order of their first mention.
 std::vector<std::uint32_t> PlaceClasses::pattern_of(Node const& from, Node const& to, bool is_same) const {
   std::vector<std::uint32_t> pattern{is_same ? 1U : 0U, from.kind, to.kind};
-  std::vector<std::uint32_t> mentioned;
-  for (auto const* node : {&from, &to})
-    for (auto const leaf : node->leaves) {
-      auto const found = std::find(mentioned.begin(), mentioned.end(), leaf);
-      pattern.push_back(number(static_cast<std::size_t>(found - mentioned.begin())));
-      if (found != mentioned.end()) continue;
-      mentioned.push_back(leaf);
-      pattern.push_back(uplink_class_[leaf]);
-    }
+  auto const add = [&](auto list, std::vector<std::uint32_t> const& class_of) {
+    std::vector<std::uint32_t> mentioned;
+    for (auto const* node : {&from, &to})
+      for (auto const item : node->*list) {
+        auto const found = std::find(mentioned.begin(), mentioned.end(), item);
+        pattern.push_back(number(static_cast<std::size_t>(found - mentioned.begin())));
+        if (found != mentioned.end()) continue;
+        mentioned.push_back(item);
+        pattern.push_back(class_of[item]);
+      }
+    pattern.push_back(kNone);
+  };
+  add(&Node::switches, switch_class_);
+  add(&Node::domains, domain_class_);
   return pattern;
 }
 

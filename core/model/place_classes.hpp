@@ -52,7 +52,8 @@ class PlaceClasses {
     std::uint32_t number = 0;
   };
 
-  PlaceClasses(Machine const& machine, Resources const& resources);
+  enum class Likeness : std::uint8_t { Found, None };  // None: every pair is a class of its own
+  PlaceClasses(Machine const& machine, Resources const& resources, Likeness likeness = Likeness::Found);
 
   [[nodiscard]] PairClass of(Place const& from, Place const& to) const;
   [[nodiscard]] Nodes nodes_of(Place const& from, Place const& to) const { return {node_of(from), node_of(to)}; }
@@ -85,11 +86,12 @@ class PlaceClasses {
   struct Node {
     std::size_t first_function = 0;
     std::size_t first_numa = 0;
-    std::uint32_t kind = 0;             // equal for nodes that are alike
-    std::uint32_t variant = 0;          // equal for those that are on the same leaves, too
-    std::vector<std::uint32_t> leaves;  // of its NICs on the fabric
-    std::vector<Cable> cables;          // of the same NICs
-    std::vector<ResourceId> resources;  // its own, then the uplinks of its leaves
+    std::uint32_t kind = 0;               // equal for nodes that are alike
+    std::uint32_t variant = 0;            // equal for those that are on the same switches and domains, too
+    std::vector<std::uint32_t> switches;  // of each NIC on the fabric: its switch, and those above it
+    std::vector<std::uint32_t> domains;   // that its GPUs are in
+    std::vector<Cable> cables;            // of its NICs
+    std::vector<ResourceId> resources;    // its own, then the uplinks of its switches
     std::vector<EngineId> engines;
   };
   // The node and the number among its own.
@@ -101,7 +103,9 @@ class PlaceClasses {
   void make_one_node(Machine const& machine);
   void find_owners(Machine const& machine, Resources const& resources);
   [[nodiscard]] bool are_owned(Resources const& resources) const;
-  void find_leaves(Machine const& machine, Resources const& resources, NodeSplit const& split);
+  void find_switch_classes(Machine const& machine, Resources const& resources);
+  void find_switches(Machine const& machine, Resources const& resources, NodeSplit const& split);
+  void find_domains(Machine const& machine);
   void find_kinds(Machine const& machine, Resources const& resources);
   [[nodiscard]] bool have_equal_resources(Resources const& resources, std::uint32_t a, std::uint32_t b) const;
   void find_relations();
@@ -121,7 +125,8 @@ class PlaceClasses {
   std::vector<std::uint32_t> node_of_numa_;
   std::vector<Owner> owner_of_resource_;
   std::vector<Owner> owner_of_engine_;
-  std::vector<std::uint32_t> uplink_class_;      // of a leaf: equal where the capacities are
+  std::vector<std::uint32_t> switch_class_;      // equal where the part and the capacity of the uplink are
+  std::vector<std::uint32_t> domain_class_;      // equal where the parts are
   std::vector<std::uint32_t> variants_;          // one node of each
   std::vector<std::uint32_t> relations_;         // of two variants; empty where there are too many
   std::vector<std::uint32_t> relations_within_;  // of a node and itself, by variant

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/machine/fabric_ways.hpp"
+#include "core/machine/nvlink_domains.hpp"
 #include "core/rules/conditions.hpp"
 
 namespace lanewise {
@@ -10,20 +12,18 @@ std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
   std::optional<PciId> best;
   auto nearest = path_class(machine_, gpu, nic);
   auto const consider = [&](PciId other) {
-    if (other == gpu || machine_.is_off(other)) return;
+    if (other == gpu || machine_.host_of(other) != machine_.host_of(gpu) || machine_.is_off(other)) return;
     auto const distance = path_class(machine_, other, nic);
     if (distance >= nearest || !has_nvlink(machine_, gpu, other)) return;
     nearest = distance;
     best = other;
   };
   for (auto const& domain : machine_.nvswitches)
-    if (domain.host == machine_.host_of(gpu))
+    if (links_of(machine_, domain, gpu) > 0)
       for (auto const& port : domain.ports) consider(port.gpu);
   for (auto const& bundle : machine_.nvlinks)
     for (auto const& end : {bundle.a, bundle.b})
-      if (auto const* other = std::get_if<PciId>(&end);
-          other != nullptr && machine_.host_of(*other) == machine_.host_of(gpu))
-        consider(*other);
+      if (auto const* other = std::get_if<PciId>(&end)) consider(*other);
   return best;
 }
 
@@ -75,11 +75,6 @@ bool NicSelection::has_nearer(PciId gpu, RailNic const& than, std::vector<RailNi
                      [&](RailNic const& nic) { return path_class(machine_, gpu, nic.nic) < than.distance; });
 }
 
-// A cable joins two ports, those of one rail; through switches every NIC reaches every other.
-bool NicSelection::are_joined(RailNic const& a, RailNic const& b) const {
-  return machine_.fabric->kind != "direct" || a.rail == b.rail;
-}
-
 std::optional<std::vector<std::pair<PciId, PciId>>> NicSelection::nic_pairs(Place const& from, Place const& to) const {
   constexpr std::size_t kMaxPairs = 4;
   auto const sources = nics_of(from);
@@ -91,7 +86,7 @@ std::optional<std::vector<std::pair<PciId, PciId>>> NicSelection::nic_pairs(Plac
     return found != nics.end() ? &*found : nullptr;
   };
   auto const propose = [&](RailNic const* a, RailNic const* b) {
-    if (a == nullptr || b == nullptr || !are_joined(*a, *b)) return;
+    if (a == nullptr || b == nullptr || !are_joined(machine_, a->nic, b->nic)) return;
     std::pair const pair(a->nic, b->nic);
     if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) pairs.push_back(pair);
   };

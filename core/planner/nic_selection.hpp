@@ -32,7 +32,6 @@ class NicSelection {
   void rotate_nearest(PciId gpu, std::vector<RailNic>& nics) const;
   [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, RailNic const& nic, std::vector<RailNic> const& nics) const;
   [[nodiscard]] bool has_nearer(PciId gpu, RailNic const& than, std::vector<RailNic> const& nics) const;
-  [[nodiscard]] bool are_joined(RailNic const& a, RailNic const& b) const;
 
   Machine const& machine_;
 };

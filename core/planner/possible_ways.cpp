@@ -169,6 +169,7 @@ class WayEnumerator {
 
   void across_nodes(End from, End to) {
     if (from == End::Drive || to == End::Drive || from == End::Nic || to == End::Nic) return;
+    if (from == End::Gpu && to == End::Gpu) over_domain();
     auto const pairs = nics_.nic_pairs(request_.from, request_.to);
     bool const with_gpu = from == End::Gpu || to == End::Gpu;
     auto const direct = with_gpu ? Mechanism::Gdr : Mechanism::Rdma;
@@ -188,6 +189,14 @@ class WayEnumerator {
         add(way);
       }
     }
+  }
+
+  // NVLink that joins GPUs of several nodes. A message goes to a queue pair.
+  void over_domain() {
+    auto const from = std::get<PciId>(request_.from);
+    if (request_.op == Op::Send || !has_nvlink(machine_, from, std::get<PciId>(request_.to))) return;
+    bool const pull = request_.drive ? *request_.drive == Drive::Pull : request_.op == Op::Read;
+    add({.mechanism = Mechanism::Nvlink, .drive = pull ? Drive::Pull : Drive::Push});
   }
 
   void add_relay_over(Way way, End from, End to) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/machine/nvlink_domains.hpp"
 #include "core/machine/path_class.hpp"
 
 namespace lanewise {
@@ -109,11 +110,8 @@ bool coherent_with_cpu(Machine const& machine, PciId gpu) {
 }
 
 bool on_nvswitch(Machine const& machine, PciId gpu) {
-  return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(), [&](NvSwitch const& domain) {
-    return domain.host == machine.host_of(gpu) &&
-           std::any_of(domain.ports.begin(), domain.ports.end(),
-                       [&](NvSwitch::Port const& port) { return port.gpu == gpu; });
-  });
+  return std::any_of(machine.nvswitches.begin(), machine.nvswitches.end(),
+                     [&](NvSwitch const& domain) { return links_of(machine, domain, gpu) > 0; });
 }
 
 std::optional<double> compute_capability(Part const& gpu) {

@@ -49,7 +49,7 @@ struct CpuLink {
 std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu);
 // Whether devices reach this GPU's memory through its CPU, coherently, as they reach the CPU's own: NVLink-C2C.
 bool coherent_with_cpu(Machine const& machine, PciId gpu);
-// Whether a GPU is on an NVSwitch crossbar of its host.
+// Whether a GPU is on an NVSwitch crossbar, of its host or of a domain.
 bool on_nvswitch(Machine const& machine, PciId gpu);
 
 // CUDA compute capability as a number (8.0), or nullopt where a GPU has none.

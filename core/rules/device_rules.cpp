@@ -1,4 +1,5 @@
 // Rules of NICs, drives and other devices that reach GPU memory.
+#include "core/machine/fabric_ways.hpp"
 #include "core/rules/conditions.hpp"
 #include "core/rules/p2pdma.hpp"
 #include "core/rules/predicates.hpp"
@@ -30,10 +31,7 @@ bool device_off(Attempt const& a) {
 bool no_network(Attempt const& a) {
   bool const across = a.machine.host_of(a.from) != a.machine.host_of(a.to);
   if (!across) return false;
-  auto const attached = [&](std::optional<PciId> nic) {
-    return nic && a.machine.fabric && a.machine.fabric->find(*nic) != nullptr;
-  };
-  return !attached(a.way.nic_from) || !attached(a.way.nic_to);
+  return !a.way.nic_from || !a.way.nic_to || !are_joined(a.machine, *a.way.nic_from, *a.way.nic_to);
 }
 
 bool nic_without_verbs(Attempt const& a) {

@@ -35,6 +35,12 @@ bool fabric_not_ready(Attempt const& a) {
   return !software_of(a).fabric_manager && any_gpu(a, [&](PciId gpu) { return on_nvswitch(a.machine, gpu); });
 }
 
+bool not_exported_to_other_nodes(Attempt const& a) {
+  auto const from = a.machine.host_of(a.from);
+  auto const to = a.machine.host_of(a.to);
+  return from != to && (!a.machine.at(from).software.imex || !a.machine.at(to).software.imex);
+}
+
 bool no_common_nvlink_neighbour(Attempt const& a) {
   auto const [from, to] = two_gpus(a);
   return !a.way.relay || !has_nvlink(a.machine, from, *a.way.relay) || !has_nvlink(a.machine, *a.way.relay, to);

@@ -15,6 +15,7 @@ bool atomic(Attempt const& attempt);
 bool no_nvlink(Attempt const& attempt);
 bool has_cpu_link(Attempt const& attempt);
 bool fabric_not_ready(Attempt const& attempt);
+bool not_exported_to_other_nodes(Attempt const& attempt);
 bool no_common_nvlink_neighbour(Attempt const& attempt);
 
 // peer_rules.cpp: peer access over PCIe, and the CPU's through BAR1

@@ -27,6 +27,8 @@ constexpr std::array kRules{
          "IBM REDP-5472 (AC922); NVIDIA GH200 whitepaper", true, rules::has_cpu_link},
     Rule{"NVLINK-FABRIC", "NVSwitch passes nothing until the fabric manager has initialised it.",
          "NVIDIA Fabric Manager User Guide", true, rules::fabric_not_ready},
+    Rule{"NVLINK-IMEX", "GPU memory is exported to other nodes over NVLink only where the IMEX service runs on both.",
+         "NVIDIA IMEX Service for NVLink Networks, Overview", true, rules::not_exported_to_other_nodes},
     Rule{"RELAY-NEIGHBOUR", "A relay needs a third GPU with NVLink to both.", "the machine description", true,
          rules::no_common_nvlink_neighbour},
     Rule{"P2P-NVSWITCH-NO-FALLBACK", "GPUs on NVSwitch never fall back to PCIe peer access.", kDriver, true,

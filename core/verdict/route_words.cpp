@@ -26,8 +26,7 @@ void add_hop_words(Model const& model, Hop const& hop, std::vector<std::string>&
       words.emplace_back("nvswitch");
       words.emplace_back("nvlink");
       break;
-    case HopKind::Leaf:
-    case HopKind::Spine: words.emplace_back("network"); break;
+    case HopKind::NetworkSwitch: words.emplace_back("network"); break;
   }
 }
 
@@ -51,7 +50,7 @@ void check_route_words(Scenario const& scenario, Machine const& machine) {
   for (auto const& numa : machine.numa_nodes) known.push_back(numa.name);
   for (auto const& domain : machine.nvswitches) known.push_back(domain.name);
   if (machine.fabric)
-    for (auto const& leaf : machine.fabric->leaves) known.push_back(leaf.name);
+    for (auto const& one : machine.fabric->switches) known.push_back(one.name);
   for (auto const& expectation : scenario.expectations)
     for (auto const* list : {&expectation.avoids, &expectation.through})
       for (auto const& word : *list)

@@ -1,6 +1,7 @@
 #include "core/verdict/run_ranges.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/estimate/demands.hpp"
@@ -59,6 +60,14 @@ class EstimatedTimes {
   std::vector<double> times_;
 };
 
+// Two independent reasons: the root of the sum of the squares of the distances from the middle.
+TimeRange together(TimeRange const& one, TimeRange const& other, Seconds middle) {
+  auto const distance = [&](Seconds a, Seconds b) {
+    return Seconds(std::hypot((a - middle).value(), (b - middle).value()));
+  };
+  return {through_json(middle - distance(one.low, other.low)), through_json(middle + distance(one.high, other.high))};
+}
+
 }  // namespace
 
 void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model) {
@@ -71,7 +80,8 @@ void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model) {
     auto const scale = middles[i] > 0 ? simulated.value() / middles[i] : 1;
     return TimeRange{through_json(Seconds(ranges[i].low * scale)), through_json(Seconds(ranges[i].high * scale))};
   };
-  trace.range = range(0, trace.makespan);
+  trace.range =
+      trace.range ? together(*trace.range, range(0, trace.makespan), trace.makespan) : range(0, trace.makespan);
   for (std::size_t i = 0; i < trace.steps.size(); ++i) trace.steps[i].range = range(i + 1, trace.steps[i].duration());
 }
 

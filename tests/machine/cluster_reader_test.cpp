@@ -36,7 +36,7 @@ class ClusterReader : public testing::Test {
 std::vector<std::string> leaves_of(Machine const& cluster) {
   std::vector<std::string> leaves;
   for (auto const& attachment : cluster.fabric->attachments)
-    leaves.push_back(cluster.at(attachment.nic).name + " " + cluster.fabric->leaves[attachment.leaf].name);
+    leaves.push_back(cluster.at(attachment.nic).name + " " + cluster.fabric->switches[attachment.at].name);
   return leaves;
 }
 
@@ -66,8 +66,8 @@ TEST_F(ClusterReader, OneSwitchHoldsEveryNic) {
   auto const cluster = cluster_of({}, "kind: single_switch, switch: ib-switch");
   EXPECT_THAT(leaves_of(cluster),
               ElementsAre("node0/nic0 leaf0", "node0/nic1 leaf0", "node1/nic0 leaf0", "node1/nic1 leaf0"));
-  EXPECT_EQ(cluster.at(*cluster.fabric->switch_part).name, "ib-switch");
-  EXPECT_FALSE(cluster.fabric->leaves.front().uplink);
+  EXPECT_EQ(cluster.at(*cluster.fabric->switches.front().part).name, "ib-switch");
+  EXPECT_FALSE(cluster.fabric->uplink(0));
 }
 
 TEST_F(ClusterReader, ALeafHoldsItsNodes) {
@@ -91,12 +91,11 @@ TEST_F(ClusterReader, ANicMayNameItsRail) {
 }
 
 TEST_F(ClusterReader, UplinksAreNonBlockingUnlessCounted) {  // four NICs of 25 GB/s on each leaf
-  EXPECT_EQ(cluster_of({}, "kind: leaf_spine, nodes_per_leaf: 2", 4).fabric->leaves[1].uplink, 100.0_GBps);
-  EXPECT_EQ(cluster_of({}, "kind: leaf_spine, nodes_per_leaf: 2, uplinks: 2", 4).fabric->leaves[1].uplink, 50.0_GBps);
-  EXPECT_EQ(cluster_of({}, "kind: leaf_spine, nodes_per_leaf: 2, uplinks: 2, uplink_rate: 400 Gb/s", 4)
-                .fabric->leaves[1]
-                .uplink,
-            100.0_GBps);
+  EXPECT_EQ(cluster_of({}, "kind: leaf_spine, nodes_per_leaf: 2", 4).fabric->uplink(1), 100.0_GBps);
+  EXPECT_EQ(cluster_of({}, "kind: leaf_spine, nodes_per_leaf: 2, uplinks: 2", 4).fabric->uplink(1), 50.0_GBps);
+  EXPECT_EQ(
+      cluster_of({}, "kind: leaf_spine, nodes_per_leaf: 2, uplinks: 2, uplink_rate: 400 Gb/s", 4).fabric->uplink(1),
+      100.0_GBps);
 }
 
 TEST_F(ClusterReader, ACableMayRunSlower) {
@@ -180,8 +179,9 @@ TEST_F(ClusterReader, TheFabricIsChecked) {
                 {"'mesh' is not known; allowed: direct, single_switch, leaf_spine, rail_optimised"});
   expect_errors(with("kind: §direct", 3), {"'direct' joins two nodes; here are 3"});
   expect_errors(with("kind: single_switch, switch: §ib-swich"),
-                {"no network switch part is called 'ib-swich'; did you mean 'ib-switch'?"});
-  expect_errors(with("kind: single_switch, switch: §plain"), {"no network switch part is called 'plain'"});
+                {"no part is called 'ib-swich'; did you mean 'ib-switch'?"});
+  expect_errors(with("kind: single_switch, switch: §plain"),
+                {"the part 'plain' is a nic, but a network_switch is needed here"});
   expect_errors(with("kind: leaf_spine, nodes_per_leaf: §0"), {"'nodes_per_leaf' must be at least 1"});
   expect_errors(with("kind: leaf_spine, uplinks: §0"), {"'uplinks' must be at least 1"});
   expect_errors(with("kind: single_switch, link_overrides: [{nic: §nic0, rate: 1 GB/s}]"),
@@ -211,7 +211,7 @@ TEST(BundledClusters, TheLargeOneHasARailForEachNicOfANode) {
   auto catalogue = test::bundled();
   auto const cluster = catalogue.machine("hgx-h100-32");
   EXPECT_EQ(cluster.all(PciKind::Gpu).size(), 256U);
-  EXPECT_EQ(cluster.fabric->leaves.size(), 8U);
+  EXPECT_EQ(cluster.fabric->switches.size(), 9U);
   EXPECT_EQ(cluster.fabric->attachments.size(), 256U);
 }
 

@@ -70,11 +70,23 @@ TEST(FaultSettings, SlowCablesAndFewerUplinks) {
   EXPECT_EQ(slow.fabric->find(*slow.find_function("node0/nic2"))->rate, BytesPerSecond(12.5e9));
   auto const machine = with("hgx-h100-32", "uplinks@leaf0.rail1=16");
   auto const whole = with("hgx-h100-32", "acs=off");
-  ASSERT_EQ(machine.fabric->leaves[1].name, "leaf0.rail1");
-  EXPECT_EQ(machine.fabric->leaves[1].uplink, BytesPerSecond(16 * 50e9));
-  EXPECT_EQ(machine.fabric->leaves[0].uplink, whole.fabric->leaves[0].uplink);
+  ASSERT_EQ(machine.fabric->switches[1].name, "leaf0.rail1");
+  EXPECT_EQ(machine.fabric->uplink(1), BytesPerSecond(16 * 50e9));
+  EXPECT_EQ(machine.fabric->uplink(0), whole.fabric->uplink(0));
   auto const fewer = with("hgx-h100-32", "uplinks=8");
-  for (auto const& leaf : fewer.fabric->leaves) EXPECT_EQ(leaf.uplink, BytesPerSecond(8 * 50e9));
+  for (std::uint32_t leaf = 0; leaf < 8; ++leaf) EXPECT_EQ(fewer.fabric->uplink(leaf), BytesPerSecond(8 * 50e9));
+}
+
+TEST(FaultSettings, CablesAndSwitchesOfTheNetwork) {
+  auto const whole = with("hgx-h100-32", "acs=off");
+  auto const cables = with("hgx-h100-32", "count@cables.leaf0.rail1-spine=8");
+  EXPECT_EQ(cables.fabric->uplink(1), BytesPerSecond(8 * 50e9));
+  EXPECT_EQ(cables.fabric->uplink(0), whole.fabric->uplink(0));
+  EXPECT_FALSE(with("hgx-h100-32", "off@cables.leaf0.rail1-spine").fabric->uplink(1));
+  auto const leaf = with("hgx-h100-32", "off@leaf0.rail1");
+  EXPECT_EQ(leaf.fabric->attachments.size(), whole.fabric->attachments.size() - 32);
+  auto const spine = with("hgx-h100-32", "off@spine");
+  for (std::uint32_t at = 0; at < 8; ++at) EXPECT_FALSE(spine.fabric->uplink(at));
 }
 
 TEST(FaultSettings, PatternsStandForNames) {
@@ -113,7 +125,8 @@ TEST(FaultSettings, RefusesWhatIsNotThere) {
   EXPECT_THAT(refusal_of("hgx-h100", "off@gpu1=maybe"), HasSubstr("a flag is true or false"));
   EXPECT_THAT(refusal_of("hgx-h100", "off@nvswitch=false"), HasSubstr("only a device can be switched on again"));
   EXPECT_THAT(refusal_of("hgx-h100", "count@nvlink.gpu3=19"), HasSubstr("write a whole number from 0 to 18"));
-  EXPECT_THAT(refusal_of("hgx-h100", "count@gpu3=1"), HasSubstr("no NVLink or socket link is called 'gpu3'"));
+  EXPECT_THAT(refusal_of("hgx-h100", "count@gpu3=1"),
+              HasSubstr("no NVLink, socket link, cables or group of switches is called 'gpu3'"));
   EXPECT_THAT(refusal_of("hgx-h100", "rate@gpu3=1 GB/s"), HasSubstr("no NIC is called 'gpu3'"));
   EXPECT_THAT(refusal_of("hgx-h100", "uplinks=3"), HasSubstr("uplinks belong to a cluster"));
   EXPECT_THAT(refusal_of("hgx-h100-32", "uplinks@leaf9=3"), HasSubstr("no leaf switch is called 'leaf9'"));

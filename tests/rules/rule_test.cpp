@@ -83,7 +83,7 @@ void join_cpu(Machine& m, std::string const& gpu) {
 }
 void nvswitch(Machine& m) {
   auto const link = add_part(m, "nvlink", PartKind::Link);
-  NvSwitch domain{"nvswitch", HostId(0), add_part(m, "nvswitch", PartKind::NvSwitch), link, {}};
+  NvSwitch domain{"nvswitch", HostId(0), add_part(m, "nvswitch", PartKind::NvSwitch), link, {}, 0};
   for (auto const* gpu : {"gpu0", "gpu1", "gpu2"}) domain.ports.push_back({pci(m, gpu), 12});
   m.nvswitches.push_back(domain);
 }
@@ -96,8 +96,15 @@ void cable(Machine& m) {
   second_node(m);
   m.fabric = Fabric{};
   m.fabric->kind = "direct";
-  m.fabric->leaves.push_back({"leaf0", std::nullopt});
+  m.fabric->switches.push_back({"leaf0", 0, 1, std::nullopt});
   for (auto const* nic : {"nic0", "nic2"}) m.fabric->attachments.push_back({pci(m, nic), 0, std::nullopt});
+}
+// A domain joins gpu0 of one node with gpu4 of another.
+void domain(Machine& m) {
+  second_node(m);
+  nvswitch(m);
+  m.nvswitches.back().host.reset();
+  m.nvswitches.back().ports = {{pci(m, "gpu0"), 12}, {pci(m, "gpu4"), 12}};
 }
 Software& software(Machine& m) { return m.hosts.front().software; }
 Settings& settings(Machine& m) { return m.hosts.front().settings; }
@@ -161,6 +168,12 @@ std::vector<Case> const& cases() {
          software(m).fabric_manager = false;
        },
        nvswitch},
+      {"NVLINK-IMEX", Ask{M::Nvlink, "gpu0", "gpu4"},
+       [](Machine& m) {
+         domain(m);
+         m.hosts[1].software.imex = false;
+       },
+       domain},
       {"RELAY-NEIGHBOUR", relay, [](Machine& m) { join(m, "gpu0", "gpu1"); },
        [](Machine& m) {
          join(m, "gpu0", "gpu1");

@@ -189,6 +189,8 @@ class InfrastructureWriter {
       instances_.push_back({{"name", instance}, {"device", name}, {"count", kind.hosts.size()}});
     }
     if (machine_.fabric) add_fabric(*machine_.fabric);
+    for (auto const& domain : machine_.nvswitches)
+      if (!domain.host) add_domain(domain);
     tree["devices"] = devices_;
     tree["links"] = links_;
     tree["instances"] = instances_;
@@ -225,39 +227,59 @@ class InfrastructureWriter {
     return enter_link(name, fmt::format("{} of {}", stem, text), rate);
   }
 
-  // Switches of the network are one device with as many ports as the fullest needs.
+  // The switches of a tier are one device with as many ports as the fullest needs; those that act as one are one.
   void add_fabric(Fabric const& fabric) {
-    std::vector<std::size_t> used(fabric.leaves.size());
-    Tree cables = Tree::array();
+    std::vector<std::string> instance;
+    std::vector<std::size_t> used(fabric.switches.size());
+    std::map<int, std::size_t> of_tier;
+    for (auto const& one : fabric.switches)
+      instance.push_back(fmt::format("{}[{}]", tier_name(one.tier), of_tier[one.tier]++));
+    auto const port = [&](std::uint32_t at) { return endpoint(instance[at], fmt::format("port[{}]", used[at]++)); };
     for (auto const& attachment : fabric.attachments) {
-      auto const host = machine_.host_of(attachment.nic);
-      auto const place = place_of(host);
-      auto const& node = kinds_[place.kind].machine;
-      auto const id = node.find_function(short_name(machine_.at(attachment.nic).name));
       auto const* part = machine_.part_of(attachment.nic);
       auto rate = attachment.rate ? attachment.rate : machine_.at(attachment.nic).rate;
       if (!rate && part != nullptr) rate = part->nic.rate;
-      cables.push_back({{"ep1", endpoint(fmt::format("{}[{}]", instance_names_[place.kind], place.number),
-                                         writers_[place.kind].component(*id))},
-                        {"ep2", endpoint(fmt::format("leaf[{}]", attachment.leaf),
-                                         fmt::format("port[{}]", used[attachment.leaf]++))},
-                        {"scheme", "one2one"},
-                        {"link", cable(rate, "cable")}});
+      add_cable(device_end(attachment.nic), port(attachment.at), cable(rate, "cable"));
     }
-    bool const spine = std::any_of(fabric.leaves.begin(), fabric.leaves.end(),
-                                   [](Fabric::Leaf const& leaf) { return leaf.uplink.has_value(); });
-    auto const ports = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
-    auto const about = fabric.switch_part ? machine_.at(*fabric.switch_part).name : std::string("network switch");
-    add_switch("leaf-switch", "leaf", fabric.kind + ": " + about, fabric.leaves.size(), ports + (spine ? 1 : 0));
-    if (spine) {
-      add_switch("spines", "spine", "all spine switches as one", 1, fabric.leaves.size());
-      for (std::size_t i = 0; i < fabric.leaves.size(); ++i)
-        cables.push_back({{"ep1", endpoint(fmt::format("leaf[{}]", i), fmt::format("port[{}]", ports))},
-                          {"ep2", endpoint("spine[0]", fmt::format("port[{}]", i))},
-                          {"scheme", "one2one"},
-                          {"link", cable(fabric.leaves[i].uplink, "uplink")}});
+    for (auto const& trunk : fabric.trunks)
+      if (trunk.cables > 0) add_cable(port(trunk.lower), port(trunk.upper), cable(trunk.rate, "uplink"));
+    for (auto const& [tier, count] : of_tier) {
+      std::size_t ports = 0;
+      std::string about;
+      for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
+        if (fabric.switches[i].tier != tier) continue;
+        ports = std::max(ports, used[i]);
+        auto const& part = fabric.switches[i].part;
+        about = part ? machine_.at(*part).name : std::string("network switch");
+      }
+      add_switch(tier_name(tier) + "-switch", tier_name(tier), fabric.kind + ": " + about, count, ports);
     }
-    edges_ = std::move(cables);
+  }
+  static std::string tier_name(int tier) {
+    return tier == 0 ? "leaf" : tier == 1 ? "spine" : fmt::format("tier{}", tier);
+  }
+
+  // NVLink that joins GPUs of several nodes.
+  void add_domain(NvSwitch const& domain) {
+    for (std::size_t i = 0; i < domain.ports.size(); ++i) {
+      auto const& part = machine_.at(domain.link_part);
+      auto const rate =
+          part.link.rate ? std::optional(*part.link.rate * static_cast<double>(domain.ports[i].count)) : std::nullopt;
+      add_cable(device_end(domain.ports[i].gpu), endpoint(domain.name + "[0]", fmt::format("port[{}]", i)),
+                cable(rate, part.name));
+    }
+    add_switch(domain.name + "-switch", domain.name, machine_.at(domain.part).name, 1, domain.ports.size());
+  }
+
+  // The end of a cable that is at a device of a node.
+  Tree device_end(PciId id) const {
+    auto const place = place_of(machine_.host_of(id));
+    auto const local = kinds_[place.kind].machine.find_function(short_name(machine_.at(id).name));
+    return endpoint(fmt::format("{}[{}]", instance_names_[place.kind], place.number),
+                    writers_[place.kind].component(*local));
+  }
+  void add_cable(Tree one, Tree other, std::string const& link) {
+    edges_.push_back({{"ep1", std::move(one)}, {"ep2", std::move(other)}, {"scheme", "one2one"}, {"link", link}});
   }
 
   void add_switch(std::string const& device, std::string const& instance, std::string const& about, std::size_t count,

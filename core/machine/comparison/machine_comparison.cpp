@@ -143,20 +143,29 @@ class MachineComparer {
     differ("fabric", "kind", kind(first_), kind(second_));
     if (!first_.fabric || !second_.fabric) return;
     auto const part = [](Machine const& machine) {
-      return machine.fabric->switch_part ? machine.at(*machine.fabric->switch_part).name : std::string();
+      auto const& switches = machine.fabric->switches;
+      return !switches.empty() && switches.front().part ? machine.at(*switches.front().part).name : std::string();
     };
     differ("fabric", "switch", part(first_), part(second_));
-    compare_leaves();
+    differ("fabric", "routing", routing_words(*first_.fabric), routing_words(*second_.fabric));
+    compare_cables();
     compare_attachments();
   }
 
-  void compare_leaves() {
-    auto const uplinks = [](Fabric const& fabric) {
-      std::map<std::string, std::string> by_leaf;
-      for (auto const& leaf : fabric.leaves) by_leaf[leaf.name] = leaf.uplink ? exact_text(*leaf.uplink) : "no spine";
-      return by_leaf;
+  static std::string routing_words(Fabric const& fabric) {
+    return fabric.routing == Routing::Ecmp ? fmt::format("ecmp, {} flows a pair", fabric.flows_per_pair)
+                                           : std::string(to_string(fabric.routing));
+  }
+
+  void compare_cables() {
+    auto const cables = [](Fabric const& fabric) {
+      std::map<std::string, std::string> by_ends;
+      for (auto const& trunk : fabric.trunks)
+        by_ends[fmt::format("{} - {}", fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name)] =
+            fmt::format("{} cables, {}", trunk.cables, exact_text(trunk.rate));
+      return by_ends;
     };
-    compare_texts(uplinks(*first_.fabric), uplinks(*second_.fabric), "uplink");
+    compare_texts(cables(*first_.fabric), cables(*second_.fabric), "cables");
   }
 
   void compare_attachments() {
@@ -164,7 +173,7 @@ class MachineComparer {
       std::map<std::string, std::string> by_nic;
       for (auto const& attachment : machine.fabric->attachments)
         by_nic[name_of(machine.at(attachment.nic).name)] =
-            fmt::format("{}{}", machine.fabric->leaves[attachment.leaf].name,
+            fmt::format("{}{}", machine.fabric->switches[attachment.at].name,
                         attachment.rate ? " at " + exact_text(*attachment.rate) : "");
       return by_nic;
     };

@@ -103,26 +103,41 @@ std::vector<std::string> exceeded_lanes(Machine const& machine) {
 }
 
 std::vector<std::string> exceeded_ports(Machine const& cluster) {
-  constexpr double kMaxSplit = 4;
-  auto const& fabric = cluster.fabric;
-  if (!fabric || !fabric->switch_part) return {};
-  auto const& part = cluster.at(*fabric->switch_part);
-  if (!part.hop.ports || !part.hop.rate) return {};
-  std::vector<double> taken(fabric->leaves.size(), 0);
-  std::vector<std::size_t> cables(fabric->leaves.size(), 0);
-  for (auto const& attachment : fabric->attachments) {
+  if (!cluster.fabric) return {};
+  auto const& fabric = *cluster.fabric;
+  std::vector<double> taken(fabric.switches.size(), 0);
+  std::vector<std::size_t> nics(fabric.switches.size(), 0);
+  std::vector<bool> cables(fabric.switches.size(), false);
+  auto const ports_of_rate = [&](std::uint32_t at) -> std::optional<BytesPerSecond> {
+    auto const& part = fabric.switches[at].part;
+    return part && cluster.at(*part).hop.ports ? cluster.at(*part).hop.rate : std::nullopt;
+  };
+  for (auto const& attachment : fabric.attachments) {
+    constexpr double kMaxSplit = 4;  // of one port, to slower cables
+    auto const port = ports_of_rate(attachment.at);
     auto const rate = nic_rate(cluster, attachment.nic).value_or(BytesPerSecond(0));
-    auto const split = rate > BytesPerSecond(0) ? std::floor(*part.hop.rate / rate) : 1;
-    taken[attachment.leaf] += 1 / std::clamp(split, 1.0, kMaxSplit);
-    ++cables[attachment.leaf];
+    ++nics[attachment.at];
+    if (port) taken[attachment.at] += 1 / (rate > BytesPerSecond(0) ? std::clamp(*port / rate, 1.0, kMaxSplit) : 1);
   }
-  for (std::size_t leaf = 0; leaf < fabric->leaves.size(); ++leaf) {
-    auto const uplinks = fabric->leaves[leaf].uplink ? *fabric->leaves[leaf].uplink / *part.hop.rate : 0;
-    auto const ports = static_cast<int>(std::ceil(taken[leaf] + uplinks - 1e-9));
-    if (ports > *part.hop.ports)
-      return {fmt::format("{} has {} ports ({}), and {} NICs and uplinks of {} ports take {}",
-                          fabric->leaves[leaf].name, *part.hop.ports, part.name, cables[leaf],
-                          static_cast<int>(std::ceil(uplinks - 1e-9)), ports)};
+  for (auto const& trunk : fabric.trunks)
+    for (auto const end : {trunk.lower, trunk.upper})
+      if (auto const port = ports_of_rate(end)) {
+        taken[end] += trunk.rate / *port;
+        cables[end] = true;
+      }
+  for (std::uint32_t at = 0; at < fabric.switches.size(); ++at) {
+    auto const& [name, tier, count, part] = fabric.switches[at];
+    if (!ports_of_rate(at) || count == 0) continue;
+    constexpr double kRounding = 1e-9;
+    auto const ports = static_cast<int>(std::ceil(taken[at] - kRounding));
+    auto const there = *cluster.at(*part).hop.ports * count;
+    if (ports <= there) continue;
+    auto const whose = count > 1 ? fmt::format("{}'s {} switches have", name, count) : fmt::format("{} has", name);
+    std::vector<std::string> takers;
+    if (nics[at] > 0) takers.push_back(fmt::format("{} NICs", nics[at]));
+    if (cables[at]) takers.emplace_back("the cables to other switches");
+    return {fmt::format("{} {} ports ({}), and {} take {}", whose, there, cluster.at(*part).name,
+                        fmt::join(takers, " and "), ports)};
   }
   return {};
 }

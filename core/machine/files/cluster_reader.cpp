@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "core/io/spelling.hpp"
-#include "core/machine/files/budgets.hpp"
+#include "core/machine/files/domain_reader.hpp"
+#include "core/machine/files/fabric_reader.hpp"
 #include "core/machine/files/machine_spec.hpp"
+#include "core/machine/files/part_table.hpp"
 #include "core/machine/files/settings_reader.hpp"
-#include "core/machine/nic_rate.hpp"
+#include "core/machine/nvlink_domains.hpp"
 #include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
@@ -69,7 +68,7 @@ class NodeAppender {
     for (auto const& bundle : node_.nvlinks)
       cluster_.nvlinks.push_back({end(bundle.a), end(bundle.b), *part(bundle.part), bundle.count});
     for (auto const& domain : node_.nvswitches) {
-      NvSwitch copy{prefix + domain.name, host, *part(domain.part), *part(domain.link_part), {}};
+      NvSwitch copy{prefix + domain.name, host, *part(domain.part), *part(domain.link_part), {}, 0};
       for (auto const& port : domain.ports) copy.ports.push_back({pci(port.gpu), port.count});
       cluster_.nvswitches.push_back(std::move(copy));
     }
@@ -119,7 +118,10 @@ class ClusterReader {
       }
     }
     check_cliques(top);
-    if (auto fabric = top.map("fabric")) read_fabric(*fabric);
+    parts_.read_inline(top);
+    for (auto& domain : top.maps("domains")) DomainReader(domain, parts_, cluster_).read();
+    if (auto fabric = top.map("fabric")) FabricReader(*fabric, parts_, cluster_).read();
+    check_joined(top);
     diagnostics_.throw_if_any();
     return std::move(cluster_);
   }
@@ -146,6 +148,15 @@ class ClusterReader {
     for (int i = 0; i < *count; ++i) appender.append(static_cast<int>(cluster_.hosts.size()));
   }
 
+  void check_joined(MapReader const& top) {
+    if (!diagnostics_.empty() || top.has("fabric")) return;
+    for (std::size_t i = 1; i < cluster_.hosts.size(); ++i)
+      if (!are_in_one_domain(cluster_, HostId{0}, HostId(i)))
+        return top.fail(top.self(), fmt::format("nothing joins {} and {}: add 'fabric', the network between the nodes, "
+                                                "or 'domains', NVLink between them",
+                                                cluster_.hosts.front().name, cluster_.hosts[i].name));
+  }
+
   void check_cliques(MapReader const& top) {
     for (auto const& host : cluster_.hosts)
       for (auto const& clique : host.settings.virtualization.cliques)
@@ -157,112 +168,9 @@ class ClusterReader {
         }
   }
 
-  // The NICs on the fabric, node by node in file order.
-  std::vector<std::vector<PciId>> fabric_nics(MapReader& reader) {
-    std::vector<std::string> wanted;
-    for (auto const& text : reader.texts("nics")) {
-      try {
-        for (auto& name : expand_range(text)) wanted.push_back(std::move(name));
-      } catch (InputError const& error) {
-        reader.fail(*reader.node("nics"), error.what());
-      }
-    }
-    std::set<std::string> unknown(wanted.begin(), wanted.end());
-    std::vector<std::vector<PciId>> nics(cluster_.hosts.size());
-    for (auto const id : cluster_.all(PciKind::Nic)) {
-      auto const& function = cluster_.at(id);
-      auto const short_name = function.name.substr(function.name.find('/') + 1);
-      unknown.erase(short_name);
-      auto const* part = cluster_.part_of(id);
-      bool const on_fabric = wanted.empty() ? part != nullptr && part->nic.rdma
-                                            : std::find(wanted.begin(), wanted.end(), short_name) != wanted.end();
-      if (on_fabric) nics[index(cluster_.host_of(id))].push_back(id);
-    }
-    for (auto const& name : unknown)
-      reader.fail(*reader.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
-    for (std::size_t i = 0; i < nics.size(); ++i)
-      if (nics[i].empty()) {
-        reader.fail_at_key("kind", fmt::format("{} has no NIC on the fabric", cluster_.hosts[i].name));
-        break;
-      }
-    return nics;
-  }
-
-  void read_fabric(MapReader& reader) {
-    Fabric fabric;
-    fabric.kind = reader.text("kind").value_or("");
-    if (auto const name = reader.text("switch")) fabric.switch_part = switch_part(reader, *name);
-    auto const nics = fabric_nics(reader);
-    bool const rails = fabric.kind == "rail_optimised";
-    bool const spines = rails || fabric.kind == "leaf_spine";
-    auto const nodes = cluster_.hosts.size();
-    auto const group =
-        spines ? static_cast<std::size_t>(reader.count("nodes_per_leaf").value_or(static_cast<int>(nodes))) : nodes;
-    if (group == 0) return reader.fail(*reader.node("nodes_per_leaf"), "'nodes_per_leaf' must be at least 1");
-    if (fabric.kind == "direct" && nodes != 2)
-      reader.fail(*reader.node("kind"), fmt::format("'direct' joins two nodes; here are {}", nodes));
-    std::map<std::string, std::uint32_t> leaf_of;
-    for (std::size_t node = 0; node < nodes; ++node) {
-      for (std::size_t rail = 0; rail < nics[node].size(); ++rail) {
-        auto const nic = nics[node][rail];
-        auto& function = cluster_.functions[index(nic)];
-        if (!function.rail) function.rail = static_cast<int>(rail);
-        auto const name =
-            rails ? fmt::format("leaf{}.rail{}", node / group, *function.rail) : fmt::format("leaf{}", node / group);
-        auto const [it, fresh] = leaf_of.emplace(name, static_cast<std::uint32_t>(fabric.leaves.size()));
-        if (fresh) fabric.leaves.push_back({name, std::nullopt});
-        fabric.attachments.push_back({nic, it->second, std::nullopt});
-      }
-    }
-    for (auto& override_reader : reader.maps("link_overrides")) read_cable(override_reader, fabric);
-    if (spines) set_uplinks(reader, fabric);
-    cluster_.fabric = std::move(fabric);
-    for (auto const& sentence : exceeded_ports(cluster_)) reader.fail_at_key("switch", sentence);
-  }
-
-  void set_uplinks(MapReader& reader, Fabric& fabric) {
-    auto const cables = reader.count("uplinks");
-    auto const cable_rate = reader.rate("uplink_rate");
-    if (cables && *cables == 0) reader.fail(*reader.node("uplinks"), "'uplinks' must be at least 1");
-    for (std::size_t leaf = 0; leaf < fabric.leaves.size(); ++leaf) {
-      BytesPerSecond attached{0};
-      BytesPerSecond fastest{0};
-      for (auto const& a : fabric.attachments) {
-        if (a.leaf != leaf) continue;
-        auto const rate = nic_rate(cluster_, a.nic).value_or(BytesPerSecond(0));
-        attached += rate;
-        fastest = std::max(fastest, rate);
-      }
-      auto const one = cable_rate.value_or(fastest);
-      fabric.leaves[leaf].uplink = cables ? one * static_cast<double>(*cables) : attached;
-    }
-  }
-
-  void read_cable(MapReader& reader, Fabric& fabric) {
-    auto const name = reader.text("nic");
-    auto const rate = reader.rate("rate");
-    if (!name || !rate) return;
-    for (auto& attachment : fabric.attachments)
-      if (cluster_.at(attachment.nic).name == *name) {
-        attachment.rate = rate;
-        return;
-      }
-    reader.fail(*reader.node("nic"), fmt::format("no NIC on the fabric is called '{}'; write it as node0/nic0", *name));
-  }
-
-  std::optional<PartId> switch_part(MapReader& reader, std::string const& name) {
-    auto const* found = catalogue_.part(name);
-    if (found == nullptr || found->kind != PartKind::NetworkSwitch) {
-      reader.fail(*reader.node("switch"), fmt::format("no network switch part is called '{}'{}", name,
-                                                      did_you_mean(name, catalogue_.part_names())));
-      return std::nullopt;
-    }
-    cluster_.parts.push_back(*found);
-    return PartId(cluster_.parts.size() - 1);
-  }
-
   SourceText const& source_;
   Catalogue& catalogue_;
+  PartTable parts_{catalogue_};
   Diagnostics diagnostics_;
   Machine cluster_;
 };

@@ -25,7 +25,7 @@ Machine MachineReader::read() {
   if (auto settings = top.map("settings")) read_settings(*settings, host.settings);
   if (auto software = top.map("software")) read_software(*software, host.software);
   machine_.hosts.push_back(std::move(host));
-  read_inline_parts(top);
+  parts_.read_inline(top);
   for (auto& socket : top.maps("sockets")) read_socket(socket);
   if (machine_.sockets.empty() && diagnostics_.empty()) top.fail_at_key("sockets", "a machine has at least one socket");
   for (auto& link : top.maps("socket_links")) read_socket_link(link);
@@ -39,40 +39,9 @@ Machine MachineReader::read() {
   return std::move(machine_);
 }
 
-void MachineReader::read_inline_parts(MapReader& top) {
-  auto const* node = top.custom("parts");
-  if (node == nullptr) return;
-  if (node->kind != YamlKind::Map) return top.fail(*node, "'parts': expected a mapping of names to parts");
-  for (auto const& entry : node->entries) {
-    auto part = read_part(entry.key, entry.value, source_, diagnostics_);
-    part.inlined = true;
-    inline_parts_.emplace(entry.key, std::move(part));
-  }
-}
-
 std::optional<PartId> MachineReader::enter_part(MapReader const& reader, YamlNode const& node, std::string const& name,
                                                 PartKind kind) {
-  if (name == "unknown") return std::nullopt;
-  Part const* found = nullptr;
-  if (auto const it = inline_parts_.find(name); it != inline_parts_.end())
-    found = &it->second;
-  else
-    found = catalogue_.part(name);
-  if (found == nullptr) {
-    auto names = catalogue_.part_names();
-    for (auto const& [inline_name, unused] : inline_parts_) names.push_back(inline_name);
-    reader.fail(
-        node,
-        fmt::format("no part is called '{}'{} parts are files in parts/, or described under 'parts:' in this file",
-                    name, did_you_mean_first(name, names)));
-    return std::nullopt;
-  }
-  if (found->kind != kind) {
-    reader.fail(node, fmt::format("the part '{}' is a {}, but a {} is needed here", name, to_string(found->kind),
-                                  to_string(kind)));
-    return std::nullopt;
-  }
-  return add_part(machine_, *found);
+  return parts_.enter(machine_, reader, node, name, kind);
 }
 
 std::optional<PartId> MachineReader::referenced_part(MapReader& reader, PartKind kind) {

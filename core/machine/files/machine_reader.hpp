@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/io/yaml.hpp"
+#include "core/machine/files/part_table.hpp"
 #include "lanewise/io/file.hpp"
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/machine/machine.hpp"
@@ -23,7 +24,6 @@ class MachineReader {
 
  private:
   // machine_reader.cpp: parts and names
-  void read_inline_parts(MapReader& top);
   // The part of this name and kind, which is added to the machine; nullopt when it is `unknown`, or wrong (reported).
   std::optional<PartId> enter_part(MapReader const& reader, YamlNode const& node, std::string const& name,
                                    PartKind kind);
@@ -69,7 +69,7 @@ class MachineReader {
   Catalogue& catalogue_;
   Diagnostics diagnostics_;
   Machine machine_;
-  std::map<std::string, Part> inline_parts_;
+  PartTable parts_{catalogue_};
   std::map<std::string, int> names_;             // and the line that took it
   std::vector<std::string> enclosing_switches_;  // of the port that is being read
 };

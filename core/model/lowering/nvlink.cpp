@@ -1,6 +1,7 @@
 // NVLink, NVSwitch and NVLink-C2C.
 #include <fmt/format.h>
 
+#include "core/machine/nvlink_domains.hpp"
 #include "core/model/lowering/lowering.hpp"
 #include "core/model/resources/pcie.hpp"
 #include "lanewise/io/error.hpp"
@@ -40,13 +41,9 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
   }
   for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
     auto const& domain = machine_.nvswitches[d];
-    std::optional<std::size_t> out;
-    std::optional<std::size_t> in;
-    for (std::size_t p = 0; p < domain.ports.size(); ++p) {
-      if (domain.ports[p].gpu == from) out = p;
-      if (domain.ports[p].gpu == to) in = p;
-    }
-    if (!out || !in) continue;
+    auto const out = port_of(machine_, domain, from);
+    auto const in = out ? port_of(machine_, domain, to) : std::nullopt;
+    if (!in) continue;
     use_path(resources_.nvswitch_port(d, *out), true);
     hop(HopKind::NvSwitch, static_cast<std::uint32_t>(d));
     use_path(resources_.nvswitch_port(d, *in), false);

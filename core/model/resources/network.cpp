@@ -10,6 +10,8 @@ namespace {
 using namespace literals;
 constexpr Seconds kInfiniBandLatency = 0.6_us;
 constexpr Seconds kEthernetExtra = 0.2_us;
+constexpr Seconds kInfiniBandPass = 0.13_us;
+constexpr Seconds kEthernetPass = 0.35_us;
 constexpr Bytes kDefaultMtu = 4096_B;
 
 }  // namespace
@@ -39,6 +41,15 @@ Seconds wire_latency(Machine const& machine, PciId nic) {
   if (part == nullptr) return kInfiniBandLatency + kEthernetExtra;
   if (part->nic.wire_latency) return *part->nic.wire_latency;
   return part->nic.link_layer == LinkLayer::InfiniBand ? kInfiniBandLatency : kInfiniBandLatency + kEthernetExtra;
+}
+
+Seconds pass_latency(Machine const& machine, std::uint32_t network_switch) {
+  auto const& fabric = *machine.fabric;
+  auto const& part = fabric.switches[network_switch].part;
+  if (part && machine.at(*part).hop.latency) return *machine.at(*part).hop.latency;
+  // All NICs of a fabric speak the same protocol.
+  auto const* nic = fabric.attachments.empty() ? nullptr : machine.part_of(fabric.attachments.front().nic);
+  return nic != nullptr && nic->nic.link_layer == LinkLayer::InfiniBand ? kInfiniBandPass : kEthernetPass;
 }
 
 }  // namespace lanewise::network

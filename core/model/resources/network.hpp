@@ -21,4 +21,9 @@ std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic);
 // Source: OpenUCX.
 Seconds wire_latency(Machine const& machine, PciId nic);
 
+// One pass through a switch of the fabric. Where its part gives none: 0.13 us on InfiniBand, 0.35 us on Ethernet.
+// Sources: NVIDIA Quantum QM8700 datasheet (130 ns; EDR switches 90 ns); De Sensi et al., SC20 (350 ns for Slingshot,
+// the only Ethernet switch of this class with a measured figure).
+Seconds pass_latency(Machine const& machine, std::uint32_t network_switch);
+
 }  // namespace lanewise::network

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/machine/end_name.hpp"
+#include "core/machine/fabric_ways.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/network.hpp"
@@ -254,11 +255,23 @@ void Resources::add_nvlinks(Machine const& machine) {
 
 void Resources::add_network(Machine const& machine) {
   if (!machine.fabric) return;
-  for (auto const& leaf : machine.fabric->leaves) {
-    if (leaf.uplink)
-      uplinks_.emplace_back(add_duplex(leaf.name, ".uplink.up", ".uplink.down", ResourceKind::Uplink, leaf.uplink));
-    else
-      uplinks_.emplace_back(std::nullopt);
+  auto const& fabric = *machine.fabric;
+  fabric_ways_ = std::make_shared<FabricWays const>(fabric);
+  for (auto const& trunk : fabric.trunks) {
+    auto const& lower = fabric.switches[trunk.lower];
+    auto const& upper = fabric.switches[trunk.upper];
+    bool const is_uplink = fabric_ways_->is_tree() && lower.tier < upper.tier;
+    auto const stem = is_uplink ? lower.name + ".uplink" : fmt::format("{}-{}", lower.name, upper.name);
+    auto const* up = is_uplink ? ".up" : ".forth";
+    auto const* down = is_uplink ? ".down" : ".back";
+    // Where the NICs' rates are unknown, so are the cables'.
+    auto const rate = trunk.rate > BytesPerSecond(0) ? std::optional(trunk.rate) : std::nullopt;
+    trunks_.push_back(add_duplex(stem, up, down, ResourceKind::Uplink, rate));
+    auto& cables = cables_.emplace_back();
+    if (fabric.routing == Routing::Adaptive || fabric.kind == "torus") continue;
+    for (int i = 0; i < trunk.cables; ++i)
+      cables.push_back(add_duplex(fmt::format("{}{}", stem, i), up, down, ResourceKind::Uplink,
+                                  rate ? std::optional(*rate / static_cast<double>(trunk.cables)) : std::nullopt));
   }
 }
 

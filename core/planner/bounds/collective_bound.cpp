@@ -60,13 +60,19 @@ std::optional<LowerBound> longer(std::optional<LowerBound> one, std::optional<Lo
   return !one || (other && other->makespan > one->makespan) ? std::move(other) : std::move(one);
 }
 
+bool is_on_one_node(Collective const& collective, Machine const& machine) {
+  auto const host = machine.host_of(collective.among.front());
+  return std::all_of(collective.among.begin(), collective.among.end(),
+                     [&](Place const& place) { return machine.host_of(place) == host; });
+}
+
 // Whether every algorithm uses whole ways of transfers between the two participants: not where packed trees may stage
 // data piece by piece.
 bool is_bound_by_transfers(Collective const& collective, Machine const& machine) {
   if (collective.among.size() != 2) return false;
   bool const has_trees = collective.op == CollectiveOp::AllGather || collective.op == CollectiveOp::Broadcast;
   bool const may_have = linear_solver() || collective.algorithm == Algorithm::PackedTrees;
-  return !has_trees || !may_have || members_by_node(collective, machine).size() > 1;
+  return !has_trees || !may_have || !is_on_one_node(collective, machine);
 }
 
 // Groups of participants that are closer to one another than to the rest: each by itself, NVLink islands, those of a
@@ -110,8 +116,7 @@ std::optional<NumaId> memory_of_group(Membership const& members, Collective cons
 // By linear programs, among few participants of one node.
 std::optional<LowerBound> bound_of_node(Collective const& collective, Model const& model) {
   auto const n = collective.among.size();
-  if (n > kBoundLimits.groups_max_participants || members_by_node(collective, model.machine()).size() > 1)
-    return std::nullopt;
+  if (n > kBoundLimits.groups_max_participants || !is_on_one_node(collective, model.machine())) return std::nullopt;
   std::vector<RequiredTraffic> traffic;
   for (auto const& members : close_groups(collective, model.machine())) {
     auto const least = min_traffic(collective, members, static_cast<double>(n));

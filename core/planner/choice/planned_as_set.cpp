@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/machine/nvlink_domains.hpp"
 #include "core/plan/dag.hpp"
 #include "core/planner/search_limits.hpp"
 #include "core/rules/conditions.hpp"
@@ -45,9 +46,10 @@ bool can_be_planned_as_set(Collective const& collective, Machine const& machine)
       break;
     default: return false;
   }
-  auto const host = machine.host_of(collective.among.front());
+  auto const first = first_nodes_of_domains(machine);
+  auto const home = first[index(machine.host_of(collective.among.front()))];
   return std::all_of(collective.among.begin(), collective.among.end(), [&](Place const& place) {
-    return gpu_at(machine, place).has_value() && machine.host_of(place) == host;
+    return gpu_at(machine, place).has_value() && first[index(machine.host_of(place))] == home;
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/machine/nvlink_domains.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -44,8 +46,9 @@ Traffic min_traffic(Collective const& collective, Membership const& member, doub
 
 std::map<HostId, Membership> members_by_node(Collective const& collective, Machine const& machine) {
   std::map<HostId, Membership> nodes;
+  auto const first = first_nodes_of_domains(machine);
   for (std::size_t i = 0; i < collective.among.size(); ++i) {
-    auto& members = nodes[machine.host_of(collective.among[i])];
+    auto& members = nodes[first[index(machine.host_of(collective.among[i]))]];
     members.resize(collective.among.size(), false);
     members[i] = true;
   }

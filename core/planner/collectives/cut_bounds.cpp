@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/machine/fabric_ways.hpp"
+#include "core/machine/nvlink_domains.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/collective_traffic.hpp"
 #include "core/rules/conditions.hpp"
@@ -36,7 +38,8 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   auto const is_inside = [&](NvlinkEnd const& end) {
     return std::any_of(gpus.begin(), gpus.end(), [&](PciId gpu) { return end == NvlinkEnd(gpu); });
   };
-  for (auto const gpu : gpus) add_link(ports, model, resources.link_above(gpu).direction, true);
+  for (auto const gpu : gpus)  // what is coherent with its CPU does not use the PCIe link that it shows
+    if (!coherent_with_cpu(machine, gpu)) add_link(ports, model, resources.link_above(gpu).direction, true);
   for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
     bool const from = is_inside(machine.nvlinks[i].a);
     if (from != is_inside(machine.nvlinks[i].b)) add_link(ports, model, resources.nvlink(i).direction, from);
@@ -48,13 +51,13 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   return ports;
 }
 
-// A node's NICs: each is on the fabric by its ports and on the node by its PCIe link.
-Ports ports_of(Model const& model, HostId host) {
+// The NICs of a node, or of all nodes of a domain: each is on the fabric by its ports and on the node by its PCIe link.
+Ports ports_of(Model const& model, HostId host, std::vector<HostId> const& first_nodes) {
   auto const& machine = model.machine();
   if (!machine.fabric) return {0, 0, false};
   std::map<PciId, Ports> by_nic;
   for (auto const& attachment : machine.fabric->attachments)
-    if (machine.host_of(attachment.nic) == host)
+    if (first_nodes[index(machine.host_of(attachment.nic))] == host)
       add_link(by_nic[attachment.nic], model, model.resources().wire(attachment.nic), true);
   Ports ports;
   for (auto const& [nic, wires] : by_nic) {
@@ -67,30 +70,49 @@ Ports ports_of(Model const& model, HostId host) {
   return ports;
 }
 
-// Leaf switches that share nodes, and what their uplinks carry to the spines.
-struct LeafGroup {
-  std::set<std::uint32_t> leaves;
+// The highest switch of a tier, or of one below it, that each switch leads to.
+std::vector<std::uint32_t> switches_of_tier(Fabric const& fabric, FabricWays const& ways, int tier) {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t at = 0; at < fabric.switches.size(); ++at) {
+    auto top = at;
+    for (auto trunk = ways.trunk_above(top); trunk && fabric.switches[fabric.trunks[*trunk].upper].tier <= tier;
+         trunk = ways.trunk_above(top))
+      top = fabric.trunks[*trunk].upper;
+    result.push_back(top);
+  }
+  return result;
+}
+
+// Switches that share nodes, with what is below them, and what their uplinks carry to higher tiers.
+struct SwitchGroup {
+  std::set<std::uint32_t> switches;
   std::set<HostId> nodes;
   Ports uplinks;
 };
 
-std::vector<LeafGroup> leaf_groups(Model const& model, std::map<HostId, Membership> const& nodes) {
-  std::vector<LeafGroup> groups;
-  for (auto const& attachment : model.machine().fabric->attachments) {
-    auto const node = model.machine().host_of(attachment.nic);
+std::vector<SwitchGroup> switch_groups(Model const& model, std::map<HostId, Membership> const& nodes, int tier) {
+  auto const& fabric = *model.machine().fabric;
+  auto const& ways = model.resources().fabric_ways();
+  auto const tops = switches_of_tier(fabric, ways, tier);
+  auto const first_nodes = first_nodes_of_domains(model.machine());
+  std::vector<SwitchGroup> groups;
+  for (auto const& attachment : fabric.attachments) {
+    auto const node = first_nodes[index(model.machine().host_of(attachment.nic))];
     if (!nodes.contains(node)) continue;
-    LeafGroup joined{{attachment.leaf}, {node}, {}};
-    std::erase_if(groups, [&](LeafGroup const& group) {
-      if (!group.leaves.contains(attachment.leaf) && !group.nodes.contains(node)) return false;
-      joined.leaves.insert(group.leaves.begin(), group.leaves.end());
+    auto const top = tops[attachment.at];
+    SwitchGroup joined{{top}, {node}, {}};
+    std::erase_if(groups, [&](SwitchGroup const& group) {
+      if (!group.switches.contains(top) && !group.nodes.contains(node)) return false;
+      joined.switches.insert(group.switches.begin(), group.switches.end());
       joined.nodes.insert(group.nodes.begin(), group.nodes.end());
       return true;
     });
     groups.push_back(std::move(joined));
   }
   for (auto& group : groups)
-    for (auto const leaf : group.leaves)
-      if (auto const uplink = model.resources().uplink(leaf)) add_link(group.uplinks, model, *uplink, true);
+    for (auto const one : group.switches)
+      if (auto const trunk = ways.trunk_above(one))
+        add_link(group.uplinks, model, model.resources().trunk(*trunk), true);
   return groups;
 }
 
@@ -152,31 +174,37 @@ class CutBounds {
     auto const groups = static_cast<double>(nodes.size());
     auto const count = [](Membership const& members) { return std::count(members.begin(), members.end(), true); };
     bool even = true;
+    auto const first_nodes = first_nodes_of_domains(model_.machine());
     for (auto const& [host, members] : nodes) {
-      auto const ports = ports_of(model_, host);
+      auto const ports = ports_of(model_, host, first_nodes);
       nics.known = nics.known && ports.known;
       nics.out += ports.out;
       nics.in += ports.in;
       even = even && count(members) == count(nodes.begin()->second);
       traffic = min_traffic(collective_, members, groups);
       sent += traffic.out;
-      add(traffic, ports, model_.machine().at(host).name + "'s NICs");
+      auto const together = std::count(first_nodes.begin(), first_nodes.end(), host);
+      auto const& name = model_.machine().at(host).name;
+      add(traffic, ports,
+          together > 1 ? fmt::format("the NICs of {} and {} more nodes", name, together - 1) : name + "'s NICs");
     }
     auto const all = collective_.op == CollectiveOp::AllToAllV ? sent : traffic.all;
     if (nics.known && even) add(all, std::min(nics.out, nics.in), "all NICs");
-    if (model_.machine().fabric) add_leaf_groups(nodes);
+    auto const& fabric = model_.machine().fabric;
+    if (!fabric || !model_.resources().fabric_ways().is_tree()) return;
+    for (int tier = 0; tier < fabric->switches.back().tier; ++tier) add_switch_groups(nodes, tier);
   }
 
-  // Around what each group of leaf switches joins.
-  void add_leaf_groups(std::map<HostId, Membership> const& nodes) {
-    auto const groups = leaf_groups(model_, nodes);
+  // Around what each group of switches of a tier joins.
+  void add_switch_groups(std::map<HostId, Membership> const& nodes, int tier) {
+    auto const groups = switch_groups(model_, nodes, tier);
     if (groups.size() < 2) return;
     for (auto const& group : groups) {
       Membership member(collective_.among.size(), false);
       for (auto const node : group.nodes)
         for (std::size_t i = 0; i < member.size(); ++i) member[i] = member[i] || nodes.at(node)[i];
-      auto const& name = model_.machine().fabric->leaves[*group.leaves.begin()].name;
-      auto const more = group.leaves.size() - 1;
+      auto const& name = model_.machine().fabric->switches[*group.switches.begin()].name;
+      auto const more = group.switches.size() - 1;
       add(min_traffic(collective_, member, static_cast<double>(groups.size())), group.uplinks,
           more == 0 ? fmt::format("{}'s uplinks", name) : fmt::format("the uplinks of {} and {} more", name, more));
     }

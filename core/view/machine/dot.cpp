@@ -99,7 +99,7 @@ class DotWriter {
     std::vector<std::map<std::uint32_t, int>> leaves(machine_.hosts.size());
     if (machine_.fabric)
       for (auto const& attachment : machine_.fabric->attachments)
-        ++leaves[index(machine_.host_of(attachment.nic))][attachment.leaf];
+        ++leaves[index(machine_.host_of(attachment.nic))][attachment.at];
     std::map<std::map<std::uint32_t, int>, std::vector<HostId>> groups;
     for (std::size_t i = 0; i < leaves.size(); ++i)
       if (!in_full(HostId(i))) groups[leaves[i]].push_back(HostId(i));
@@ -267,9 +267,13 @@ class DotWriter {
     for (auto const& bundle : machine_.nvlinks)
       if (in_full(bundle.a)) lines_.edge(name_of(bundle.a), name_of(bundle.b), nvlink_attributes(bundle));
     for (auto const& domain : machine_.nvswitches) {
-      if (!in_full(domain.host)) continue;
+      if (domain.host && !in_full(*domain.host)) continue;
       auto const& part = machine_.at(domain.link_part);
+      if (!domain.host)
+        lines_.node(domain.name, fmt::format("{}\n{}", domain.name, title_of(machine_.at(domain.part))),
+                    kNvSwitchStyle);
       for (auto const& port : domain.ports) {
+        if (!in_full(port.gpu)) continue;
         auto attributes = bonded_attributes(bonded_words(part, port.count), part, port.count, kNvlinkColour);
         attributes[1] = {"weight", "2"};  // unlike a pair's, it ranks the switch below its GPUs
         lines_.edge(machine_.at(port.gpu).name, domain.name, attributes);
@@ -281,17 +285,18 @@ class DotWriter {
   void fabric() {
     auto const& fabric = *machine_.fabric;
     if (fabric.kind == "direct") return cables();
-    auto const title = fabric.switch_part ? ": " + title_of(machine_.at(*fabric.switch_part)) : std::string();
+    auto const& part = fabric.switches.front().part;
+    auto const title = part ? ": " + title_of(machine_.at(*part)) : std::string();
     lines_.open_box("fabric", fabric.kind + title, kFabricBox);
-    for (auto const& leaf : fabric.leaves) {
-      lines_.node(leaf.name, leaf.name, kNetworkSwitchStyle);
-      if (leaf.uplink) lines_.edge(leaf.name, "spines", network_attributes(*leaf.uplink));
-    }
-    if (fabric.leaves.front().uplink) lines_.node("spines", "spines", kNetworkSwitchStyle);
+    for (auto const& one : fabric.switches) lines_.node(one.name, one.name, kNetworkSwitchStyle);
+    for (auto const& trunk : fabric.trunks)
+      if (trunk.cables > 0)
+        lines_.edge(fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name,
+                    network_attributes(trunk.rate));
     lines_.close();
     for (auto const& attachment : fabric.attachments)
       if (in_full(attachment.nic))
-        lines_.edge(machine_.at(attachment.nic).name, fabric.leaves[attachment.leaf].name,
+        lines_.edge(machine_.at(attachment.nic).name, fabric.switches[attachment.at].name,
                     cable_attributes(attachment));
     collapsed_edges();
   }
@@ -300,7 +305,7 @@ class DotWriter {
   void collapsed_edges() {
     for (auto const& [leaves, hosts] : collapsed_groups())
       for (auto const& [leaf, nics] : leaves)
-        lines_.edge(machine_.at(hosts.back()).name, machine_.fabric->leaves[leaf].name,
+        lines_.edge(machine_.at(hosts.back()).name, machine_.fabric->switches[leaf].name,
                     {{"label", fmt::format("{} NICs", static_cast<std::size_t>(nics) * hosts.size())},
                      {"color", std::string(kNetworkColour)},
                      {"penwidth", "3"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "core/machine/end_name.hpp"
@@ -220,7 +221,7 @@ std::string title_line(Machine const& machine) {
 std::string attached_words(Machine const& machine, std::uint32_t leaf) {
   std::vector<std::pair<std::string, std::vector<HostId>>> by_name;
   for (auto const& attachment : machine.fabric->attachments) {
-    if (attachment.leaf != leaf) continue;
+    if (attachment.at != leaf) continue;
     std::string const name(short_name(machine.at(attachment.nic).name));
     auto found = std::find_if(by_name.begin(), by_name.end(), [&](auto const& entry) { return entry.first == name; });
     if (found == by_name.end()) found = by_name.insert(found, {name, {}});
@@ -240,18 +241,47 @@ std::string attached_words(Machine const& machine, std::uint32_t leaf) {
 std::string fabric_lines(Machine const& machine) {
   auto const& fabric = *machine.fabric;
   bool const direct = fabric.kind == "direct";
-  Table leaves({});
-  for (std::size_t i = 0; i < fabric.leaves.size(); ++i)
-    leaves.add({direct ? "cable" : fabric.leaves[i].name,
-                fabric.leaves[i].uplink ? "uplinks " + rounded_text(*fabric.leaves[i].uplink) : "",
-                attached_words(machine, static_cast<std::uint32_t>(i))});
+  Table switches({});
+  for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
+    auto const& one = fabric.switches[i];
+    auto const uplink = fabric.uplink(i);
+    switches.add({direct          ? "cable"
+                  : one.count > 1 ? fmt::format("{} ({} switches)", one.name, one.count)
+                                  : one.name,
+                  uplink ? "uplinks " + rounded_text(*uplink) : "", attached_words(machine, i)});
+  }
   std::string slower;
   for (auto const& attachment : fabric.attachments)
     if (attachment.rate)
       slower += fmt::format("{} runs at {}\n", machine.at(attachment.nic).name, exact_text(*attachment.rate));
-  auto const switches =
-      fabric.switch_part ? fmt::format(", switches: {}", title_of(machine.at(*fabric.switch_part))) : std::string();
-  return fmt::format("{}{}\n", fabric.kind, switches) + leaves.text() + slower;
+  auto const& part = fabric.switches.front().part;
+  auto title = part ? fmt::format(", switches: {}", title_of(machine.at(*part))) : std::string();
+  if (fabric.routing != Routing::Adaptive) title += fmt::format(", routing: {}", to_string(fabric.routing));
+  return fmt::format("{}{}\n", fabric.kind, title) + switches.text() + slower;
+}
+
+// "rack0  18 x NVIDIA NVSwitch 4  node0..node17: gpu0..gpu3, NVLink 5 x18 each".
+std::string domain_lines(Machine const& machine) {
+  Table domains({});
+  for (auto const& domain : machine.nvswitches) {
+    if (domain.host) continue;
+    std::map<std::pair<std::vector<std::string>, int>, std::vector<HostId>> alike;
+    for (std::size_t i = 0; i < machine.hosts.size(); ++i) {
+      std::map<int, std::vector<std::string>> by_count;
+      for (auto const& port : domain.ports)
+        if (machine.host_of(port.gpu) == HostId(i))
+          by_count[port.count].emplace_back(short_name(machine.at(port.gpu).name));
+      for (auto const& [count, gpus] : by_count) alike[{gpus, count}].push_back(HostId(i));
+    }
+    std::vector<std::string> words;
+    for (auto const& [gpus, hosts] : alike)
+      words.push_back(fmt::format("{}: {}, {} each", host_names(machine, hosts), condensed(gpus.first),
+                                  bonded_words(machine.at(domain.link_part), gpus.second)));
+    auto const& title = title_of(machine.at(domain.part));
+    domains.add({domain.name, domain.chips > 0 ? fmt::format("{} x {}", domain.chips, title) : title,
+                 fmt::format("{}", fmt::join(words, "; "))});
+  }
+  return domains.text();
 }
 
 std::string cluster_text(Machine const& cluster) {
@@ -262,6 +292,7 @@ std::string cluster_text(Machine const& cluster) {
     out += fmt::format("\n{}: {}\n", first, kind.machine.name) + node_text(kind.machine);
     if (!others.empty()) out += fmt::format("\n{}: as {}\n", host_names(cluster, others), first);
   }
+  out += section("NVLink between nodes", domain_lines(cluster));
   if (cluster.fabric) out += section("Fabric", fabric_lines(cluster));
   return out + section("Notes", note_lines(cluster));
 }

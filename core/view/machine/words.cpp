@@ -143,6 +143,7 @@ std::string software_words(Software const& software) {
                                                                 {"geforce_peer", software.geforce_peer}}};
   std::vector<std::string> words;
   for (auto const& [name, set] : flags) words.push_back(fmt::format("{} {}", name, set ? "yes" : "no"));
+  if (!software.imex) words.emplace_back("imex no");  // matters only where NVLink leads to other nodes
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -83,6 +83,7 @@ struct Software {
   bool gdrcopy = false;  // the CPU can map BAR1
   bool gpudirect_storage = false;
   bool fabric_manager = true;    // NVSwitch fabric is initialised
+  bool imex = true;              // the service that exports GPU memory to other nodes over NVLink is running
   bool gpudirect_async = false;  // the GPU rings the NIC's doorbell (libgdsync): no CPU between a kernel and a send
   bool geforce_peer = false;     // a modified driver allows PCIe peer access on products where NVIDIA's refuses it
   friend bool operator==(Software const&, Software const&) = default;
@@ -165,7 +166,8 @@ struct NvlinkBundle {
   friend bool operator==(NvlinkBundle const&, NvlinkBundle const&) = default;
 };
 
-// All NVSwitches of a host as the one non-blocking crossbar that they form.
+// All NVSwitches of a host, or of a domain that joins GPUs of several nodes, as the one non-blocking crossbar that they
+// form.
 struct NvSwitch {
   struct Port {
     PciId gpu{};
@@ -173,10 +175,11 @@ struct NvSwitch {
     friend bool operator==(Port const&, Port const&) = default;
   };
   std::string name;
-  HostId host{};
-  PartId part{};       // the switch
-  PartId link_part{};  // its links
-  std::vector<Port> ports;
+  std::optional<HostId> host = HostId{};  // absent: a domain, which joins GPUs of several nodes
+  PartId part{};                          // the switch
+  PartId link_part{};                     // its links
+  std::vector<Port> ports;                // of a domain: ascending by GPU
+  int chips = 0;                          // of a domain: how many switches it consists of; 0: unknown
   friend bool operator==(NvSwitch const&, NvSwitch const&) = default;
 };
 
@@ -204,25 +207,48 @@ struct Override {
   friend bool operator==(Override const&, Override const&) = default;
 };
 
-// The network between nodes: every NIC on a leaf switch, leaves joined by spines.
+// How a fabric divides traffic among the cables and switches that lead to the same place.
+enum class Routing : std::uint8_t {
+  Adaptive,  // packet by packet, evenly
+  Static,    // all traffic to one destination takes the same cables (InfiniBand's forwarding tables)
+  Ecmp       // each flow takes the cables that a hash of its addresses gives
+};
+std::string_view to_string(Routing routing);  // adaptive, static, ecmp
+
+// The network between nodes: switches, the cables between them, and the NICs on them.
 struct Fabric {
-  struct Leaf {
+  struct Switch {
     std::string name;
-    std::optional<BytesPerSecond> uplink;  // to all spines together, in each direction; absent: no spine
-    friend bool operator==(Leaf const&, Leaf const&) = default;
+    int tier = 0;                // 0: NICs may be on it
+    int count = 1;               // how many switches act as this one, such as all spines; 0: unknown
+    std::optional<PartId> part;  // absent: unknown
+    friend bool operator==(Switch const&, Switch const&) = default;
+  };
+  // All cables between two switches.
+  struct Trunk {
+    std::uint32_t lower = 0;  // of the lower tier, where the tiers differ
+    std::uint32_t upper = 0;
+    int cables = 0;          // 0: none is left
+    BytesPerSecond rate{0};  // of all of them together, in each direction
+    friend bool operator==(Trunk const&, Trunk const&) = default;
   };
   struct Attachment {
     PciId nic{};
-    std::uint32_t leaf = 0;
+    std::uint32_t at = 0;                // its switch
     std::optional<BytesPerSecond> rate;  // of the cable, where it is slower than the NIC
     friend bool operator==(Attachment const&, Attachment const&) = default;
   };
-  std::string kind;  // direct, single_switch, leaf_spine, rail_optimised
-  std::optional<PartId> switch_part;
-  std::vector<Leaf> leaves;             // one pseudo-leaf when `direct`
+  std::string kind;  // direct, single_switch, leaf_spine, rail_optimised, rail_only, fat_tree, torus, dragonfly, graph
+  std::vector<Switch> switches;  // those of tier 0 first; a single one, which is none, when `direct`
+  std::vector<Trunk> trunks;
   std::vector<Attachment> attachments;  // ascending by NIC
+  Routing routing = Routing::Adaptive;
+  int flows_per_pair = 1;  // with ecmp: how many flows the traffic between two NICs consists of
+
   // The attachment of a NIC, or nullptr when it is not on the fabric.
   [[nodiscard]] Attachment const* find(PciId nic) const;
+  // What all cables from a switch to those of higher tiers carry in each direction; nullopt where there are none.
+  [[nodiscard]] std::optional<BytesPerSecond> uplink(std::uint32_t of) const;
   friend bool operator==(Fabric const&, Fabric const&) = default;
 };
 
@@ -239,7 +265,7 @@ struct Machine {
   std::vector<PciFunction> functions;  // parents before children
   std::vector<SocketLink> socket_links;
   std::vector<NvlinkBundle> nvlinks;
-  std::vector<NvSwitch> nvswitches;
+  std::vector<NvSwitch> nvswitches;  // those of nodes, then the domains
   std::vector<Override> overrides;
   std::optional<Fabric> fabric;
 

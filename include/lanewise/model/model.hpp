@@ -45,7 +45,7 @@ class Model {
 
   [[nodiscard]] int slots(EngineId id) const { return assumed_slots(facts_->resources.at(id), assumed_); }
 
-  // Which pairs of places are alike, under any assumptions. Found when first asked for.
+  // Which pairs of places are alike, under any assumptions but the hash of flows. Found when first asked for.
   [[nodiscard]] PlaceClasses const& classes() const;
 
   // The parts that a PathBuilder works on. They live as long as this model.
@@ -97,8 +97,8 @@ class Model {
     ~Facts();
     Machine machine;
     Resources resources;
-    mutable std::once_flag classes_found;
-    mutable std::unique_ptr<PlaceClasses const> classes;
+    mutable std::once_flag classes_found, hashed_classes_found;
+    mutable std::unique_ptr<PlaceClasses const> classes, hashed_classes;
   };
   // A copy with other resources.
   template <class Widen>

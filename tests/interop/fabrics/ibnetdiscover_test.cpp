@@ -77,9 +77,9 @@ TEST(Ibnetdiscover, BecomesAClusterOfRails) {
   EXPECT_EQ(cluster.hosts.size(), 4U);
   ASSERT_TRUE(cluster.fabric);
   EXPECT_EQ(cluster.fabric->kind, "rail_optimised");
-  ASSERT_EQ(cluster.fabric->leaves.size(), 2U);
-  EXPECT_EQ(cluster.fabric->leaves[0].uplink, BytesPerSecond(100e9));
-  EXPECT_EQ(cluster.at(*cluster.fabric->switch_part).name, "quantum-2-ndr");
+  ASSERT_EQ(cluster.fabric->switches.size(), 3U);
+  EXPECT_EQ(cluster.fabric->uplink(0), BytesPerSecond(100e9));
+  EXPECT_EQ(cluster.at(*cluster.fabric->switches[0].part).name, "quantum-2-ndr");
   auto const slow = cluster.find_function("node2/nic1").value();
   EXPECT_EQ(cluster.fabric->find(slow)->rate, BytesPerSecond(25e9));
 }

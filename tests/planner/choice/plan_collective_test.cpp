@@ -254,9 +254,8 @@ TEST(PlanCollective, IsBoundByTheUplinksOfLeafSwitches) {
   auto const by_nics = collective_bound(all(even), even).value();
   EXPECT_THAT(by_nics.binding.front().name, testing::HasSubstr("NICs"));
   for (std::size_t i = 0; i < machine.fabric->attachments.size(); ++i)
-    machine.fabric->attachments[i].leaf = i < machine.fabric->attachments.size() / 2 ? 0 : 1;
-  machine.fabric->leaves.resize(2);
-  for (auto& leaf : machine.fabric->leaves) leaf.uplink = BytesPerSecond(50e9 * 64);
+    machine.fabric->attachments[i].at = i < machine.fabric->attachments.size() / 2 ? 0 : 1;
+  for (auto& trunk : machine.fabric->trunks) trunk.rate = BytesPerSecond(50e9 * 64);
   Model const narrow(machine);
   auto const bound = collective_bound(all(narrow), narrow).value();
   EXPECT_THAT(bound.binding.front().name, testing::HasSubstr("uplinks"));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/machine/nvlink_domains.hpp"
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/rules/conditions.hpp"
@@ -50,8 +51,10 @@ ParticipantLayout layout_of(Model const& model, Collective const& collective) {
     layout.rings = {{}};
   if (layout.rings.front().empty())
     for (std::size_t i = 0; i < collective.among.size(); ++i) layout.rings.front().push_back(i);
+  auto const first = first_nodes_of_domains(machine);  // nodes that NVLink joins are as one
   std::map<HostId, std::vector<std::size_t>> hosts;
-  for (std::size_t i = 0; i < collective.among.size(); ++i) hosts[machine.host_of(collective.among[i])].push_back(i);
+  for (std::size_t i = 0; i < collective.among.size(); ++i)
+    hosts[first[index(machine.host_of(collective.among[i]))]].push_back(i);
   for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
   if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
   layout.near_memories = near_memories_of(machine, collective);

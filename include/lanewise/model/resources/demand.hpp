@@ -32,7 +32,7 @@ enum class ResourceKind : std::uint8_t {
   Nvlink,         // one direction of a bundle, or of a GPU's port to NVSwitch
   DeviceMemory,   // a GPU's own memory, reads and writes together
   Wire,           // one direction of a NIC's port
-  Uplink,         // one direction between a leaf switch and the spines
+  Uplink,         // one direction of the cables between two switches of a network, or of one such cable
   Drive,          // a drive's reads or writes
   HostDuplex,     // one device reading and writing host memory at once
   DriverStaging,  // copies of one GPU that the driver stages, both directions together
@@ -118,6 +118,7 @@ enum class Cap : std::uint8_t {
   PageWalks,         // page-table walks of an IOMMU for small pieces
   PageMigration,     // Unified Memory, block by block
   QueuePair,         // one queue pair of a NIC
+  Cable,             // one cable between two switches for each flow
   Measured,          // an override
 };
 std::string_view to_string(Cap cap);
@@ -130,12 +131,11 @@ enum class HopKind : std::uint8_t {
   ChipFabric,
   Nvlink,
   NvSwitch,
-  Leaf,
-  Spine
+  NetworkSwitch
 };
 
 // One element of a route. `id` is an index by kind: a PciId, SocketId, NumaId, index of an NVLink bundle, NvSwitchId,
-// leaf.
+// switch of the fabric.
 struct Hop {
   HopKind kind = HopKind::Function;
   std::uint32_t id = 0;

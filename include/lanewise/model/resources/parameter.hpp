@@ -3,6 +3,7 @@
 // figure comes from moving one parameter after another to both ends of its range (see interval.hpp).
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -54,7 +55,8 @@ std::span<ParameterRange const, kParameterCount> parameter_ranges();
 // Source: NVIDIA/cuda-samples issue 449: ten runs of p2pBandwidthLatencyTest spread over 5 to 8 % of their mean.
 inline constexpr double kRunToRunSpread = 0.04;
 
-// A factor on every parameter. The default is nominal: every factor is 1.
+// A factor on every parameter, and how a network hashes flows. The default is nominal: every factor is 1, and traffic
+// is spread over the cables of a network as it is in the mean.
 class Assumptions {
  public:
   Assumptions() = default;
@@ -63,6 +65,14 @@ class Assumptions {
   }
   // Whether every factor is 1.
   [[nodiscard]] bool is_nominal() const { return nominal_; }
+
+  // Each flow takes the cables that a hash with this seed gives, where the fabric's routing is ecmp.
+  [[nodiscard]] Assumptions hashed_with(std::uint32_t seed) const {
+    auto other = *this;
+    other.hash_seed_ = seed;
+    return other;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> hash_seed() const { return hash_seed_; }
   [[nodiscard]] double operator()(Parameter parameter) const { return factors_[static_cast<std::size_t>(parameter)]; }
 
  private:
@@ -73,6 +83,7 @@ class Assumptions {
   }
   std::array<double, kParameterCount> factors_ = ones();
   bool nominal_ = true;
+  std::optional<std::uint32_t> hash_seed_;
 };
 
 }  // namespace lanewise

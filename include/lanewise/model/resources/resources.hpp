@@ -1,5 +1,6 @@
 #pragma once
 // The shared resources and engines of a machine, made once from its description.
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "lanewise/model/resources/parameter.hpp"
 
 namespace lanewise {
+
+class FabricWays;  // core/machine/fabric_ways.hpp
 
 // One resource for each direction. Of a PCI function: up is towards the root. Of a link a-b: up is from a to b.
 struct Duplex {
@@ -80,7 +83,11 @@ class Resources {
   [[nodiscard]] EngineId multiprocessors(PciId gpu) const { return multiprocessors_[index(gpu)]; }
   [[nodiscard]] Duplex wire(PciId nic) const { return wires_[index(nic)]; }
   [[nodiscard]] Duplex drive(PciId nvme) const { return wires_[index(nvme)]; }  // up: reads, down: writes
-  [[nodiscard]] std::optional<Duplex> uplink(std::uint32_t leaf) const { return uplinks_[leaf]; }
+  // All cables of a trunk of the fabric together; up: from its lower to its upper switch.
+  [[nodiscard]] Duplex trunk(std::uint32_t trunk) const { return trunks_[trunk]; }
+  // One of its cables. Only of a fabric whose routing is not adaptive.
+  [[nodiscard]] Duplex cable(std::uint32_t trunk, std::size_t cable) const { return cables_[trunk][cable]; }
+  [[nodiscard]] FabricWays const& fabric_ways() const { return *fabric_ways_; }
 
   // Between two sockets of one host: the link, and the share of it that peer traffic gets.
   struct SocketPair {
@@ -146,7 +153,9 @@ class Resources {
   std::vector<EngineId> peer_copy_engines_;
   std::vector<EngineId> multiprocessors_;
   std::vector<Duplex> wires_;
-  std::vector<std::optional<Duplex>> uplinks_;
+  std::vector<Duplex> trunks_;
+  std::vector<std::vector<Duplex>> cables_;
+  std::shared_ptr<FabricWays const> fabric_ways_;  // of the machine's fabric; nullptr where it has none
   std::vector<SocketPair> pairs_;
   std::vector<NvlinkPath> bundles_;
   std::vector<std::vector<NvlinkPath>> ports_;

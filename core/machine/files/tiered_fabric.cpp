@@ -1,0 +1,163 @@
+// Fabrics in which every switch, or group of switches that act as one, has one such group above it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/machine/files/fabric_reader.hpp"
+#include "core/machine/nic_rate.hpp"
+
+namespace lanewise {
+namespace {
+
+std::string numbered(std::string const& name, std::size_t number, bool is_only, std::optional<int> rail) {
+  return fmt::format("{}{}{}", name, is_only ? std::string() : std::to_string(number),
+                     rail ? fmt::format(".rail{}", *rail) : std::string());
+}
+
+}  // namespace
+
+void FabricReader::read_tiered() {
+  if (fabric_.kind == "direct" && cluster_.hosts.size() != 2)
+    reader_.fail(*reader_.node("kind"), fmt::format("'direct' joins two nodes; here are {}", cluster_.hosts.size()));
+  auto const tiers = fabric_.kind == "fat_tree" ? tiers_of_list() : tiers_of_kind();
+  if (tiers.empty()) return;
+  attach_leaves(tiers.front());
+  for (std::size_t i = 1; i < tiers.size(); ++i) add_tier(tiers[i - 1], tiers[i], i, i + 1 == tiers.size());
+}
+
+std::vector<FabricReader::Tier> FabricReader::tiers_of_kind() {
+  auto const nodes = cluster_.hosts.size();
+  by_rail_ = fabric_.kind == "rail_optimised" || fabric_.kind == "rail_only";
+  joins_rails_ = fabric_.kind != "rail_only";
+  Tier leaf{
+      .name = "leaf", .part = switch_part(reader_, "switch"), .joins = nodes_per_leaf(nodes), .node = &reader_.self()};
+  leaf.uplinks = reader_.count("uplinks");
+  leaf.uplink_rate = reader_.rate("uplink_rate");
+  leaf.oversubscription = reader_.ratio("oversubscription");
+  if (leaf.uplinks && *leaf.uplinks == 0) reader_.fail(*reader_.node("uplinks"), "'uplinks' must be at least 1");
+  bool const has_spines = fabric_.kind == "leaf_spine" || fabric_.kind == "rail_optimised" ||
+                          (fabric_.kind == "rail_only" && leaf.joins < nodes);
+  if (!has_spines) return {leaf};
+  return {leaf, {.name = "spine", .part = leaf.part, .count = 0, .node = &reader_.self()}};
+}
+
+std::vector<FabricReader::Tier> FabricReader::tiers_of_list() {
+  by_rail_ = reader_.flag("by_rail").value_or(false);
+  std::vector<Tier> tiers;
+  for (auto& tier : reader_.maps("tiers")) tiers.push_back(read_tier(tier, tiers.empty()));
+  if (tiers.empty()) reader_.fail_at_key("tiers", "a fat_tree has 'tiers', from the lowest to the highest");
+  return tiers;
+}
+
+FabricReader::Tier FabricReader::read_tier(MapReader& reader, bool is_lowest) {
+  Tier tier{
+      .name = reader.text("tier").value_or("tier"), .part = switch_part(reader, "switch"), .node = &reader.self()};
+  auto const at_least_one = [&](char const* key) {
+    auto const given = reader.count(key);
+    if (given && *given == 0) reader.fail(*reader.node(key), fmt::format("'{}' must be at least 1", key));
+    return given;
+  };
+  tier.joins = static_cast<std::size_t>(at_least_one("joins").value_or(0));
+  auto const switches = at_least_one("switches");
+  if (is_lowest && switches)
+    reader.fail(*reader.node("switches"), "in the lowest tier a switch stands by itself: leave 'switches' out");
+  tier.count = is_lowest ? 1 : switches.value_or(0);
+  tier.uplinks = at_least_one("uplinks");
+  tier.uplink_rate = reader.rate("uplink_rate");
+  tier.oversubscription = reader.ratio("oversubscription");
+  if (tier.uplinks && tier.oversubscription)
+    reader.fail(*reader.node("oversubscription"), "give 'uplinks' or 'oversubscription', not both");
+  if (tier.oversubscription && *tier.oversubscription <= 0)
+    reader.fail(*reader.node("oversubscription"), "'oversubscription' is more than 0");
+  return tier;
+}
+
+void FabricReader::attach_leaves(Tier const& tier) {
+  auto const group = tier.joins > 0 ? tier.joins : cluster_.hosts.size();
+  std::map<std::pair<std::size_t, int>, std::uint32_t> leaf_of;
+  for (std::size_t node = 0; node < nics_.size(); ++node)
+    for (auto const nic : nics_[node]) {
+      auto const rail = by_rail_ ? cluster_.at(nic).rail : std::nullopt;
+      auto const [it, is_new] = leaf_of.emplace(std::pair(node / group, rail.value_or(0)),
+                                                static_cast<std::uint32_t>(fabric_.switches.size()));
+      if (is_new) {
+        fabric_.switches.push_back({numbered(tier.name, node / group, false, rail), 0, 1, tier.part});
+        group_of_.push_back(node / group);
+        rail_of_.push_back(rail.value_or(0));
+      }
+      fabric_.attachments.push_back({nic, it->second, std::nullopt});
+    }
+}
+
+void FabricReader::add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top) {
+  auto const first = fabric_.switches.size();
+  std::vector<std::uint32_t> children;
+  std::size_t groups = 0;
+  for (std::size_t i = 0; i < first; ++i)
+    if (fabric_.switches[i].tier == static_cast<int>(tier_number) - 1) {
+      children.push_back(static_cast<std::uint32_t>(i));
+      groups = std::max(groups, group_of_[i] + 1);
+    }
+  auto const joins = tier.joins > 0 ? tier.joins : groups;
+  bool const is_only = joins >= groups;
+  if (is_top && !is_only)
+    reader_.fail(*tier.node,
+                 fmt::format("the highest tier joins {} of {} groups below it; add a tier, or leave 'joins' "
+                             "out",
+                             joins, groups));
+  std::map<std::pair<std::size_t, int>, std::uint32_t> known;
+  for (auto const child : children) {
+    auto const group = group_of_[child] / joins;
+    auto const rail = joins_rails_ ? 0 : rail_of_[child];
+    auto const [it, is_new] =
+        known.emplace(std::pair(group, rail), static_cast<std::uint32_t>(fabric_.switches.size()));
+    if (is_new) {
+      auto const name = numbered(tier.name, group, is_only, joins_rails_ ? std::nullopt : std::optional(rail));
+      fabric_.switches.push_back({name, static_cast<int>(tier_number), tier.count, tier.part});
+      group_of_.push_back(group);
+      rail_of_.push_back(rail);
+    }
+    add_uplinks(child, it->second, lower);
+  }
+}
+
+FabricReader::Below FabricReader::below(std::uint32_t of) const {
+  Below result;
+  for (auto const& attachment : fabric_.attachments) {
+    if (attachment.at != of) continue;
+    auto const rate = nic_rate(cluster_, attachment.nic).value_or(BytesPerSecond(0));
+    result.total += rate;
+    result.one = std::max(result.one, rate);
+  }
+  for (auto const& trunk : fabric_.trunks) {
+    if (trunk.upper != of) continue;
+    result.total += trunk.rate;
+    result.one = std::max(result.one, trunk.rate / static_cast<double>(std::max(trunk.cables, 1)));
+  }
+  return result;
+}
+
+void FabricReader::add_uplinks(std::uint32_t lower, std::uint32_t upper, Tier const& tier) {
+  auto const from_below = below(lower);
+  auto const one = tier.uplink_rate.value_or(from_below.one);
+  auto const cables_of = [&](BytesPerSecond total) {
+    constexpr double kRounding = 1e-9;
+    return one > BytesPerSecond(0) ? std::max(1, static_cast<int>(std::ceil(total / one - kRounding))) : 1;
+  };
+  Fabric::Trunk trunk{lower, upper, 0, BytesPerSecond(0)};
+  if (tier.uplinks) {
+    trunk.cables = *tier.uplinks;
+    trunk.rate = one * static_cast<double>(trunk.cables);
+  } else if (tier.oversubscription) {
+    trunk.cables = cables_of(from_below.total * (1 / *tier.oversubscription));
+    trunk.rate = one * static_cast<double>(trunk.cables);
+  } else {
+    trunk.cables = cables_of(from_below.total);
+    trunk.rate = from_below.total;
+  }
+  fabric_.trunks.push_back(trunk);
+}
+
+}  // namespace lanewise
