@@ -8,6 +8,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/io/word.hpp"
+#include "core/machine/nic_port.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -139,6 +140,7 @@ std::vector<PciId> Machine::all(PciKind kind) const {
 bool Machine::is_off(PciId id) const {
   for (std::optional<PciId> above = id; above; above = at(*above).parent)
     if (at(*above).off) return true;
+  if (!at(id).port_of.empty() && is_off(port_owner(*this, id))) return true;
   return at(host_of(id)).off;
 }
 bool Machine::is_off(Place const& place) const {

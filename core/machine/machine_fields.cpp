@@ -111,6 +111,15 @@ Field<PciFunction> chip() {
   return field;
 }
 
+Field<PciFunction> port_of() {
+  auto field = FieldsOf<PciFunction>::scalar(
+      "port_of",
+      "of a NIC: the NIC whose port it shares, as a second function of the adapter (Data Direct, Socket Direct)",
+      LANEWISE_MEMBER(port_of));
+  field.spec.type = ValueType::Id;
+  return field;
+}
+
 Field<NumaNode> numa_number() {
   auto field = FieldsOf<NumaNode>::scalar("node", "its number in the operating system", LANEWISE_MEMBER(os_index));
   field.spec.required = true;
@@ -205,6 +214,7 @@ std::vector<FunctionField> const& function_fields() {
          not_in_fingerprint(Key::scalar("device_name", "of a NIC: its name in the operating system (mlx5_0)",
                                         LANEWISE_MEMBER(device_name)),
                             kOfThisHost)),
+      of(PciKind::Nic, port_of()),
       of(PciKind::Nic,
          Key::scalar("rate", "of a NIC: rate of its port, where that is less than the part's", LANEWISE_MEMBER(rate))),
       of(PciKind::Nic, Key::scalar("rail", "of a NIC in a cluster: its rail", LANEWISE_MEMBER(rail)))};

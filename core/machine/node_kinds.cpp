@@ -62,6 +62,7 @@ class Splitter {
       function.host_bridge = bridge_ids_[index(function.host_bridge)];
       function.name = short_name(function.name);
       function.chip = short_name(function.chip);
+      function.port_of = short_name(function.port_of);
       node.functions.push_back(std::move(function));
     }
   }

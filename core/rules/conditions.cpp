@@ -22,7 +22,7 @@ bool allows(Forwarding reach, PeerRoute const& route) {
 void add_network_end(PeerAccesses& accesses, Machine const& machine, std::optional<PciId> nic, Place const& memory,
                      std::optional<PciId> relay, bool read) {
   auto const gpu = relay ? relay : gpu_at(machine, memory);
-  if (!nic || !gpu || coherent_with_cpu(machine, *gpu)) return;
+  if (!nic || !gpu || reaches_through_cpu(machine, *nic, *gpu)) return;
   (accesses.count == 0 ? accesses.first : accesses.second) = PeerAccess{*nic, *gpu, read};
   ++accesses.count;
 }
@@ -107,6 +107,10 @@ std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu) {
 bool coherent_with_cpu(Machine const& machine, PciId gpu) {
   auto const link = cpu_link(machine, gpu);
   return link && machine.at(machine.nvlinks[link->bundle].part).link.family == LinkFamily::C2c;
+}
+
+bool reaches_through_cpu(Machine const& machine, PciId device, PciId gpu) {
+  return coherent_with_cpu(machine, gpu) && !common_switch(machine, device, gpu);
 }
 
 bool on_nvswitch(Machine const& machine, PciId gpu) {

@@ -49,6 +49,8 @@ struct CpuLink {
 std::optional<CpuLink> cpu_link(Machine const& machine, PciId gpu);
 // Whether devices reach this GPU's memory through its CPU, coherently, as they reach the CPU's own: NVLink-C2C.
 bool coherent_with_cpu(Machine const& machine, PciId gpu);
+// The same of this device alone: not where a PCIe switch joins the two, as the switch of an adapter does.
+bool reaches_through_cpu(Machine const& machine, PciId device, PciId gpu);
 // Whether a GPU is on an NVSwitch crossbar, of its host or of a domain.
 bool on_nvswitch(Machine const& machine, PciId gpu);
 

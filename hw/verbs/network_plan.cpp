@@ -109,6 +109,11 @@ class NetworkLowering {
     if (within && !host_memory) refuse(step, "steps of one node's GPUs are not run in plans of several nodes yet");
     if (within && step.way.cores > 1) refuse(step, "in plans of several nodes one core copies");
     if (within) return;
+    if (step.way.mechanism == Mechanism::Nvlink)
+      throw MissingError(
+          fmt::format("step '{}': NVLink between nodes is simulated and not run by this build; name a way "
+                      "over NICs with `mechanism: gdr`",
+                      step.transfer));
     if (!step.way.nic_from || !step.way.nic_to) refuse(step, "the way names no NICs");
     if (step.op == Op::Atomic || step.op == Op::LoadStore) refuse(step, "a kernel reaches no other node");
     refuse_async(step);

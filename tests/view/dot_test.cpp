@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/golden.hpp"
 #include "tests/view/samples.hpp"
 
@@ -18,6 +20,14 @@ TEST(Dot, TwoNodesAreDrawnInFull) {
 }
 TEST(Dot, OfManyNodesTheFirstIsDrawnInFull) {
   test::expect_golden("view/golden/big_cluster.dot", dot_text(test::big_cluster()));
+}
+
+TEST(Dot, OfManySwitchesOneOfEachTierIsDrawn) {
+  auto const text = dot_text(test::huge_cluster());
+  EXPECT_THAT(text, HasSubstr("leaf0.rail0\\n95 like it"));
+  EXPECT_THAT(text, HasSubstr("\"tier 0\" -- \"tier 1\""));
+  EXPECT_THAT(text, HasSubstr("95 nodes, each"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 60);
 }
 
 TEST(Dot, LabelsAreEscaped) {

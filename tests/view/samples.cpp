@@ -105,6 +105,18 @@ fabric: {kind: direct}
                       node_file());
 }
 
+Machine huge_cluster() {
+  return cluster_from(R"(lanewise: cluster/1
+cluster: huge
+nodes: [{machine: node, count: 96}]
+fabric:
+  kind: fat_tree
+  by_rail: true
+  tiers: [{tier: leaf, joins: 2}, {tier: pod, joins: 8, switches: 4, oversubscription: 2}, {tier: core, switches: 2}]
+)",
+                      node_file());
+}
+
 Machine big_cluster() {
   return cluster_from(R"(lanewise: cluster/1
 cluster: rails

@@ -15,5 +15,6 @@ Machine two_switch();
 std::string node_file();
 Machine small_cluster();  // two nodes, cabled directly
 Machine big_cluster();    // six nodes on rails; one cable runs slower
+Machine huge_cluster();   // 96 nodes, 96 leaves below three tiers
 
 }  // namespace lanewise::test

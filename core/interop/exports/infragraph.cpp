@@ -236,6 +236,7 @@ class InfrastructureWriter {
       instance.push_back(fmt::format("{}[{}]", tier_name(one.tier), of_tier[one.tier]++));
     auto const port = [&](std::uint32_t at) { return endpoint(instance[at], fmt::format("port[{}]", used[at]++)); };
     for (auto const& attachment : fabric.attachments) {
+      if (!machine_.at(attachment.nic).port_of.empty()) continue;
       auto const* part = machine_.part_of(attachment.nic);
       auto rate = attachment.rate ? attachment.rate : machine_.at(attachment.nic).rate;
       if (!rate && part != nullptr) rate = part->nic.rate;

@@ -37,7 +37,9 @@ class LaneBudgets {
   explicit LaneBudgets(Machine const& machine)
       : machine_(machine),
         counts_assumed_(std::none_of(machine.notes.begin(), machine.notes.end(), [](std::string const& note) {
-          return note.starts_with("inferred:") || note.starts_with("missing:");
+          // What importers write: the tree was inferred, or the links that are left out were not known.
+          return note.starts_with("inferred:") || note.starts_with("missing:") ||
+                 note.find("PCIe link") != std::string::npos;
         })) {}
 
   std::vector<std::string> exceeded() {
@@ -113,6 +115,7 @@ std::vector<std::string> exceeded_ports(Machine const& cluster) {
     return part && cluster.at(*part).hop.ports ? cluster.at(*part).hop.rate : std::nullopt;
   };
   for (auto const& attachment : fabric.attachments) {
+    if (!cluster.at(attachment.nic).port_of.empty()) continue;
     constexpr double kMaxSplit = 4;  // of one port, to slower cables
     auto const port = ports_of_rate(attachment.at);
     auto const rate = nic_rate(cluster, attachment.nic).value_or(BytesPerSecond(0));

@@ -54,6 +54,7 @@ class NodeAppender {
       auto& copy = cluster_.functions.emplace_back(function);
       copy.name = prefix + function.name;
       if (!function.chip.empty()) copy.chip = prefix + function.chip;
+      if (!function.port_of.empty()) copy.port_of = prefix + function.port_of;
       if (function.parent) copy.parent = pci(*function.parent);
       copy.host_bridge = shifted(function.host_bridge, bridges);
       copy.part = part(function.part);

@@ -9,6 +9,7 @@
 
 #include "core/machine/fabric_ways.hpp"
 #include "core/machine/files/budgets.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 
@@ -23,6 +24,7 @@ void FabricReader::read() {
   read_shape();
   for (auto& cable : reader_.maps("link_overrides")) read_link_override(cable);
   if (!reader_.diagnostics().empty()) return;
+  attach_second_functions();
   check_islands();
   cluster_.fabric = std::move(fabric_);
   for (auto const& sentence : exceeded_ports(cluster_)) reader_.fail_at_key("switch", sentence);
@@ -90,6 +92,7 @@ void FabricReader::read_nics() {
   for (auto const id : cluster_.all(PciKind::Nic)) {
     std::string const name(short_name(cluster_.at(id).name));
     unknown.erase(name);
+    if (!cluster_.at(id).port_of.empty()) continue;  // it is where its port is
     auto const* part = cluster_.part_of(id);
     bool const is_on_fabric = wanted.empty() ? part != nullptr && part->nic.rdma
                                              : std::find(wanted.begin(), wanted.end(), name) != wanted.end();
@@ -118,6 +121,21 @@ void FabricReader::read_shape() {
   if (fabric_.kind == "dragonfly") return read_dragonfly();
   if (fabric_.kind == "graph") return read_graph();
   read_tiered();
+}
+
+void FabricReader::attach_second_functions() {
+  std::vector<Fabric::Attachment> second;
+  for (auto const nic : cluster_.all(PciKind::Nic)) {
+    if (cluster_.at(nic).port_of.empty()) continue;
+    auto const owner = port_owner(cluster_, nic);
+    auto const* const attachment = fabric_.find(owner);
+    if (attachment == nullptr) continue;
+    second.push_back({nic, attachment->at, attachment->rate});
+    cluster_.functions[index(nic)].rail = cluster_.at(owner).rail;
+  }
+  fabric_.attachments.insert(fabric_.attachments.end(), second.begin(), second.end());
+  std::sort(fabric_.attachments.begin(), fabric_.attachments.end(),
+            [](auto const& a, auto const& b) { return a.nic < b.nic; });
 }
 
 // Nodes that no cable joins are two clusters.

@@ -51,6 +51,7 @@ class FabricReader {
   [[nodiscard]] BytesPerSecond fastest_nic() const;
   void read_link_override(MapReader& reader);
   void check_keys();
+  void attach_second_functions();
   void check_islands();
 
   // tiered_fabric.cpp: direct, single_switch, leaf_spine, rail_optimised, rail_only, fat_tree

@@ -33,6 +33,7 @@ Machine MachineReader::read() {
   check_nvlink_ports(top);
   for (auto& entry : top.maps("overrides")) read_override(entry);
   check_cliques(top);
+  check_port_owners(top);
   diagnostics_.throw_if_any();
   for (auto const& sentence : exceeded_lanes(machine_)) top.fail_at_key("sockets", sentence);
   diagnostics_.throw_if_any();
@@ -47,6 +48,21 @@ std::optional<PartId> MachineReader::enter_part(MapReader const& reader, YamlNod
 std::optional<PartId> MachineReader::referenced_part(MapReader& reader, PartKind kind) {
   auto const name = reader.text("part");
   return name ? enter_part(reader, *reader.node("part"), *name, kind) : std::nullopt;
+}
+
+// A second function of an adapter names the first, which has the port.
+void MachineReader::check_port_owners(MapReader const& top) {
+  for (auto const& function : machine_.functions) {
+    if (function.port_of.empty()) continue;
+    auto const owner = machine_.find_function(function.port_of);
+    bool const is_nic = owner && machine_.at(*owner).kind == PciKind::Nic;
+    if (is_nic && machine_.at(*owner).port_of.empty() && machine_.at(*owner).name != function.name) continue;
+    std::vector<std::string> owners;
+    for (auto const nic : machine_.all(PciKind::Nic))
+      if (machine_.at(nic).port_of.empty()) owners.push_back(machine_.at(nic).name);
+    top.fail_at_key("sockets", fmt::format("'{}' shares the port of '{}', which is no NIC with a port of its own{}",
+                                           function.name, function.port_of, did_you_mean(function.port_of, owners)));
+  }
 }
 
 bool MachineReader::claim_name(MapReader const& reader, YamlNode const& node, std::string const& name) {

@@ -37,6 +37,7 @@ class MachineReader {
   void report_dangling(MapReader const& reader, std::string_view key, std::string const& name,
                        std::string_view kind) const;
   void check_cliques(MapReader const& top);
+  void check_port_owners(MapReader const& top);
 
   // pci_tree_reader.cpp: sockets, NUMA nodes and the PCI tree
   void read_socket(MapReader& reader);

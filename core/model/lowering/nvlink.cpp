@@ -87,7 +87,7 @@ Seconds PathBuilder::memory_to_gpu(NumaId memory, PciId gpu) {
 
 // A GPU with NVLink-C2C: the device reaches the CPU over PCIe, and the CPU reaches the GPU's memory over C2C.
 Seconds PathBuilder::device_to_gpu(PciId device, PciId gpu) {
-  if (!coherent_with_cpu(machine_, gpu)) return peer(device, gpu, false);
+  if (!reaches_through_cpu(machine_, device, gpu)) return peer(device, gpu, false);
   auto const link = *cpu_link(machine_, gpu);
   auto const& c2c = resources_.nvlink(link.bundle);
   auto const socket = machine_.socket_of(device);
@@ -102,7 +102,7 @@ Seconds PathBuilder::device_to_gpu(PciId device, PciId gpu) {
 }
 
 Seconds PathBuilder::gpu_to_device(PciId gpu, PciId device) {
-  if (!coherent_with_cpu(machine_, gpu)) return peer(gpu, device, true);
+  if (!reaches_through_cpu(machine_, device, gpu)) return peer(gpu, device, true);
   auto const link = *cpu_link(machine_, gpu);
   auto const& c2c = resources_.nvlink(link.bundle);
   auto const socket = machine_.socket_of(device);

@@ -7,6 +7,7 @@
 
 #include "core/machine/end_name.hpp"
 #include "core/machine/fabric_ways.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/network.hpp"
@@ -48,6 +49,7 @@ std::vector<int> linked_gpus(Machine const& machine) {
 Resources::Resources(Machine const& machine) {
   resources_.reserve(machine.functions.size() * 4);
   add_functions(machine);
+  share_ports(machine);
   add_sockets(machine);
   add_socket_pairs(machine);
   add_unlinked_sockets(machine);
@@ -137,12 +139,17 @@ void Resources::add_functions(Machine const& machine) {
                        part != nullptr ? part->nvme.read_bandwidth : std::nullopt),
                    add(function.name + ".writes", ResourceKind::Drive,
                        part != nullptr ? part->nvme.write_bandwidth : std::nullopt)};
-    if (function.kind == PciKind::Nic) {
+    if (function.kind == PciKind::Nic && function.port_of.empty()) {
       wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire,
                              network::port_rate(machine, id), fmt::format("the rate of '{}'", function.name));
       if (!function.rate) mark_generic(wires_[i], part);
     }
   }
+}
+
+void Resources::share_ports(Machine const& machine) {
+  for (auto const nic : machine.all(PciKind::Nic))
+    if (!machine.at(nic).port_of.empty()) wires_[index(nic)] = wires_[index(port_owner(machine, nic))];
 }
 
 void Resources::add_engines(Machine const& machine, PciId gpu, int linked) {

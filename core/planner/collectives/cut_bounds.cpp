@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/machine/fabric_ways.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/collective_traffic.hpp"
@@ -30,6 +31,11 @@ void add_link(Ports& ports, Model const& model, Duplex const& direction, bool up
   if (in) ports.in += in->value();
 }
 
+bool is_below_switch(Machine const& machine, PciId device) {
+  auto const parent = machine.at(device).parent;
+  return parent && machine.at(*parent).kind == PciKind::Switch;
+}
+
 // Everything that joins some GPUs of a node with the rest of the world.
 Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   auto const& machine = model.machine();
@@ -38,8 +44,9 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   auto const is_inside = [&](NvlinkEnd const& end) {
     return std::any_of(gpus.begin(), gpus.end(), [&](PciId gpu) { return end == NvlinkEnd(gpu); });
   };
-  for (auto const gpu : gpus)  // what is coherent with its CPU does not use the PCIe link that it shows
-    if (!coherent_with_cpu(machine, gpu)) add_link(ports, model, resources.link_above(gpu).direction, true);
+  for (auto const gpu : gpus)  // what is coherent with its CPU uses the PCIe link that it shows only below a switch
+    if (!coherent_with_cpu(machine, gpu) || is_below_switch(machine, gpu))
+      add_link(ports, model, resources.link_above(gpu).direction, true);
   for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
     bool const from = is_inside(machine.nvlinks[i].a);
     if (from != is_inside(machine.nvlinks[i].b)) add_link(ports, model, resources.nvlink(i).direction, from);
@@ -55,14 +62,16 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
 Ports ports_of(Model const& model, HostId host, std::vector<HostId> const& first_nodes) {
   auto const& machine = model.machine();
   if (!machine.fabric) return {0, 0, false};
-  std::map<PciId, Ports> by_nic;
+  std::map<PciId, std::vector<PciId>> by_port;  // the functions that send through it
   for (auto const& attachment : machine.fabric->attachments)
     if (first_nodes[index(machine.host_of(attachment.nic))] == host)
-      add_link(by_nic[attachment.nic], model, model.resources().wire(attachment.nic), true);
+      by_port[port_owner(machine, attachment.nic)].push_back(attachment.nic);
   Ports ports;
-  for (auto const& [nic, wires] : by_nic) {
+  for (auto const& [port, functions] : by_port) {
+    Ports wires;
+    add_link(wires, model, model.resources().wire(port), true);
     Ports link;
-    add_link(link, model, model.resources().link_above(nic).direction, false);
+    for (auto const nic : functions) add_link(link, model, model.resources().link_above(nic).direction, false);
     ports.known = ports.known && wires.known && link.known;
     ports.out += std::min(wires.out, link.out);
     ports.in += std::min(wires.in, link.in);

@@ -21,6 +21,8 @@ namespace {
 using namespace dot;
 
 constexpr std::size_t kMaxHostsInFull = 4;
+constexpr std::size_t kMaxHostsNamed = 64;      // of a box; more are one node
+constexpr std::size_t kMaxSwitchesInFull = 32;  // of the network; more are one for each tier
 
 constexpr std::size_t kWidestLabel = 18;
 
@@ -86,9 +88,14 @@ class DotWriter {
     for (auto const& [leaves, hosts] : collapsed_groups()) {
       auto const name = fmt::format("nodes {}", index(hosts.front()));
       lines_.open_box(name, host_names(machine_, hosts), kHostBox);
-      for (auto id = hosts.rbegin(); id != hosts.rend(); ++id)
-        lines_.node(machine_.at(*id).name, collapsed_label(*id), kHostStyle);
-      for (std::size_t i = kColumns; i < hosts.size(); ++i)
+      bool const are_named = hosts.size() <= kMaxHostsNamed;
+      if (!are_named)
+        lines_.node(machine_.at(hosts.back()).name,
+                    fmt::format("{} nodes, each\n{}", hosts.size(), machines_label(hosts.back())), kHostStyle);
+      for (auto id = hosts.rbegin(); are_named && id != hosts.rend(); ++id)
+        lines_.node(machine_.at(*id).name, fmt::format("{}\n{}", machine_.at(*id).name, machines_label(*id)),
+                    kHostStyle);
+      for (std::size_t i = kColumns; are_named && i < hosts.size(); ++i)
         lines_.edge(machine_.at(hosts[i - kColumns]).name, machine_.at(hosts[i]).name, {{"style", "invis"}});
       lines_.close();
     }
@@ -99,16 +106,15 @@ class DotWriter {
     std::vector<std::map<std::uint32_t, int>> leaves(machine_.hosts.size());
     if (machine_.fabric)
       for (auto const& attachment : machine_.fabric->attachments)
-        ++leaves[index(machine_.host_of(attachment.nic))][attachment.at];
+        ++leaves[index(machine_.host_of(attachment.nic))][are_drawn_by_tier() ? 0 : attachment.at];
     std::map<std::map<std::uint32_t, int>, std::vector<HostId>> groups;
     for (std::size_t i = 0; i < leaves.size(); ++i)
       if (!in_full(HostId(i))) groups[leaves[i]].push_back(HostId(i));
     return groups;
   }
 
-  [[nodiscard]] std::string collapsed_label(HostId id) const {
-    auto const& host = machine_.at(id);
-    return fmt::format("{}\n{}\n{} GPUs, {} NICs", host.name, wrapped(host.machine, kWidestLabel), gpus_[index(id)],
+  [[nodiscard]] std::string machines_label(HostId id) const {
+    return fmt::format("{}\n{} GPUs, {} NICs", wrapped(machine_.at(id).machine, kWidestLabel), gpus_[index(id)],
                        nics_[index(id)]);
   }
 
@@ -288,24 +294,42 @@ class DotWriter {
     auto const& part = fabric.switches.front().part;
     auto const title = part ? ": " + title_of(machine_.at(*part)) : std::string();
     lines_.open_box("fabric", fabric.kind + title, kFabricBox);
-    for (auto const& one : fabric.switches) lines_.node(one.name, one.name, kNetworkSwitchStyle);
+    std::map<std::pair<std::string, std::string>, BytesPerSecond> trunks;
+    for (std::uint32_t i = 0; i < fabric.switches.size(); ++i)
+      if (is_drawn(i)) lines_.node(drawn_as(i), switch_label(i), kNetworkSwitchStyle);
     for (auto const& trunk : fabric.trunks)
-      if (trunk.cables > 0)
-        lines_.edge(fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name,
-                    network_attributes(trunk.rate));
+      if (trunk.cables > 0) trunks[{drawn_as(trunk.lower), drawn_as(trunk.upper)}] += trunk.rate;
+    for (auto const& [ends, rate] : trunks) lines_.edge(ends.first, ends.second, network_attributes(rate));
     lines_.close();
     for (auto const& attachment : fabric.attachments)
       if (in_full(attachment.nic))
-        lines_.edge(machine_.at(attachment.nic).name, fabric.switches[attachment.at].name,
-                    cable_attributes(attachment));
+        lines_.edge(machine_.at(attachment.nic).name, drawn_as(attachment.at), cable_attributes(attachment));
     collapsed_edges();
+  }
+
+  // Many switches are drawn as one for each tier.
+  [[nodiscard]] bool are_drawn_by_tier() const { return machine_.fabric->switches.size() > kMaxSwitchesInFull; }
+  [[nodiscard]] bool is_drawn(std::uint32_t at) const {
+    auto const& all = machine_.fabric->switches;
+    return !are_drawn_by_tier() || at == 0 || all[at].tier != all[at - 1].tier;
+  }
+  [[nodiscard]] std::string drawn_as(std::uint32_t at) const {
+    auto const& one = machine_.fabric->switches[at];
+    return are_drawn_by_tier() ? fmt::format("tier {}", one.tier) : one.name;
+  }
+  [[nodiscard]] std::string switch_label(std::uint32_t at) const {
+    auto const& all = machine_.fabric->switches;
+    if (!are_drawn_by_tier()) return all[at].name;
+    auto const count =
+        std::count_if(all.begin(), all.end(), [&](Fabric::Switch const& one) { return one.tier == all[at].tier; });
+    return count == 1 ? all[at].name : fmt::format("{}\n{} like it", all[at].name, count - 1);
   }
 
   // One line from a box of collapsed nodes, starting at a node of its last row, to each of their leaves.
   void collapsed_edges() {
     for (auto const& [leaves, hosts] : collapsed_groups())
       for (auto const& [leaf, nics] : leaves)
-        lines_.edge(machine_.at(hosts.back()).name, machine_.fabric->switches[leaf].name,
+        lines_.edge(machine_.at(hosts.back()).name, drawn_as(leaf),
                     {{"label", fmt::format("{} NICs", static_cast<std::size_t>(nics) * hosts.size())},
                      {"color", std::string(kNetworkColour)},
                      {"penwidth", "3"},

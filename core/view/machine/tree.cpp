@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/machine/end_name.hpp"
@@ -96,6 +97,7 @@ class DeviceTree {
     if (f.mig) words.emplace_back("MIG");
     if (!f.device_name.empty()) words.push_back(f.device_name);
     if (f.rate) words.push_back(exact_text(*f.rate));
+    if (!f.port_of.empty()) words.push_back(fmt::format("port of {}", short_name(f.port_of)));
     if (f.rail) words.push_back(fmt::format("rail {}", *f.rail));
     if (auto const* part = machine_.part_of(id); f.kind == PciKind::Gpu && part != nullptr)
       if (auto const engines = figures::copy_engines(part); engines.assumed)
@@ -238,11 +240,42 @@ std::string attached_words(Machine const& machine, std::uint32_t leaf) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
+// One line for all switches of a tier that have equally fast uplinks and equally many NICs, in the order of the first.
+void add_alike(Machine const& machine, Table& table) {
+  struct Alike {
+    std::tuple<int, int, std::string, std::size_t> key;  // tier, switches that act as one, uplinks, NICs
+    std::string first, last;
+    std::size_t count = 0;
+  };
+  auto const& fabric = *machine.fabric;
+  std::vector<std::size_t> nics(fabric.switches.size(), 0);
+  for (auto const& attachment : fabric.attachments) ++nics[attachment.at];
+  std::vector<Alike> all;
+  for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
+    auto const& one = fabric.switches[i];
+    auto const uplink = fabric.uplink(i);
+    std::tuple const key(one.tier, one.count, uplink ? "uplinks " + rounded_text(*uplink) : std::string(), nics[i]);
+    auto found = std::find_if(all.begin(), all.end(), [&](Alike const& alike) { return alike.key == key; });
+    if (found == all.end()) found = all.insert(found, {key, one.name, {}, 0});
+    found->last = one.name;
+    ++found->count;
+  }
+  for (auto const& [key, first, last, count] : all) {
+    auto const& [tier, together, uplinks, below] = key;
+    auto const members = together > 1 ? fmt::format(" ({} switches{})", together, count > 1 ? " each" : "") : "";
+    table.add({(count > 1 ? fmt::format("{} alike, {} to {}", count, first, last) : first) + members, uplinks,
+               below > 0 ? fmt::format("{} NICs{}", below, count > 1 ? " each" : "") : ""});
+  }
+}
+
 std::string fabric_lines(Machine const& machine) {
+  constexpr std::size_t kMostSwitchesInFull = 32;
   auto const& fabric = *machine.fabric;
   bool const direct = fabric.kind == "direct";
+  bool const in_full = fabric.switches.size() <= kMostSwitchesInFull;
   Table switches({});
-  for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
+  if (!in_full) add_alike(machine, switches);
+  for (std::uint32_t i = 0; in_full && i < fabric.switches.size(); ++i) {
     auto const& one = fabric.switches[i];
     auto const uplink = fabric.uplink(i);
     switches.add({direct          ? "cable"

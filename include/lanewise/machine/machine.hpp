@@ -144,6 +144,7 @@ struct PciFunction {
   std::optional<int> memory_numa;      // of a GPU: the NUMA node of its own memory, where the system shows it as one
   std::string firmware;                // its version (VBIOS of a GPU); empty: unknown
   std::string device_name;             // of a NIC: "mlx5_0"
+  std::string port_of;                 // of a NIC: the one whose port it shares, as a second function; empty: its own
   std::optional<BytesPerSecond> rate;  // of a NIC: where its port runs slower than the part's
   std::optional<int> rail;             // of a NIC in a cluster
   friend bool operator==(PciFunction const&, PciFunction const&) = default;

@@ -53,6 +53,22 @@ TEST(TopoM, GroupsBecomeSwitchesHostBridgesAndSockets) {
     EXPECT_THAT(machine.notes, has_note(std::string("whose product the table does not say; ") + option));
 }
 
+// A table does not say how wide links are, so ten devices of x16 on one CPU of 128 lanes are no error (found by
+// fuzzing).
+TEST(TopoM, LinksThatATableDoesNotSayTakeNoLanes) {
+  std::string header;
+  std::string rows;
+  for (int i = 0; i < 10; ++i) {
+    header += fmt::format("\tGPU{}", i);
+    rows += fmt::format("GPU{}", i);
+    for (int k = 0; k < 10; ++k) rows += i == k ? "\t X " : "\tNODE";
+    rows += "\t0-31\t0\n";
+  }
+  auto const machine = imported(header + "\tCPU Affinity\tNUMA Affinity\n" + rows,
+                                {.gpu = "a100-pcie-80g", .cpu = "epyc-zen3", .nic = "connectx-6-hdr"});
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 10U);
+}
+
 TEST(TopoM, TerminalCodesOldColumnsAndAPromptAreRead) {
   auto const machine = imported(
       "$ nvidia-smi topo -m\n"

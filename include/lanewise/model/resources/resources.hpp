@@ -120,6 +120,7 @@ class Resources {
   void mark_generic(ResourceId id, Part const* part, Part const* limit = nullptr);
   void mark_generic(Duplex const& both, Part const* part, Part const* limit = nullptr);
   void add_functions(Machine const& machine);
+  void share_ports(Machine const& machine);
   void add_engines(Machine const& machine, PciId gpu, int linked);
   static std::optional<BytesPerSecond> one_way(Machine const& machine, PciId id, Link const& link, bool upward);
   void add_link(Machine const& machine, PciId id);

@@ -1,0 +1,19 @@
+#include "core/machine/nic_port.hpp"
+
+#include <stdexcept>
+
+namespace lanewise {
+
+PciId port_owner(Machine const& machine, PciId nic) {
+  auto const& wanted = machine.at(nic).port_of;
+  if (wanted.empty()) return nic;
+  // The functions of a node are neighbours.
+  auto const host = machine.host_of(nic);
+  auto first = index(nic);
+  while (first > 0 && machine.host_of(PciId(first - 1)) == host) --first;
+  for (auto i = first; i < machine.functions.size() && machine.host_of(PciId(i)) == host; ++i)
+    if (machine.functions[i].name == wanted) return PciId(i);
+  throw std::logic_error("the port of '" + machine.at(nic).name + "' belongs to no NIC");
+}
+
+}  // namespace lanewise
