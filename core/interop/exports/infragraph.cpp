@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/io/yaml_writer.hpp"
+#include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
 #include "lanewise/units/text.hpp"
@@ -234,15 +235,12 @@ class InfrastructureWriter {
       auto const place = place_of(host);
       auto const& node = kinds_[place.kind].machine;
       auto const id = node.find_function(short_name(machine_.at(attachment.nic).name));
-      auto const* part = machine_.part_of(attachment.nic);
-      auto rate = attachment.rate ? attachment.rate : machine_.at(attachment.nic).rate;
-      if (!rate && part != nullptr) rate = part->nic.rate;
       cables.push_back({{"ep1", endpoint(fmt::format("{}[{}]", instance_names_[place.kind], place.number),
                                          writers_[place.kind].component(*id))},
                         {"ep2", endpoint(fmt::format("leaf[{}]", attachment.leaf),
                                          fmt::format("port[{}]", used[attachment.leaf]++))},
                         {"scheme", "one2one"},
-                        {"link", cable(rate, "cable")}});
+                        {"link", cable(cable_rate(machine_, attachment), "cable")}});
     }
     bool const spine = std::any_of(fabric.leaves.begin(), fabric.leaves.end(),
                                    [](Fabric::Leaf const& leaf) { return leaf.uplink.has_value(); });
