@@ -26,10 +26,10 @@ packages_package=(dpkg-dev file)
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
-files_at_once=8 # in one compilation
+files_at_once=24 # in one compilation
 
 # The tests that ask for tests/support/sweep.hpp.
-sweeps='^SetReport\.Keeps|^(EveryMachine|EveryCluster)\.|/(Sets|RandomSets|Choice|ChosenCollectives)\.|RandomJobSets|RandomPlatforms|^MakespanBelow\.Is|^OrderOfEvents\.Computing'
+sweeps='^SetReport\.Keeps|^(EveryMachine|EveryCluster)\.|/(Sets|RandomSets|AlgorithmChoice|ChosenCollectives)\.|RandomJobSets|RandomPlatforms|^MakespanBelow\.Is|^OrderOfEvents\.Computing'
 
 usage() {
   cat <<'END'

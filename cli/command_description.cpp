@@ -18,7 +18,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-ArgumentDescription describe(CLI::Option const& option) {
+ArgumentDescription describe_argument(CLI::Option const& option) {
   ArgumentDescription argument;
   if (option.nonpositional()) {
     for (auto const& name : option.get_snames()) argument.names.push_back("-" + name);
@@ -39,15 +39,15 @@ ArgumentDescription describe(CLI::Option const& option) {
   return argument;
 }
 
-CommandDescription describe(CLI::App const& app, std::vector<std::string> path) {
+CommandDescription describe_below(CLI::App const& app, std::vector<std::string> path) {
   CommandDescription command;
   path.push_back(app.get_name());
   command.path = path;
   command.text = app.get_description();
   for (auto const* option : app.get_options())
-    (option->nonpositional() ? command.options : command.positionals).push_back(describe(*option));
+    (option->nonpositional() ? command.options : command.positionals).push_back(describe_argument(*option));
   for (auto const* below : app.get_subcommands([](CLI::App const*) { return true; }))
-    command.commands.push_back(describe(*below, path));
+    command.commands.push_back(describe_below(*below, path));
   return command;
 }
 
@@ -58,7 +58,7 @@ bool ArgumentDescription::takes(std::string_view alternative) const {
   return std::find(alternatives.begin(), alternatives.end(), alternative) != alternatives.end();
 }
 
-CommandDescription describe(CLI::App const& app) { return describe(app, {}); }
+CommandDescription describe(CLI::App const& app) { return describe_below(app, {}); }
 
 CLI::Validator one_of(std::vector<std::string> const& words) {
   return {[](std::string&) { return std::string(); }, fmt::format("{{{}}}", fmt::join(words, ","))};

@@ -15,14 +15,14 @@
 namespace lanewise::cli {
 namespace {
 
-struct ReportOptions {
+struct SetReportOptions {
   std::string bytes = "64 MiB";
   std::string effort = kFullEffort;
   std::string mode = "sim";
   bool markdown = false;
 };
 
-void run(Session& session, ReportOptions const& options) {
+void run(Session& session, SetReportOptions const& options) {
   auto const bytes = argument(parse_bytes(options.bytes));
   auto const effort = argument(parse_effort(options.effort));
   std::vector<SetResult> results;
@@ -62,7 +62,7 @@ void add_report(CLI::App& app, Session& session) {
                                      "Plan and simulate many transfers at once: all-to-all, all-gather, incast, "
                                      "shifts, a permutation; beside the lower "
                                      "bound, an unplanned start of all at once, and simple algorithms");
-  auto options = std::make_shared<ReportOptions>();
+  auto options = std::make_shared<SetReportOptions>();
   session.add_machine(*command, "machine", false);
   command->add_option("--bytes", options->bytes, "Size of each transfer")->capture_default_str();
   add_effort(*command, options->effort);

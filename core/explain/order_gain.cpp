@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kOrders = 9;
 // Larger sets would take longer to run nine times than all else that is explained.
-constexpr std::size_t kMaxSteps = 1024;
+constexpr std::size_t kLargestSet = 1024;
 
 bool is_set_of_transfers(Plan const& plan) {
-  if (plan.collective || !plan.collectives.empty() || plan.steps.size() > kMaxSteps) return false;
+  if (plan.collective || !plan.collectives.empty() || plan.steps.size() > kLargestSet) return false;
   return std::all_of(plan.steps.begin(), plan.steps.end(),
                      [](Step const& step) { return step.after.empty() && step.work == Seconds(0); });
 }

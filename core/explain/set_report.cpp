@@ -88,10 +88,10 @@ struct SimplePlan {
 
 // The plans of a program that fixes no order: streams of one GPU wait for its engine as it happens.
 std::vector<Plan> in_random_orders(Planner const& planner, std::vector<Request> requests) {
-  constexpr int kOrders = 9;
+  constexpr int kRandomOrders = 9;
   std::mt19937 random(1);
   std::vector<Plan> plans;
-  for (int i = 0; i < kOrders; ++i) {
+  for (int i = 0; i < kRandomOrders; ++i) {
     std::shuffle(requests.begin(), requests.end(), random);
     plans.push_back(planner.plan(requests));
   }

@@ -12,4 +12,9 @@ inline std::optional<BytesPerSecond> nic_rate(Machine const& machine, PciId nic)
   return part != nullptr ? part->nic.rate : std::nullopt;
 }
 
+// The rate of a NIC's cable: its own where it is slower than the NIC.
+inline std::optional<BytesPerSecond> cable_rate(Machine const& machine, Fabric::Attachment const& attachment) {
+  return attachment.rate ? attachment.rate : nic_rate(machine, attachment.nic);
+}
+
 }  // namespace lanewise

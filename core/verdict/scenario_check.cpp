@@ -100,14 +100,13 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
 
 // All variants on one machine.
 std::vector<VariantRun> run_on(Scenario const& scenario, std::string const& machine, CheckContext const& context) {
-  using Clock = std::chrono::steady_clock;
   check_route_words(scenario, context.machine(machine));
   std::vector<VariantRun> runs;
   for (auto const& variant : scenario.variants) {
     if (context.watch) context.watch(machine, variant.name);
-    auto const began = Clock::now();
+    auto const began = std::chrono::steady_clock::now();
     runs.push_back(run_variant(scenario, variant, machine, context));
-    Seconds const here(std::chrono::duration<double>(Clock::now() - began).count());
+    Seconds const here(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
     if (runs.back().real_time == Seconds(0)) runs.back().real_time = here;  // else it ran elsewhere, and took that
   }
   return runs;

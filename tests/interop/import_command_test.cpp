@@ -26,7 +26,7 @@ struct Outcome {
 constexpr auto* kFile =
     R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85">
   <pci busid="0000:18:00.0" class="0x030200" vendor="0x10de" device="0x20b5" link_speed="8 GT/s" link_width="16"/></cpu></system>)";
-constexpr auto* kTable = "GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n";
+constexpr auto* kTwoGpus = "GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n";
 
 class ImportCommand : public testing::Test {
  protected:
@@ -65,11 +65,11 @@ TEST_F(ImportCommand, PrintsYamlAndNotesApart) {
 }
 
 TEST_F(ImportCommand, WarnsOfWhatIsInferredAndNamesTheOption) {
-  auto const outcome = run("import topo-m " + write("topo.txt", kTable) + " 2>&1 >/dev/null").output;
+  auto const outcome = run("import topo-m " + write("topo.txt", kTwoGpus) + " 2>&1 >/dev/null").output;
   EXPECT_THAT(outcome, HasSubstr("warning: inferred: 'gpu-generic', a generic part with a wide range, stands for the "
                                  "GPUs, whose product the table does not say; --gpu names the exact one"));
   EXPECT_THAT(outcome, HasSubstr("note: the table does not say: PCIe links"));
-  EXPECT_THAT(run("import topo-m " + write("topo.txt", kTable) + " --gpu a100-pcie-80g 2>&1 >/dev/null").output,
+  EXPECT_THAT(run("import topo-m " + write("topo.txt", kTwoGpus) + " --gpu a100-pcie-80g 2>&1 >/dev/null").output,
               Not(HasSubstr("--gpu")));
 }
 
@@ -81,7 +81,7 @@ TEST_F(ImportCommand, JsonIsTheSameTree) {
 TEST_F(ImportCommand, ReadsStandardInputAndWritesAFile) {
   auto const target = (folder_ / "out.yaml").string();
   auto const outcome =
-      run("import topo-m - --gpu a100-pcie-80g -o " + target + " < " + write("topo.txt", kTable) + " 2>/dev/null");
+      run("import topo-m - --gpu a100-pcie-80g -o " + target + " < " + write("topo.txt", kTwoGpus) + " 2>/dev/null");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.output, "");
   auto catalogue = bundled();
@@ -132,7 +132,7 @@ TEST_F(ImportCommand, JudgeNamesTheCauseAndFails) {
 }
 
 TEST_F(ImportCommand, JudgeRefusesOtherFiles) {
-  auto const other = run("judge a100x8-pcie-4sw " + write("topo.txt", kTable) + " 2>&1");
+  auto const other = run("judge a100x8-pcie-4sw " + write("topo.txt", kTwoGpus) + " 2>&1");
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.output, HasSubstr("neither a measurement file nor the output of a known benchmark"));
   EXPECT_EQ(run("judge a100x8-pcie-4sw /nonexistent 2>/dev/null").code, 2);

@@ -13,14 +13,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Machine with(std::string const& text, test::Server const& server = {}) {
+Machine server_with(std::string const& text, test::Server const& server = {}) {
   auto machine = test::machine_of(server);
   auto catalogue = test::bundled();
   apply_setting(machine, parse_setting(text), catalogue);
   return machine;
 }
 std::string refusal_of(std::string const& text) {
-  return test::input_error([&] { with(text); });
+  return test::input_error([&] { server_with(text); });
 }
 PciFunction const& function(Machine const& machine, std::string_view name) {
   return machine.at(*machine.find_function(name));
@@ -36,78 +36,78 @@ TEST(ParseSetting, SplitsAtTheFirstEqualsSign) {
 }
 
 TEST(ApplySetting, AcsEverywhereOverridesThePorts) {
-  auto const machine = with("acs=on", {.at_gpu0 = "acs: off"});
+  auto const machine = server_with("acs=on", {.at_gpu0 = "acs: off"});
   EXPECT_EQ(settings(machine).acs, AcsControl::on());
   EXPECT_EQ(machine.acs_above(*machine.find_function("gpu0")), AcsControl::on());
 }
 
 TEST(ApplySetting, AcsAtADeviceIsThatOfThePortAboveIt) {
-  auto const machine = with("acs@gpu0=RR,CR");
+  auto const machine = server_with("acs@gpu0=RR,CR");
   EXPECT_EQ(to_string(*function(machine, "gpu0").acs), "RR,CR");
   EXPECT_FALSE(function(machine, "gpu1").acs);
 }
 
 TEST(ApplySetting, AcsAtASwitchIsThatOfItsDownstreamPorts) {
-  auto const machine = with("acs@sw0=on");
+  auto const machine = server_with("acs@sw0=on");
   for (auto const* name : {"gpu0", "gpu1", "nic0"}) EXPECT_EQ(function(machine, name).acs, AcsControl::on());
   EXPECT_FALSE(function(machine, "sw0").acs);
   EXPECT_FALSE(function(machine, "gpu2").acs);
 }
 
 TEST(ApplySetting, AcsAtARootPortIsItsOwn) {
-  auto const machine = with("acs@rp0=unknown");
+  auto const machine = server_with("acs@rp0=unknown");
   EXPECT_EQ(function(machine, "sw0").acs, AcsControl::unknown());
   EXPECT_FALSE(function(machine, "gpu0").acs);
 }
 
 TEST(ApplySetting, Iommu) {
-  EXPECT_EQ(settings(with("iommu=off")).iommu, IommuMode::Off);
-  EXPECT_EQ(settings(with("iommu=pt")).iommu, IommuMode::Passthrough);
-  EXPECT_EQ(settings(with("iommu=passthrough")).iommu, IommuMode::Passthrough);
-  EXPECT_EQ(settings(with("iommu=lazy")).iommu, IommuMode::Lazy);
-  EXPECT_EQ(settings(with("iommu=on")).iommu, IommuMode::Lazy);
-  EXPECT_EQ(settings(with("iommu=translated")).iommu, IommuMode::Lazy);
-  EXPECT_EQ(settings(with("iommu=strict")).iommu, IommuMode::Strict);
-  EXPECT_EQ(settings(with("iommu=vfio")).iommu, IommuMode::Vfio);
-  EXPECT_EQ(settings(with("iommu=unknown")).iommu, IommuMode::Unknown);
-  EXPECT_EQ(settings(with("iommu_page=2 MiB")).iommu_page, Bytes(2 << 20));
+  EXPECT_EQ(settings(server_with("iommu=off")).iommu, IommuMode::Off);
+  EXPECT_EQ(settings(server_with("iommu=pt")).iommu, IommuMode::Passthrough);
+  EXPECT_EQ(settings(server_with("iommu=passthrough")).iommu, IommuMode::Passthrough);
+  EXPECT_EQ(settings(server_with("iommu=lazy")).iommu, IommuMode::Lazy);
+  EXPECT_EQ(settings(server_with("iommu=on")).iommu, IommuMode::Lazy);
+  EXPECT_EQ(settings(server_with("iommu=translated")).iommu, IommuMode::Lazy);
+  EXPECT_EQ(settings(server_with("iommu=strict")).iommu, IommuMode::Strict);
+  EXPECT_EQ(settings(server_with("iommu=vfio")).iommu, IommuMode::Vfio);
+  EXPECT_EQ(settings(server_with("iommu=unknown")).iommu, IommuMode::Unknown);
+  EXPECT_EQ(settings(server_with("iommu_page=2 MiB")).iommu_page, Bytes(2 << 20));
 }
 
 TEST(ApplySetting, Virtualization) {
-  EXPECT_TRUE(settings(with("virtualization=passthrough")).virtualization.passthrough);
-  EXPECT_EQ(settings(with("virtualization=none", {.settings = "virtualization: {kind: passthrough, ats: true}"}))
+  EXPECT_TRUE(settings(server_with("virtualization=passthrough")).virtualization.passthrough);
+  EXPECT_EQ(settings(server_with("virtualization=none", {.settings = "virtualization: {kind: passthrough, ats: true}"}))
                 .virtualization,
             Virtualization{});
-  EXPECT_TRUE(settings(with("virtualization.approval=true")).virtualization.approval);
-  EXPECT_TRUE(settings(with("virtualization.ats=on")).virtualization.ats);
-  EXPECT_EQ(settings(with("virtualization.hypervisor=xen")).virtualization.hypervisor, "xen");
-  EXPECT_THAT(settings(with("virtualization.clique=gpu0..gpu1,gpu3")).virtualization.cliques,
+  EXPECT_TRUE(settings(server_with("virtualization.approval=true")).virtualization.approval);
+  EXPECT_TRUE(settings(server_with("virtualization.ats=on")).virtualization.ats);
+  EXPECT_EQ(settings(server_with("virtualization.hypervisor=xen")).virtualization.hypervisor, "xen");
+  EXPECT_THAT(settings(server_with("virtualization.clique=gpu0..gpu1,gpu3")).virtualization.cliques,
               ElementsAre(ElementsAre("gpu0", "gpu1", "gpu3")));
 }
 
 TEST(ApplySetting, Software) {
-  EXPECT_FALSE(with("software.cuda=false").hosts.front().software.cuda);
-  EXPECT_FALSE(with("software.peermem=off").hosts.front().software.peermem);
-  EXPECT_FALSE(with("software.dma_buf=no").hosts.front().software.dma_buf);
-  EXPECT_FALSE(with("software.gdrcopy=false").hosts.front().software.gdrcopy);
-  EXPECT_FALSE(with("software.gpudirect_storage=false").hosts.front().software.gpudirect_storage);
-  EXPECT_FALSE(with("software.fabric_manager=false").hosts.front().software.fabric_manager);
+  EXPECT_FALSE(server_with("software.cuda=false").hosts.front().software.cuda);
+  EXPECT_FALSE(server_with("software.peermem=off").hosts.front().software.peermem);
+  EXPECT_FALSE(server_with("software.dma_buf=no").hosts.front().software.dma_buf);
+  EXPECT_FALSE(server_with("software.gdrcopy=false").hosts.front().software.gdrcopy);
+  EXPECT_FALSE(server_with("software.gpudirect_storage=false").hosts.front().software.gpudirect_storage);
+  EXPECT_FALSE(server_with("software.fabric_manager=false").hosts.front().software.fabric_manager);
 }
 
 TEST(ApplySetting, LinkPartAndMigOfADevice) {
-  EXPECT_EQ(function(with("link@gpu3=gen3 x8"), "gpu3").link, (PcieLink{3, 8}));
-  EXPECT_TRUE(function(with("mig@gpu1=true"), "gpu1").mig);
-  auto const machine = with("part@gpu2=h100-pcie-80g");
+  EXPECT_EQ(function(server_with("link@gpu3=gen3 x8"), "gpu3").link, (PcieLink{3, 8}));
+  EXPECT_TRUE(function(server_with("mig@gpu1=true"), "gpu1").mig);
+  auto const machine = server_with("part@gpu2=h100-pcie-80g");
   EXPECT_EQ(machine.part_of(*machine.find_function("gpu2"))->name, "h100-pcie-80g");
   EXPECT_FALSE(function(machine, "gpu2").link);  // the new part's affair
-  auto const other_cpu = with("part@cpu1=xeon-broadwell");
+  auto const other_cpu = server_with("part@cpu1=xeon-broadwell");
   EXPECT_EQ(other_cpu.part_of(SocketId{1})->name, "xeon-broadwell");
 }
 
 TEST(ApplySetting, NvlinkOffTakesEveryLinkAway) {
-  auto const machine =
-      with("nvlink=off", {.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}, "
-                                     "{switch: s, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu0..gpu3]}"});
+  auto const machine = server_with(
+      "nvlink=off", {.nvlinks = "{between: [gpu0, gpu1], part: nvlink, count: 4}, "
+                                "{switch: s, switch_part: nvswitch, part: nvlink, count: 2, gpus: [gpu0..gpu3]}"});
   EXPECT_TRUE(machine.nvlinks.empty());
   EXPECT_TRUE(machine.nvswitches.empty());
 }

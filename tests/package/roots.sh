@@ -18,11 +18,17 @@ need_roots() {
 
 remove_roots() {
   local code=$? place
-  # The last mounted first. What cannot be unmounted is left, and nothing behind it is touched.
-  while read -r place; do umount -- "$place" || true; done < <(awk -v work="$work/" 'index($2, work) == 1 {print $2}' /proc/mounts | tac)
-  rm -rf --one-file-system -- "$work"
+  # The last mounted first. What a program still uses is detached: it stays there until that program ends, but nothing of it
+  # is below the roots any more. A mounted folder may be of the same file system, so rm would go into it.
+  while read -r place; do umount -- "$place" 2>/dev/null || umount --lazy -- "$place" || true; done < <(mounted | tac)
+  if [[ -n $(mounted) ]]; then
+    printf 'left, with what is mounted there: %s\n' "$work" >&2
+  else
+    rm -rf --one-file-system -- "$work"
+  fi
   exit "$code"
 }
+mounted() { awk -v work="$work/" 'index($2, work) == 1 {print $2}' /proc/mounts; }
 
 # new_root NAME SUITE: a root with a minimal system; the second of a suite is a copy of the first before it was used.
 # LANEWISE_ROOTS: a folder with a root of each suite as debootstrap made it, to be copied instead of making one.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/io/yaml_writer.hpp"
+#include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
 #include "lanewise/units/text.hpp"
@@ -237,10 +238,7 @@ class InfrastructureWriter {
     auto const port = [&](std::uint32_t at) { return endpoint(instance[at], fmt::format("port[{}]", used[at]++)); };
     for (auto const& attachment : fabric.attachments) {
       if (!machine_.at(attachment.nic).port_of.empty()) continue;
-      auto const* part = machine_.part_of(attachment.nic);
-      auto rate = attachment.rate ? attachment.rate : machine_.at(attachment.nic).rate;
-      if (!rate && part != nullptr) rate = part->nic.rate;
-      add_cable(device_end(attachment.nic), port(attachment.at), cable(rate, "cable"));
+      add_cable(device_end(attachment.nic), port(attachment.at), cable(cable_rate(machine_, attachment), "cable"));
     }
     for (auto const& trunk : fabric.trunks)
       if (trunk.cables > 0) add_cable(port(trunk.lower), port(trunk.upper), cable(trunk.rate, "uplink"));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <tuple>
 
@@ -48,11 +47,8 @@ std::optional<std::string_view> quoted(std::string_view line, std::size_t& from)
   return line.substr(open + 1, close - open - 1);
 }
 
-int leading_number(std::string_view text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return std::clamp(value, 0, 1'000'000);
-}
+// Of ports and lanes; 0 where there is none.
+int count_at_start(std::string_view text) { return std::clamp(number_at_start<int>(text).value_or(0), 0, 1'000'000); }
 
 class FabricReader {
  public:
@@ -104,20 +100,20 @@ class FabricReader {
     if (kind_end == std::string_view::npos || !name) return skip();
     auto const description = quoted(line, from).value_or("");
     current_ = enter(*name, description);
-    fabric_.nodes[*current_].ports = leading_number(trimmed(line.substr(kind_end), kBlanks));
+    fabric_.nodes[*current_].ports = count_at_start(trimmed(line.substr(kind_end), kBlanks));
   }
 
   // [1] "H-e09d..."[1](e09d...)  # "host mlx5_5" lid 647 4xNDR, or of an adapter: [1](guid) "S-..."[3]  # lid 1 lmc 0
   // "NAME" lid 2 4xEDR. Chassis switches add [ext 5].
   void read_port(std::string_view line) {
     if (!current_) return skip();
-    auto const port = leading_number(line.substr(1));
+    auto const port = count_at_start(line.substr(1));
     std::size_t from = 0;
     auto const name_text = quoted(line, from);
     auto const name = name_text ? parse_name(*name_text) : std::nullopt;
     if (!name) return skip();
     auto const rest = line.substr(from);
-    auto const other_port = rest.starts_with('[') ? leading_number(rest.substr(1)) : 0;
+    auto const other_port = rest.starts_with('[') ? count_at_start(rest.substr(1)) : 0;
     auto const description = quoted(line, from).value_or("");
     auto const other = enter(*name, description);
     add_cable(*current_, port, other, other_port, speed_in(line.substr(from)));
@@ -173,7 +169,7 @@ class FabricReader {
     auto const letter = words[0] == "SW" ? "S-" : words[0] == "CA" ? "H-" : "R-";
     auto const name = parse_name(letter + std::string(words[3]));
     if (!name) return std::nullopt;
-    return std::pair(enter(*name, description), leading_number(words[2]));
+    return std::pair(enter(*name, description), count_at_start(words[2]));
   }
 
   // Both ends list a cable; it counts once.
@@ -211,7 +207,7 @@ IbFabric read_ibnetdiscover(SourceText const& source) { return FabricReader(sour
 std::optional<BytesPerSecond> infiniband_rate(std::string_view speed) {
   auto const x = speed.find('x');
   if (x == std::string_view::npos) return std::nullopt;
-  auto const lanes = leading_number(speed.substr(0, x));
+  auto const lanes = count_at_start(speed.substr(0, x));
   // Gb/s of one lane as InfiniBand counts it, without 8b/10b of the three oldest: InfiniBand Architecture
   // Specification, volume 1, table of link rates.
   constexpr std::array<std::pair<std::string_view, double>, 10> kLanes{{{"SDR", 2},

@@ -11,9 +11,9 @@
 namespace lanewise {
 namespace {
 
-class LinkAdder {
+class HostLinkAdder {
  public:
-  LinkAdder(HostFacts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder)
+  HostLinkAdder(HostFacts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder)
       : facts_(facts), gpus_(gpus), builder_(builder) {}
 
   void add() {
@@ -172,7 +172,7 @@ class LinkAdder {
 }  // namespace
 
 void add_gpu_links(HostFacts const& facts, std::vector<PlacedGpu> const& gpus, MachineBuilder& builder) {
-  LinkAdder(facts, gpus, builder).add();
+  HostLinkAdder(facts, gpus, builder).add();
 }
 
 NvmlPair const* find_pair(NvmlFacts const& nvml, std::string const& from, std::string const& to) {

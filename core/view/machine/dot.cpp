@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
@@ -350,10 +351,7 @@ class DotWriter {
   }
 
   [[nodiscard]] DotAttributes cable_attributes(Fabric::Attachment const& attachment) const {
-    auto const& nic = machine_.at(attachment.nic);
-    auto const* part = machine_.part_of(attachment.nic);
-    auto const own = nic.rate ? nic.rate : part != nullptr ? part->nic.rate : std::nullopt;
-    auto const rate = attachment.rate ? attachment.rate : own;
+    auto const rate = cable_rate(machine_, attachment);
     if (!rate) return {{"color", std::string(kNetworkColour)}, {"style", "dotted"}};
     auto attributes = network_attributes(*rate);
     if (attachment.rate) attributes[0].second = kSlowColour;

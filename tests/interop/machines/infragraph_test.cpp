@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Machine read(std::string const& text, TopoOptions const& parts = {}) {
+Machine read_graph(std::string const& text, TopoOptions const& parts = {}) {
   auto catalogue = bundled();
   auto machine = read_infragraph(SourceText::from_memory("site.yaml", text), parts, catalogue);
   expect_reads_back(machine, catalogue);
@@ -54,7 +54,7 @@ edges: []
 )";
 
 TEST(Infragraph, TheTreeFromTheCpusOutwards) {
-  auto const machine = read(server(kEdges));
+  auto const machine = read_graph(server(kEdges));
   EXPECT_EQ(machine.name, "server");
   EXPECT_EQ(machine.sockets.size(), 2U);
   EXPECT_EQ(machine.all(PciKind::Switch).size(), 2U);
@@ -71,7 +71,7 @@ TEST(Infragraph, TheTreeFromTheCpusOutwards) {
 }
 
 TEST(Infragraph, ARingJoinsEachWithTheNext) {
-  auto const machine = read(server(R"(
+  auto const machine = read_graph(server(R"(
       - {ep1: {component: "cpu[0]"}, ep2: {component: xpu}, scheme: many2many, link: pcie}
       - {ep1: {component: xpu}, ep2: {component: xpu}, scheme: ring, link: nvl}
 )"));
@@ -79,7 +79,7 @@ TEST(Infragraph, ARingJoinsEachWithTheNext) {
 }
 
 TEST(Infragraph, GenericPartsStandForWhatNoDescriptionNames) {
-  auto const machine = read(server(kEdges));
+  auto const machine = read_graph(server(kEdges));
   EXPECT_EQ(machine.part_of(SocketId(0))->name, "cpu-generic");
   EXPECT_EQ(part_of(machine, "sw0"), "pcie-switch-gen4");  // its link's generation
   EXPECT_EQ(part_of(machine, "nic0"), "nic-generic");
@@ -95,7 +95,7 @@ TEST(Infragraph, GenericPartsStandForWhatNoDescriptionNames) {
 TEST(Infragraph, AnAcceleratorThatTheCatalogueLacksIsGeneric) {
   auto text = server(kEdges);
   text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "Nvidia B300");
-  auto const machine = read(text);
+  auto const machine = read_graph(text);
   EXPECT_EQ(part_of(machine, "gpu0"), "gpu-generic");
   EXPECT_EQ(machine.nvswitches.front().ports.size(), 4U);
   EXPECT_THAT(machine.notes, has_note("stands for the accelerators 'Nvidia B300', which are no part of the catalogue; "
@@ -107,7 +107,7 @@ TEST(Infragraph, AGenericPartStandsForAcceleratorsOfItsOwnMakerOnly) {
   auto const with = [](std::string const& accelerator) {
     auto text = server(kEdges);
     text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, accelerator);
-    return read(text);
+    return read_graph(text);
   };
   auto const amd = with("AMD MI355X");
   EXPECT_EQ(part_of(amd, "gpu0"), "amd-gpu-generic");
@@ -120,7 +120,7 @@ TEST(Infragraph, AGenericPartStandsForAcceleratorsOfItsOwnMakerOnly) {
 }
 
 TEST(Infragraph, TheUserNamesParts) {
-  auto const machine = read(
+  auto const machine = read_graph(
       server(kEdges), {.gpu = "a100-sxm4-80g", .cpu = "epyc-7742", .nic = "connectx-6-hdr", .pcie_switch = "pex88096"});
   EXPECT_EQ(part_of(machine, "gpu0"), "a100-sxm4-80g");
   EXPECT_EQ(machine.part_of(SocketId(1))->name, "epyc-7742");
@@ -137,7 +137,7 @@ TEST(Infragraph, ALinkFasterThanAGenericPartsIsKept) {
   auto text = server(kEdges);
   text.replace(text.find("PCIe gen4 x16"), 13, "PCIe gen5 x16");
   text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "Nvidia B300");
-  auto const machine = read(text);
+  auto const machine = read_graph(text);
   EXPECT_EQ(function(machine, "gpu0").link, (PcieLink{5, 16}));
   EXPECT_EQ(function(machine, "nic0").link, (PcieLink{5, 16}));
   EXPECT_EQ(part_of(machine, "sw0"), "pcie-switch-gen5");
@@ -147,7 +147,7 @@ TEST(Infragraph, WhatWeWriteReadsBack) {
   auto catalogue = bundled();
   for (auto const* name : {"hgx-h100", "dgx-1-v100", "gh200x4", "rtx6000pro-x16-4root"}) {
     auto const machine = catalogue.machine(name);
-    auto const back = read(infragraph_yaml(machine));
+    auto const back = read_graph(infragraph_yaml(machine));
     auto comparison = compare_machines(machine, back);
     // The schema has no words for these.
     std::vector<ExpectedDifference> expected{
@@ -173,7 +173,7 @@ TEST(Infragraph, AClusterHasInstancesAndCables) {
   EXPECT_THAT(text, HasSubstr("{name: node, device: hgx-h100, count: 2}"));
   EXPECT_THAT(text, HasSubstr("node[1]"));
   EXPECT_THAT(text, HasSubstr("leaf[0]"));
-  EXPECT_EQ(read(text).all(PciKind::Gpu).size(), 8U);
+  EXPECT_EQ(read_graph(text).all(PciKind::Gpu).size(), 8U);
 }
 
 TEST(Infragraph, ErrorsPoint) {

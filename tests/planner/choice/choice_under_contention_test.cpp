@@ -135,11 +135,11 @@ Collective sized(Machine const& machine, CollectiveOp op, Bytes bytes) {
   return collective;
 }
 
-class Choice : public testing::TestWithParam<char const*> {};
+class AlgorithmChoice : public testing::TestWithParam<char const*> {};
 
 // By an algorithm of one's own wish nothing is faster by more than 3 %, but for what would use host memory beside
 // NVLink: that must be clearly faster.
-TEST_P(Choice, IsOfTheFastestAlgorithm) {
+TEST_P(AlgorithmChoice, IsOfTheFastestAlgorithm) {
   Model const model(bundled(GetParam()));
   for (auto const op : kAllOps)
     for (auto const bytes : {64_KiB, 1_MiB, 16_MiB, 256_MiB, 4_GiB}) {
@@ -160,7 +160,7 @@ TEST_P(Choice, IsOfTheFastestAlgorithm) {
     }
 }
 
-TEST_P(Choice, TakesNoLessForMoreBytes) {
+TEST_P(AlgorithmChoice, TakesNoLessForMoreBytes) {
   Model const model(bundled(GetParam()));
   for (auto const op : kAllOps) {
     Seconds longest{0};
@@ -172,7 +172,7 @@ TEST_P(Choice, TakesNoLessForMoreBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, Choice,
+INSTANTIATE_TEST_SUITE_P(Machines, AlgorithmChoice,
                          testing::Values("mi300x-x8", "rtx6000pro-x8-bcm", "a100x8-pcie-4sw", "dgx-1-v100", "hgx-h100",
                                          "epyc-mi60-x8", "gh200x4", "h100-pcie-x8", "rtx6000pro-x8-genoa",
                                          "a100x4-pcie-dual-socket", "l40s-x8", "rtx3090-x8"),

@@ -14,7 +14,6 @@
 namespace lanewise {
 namespace {
 
-using Kind = MockFile::Kind;
 constexpr double kBitsPerGigabyte = 8e-9;
 
 class SysfsWriter {
@@ -33,11 +32,11 @@ class SysfsWriter {
 
  private:
   void text(std::string path, std::string const& content) {
-    files_.push_back({std::move(path), content + "\n", Kind::Text});
+    files_.push_back({std::move(path), content + "\n", MockFile::Kind::Text});
   }
-  void folder(std::string path) { files_.push_back({std::move(path), {}, Kind::Folder}); }
+  void folder(std::string path) { files_.push_back({std::move(path), {}, MockFile::Kind::Folder}); }
   void link(std::string path, std::string target) {
-    files_.push_back({std::move(path), std::move(target), Kind::Link});
+    files_.push_back({std::move(path), std::move(target), MockFile::Kind::Link});
   }
 
   void add_cpus() {
@@ -243,7 +242,7 @@ std::vector<MockFile> mock_sysfs(Machine const& machine) { return SysfsWriter(ma
 
 std::vector<MockFile> mock_system(Machine const& machine) {
   auto files = mock_sysfs(machine);
-  files.push_back({"config.yaml", mock_nvml_config(machine), Kind::Text});
+  files.push_back({"config.yaml", mock_nvml_config(machine), MockFile::Kind::Text});
   return files;
 }
 

@@ -28,14 +28,9 @@ std::optional<std::string_view> after(std::string_view text, std::string_view wo
   return text.substr(at + word.size());
 }
 
-std::optional<int> leading_number(std::string_view text, int base = 10) {
-  int value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
-}
 std::optional<int> number_after(std::string_view text, std::string_view word, int base = 10) {
   auto const rest = after(text, word);
-  return rest ? leading_number(*rest, base) : std::nullopt;
+  return rest ? number_at_start<int>(*rest, base) : std::nullopt;
 }
 bool is_on(std::string_view text, std::string_view flag) {
   auto const rest = after(text, flag);
@@ -164,9 +159,9 @@ class LspciReader {
     auto& code = current_->facts.class_code;
     auto const bracket = kind.rfind(" [");
     if (bracket != std::string_view::npos && kind.size() == bracket + 7 && is_lower_hex(kind.substr(bracket + 2, 4)))
-      code = static_cast<std::uint32_t>(*leading_number(kind.substr(bracket + 2, 4), 16)) << 8U;
+      code = static_cast<std::uint32_t>(*number_at_start<int>(kind.substr(bracket + 2, 4), 16)) << 8U;
     else if (kind.size() == 4 && is_lower_hex(kind))
-      code = static_cast<std::uint32_t>(*leading_number(kind, 16)) << 8U;
+      code = static_cast<std::uint32_t>(*number_at_start<int>(kind, 16)) << 8U;
     else if (auto const named = pci_class_of(kind); named != 0)
       code = named;
   }
@@ -194,13 +189,13 @@ class LspciReader {
   bool read_bytes(std::string_view text) {
     auto const colon = text.find(": ");
     if (colon == std::string_view::npos || colon < 2 || colon > 3 || !is_lower_hex(text.substr(0, colon))) return false;
-    auto const offset = static_cast<std::size_t>(*leading_number(text.substr(0, colon), 16));
+    auto const offset = static_cast<std::size_t>(*number_at_start<int>(text.substr(0, colon), 16));
     auto& config = current_->config;
     auto rest = text.substr(colon + 2);
     if (offset != config.size() || rest.size() < 2 || !is_lower_hex(rest.substr(0, 2))) return false;
     for (; rest.size() >= 2 && is_lower_hex(rest.substr(0, 2)) && config.size() < kConfigBytes;
          rest = trimmed(rest.substr(2)))
-      config.push_back(static_cast<std::uint8_t>(*leading_number(rest.substr(0, 2), 16)));
+      config.push_back(static_cast<std::uint8_t>(*number_at_start<int>(rest.substr(0, 2), 16)));
     return true;
   }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "core/interop/load_xml.hpp"
@@ -23,16 +22,9 @@ std::string_view at(pugi::xml_node node, char const* path) {
   return text == "N/A" || text == "[N/A]" || text == "Not Supported" ? std::string_view() : text;
 }
 
-// "4", "16x", "40536 MiB".
-std::optional<long long> number_at_start(std::string_view text) {
-  long long value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
-}
-
 std::optional<PcieLink> link_of(std::string_view generation, std::string_view width) {
-  auto const g = number_at_start(generation);
-  auto const w = number_at_start(width);
+  auto const g = number_at_start<long long>(generation);
+  auto const w = number_at_start<long long>(width);
   return g && w ? parse_pcie_link(fmt::format("gen{} x{}", *g, *w)).value : std::nullopt;
 }
 
@@ -44,7 +36,7 @@ std::string address(std::string_view text) {
 }
 
 // "20B010DE", device before vendor.
-std::string pci_id(std::string_view text) {
+std::string pci_id_from(std::string_view text) {
   constexpr std::size_t kDigits = 8;
   if (text.starts_with("0x")) text.remove_prefix(2);
   auto const digits = lower_case(text);
@@ -54,7 +46,7 @@ std::string pci_id(std::string_view text) {
 
 std::optional<Bytes> mebibytes(std::string_view text) {
   constexpr long long kMost = 1LL << 30U;
-  auto const value = number_at_start(text);
+  auto const value = number_at_start<long long>(text);
   return value && *value > 0 && *value < kMost ? std::optional(Bytes(*value << 20U)) : std::nullopt;
 }
 
@@ -106,7 +98,7 @@ class NvidiaSmiReader {
     }
     NvmlGpu gpu;
     gpu.bdf = bdf;
-    gpu.id = pci_id(at(node, "pci/pci_device_id"));
+    gpu.id = pci_id_from(at(node, "pci/pci_device_id"));
     gpu.name = cut(at(node, "product_name"), 128);
     gpu.uuid = at(node, "uuid");
     gpu.firmware = cut(at(node, "vbios_version"), 64);

@@ -10,9 +10,9 @@
 namespace lanewise {
 namespace {
 
-class LinkAdder {
+class NcclLinkAdder {
  public:
-  LinkAdder(NcclLinks const& links, std::vector<NcclPlacedGpu> const& gpus, MachineBuilder& builder)
+  NcclLinkAdder(NcclLinks const& links, std::vector<NcclPlacedGpu> const& gpus, MachineBuilder& builder)
       : links_(links), gpus_(gpus), builder_(builder) {}
 
   void add() {
@@ -86,7 +86,7 @@ class LinkAdder {
 }  // namespace
 
 void add_gpu_links(NcclLinks const& links, std::vector<NcclPlacedGpu> const& gpus, MachineBuilder& builder) {
-  LinkAdder adder(links, gpus, builder);
+  NcclLinkAdder adder(links, gpus, builder);
   adder.add();
   adder.check_ports();
 }
