@@ -15,10 +15,11 @@ row() {
   command_is now "$build/bin/lanewise" "$@"
   in_turn >"$work/times"
   awk -v what="$what" -v target="$target" '
+    function shown(ms) { return ms < 1000 ? sprintf("%.3g ms", ms) : sprintf("%.3g s", ms / 1000) }
     { time[$1] = $2; memory[$1] = $3 }
     END { ratio = time["earlier"] / time["now"]
-      printf "| %s | %.4g ms, %.3g MiB | %.4g ms, %.3g MiB | %.1f x%s | %s |\n", what, time["earlier"], memory["earlier"],
-        time["now"], memory["now"], ratio, ratio < target ? " (missed)" : "", target ? target " x" : "" }' "$work/times"
+      printf "| %s | %s, %.3g MiB | %s, %.3g MiB | %.2g x%s | %s |\n", what, shown(time["earlier"]), memory["earlier"],
+        shown(time["now"]), memory["now"], ratio, ratio < target ? " (missed)" : "", target ? target " x" : "" }' "$work/times"
 }
 
 # cluster NODES: a file of so many nodes of 8 GPUs
