@@ -107,7 +107,8 @@ load=$(cut -d' ' -f1 /proc/loadavg)
   cat <<END
 # Benchmarks
 
-Written by \`bench/run.sh\` (also \`cmake --build build/release --target bench-report\`); do not edit.
+Written by \`bench/run.sh\` (also \`cmake --build build/release --target bench-report\`); do not edit,
+except the last section. [Peers](peers.md) compares with other programs.
 
 Commit $commit, $(date -u +%Y-%m-%d), ${cpu:-unknown processor}, $(nproc) processors, load $load when it began.
 Time is the median on the wall clock; beside it the median of processor time, which other programs on the machine
@@ -228,6 +229,9 @@ END
   have a set.
 - \`show\` and \`why\` load neither libsimgrid nor what it needs; what is left beside reading files is the dynamic linker.
 END
+  # Measured by bench/against_earlier.sh, which needs a build of an earlier version: kept as it is.
+  echo
+  sed -n '/^## Against an earlier version/,$p' "$report"
 } >"$work/report.md"
 mv "$work/report.md" "$report"
 cat "$report"

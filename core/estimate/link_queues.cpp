@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 
 #include "core/model/resources/overheads.hpp"
@@ -41,7 +42,7 @@ class LinkQueues {
   LinkQueues(Model const& model, std::vector<Step> const& steps, StepDemands const& demands)
       : model_(model), steps_(steps), demands_(demands) {
     for (std::size_t i = 0; i < steps.size(); ++i)
-      if (is_bulk(steps[i])) bulk_.push_back(i);
+      if (is_bulk(steps[i])) add_loads(i);
     if (std::any_of(steps.begin(), steps.end(), [](Step const& step) { return !step.after.empty(); }))
       ancestors_.emplace(dag_of_after(steps));
   }
@@ -74,31 +75,31 @@ class LinkQueues {
 
   [[nodiscard]] Seconds wait_on(std::size_t small, ResourceId link, bool of_answer) const {
     auto const capacity = model_.resources().capacity(link, model_.assumed());
-    if (!capacity) return Seconds(0);
+    auto const found = loads_.find(link);
+    if (!capacity || found == loads_.end()) return Seconds(0);
     double load = 0;
     Bytes outstanding{0};
     Bytes queue{0};
-    for (auto const i : bulk_) {
-      auto const share = load_on(i, link);
-      if (share == 0 || !is_meanwhile(small, i)) continue;
-      load += share;
-      outstanding += steps_[i].bytes;
-      queue = std::max(queue, queue_of(small, i, link, of_answer));
+    for (auto const& [bulk, rate] : found->second) {
+      if (!is_meanwhile(small, bulk)) continue;
+      load += rate;
+      outstanding += steps_[bulk].bytes;
+      queue = std::max(queue, queue_of(small, bulk, link, of_answer));
     }
     if (load < overheads::kSaturated * capacity->value()) return Seconds(0);
     return std::max(Bytes(0), std::min(queue, outstanding) - steps_[small].bytes) / *capacity;
   }
 
-  // What a transfer alone takes of a link, in bytes per second.
-  [[nodiscard]] double load_on(std::size_t step, ResourceId link) const {
-    auto rate = demands_[step].cap;
-    double weight = 0;
-    for (auto const& use : demands_[step].uses) {
+  // What a bulk transfer alone takes of each of its links.
+  void add_loads(std::size_t bulk) {
+    auto rate = demands_[bulk].cap;
+    for (auto const& use : demands_[bulk].uses)
       if (auto const capacity = model_.resources().capacity(use.resource, model_.assumed()))
         rate = std::min(rate, *capacity * (1 / use.weight.ratio()));
-      if (use.resource == link) weight = use.weight.ratio();
+    for (auto const& use : demands_[bulk].uses) {
+      auto const load = rate.value() * use.weight.ratio();
+      if (load > 0 && is_link(model_.resources().at(use.resource))) loads_[use.resource].push_back({bulk, load});
     }
-    return rate.value() * weight;
   }
 
   [[nodiscard]] Bytes queue_of(std::size_t small, std::size_t bulk, ResourceId link, bool of_answer) const {
@@ -121,7 +122,11 @@ class LinkQueues {
   Model const& model_;
   std::vector<Step> const& steps_;
   StepDemands const& demands_;
-  std::vector<std::size_t> bulk_;
+  struct Load {
+    std::size_t bulk = 0;  // a step
+    double bytes_per_second = 0;
+  };
+  std::unordered_map<ResourceId, std::vector<Load>> loads_;  // on a link, by ascending steps
   std::optional<Ancestors> ancestors_;
 };
 
