@@ -19,7 +19,7 @@ Machine cluster_of(std::string const& fabric, int nodes, std::string const& mach
                                               ", count: " + std::to_string(nodes) + "}]\nfabric: " + fabric + "\n"));
 }
 
-std::string problem_of(std::string const& fabric, int nodes) {
+std::string fabric_problem(std::string const& fabric, int nodes) {
   try {
     cluster_of(fabric, nodes);
   } catch (InputError const& error) {
@@ -126,23 +126,23 @@ TEST(FabricWays, OtherRoutingsTakeOneWay) {
 }
 
 TEST(FabricReader, SaysWhatIsWrong) {
-  EXPECT_THAT(problem_of("{kind: torus, dimensions: [4, 4]}", 8), HasSubstr("16 switches with 1 nodes each"));
-  EXPECT_THAT(problem_of("{kind: torus}", 8), HasSubstr("a torus has 'dimensions'"));
-  EXPECT_THAT(problem_of("{kind: single_switch, uplinks: 4}", 2),
+  EXPECT_THAT(fabric_problem("{kind: torus, dimensions: [4, 4]}", 8), HasSubstr("16 switches with 1 nodes each"));
+  EXPECT_THAT(fabric_problem("{kind: torus}", 8), HasSubstr("a torus has 'dimensions'"));
+  EXPECT_THAT(fabric_problem("{kind: single_switch, uplinks: 4}", 2),
               HasSubstr("'uplinks' belongs to a fabric of the kind"));
-  EXPECT_THAT(problem_of("{kind: fat_tree}", 2), HasSubstr("a fat_tree has 'tiers'"));
-  EXPECT_THAT(problem_of("{kind: fat_tree, tiers: [{tier: leaf, joins: 1}, {tier: top, joins: 2}]}", 4),
+  EXPECT_THAT(fabric_problem("{kind: fat_tree}", 2), HasSubstr("a fat_tree has 'tiers'"));
+  EXPECT_THAT(fabric_problem("{kind: fat_tree, tiers: [{tier: leaf, joins: 1}, {tier: top, joins: 2}]}", 4),
               HasSubstr("the highest tier joins 2 of 4 groups"));
-  EXPECT_THAT(problem_of("{kind: leaf_spine, routing: static, flows_per_pair: 2}", 2),
+  EXPECT_THAT(fabric_problem("{kind: leaf_spine, routing: static, flows_per_pair: 2}", 2),
               HasSubstr("'flows_per_pair' belongs to 'routing: ecmp'"));
   EXPECT_THAT(
-      problem_of("{kind: graph, switches: [{switch: a, nics: [node0/nic0]}, {switch: b, nics: [node1/nic0]}]}", 2),
+      fabric_problem("{kind: graph, switches: [{switch: a, nics: [node0/nic0]}, {switch: b, nics: [node1/nic0]}]}", 2),
       HasSubstr("nothing joins node1 with node0"));
-  EXPECT_THAT(problem_of("{kind: graph, switches: [{switch: a, nics: [node0/nic0, node1/nic0]}], "
+  EXPECT_THAT(fabric_problem("{kind: graph, switches: [{switch: a, nics: [node0/nic0, node1/nic0]}], "
                          "links: [{between: [a]}]}",
                          2),
               HasSubstr("a cable has two ends"));
-  EXPECT_THAT(problem_of("{kind: graph, switches: [{switch: a, nics: [node0/nic0, node1/nic0]}], "
+  EXPECT_THAT(fabric_problem("{kind: graph, switches: [{switch: a, nics: [node0/nic0, node1/nic0]}], "
                          "links: [{between: [a, bb]}]}",
                          2),
               HasSubstr("no switch is called 'bb'"));
@@ -150,9 +150,9 @@ TEST(FabricReader, SaysWhatIsWrong) {
 
 TEST(FabricReader, PortsOfEveryTierAreABudget) {
   // 64 nodes of eight NICs below eight leaves: 64 ports down, 64 up.
-  EXPECT_THAT(problem_of("{kind: rail_optimised, switch: quantum-2-ndr}", 64),
+  EXPECT_THAT(fabric_problem("{kind: rail_optimised, switch: quantum-2-ndr}", 64),
               HasSubstr("has 64 ports (quantum-2-ndr), and 64 NICs and the cables to other switches take 128"));
-  EXPECT_THAT(problem_of("{kind: fat_tree, by_rail: true, switch: quantum-2-ndr, tiers: [{tier: leaf, joins: 32}, "
+  EXPECT_THAT(fabric_problem("{kind: fat_tree, by_rail: true, switch: quantum-2-ndr, tiers: [{tier: leaf, joins: 32}, "
                          "{tier: core, switches: 4}]}",
                          64),
               HasSubstr("core's 4 switches have 256 ports (quantum-2-ndr), and the cables to other switches take 512"));

@@ -24,7 +24,7 @@ Machine rack(std::string const& domains, int nodes = 4) {
 }
 constexpr auto kWhole = "{domain: rack0, switch_part: nvswitch-4, generation: 5, count: 18}";
 
-std::string problem_of(std::string const& domains) {
+std::string domain_problem(std::string const& domains) {
   try {
     rack(domains);
   } catch (InputError const& error) {
@@ -58,19 +58,19 @@ TEST(NvlinkDomains, MayJoinSomeNodesEach) {
   auto const two =
       "{domain: a, nodes: [node0..node1], switch_part: nvswitch-4, generation: 5, count: 18}, "
       "{domain: b, nodes: [node2..node3], switch_part: nvswitch-4, generation: 5, count: 18}";
-  EXPECT_THAT(problem_of(two), HasSubstr("nothing joins node0 and node2"));
+  EXPECT_THAT(domain_problem(two), HasSubstr("nothing joins node0 and node2"));
 }
 
 TEST(NvlinkDomains, SayWhatIsWrong) {
   auto const twice = std::string(kWhole) + ", {domain: b, switch_part: nvswitch-4, generation: 5, count: 1}";
-  EXPECT_THAT(problem_of(twice), HasSubstr("'node0/gpu0' is already in the domain 'rack0'"));
-  EXPECT_THAT(problem_of("{domain: r, nodes: [node0..node9], switch_part: nvswitch-4, generation: 5, count: 18}"),
+  EXPECT_THAT(domain_problem(twice), HasSubstr("'node0/gpu0' is already in the domain 'rack0'"));
+  EXPECT_THAT(domain_problem("{domain: r, nodes: [node0..node9], switch_part: nvswitch-4, generation: 5, count: 18}"),
               HasSubstr("no node is called 'node4'; there are node0 to node3"));
-  EXPECT_THAT(problem_of("{domain: r, gpus: [gpu7], switch_part: nvswitch-4, generation: 5, count: 18}"),
+  EXPECT_THAT(domain_problem("{domain: r, gpus: [gpu7], switch_part: nvswitch-4, generation: 5, count: 18}"),
               HasSubstr("no node of this domain has a GPU called 'gpu7'"));
-  EXPECT_THAT(problem_of("{domain: r, switch_part: nvswitch-4, generation: 5, count: 20}"), HasSubstr("has 19 ports"));
-  EXPECT_THAT(problem_of("{domain: r, switch_part: nvswitch-4, count: 18}"), HasSubstr("needs 'generation: 1..5'"));
-  EXPECT_THAT(problem_of("{domain: r, switch_part: nvswitch-4, chips: 3, generation: 5, count: 18}"),
+  EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, generation: 5, count: 20}"), HasSubstr("has 19 ports"));
+  EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, count: 18}"), HasSubstr("needs 'generation: 1..5'"));
+  EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, chips: 3, generation: 5, count: 18}"),
               HasSubstr("16 GPUs with 18 links each take 288 ports; 3 of 'nvswitch-4' have 216"));
 }
 
