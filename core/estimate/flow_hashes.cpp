@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/estimate/demands.hpp"
+#include "core/estimate/schedule.hpp"
 #include "core/io/json.hpp"
 #include "lanewise/estimate/estimate.hpp"
 

@@ -139,12 +139,12 @@ TEST(FabricReader, SaysWhatIsWrong) {
       fabric_problem("{kind: graph, switches: [{switch: a, nics: [node0/nic0]}, {switch: b, nics: [node1/nic0]}]}", 2),
       HasSubstr("nothing joins node1 with node0"));
   EXPECT_THAT(fabric_problem("{kind: graph, switches: [{switch: a, nics: [node0/nic0, node1/nic0]}], "
-                         "links: [{between: [a]}]}",
-                         2),
+                             "links: [{between: [a]}]}",
+                             2),
               HasSubstr("a cable has two ends"));
   EXPECT_THAT(fabric_problem("{kind: graph, switches: [{switch: a, nics: [node0/nic0, node1/nic0]}], "
-                         "links: [{between: [a, bb]}]}",
-                         2),
+                             "links: [{between: [a, bb]}]}",
+                             2),
               HasSubstr("no switch is called 'bb'"));
 }
 
@@ -153,8 +153,8 @@ TEST(FabricReader, PortsOfEveryTierAreABudget) {
   EXPECT_THAT(fabric_problem("{kind: rail_optimised, switch: quantum-2-ndr}", 64),
               HasSubstr("has 64 ports (quantum-2-ndr), and 64 NICs and the cables to other switches take 128"));
   EXPECT_THAT(fabric_problem("{kind: fat_tree, by_rail: true, switch: quantum-2-ndr, tiers: [{tier: leaf, joins: 32}, "
-                         "{tier: core, switches: 4}]}",
-                         64),
+                             "{tier: core, switches: 4}]}",
+                             64),
               HasSubstr("core's 4 switches have 256 ports (quantum-2-ndr), and the cables to other switches take 512"));
 }
 

@@ -68,7 +68,8 @@ TEST(NvlinkDomains, SayWhatIsWrong) {
               HasSubstr("no node is called 'node4'; there are node0 to node3"));
   EXPECT_THAT(domain_problem("{domain: r, gpus: [gpu7], switch_part: nvswitch-4, generation: 5, count: 18}"),
               HasSubstr("no node of this domain has a GPU called 'gpu7'"));
-  EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, generation: 5, count: 20}"), HasSubstr("has 19 ports"));
+  EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, generation: 5, count: 20}"),
+              HasSubstr("has 19 ports"));
   EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, count: 18}"), HasSubstr("needs 'generation: 1..5'"));
   EXPECT_THAT(domain_problem("{domain: r, switch_part: nvswitch-4, chips: 3, generation: 5, count: 18}"),
               HasSubstr("16 GPUs with 18 links each take 288 ports; 3 of 'nvswitch-4' have 216"));
