@@ -133,6 +133,10 @@ TEST(FabricReader, SaysWhatIsWrong) {
   EXPECT_THAT(fabric_problem("{kind: fat_tree}", 2), HasSubstr("a fat_tree has 'tiers'"));
   EXPECT_THAT(fabric_problem("{kind: fat_tree, tiers: [{tier: leaf, joins: 1}, {tier: top, joins: 2}]}", 4),
               HasSubstr("the highest tier joins 2 of 4 groups"));
+  EXPECT_THAT(fabric_problem("{kind: fat_tree, tiers: [{tier: leaf, joins: 1}, {tier: top, uplinks: 2}]}", 4),
+              HasSubstr("nothing is above 'top', so it has no uplinks"));
+  EXPECT_THAT(fabric_problem("{kind: leaf_spine, nodes_per_leaf: 1, uplinks: 2, oversubscription: 2}", 2),
+              HasSubstr("give 'uplinks' or 'oversubscription', not both"));
   EXPECT_THAT(fabric_problem("{kind: leaf_spine, routing: static, flows_per_pair: 2}", 2),
               HasSubstr("'flows_per_pair' belongs to 'routing: ecmp'"));
   EXPECT_THAT(

@@ -59,6 +59,7 @@ class FabricReader {
   std::vector<Tier> tiers_of_kind();
   std::vector<Tier> tiers_of_list();
   Tier read_tier(MapReader& reader, bool is_lowest);
+  void check_uplinks(Tier const& tier, bool is_top);
   void attach_leaves(Tier const& tier);
   void add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top);
   void add_uplinks(std::uint32_t lower, std::uint32_t upper, Tier const& tier);

@@ -23,6 +23,7 @@ void FabricReader::read_tiered() {
     reader_.fail(*reader_.node("kind"), fmt::format("'direct' joins two nodes; here are {}", cluster_.hosts.size()));
   auto const tiers = fabric_.kind == "fat_tree" ? tiers_of_list() : tiers_of_kind();
   if (tiers.empty()) return;
+  for (auto const& tier : tiers) check_uplinks(tier, &tier == &tiers.back());
   attach_leaves(tiers.front());
   for (std::size_t i = 1; i < tiers.size(); ++i) add_tier(tiers[i - 1], tiers[i], i, i + 1 == tiers.size());
 }
@@ -67,11 +68,15 @@ FabricReader::Tier FabricReader::read_tier(MapReader& reader, bool is_lowest) {
   tier.uplinks = at_least_one("uplinks");
   tier.uplink_rate = reader.rate("uplink_rate");
   tier.oversubscription = reader.ratio("oversubscription");
-  if (tier.uplinks && tier.oversubscription)
-    reader.fail(*reader.node("oversubscription"), "give 'uplinks' or 'oversubscription', not both");
-  if (tier.oversubscription && *tier.oversubscription <= 0)
-    reader.fail(*reader.node("oversubscription"), "'oversubscription' is more than 0");
   return tier;
+}
+
+void FabricReader::check_uplinks(Tier const& tier, bool is_top) {
+  if (tier.uplinks && tier.oversubscription) reader_.fail(*tier.node, "give 'uplinks' or 'oversubscription', not both");
+  if (tier.oversubscription && *tier.oversubscription <= 0)
+    reader_.fail(*tier.node, "'oversubscription' is more than 0");
+  if (is_top && (tier.uplinks || tier.uplink_rate || tier.oversubscription))
+    reader_.fail(*tier.node, fmt::format("nothing is above '{}', so it has no uplinks", tier.name));
 }
 
 void FabricReader::attach_leaves(Tier const& tier) {
