@@ -9,7 +9,7 @@
 namespace lanewise {
 
 // Of Fabric::flows_per_pair.
-inline constexpr int kMostFlowsPerPair = 16;
+inline constexpr int kMaxFlowsPerPair = 16;
 
 // The share of the traffic that takes a trunk, and in which direction.
 struct TrunkUse {

@@ -188,8 +188,8 @@ void set_routing(Machine& machine, Setting const& setting) {
 void set_flows_per_pair(Machine& machine, Setting const& setting) {
   if (!machine.fabric || machine.fabric->routing != Routing::Ecmp)
     refuse(setting, "flows_per_pair belongs to a fabric whose routing is ecmp; set routing=ecmp before it");
-  auto const flows = count_of(setting, kMostFlowsPerPair);
-  if (flows == 0) refuse(setting, fmt::format("write a whole number from 1 to {}", kMostFlowsPerPair));
+  auto const flows = count_of(setting, kMaxFlowsPerPair);
+  if (flows == 0) refuse(setting, fmt::format("write a whole number from 1 to {}", kMaxFlowsPerPair));
   machine.fabric->flows_per_pair = flows;
 }
 
@@ -209,6 +209,8 @@ void set_uplinks(Machine& machine, Setting const& setting, std::string_view want
       set_cables(trunk, cables);
     } else if (lower.part && machine.at(*lower.part).hop.rate) {
       trunk = {trunk.lower, trunk.upper, cables, *machine.at(*lower.part).hop.rate * static_cast<double>(cables)};
+    } else {
+      refuse(setting, fmt::format("no cable is left at '{}', and its switch gives no rate of its ports", lower.name));
     }
   }
   if (found) return;

@@ -40,10 +40,4 @@ std::vector<HostId> first_nodes_of_domains(Machine const& machine) {
   return first;
 }
 
-bool are_in_one_domain(Machine const& machine, HostId a, HostId b) {
-  if (a == b) return true;
-  auto const first = first_nodes_of_domains(machine);
-  return first[index(a)] == first[index(b)];
-}
-
 }  // namespace lanewise

@@ -15,7 +15,5 @@ int links_of(Machine const& machine, NvSwitch const& domain, PciId gpu);
 
 // By node: the first of the nodes that domains join it with, itself included. A node that is in none is its own.
 std::vector<HostId> first_nodes_of_domains(Machine const& machine);
-// Whether they are one node, or domains join GPUs of the two.
-bool are_in_one_domain(Machine const& machine, HostId a, HostId b);
 
 }  // namespace lanewise

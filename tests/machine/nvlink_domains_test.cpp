@@ -40,7 +40,7 @@ TEST(NvlinkDomains, JoinGpusOfAllNodes) {
   auto const a = *machine.find_function("node0/gpu1");
   auto const b = *machine.find_function("node3/gpu2");
   EXPECT_EQ(nvlink_count(machine, a, b), 18);
-  EXPECT_TRUE(are_in_one_domain(machine, HostId(0), HostId(3)));
+  EXPECT_EQ(first_nodes_of_domains(machine)[3], HostId(0));
 }
 
 TEST(NvlinkDomains, MoveDataBetweenNodesAsWithinOne) {

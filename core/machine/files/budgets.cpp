@@ -120,7 +120,8 @@ std::vector<std::string> exceeded_ports(Machine const& cluster) {
     auto const port = ports_of_rate(attachment.at);
     auto const rate = nic_rate(cluster, attachment.nic).value_or(BytesPerSecond(0));
     ++nics[attachment.at];
-    if (port) taken[attachment.at] += 1 / (rate > BytesPerSecond(0) ? std::clamp(*port / rate, 1.0, kMaxSplit) : 1);
+    if (port)
+      taken[attachment.at] += 1 / (rate > BytesPerSecond(0) ? std::clamp(std::floor(*port / rate), 1.0, kMaxSplit) : 1);
   }
   for (auto const& trunk : fabric.trunks)
     for (auto const end : {trunk.lower, trunk.upper})

@@ -151,8 +151,9 @@ class ClusterReader {
 
   void check_joined(MapReader const& top) {
     if (!diagnostics_.empty() || top.has("fabric")) return;
+    auto const first = first_nodes_of_domains(cluster_);
     for (std::size_t i = 1; i < cluster_.hosts.size(); ++i)
-      if (!are_in_one_domain(cluster_, HostId{0}, HostId(i)))
+      if (first[i] != HostId{0})
         return top.fail(top.self(), fmt::format("nothing joins {} and {}: add 'fabric', the network between the nodes, "
                                                 "or 'domains', NVLink between them",
                                                 cluster_.hosts.front().name, cluster_.hosts[i].name));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/io/spelling.hpp"
+#include "core/machine/files/key_values.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/machine/nvlink_ports.hpp"
@@ -24,8 +24,7 @@ void DomainReader::read() {
       switch_name ? parts_.enter(cluster_, reader_, *reader_.node("switch_part"), *switch_name, PartKind::NvSwitch)
                   : std::nullopt;
   auto const link = link_part();
-  auto const count = reader_.count("count");
-  if (count && *count == 0) reader_.fail(*reader_.node("count"), "'count' must be at least 1");
+  auto const count = positive_count(reader_, "count");
   domain.chips = reader_.count("chips").value_or(0);
   for (auto const gpu : gpus()) domain.ports.push_back({gpu, count.value_or(0)});
   if (!switch_part || !link || domain.ports.empty()) return;
@@ -39,18 +38,6 @@ void DomainReader::read() {
     return reader_.fail_at_key("count", fmt::format("'{}' has {} NVLinks with these, but its part '{}' has {} ports",
                                                     cluster_.at(gpu).name, links, part->name, part->gpu.nvlink_ports));
   }
-}
-
-std::vector<std::string> DomainReader::names_under(std::string_view key) {
-  std::vector<std::string> names;
-  for (auto const& text : reader_.texts(key)) {
-    try {
-      for (auto& name : expand_range(text)) names.push_back(std::move(name));
-    } catch (InputError const& error) {
-      reader_.fail(*reader_.node(key), error.what());
-    }
-  }
-  return names;
 }
 
 std::optional<PartId> DomainReader::link_part() {
@@ -67,7 +54,7 @@ std::optional<PartId> DomainReader::link_part() {
 
 std::set<HostId> DomainReader::nodes() {
   std::set<HostId> found;
-  for (auto const& name : names_under("nodes")) {
+  for (auto const& name : expanded_names(reader_, "nodes")) {
     auto const known =
         std::find_if(cluster_.hosts.begin(), cluster_.hosts.end(), [&](Host const& host) { return host.name == name; });
     if (known == cluster_.hosts.end()) {
@@ -84,7 +71,7 @@ std::set<HostId> DomainReader::nodes() {
 
 std::vector<PciId> DomainReader::gpus() {
   auto const on = nodes();
-  auto const wanted = names_under("gpus");
+  auto const wanted = expanded_names(reader_, "gpus");
   std::set<std::string> unknown(wanted.begin(), wanted.end());
   std::vector<PciId> found;
   for (auto const gpu : cluster_.all(PciKind::Gpu)) {

@@ -21,7 +21,6 @@ class DomainReader {
   void read();
 
  private:
-  std::vector<std::string> names_under(std::string_view key);
   std::optional<PartId> link_part();
   std::set<HostId> nodes();
   std::vector<PciId> gpus();

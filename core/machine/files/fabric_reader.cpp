@@ -9,6 +9,7 @@
 
 #include "core/machine/fabric_ways.hpp"
 #include "core/machine/files/budgets.hpp"
+#include "core/machine/files/key_values.hpp"
 #include "core/machine/nic_port.hpp"
 #include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
@@ -67,26 +68,14 @@ void FabricReader::read_routing() {
   if (!flows) return;
   if (fabric_.routing != Routing::Ecmp)
     reader_.fail(*reader_.node("flows_per_pair"), "'flows_per_pair' belongs to 'routing: ecmp'");
-  else if (*flows < 1 || *flows > kMostFlowsPerPair)
-    reader_.fail(*reader_.node("flows_per_pair"), fmt::format("'flows_per_pair' is 1 to {}", kMostFlowsPerPair));
+  else if (*flows < 1 || *flows > kMaxFlowsPerPair)
+    reader_.fail(*reader_.node("flows_per_pair"), fmt::format("'flows_per_pair' is 1 to {}", kMaxFlowsPerPair));
   else
     fabric_.flows_per_pair = *flows;
 }
 
-std::vector<std::string> FabricReader::wanted_nics() {
-  std::vector<std::string> wanted;
-  for (auto const& text : reader_.texts("nics")) {
-    try {
-      for (auto& name : expand_range(text)) wanted.push_back(std::move(name));
-    } catch (InputError const& error) {
-      reader_.fail(*reader_.node("nics"), error.what());
-    }
-  }
-  return wanted;
-}
-
 void FabricReader::read_nics() {
-  auto const wanted = wanted_nics();
+  auto const wanted = expanded_names(reader_, "nics");
   std::set<std::string> unknown(wanted.begin(), wanted.end());
   nics_.resize(cluster_.hosts.size());
   for (auto const id : cluster_.all(PciKind::Nic)) {
@@ -170,10 +159,8 @@ std::optional<PartId> FabricReader::switch_part(MapReader& reader, std::string_v
 }
 
 std::size_t FabricReader::nodes_per_leaf(std::size_t otherwise) {
-  auto const given = reader_.count("nodes_per_leaf");
-  if (!given) return otherwise;
-  if (*given == 0) reader_.fail(*reader_.node("nodes_per_leaf"), "'nodes_per_leaf' must be at least 1");
-  return static_cast<std::size_t>(std::max(*given, 1));
+  auto const given = positive_count(reader_, "nodes_per_leaf");
+  return given ? static_cast<std::size_t>(std::max(*given, 1)) : otherwise;
 }
 
 BytesPerSecond FabricReader::fastest_nic() const {

@@ -42,7 +42,6 @@ class FabricReader {
 
   // fabric_reader.cpp
   void read_nics();
-  std::vector<std::string> wanted_nics();
   void read_routing();
   void read_shape();
   void set_rails();

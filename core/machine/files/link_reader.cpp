@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/machine/files/key_values.hpp"
 #include "core/machine/files/machine_reader.hpp"
 #include "core/machine/machine_fields.hpp"
 #include "core/machine/nvlink_ports.hpp"
@@ -22,8 +23,7 @@ void MachineReader::read_socket_link(MapReader& reader) {
   if (!ends) return;
   auto const a = socket_named((*ends)[0]);
   auto const b = socket_named((*ends)[1]);
-  auto const count = reader.count("count");
-  if (count && *count == 0) reader.fail(*reader.node("count"), "'count' must be at least 1");
+  auto const count = positive_count(reader, "count");
   if (!a) report_dangling(reader, "between", (*ends)[0], "socket");
   if (!b) report_dangling(reader, "between", (*ends)[1], "socket");
   if (a && b && part_id) machine_.socket_links.push_back({*a, *b, *part_id, count.value_or(1)});
@@ -45,8 +45,7 @@ std::optional<PartId> MachineReader::read_nvlink_part(MapReader& reader) {
 
 void MachineReader::read_nvlink(MapReader& reader) {
   auto const link = read_nvlink_part(reader);
-  auto const count = reader.count("count");
-  if (count && *count == 0) reader.fail(*reader.node("count"), "'count' must be at least 1");
+  auto const count = positive_count(reader, "count");
   if (reader.has("switch") == reader.has("between"))
     return reader.fail(reader.self(), "an NVLink has either 'between: [two ends]' or 'switch: NAME' with 'gpus'");
   if (reader.has("switch")) return read_nvswitch(reader, link, count);

@@ -8,17 +8,17 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/files/fabric_reader.hpp"
+#include "core/machine/files/key_values.hpp"
 #include "core/machine/nic_rate.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMostSwitches = 4096;
+constexpr std::size_t kMaxSwitches = 4096;
 
 // The count under a key, at least 1; `otherwise` where there is none.
 std::size_t positive(MapReader& reader, std::string_view key, std::size_t otherwise) {
-  auto const given = reader.count(key);
-  if (given && *given == 0) reader.fail(*reader.node(key), fmt::format("'{}' must be at least 1", key));
+  auto const given = positive_count(reader, key);
   return given ? static_cast<std::size_t>(std::max(*given, 1)) : otherwise;
 }
 
@@ -64,7 +64,7 @@ void FabricReader::read_torus() {
       return reader_.fail(*item, "a dimension of a torus is a whole number from 1");
     sizes.push_back(static_cast<std::size_t>(size));
     all *= sizes.back();
-    if (all > kMostSwitches) return reader_.fail(*item, fmt::format("a torus has at most {} switches", kMostSwitches));
+    if (all > kMaxSwitches) return reader_.fail(*item, fmt::format("a torus has at most {} switches", kMaxSwitches));
   }
   if (sizes.empty()) return reader_.fail_at_key("dimensions", "a torus has 'dimensions', such as [4, 4, 8]");
   auto const coordinates = [&](std::size_t number) {
@@ -98,8 +98,8 @@ void FabricReader::read_dragonfly() {
     return reader_.fail_at_key("kind", "a dragonfly has 'groups' and 'switches_per_group'");
   auto const groups = positive(reader_, "groups", 1);
   auto const each = positive(reader_, "switches_per_group", 1);
-  if (groups * each > kMostSwitches)
-    return reader_.fail(*reader_.node("groups"), fmt::format("a dragonfly has at most {} switches", kMostSwitches));
+  if (groups * each > kMaxSwitches)
+    return reader_.fail(*reader_.node("groups"), fmt::format("a dragonfly has at most {} switches", kMaxSwitches));
   std::vector<std::string> names;
   for (std::size_t group = 0; group < groups; ++group)
     for (std::size_t i = 0; i < each; ++i) names.push_back(fmt::format("g{}.s{}", group, i));
@@ -154,14 +154,7 @@ void FabricReader::read_switches(MapReader& reader) {
       return reader.fail(*reader.node("switch"), fmt::format("two switches are called '{}'", name));
     fabric_.switches.push_back({name, 0, 1, part});
   }
-  std::vector<std::string> nics;
-  for (auto const& range : reader.texts("nics")) {
-    try {
-      for (auto& name : expand_range(range)) nics.push_back(std::move(name));
-    } catch (InputError const& error) {
-      reader.fail(*reader.node("nics"), error.what());
-    }
-  }
+  auto const nics = expanded_names(reader, "nics");
   // Several switches share the NICs evenly, in order.
   auto const each = (nics.size() + names.size() - 1) / names.size();
   for (std::size_t i = 0; i < nics.size(); ++i)

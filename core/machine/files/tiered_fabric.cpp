@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/machine/files/fabric_reader.hpp"
+#include "core/machine/files/key_values.hpp"
 #include "core/machine/nic_rate.hpp"
 
 namespace lanewise {
@@ -34,10 +35,9 @@ std::vector<FabricReader::Tier> FabricReader::tiers_of_kind() {
   joins_rails_ = fabric_.kind != "rail_only";
   Tier leaf{
       .name = "leaf", .part = switch_part(reader_, "switch"), .joins = nodes_per_leaf(nodes), .node = &reader_.self()};
-  leaf.uplinks = reader_.count("uplinks");
+  leaf.uplinks = positive_count(reader_, "uplinks");
   leaf.uplink_rate = reader_.rate("uplink_rate");
   leaf.oversubscription = reader_.ratio("oversubscription");
-  if (leaf.uplinks && *leaf.uplinks == 0) reader_.fail(*reader_.node("uplinks"), "'uplinks' must be at least 1");
   bool const has_spines = fabric_.kind == "leaf_spine" || fabric_.kind == "rail_optimised" ||
                           (fabric_.kind == "rail_only" && leaf.joins < nodes);
   if (!has_spines) return {leaf};
@@ -55,17 +55,12 @@ std::vector<FabricReader::Tier> FabricReader::tiers_of_list() {
 FabricReader::Tier FabricReader::read_tier(MapReader& reader, bool is_lowest) {
   Tier tier{
       .name = reader.text("tier").value_or("tier"), .part = switch_part(reader, "switch"), .node = &reader.self()};
-  auto const at_least_one = [&](char const* key) {
-    auto const given = reader.count(key);
-    if (given && *given == 0) reader.fail(*reader.node(key), fmt::format("'{}' must be at least 1", key));
-    return given;
-  };
-  tier.joins = static_cast<std::size_t>(at_least_one("joins").value_or(0));
-  auto const switches = at_least_one("switches");
+  tier.joins = static_cast<std::size_t>(positive_count(reader, "joins").value_or(0));
+  auto const switches = positive_count(reader, "switches");
   if (is_lowest && switches)
     reader.fail(*reader.node("switches"), "in the lowest tier a switch stands by itself: leave 'switches' out");
   tier.count = is_lowest ? 1 : switches.value_or(0);
-  tier.uplinks = at_least_one("uplinks");
+  tier.uplinks = positive_count(reader, "uplinks");
   tier.uplink_rate = reader.rate("uplink_rate");
   tier.oversubscription = reader.ratio("oversubscription");
   return tier;

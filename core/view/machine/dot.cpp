@@ -22,8 +22,7 @@ namespace {
 using namespace dot;
 
 constexpr std::size_t kMaxHostsInFull = 4;
-constexpr std::size_t kMaxHostsNamed = 64;      // of a box; more are one node
-constexpr std::size_t kMaxSwitchesInFull = 32;  // of the network; more are one for each tier
+constexpr std::size_t kMaxHostsNamed = 64;  // of a box; more are one node
 
 constexpr std::size_t kWidestLabel = 18;
 

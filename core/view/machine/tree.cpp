@@ -269,10 +269,9 @@ void add_alike(Machine const& machine, Table& table) {
 }
 
 std::string fabric_lines(Machine const& machine) {
-  constexpr std::size_t kMostSwitchesInFull = 32;
   auto const& fabric = *machine.fabric;
   bool const direct = fabric.kind == "direct";
-  bool const in_full = fabric.switches.size() <= kMostSwitchesInFull;
+  bool const in_full = fabric.switches.size() <= kMaxSwitchesInFull;
   Table switches({});
   if (!in_full) add_alike(machine, switches);
   for (std::uint32_t i = 0; in_full && i < fabric.switches.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 // Short texts that several views use.
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
+
+// A network of more switches is shown by what they have in common, not switch by switch.
+inline constexpr std::size_t kMaxSwitchesInFull = 32;
 
 // Names in order, with consecutive numbers as ranges: "gpu0..gpu3, gpu6".
 std::string condensed(std::vector<std::string> const& names);
