@@ -163,7 +163,8 @@ Checked check_in(std::string const& mode, CheckInputs const& given, Session& ses
         [&](std::string const& machine, std::string const& variant) {
           throw_if_interrupted();
           progress.doing(fmt::format("{} on {}{}{}", scenario.name, machine, variant.empty() ? "" : ", ", variant));
-        }};
+        },
+        uses_hardware(options.mode) ? Detail::EveryStep : Detail::Folded};
     if (mode == "hw")
       context.recorded = [&](std::string const& name, std::string const& variant,
                              Plan const& plan) -> std::optional<CompletedRun> {

@@ -32,7 +32,7 @@ void run(Session& session, PlanOptions const& options) {
   auto& plan = prepared.plan;
   add_ranges(plan, model);
   auto const bound = lower_bound(plan, model);
-  auto const makespan = through_json(estimate(model, plan.steps).makespan);
+  auto const makespan = through_json(estimate(model, plan.steps, plan.folding).makespan);
   progress.reset();
   auto const json = [&] {
     auto result = to_json(plan, model.machine());

@@ -8,7 +8,8 @@ PreparedPlan prepare(Session& session, PlanningOptions const& options) {
                           .machine = session.machine_name,
                           .variant = options.variant,
                           .objective = {},
-                          .effort = argument(parse_effort(options.effort))};
+                          .effort = argument(parse_effort(options.effort)),
+                          .detail = options.unfolded ? Detail::EveryStep : Detail::Folded};
   if (!options.objective.empty()) request.objective = argument(parse_objective(options.objective));
   return prepare_plan(
       request, session.catalogue,
@@ -34,6 +35,8 @@ void add_planning(CLI::App& command, PlanningOptions& options) {
                   "Plan for each, makespan or slowdown, instead of what the scenario says")
       ->check(one_of(objective_names()));
   add_effort(command, options.effort);
+  command.add_flag("--unfolded", options.unfolded,
+                   "Write down every step of a collective, also where many nodes are alike and do the same");
 }
 
 }  // namespace lanewise::cli

@@ -15,13 +15,14 @@ struct PlanningOptions {
   std::string variant;    // empty: the only one
   std::string objective;  // empty: the scenario's
   std::string effort = kFullEffort;
+  bool unfolded = false;
 };
 
 // Reads the file and plans it on the machine of the command line, or on the one it names.
 PreparedPlan prepare(Session& session, PlanningOptions const& options);
 // Adds --effort.
 void add_effort(CLI::App& command, std::string& effort);
-// Adds --variant, --objective and --effort.
+// Adds --variant, --objective, --effort and --unfolded.
 void add_planning(CLI::App& command, PlanningOptions& options);
 
 }  // namespace lanewise::cli

@@ -55,6 +55,7 @@ void run(Session& session, RunOptions& options) {
   if (uses_hardware(options.mode) && !options.hardware.join()) return;
   InterruptScope const interruptible;
   std::optional<Progress> progress(std::in_place, "planning and running " + options.planning.file);
+  options.planning.unfolded = options.planning.unfolded || uses_hardware(options.mode);
   auto const prepared = prepare(session, options.planning);
   auto const& model = prepared.model;
   auto const& plan = prepared.plan;

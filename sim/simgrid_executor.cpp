@@ -66,7 +66,7 @@ class Platform {
 Trace SimGridExecutor::run(Plan const& plan) {
   auto const hashes = flow_hashes(model_, plan);
   auto const& model = hashes ? hashes->median : model_;
-  auto const demands = demands_of(model, plan.steps);
+  auto const demands = demands_of(model, plan.steps, plan.folding);
   Platform const platform(model, demands, plan.steps);
   EngineQueue engines(model, demands);
   DagRunner runner(plan.steps);
@@ -89,6 +89,7 @@ Trace SimGridExecutor::run(Plan const& plan) {
                            through_json(Seconds(result.flows[i].finish)), plan.steps[i].bytes, std::nullopt});
   trace.resources = resource_usage(model, plan.steps, demands, Seconds(result.makespan));
   if (hashes) hashes->note_in(trace);
+  note_mean_of_hashes(trace, model_, plan);
   return trace;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/estimate/engine_concurrency.hpp"
+#include "core/estimate/folded_resources.hpp"
 #include "core/estimate/inter_step_costs.hpp"
 #include "core/estimate/link_queues.hpp"
 #include "core/estimate/step_kinds.hpp"
@@ -103,8 +104,9 @@ Demand demand_with_busy_engines(Model const& model, Step const& step) {
   return demand;
 }
 
-StepDemands demands_of(Model const& model, std::vector<Step> const& steps) {
+StepDemands demands_of(Model const& model, std::vector<Step> const& steps, Folding const& folding) {
   auto demands = demands_alone(model, steps);
+  if (!folding.empty()) demands = FoldedResources(model, folding).folded(demands, steps);
   EngineConcurrency engines(model, steps, demands);
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (is_ring(steps[i], demands[i]) && engines.has_concurrent_engine(i))

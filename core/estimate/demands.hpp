@@ -16,8 +16,9 @@ Demand demand_of(Model const& model, Step const& step);
 // The same while other copy engines of its GPUs are busy, which slows rings of chunks.
 Demand demand_with_busy_engines(Model const& model, Step const& step);
 
-// Of all steps, with the costs between them. Throws PlanError naming a step for which a figure is unknown.
-StepDemands demands_of(Model const& model, std::vector<Step> const& steps);
+// Of all steps, with the costs between them; of a folded plan's with those that they stand for. Throws PlanError naming
+// a step for which a figure is unknown.
+StepDemands demands_of(Model const& model, std::vector<Step> const& steps, Folding const& folding = {});
 
 // Whether two steps hold slots of the same engine.
 bool share_an_engine(StepDemand const& one, StepDemand const& other);

@@ -186,13 +186,14 @@ Estimate schedule_with_admission(Model const& model, std::vector<Step>& steps, s
   return result;
 }
 
-Estimate estimate(Model const& model, std::vector<Step> const& steps) {
-  auto const demands = demands_of(model, steps);
+Estimate estimate(Model const& model, std::vector<Step> const& steps, Folding const& folding) {
+  auto const demands = demands_of(model, steps, folding);
   return estimate(model, steps, demands);
 }
 
-std::optional<Seconds> makespan_below(Seconds limit, Model const& model, std::vector<Step> const& steps) {
-  auto const demands = demands_of(model, steps);
+std::optional<Seconds> makespan_below(Seconds limit, Model const& model, std::vector<Step> const& steps,
+                                      Folding const& folding) {
+  auto const demands = demands_of(model, steps, folding);
   Seconds makespan{0};
   if (!steps.empty()) {
     EstimatedRun run(model, steps, demands);

@@ -12,7 +12,7 @@ namespace lanewise {
 Trace EstimatingExecutor::run(Plan const& plan) {
   auto const hashes = flow_hashes(model_, plan);
   auto const& model = hashes ? hashes->median : model_;
-  auto const demands = demands_of(model, plan.steps);
+  auto const demands = demands_of(model, plan.steps, plan.folding);
   auto const run = estimate(model, plan.steps, demands);
   Trace trace;
   trace.mode = kEstimateMode;
@@ -25,6 +25,7 @@ Trace EstimatingExecutor::run(Plan const& plan) {
                            plan.steps[i].bytes, std::nullopt});
   trace.resources = resource_usage(model, plan.steps, demands, run.makespan);
   if (hashes) hashes->note_in(trace);
+  note_mean_of_hashes(trace, model_, plan);
   return trace;
 }
 

@@ -20,6 +20,13 @@ constexpr std::size_t kHashes = 51;
 constexpr std::size_t kHashesOfLargePlans = 11;
 constexpr std::size_t kLargePlan = 4'000;
 
+bool is_hashed(Model const& model, Plan const& plan) {
+  auto const& fabric = model.machine().fabric;
+  if (!fabric || fabric->routing != Routing::Ecmp || model.assumed().hash_seed()) return false;
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](Step const& step) { return step.way.nic_from && step.way.nic_to; });
+}
+
 }  // namespace
 
 void FlowHashes::note_in(Trace& trace) const {
@@ -28,12 +35,12 @@ void FlowHashes::note_in(Trace& trace) const {
   trace.range = TimeRange{through_json(range.low * scale), through_json(range.high * scale)};
 }
 
+void note_mean_of_hashes(Trace& trace, Model const& model, Plan const& plan) {
+  if (!plan.folding.empty() && is_hashed(model, plan)) trace.environment["flow hash"] = kMeanOfHashes;
+}
+
 std::optional<FlowHashes> flow_hashes(Model const& model, Plan const& plan) {
-  auto const& fabric = model.machine().fabric;
-  if (!fabric || fabric->routing != Routing::Ecmp || model.assumed().hash_seed()) return std::nullopt;
-  bool const is_over_network = std::any_of(plan.steps.begin(), plan.steps.end(),
-                                           [](Step const& step) { return step.way.nic_from && step.way.nic_to; });
-  if (!is_over_network) return std::nullopt;
+  if (!plan.folding.empty() || !is_hashed(model, plan)) return std::nullopt;
   auto const count = plan.steps.size() > kLargePlan ? kHashesOfLargePlans : kHashes;
   std::vector<std::pair<Seconds, std::uint32_t>> makespans;
   for (std::uint32_t seed = 0; seed < count; ++seed) {

@@ -22,7 +22,12 @@ struct FlowHashes {
   void note_in(Trace& trace) const;
 };
 
-// Nullopt where the hash does not matter: the fabric's routing is not ecmp, or the model has a hash already.
+// Nullopt where the hash does not matter: the fabric's routing is not ecmp, or the model has a hash already. And of a
+// folded plan, whose steps stand for many flows.
 std::optional<FlowHashes> flow_hashes(Model const& model, Plan const& plan);
+
+// What the trace of such a plan says in the place of a hash.
+inline constexpr char kMeanOfHashes[] = "the mean of all";
+void note_mean_of_hashes(Trace& trace, Model const& model, Plan const& plan);
 
 }  // namespace lanewise

@@ -39,7 +39,7 @@ Flowing flowing(Step const& step, StepTrace const& ran, StepDemand const& demand
 class Path {
  public:
   Path(Plan const& plan, Trace const& trace, Model const& model)
-      : plan_(plan), trace_(trace), model_(model), demands_(demands_of(model, plan.steps)) {
+      : plan_(plan), trace_(trace), model_(model), demands_(demands_of(model, plan.steps, plan.folding)) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       flows_.push_back(flowing(plan.steps[i], trace.steps[i], demands_[i]));
   }
@@ -141,7 +141,7 @@ class Windows {
         carried_(kWindows, std::vector<double>(model.resources().count(), 0)),
         moved_(kWindows, 0),
         computed_(kWindows, 0) {
-    auto const demands = demands_of(model, plan.steps);
+    auto const demands = demands_of(model, plan.steps, plan.folding);
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       auto const& ran = trace.steps[i];
       auto const flow = flowing(plan.steps[i], ran, demands[i]);

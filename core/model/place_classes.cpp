@@ -56,6 +56,7 @@ PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources, L
   find_switches(machine, resources, *split);
   find_domains(machine);
   find_kinds(machine, resources);
+  find_likeness();
   find_relations();
 }
 
@@ -169,6 +170,16 @@ void PlaceClasses::find_kinds(Machine const& machine, Resources const& resources
       nodes_[node].kind = number(static_cast<std::size_t>(known - firsts.begin()));
       if (known == firsts.end()) firsts.push_back(node);
     }
+  }
+}
+
+void PlaceClasses::find_likeness() {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  for (auto& node : nodes_) {
+    std::vector<std::uint32_t> key{node.kind};
+    for (auto const at : node.switches) key.push_back(switch_class_[at]);
+    for (auto const domain : node.domains) key.push_back(domain_class_[domain]);
+    node.likeness = known.try_emplace(std::move(key), number(known.size())).first->second;
   }
 }
 

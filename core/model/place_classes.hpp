@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,16 @@ class PlaceClasses {
     if (slot.of == Slot::Of::Machine) return ResourceId(slot.number);
     return nodes_[slot.of == Slot::Of::From ? at.from : at.to].resources[slot.number];
   }
+  // What belongs to a node: its own, then the uplinks of the switches above each of its NICs, up and down, in the same
+  // order on nodes that are alike.
+  [[nodiscard]] std::span<ResourceId const> resources_of(HostId host) const { return nodes_[index(host)].resources; }
+  [[nodiscard]] std::span<EngineId const> engines_of(HostId host) const { return nodes_[index(host)].engines; }
+  // Whether nodes can be told apart; the questions about single nodes need it.
+  [[nodiscard]] bool has_nodes() const { return nodes_.size() > 1; }
+  // Equal for nodes that are alike, with switches and domains above them that are.
+  [[nodiscard]] std::uint32_t likeness_of(HostId host) const { return nodes_[index(host)].likeness; }
+  // The number of a place among those of its node.
+  [[nodiscard]] std::uint32_t within_node(Place const& place) const;
   [[nodiscard]] EngineId engine_at(Slot const& slot, Nodes const& at) const {
     if (slot.of == Slot::Of::Machine) return EngineId(slot.number);
     return nodes_[slot.of == Slot::Of::From ? at.from : at.to].engines[slot.number];
@@ -87,6 +98,7 @@ class PlaceClasses {
     std::size_t first_function = 0;
     std::size_t first_numa = 0;
     std::uint32_t kind = 0;               // equal for nodes that are alike
+    std::uint32_t likeness = 0;           // equal where the switches and domains above are alike, too
     std::uint32_t variant = 0;            // equal for those that are on the same switches and domains, too
     std::vector<std::uint32_t> switches;  // of each NIC on the fabric: its switch, and those above it
     std::vector<std::uint32_t> domains;   // that its GPUs are in
@@ -108,6 +120,7 @@ class PlaceClasses {
   void find_domains(Machine const& machine);
   void find_kinds(Machine const& machine, Resources const& resources);
   [[nodiscard]] bool have_equal_resources(Resources const& resources, std::uint32_t a, std::uint32_t b) const;
+  void find_likeness();
   void find_relations();
   [[nodiscard]] std::vector<std::uint32_t> pattern_of(Node const& from, Node const& to, bool is_same) const;
 
@@ -115,7 +128,6 @@ class PlaceClasses {
     auto const* id = std::get_if<PciId>(&place);
     return id != nullptr ? node_of_function_[index(*id)] : node_of_numa_[index(std::get<NumaId>(place))];
   }
-  [[nodiscard]] std::uint32_t within_node(Place const& place) const;
   [[nodiscard]] std::uint32_t relation_of(std::uint32_t from, std::uint32_t to) const;
   template <class Id>
   bool move(std::optional<Id>& id, Nodes const& at, Nodes const& to) const;

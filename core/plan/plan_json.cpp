@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "core/io/json.hpp"
 #include "core/io/spelling.hpp"
+#include "core/machine/place_index.hpp"
 #include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
@@ -50,16 +52,16 @@ StepId step_id_from(Json const& json) { return StepId(whole_number(json, std::nu
 // The size at a key, 0 where there is none.
 Bytes size_at(Json const& json, char const* key) { return json.contains(key) ? size_from(json.at(key)) : Bytes(0); }
 
-std::optional<PciId> function_at(Json const& json, char const* key, Machine const& machine) {
+std::optional<PciId> function_at(Json const& json, char const* key, PlaceIndex const& names) {
   if (!json.contains(key)) return std::nullopt;
   auto const name = json.at(key).get<std::string>();
-  auto const id = machine.find_function(name);
-  if (!id) throw InputError(fmt::format("not a plan for '{}': it has no '{}'", machine.name, name));
+  auto const id = names.find_function(name);
+  if (!id) throw InputError(fmt::format("not a plan for '{}': it has no '{}'", names.machine().name, name));
   return id;
 }
-std::optional<NumaId> memory_at(Json const& json, char const* key, Machine const& machine) {
+std::optional<NumaId> memory_at(Json const& json, char const* key, PlaceIndex const& names) {
   if (!json.contains(key)) return std::nullopt;
-  auto const place = machine.place(json.at(key).get<std::string>());
+  auto const place = names.place(json.at(key).get<std::string>());
   auto const* numa = std::get_if<NumaId>(&place);
   if (numa == nullptr)
     throw InputError(fmt::format("not a plan: '{}' is not host memory", json.at(key).get<std::string>()));
@@ -73,16 +75,16 @@ Drive drive_from(std::string const& word) {
   throw InputError(fmt::format("'drive' is push or pull, not '{}'{}", word, did_you_mean(word, known)));
 }
 
-Way way_from(Json const& json, Machine const& machine) {
+Way way_from(Json const& json, PlaceIndex const& names) {
   Way way;
   way.mechanism = parsed(parse_mechanism(json.at("mechanism").get<std::string>()));
   way.drive = drive_from(json.at("drive").get<std::string>());
-  way.relay = function_at(json, "relay", machine);
-  way.relay_to = function_at(json, "relay_to", machine);
-  way.nic_from = function_at(json, "nic_from", machine);
-  way.nic_to = function_at(json, "nic_to", machine);
-  way.staging = memory_at(json, "staging", machine);
-  way.staging_to = memory_at(json, "staging_to", machine);
+  way.relay = function_at(json, "relay", names);
+  way.relay_to = function_at(json, "relay_to", names);
+  way.nic_from = function_at(json, "nic_from", names);
+  way.nic_to = function_at(json, "nic_to", names);
+  way.staging = memory_at(json, "staging", names);
+  way.staging_to = memory_at(json, "staging_to", names);
   way.chunk = size_at(json, "chunk_bytes");
   way.by_driver = json.value("by_driver", false);
   way.pageable = json.value("pageable", false);
@@ -122,6 +124,43 @@ void add_optional_keys(Json& item, Step const& step, std::vector<Buffer> const& 
   if (step.writes) item["writes"] = region_json(*step.writes, buffers);
   if (step.reduces) item["reduces"] = true;
   if (step.work > Seconds(0)) item["work_us"] = microseconds(step.work);
+  if (step.count != 1) item["count"] = step.count;
+}
+
+// Classes of units, each a list of nodes' names.
+Json folding_json(Folding const& folding, Machine const& machine) {
+  auto json = Json::array();
+  for (auto const& alike : folding) {
+    auto& units = json.emplace_back(Json::array());
+    for (auto const& unit : alike.units) {
+      auto& nodes = units.emplace_back(Json::array());
+      for (auto const host : unit) nodes.push_back(machine.at(host).name);
+    }
+  }
+  return json;
+}
+
+// Throws InputError for a node that the machine has not or that is named twice, and for an empty unit.
+Folding folding_from(Json const& json, Machine const& machine) {
+  std::map<std::string, HostId> nodes;
+  for (std::size_t i = 0; i < machine.hosts.size(); ++i) nodes.emplace(machine.hosts[i].name, HostId(i));
+  Folding folding;
+  for (auto const& units : json) {
+    auto& alike = folding.emplace_back();
+    for (auto const& unit : units) {
+      auto& hosts = alike.units.emplace_back();
+      for (auto const& name : unit) {
+        auto node = nodes.extract(name.get<std::string>());
+        if (node.empty())
+          throw InputError(fmt::format("not a plan for '{}': 'folding' names '{}', which it has not, or twice",
+                                       machine.name, name.get<std::string>()));
+        hosts.push_back(node.mapped());
+      }
+      if (hosts.empty()) throw InputError("not a plan: a unit of 'folding' has no node");
+    }
+    if (alike.units.empty()) throw InputError("not a plan: a class of 'folding' has no unit");
+  }
+  return folding;
 }
 
 void verify_sizes(Collective const& collective) {
@@ -132,13 +171,13 @@ void verify_sizes(Collective const& collective) {
     throw InputError("not a plan: an all_to_all_v has a row of sizes for each participant, others have none");
 }
 
-Collective collective_from(Json const& json, Machine const& machine) {
+Collective collective_from(Json const& json, PlaceIndex const& names) {
   Collective collective;
   collective.op = parsed(parse_collective_op(json.at("op").get<std::string>()));
   collective.algorithm = parsed(parse_algorithm(json.at("algorithm").get<std::string>()));
   collective.bytes = size_from(json.at("bytes"));
-  for (auto const& name : json.at("among")) collective.among.push_back(machine.place(name.get<std::string>()));
-  auto const root = machine.place(json.at("root").get<std::string>());
+  for (auto const& name : json.at("among")) collective.among.push_back(names.place(name.get<std::string>()));
+  auto const root = names.place(json.at("root").get<std::string>());
   auto const found = std::find(collective.among.begin(), collective.among.end(), root);
   if (found == collective.among.end()) throw InputError("not a plan: the root takes no part in the collective");
   collective.root = static_cast<std::size_t>(found - collective.among.begin());
@@ -167,24 +206,26 @@ void read_optional_keys(Step& step, Json const& item, std::vector<Buffer> const&
   step.writes = region_from(item, "writes", buffers);
   step.reduces = item.value("reduces", false);
   if (item.contains("work_us")) step.work = from_microseconds(item.at("work_us"));
+  if (item.contains("count"))
+    step.count = static_cast<std::uint32_t>(whole_number(item.at("count"), std::numeric_limits<std::uint32_t>::max()));
 }
 
-Step step_from(Json const& json, std::vector<Buffer> const& buffers, Machine const& machine) {
+Step step_from(Json const& json, std::vector<Buffer> const& buffers, PlaceIndex const& names) {
   Step step;
   step.transfer = json.at("transfer");
-  step.from = machine.place(json.at("from").get<std::string>());
-  step.to = machine.place(json.at("to").get<std::string>());
+  step.from = names.place(json.at("from").get<std::string>());
+  step.to = names.place(json.at("to").get<std::string>());
   step.bytes = size_from(json.at("bytes"));
   step.op = parsed(parse_op(json.at("op").get<std::string>()));
-  step.way = way_from(json.at("way"), machine);
+  step.way = way_from(json.at("way"), names);
   for (auto const& before : json.at("after")) step.after.push_back(step_id_from(before));
   read_optional_keys(step, json, buffers);
   return step;
 }
 
-Candidate candidate_from(Json const& json, Op default_op, Machine const& machine) {
+Candidate candidate_from(Json const& json, Op default_op, PlaceIndex const& names) {
   Candidate candidate;
-  candidate.way = way_from(json, machine);
+  candidate.way = way_from(json, names);
   candidate.op = json.contains("op") ? parsed(parse_op(json.at("op").get<std::string>())) : default_op;
   candidate.refused_by = json.value("rule", std::string());
   candidate.reason = json.value("reason", std::string());
@@ -202,7 +243,7 @@ Candidate candidate_from(Json const& json, Op default_op, Machine const& machine
   return candidate;
 }
 
-Decision decision_from(Json const& json, std::vector<Step> const& steps, Machine const& machine) {
+Decision decision_from(Json const& json, std::vector<Step> const& steps, PlaceIndex const& names) {
   Decision decision{json.at("transfer"),
                     step_id_from(json.at("step")),
                     {},
@@ -214,7 +255,7 @@ Decision decision_from(Json const& json, std::vector<Step> const& steps, Machine
         {step_id_from(piece.at("step")), static_cast<std::size_t>(count_from(piece.at("candidate")))});
   auto const op = index(decision.step) < steps.size() ? steps[index(decision.step)].op : Op::Copy;
   for (auto const& candidate : json.at("candidates"))
-    decision.candidates.push_back(candidate_from(candidate, op, machine));
+    decision.candidates.push_back(candidate_from(candidate, op, names));
   return decision;
 }
 
@@ -241,6 +282,7 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
 nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   Json json{{"lanewise", kPlanSchemas.front()}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
   if (plan.collective) json["collective"] = collective_json(*plan.collective, machine);
+  if (!plan.folding.empty()) json["folding"] = folding_json(plan.folding, machine);
   for (auto const& buffer : plan.buffers)
     json["buffers"].push_back(
         {{"name", buffer.name}, {"at", machine.name_of(buffer.at)}, {"bytes", buffer.bytes.value()}});
@@ -305,19 +347,21 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
       throw InputError(
           fmt::format("the plan was made for '{}' (fingerprint {}), not for this '{}' ({}): other hardware or settings",
                       plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
-    if (json.contains("collective")) plan.collective = collective_from(json.at("collective"), machine);
+    PlaceIndex const names(machine);
+    if (json.contains("collective")) plan.collective = collective_from(json.at("collective"), names);
+    if (json.contains("folding")) plan.folding = folding_from(json.at("folding"), machine);
     for (auto const& item : json.value("buffers", Json::array()))
       plan.buffers.push_back(
-          {item.at("name"), machine.place(item.at("at").get<std::string>()), size_from(item.at("bytes"))});
+          {item.at("name"), names.place(item.at("at").get<std::string>()), size_from(item.at("bytes"))});
     for (auto const& item : json.value("collectives", Json::array())) {
       auto const first =
           region_from({{"first", {{"buffer", item.at("first_buffer")}, {"offset", 0}}}}, "first", plan.buffers);
-      plan.collectives.push_back({item.at("id"), collective_from(item, machine), first->buffer});
+      plan.collectives.push_back({item.at("id"), collective_from(item, names), first->buffer});
     }
     for_each_named("step", json.at("steps"),
-                   [&](Json const& item) { plan.steps.push_back(step_from(item, plan.buffers, machine)); });
+                   [&](Json const& item) { plan.steps.push_back(step_from(item, plan.buffers, names)); });
     for_each_named("decision", json.at("decisions"),
-                   [&](Json const& item) { plan.decisions.push_back(decision_from(item, plan.steps, machine)); });
+                   [&](Json const& item) { plan.decisions.push_back(decision_from(item, plan.steps, names)); });
     plan.verify(machine);
     return plan;
   } catch (Json::exception const& error) {

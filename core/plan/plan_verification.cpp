@@ -95,7 +95,7 @@ void verify_regions(Plan const& plan, Step const& step) {
     if (!region) continue;
     require(index(region->buffer) < plan.buffers.size(), step, "it names a buffer that is not in the plan");
     auto const& buffer = plan.buffers[index(region->buffer)];
-    require(buffer.at == place, step, "it reads at its source and writes at its target");
+    require(buffer.at == place || !plan.folding.empty(), step, "it reads at its source and writes at its target");
     require(region->offset >= Bytes(0) && region->offset + step.bytes <= buffer.bytes, step,
             "it goes beyond the end of a buffer");
   }

@@ -21,6 +21,12 @@ struct CollectiveLimits {
   // Blocks planned as a set.
   Bytes set_min_bytes{std::int64_t{64} << 10};
 
+  // Folded plans among units that are not all alike.
+  std::size_t max_refined_steps = 32768;
+
+  // Plans whose every step is written down.
+  std::size_t max_steps = std::size_t{1} << 21;
+
   // Direct exchange among many participants.
   std::size_t unlimited_outstanding_max_participants = 64;
   std::size_t max_outstanding = 4;  // per participant within its group, and as many outside

@@ -63,7 +63,7 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
   apply_variant(machine, scenario, request.variant, catalogue);
   override_machine(machine);
   Model model(std::move(machine));
-  Aim const aim{request.objective.value_or(scenario.objective), request.effort};
+  Aim const aim{request.objective.value_or(scenario.objective), request.effort, request.detail};
   auto plan = plan_of(scenario, model, aim);
   return {std::move(model), std::move(plan),
           [scenario = std::move(scenario), aim](Model const& other) { return plan_of(scenario, other, aim); }};

@@ -4,17 +4,19 @@
 #include <algorithm>
 #include <map>
 
+#include "core/machine/place_index.hpp"
 #include "core/plan/dag.hpp"
 #include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
 namespace {
 
-// `pos`: of the job that names the place.
-Place place_named(Scenario const& scenario, SourcePos const& pos, Machine const& machine, std::string const& what,
+// `pos`: of the job that names the place. `places`: a Machine or a PlaceIndex.
+template <class Places>
+Place place_named(Scenario const& scenario, SourcePos const& pos, Places const& places, std::string const& what,
                   std::string const& name) {
   try {
-    return machine.place(name);
+    return places.place(name);
   } catch (InputError const& error) {
     throw InputError(
         std::vector<Diagnostic>{{pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
@@ -24,9 +26,10 @@ Place place_named(Scenario const& scenario, SourcePos const& pos, Machine const&
 Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, Machine const& machine) {
   Collective collective{spec.op, {}, spec.bytes, spec.algorithm, 0, spec.sizes, spec.pieces};
   auto const what = spec.id.empty() ? std::string("the collective") : fmt::format("collective '{}'", spec.id);
+  PlaceIndex const places(machine);
   for (auto const& name : spec.among) {
     if (name == spec.root) collective.root = collective.among.size();
-    collective.among.push_back(place_named(scenario, scenario.pos, machine, what, name));
+    collective.among.push_back(place_named(scenario, scenario.pos, places, what, name));
   }
   return collective;
 }

@@ -10,7 +10,7 @@ ScenarioPlanner::ScenarioPlanner(Scenario const& scenario, Model const& model, A
     : scenario_(scenario),
       model_(model),
       aim_(aim),
-      collectives_(model, keep),
+      collectives_(model, keep, is_job_set(scenario) ? Detail::EveryStep : aim.detail),
       collective_(collective_of(scenario, model.machine())) {
   if (is_job_set(scenario)) job_set_.emplace(collectives_, workload_of(scenario, model.machine()), aim);
 }
@@ -30,7 +30,8 @@ Plan ScenarioPlanner::plan() {
 
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   // Without a planner's own copy of a plan that may have a hundred thousand steps.
-  if (auto const collective = collective_of(scenario, model.machine())) return plan_collective(model, *collective);
+  if (auto const collective = collective_of(scenario, model.machine()))
+    return plan_collective(model, *collective, aim.detail);
   return ScenarioPlanner(scenario, model, aim).plan();
 }
 

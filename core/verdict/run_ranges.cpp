@@ -34,13 +34,13 @@ class EstimatedTimes {
   EstimatedTimes(Model const& model, Plan const& plan)
       : plan_(plan),
         limits_(limits_of(model)),
-        demands_(demands_of(model, plan.steps)),
+        demands_(demands_of(model, plan.steps, plan.folding)),
         times_(times_of(model, demands_)) {}
 
   [[nodiscard]] std::vector<double> const& nominal() const { return times_; }
   // The same under other assumptions. Where they change nothing that the plan uses, nothing is run again.
   [[nodiscard]] std::vector<double> under(Model const& model) const {
-    auto const demands = demands_of(model, plan_.steps);
+    auto const demands = demands_of(model, plan_.steps, plan_.folding);
     bool const is_same = std::equal(demands.begin(), demands.end(), demands_.begin(), demands_.end(), run_alike) &&
                          limits_of(model) == limits_;
     return is_same ? times_ : times_of(model, demands);

@@ -54,7 +54,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   Model const model(std::move(machine));
   Planner const of_transfers(model);
   auto const requests = requests_of(scenario, model.machine());
-  Aim const aim{context.objective.value_or(scenario.objective), context.effort};
+  Aim const aim{context.objective.value_or(scenario.objective), context.effort, context.detail};
   ScenarioPlanner planner(scenario, model, aim, Keep::All);
   try {
     for (auto const& request : requests) {

@@ -7,6 +7,20 @@
 
 namespace lanewise {
 
+namespace {
+
+// Of whom the steps of a folded plan are.
+std::string folding_text(Folding const& folding) {
+  if (folding.empty()) return "";
+  std::size_t units = 0;
+  for (auto const& alike : folding) units += alike.units.size();
+  auto const what = folding.front().units.front().size() == 1 ? "nodes" : "groups of nodes";
+  return folding.size() == 1 ? fmt::format(" by each of {} {} that are alike", units, what)
+                             : fmt::format(" by {} {} of {} kinds", units, what, folding.size());
+}
+
+}  // namespace
+
 std::string collective_text(Plan const& plan, Seconds makespan) {
   std::string text;
   for (auto const& [id, one, first] : plan.collectives)
@@ -14,9 +28,9 @@ std::string collective_text(Plan const& plan, Seconds makespan) {
                         to_string(one.algorithm));
   if (!plan.collective) return text;
   auto const& collective = *plan.collective;
-  return fmt::format("{} of {} among {} by {}: {} steps, bus bandwidth {}\n", to_string(collective.op),
+  return fmt::format("{} of {} among {} by {}: {} steps{}, bus bandwidth {}\n", to_string(collective.op),
                      exact_text(collective.bytes), collective.among.size(), to_string(collective.algorithm),
-                     plan.steps.size(), rounded_text(bus_bandwidth(collective, makespan)));
+                     plan.steps.size(), folding_text(plan.folding), rounded_text(bus_bandwidth(collective, makespan)));
 }
 
 std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound) {

@@ -1,4 +1,5 @@
 #include "core/view/plan_text.hpp"
+#include "core/estimate/flow_hashes.hpp"
 
 #include <fmt/format.h>
 
@@ -111,8 +112,10 @@ std::string trace_text(Trace const& trace, Plan const& plan, Machine const& mach
     text += fmt::format("and {} more steps\n", trace.steps.size() - kMaxStepsShown);
   text += noisy_steps_text(trace);
   if (auto const hash = trace.environment.find("flow hash"); hash != trace.environment.end())
-    text += fmt::format("flows are hashed to cables: this is hash {} by makespan; the range holds the others\n",
-                        hash->second);
+    text += hash->second == kMeanOfHashes
+                ? "flows are hashed to cables: a folded plan has the mean of all hashes; --unfolded tells them apart\n"
+                : fmt::format("flows are hashed to cables: this is hash {} by makespan; the range holds the others\n",
+                              hash->second);
   constexpr std::size_t kMaxShown = 8;
   Table busy({"busiest resource", "utilisation"});
   for (std::size_t i = 0; i < std::min(kMaxShown, trace.resources.size()); ++i)

@@ -10,8 +10,8 @@
 #include "hw/cuda/runs/ll_run.hpp"
 #include "hw/cuda/runs/plan_run.hpp"
 #include "hw/cuda/runs/program_run.hpp"
+#include "hw/program/plan_check.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise::hw {
 namespace {
@@ -53,20 +53,13 @@ CudaExecutor::CudaExecutor(Model const& model, Repetition repetition)
 
 CudaExecutor::~CudaExecutor() = default;
 
-void CudaExecutor::check(Plan const& plan) const {
-  plan.verify(model_.machine());
-  if (plan.fingerprint != fingerprint(model_.machine()))
-    throw InputError(
-        fmt::format("the plan was made for another machine or other settings than '{}'", model_.machine().name));
-}
-
 std::unique_ptr<RepeatableRun> CudaExecutor::prepare(Plan const& plan) {
-  check(plan);
+  check_plan(plan, model_.machine());
   return std::make_unique<CheckedRun>(plan, prepare_run(plan, model_, *devices_).run);
 }
 
 Trace CudaExecutor::run(Plan const& plan) {
-  check(plan);
+  check_plan(plan, model_.machine());
   auto const [prepared, form] = prepare_run(plan, model_, *devices_);
   RunSamples samples(plan);
   Trace trace;

@@ -28,7 +28,6 @@ class CudaExecutor : public Executor {
 
  private:
   // Throws where the plan is not of this machine.
-  void check(Plan const& plan) const;
 
   Model const& model_;
   Repetition repetition_;

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/rules/conditions.hpp"
+#include "hw/program/plan_check.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise::hw {
 
@@ -190,10 +190,7 @@ class NetworkLowering {
 }  // namespace
 
 NetworkPlan make_network_plan(Plan const& plan, Model const& model, Repetition repetition, Completion completion) {
-  plan.verify(model.machine());
-  if (plan.fingerprint != fingerprint(model.machine()))
-    throw InputError(
-        fmt::format("the plan was made for another machine or other settings than '{}'", model.machine().name));
+  check_plan(plan, model.machine());
   return NetworkLowering(plan, model).lower(repetition, completion);
 }
 

@@ -16,7 +16,7 @@ Plan plan_among_all(Model const& model, CollectiveOp op) {
   collective.op = op;
   collective.bytes = 64_MiB;
   for (auto const gpu : model.machine().all(PciKind::Gpu)) collective.among.emplace_back(gpu);
-  return plan_collective(model, collective);
+  return plan_collective(model, collective, Detail::EveryStep);
 }
 
 void expect_same_demands(Model const& model, Plan const& plan) {

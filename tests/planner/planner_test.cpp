@@ -26,13 +26,13 @@ using test::machine_from;
 using test::pci;
 using ::testing::HasSubstr;
 
-Catalogue& bundled() {
+Catalogue& bundled_catalogue() {
   static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
   return catalogue;
 }
 
 Machine with(Machine machine, std::vector<std::string> const& settings) {
-  for (auto const& text : settings) apply_setting(machine, parse_setting(text), bundled());
+  for (auto const& text : settings) apply_setting(machine, parse_setting(text), bundled_catalogue());
   return machine;
 }
 
@@ -133,9 +133,9 @@ std::vector<std::vector<std::string>> const& variants() {
 
 TEST(EveryMachine, GetsGoodChoicesUnderEverySetting) {
   std::mt19937 random(20240607);
-  ASSERT_FALSE(bundled().machine_names().empty());
-  for (auto const& name : bundled().machine_names()) {
-    auto const machine = bundled().machine(name);
+  ASSERT_FALSE(bundled_catalogue().machine_names().empty());
+  for (auto const& name : bundled_catalogue().machine_names()) {
+    auto const machine = bundled_catalogue().machine(name);
     for (auto const& variant : variants()) {
       SCOPED_TRACE(fmt::format("{} {}", name, fmt::join(variant, " ")));
       expect_properties(with(machine, variant), random, test::rounds(40, 1'000));
@@ -145,15 +145,15 @@ TEST(EveryMachine, GetsGoodChoicesUnderEverySetting) {
 
 TEST(EveryCluster, GetsGoodChoices) {
   std::mt19937 random(20240608);
-  for (auto const& name : bundled().cluster_names()) {
+  for (auto const& name : bundled_catalogue().cluster_names()) {
     SCOPED_TRACE(name);
-    expect_properties(bundled().machine(name), random, test::rounds(60, 2'000));
+    expect_properties(bundled_catalogue().machine(name), random, test::rounds(60, 2'000));
   }
 }
 
 // A request for one mechanism gets that one or nothing.
 TEST(Choose, KeepsToTheMechanismAskedFor) {
-  Model const model(bundled().machine("a100x8-pcie-4sw"));
+  Model const model(bundled_catalogue().machine("a100x8-pcie-4sw"));
   auto const& machine = model.machine();
   Request request{
       .from = machine.place("gpu0"), .to = machine.place("gpu1"), .bytes = 64_MiB, .only = Mechanism::HostStaged};
@@ -240,7 +240,7 @@ Way chosen_way(Model const& model, std::string const& from, std::string const& t
 
 // Each switch of a node has two GPUs and two NICs; one crossbar of network ports joins all NICs.
 TEST(ClusterOfTwo, TakesTheNearestNicAndItsRail) {
-  Model const model(bundled().machine("hgx-h100-2"));
+  Model const model(bundled_catalogue().machine("hgx-h100-2"));
   auto const& machine = model.machine();
   for (int gpu = 0; gpu < 8; ++gpu) {
     SCOPED_TRACE(gpu);
@@ -256,7 +256,7 @@ TEST(ClusterOfTwo, TakesTheNearestNicAndItsRail) {
 }
 
 TEST(ClusterOfTwo, TakesTheNicNearestToEachEndIfASwitchJoinsAllRails) {
-  Model const model(bundled().machine("hgx-h100-2"));
+  Model const model(bundled_catalogue().machine("hgx-h100-2"));
   auto const& machine = model.machine();
   auto const way = chosen_way(model, "node0/gpu0", "node1/gpu6");
   EXPECT_EQ(way.mechanism, Mechanism::Gdr);
@@ -265,7 +265,7 @@ TEST(ClusterOfTwo, TakesTheNicNearestToEachEndIfASwitchJoinsAllRails) {
 }
 
 TEST(ClusterOfTwo, StaysOnOneRailIfCablesJoinTheNodes) {
-  Model const model(bundled().machine("soft-roce-2"));
+  Model const model(bundled_catalogue().machine("soft-roce-2"));
   auto const& machine = model.machine();
   auto const from = machine.find_place("node0/numa0").value();
   auto const to = machine.find_place("node1/numa1").value();  // the nearest NICs are on different rails
@@ -276,7 +276,8 @@ TEST(ClusterOfTwo, StaysOnOneRailIfCablesJoinTheNodes) {
 }
 
 TEST(ClusterOfTwo, StagesIfGpuMemoryCannotBeRegistered) {
-  Model const model(with(bundled().machine("hgx-h100-2"), {"software.peermem=false", "software.dma_buf=false"}));
+  Model const model(
+      with(bundled_catalogue().machine("hgx-h100-2"), {"software.peermem=false", "software.dma_buf=false"}));
   EXPECT_EQ(chosen_way(model, "node0/gpu0", "node1/gpu0").mechanism, Mechanism::NetStaged);
 }
 
@@ -361,7 +362,7 @@ TEST(PlanJson, OfAnotherMachineOrOtherSettingsIsRefused) {
     }
     return std::string();
   };
-  EXPECT_THAT(refused(bundled().machine("a100x8-pcie-4sw")), HasSubstr("the plan was made for 'twelve'"));
+  EXPECT_THAT(refused(bundled_catalogue().machine("a100x8-pcie-4sw")), HasSubstr("the plan was made for 'twelve'"));
   for (auto const* setting : {"acs=on", "iommu=lazy", "virtualization=passthrough", "software.gdrcopy=true",
                               "link@gpu3=gen3 x8", "acs@gpu3=on", "mig@gpu3=true"})
     EXPECT_THAT(refused(with(twelve(), {setting})), HasSubstr("other hardware or settings")) << setting;

@@ -26,7 +26,7 @@ Collective among_all(Model const& model, CollectiveOp op, Bytes bytes) {
 }
 
 void expect_same_run(Model const& model, Plan const& plan) {
-  auto const guess = estimate(model, plan.steps);
+  auto const guess = estimate(model, plan.steps, plan.folding);
   auto const trace = SimGridExecutor(model).run(plan);
   EXPECT_NEAR(guess.makespan / trace.makespan, 1, 1e-6);
   // A step inside a long run may be off by more than the run as a whole, which hangs on its longest path only.

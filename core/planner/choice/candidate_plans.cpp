@@ -6,12 +6,15 @@
 
 #include "core/estimate/demands.hpp"
 #include "core/model/resources/figures.hpp"
+#include "core/planner/choice/folded_plan.hpp"
 #include "core/planner/choice/plan_of_schedule.hpp"
 #include "core/planner/choice/planned_as_set.hpp"
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/algorithms.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/cut_bounds.hpp"
+#include "core/planner/collectives/folding/symmetric_algorithms.hpp"
+#include "core/planner/collectives/folding/unit_grid.hpp"
 #include "core/planner/collectives/trees/packing_program.hpp"
 #include "core/planner/collectives/trees/tree_packing.hpp"
 #include "core/planner/search_limits.hpp"
@@ -74,6 +77,22 @@ void CandidatePlans::add_all(std::function<bool(Algorithm)> const& is_wanted) {
     if (is_wanted(algorithm))
       for (auto const& collective : with_pieces(collective_))
         for (auto const& schedule : schedules_of(collective, algorithm, layout_)) add(collective, algorithm, schedule);
+}
+
+bool CandidatePlans::add_folded() {
+  auto const grid = UnitGrid::of(model_, collective_, layout_);
+  if (!grid) return false;
+  auto const algorithm = collective_.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical;
+  for (auto const& schedule : symmetric_schedules(collective_, *grid)) {
+    auto const units = refined_for(*grid, schedule);
+    auto contest = contest_below(kNoLimit);
+    for (std::size_t i = 0; i < ways_.size(); ++i) {
+      if (i % std::size(kPreferences) == 1 && !ways_[i - 1].passed_over_direct()) continue;
+      enter(contest, folded_plan(model_, collective_, algorithm, schedule, units, ways_[i]));
+    }
+    keep_best(std::move(contest));
+  }
+  return !candidates_.empty();
 }
 
 bool CandidatePlans::is_worth_packing() const {
@@ -211,13 +230,13 @@ void CandidatePlans::keep_best(Contest contest) {
 
 std::optional<Seconds> CandidatePlans::time_below(Seconds limit, Plan const& plan) const {
   auto const between = time_between_kernels(model_, plan.steps);
-  auto const makespan = makespan_below(limit - between, model_, plan.steps);
+  auto const makespan = makespan_below(limit - between, model_, plan.steps, plan.folding);
   if (!makespan || *makespan + between >= limit) return std::nullopt;
   return *makespan + between;
 }
 
 Seconds compared_time(Model const& model, Plan const& plan) {
-  return estimate(model, plan.steps).makespan + time_between_kernels(model, plan.steps);
+  return estimate(model, plan.steps, plan.folding).makespan + time_between_kernels(model, plan.steps);
 }
 
 }  // namespace lanewise

@@ -40,7 +40,7 @@ Plan const* CollectivePlanner::known_best(Collective const& collective) const {
 }
 
 std::vector<Plan> const& CollectivePlanner::evaluate(Collective const& collective, Keep keep) {
-  return answers_.emplace_back(Answer{collective, keep, plans_of_collective(model_, collective, keep)}).plans;
+  return answers_.emplace_back(Answer{collective, keep, plans_of_collective(model_, collective, keep, detail_)}).plans;
 }
 
 }  // namespace lanewise

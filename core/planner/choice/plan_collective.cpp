@@ -43,10 +43,31 @@ bool is_worth_trying(Algorithm algorithm, Collective const& collective) {
   }
 }
 
+// Among few participants more algorithms are tried than fold.
+bool may_be_folded(Collective const& collective) {
+  if (collective.among.size() <= kCollectiveLimits.all_algorithms_max_participants) return false;
+  return collective.algorithm == Algorithm::Auto ||
+         collective.algorithm ==
+             (collective.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical);
+}
+
+// A step takes some 500 bytes while its plan is compared with others.
+void require_few_steps(Collective const& collective) {
+  auto const n = collective.among.size();
+  if (n * n <= kCollectiveLimits.max_steps) return;
+  throw PlanError(
+      fmt::format("an all_to_all among {} has {} transfers, more than the {} that are planned one by one; "
+                  "nodes that are alike, with equally many below each switch, are planned as one",
+                  n, n * n, kCollectiveLimits.max_steps));
+}
+
 // The shortest first; at least one.
-std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collective const& collective, Keep keep) {
+std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collective const& collective, Keep keep,
+                                                     Detail detail) {
   check_request(collective);
   CandidatePlans plans(model, collective, keep);
+  if (detail == Detail::Folded && may_be_folded(collective) && plans.add_folded()) return std::move(plans).take();
+  if (collective.op == CollectiveOp::AllToAll) require_few_steps(collective);
   bool const is_auto = collective.algorithm == Algorithm::Auto;
   plans.add_all([&](Algorithm algorithm) {
     return is_auto ? is_worth_trying(algorithm, collective) : algorithm == collective.algorithm;
@@ -66,14 +87,14 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
 
 }  // namespace
 
-std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep) {
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep, Detail detail) {
   std::vector<Plan> plans;
-  for (auto& candidate : candidates_of(model, collective, keep)) plans.push_back(std::move(candidate.plan));
+  for (auto& candidate : candidates_of(model, collective, keep, detail)) plans.push_back(std::move(candidate.plan));
   return plans;
 }
 
-Plan plan_collective(Model const& model, Collective const& collective) {
-  auto plan = std::move(plans_of_collective(model, collective, Keep::Best).front());
+Plan plan_collective(Model const& model, Collective const& collective, Detail detail) {
+  auto plan = std::move(plans_of_collective(model, collective, Keep::Best, detail).front());
   plan.verify(model.machine());
   return plan;
 }

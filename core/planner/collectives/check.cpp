@@ -235,6 +235,7 @@ Plan plan_of_one(Plan const& plan, NamedCollective const& named) {
 }  // namespace
 
 std::optional<std::string> fault_of(Plan const& plan) {
+  if (!plan.folding.empty()) return "the plan is folded: its steps do not say what every participant does";
   for (auto const& named : plan.collectives)
     if (auto fault = fault_of(plan_of_one(plan, named))) return named.id + ": " + *fault;
   if (!plan.collective) {

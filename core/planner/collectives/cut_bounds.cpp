@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "core/machine/fabric_ways.hpp"
 #include "core/machine/nic_port.hpp"
 #include "core/machine/nvlink_domains.hpp"
+#include "core/model/place_classes.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/collective_traffic.hpp"
 #include "core/rules/conditions.hpp"
@@ -58,16 +62,16 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   return ports;
 }
 
-// The NICs of a node, or of all nodes of a domain: each is on the fabric by its ports and on the node by its PCIe link.
-Ports ports_of(Model const& model, HostId host, std::vector<HostId> const& first_nodes) {
+// The NICs of each node, or of all nodes of a domain: each is on the fabric by its ports and on the node by its PCIe
+// link.
+std::map<HostId, Ports> nics_of_nodes(Model const& model, std::vector<HostId> const& first_nodes) {
   auto const& machine = model.machine();
-  if (!machine.fabric) return {0, 0, false};
   std::map<PciId, std::vector<PciId>> by_port;  // the functions that send through it
   for (auto const& attachment : machine.fabric->attachments)
-    if (first_nodes[index(machine.host_of(attachment.nic))] == host)
-      by_port[port_owner(machine, attachment.nic)].push_back(attachment.nic);
-  Ports ports;
+    by_port[port_owner(machine, attachment.nic)].push_back(attachment.nic);
+  std::map<HostId, Ports> nodes;
   for (auto const& [port, functions] : by_port) {
+    auto& ports = nodes[first_nodes[index(machine.host_of(port))]];
     Ports wires;
     add_link(wires, model, model.resources().wire(port), true);
     Ports link;
@@ -76,7 +80,7 @@ Ports ports_of(Model const& model, HostId host, std::vector<HostId> const& first
     ports.out += std::min(wires.out, link.out);
     ports.in += std::min(wires.in, link.in);
   }
-  return ports;
+  return nodes;
 }
 
 // The highest switch of a tier, or of one below it, that each switch leads to.
@@ -150,6 +154,17 @@ class CutBounds {
     add(traffic.in, ports.in, "into " + name, participant);
   }
 
+  // Equal for nodes that have equal ports; nullopt where nodes are not told apart.
+  [[nodiscard]] std::optional<std::uint32_t> likeness_of(HostId host) const {
+    auto const& classes = model_.classes();
+    return classes.has_nodes() ? std::optional(classes.likeness_of(host)) : std::nullopt;
+  }
+  // Whether what must reach or leave a participant depends on more than its ports.
+  [[nodiscard]] bool is_special(std::size_t i) const {
+    return collective_.op == CollectiveOp::AllToAllV || i == collective_.root || i == 0 ||
+           i + 1 == collective_.among.size();
+  }
+
   // Around each participant, and the ports of all of them together.
   void add_participants() {
     auto const& machine = model_.machine();
@@ -157,12 +172,18 @@ class CutBounds {
     Ports all;
     Traffic traffic;
     double sent = 0;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Ports> known;  // of GPUs that are alike
     for (std::size_t i = 0; i < n; ++i) {
       auto const gpu = *gpu_at(machine, collective_.among[i]);
-      auto const ports = ports_of(model_, {gpu});
+      auto const likeness = likeness_of(machine.host_of(gpu));
+      auto const same = likeness ? known.find({*likeness, model_.classes().within_node(gpu)}) : known.end();
+      auto const ports = same != known.end() ? same->second : ports_of(model_, {gpu});
+      if (likeness && same == known.end())
+        known.emplace(std::pair(*likeness, model_.classes().within_node(gpu)), ports);
       all.known = all.known && ports.known;
       all.out += ports.out;
       all.in += ports.in;
+      if (same != known.end() && !is_special(i)) continue;  // no other bound than the other's
       Membership member(n, false);
       member[i] = true;
       traffic = min_traffic(collective_, member, static_cast<double>(n));
@@ -184,12 +205,16 @@ class CutBounds {
     auto const count = [](Membership const& members) { return std::count(members.begin(), members.end(), true); };
     bool even = true;
     auto const first_nodes = first_nodes_of_domains(model_.machine());
+    auto const& fabric = model_.machine().fabric;
+    auto const nics_of = fabric ? nics_of_nodes(model_, first_nodes) : std::map<HostId, Ports>();
+    auto const count_of_first = count(nodes.begin()->second);
     for (auto const& [host, members] : nodes) {
-      auto const ports = ports_of(model_, host, first_nodes);
+      auto const found = nics_of.find(host);
+      auto const ports = found != nics_of.end() ? found->second : Ports{0, 0, fabric.has_value()};
       nics.known = nics.known && ports.known;
       nics.out += ports.out;
       nics.in += ports.in;
-      even = even && count(members) == count(nodes.begin()->second);
+      even = even && count(members) == count_of_first;
       traffic = min_traffic(collective_, members, groups);
       sent += traffic.out;
       auto const together = std::count(first_nodes.begin(), first_nodes.end(), host);
@@ -199,7 +224,6 @@ class CutBounds {
     }
     auto const all = collective_.op == CollectiveOp::AllToAllV ? sent : traffic.all;
     if (nics.known && even) add(all, std::min(nics.out, nics.in), "all NICs");
-    auto const& fabric = model_.machine().fabric;
     if (!fabric || !model_.resources().fabric_ways().is_tree()) return;
     for (int tier = 0; tier < fabric->switches.back().tier; ++tier) add_switch_groups(nodes, tier);
   }
@@ -208,10 +232,14 @@ class CutBounds {
   void add_switch_groups(std::map<HostId, Membership> const& nodes, int tier) {
     auto const groups = switch_groups(model_, nodes, tier);
     if (groups.size() < 2) return;
+    std::vector<HostId> node_of;
+    auto const first_nodes = first_nodes_of_domains(model_.machine());
+    for (auto const& place : collective_.among) node_of.push_back(first_nodes[index(model_.machine().host_of(place))]);
     for (auto const& group : groups) {
-      Membership member(collective_.among.size(), false);
-      for (auto const node : group.nodes)
-        for (std::size_t i = 0; i < member.size(); ++i) member[i] = member[i] || nodes.at(node)[i];
+      std::vector<bool> is_inside(model_.machine().hosts.size(), false);
+      for (auto const node : group.nodes) is_inside[index(node)] = true;
+      Membership member;
+      for (auto const node : node_of) member.push_back(is_inside[index(node)]);
       auto const& name = model_.machine().fabric->switches[*group.switches.begin()].name;
       auto const more = group.switches.size() - 1;
       add(min_traffic(collective_, member, static_cast<double>(groups.size())), group.uplinks,

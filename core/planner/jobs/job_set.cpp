@@ -162,7 +162,7 @@ std::vector<Request> requests_in(JobSet const& job_set) {
 }  // namespace
 
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim) {
-  CollectivePlanner collectives(model);
+  CollectivePlanner collectives(model, Keep::Best, Detail::EveryStep);
   return JobSetPlanner(collectives, job_set, aim).plan();
 }
 

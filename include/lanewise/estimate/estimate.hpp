@@ -21,9 +21,10 @@ struct Estimate {
 };
 
 // Throws PlanError when a step waits for one that is not there, or steps wait for one another in a circle.
-Estimate estimate(Model const& model, std::vector<Step> const& steps);
+Estimate estimate(Model const& model, std::vector<Step> const& steps, Folding const& folding = {});
 // The makespan of estimate() if it is below `limit`. Nullopt otherwise, as soon as the clock has passed the limit: for
 // comparing many plans of which only the best counts.
-std::optional<Seconds> makespan_below(Seconds limit, Model const& model, std::vector<Step> const& steps);
+std::optional<Seconds> makespan_below(Seconds limit, Model const& model, std::vector<Step> const& steps,
+                                      Folding const& folding = {});
 
 }  // namespace lanewise

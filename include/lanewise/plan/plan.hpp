@@ -48,8 +48,9 @@ struct Step {
   std::vector<StepId> order_only = {};  // must have finished too; no data is needed, they only avoid contention
   std::optional<Region> reads = {};
   std::optional<Region> writes = {};
-  bool reduces = false;  // adds what arrives to what the target holds, element by element
-  Seconds work{0};       // duration of a kernel on `from` that moves nothing (bytes are 0); 0: a transfer
+  bool reduces = false;     // adds what arrives to what the target holds, element by element
+  Seconds work{0};          // duration of a kernel on `from` that moves nothing (bytes are 0); 0: a transfer
+  std::uint32_t count = 1;  // of a folded plan: the steps that it stands for
   friend bool operator==(Step const&, Step const&) = default;
 };
 
@@ -98,6 +99,18 @@ struct NamedCollective {
   friend bool operator==(NamedCollective const&, NamedCollective const&) = default;
 };
 
+// Units of a cluster that are alike and do the same at the same time: nodes, or groups of nodes that NVLink joins. Each
+// unit is the list of its nodes, in an order that makes them correspond.
+struct AlikeUnits {
+  std::vector<std::vector<HostId>> units;
+  friend bool operator==(AlikeUnits const&, AlikeUnits const&) = default;
+};
+
+// How a plan is folded: only what the first unit of each class does is written down. What a step takes of any unit, it
+// takes of the first of its class; what the units of a class share (uplinks of switches) it takes once for each step
+// that it stands for, divided by how many of it there are. Empty: every step stands for itself.
+using Folding = std::vector<AlikeUnits>;
+
 struct Plan {
   std::string machine;      // its name
   std::string fingerprint;  // of the machine with its settings, so that a plan is not run on another
@@ -106,6 +119,7 @@ struct Plan {
   std::vector<Buffer> buffers = {};               // for steps with `reads` and `writes`
   std::optional<Collective> collective = {};      // if the whole plan is one; its buffers come first, in its order
   std::vector<NamedCollective> collectives = {};  // if the plan is more than one collective
+  Folding folding = {};                           // of a collective among many that are alike
   friend bool operator==(Plan const&, Plan const&) = default;
 
   // Throws PlanError when a dependency is missing or circular, a step's way does not fit its places, a region lies

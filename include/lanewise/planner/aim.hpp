@@ -25,9 +25,16 @@ enum class Effort : std::uint8_t {
 std::string_view to_string(Effort effort);
 Parsed<Effort> parse_effort(std::string_view text);
 
+// How the plan of a collective is written down.
+enum class Detail : std::uint8_t {
+  Folded,     // where many nodes are alike and do the same, what one of them does: see Folding in plan.hpp
+  EveryStep,  // as hardware runs it
+};
+
 struct Aim {
   Objective objective = Objective::Makespan;
   Effort effort = Effort::Full;
+  Detail detail = Detail::Folded;
 };
 
 }  // namespace lanewise

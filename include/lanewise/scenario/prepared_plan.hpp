@@ -19,6 +19,7 @@ struct PlanningRequest {
   std::string variant;                 // of the scenario; empty: its only one
   std::optional<Objective> objective;  // absent: the scenario's
   Effort effort = Effort::Full;
+  Detail detail = Detail::Folded;
 };
 
 struct PreparedPlan {

@@ -36,6 +36,7 @@ struct CheckContext {
       recorded = {};
   // Called before each variant on each machine, with what is about to run.
   std::function<void(std::string const& machine, std::string const& variant)> watch = {};
+  Detail detail = Detail::Folded;
 };
 
 // A machine that is not known or that the scenario does not fit is an error of the verdict; the other machines are

@@ -202,7 +202,7 @@ TEST(PlanCollective, AllToAllAmongManyIsNearItsBound) {
   Model const model(bundled("hgx-h100-32"));
   auto collective = among_nodes(model.machine(), CollectiveOp::AllToAll, 9, 8, 72_MiB);
   collective.algorithm = Algorithm::Direct;
-  auto const plan = plan_collective(model, collective);
+  auto const plan = plan_collective(model, collective, Detail::EveryStep);
   EXPECT_FALSE(fault_of(plan));
   EXPECT_LT(estimate(model, plan.steps).makespan, collective_bound(collective, model)->makespan * 1.05);
 }
@@ -276,7 +276,8 @@ TEST(PlanCollective, IsBoundByThePcieLinksOfNics) {
 
 TEST(PlanCollective, AmongManyStillDoesWhatOnlyDirectDoes) {
   Model const model(bundled("hgx-h100-32"));
-  auto const plan = plan_collective(model, among(model.machine(), CollectiveOp::AllToAll, 72, Bytes(72 * 4096)));
+  auto const plan =
+      plan_collective(model, among(model.machine(), CollectiveOp::AllToAll, 72, Bytes(72 * 4096)), Detail::EveryStep);
   EXPECT_EQ(plan.collective->algorithm, Algorithm::Direct);
   EXPECT_FALSE(fault_of(plan));
 }

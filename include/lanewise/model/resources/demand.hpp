@@ -82,18 +82,22 @@ class Weight {
   constexpr Weight() = default;
   static constexpr Weight of(double ratio) {
     auto const units = ratio * kBase + 0.5;
-    return Weight(static_cast<std::uint16_t>(units < 1 ? 1 : units > kMaxUnits ? kMaxUnits : units));
+    return Weight(static_cast<std::uint32_t>(units < 1 ? 1 : units > kMaxUnits ? kMaxUnits : units));
+  }
+  // That of so many flows together, or of a part of one: not limited to kMaxUnits, and 0 where less than half a unit.
+  [[nodiscard]] constexpr Weight times(double flows) const {
+    return Weight(static_cast<std::uint32_t>(units_ * flows + 0.5));
   }
   // Rounded down: for a flow whose rate alone must not become less.
   static constexpr Weight floor_of(double ratio) { return of(ratio + 1e-9 - 0.5 / kBase); }
-  [[nodiscard]] constexpr int units() const { return units_; }
+  [[nodiscard]] constexpr int units() const { return static_cast<int>(units_); }
   [[nodiscard]] constexpr double ratio() const { return static_cast<double>(units_) / kBase; }
-  constexpr void add(Weight other) { units_ = static_cast<std::uint16_t>(units_ + other.units_); }
+  constexpr void add(Weight other) { units_ += other.units_; }
   friend constexpr auto operator<=>(Weight, Weight) = default;
 
  private:
-  explicit constexpr Weight(std::uint16_t units) : units_(units) {}
-  std::uint16_t units_ = kBase;
+  explicit constexpr Weight(std::uint32_t units) : units_(units) {}
+  std::uint32_t units_ = kBase;
 };
 
 struct Use {

@@ -14,7 +14,8 @@ namespace lanewise {
 class CollectivePlanner {
  public:
   // `model` must outlive the planner. `keep`: Keep::All where all() will be asked for the collectives of best().
-  explicit CollectivePlanner(Model const& model, Keep keep = Keep::Best) : model_(model), keep_(keep) {}
+  explicit CollectivePlanner(Model const& model, Keep keep = Keep::Best, Detail detail = Detail::Folded)
+      : model_(model), keep_(keep), detail_(detail) {}
 
   // What plan_collective() and plans_of_collective() return. References stay valid.
   Plan const& best(Collective const& collective);
@@ -34,6 +35,7 @@ class CollectivePlanner {
 
   Model const& model_;
   Keep keep_;
+  Detail detail_;
   std::list<Answer> answers_;
 };
 

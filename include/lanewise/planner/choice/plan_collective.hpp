@@ -6,6 +6,7 @@
 
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 
@@ -21,12 +22,14 @@ enum class Keep : std::uint8_t {
 // it.
 Seconds compared_time(Model const& model, Plan const& plan);
 
-// The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. Throws PlanError if
-// the request is malformed, if the algorithm cannot do this collective here, or if two participants have no way
-// between them.
-Plan plan_collective(Model const& model, Collective const& collective);
+// The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. With Detail::Folded
+// it is folded where more than 64 participants on nodes that are alike can all do the same. Throws PlanError if the
+// request is malformed, if the algorithm cannot do this collective here, or if two participants have no way between
+// them.
+Plan plan_collective(Model const& model, Collective const& collective, Detail detail = Detail::Folded);
 // At least one plan by every algorithm that can do it, shortest estimate first; with Keep::Best the first of them
 // alone. Throws as plan_collective() does.
-std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep = Keep::All);
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep = Keep::All,
+                                      Detail detail = Detail::Folded);
 
 }  // namespace lanewise

@@ -69,7 +69,7 @@ TEST(Hierarchical, KeepsToTheMaximumOfTransfers) {
     }
   }
   auto collective = among_nodes(model.machine(), CollectiveOp::AllReduce, 9, 8, 72_MiB);
-  EXPECT_FALSE(fault_of(plan_collective(model, collective)));
+  EXPECT_FALSE(fault_of(plan_collective(model, collective, Detail::EveryStep)));
 }
 
 // A root has one NIC near it, and its node has eight: what the root sends once by NVLink leaves through all of them.
@@ -123,7 +123,7 @@ TEST(Hierarchical, IsNearerToItsBoundInSlices) {
 TEST(Hierarchical, MovesTheDataOfWholeNodesAmongMany) {
   Model const model(bundled("hgx-h100-32"));
   for (auto const op : {CollectiveOp::AllGather, CollectiveOp::ReduceScatter}) {
-    auto const plan = plan_collective(model, among_nodes(model.machine(), op, 9, 8, 72_MiB));
+    auto const plan = plan_collective(model, among_nodes(model.machine(), op, 9, 8, 72_MiB), Detail::EveryStep);
     EXPECT_FALSE(fault_of(plan));
     EXPECT_EQ(plan.steps.size(), 9U * 8 * 7 + 9 * 8 * 8) << to_string(op);
     std::map<PciId, Bytes> by_nic;
