@@ -74,6 +74,20 @@ bool FoldedResources::are_even(Model const& model) const {
   return true;
 }
 
+std::vector<ResourceId> FoldedResources::alike(ResourceId of) const {
+  std::vector<ResourceId> all;
+  for (std::size_t r = 0; r < orbits_.size(); ++r)
+    if (orbits_[r].first == orbits_[index(of)].first) all.push_back(ResourceId(r));
+  return all;
+}
+
+std::vector<EngineId> FoldedResources::alike(EngineId of) const {
+  std::vector<EngineId> all;
+  for (std::size_t e = 0; e < engines_.size(); ++e)
+    if (engines_[e].engine == engines_[index(of)].engine) all.push_back(EngineId(e));
+  return all;
+}
+
 StepDemands FoldedResources::folded(StepDemands const& demands, std::vector<Step> const& steps) const {
   StepDemands all(steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) add(all, demands[i], steps[i].count);

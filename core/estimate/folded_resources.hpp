@@ -20,6 +20,10 @@ class FoldedResources {
   // folded run takes as long as the whole.
   [[nodiscard]] bool are_even(Model const& model) const;
 
+  // Those that one of them stands for, with itself.
+  [[nodiscard]] std::vector<ResourceId> alike(ResourceId of) const;
+  [[nodiscard]] std::vector<EngineId> alike(EngineId of) const;
+
   // What all steps that each stands for take of the first units.
   [[nodiscard]] StepDemands folded(StepDemands const& demands, std::vector<Step> const& steps) const;
 

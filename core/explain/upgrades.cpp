@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "core/estimate/folded_resources.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -18,12 +20,15 @@ class Widener {
         path_(path),
         model_(model),
         replanner_(replanner),
-        bound_(lower_bound(plan, model)) {}
+        bound_(lower_bound(plan, model)) {
+    if (!plan.folding.empty()) folded_.emplace(model, plan.folding);
+  }
 
   std::vector<Upgrade> list() {
     for (auto const resource : narrow_resources()) {
       std::vector<ResourceId> const one{resource};
-      add(model_.resources().at(resource).name, share_of(one), model_.widened(one, kUpgradeFactor));
+      auto const alike = folded_ ? folded_->alike(resource) : one;
+      add(model_.resources().at(resource).name + of_each(alike), share_of(one), model_.widened(alike, kUpgradeFactor));
     }
     for (auto const kind : kinds_) {
       auto const all = all_of(kind);
@@ -32,18 +37,24 @@ class Widener {
     }
     for (auto const engine : narrow_engines()) {
       auto const& name = model_.resources().at(engine).name;
-      add(name + ", one more", held_.contains(name) ? held_.at(name) : 0, model_.widened(engine, 1));
+      auto const alike = folded_ ? folded_->alike(engine) : std::vector{engine};
+      add(name + of_each(alike) + ", one more", held_.contains(name) ? held_.at(name) : 0, model_.widened(alike, 1));
     }
     if (auto const turns = held_.find(kTurnsAtEngines); turns != held_.end()) {
-      auto wider = model_;
-      for (std::size_t e = 0; e < model_.resources().engine_count(); ++e) wider = wider.widened(EngineId(e), 1);
-      add("all engines, one more", turns->second, wider);
+      std::vector<EngineId> all;
+      for (std::size_t e = 0; e < model_.resources().engine_count(); ++e) all.push_back(EngineId(e));
+      add("all engines, one more", turns->second, model_.widened(all, 1));
     }
     std::stable_sort(found_.begin(), found_.end(), [](auto const& a, auto const& b) { return a.run < b.run; });
     return std::move(found_);
   }
 
  private:
+  // What stands for others is widened with them.
+  static std::string of_each(auto const& alike) {
+    return alike.size() > 1 ? fmt::format(" and {} alike", alike.size() - 1) : "";
+  }
+
   // Names of what slowed steps of the critical path or made them wait, by the time lost.
   [[nodiscard]] std::vector<std::string> slow_names() const {
     std::map<std::string, double> lost;
@@ -121,7 +132,8 @@ class Widener {
   Model const& model_;
   Replanner const& replanner_;
   std::optional<LowerBound> bound_;
-  std::map<std::string, double> held_;  // shares of the bound
+  std::optional<FoldedResources> folded_;  // of a folded plan
+  std::map<std::string, double> held_;     // shares of the bound
   std::vector<std::string> names_;
   std::set<ResourceKind> kinds_;
   std::vector<Upgrade> found_;

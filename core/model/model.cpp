@@ -54,8 +54,10 @@ Model Model::widened(std::span<ResourceId const> resources, double times) const 
   });
 }
 
-Model Model::widened(EngineId engine, int slots) const {
-  return with_resources([&](Resources& all) { all.widen(engine, slots); });
+Model Model::widened(std::span<EngineId const> engines, int slots) const {
+  return with_resources([&](Resources& all) {
+    for (auto const engine : engines) all.widen(engine, slots);
+  });
 }
 
 std::optional<Cost> Model::cost(Demand const& demand, Bytes bytes) const {

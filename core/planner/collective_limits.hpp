@@ -25,7 +25,9 @@ struct CollectiveLimits {
   std::size_t max_refined_steps = 32768;
 
   // Plans whose every step is written down.
-  std::size_t max_steps = std::size_t{1} << 21;
+  std::size_t all_to_all_max_participants = 1448;
+  std::size_t max_participants = 4096;  // of other exchanges, scatter and gather
+  std::size_t tree_max_participants = 2048;
 
   // Direct exchange among many participants.
   std::size_t unlimited_outstanding_max_participants = 64;
@@ -47,6 +49,7 @@ struct CollectiveLimits {
   std::size_t max_transfers_of_many = 65536;
   std::size_t slices_between_groups = 3;  // at a time
   std::size_t ring_max_groups = 16;
+  std::array<std::size_t, 4> whole_units_outstanding = {1, 2, 4, 16};
   double min_member_utilisation = 0.85;  // of members that carry whole groups' parts
 
   // Packed trees.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "core/estimate/demands.hpp"
 #include "core/model/resources/figures.hpp"
@@ -57,6 +58,16 @@ std::vector<Collective> with_pieces(Collective const& collective) {
   return all;
 }
 
+// Calls enter(ways) for those whose plan may be another than that of the ones before.
+template <class Enter>
+void for_each_worthwhile(std::span<WayCache> ways, Enter enter) {
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    // Every second one prefers direct ways; without one that was passed over, its plan would be the same.
+    if (i % std::size(kPreferences) == 1 && !ways[i - 1].passed_over_direct()) continue;
+    enter(ways[i]);
+  }
+}
+
 }  // namespace
 
 CandidatePlans::CandidatePlans(Model const& model, Collective const& collective, Keep keep)
@@ -82,14 +93,16 @@ void CandidatePlans::add_all(std::function<bool(Algorithm)> const& is_wanted) {
 bool CandidatePlans::add_folded() {
   auto const grid = UnitGrid::of(model_, collective_, layout_);
   if (!grid) return false;
+  // Their steps are few, so all movers are tried.
+  std::vector<WayCache> ways;
+  for (auto const movers : kMovers)
+    for (auto const preference : kPreferences) ways.emplace_back(model_, collective_, places_, movers, preference);
   auto const algorithm = collective_.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical;
   for (auto const& schedule : symmetric_schedules(collective_, *grid)) {
     auto const units = refined_for(*grid, schedule);
     auto contest = contest_below(kNoLimit);
-    for (std::size_t i = 0; i < ways_.size(); ++i) {
-      if (i % std::size(kPreferences) == 1 && !ways_[i - 1].passed_over_direct()) continue;
-      enter(contest, folded_plan(model_, collective_, algorithm, schedule, units, ways_[i]));
-    }
+    for_each_worthwhile(
+        ways, [&](WayCache& of) { enter(contest, folded_plan(model_, collective_, algorithm, schedule, units, of)); });
     keep_best(std::move(contest));
   }
   return !candidates_.empty();
@@ -203,11 +216,9 @@ void CandidatePlans::add(Collective const& collective, Algorithm algorithm, Tran
   // Through host memory copy engines move most data anyway, and packed trees fix the mover of every leg.
   bool const movers_fixed = algorithm == Algorithm::ThroughHost || algorithm == Algorithm::PackedTrees;
   auto contest = contest_below(time_limit);
-  for (std::size_t i = 0; i < (movers_fixed ? 1 : ways_.size()); ++i) {
-    // Every second one prefers direct ways; without one that was passed over, its plan would be the same.
-    if (i % std::size(kPreferences) == 1 && !ways_[i - 1].passed_over_direct()) continue;
-    enter(contest, plan_of_schedule(model_, collective, places_, algorithm, schedule, ways_[i]));
-  }
+  for_each_worthwhile(std::span(ways_).first(movers_fixed ? 1 : ways_.size()), [&](WayCache& ways) {
+    enter(contest, plan_of_schedule(model_, collective, places_, algorithm, schedule, ways));
+  });
   keep_best(std::move(contest));
 }
 

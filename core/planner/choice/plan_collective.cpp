@@ -38,7 +38,9 @@ bool is_worth_trying(Algorithm algorithm, Collective const& collective) {
     case Algorithm::Hierarchical:
     case Algorithm::HalvingDoubling: return true;
     case Algorithm::Direct: return collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather;
-    case Algorithm::Tree: return collective.op == CollectiveOp::Broadcast;
+    case Algorithm::Tree:
+      return collective.op == CollectiveOp::Broadcast &&
+             collective.among.size() <= kCollectiveLimits.tree_max_participants;
     default: return false;
   }
 }
@@ -51,14 +53,17 @@ bool may_be_folded(Collective const& collective) {
              (collective.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical);
 }
 
-// A step takes some 500 bytes while its plan is compared with others.
-void require_few_steps(Collective const& collective) {
+// What every participant exchanges with every other is planned one by one, among so many at most.
+void require_few_pairs(Collective const& collective) {
   auto const n = collective.among.size();
-  if (n * n <= kCollectiveLimits.max_steps) return;
+  if (collective.op == CollectiveOp::Broadcast || collective.op == CollectiveOp::Chain) return;
+  auto const most = collective.op == CollectiveOp::AllToAll ? kCollectiveLimits.all_to_all_max_participants
+                                                            : kCollectiveLimits.max_participants;
+  if (n <= most) return;
   throw PlanError(
-      fmt::format("an all_to_all among {} has {} transfers, more than the {} that are planned one by one; "
-                  "nodes that are alike, with equally many below each switch, are planned as one",
-                  n, n * n, kCollectiveLimits.max_steps));
+      fmt::format("{} among {}: at most {} participants are planned step by step; only exchanges among nodes "
+                  "that are alike, with equally many below each switch, have no limit",
+                  to_string(collective.op), n, most));
 }
 
 // The shortest first; at least one.
@@ -67,7 +72,7 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
   check_request(collective);
   CandidatePlans plans(model, collective, keep);
   if (detail == Detail::Folded && may_be_folded(collective) && plans.add_folded()) return std::move(plans).take();
-  if (collective.op == CollectiveOp::AllToAll) require_few_steps(collective);
+  require_few_pairs(collective);
   bool const is_auto = collective.algorithm == Algorithm::Auto;
   plans.add_all([&](Algorithm algorithm) {
     return is_auto ? is_worth_trying(algorithm, collective) : algorithm == collective.algorithm;

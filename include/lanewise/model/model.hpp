@@ -31,9 +31,9 @@ class Model {
     return other;
   }
 
-  // The same machine with `times` the capacity of these resources, or with `slots` more slots of an engine.
+  // The same machine with `times` the capacity of these resources, or with `slots` more slots of these engines.
   [[nodiscard]] Model widened(std::span<ResourceId const> resources, double times) const;
-  [[nodiscard]] Model widened(EngineId engine, int slots) const;
+  [[nodiscard]] Model widened(std::span<EngineId const> engines, int slots) const;
 
   [[nodiscard]] Machine const& machine() const { return facts_->machine; }
   // Their capacities are nominal; capacity() applies this model's assumptions.

@@ -1,6 +1,7 @@
 #include "core/planner/collectives/folding/symmetric_algorithms.hpp"
 
 #include <bit>
+#include <optional>
 
 #include "core/planner/collective_limits.hpp"
 #include "core/planner/collectives/algorithms/group_exchange.hpp"
@@ -92,59 +93,160 @@ class RecursiveAllReduce {
   SymmetricSchedule schedule_;
 };
 
+// How the data of whole units is exchanged.
+struct WholeUnits {
+  std::size_t runs = 1;         // into which a unit's data is cut: each goes through another member
+  std::size_t pieces = 1;       // of a run, which follow one another: what is added up waits for what was added before
+  std::size_t outstanding = 1;  // transfers of a member at a time, within its unit and outside
+};
+
 // An all_gather or reduce_scatter: each run of a unit's chunks goes to every other unit (or is added up for it) through
-// one member of each, and members take turns. Chunks by unit, then by member, then by run.
+// one member of each, and members take turns. Chunks by unit, run and piece.
 class WholeUnitExchange {
  public:
-  WholeUnitExchange(Collective const& collective, UnitGrid const& grid, std::size_t runs)
+  WholeUnitExchange(Collective const& collective, UnitGrid const& grid, WholeUnits const& how)
       : grid_(grid),
         members_(grid.members()),
-        runs_(runs),
+        how_(how),
         reduces_(collective.op == CollectiveOp::ReduceScatter),
-        schedule_(members_, collective.bytes, grid.units() * members_ * runs) {}
+        schedule_(members_, collective.bytes, grid.units() * members_ * how.runs * how.pieces) {}
 
   SymmetricSchedule build() {
     if (!reduces_) exchange_own();
     std::size_t turn = 0;
     for (std::size_t displacement = 1; displacement < grid_.units(); ++displacement)
-      for (std::size_t run = 0; run < runs_; ++run, ++turn)
-        reduces_ ? add_up_for(displacement, run, turn % members_) : hand_to(displacement, run, turn % members_);
+      for (std::size_t run = 0; run < how_.runs; ++run, ++turn)
+        for (std::size_t piece = 0; piece < how_.pieces; ++piece)
+          reduces_ ? add_up_for(displacement, run * how_.pieces + piece, turn % members_)
+                   : hand_to(displacement, run * how_.pieces + piece, turn % members_);
     if (reduces_) exchange_own();
-    schedule_.limit_outstanding(1);
+    schedule_.limit_outstanding(how_.outstanding);
     return std::move(schedule_);
   }
 
  private:
-  [[nodiscard]] Run run_of(std::size_t unit, std::size_t run) const {
-    return {(unit * runs_ + run) * members_, members_};
+  [[nodiscard]] Run piece_of(std::size_t unit, std::size_t piece) const {
+    return {(unit * how_.runs * how_.pieces + piece) * members_, members_};
   }
-  [[nodiscard]] Run own_of(std::size_t member) const { return {member * runs_, runs_}; }
   void exchange_own() {
     for (std::size_t round = 1; round < members_; ++round)
       for (std::size_t m = 0; m < members_; ++m) {
         auto const to = (m + round) % members_;
-        auto const chunks = own_of(reduces_ ? to : m);
+        auto const each = how_.runs * how_.pieces;
+        Run const chunks{(reduces_ ? to : m) * each, each};
         schedule_.send(m, to, 0, chunks, chunks, reduces_);
       }
   }
-  void add_up_for(std::size_t displacement, std::size_t run, std::size_t carrier) {
-    auto const chunks = run_of(displacement, run);
+  void add_up_for(std::size_t displacement, std::size_t piece, std::size_t carrier) {
+    auto const chunks = piece_of(displacement, piece);
     for (std::size_t other = 1; other < members_; ++other)
       schedule_.send((carrier + other) % members_, carrier, 0, chunks, chunks, true);
-    schedule_.send(carrier, carrier, displacement, chunks, run_of(0, run), true);
+    schedule_.send(carrier, carrier, displacement, chunks, piece_of(0, piece), true);
   }
-  void hand_to(std::size_t displacement, std::size_t run, std::size_t carrier) {
-    auto const chunks = run_of(grid_.negative(displacement), run);
-    schedule_.send(carrier, carrier, displacement, run_of(0, run), chunks, false);
+  void hand_to(std::size_t displacement, std::size_t piece, std::size_t carrier) {
+    auto const chunks = piece_of(grid_.negative(displacement), piece);
+    schedule_.send(carrier, carrier, displacement, piece_of(0, piece), chunks, false);
     for (std::size_t other = 1; other < members_; ++other)
       schedule_.send(carrier, (carrier + other) % members_, 0, chunks, chunks, false);
   }
 
   UnitGrid const& grid_;
-  std::size_t members_, runs_;
+  std::size_t members_;
+  WholeUnits how_;
   bool reduces_;
   SymmetricSchedule schedule_;
 };
+
+// An all_gather or reduce_scatter in few rounds. The farthest digits of a displacement, as many as have one value for
+// each member, say which member carries a unit's data; the others are exchanged recursively. A reduce_scatter adds up
+// within units what each member carries, then among units that differ in the nearer digits, the farthest of them first,
+// so that what is exchanged is one run; then each member has, of one unit, the sum of all that are as far from it as
+// its own unit, and sends it there, where the members add up what they got. An all_gather is the reverse. Chunks by
+// unit, then by member.
+class BlockExchange {
+ public:
+  BlockExchange(Collective const& collective, UnitGrid const& grid, std::size_t far_digits)
+      : grid_(grid),
+        members_(grid.members()),
+        far_(grid.units() / members_),
+        schedule_(members_, collective.bytes, grid.units() * members_) {
+    auto block = far_;
+    for (auto digit = far_digits; digit < grid.radices().size(); ++digit) {
+      auto const radix = grid.radices()[digit];
+      block /= radix;
+      digits_.push_back({radix, block});
+    }
+  }
+
+  SymmetricSchedule reduce_scatter() {
+    within([&](std::size_t, std::size_t to) { return Block{to * far_, far_}; }, true);
+    for (std::size_t m = 0; m < members_; ++m)
+      for (auto const& [radix, block] : digits_)
+        for (std::size_t digit = 1; digit < radix; ++digit)
+          send(m, digit * block, {m * far_ + digit * block, block}, {m * far_, block}, true);
+    for (std::size_t m = 1; m < members_; ++m) send(m, m * far_, {m * far_, 1}, {0, 1}, false);
+    own_parts(true);
+    return std::move(schedule_);
+  }
+  SymmetricSchedule all_gather() {
+    own_parts(false);
+    for (std::size_t m = 1; m < members_; ++m) send(m, grid_.negative(m * far_), {0, 1}, {m * far_, 1}, false);
+    for (std::size_t m = 0; m < members_; ++m)
+      for (auto at = digits_.rbegin(); at != digits_.rend(); ++at)
+        for (std::size_t digit = 1; digit < at->radix; ++digit)
+          send(m, digit * at->block, {m * far_, at->block}, {m * far_ + (at->radix - digit) * at->block, at->block},
+               false);
+    within([&](std::size_t from, std::size_t) { return Block{from * far_, far_}; }, false);
+    return std::move(schedule_);
+  }
+
+ private:
+  struct Digit {
+    std::size_t radix = 2;
+    std::size_t block = 1;  // units with this digit and those before it fixed
+  };
+  struct Block {
+    std::size_t first = 0, units = 1;
+  };
+
+  [[nodiscard]] Run run_of(Block const& block) const { return {block.first * members_, block.units * members_}; }
+  void send(std::size_t member, std::size_t displacement, Block const& reads, Block const& writes, bool reduces) {
+    schedule_.send(member, member, displacement, run_of(reads), run_of(writes), reduces);
+  }
+  template <class BlockOf>
+  void within(BlockOf block_of, bool reduces) {
+    for (std::size_t round = 1; round < members_; ++round)
+      for (std::size_t m = 0; m < members_; ++m) {
+        auto const to = (m + round) % members_;
+        auto const run = run_of(block_of(m, to));
+        schedule_.send(m, to, 0, run, run, reduces);
+      }
+  }
+  void own_parts(bool reduces) {
+    for (std::size_t round = 1; round < members_; ++round)
+      for (std::size_t m = 0; m < members_; ++m) {
+        auto const to = (m + round) % members_;
+        Run const part{reduces ? to : m, 1};
+        schedule_.send(m, to, 0, part, part, reduces);
+      }
+  }
+
+  UnitGrid const& grid_;
+  std::size_t members_;
+  std::size_t far_;  // units that one member carries
+  std::vector<Digit> digits_;
+  SymmetricSchedule schedule_;
+};
+
+// How many of the farthest digits have together one value for each member. Nullopt if none do.
+std::optional<std::size_t> digits_of_members(UnitGrid const& grid) {
+  std::size_t values = 1;
+  for (std::size_t digits = 0; digits <= grid.radices().size(); ++digits) {
+    if (values == grid.members()) return digits;
+    if (digits < grid.radices().size()) values *= grid.radices()[digits];
+  }
+  return std::nullopt;
+}
 
 // As PairingSchedule pairs them.
 SymmetricSchedule all_to_all(Collective const& collective, UnitGrid const& grid) {
@@ -171,6 +273,27 @@ std::vector<SymmetricSchedule> all_reduces(Collective const& collective, UnitGri
   return all;
 }
 
+std::vector<SymmetricSchedule> gathers_or_scatters(Collective const& collective, UnitGrid const& grid) {
+  std::vector<SymmetricSchedule> all;
+  bool const reduces = collective.op == CollectiveOp::ReduceScatter;
+  if (auto const runs = runs_per_group(collective, grid.units(), grid.members()))
+    for (auto const at_once : kCollectiveLimits.whole_units_outstanding) {
+      // What is only moved need not wait for what came before, so pieces gain nothing.
+      WholeUnits const how{*runs, reduces ? at_once : 1, reduces ? at_once * grid.members() : at_once};
+      if (reduces &&
+          collective.bytes <
+              kCollectiveLimits.min_slice_chunk * static_cast<std::int64_t>(grid.units() * how.runs * how.pieces) &&
+          how.pieces > 1)
+        break;
+      all.push_back(WholeUnitExchange(collective, grid, how).build());
+    }
+  if (auto const digits = digits_of_members(grid)) {
+    BlockExchange exchange(collective, grid, *digits);
+    all.push_back(reduces ? exchange.reduce_scatter() : exchange.all_gather());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<SymmetricSchedule> symmetric_schedules(Collective const& collective, UnitGrid const& grid) {
@@ -178,10 +301,7 @@ std::vector<SymmetricSchedule> symmetric_schedules(Collective const& collective,
   switch (collective.op) {
     case CollectiveOp::AllReduce: return all_reduces(collective, grid);
     case CollectiveOp::AllGather:
-    case CollectiveOp::ReduceScatter:
-      if (auto const runs = runs_per_group(collective, grid.units(), grid.members()))
-        all.push_back(WholeUnitExchange(collective, grid, *runs).build());
-      return all;
+    case CollectiveOp::ReduceScatter: return gathers_or_scatters(collective, grid);
     case CollectiveOp::AllToAll: all.push_back(all_to_all(collective, grid)); return all;
     default: return all;
   }
