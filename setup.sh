@@ -173,10 +173,13 @@ build() {
   fi
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
   if [[ -n $home && $home != "$root" ]]; then options+=(--fresh); fi # the tree was moved or copied
-  # Several files in one compilation take less time. A tree that was configured without that stays so, and the
-  # presets compile each file by itself (docs/decisions/008-first-builds-join-files.md).
-  if [[ $preset == release && $home != "$root" ]]; then
-    options+=(-DCMAKE_UNITY_BUILD=ON "-DCMAKE_UNITY_BUILD_BATCH_SIZE=$files_at_once")
+  # Several files in one compilation take less time; with sanitizers fewer, for these need more memory. A tree that was
+  # configured without that stays so, and the presets compile each file by itself
+  # (docs/decisions/008-first-builds-join-files.md).
+  if [[ $home != "$root" ]]; then
+    count=$files_at_once
+    [[ $preset == release ]] || count=$((files_at_once / 2))
+    options+=(-DCMAKE_UNITY_BUILD=ON "-DCMAKE_UNITY_BUILD_BATCH_SIZE=$count")
   fi
   if [[ $preset == asan && -n $home ]] && ! grep -q '^CMAKE_CXX_COMPILER:.*clang' "build/$preset/CMakeCache.txt"; then
     options+=(--fresh) # made when the preset had another compiler

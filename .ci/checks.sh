@@ -13,8 +13,21 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
-# Every header compiles with nothing included before it; those that need CUDA's, NCCL's or Python's only where these are, none
-# that needs libFuzzer's, which are clang's. nvcc says where its headers are: the command may be a script elsewhere.
+# alone: every source and every header compiles with nothing included before it; builds join files. Sources by the commands
+# of a build that joins nothing, but only parsed. Headers unless their own source includes them first; those that need CUDA's,
+# NCCL's or Python's only where these are, none that needs libFuzzer's.
+alone() {
+  cmake --preset release -B build/alone -DLANEWISE_TESTS=OFF >/dev/null
+  /usr/bin/python3 - <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
+import json, re
+for entry in json.load(open("build/alone/compile_commands.json")):
+    if re.search(r"\.(cpp|cxx)$", entry["file"]) and "nvcc" not in entry["command"].split()[0]:
+        command = re.sub(r" -o \S+ -c ", " -fsyntax-only -w -c ", entry["command"])
+        print(f"cd '{entry['directory']}' && {command}", end="\0")
+END
+  headers
+}
+
 headers() {
   local folder="" needs='^$'
   local -a options=(-std=c++20 -fsyntax-only -w -I. -Iinclude '-DLANEWISE_SOURCE_DIR=""' '-DLANEWISE_PROGRAM=""')
@@ -27,7 +40,19 @@ headers() {
   folder=$(/usr/bin/python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
   if [[ -e $folder/Python.h && -e /usr/include/pybind11/pybind11.h ]]; then options+=(-isystem "$folder"); else needs+='|^python/'; fi
   needs+='|^fuzz/random_machine\.hpp$'
-  sources | grep '\.hpp$' | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
+  headers_alone | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
+}
+
+# The headers that no source of the same name includes first.
+headers_alone() {
+  local file own
+  sources | grep '\.hpp$' | while read -r file; do
+    own=${file#include/lanewise/}
+    [[ $own == "$file" ]] || own=core/$own
+    own=${own%.hpp}.cpp
+    [[ -f $own || $file != include/lanewise/sim/* ]] || own=sim/$(basename "$own")
+    [[ -f $own && $(grep -m 1 '^#include' "$own") == "#include \"${file#include/}\"" ]] || printf '%s\n' "$file"
+  done
 }
 
 # tidy_one FOLDER FILE: clang-tidy's findings on a file by the compile commands of FOLDER; a crash is a finding too.

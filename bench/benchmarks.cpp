@@ -182,7 +182,7 @@ void matrix_simulated(benchmark::State& state, char const* name) {
   measure(state, [&] { benchmark::DoNotOptimize(make_matrix(model, question, &executor)); });
 }
 
-// One collective among all GPUs of a cluster, planned before.
+// One collective among all GPUs of a cluster, planned before, with every step.
 struct SimulatedCollective {
   char const* machine;
   CollectiveOp op;
@@ -192,7 +192,7 @@ void simulate_collective(benchmark::State& state, SimulatedCollective const& sim
   Model const model(machine_named(simulated.machine));
   Collective collective{simulated.op, {}, 256_MiB};
   for (auto const gpu : model.machine().all(PciKind::Gpu)) collective.among.emplace_back(gpu);
-  auto const plan = plan_collective(model, collective);
+  auto const plan = plan_collective(model, collective, Detail::EveryStep);
   sim::SimGridExecutor executor(model);
   measure(state, [&] { benchmark::DoNotOptimize(executor.run(plan)); });
 }

@@ -151,8 +151,8 @@ END
   row "estimate 10,000" 5000000 estimate_10000_flows
   row "all 8x8 pairs planned and simulated: NVSwitch" - simulate_8x8_nvlink
   row "all 8x8 pairs planned and simulated: PCIe" - simulate_8x8_pcie
-  row "simulate an all-to-all of 256 MiB among 256 GPUs" - simulate_all_to_all_of_256
-  row "simulate an all-gather of 256 MiB among 1,024 GPUs" - simulate_all_gather_of_1024
+  row "simulate every step of an all-to-all of 256 MiB among 256 GPUs" - simulate_all_to_all_of_256
+  row "simulate every step of an all-gather of 256 MiB among 1,024 GPUs" - simulate_all_gather_of_1024
   row "check one scenario (2 machines, 2 variants, regret)" - check_scenario
   row "check training on DGX-1 (4 collectives, every alternative)" - check_collectives
   cat <<END
@@ -203,16 +203,20 @@ END
     growth "estimate transfers of random sizes at once"
   for nodes in 16 32 64 128; do measured $((8 * nodes)) matrix "$(cluster "$nodes")"; done |
     growth "\`matrix\` of GPUs: pairs grow with the square"
-  for nodes in 32 64 128; do measured $((8 * nodes)) plan "$(collective all_gather "$nodes")"; done |
-    growth "\`plan\` all-gather"
-  for nodes in 16 32 64; do measured $((8 * nodes)) plan "$(collective all_to_all "$nodes")"; done |
-    growth "\`plan\` all-to-all: transfers grow with the square"
+  for nodes in 32 64 128; do measured $((8 * nodes)) plan --unfolded "$(collective all_gather "$nodes")"; done |
+    growth "\`plan --unfolded\` all-gather"
+  for nodes in 16 32 64; do measured $((8 * nodes)) plan --unfolded "$(collective all_to_all "$nodes")"; done |
+    growth "\`plan --unfolded\` all-to-all: transfers grow with the square"
   for nodes in 128 512 2048; do measured $((8 * nodes)) why "$(cluster "$nodes")" node0/gpu0 "node$((nodes - 1))/gpu5"; done |
     growth "\`why\` of a pair"
   if grep -q simulate_8x8 "$work/inside.txt"; then
-    for nodes in 32 64 128; do measured $((8 * nodes)) run "$(collective all_gather "$nodes")"; done |
-      growth "\`run\` all-gather"
-    for nodes in 16 32 64; do measured $((8 * nodes)) run "$(collective all_to_all "$nodes")"; done |
+    for op in all_reduce all_gather all_to_all; do
+      for nodes in 128 512 2048; do measured $((8 * nodes)) run "$(collective "$op" "$nodes")"; done |
+        growth "\`run\` $op among nodes that are alike"
+    done
+    for nodes in 32 64 128; do measured $((8 * nodes)) run --unfolded "$(collective all_gather "$nodes")"; done |
+      growth "\`run --unfolded\` all-gather"
+    for nodes in 16 32 64; do measured $((8 * nodes)) run --unfolded "$(collective all_to_all "$nodes")"; done |
       growth "\`run\` all-to-all: transfers grow with the square"
   fi
   cat <<END

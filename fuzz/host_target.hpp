@@ -7,6 +7,7 @@
 
 #include "core/interop/host/host_machine.hpp"
 #include "core/interop/likeness.hpp"
+#include "core/machine/nvlink_ports.hpp"
 #include "fuzz/reads_back.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -19,7 +20,9 @@ inline int fuzz_host(HostFacts (*read)(SourceText const&), Likeness (*recognise)
   static_cast<void>(recognise(text));
   try {
     auto const facts = read(SourceText::from_memory("fuzz.txt", text));
-    check_reads_back(machine_of(facts, "fuzz", std::nullopt, catalogue), catalogue);
+    auto const machine = machine_of(facts, "fuzz", std::nullopt, catalogue);
+    refuse_exceeded_ports(machine, "fuzz.txt");
+    check_reads_back(machine, catalogue);
   } catch (Error const&) {  // any text may be wrong; only a lanewise::Error may say so
   }
   return 0;

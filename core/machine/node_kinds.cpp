@@ -6,7 +6,7 @@ namespace lanewise {
 namespace {
 
 // Splits a cluster into one Machine for each node in one pass. All ids become ids within the node, except part ids:
-// they stay the cluster's until equal nodes are found, because copying every datasheet to 4096 nodes would cost more
+// they stay the cluster's until equal nodes are found, because copying every datasheet to 16384 nodes would cost more
 // than the rest.
 class Splitter {
  public:

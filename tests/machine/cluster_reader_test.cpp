@@ -164,9 +164,9 @@ TEST_F(ClusterReader, AClusterIsNotMadeOfItself) {
 TEST_F(ClusterReader, NodesMustBeKnownAndCounted) {
   expect_errors("nodes: [{machine: §sever, count: 2}]\nfabric: {kind: direct}\n",
                 {"no machine is called 'sever'; did you mean 'server'?"});
-  expect_errors("nodes: [{machine: server, count: §0}]\nfabric: {kind: direct}\n", {"a cluster has 1 to 4096 nodes"});
-  expect_errors("nodes: [{machine: server, count: §5000}]\nfabric: {kind: direct}\n",
-                {"a cluster has 1 to 4096 nodes"});
+  expect_errors("nodes: [{machine: server, count: §0}]\nfabric: {kind: direct}\n", {"a cluster has 1 to 16384 nodes"});
+  expect_errors("nodes: [{machine: server, count: §16385}]\nfabric: {kind: direct}\n",
+                {"a cluster has 1 to 16384 nodes"});
   expect_errors("nodes: [§{machine: server}]\nfabric: {kind: direct}\n", {"the key 'count' is missing"});
   expect_errors("§nodes: []\nfabric: {kind: direct}\n", {"a cluster has at least one node"});
 }

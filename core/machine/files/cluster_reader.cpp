@@ -15,7 +15,7 @@
 namespace lanewise {
 namespace {
 
-constexpr int kMaxClusterNodes = 4096;
+constexpr int kMaxClusterNodes = 16384;
 
 template <class Id>
 Id shifted(Id id, std::size_t by) {

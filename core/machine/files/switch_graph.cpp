@@ -14,7 +14,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMaxSwitches = 4096;
+constexpr std::size_t kMaxSwitches = 16384;
 
 // The count under a key, at least 1; `otherwise` where there is none.
 std::size_t positive(MapReader& reader, std::string_view key, std::size_t otherwise) {

@@ -41,10 +41,31 @@ class IngressProgram {
   }
 
  private:
+  using Uses = decltype(Demand::uses);
+
+  // By copy engines; and by kernels where these take less of something, for of some links they carry more.
   void add_legs(Place const& from, Place const& to) {
     constexpr Bytes kLarge{std::int64_t{1} << 30};
+    auto const copies = legs_.size();
     for (auto const& evaluated : direct_ways(planner_, {.from = from, .to = to, .bytes = kLarge}))
       legs_.push_back({from, to, model_.lower(from, to, kLarge, Op::Copy, evaluated.way).uses});
+    auto const kernels = legs_.size();
+    for (auto const op : {Op::Write, Op::Read}) {
+      if (!gpu_at(model_.machine(), op == Op::Write ? from : to)) continue;
+      for (auto const& evaluated : direct_ways(planner_, {.from = from, .to = to, .bytes = kLarge, .op = op})) {
+        auto const uses = model_.lower(from, to, kLarge, op, evaluated.way).uses;
+        bool gains = true;
+        for (auto i = copies; i < kernels; ++i) gains = gains && takes_less(uses, legs_[i].uses);
+        if (gains) legs_.push_back({from, to, uses});
+      }
+    }
+  }
+  static bool takes_less(Uses const& one, Uses const& other) {
+    return std::any_of(other.begin(), other.end(), [&](Use const& use) {
+      auto const* const same =
+          std::find_if(one.begin(), one.end(), [&](Use const& of) { return of.resource == use.resource; });
+      return same == one.end() || same->weight < use.weight;
+    });
   }
 
   using Columns = std::vector<std::vector<LinearProgram::Entry>>;  // of the legs

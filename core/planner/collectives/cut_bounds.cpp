@@ -13,6 +13,7 @@
 #include "core/machine/nic_port.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/model/place_classes.hpp"
+#include "core/model/resources/figures.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/collectives/collective_traffic.hpp"
 #include "core/rules/conditions.hpp"
@@ -27,12 +28,21 @@ struct Ports {
   bool known = true;  // the capacity of every link
 };
 
-void add_link(Ports& ports, Model const& model, Duplex const& direction, bool up_is_out) {
+// `weight`: what a byte takes of the link at least.
+void add_link(Ports& ports, Model const& model, Duplex const& direction, bool up_is_out, double weight = 1) {
   auto const out = model.capacity(up_is_out ? direction.up : direction.down);
   auto const in = model.capacity(up_is_out ? direction.down : direction.up);
   ports.known = ports.known && out && in;
-  if (out) ports.out += out->value();
-  if (in) ports.in += in->value();
+  if (out) ports.out += out->value() / weight;
+  if (in) ports.in += in->value() / weight;
+}
+
+// Capacities of NVLink are those of copies; kernels may carry more.
+double least_weight(Machine const& machine, PartId part) {
+  auto const& link = machine.at(part).link;
+  auto const kernels = std::max(figures::load_efficiency(link), figures::load_store_efficiency(link));
+  auto const weight = figures::copy_efficiency(link) / kernels;
+  return weight < 1 ? Weight::floor_of(weight).ratio() : 1;
 }
 
 bool is_below_switch(Machine const& machine, PciId device) {
@@ -53,12 +63,14 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
       add_link(ports, model, resources.link_above(gpu).direction, true);
   for (std::size_t i = 0; i < machine.nvlinks.size(); ++i) {
     bool const from = is_inside(machine.nvlinks[i].a);
-    if (from != is_inside(machine.nvlinks[i].b)) add_link(ports, model, resources.nvlink(i).direction, from);
+    if (from != is_inside(machine.nvlinks[i].b))
+      add_link(ports, model, resources.nvlink(i).direction, from, least_weight(machine, machine.nvlinks[i].part));
   }
   for (std::size_t d = 0; d < machine.nvswitches.size(); ++d)
     for (std::size_t p = 0; p < machine.nvswitches[d].ports.size(); ++p)
       if (is_inside(machine.nvswitches[d].ports[p].gpu))
-        add_link(ports, model, resources.nvswitch_port(d, p).direction, true);
+        add_link(ports, model, resources.nvswitch_port(d, p).direction, true,
+                 least_weight(machine, machine.nvswitches[d].link_part));
   return ports;
 }
 

@@ -1,6 +1,7 @@
 // Lower bounds that can be computed by hand, and what they say binds.
 #include "lanewise/planner/bounds/lower_bound.hpp"
 #include "core/planner/bounds/best_division.hpp"
+#include "core/planner/bounds/collective_bound.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +14,10 @@
 #include "core/solver/linear_program.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/machine/catalogue.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
+#include "tests/support/bundled.hpp"
 #include "tests/support/server.hpp"
 
 namespace lanewise {
@@ -214,6 +217,28 @@ TEST(BestDivision, LessCongestedOneFillsFewerResources) {
   auto const least_congested = busy(division->least_congested);
   for (auto const& [resource, share] : least_congested) EXPECT_LT(share, 1.06) << model.resources().at(resource).name;
   EXPECT_LT(full(least_congested), full(earliest));
+}
+
+// Stores that get more out of a link than copies do: 0.6 of its rate beside 0.5.
+TEST(LowerBound, OfACollectiveCountsWhatKernelsGetOutOfALink) {
+  auto catalogue = test::bundled();
+  Model const model(
+      catalogue.machine_from(SourceText::from_memory("pair.yaml",
+                                                     "lanewise: machine/1\nmachine: pair\nparts:\n"
+                                                     "  link: {kind: link, family: nvlink, generation: 3, rate: 10 "
+                                                     "GB/s, copy_efficiency: 0.5, load_store_efficiency: 0.6}\n"
+                                                     "sockets:\n  - socket: cpu0\n    part: epyc-7742\n    pcie:\n"
+                                                     "      - {root_port: rp0, gpu: gpu0, part: a100-sxm4-80g}\n"
+                                                     "      - {root_port: rp1, gpu: gpu1, part: a100-sxm4-80g}\n"
+                                                     "nvlinks: [{between: [gpu0, gpu1], part: link, count: 3}]\n")));
+  for (auto const op : {CollectiveOp::AllGather, CollectiveOp::AllReduce, CollectiveOp::Broadcast}) {
+    Collective collective;
+    collective.op = op;
+    collective.among = {model.machine().place("gpu0"), model.machine().place("gpu1")};
+    collective.bytes = 101_MiB;
+    auto const plan = plan_collective(model, collective);
+    EXPECT_LE(collective_bound(collective, model)->makespan, estimate(model, plan.steps).makespan) << to_string(op);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/planner/bounds/collective_bound.hpp"
 #include "core/planner/collectives/algorithms/participant_layout.hpp"
 #include "core/planner/collectives/folding/symmetric_algorithms.hpp"
 #include "lanewise/estimate/estimate.hpp"
@@ -18,6 +19,7 @@
 #include "lanewise/plan/plan_json.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace lanewise {
 namespace {
@@ -157,6 +159,29 @@ TEST(FoldedPlan, UnlikeGroupsAreNotFolded) {
   auto collective = among_gpus(model.machine(), CollectiveOp::AllReduce, 64_MiB);
   collective.among.pop_back();
   EXPECT_TRUE(plan_collective(model, collective).folding.empty());
+}
+
+// Three tiers, 2,048 nodes. Where all NICs are busy all the time, each byte of an all_reduce leaves and enters them
+// once for the sum and once for the result.
+TEST(FoldedPlan, SixteenThousandGpusTakeAsManyStepsAsOneNode) {
+  test::TemporaryFolder const folder;
+  auto const file = folder.with("large.yaml",
+                                "lanewise: cluster/1\ncluster: large\nnodes: [{machine: hgx-h100, count: 2048}]\n"
+                                "fabric:\n  kind: fat_tree\n  switch: quantum-2-ndr\n  by_rail: true\n  tiers:\n"
+                                "    - {tier: leaf, joins: 32}\n    - {tier: pod, joins: 8, switches: 64}\n"
+                                "    - {tier: core, switches: 256}\n");
+  auto catalogue = test::bundled();
+  Model const model(catalogue.machine(file.string()));
+  auto collective = among_gpus(model.machine(), CollectiveOp::AllReduce, 1_GiB);
+  auto const plan = plan_collective(model, collective);
+  auto const makespan = estimate(model, plan.steps, plan.folding).makespan;
+  auto const at_least = collective_bound(collective, model)->makespan;
+  constexpr double kNics = 8 * 50e9 * 0.97;  // bytes/s of a node; 400 Gb/s of payload at most
+  EXPECT_GT(at_least.value(), 2.0 * static_cast<double>(collective.bytes.value()) * 2047 / 2048 / (8 * 50e9));
+  EXPECT_LT(makespan.value(), 1.15 * 2.0 * static_cast<double>(collective.bytes.value()) / kNics);
+  EXPECT_LT(plan.steps.size(), 10'000U);
+  collective.op = CollectiveOp::Scatter;
+  EXPECT_THROW(static_cast<void>(plan_collective(model, collective)), PlanError);
 }
 
 TEST(FoldedPlan, IsWrittenAndReadBack) {
