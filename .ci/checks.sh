@@ -13,9 +13,9 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
-# alone: every source and every header compiles with nothing included before it; builds join files. Sources by the commands
-# of a build that joins nothing, but only parsed. Headers unless their own source includes them first; those that need CUDA's,
-# NCCL's or Python's only where these are, none that needs libFuzzer's.
+# alone: every source but those of tests, and every header, compiles with nothing included before it; builds join files.
+# Sources by the commands of a build that joins nothing, but only parsed. Headers unless their own source includes them first;
+# those that need CUDA's, NCCL's or Python's only where these are, none that needs libFuzzer's.
 alone() {
   cmake --preset release -B build/alone -DLANEWISE_TESTS=OFF >/dev/null
   /usr/bin/python3 - <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
@@ -43,15 +43,18 @@ headers() {
   headers_alone | grep -vE "$needs" | xargs -P "$(nproc)" -n 1 g++ "${options[@]}" -x c++
 }
 
-# The headers that no source of the same name includes first.
+# The headers that no source that is built here includes first.
 headers_alone() {
-  local file own
+  local file own built=build/alone/compile_commands.json
   sources | grep '\.hpp$' | while read -r file; do
     own=${file#include/lanewise/}
     [[ $own == "$file" ]] || own=core/$own
     own=${own%.hpp}.cpp
     [[ -f $own || $file != include/lanewise/sim/* ]] || own=sim/$(basename "$own")
-    [[ -f $own && $(grep -m 1 '^#include' "$own") == "#include \"${file#include/}\"" ]] || printf '%s\n' "$file"
+    if [[ ! -f $built || ! -f $own ]] || ! grep -q "/$own\"" "$built" ||
+      [[ $(grep -m 1 '^#include' "$own") != "#include \"${file#include/}\"" ]]; then
+      printf '%s\n' "$file"
+    fi
   done
 }
 

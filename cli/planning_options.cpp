@@ -36,7 +36,7 @@ void add_planning(CLI::App& command, PlanningOptions& options) {
       ->check(one_of(objective_names()));
   add_effort(command, options.effort);
   command.add_flag("--unfolded", options.unfolded,
-                   "Write down every step of a collective, also where many nodes are alike and do the same");
+                   "Plan every step of a collective by itself, also where many nodes are alike and do the same");
 }
 
 }  // namespace lanewise::cli

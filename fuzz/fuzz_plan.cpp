@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   try {
     static_cast<void>(plan_text(plan, machine));
     if (plan.steps.size() > kMaxSteps) return 0;
-    static_cast<void>(estimate(model, plan.steps));
+    static_cast<void>(estimate(model, plan.steps, plan.folding));
     static_cast<void>(lower_bound(plan, model));
   } catch (Error const&) {  // a figure may be unknown, a step impossible
   }

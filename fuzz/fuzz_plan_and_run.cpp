@@ -65,7 +65,7 @@ void plan_and_run(RandomFiles& files) {
   plan.verify(model.machine());
   sim::SimGridExecutor executor(model);
   auto const trace = executor.run(plan);
-  auto const guess = estimate(model, plan.steps).makespan;
+  auto const guess = estimate(model, plan.steps, plan.folding).makespan;
   auto const where = "\n" + made.text + text;
   require(std::abs(guess.value() - trace.makespan.value()) <= kMaxDifference * trace.makespan.value() + 1e-9,
           fmt::format("estimated {} s, simulated {} s{}", guess.value(), trace.makespan.value(), where));

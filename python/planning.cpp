@@ -58,12 +58,13 @@ void bind_scenario(py::module_& module) {
 // -------------------------------------------------------------------------------------------------------------- plans
 
 PlannedWork plan_scenario(SharedMachine const& machine, Scenario const& scenario, std::string const& variant,
-                          std::optional<std::string> const& objective, std::string const& effort) {
+                          std::optional<std::string> const& objective, std::string const& effort, bool unfolded) {
   Catalogue catalogue(topology_folders());
   auto changed = machine.machine();
   apply_variant(changed, scenario, variant, catalogue);
   auto const used = changed == machine.machine() ? machine : SharedMachine(std::move(changed));
-  Aim const aim{objective ? value_of(parse_objective(*objective)) : scenario.objective, value_of(parse_effort(effort))};
+  Aim const aim{objective ? value_of(parse_objective(*objective)) : scenario.objective, value_of(parse_effort(effort)),
+                unfolded ? Detail::EveryStep : Detail::Folded};
   return {used, plan_of(scenario, used.model(), aim),
           [scenario, aim](Model const& other) { return plan_of(scenario, other, aim); }};
 }
@@ -90,7 +91,8 @@ struct StepView {
         way(text_of(step.way, machine)),
         mechanism(to_string(step.way.mechanism)),
         reduces(step.reduces),
-        work_us(in_us(step.work)) {
+        work_us(in_us(step.work)),
+        count(step.count) {
     for (auto const id : step.after) after.push_back(index(id));
     for (auto const id : step.order_only) order_only.push_back(index(id));
   }
@@ -100,6 +102,7 @@ struct StepView {
   std::vector<std::size_t> after, order_only;
   bool reduces;
   double work_us;
+  std::uint32_t count;
 };
 
 struct DecisionView {
@@ -139,6 +142,8 @@ void bind_steps(py::module_& module) {
                     "Steps that must have finished too, only to avoid contention: no data of theirs is needed.")
       .def_readonly("reduces", &StepView::reduces, "Whether it adds what arrives to what the target holds.")
       .def_readonly("work_us", &StepView::work_us, "Microseconds of computing; 0: it moves bytes.")
+      .def_readonly("count", &StepView::count,
+                    "The steps that it stands for, in a plan that says of many alike nodes what one does; 1: itself.")
       .def("__repr__", [](StepView const& self) {
         return fmt::format("<Step {}: {} to {}, {}>", self.transfer, self.source, self.target, self.way);
       });
@@ -223,7 +228,8 @@ void bind_planning(py::module_& module) {
   bind_plan(module);
   bind_bound(module);
   module.def("plan_scenario", &plan_scenario, py::arg("machine"), py::arg("scenario"), py::arg("variant"),
-             py::arg("objective"), py::arg("effort"), py::call_guard<py::gil_scoped_release>(), "What plan() calls.");
+             py::arg("objective"), py::arg("effort"), py::arg("unfolded"), py::call_guard<py::gil_scoped_release>(),
+             "What plan() calls.");
 }
 
 }  // namespace lanewise::python

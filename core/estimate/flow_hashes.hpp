@@ -22,8 +22,8 @@ struct FlowHashes {
   void note_in(Trace& trace) const;
 };
 
-// Nullopt where the hash does not matter: the fabric's routing is not ecmp, or the model has a hash already. And of a
-// folded plan, whose steps stand for many flows.
+// Nullopt where the hash does not matter: the fabric's routing is not ecmp, or the model has a hash already. Nullopt
+// for a folded plan, too: its steps stand for many flows.
 std::optional<FlowHashes> flow_hashes(Model const& model, Plan const& plan);
 
 // What the trace of such a plan says in the place of a hash.

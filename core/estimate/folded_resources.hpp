@@ -28,13 +28,14 @@ class FoldedResources {
   [[nodiscard]] StepDemands folded(StepDemands const& demands, std::vector<Step> const& steps) const;
 
  private:
-  // The members of a class of resources are as one: the first of them.
-  struct Orbit {
+  // Resources that stand for one another are as one: the first of them.
+  struct Alike {
     std::uint32_t first = 0;
-    std::uint32_t size = 1;   // resources
-    std::uint32_t units = 0;  // that name them, counted once for each name
+    std::uint32_t size = 1;      // resources
+    std::uint32_t mentions = 0;  // how often the lists of units' nodes have it
   };
 
+  // That of the first unit, which stands for those of all.
   struct FirstEngine {
     EngineId engine{};
     std::uint32_t units = 1;  // in the class
@@ -42,7 +43,7 @@ class FoldedResources {
 
   void add(StepDemands& to, StepDemand const& demand, std::uint32_t count) const;
 
-  std::vector<Orbit> orbits_;               // by ResourceId
+  std::vector<Alike> alike_;                // by ResourceId
   std::vector<BytesPerSecond> capacities_;  // by ResourceId
   std::vector<FirstEngine> engines_;        // by EngineId
 };

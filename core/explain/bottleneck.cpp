@@ -149,7 +149,7 @@ class Windows {
       each_window(computes ? ran.start : flow.from, ran.end, [&](std::size_t w, Seconds overlap) {
         if (computes) computed_[w] += overlap.value();
         auto const bytes = flow.rate * overlap.value();
-        moved_[w] += bytes;
+        moved_[w] += bytes * plan.steps[i].count;
         for (auto const& use : demands[i].uses) carried_[w][index(use.resource)] += use.weight.ratio() * bytes;
       });
     }

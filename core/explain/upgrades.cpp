@@ -26,9 +26,9 @@ class Widener {
 
   std::vector<Upgrade> list() {
     for (auto const resource : narrow_resources()) {
-      std::vector<ResourceId> const one{resource};
-      auto const alike = folded_ ? folded_->alike(resource) : one;
-      add(model_.resources().at(resource).name + of_each(alike), share_of(one), model_.widened(alike, kUpgradeFactor));
+      auto const alike = folded_ ? folded_->alike(resource) : std::vector{resource};
+      add(model_.resources().at(resource).name + of_each(alike), share_of(alike),
+          model_.widened(alike, kUpgradeFactor));
     }
     for (auto const kind : kinds_) {
       auto const all = all_of(kind);

@@ -120,6 +120,40 @@ void verify_way(Machine const& machine, Step const& step) {
   verify_mechanism(machine, step);
 }
 
+// The class of each node of a folded plan's units, with the number of its units; 0 units: in none.
+struct FoldedNode {
+  std::size_t units = 0;
+  HostId first{};  // the node that stands for it
+};
+
+std::vector<FoldedNode> folded_nodes(Plan const& plan, Machine const& machine) {
+  std::vector<FoldedNode> nodes(machine.hosts.size());
+  for (auto const& alike : plan.folding)
+    for (auto const& unit : alike.units) {
+      if (unit.size() != alike.units.front().size())
+        throw PlanError("units of a folded plan that stand for one another have equally many nodes");
+      for (std::size_t k = 0; k < unit.size(); ++k)
+        nodes[index(unit[k])] = {alike.units.size(), alike.units.front()[k]};
+    }
+  return nodes;
+}
+
+// A step stands for one at most in each unit of its class.
+void verify_folding(Plan const& plan, Machine const& machine) {
+  if (!plan.folding.empty() && !plan.collective) throw PlanError("only the plan of one collective is folded");
+  auto const nodes = folded_nodes(plan, machine);
+  for (auto const& step : plan.steps) {
+    if (plan.folding.empty()) {
+      require(step.count == 1, step, "only a step of a folded plan stands for others");
+      continue;
+    }
+    auto const units = nodes[index(machine.host_of(step.from))].units;
+    require(units > 0 && nodes[index(machine.host_of(step.to))].units > 0, step, "its nodes are not in 'folding'");
+    require(step.count > 0 && step.count <= units, step,
+            fmt::format("it stands for {} steps, and {} units are like its own", step.count, units));
+  }
+}
+
 // A decision is on the transfer of its steps, and every legal candidate could be their way.
 void verify_candidates(Machine const& machine, Plan const& plan, Decision const& decision) {
   auto const is_of_it = [&](StepId id) {
@@ -141,6 +175,7 @@ void verify_candidates(Machine const& machine, Plan const& plan, Decision const&
 }  // namespace
 
 void Plan::verify(Machine const& of) const {
+  verify_folding(*this, of);
   for (auto const& step : steps) {
     require(step.bytes >= Bytes(0) && step.offset >= Bytes(0), step, "its size is negative");
     verify_regions(*this, step);

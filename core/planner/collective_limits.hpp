@@ -25,8 +25,8 @@ struct CollectiveLimits {
   std::size_t max_refined_steps = 32768;
 
   // Plans whose every step is written down.
-  std::size_t all_to_all_max_participants = 1448;
-  std::size_t max_participants = 4096;  // of other exchanges, scatter and gather
+  std::size_t pairs_max_participants = 1448;  // of algorithms in which every two meet
+  std::size_t max_participants = 4096;        // of other exchanges, scatter and gather
   std::size_t tree_max_participants = 2048;
 
   // Direct exchange among many participants.

@@ -9,7 +9,7 @@ namespace lanewise {
 
 namespace {
 
-// Of whom the steps of a folded plan are.
+// Says how many nodes the steps of a folded plan stand for.
 std::string folding_text(Folding const& folding) {
   if (folding.empty()) return "";
   std::size_t units = 0;

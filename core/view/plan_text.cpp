@@ -1,10 +1,10 @@
 #include "core/view/plan_text.hpp"
-#include "core/estimate/flow_hashes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "core/estimate/flow_hashes.hpp"
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
 #include "lanewise/units/text.hpp"

@@ -27,8 +27,6 @@ class CudaExecutor : public Executor {
   [[nodiscard]] bool is_exact() const override { return false; }
 
  private:
-  // Throws where the plan is not of this machine.
-
   Model const& model_;
   Repetition repetition_;
   std::unique_ptr<Devices> devices_;

@@ -147,6 +147,7 @@ def plan(
     variant: str = "",
     objective: str | None = None,
     effort: str = "full",
+    unfolded: bool = False,
 ) -> Plan:
     """Plans transfers together, one collective, or all that a scenario holds.
 
@@ -160,6 +161,7 @@ def plan(
     objective: makespan, slowdown, or each (every transfer its best way alone); when absent the scenario's own, else
         makespan.
     effort: full, or quick: in milliseconds, with plans that take a few percent longer.
+    unfolded: every step of a collective, also where many nodes are alike and one stands for all.
 
     Raises InputError for what cannot be read or is not there, and PlanError when a transfer has no legal way.
     """
@@ -174,7 +176,7 @@ def plan(
     else:
         assert scenario is not None
         work = scenario
-    return _plan_scenario(machine, _scenario(work), variant, objective, effort)
+    return _plan_scenario(machine, _scenario(work), variant, objective, effort, unfolded)
 
 
 _scenario = scenario  # plan() and check() have a parameter of this name

@@ -196,6 +196,8 @@ class Step:
     def reduces(self) -> bool: ...
     @property
     def work_us(self) -> float: ...
+    @property
+    def count(self) -> int: ...
 
 class Decision:
     @property
@@ -225,7 +227,7 @@ class Plan:
     def __eq__(self, other: object) -> bool: ...
 
 def plan_scenario(
-    machine: Machine, scenario: Scenario, variant: str, objective: str | None, effort: str
+    machine: Machine, scenario: Scenario, variant: str, objective: str | None, effort: str, unfolded: bool
 ) -> Plan: ...
 
 class Bound:

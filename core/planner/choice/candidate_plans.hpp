@@ -24,7 +24,7 @@ class CandidatePlans {
 
   // Adds the plans by all wanted algorithms but packed trees.
   void add_all(std::function<bool(Algorithm)> const& is_wanted);
-  // Adds folded plans. False if the participants are not all alike, or no algorithm lets them all do the same.
+  // Adds folded plans. False if the participants are of too many kinds, or no algorithm lets them all do the same.
   bool add_folded();
   // Whether packed trees may help: transfers last longer than they take to start, and the best plan so far is not close
   // to what must leave and reach each participant.

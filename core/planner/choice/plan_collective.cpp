@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -53,12 +54,23 @@ bool may_be_folded(Collective const& collective) {
              (collective.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical);
 }
 
-// What every participant exchanges with every other is planned one by one, among so many at most.
-void require_few_pairs(Collective const& collective) {
+// Plans whose every step is written down are of so many participants at most.
+std::size_t max_participants(Collective const& collective) {
+  switch (collective.op) {
+    case CollectiveOp::AllToAll:
+    case CollectiveOp::AllToAllV: return kCollectiveLimits.pairs_max_participants;
+    case CollectiveOp::Broadcast:
+    case CollectiveOp::Chain: return std::numeric_limits<std::size_t>::max();
+    default: break;
+  }
+  bool const by_pairs = collective.algorithm == Algorithm::Direct || collective.algorithm == Algorithm::Ring;
+  bool const is_one_way = collective.op == CollectiveOp::Scatter || collective.op == CollectiveOp::Gather;
+  return by_pairs && !is_one_way ? kCollectiveLimits.pairs_max_participants : kCollectiveLimits.max_participants;
+}
+
+void require_few_participants(Collective const& collective) {
   auto const n = collective.among.size();
-  if (collective.op == CollectiveOp::Broadcast || collective.op == CollectiveOp::Chain) return;
-  auto const most = collective.op == CollectiveOp::AllToAll ? kCollectiveLimits.all_to_all_max_participants
-                                                            : kCollectiveLimits.max_participants;
+  auto const most = max_participants(collective);
   if (n <= most) return;
   throw PlanError(
       fmt::format("{} among {}: at most {} participants are planned step by step; only exchanges among nodes "
@@ -72,13 +84,14 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
   check_request(collective);
   CandidatePlans plans(model, collective, keep);
   if (detail == Detail::Folded && may_be_folded(collective) && plans.add_folded()) return std::move(plans).take();
-  require_few_pairs(collective);
+  require_few_participants(collective);
   bool const is_auto = collective.algorithm == Algorithm::Auto;
   plans.add_all([&](Algorithm algorithm) {
     return is_auto ? is_worth_trying(algorithm, collective) : algorithm == collective.algorithm;
   });
   // Among many participants, perhaps only an algorithm of many steps can do this collective.
-  if (is_auto && plans.empty()) plans.add_all([](Algorithm) { return true; });
+  auto const by_pairs = collective.among.size() <= kCollectiveLimits.pairs_max_participants;
+  if (is_auto && plans.empty() && by_pairs) plans.add_all([](Algorithm) { return true; });
   if (is_auto ? plans.is_worth_packing() : collective.algorithm == Algorithm::PackedTrees) plans.add_packed_trees();
   if (is_auto ? plans.is_worth_a_set() : collective.algorithm == Algorithm::TransferSet) plans.add_planned_as_set();
   auto candidates = std::move(plans).take();

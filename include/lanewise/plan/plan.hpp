@@ -106,8 +106,8 @@ struct AlikeUnits {
   friend bool operator==(AlikeUnits const&, AlikeUnits const&) = default;
 };
 
-// How a plan is folded: only what the first unit of each class does is written down. What a step takes of any unit, it
-// takes of the first of its class; what the units of a class share (uplinks of switches) it takes once for each step
+// How a plan is folded: one unit of each class stands for all of them. What a step takes of any unit, it takes of the
+// first of its class; what the units of a class share (uplinks of switches) it takes once for each step
 // that it stands for, divided by how many of it there are. Empty: every step stands for itself.
 using Folding = std::vector<AlikeUnits>;
 

@@ -194,6 +194,24 @@ TEST(FoldedPlan, IsWrittenAndReadBack) {
   EXPECT_THROW(plan_from_json(json, model.machine()), InputError);
   json["folding"][0][1][0] = "node0";
   EXPECT_THROW(plan_from_json(json, model.machine()), InputError);
+  json["folding"][0][1][0] = "node1";
+  for (auto const count : {0, 17}) {
+    json["steps"][0]["count"] = count;
+    EXPECT_THROW(plan_from_json(json, model.machine()), PlanError);
+  }
+  json["steps"][0]["count"] = 16;
+  EXPECT_EQ(plan_from_json(json, model.machine()), plan);
+  json["folding"][0].erase(15);
+  EXPECT_THROW(plan_from_json(json, model.machine()), PlanError);
+  json.erase("folding");
+  EXPECT_THROW(plan_from_json(json, model.machine()), PlanError);
+}
+
+TEST(FoldedPlan, OfNodesThatAreNotAlikeIsRefused) {
+  Model const model(cluster("hgx-h100-16", {"rate@node5/nic2=100 Gb/s"}));
+  Model const even(cluster("hgx-h100-16"));
+  auto const plan = plan_collective(even, among_gpus(even.machine(), CollectiveOp::AllReduce, 64_MiB));
+  EXPECT_THROW(estimate(model, plan.steps, plan.folding), PlanError);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace lanewise {
 // all_reduce: within units, between members with the same place in their units, and within units again, in slices that
 // overlap. Between units by recursive exchange: one round for each prime factor of the grid, the nearest first, with
 // all units that differ in that digit alone; with factors of 2 recursive halving and doubling. all_gather,
-// reduce_scatter: the data of whole units by one member at a time. all_to_all: straight, in rounds in which everyone
-// receives from one.
+// reduce_scatter: the data of whole units by one member at a time; and in few rounds, where the farthest digits have
+// one value for each member. all_to_all: straight, in rounds in which everyone receives from one.
 std::vector<SymmetricSchedule> symmetric_schedules(Collective const& collective, UnitGrid const& grid);
 
 }  // namespace lanewise

@@ -56,7 +56,6 @@ class SymmetricSchedule {
   void chain_after(std::size_t first, std::size_t begin, std::size_t end);
 
   [[nodiscard]] std::vector<Transfer> const& transfers() const { return transfers_; }
-  [[nodiscard]] std::size_t members() const { return members_; }
   [[nodiscard]] bool has_output() const { return has_output_; }
 
  private:

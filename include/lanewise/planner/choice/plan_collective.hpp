@@ -27,8 +27,8 @@ Seconds compared_time(Model const& model, Plan const& plan);
 // request is malformed, if the algorithm cannot do this collective here, or if two participants have no way between
 // them.
 Plan plan_collective(Model const& model, Collective const& collective, Detail detail = Detail::Folded);
-// At least one plan by every algorithm that can do it, shortest estimate first; with Keep::Best the first of them
-// alone. Throws as plan_collective() does.
+// At least one plan by every algorithm that can do it, or folded plans alone where there are any; shortest estimate
+// first; with Keep::Best the first of them alone. Throws as plan_collective() does.
 std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep = Keep::All,
                                       Detail detail = Detail::Folded);
 
