@@ -91,7 +91,7 @@ TEST(SourceText, AFileIsNotReadBeyondTheLimit) {
 TEST(SourceText, AMillionLinesAreTooMany) {
   std::string text;
   for (int i = 0; i < 1'000'000; ++i) text += "a\n";
-  EXPECT_THAT(refusal_of(text), HasSubstr("has 1000001 lines; at most 200000 are read"));
+  EXPECT_THAT(refusal_of(text), HasSubstr("has 1000001 lines; at most 800000 are read"));
 }
 
 TEST(SourceText, WhatCannotBeReadSaysWhy) {

@@ -14,7 +14,7 @@ namespace lanewise {
 class SourceText {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
-  static constexpr std::size_t kMaxLines = 1'000'000;
+  static constexpr std::size_t kMaxLines = 800'000;
 
   // Throws InputError when the file cannot be read, is larger than the limits, is binary, or is not UTF-8.
   static SourceText load(std::filesystem::path const& path);

@@ -25,7 +25,7 @@ namespace lanewise {
 namespace {
 
 constexpr double kEqual = 1e-3;
-constexpr std::size_t kMaxUnevenTransfers = 2000;  // of each unit: sixteen times as many take seconds
+constexpr std::size_t kMaxUnevenTransfers = 500;  // of each unit, sixteen times as many take long
 
 Machine cluster(std::string const& name, std::vector<std::string> const& settings = {}) {
   auto catalogue = test::bundled();
