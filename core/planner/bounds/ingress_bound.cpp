@@ -5,6 +5,7 @@
 
 #include "core/planner/bound_limits.hpp"
 #include "core/planner/direct_ways.hpp"
+#include "core/rules/conditions.hpp"
 #include "core/solver/linear_program.hpp"
 
 namespace lanewise {

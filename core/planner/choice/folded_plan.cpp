@@ -116,7 +116,8 @@ class FoldedPlan {
   [[nodiscard]] bool is_minor(Sent const& before, Wait wait) const {
     if (wait == Wait::LeftSender) return false;
     auto const of = wait == Wait::LeftReceiver ? before.from : before.to;
-    return 2 * plan_.steps[index(before.step)].count < grid_.folding()[of].units.size();
+    std::size_t const count = plan_.steps[index(before.step)].count;
+    return 2 * count < grid_.folding()[of].units.size();
   }
 
   Machine const& machine_;
