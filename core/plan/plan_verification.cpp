@@ -120,35 +120,29 @@ void verify_way(Machine const& machine, Step const& step) {
   verify_mechanism(machine, step);
 }
 
-// The class of each node of a folded plan's units, with the number of its units; 0 units: in none.
-struct FoldedNode {
-  std::size_t units = 0;
-  HostId first{};  // the node that stands for it
-};
-
-std::vector<FoldedNode> folded_nodes(Plan const& plan, Machine const& machine) {
-  std::vector<FoldedNode> nodes(machine.hosts.size());
+// By HostId: how many units are in the class of a node's unit; 0: it is in none.
+std::vector<std::size_t> folded_units(Plan const& plan, Machine const& machine) {
+  std::vector<std::size_t> units(machine.hosts.size(), 0);
   for (auto const& alike : plan.folding)
     for (auto const& unit : alike.units) {
       if (unit.size() != alike.units.front().size())
         throw PlanError("units of a folded plan that stand for one another have equally many nodes");
-      for (std::size_t k = 0; k < unit.size(); ++k)
-        nodes[index(unit[k])] = {alike.units.size(), alike.units.front()[k]};
+      for (auto const host : unit) units[index(host)] = alike.units.size();
     }
-  return nodes;
+  return units;
 }
 
 // A step stands for one at most in each unit of its class.
 void verify_folding(Plan const& plan, Machine const& machine) {
   if (!plan.folding.empty() && !plan.collective) throw PlanError("only the plan of one collective is folded");
-  auto const nodes = folded_nodes(plan, machine);
+  auto const units_of = folded_units(plan, machine);
   for (auto const& step : plan.steps) {
     if (plan.folding.empty()) {
       require(step.count == 1, step, "only a step of a folded plan stands for others");
       continue;
     }
-    auto const units = nodes[index(machine.host_of(step.from))].units;
-    require(units > 0 && nodes[index(machine.host_of(step.to))].units > 0, step, "its nodes are not in 'folding'");
+    auto const units = units_of[index(machine.host_of(step.from))];
+    require(units > 0 && units_of[index(machine.host_of(step.to))] > 0, step, "its nodes are not in 'folding'");
     require(step.count > 0 && step.count <= units, step,
             fmt::format("it stands for {} steps, and {} units are like its own", step.count, units));
   }

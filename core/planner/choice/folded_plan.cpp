@@ -44,7 +44,7 @@ class FoldedPlan {
 
   // Of each class the members' data, then their outputs.
   void add_buffers() {
-    bool const has_output = schedule_.has_output() || has_outputs(collective_.op);
+    bool const has_output = has_outputs(collective_.op);
     for (std::size_t c = 0; c < grid_.classes(); ++c)
       for (auto const* suffix : {".data", ".output"})
         for (std::size_t m = 0; m < grid_.members() && (has_output || suffix[1] == 'd'); ++m) {

@@ -54,7 +54,7 @@ bool may_be_folded(Collective const& collective) {
              (collective.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical);
 }
 
-// Plans whose every step is written down are of so many participants at most.
+// The most participants of a plan whose every step is written down.
 std::size_t max_participants(Collective const& collective) {
   switch (collective.op) {
     case CollectiveOp::AllToAll:

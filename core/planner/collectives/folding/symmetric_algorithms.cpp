@@ -11,6 +11,17 @@ namespace {
 
 using Run = SymmetricSchedule::Run;
 
+// Every member of a unit sends run_of(from, to) to every other one.
+template <class RunOf>
+void exchange_within(SymmetricSchedule& schedule, std::size_t members, bool reduces, RunOf run_of) {
+  for (std::size_t round = 1; round < members; ++round)
+    for (std::size_t from = 0; from < members; ++from) {
+      auto const to = (from + round) % members;
+      Run const run = run_of(from, to);
+      schedule.send(from, to, 0, run, run, reduces);
+    }
+}
+
 // An all_reduce. Chunks by slice, then by the member that collects them, then by unit with the nearest digit first: so
 // what is exchanged in a round is one run.
 class RecursiveAllReduce {
@@ -43,16 +54,10 @@ class RecursiveAllReduce {
     return {(slice * members_ + member) * units_, units_};
   }
   void reduce_within(std::size_t slice) {
-    for (std::size_t round = 1; round < members_; ++round)
-      for (std::size_t m = 0; m < members_; ++m) {
-        auto const to = (m + round) % members_;
-        schedule_.send(m, to, 0, column(slice, to), column(slice, to), true);
-      }
+    exchange_within(schedule_, members_, true, [&](std::size_t, std::size_t to) { return column(slice, to); });
   }
   void gather_within(std::size_t slice) {
-    for (std::size_t round = 1; round < members_; ++round)
-      for (std::size_t m = 0; m < members_; ++m)
-        schedule_.send(m, (m + round) % members_, 0, column(slice, m), column(slice, m), false);
+    exchange_within(schedule_, members_, false, [&](std::size_t from, std::size_t) { return column(slice, from); });
   }
   // Calls visit(radix, chunks of a block whose digit is fixed, displacement of a step of the digit), the nearest digit
   // first.
@@ -129,13 +134,10 @@ class WholeUnitExchange {
     return {(unit * how_.runs * how_.pieces + piece) * members_, members_};
   }
   void exchange_own() {
-    for (std::size_t round = 1; round < members_; ++round)
-      for (std::size_t m = 0; m < members_; ++m) {
-        auto const to = (m + round) % members_;
-        auto const each = how_.runs * how_.pieces;
-        Run const chunks{(reduces_ ? to : m) * each, each};
-        schedule_.send(m, to, 0, chunks, chunks, reduces_);
-      }
+    auto const each = how_.runs * how_.pieces;
+    exchange_within(schedule_, members_, reduces_, [&](std::size_t from, std::size_t to) {
+      return Run{(reduces_ ? to : from) * each, each};
+    });
   }
   void add_up_for(std::size_t displacement, std::size_t piece, std::size_t carrier) {
     auto const chunks = piece_of(displacement, piece);
@@ -179,24 +181,24 @@ class BlockExchange {
   }
 
   SymmetricSchedule reduce_scatter() {
-    within([&](std::size_t, std::size_t to) { return Block{to * far_, far_}; }, true);
+    exchange_blocks(true);
     for (std::size_t m = 0; m < members_; ++m)
       for (auto const& [radix, block] : digits_)
         for (std::size_t digit = 1; digit < radix; ++digit)
           send(m, digit * block, {m * far_ + digit * block, block}, {m * far_, block}, true);
     for (std::size_t m = 1; m < members_; ++m) send(m, m * far_, {m * far_, 1}, {0, 1}, false);
-    own_parts(true);
+    exchange_own(true);
     return std::move(schedule_);
   }
   SymmetricSchedule all_gather() {
-    own_parts(false);
+    exchange_own(false);
     for (std::size_t m = 1; m < members_; ++m) send(m, grid_.negative(m * far_), {0, 1}, {m * far_, 1}, false);
     for (std::size_t m = 0; m < members_; ++m)
       for (auto at = digits_.rbegin(); at != digits_.rend(); ++at)
         for (std::size_t digit = 1; digit < at->radix; ++digit)
           send(m, digit * at->block, {m * far_, at->block}, {m * far_ + (at->radix - digit) * at->block, at->block},
                false);
-    within([&](std::size_t from, std::size_t) { return Block{from * far_, far_}; }, false);
+    exchange_blocks(false);
     return std::move(schedule_);
   }
 
@@ -213,22 +215,17 @@ class BlockExchange {
   void send(std::size_t member, std::size_t displacement, Block const& reads, Block const& writes, bool reduces) {
     schedule_.send(member, member, displacement, run_of(reads), run_of(writes), reduces);
   }
-  template <class BlockOf>
-  void within(BlockOf block_of, bool reduces) {
-    for (std::size_t round = 1; round < members_; ++round)
-      for (std::size_t m = 0; m < members_; ++m) {
-        auto const to = (m + round) % members_;
-        auto const run = run_of(block_of(m, to));
-        schedule_.send(m, to, 0, run, run, reduces);
-      }
+  // The blocks that members carry.
+  void exchange_blocks(bool reduces) {
+    exchange_within(schedule_, members_, reduces, [&](std::size_t from, std::size_t to) {
+      return run_of({(reduces ? to : from) * far_, far_});
+    });
   }
-  void own_parts(bool reduces) {
-    for (std::size_t round = 1; round < members_; ++round)
-      for (std::size_t m = 0; m < members_; ++m) {
-        auto const to = (m + round) % members_;
-        Run const part{reduces ? to : m, 1};
-        schedule_.send(m, to, 0, part, part, reduces);
-      }
+  // The parts of the unit's own members.
+  void exchange_own(bool reduces) {
+    exchange_within(schedule_, members_, reduces, [&](std::size_t from, std::size_t to) {
+      return Run{reduces ? to : from, 1};
+    });
   }
 
   UnitGrid const& grid_;

@@ -77,7 +77,6 @@ void SymmetricSchedule::send(std::size_t from, std::size_t to, std::size_t displ
 
 void SymmetricSchedule::send_to_output(std::size_t from, std::size_t to, std::size_t displacement, Run reads,
                                        Run writes) {
-  has_output_ = true;
   add(from, to, displacement, reads, writes, false, BufferRole::Output);
 }
 

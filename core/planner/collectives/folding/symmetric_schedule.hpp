@@ -56,7 +56,6 @@ class SymmetricSchedule {
   void chain_after(std::size_t first, std::size_t begin, std::size_t end);
 
   [[nodiscard]] std::vector<Transfer> const& transfers() const { return transfers_; }
-  [[nodiscard]] bool has_output() const { return has_output_; }
 
  private:
   static constexpr auto kNone = static_cast<std::uint32_t>(-1);
@@ -77,7 +76,6 @@ class SymmetricSchedule {
   Bytes bytes_;
   std::size_t chunks_;
   std::array<std::vector<Buffer>, 2> buffers_;  // by role and member
-  bool has_output_ = false;
   std::vector<Transfer> transfers_;
 };
 

@@ -84,7 +84,7 @@ class Weight {
     auto const units = ratio * kBase + 0.5;
     return Weight(static_cast<std::uint32_t>(units < 1 ? 1 : units > kMaxUnits ? kMaxUnits : units));
   }
-  // That of so many flows together, or of a part of one: not limited to kMaxUnits, and 0 where less than half a unit.
+  // That of several flows together, or of a part of one: not limited to kMaxUnits, and 0 where less than half a unit.
   [[nodiscard]] constexpr Weight times(double flows) const {
     return Weight(static_cast<std::uint32_t>(units_ * flows + 0.5));
   }
