@@ -284,7 +284,7 @@ class VirtualMachineBuilder {
   void nic(EmulatedDevice const& device, std::string const& place, std::string const& name) {
     auto const id = *device.function;
     auto const network = nics_++;
-    bool const is_joined = options_.nodes > 1 && (!machine_.fabric || machine_.fabric->find(id) != nullptr);
+    bool const is_joined = options_.nodes > 1 && (!machine_.fabric || !machine_.fabric->attachments_of(id).empty());
     argument("-netdev", is_joined ? socket_backend(network, "net." + name)
                                   : fmt::format("hubport,id=net.{},hubid={}", name, network));
     // x-disable-pcie: without a link of its own, so that the port above shows the link of the machine file.

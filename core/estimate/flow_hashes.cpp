@@ -22,7 +22,10 @@ constexpr std::size_t kLargePlan = 4'000;
 
 bool is_hashed(Model const& model, Plan const& plan) {
   auto const& fabric = model.machine().fabric;
-  if (!fabric || fabric->routing != Routing::Ecmp || model.assumed().hash_seed()) return false;
+  if (!fabric || model.assumed().hash_seed()) return false;
+  if (std::none_of(fabric->networks.begin(), fabric->networks.end(),
+                   [](Fabric::Network const& network) { return network.routing == Routing::Ecmp; }))
+    return false;
   return std::any_of(plan.steps.begin(), plan.steps.end(),
                      [](Step const& step) { return step.way.nic_from && step.way.nic_to; });
 }

@@ -114,8 +114,9 @@ Machine Catalogue::node_machine(std::string const& name_or_file, fs::path const&
   auto const refuse = [&] { throw InputError(fmt::format("'{}' is a cluster; nodes are machines", name_or_file)); };
   if (auto const* known = machine_named(name_or_file)) return *known;
   if (file_of("clusters", name_or_file)) refuse();
-  auto const beside = cluster_file.parent_path() / name_or_file;
+  auto beside = cluster_file.parent_path() / name_or_file;
   std::error_code error;
+  if (!fs::is_regular_file(beside, error)) beside += ".yaml";
   if (!fs::is_regular_file(beside, error)) {
     throw InputError(fmt::format("no machine is called '{}'{} give a bundled one, or a file beside this one",
                                  name_or_file, did_you_mean_first(name_or_file, machine_names())));

@@ -20,21 +20,29 @@ bool are_joined(Fabric const& fabric, std::uint32_t a, std::uint32_t b) {
 }
 
 bool are_joined(Machine const& machine, PciId nic, PciId other) {
-  auto const* a = machine.fabric ? machine.fabric->find(nic) : nullptr;
-  auto const* b = machine.fabric ? machine.fabric->find(other) : nullptr;
-  if (a == nullptr || b == nullptr) return false;
-  // A cable joins two ports, those of one rail.
-  if (machine.fabric->kind == "direct") return machine.at(nic).rail == machine.at(other).rail;
-  return are_joined(*machine.fabric, a->at, b->at);
+  if (!machine.fabric) return false;
+  auto const& fabric = *machine.fabric;
+  for (auto const& a : fabric.attachments_of(nic))
+    for (auto const& b : fabric.attachments_of(other)) {
+      if (!are_joined(fabric, a.at, b.at)) continue;
+      // A cable joins two ports, those of one rail.
+      if (fabric.network_of(a.at).kind != "direct" || machine.at(nic).rail == machine.at(other).rail) return true;
+    }
+  return false;
 }
 
 FabricWays::FabricWays(Fabric const& fabric)
-    : spreads_(fabric.routing == Routing::Adaptive && fabric.kind != "torus"),
-      is_by_dimension_(fabric.kind == "torus"),
-      above_(fabric.switches.size()),
-      parent_(fabric.switches.size()),
-      neighbours_(fabric.switches.size()) {
-  for (auto const& one : fabric.switches) tier_.push_back(one.tier);
+    : above_(fabric.switches.size()), parent_(fabric.switches.size()), neighbours_(fabric.switches.size()) {
+  for (auto const& network : fabric.networks) {
+    bool const is_torus = network.kind == "torus";
+    bool const is_valiant = network.routing == Routing::Valiant;
+    choices_.push_back({(network.routing == Routing::Adaptive || is_valiant) && !is_torus, is_torus, is_valiant});
+  }
+  for (auto const& one : fabric.switches) {
+    tier_.push_back(one.tier);
+    network_.push_back(one.network);
+    group_.push_back(one.group);
+  }
   for (std::size_t i = 0; i < fabric.trunks.size(); ++i) {
     auto const& [lower, upper, cables, rate] = fabric.trunks[i];
     if (cables == 0) continue;
@@ -75,7 +83,31 @@ void FabricWays::find_islands() {
 std::optional<FabricWay> FabricWays::between(std::uint32_t from, std::uint32_t to, std::uint64_t choice) const {
   if (island_[from] != island_[to]) return std::nullopt;
   if (from == to) return FabricWay{{}, {from}};
+  if (choices_[network_[from]].is_valiant && group_[from] != group_[to])
+    if (auto way = by_other_groups(from, to)) return way;
   return is_tree_ ? way_of_tree(from, to) : shortest(from, to, choice);
+}
+
+// Nullopt where there is no third group.
+std::optional<FabricWay> FabricWays::by_other_groups(std::uint32_t from, std::uint32_t to) const {
+  std::map<std::pair<std::uint32_t, bool>, double> shares;
+  std::optional<FabricWay> first;
+  double count = 0;
+  for (std::uint32_t middle = 0; middle < group_.size(); ++middle) {
+    if (island_[middle] != island_[from] || group_[middle] == group_[from] || group_[middle] == group_[to]) continue;
+    auto const there = shortest(from, middle, 0);
+    auto const on = shortest(middle, to, 0);
+    ++count;
+    for (auto const* leg : {&there, &on})
+      for (auto const& use : leg->uses) shares[{use.trunk, use.up}] += use.share;
+    if (first) continue;
+    first = there;
+    first->passed.insert(first->passed.end(), on.passed.begin() + 1, on.passed.end());
+  }
+  if (!first) return std::nullopt;
+  first->uses.clear();
+  for (auto const& [use, share] : shares) first->uses.push_back({use.first, use.second, share / count});
+  return first;
 }
 
 FabricWay FabricWays::way_of_tree(std::uint32_t from, std::uint32_t to) const {
@@ -113,6 +145,7 @@ std::vector<int> FabricWays::distances_to(std::uint32_t to) const {
 
 FabricWay FabricWays::shortest(std::uint32_t from, std::uint32_t to, std::uint64_t choice) const {
   auto const distance = distances_to(to);
+  auto const& network = choices_[network_[from]];
   FabricWay way{{}, {from}};
   std::map<std::pair<std::uint32_t, bool>, double> shares;
   std::map<std::uint32_t, double> here{{from, 1.0}};  // the traffic that is at each switch
@@ -121,7 +154,7 @@ FabricWay FabricWays::shortest(std::uint32_t from, std::uint32_t to, std::uint64
     std::uint32_t next_passed = to;
     for (auto const& [at, share] : here) {
       auto nearer = nearer_than(at, distance);
-      if (!spreads_) nearer = {nearer[is_by_dimension_ ? 0 : choice % nearer.size()]};
+      if (!network.spreads) nearer = {nearer[network.is_by_dimension ? 0 : choice % nearer.size()]};
       if (at == way.passed.back()) next_passed = nearer.front().at;
       double total = 0;
       for (auto const& next : nearer) total += next.rate;

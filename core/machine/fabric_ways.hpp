@@ -1,5 +1,6 @@
 #pragma once
-// The ways through a fabric's switches: the shortest, by the number of switches.
+// The ways through a fabric's switches: the shortest, by the number of switches, or two of them by way of another
+// group.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,6 +30,11 @@ bool are_joined(Fabric const& fabric, std::uint32_t a, std::uint32_t b);
 // Whether both NICs are on the fabric, and a cable or switches join them.
 bool are_joined(Machine const& machine, PciId nic, PciId other);
 
+// Whether each flow keeps to one cable of a trunk. A torus always spreads over them.
+inline bool is_by_cable(Fabric::Network const& network) {
+  return network.kind != "torus" && (network.routing == Routing::Static || network.routing == Routing::Ecmp);
+}
+
 class FabricWays {
  public:
   explicit FabricWays(Fabric const& fabric);
@@ -41,8 +47,9 @@ class FabricWays {
   [[nodiscard]] std::uint32_t rank_of(std::size_t attachment) const { return rank_[attachment]; }
   // The number of a switch that cables join it with, equal for all that are joined.
   [[nodiscard]] std::uint32_t island_of(std::uint32_t at) const { return island_[at]; }
-  // From one switch to another. Where several ways are equally short, an adaptive fabric divides the traffic at each
-  // switch by what its cables carry; any other takes one of the ways, by `choice`. Nullopt where none joins them.
+  // From one switch to another. Where several ways are equally short, adaptive routing divides the traffic at each
+  // switch by what its cables carry; any other takes one of the ways, by `choice`. Valiant's goes from group to group
+  // by way of all switches of the others, evenly. Nullopt where no cables join the two.
   [[nodiscard]] std::optional<FabricWay> between(std::uint32_t from, std::uint32_t to, std::uint64_t choice = 0) const;
 
  private:
@@ -55,11 +62,19 @@ class FabricWays {
   void find_islands();
   [[nodiscard]] FabricWay way_of_tree(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] FabricWay shortest(std::uint32_t from, std::uint32_t to, std::uint64_t choice) const;
+  [[nodiscard]] std::optional<FabricWay> by_other_groups(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] std::vector<int> distances_to(std::uint32_t to) const;
   [[nodiscard]] std::vector<Neighbour> nearer_than(std::uint32_t at, std::vector<int> const& distance) const;
 
-  bool spreads_;          // over ways of equal length
-  bool is_by_dimension_;  // a torus: of several ways the first, in the order of its dimensions
+  // How a network divides what may take several ways.
+  struct Choice {
+    bool spreads = true;           // over ways of equal length
+    bool is_by_dimension = false;  // a torus: of several ways the first, in the order of its dimensions
+    bool is_valiant = false;
+  };
+  std::vector<Choice> choices_;         // by network
+  std::vector<std::uint32_t> network_;  // by switch
+  std::vector<int> group_;              // by switch
   bool is_tree_ = true;
   std::vector<std::optional<std::uint32_t>> above_;  // the trunk above a switch
   std::vector<std::uint32_t> parent_;                // the switch above it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/io/spelling.hpp"
 #include "core/machine/end_name.hpp"
@@ -126,6 +127,19 @@ bool take_away(Machine& machine, std::string_view name) {
   return found;
 }
 
+// The network of this name; all of them where the name is empty.
+std::vector<Fabric::Network*> networks_called(Machine& machine, Setting const& setting, std::string_view name) {
+  std::vector<Fabric::Network*> found;
+  std::vector<std::string> names;
+  for (auto& network : machine.fabric->networks) {
+    names.push_back(network.name);
+    if (name.empty() || network.name == name) found.push_back(&network);
+  }
+  if (found.empty())
+    refuse(setting, fmt::format("no fabric is called '{}'{}", name, did_you_mean(std::string(name), names)));
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> fault_names(Machine const& machine) {
@@ -167,30 +181,47 @@ void set_cable_rate(Machine& machine, Setting const& setting, std::string_view n
   auto const rate = value_of(setting, parse_rate(setting.value));
   auto const id = machine.find_function(nic);
   if (!id || machine.at(*id).kind != PciKind::Nic) refuse_name(machine, setting, nic, "NIC");
-  if (machine.fabric)
+  if (machine.fabric) {
+    auto const ports = machine.fabric->attachments_of(*id).size();
     for (auto& attachment : machine.fabric->attachments)
-      if (attachment.nic == *id) attachment.rate = rate;
+      if (attachment.nic == *id) attachment.rate = rate / static_cast<double>(ports);
+  }
   machine.functions[index(*id)].rate = rate;
 }
 
-void set_routing(Machine& machine, Setting const& setting) {
+void set_routing(Machine& machine, Setting const& setting, std::string_view network) {
   if (!machine.fabric) refuse(setting, "routing belongs to a cluster with a fabric");
-  if (machine.fabric->kind == "torus") refuse(setting, "a torus routes dimension by dimension");
-  for (auto const routing : {Routing::Adaptive, Routing::Static, Routing::Ecmp})
-    if (setting.value == to_string(routing)) {
-      machine.fabric->routing = routing;
-      if (routing != Routing::Ecmp) machine.fabric->flows_per_pair = 1;
-      return;
+  std::optional<Routing> wanted;
+  for (auto const known : {Routing::Adaptive, Routing::Static, Routing::Ecmp, Routing::Valiant})
+    if (setting.value == to_string(known)) wanted = known;
+  if (!wanted) refuse(setting, "allowed: adaptive, static, ecmp, valiant");
+  std::string why;
+  bool is_set = false;
+  for (auto* const one : networks_called(machine, setting, network)) {
+    if (one->kind == "torus") {
+      why = "a torus routes dimension by dimension";
+    } else if (*wanted == Routing::Valiant && one->kind != "dragonfly") {
+      why = "valiant belongs to a fabric of the kind dragonfly";
+    } else {
+      is_set = true;
+      one->routing = *wanted;
+      if (*wanted != Routing::Ecmp) one->flows_per_pair = 1;
     }
-  refuse(setting, "allowed: adaptive, static, ecmp");
+  }
+  if (!is_set) refuse(setting, why);
 }
 
-void set_flows_per_pair(Machine& machine, Setting const& setting) {
-  if (!machine.fabric || machine.fabric->routing != Routing::Ecmp)
-    refuse(setting, "flows_per_pair belongs to a fabric whose routing is ecmp; set routing=ecmp before it");
-  auto const flows = count_of(setting, kMaxFlowsPerPair);
-  if (flows == 0) refuse(setting, fmt::format("write a whole number from 1 to {}", kMaxFlowsPerPair));
-  machine.fabric->flows_per_pair = flows;
+void set_flows_per_pair(Machine& machine, Setting const& setting, std::string_view network) {
+  bool is_set = false;
+  if (machine.fabric)
+    for (auto* const one : networks_called(machine, setting, network)) {
+      if (one->routing != Routing::Ecmp) continue;
+      auto const flows = count_of(setting, kMaxFlowsPerPair);
+      if (flows == 0) refuse(setting, fmt::format("write a whole number from 1 to {}", kMaxFlowsPerPair));
+      one->flows_per_pair = flows;
+      is_set = true;
+    }
+  if (!is_set) refuse(setting, "flows_per_pair belongs to a fabric whose routing is ecmp; set routing=ecmp before it");
 }
 
 void set_uplinks(Machine& machine, Setting const& setting, std::string_view wanted) {

@@ -1,6 +1,6 @@
 #pragma once
 // Settings of what fails: off@NAME, count@LINK=N, rate@NIC=RATE, uplinks=N, uplinks@LEAF=N; and of the network, routing
-// and flows_per_pair. See setting.hpp.
+// and flows_per_pair, also as routing@FABRIC. See setting.hpp.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +22,13 @@ void set_off(Machine& machine, Setting const& setting, std::string_view name);
 // Fewer links of a bundle, of a GPU's to the NVSwitches, or between two sockets; fewer cables between two network
 // switches, or switches of those that act as one. 0 takes it away.
 void set_link_count(Machine& machine, Setting const& setting, std::string_view name);
-// The cable of a NIC runs slower than the NIC.
+// The cables of a NIC together run slower than the NIC.
 void set_cable_rate(Machine& machine, Setting const& setting, std::string_view nic);
 // The cables from a switch to the tier above, each of the rate that they have; an empty name: of every leaf.
 void set_uplinks(Machine& machine, Setting const& setting, std::string_view wanted);
-// How the fabric divides traffic among cables; other routing than ecmp has one flow between two NICs.
-void set_routing(Machine& machine, Setting const& setting);
-void set_flows_per_pair(Machine& machine, Setting const& setting);
+// How a network divides traffic among cables; other routing than ecmp has one flow between two NICs. An empty name:
+// every network that can route so.
+void set_routing(Machine& machine, Setting const& setting, std::string_view network);
+void set_flows_per_pair(Machine& machine, Setting const& setting, std::string_view network);
 
 }  // namespace lanewise

@@ -168,7 +168,7 @@ class MachineDigest {
   void add_fabric() {
     if (!machine_.fabric) return add("no fabric");
     auto const& fabric = *machine_.fabric;
-    add(fabric.kind);
+    add(fabric.networks.front().kind);
     add_id(fabric.switches.empty() ? std::nullopt : fabric.switches.front().part);
     for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
       if (fabric.switches[i].tier > 0) continue;
@@ -187,10 +187,11 @@ class MachineDigest {
   static bool is_of_two_tiers(Fabric const& fabric) {
     auto const leaves = std::count_if(fabric.switches.begin(), fabric.switches.end(),
                                       [](Fabric::Switch const& one) { return one.tier == 0; });
-    bool const is_old_kind = fabric.kind == "direct" || fabric.kind == "single_switch" || fabric.kind == "leaf_spine" ||
-                             fabric.kind == "rail_optimised";
-    return is_old_kind && fabric.switches.size() - static_cast<std::size_t>(leaves) <= 1 &&
-           fabric.routing == Routing::Adaptive;
+    auto const& network = fabric.networks.front();
+    bool const is_old_kind = network.kind == "direct" || network.kind == "single_switch" ||
+                             network.kind == "leaf_spine" || network.kind == "rail_optimised";
+    return fabric.networks.size() == 1 && is_old_kind &&
+           fabric.switches.size() - static_cast<std::size_t>(leaves) <= 1 && network.routing == Routing::Adaptive;
   }
   void add_switch_graph(Fabric const& fabric) {
     for (auto const& one : fabric.switches) {
@@ -205,8 +206,14 @@ class MachineDigest {
       add_number(trunk.cables);
       add(exact_text(trunk.rate));
     }
-    add(to_string(fabric.routing));
-    add_number(fabric.flows_per_pair);
+    for (auto const& network : fabric.networks) {
+      if (fabric.networks.size() > 1) {
+        add(network.name);
+        add(network.kind);
+      }
+      add(to_string(network.routing));
+      add_number(network.flows_per_pair);
+    }
   }
 
   void add_override(Override const& entry) {

@@ -106,10 +106,11 @@ std::string_view to_string(Op op) { return kOpNames.at(static_cast<std::size_t>(
 std::vector<std::string> op_names() { return {kOpNames.begin(), kOpNames.end()}; }
 Parsed<Op> parse_op(std::string_view text) { return parse_word<Op>(text, kOpNames, "an op"); }
 
-Fabric::Attachment const* Fabric::find(PciId nic) const {
-  auto const found = std::lower_bound(attachments.begin(), attachments.end(), nic,
+std::span<Fabric::Attachment const> Fabric::attachments_of(PciId nic) const {
+  auto const first = std::lower_bound(attachments.begin(), attachments.end(), nic,
                                       [](Attachment const& a, PciId id) { return a.nic < id; });
-  return found != attachments.end() && found->nic == nic ? &*found : nullptr;
+  auto const end = std::find_if(first, attachments.end(), [&](Attachment const& a) { return a.nic != nic; });
+  return {first, end};
 }
 
 std::optional<BytesPerSecond> Fabric::uplink(std::uint32_t of) const {
@@ -121,7 +122,7 @@ std::optional<BytesPerSecond> Fabric::uplink(std::uint32_t of) const {
 }
 
 std::string_view to_string(Routing routing) {
-  constexpr std::array<std::string_view, 3> kNames{"adaptive", "static", "ecmp"};
+  constexpr std::array<std::string_view, 4> kNames{"adaptive", "static", "ecmp", "valiant"};
   return kNames.at(static_cast<std::size_t>(routing));
 }
 

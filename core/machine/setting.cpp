@@ -148,14 +148,15 @@ std::vector<std::string> all_keys() {
                                 "virtualization.clique"};
   for (auto const& field : software_fields()) keys.push_back("software." + field.spec.name);
   for (auto const* key : {"acs@NAME", "link@NAME", "part@NAME", "mig@NAME", "off@NAME", "count@LINK", "rate@NIC",
-                          "uplinks", "uplinks@LEAF"})
+                          "uplinks", "uplinks@LEAF", "routing@FABRIC", "flows_per_pair@FABRIC"})
     keys.emplace_back(key);
   return keys;
 }
 
 // What may stand before '@'.
 std::vector<std::string> const& keys_with_a_name() {
-  static std::vector<std::string> const keys{"acs", "link", "part", "mig", "off", "count", "rate", "uplinks"};
+  static std::vector<std::string> const keys{"acs",   "link", "part",    "mig",     "off",
+                                             "count", "rate", "uplinks", "routing", "flows_per_pair"};
   return keys;
 }
 
@@ -166,6 +167,8 @@ void apply_to_one(Machine& machine, Setting const& setting, std::string_view wha
   if (what == "count") return set_link_count(machine, setting, name);
   if (what == "rate") return set_cable_rate(machine, setting, name);
   if (what == "uplinks") return set_uplinks(machine, setting, name);
+  if (what == "routing") return set_routing(machine, setting, name);
+  if (what == "flows_per_pair") return set_flows_per_pair(machine, setting, name);
   auto const at = function_of(machine, setting, name);
   if (what == "acs") return set_acs_at(machine, at, value_of(setting, parse_acs(setting.value)));
   if (what == "link") {
@@ -232,8 +235,8 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
   }
   if (key == "nvlink") return set_nvlink(machine, setting);
   if (key == "uplinks") return set_uplinks(machine, setting, "");
-  if (key == "routing") return set_routing(machine, setting);
-  if (key == "flows_per_pair") return set_flows_per_pair(machine, setting);
+  if (key == "routing") return set_routing(machine, setting, "");
+  if (key == "flows_per_pair") return set_flows_per_pair(machine, setting, "");
   constexpr std::string_view kVirtualization = "virtualization";
   constexpr std::string_view kSoftware = "software.";
   if (key == kVirtualization) return set_virtualization(machine, setting, "");

@@ -28,13 +28,18 @@ bool are_equal(Engine const& a, Engine const& b) {
 
 std::uint32_t number(std::size_t of) { return static_cast<std::uint32_t>(of); }
 
+bool has_static_routing(Fabric const& fabric) {
+  return std::any_of(fabric.networks.begin(), fabric.networks.end(),
+                     [](Fabric::Network const& network) { return network.routing == Routing::Static; });
+}
+
 }  // namespace
 
 PlaceClasses::PlaceClasses(Machine const& machine, Resources const& resources, Likeness likeness) {
   // Where a way depends on the addresses of its ends, no two pairs are alike.
   bool const is_by_address =
       likeness == Likeness::None ||
-      (machine.fabric && (!resources.fabric_ways().is_tree() || machine.fabric->routing == Routing::Static));
+      (machine.fabric && (!resources.fabric_ways().is_tree() || has_static_routing(*machine.fabric)));
   auto const split = machine.hosts.size() > 1 && !is_by_address ? NodeSplit::of(machine) : std::nullopt;
   if (!split) {
     make_one_node(machine);
@@ -96,14 +101,16 @@ bool PlaceClasses::are_owned(Resources const& resources) const {
 }
 
 void PlaceClasses::find_switch_classes(Machine const& machine, Resources const& resources) {
-  using Key = std::tuple<std::optional<PartId>, std::optional<BytesPerSecond>, std::optional<BytesPerSecond>, bool>;
+  using Key = std::tuple<std::uint32_t, std::optional<PartId>, std::optional<BytesPerSecond>,
+                         std::optional<BytesPerSecond>, bool>;
   std::map<Key, std::uint32_t> classes;
   auto const& fabric = *machine.fabric;
   for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
-    Key key{fabric.switches[i].part, std::nullopt, std::nullopt, false};
+    auto const& one = fabric.switches[i];
+    Key key{one.network, one.part, std::nullopt, std::nullopt, false};
     if (auto const trunk = resources.fabric_ways().trunk_above(number(i))) {
       auto const uplink = resources.trunk(*trunk);
-      key = {fabric.switches[i].part, resources.capacity(uplink.up), resources.capacity(uplink.down), true};
+      key = {one.network, one.part, resources.capacity(uplink.up), resources.capacity(uplink.down), true};
     }
     switch_class_.push_back(classes.try_emplace(key, number(classes.size())).first->second);
   }

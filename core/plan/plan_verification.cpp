@@ -26,9 +26,12 @@ void verify_relays_and_nics(Machine const& machine, Step const& step) {
     require(!relay || is_kind(machine, *relay, PciKind::Gpu), step, "a relay is a GPU");
   for (auto const& nic : {way.nic_from, way.nic_to})
     require(!nic || is_kind(machine, *nic, PciKind::Nic), step, "only a NIC sends to the network");
-  auto const sends = [&](Place const& place) { return is_kind(machine, place, PciKind::Gpu) || is_memory(place); };
-  require((!way.nic_from || sends(step.from)) && (!way.nic_to || sends(step.to)), step,
-          "a NIC sends from and receives into the memory of a GPU or the host");
+  auto const sends = [&](Place const& place, std::optional<NumaId> const& beside) {
+    return is_kind(machine, place, PciKind::Gpu) || is_memory(place) ||
+           (is_kind(machine, place, PciKind::Nvme) && beside);
+  };
+  require((!way.nic_from || sends(step.from, way.staging)) && (!way.nic_to || sends(step.to, way.staging_to)), step,
+          "a NIC sends from and receives into the memory of a GPU or the host, of a drive through host memory");
 }
 
 // The way must have what its mechanism needs, and its places must be of the kinds that the mechanism serves.

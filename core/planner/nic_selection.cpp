@@ -1,6 +1,7 @@
 #include "core/planner/nic_selection.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/machine/fabric_ways.hpp"
 #include "core/machine/nvlink_domains.hpp"
@@ -27,10 +28,9 @@ std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
   return best;
 }
 
-// The NICs of a place's node that work and are on the fabric, nearest first.
-std::vector<NicSelection::RailNic> NicSelection::nics_of(Place const& place) const {
+// The NICs of a place's node that work and are on a network, nearest first.
+std::vector<NicSelection::RailNic> NicSelection::nics_of(Place const& place, std::uint32_t network) const {
   std::vector<RailNic> nics;
-  if (!machine_.fabric) return nics;
   auto const host = machine_.host_of(place);
   auto const& all = machine_.fabric->attachments;
   auto const first = std::lower_bound(all.begin(), all.end(), host, [&](auto const& attachment, HostId wanted) {
@@ -38,7 +38,8 @@ std::vector<NicSelection::RailNic> NicSelection::nics_of(Place const& place) con
   });
   auto const* device = std::get_if<PciId>(&place);
   for (auto it = first; it != all.end() && machine_.host_of(it->nic) == host; ++it) {
-    if (machine_.is_off(it->nic)) continue;
+    if (machine_.is_off(it->nic) || (it != first && std::prev(it)->nic == it->nic)) continue;
+    if (machine_.fabric->switches[it->at].network != network) continue;
     auto const distance = device != nullptr ? path_class(machine_, *device, it->nic)
                                             : path_class(machine_, it->nic, std::get<NumaId>(place));
     nics.push_back({it->nic, distance, machine_.at(it->nic).rail});
@@ -76,10 +77,21 @@ bool NicSelection::has_nearer(PciId gpu, RailNic const& than, std::vector<RailNi
 }
 
 std::optional<std::vector<std::pair<PciId, PciId>>> NicSelection::nic_pairs(Place const& from, Place const& to) const {
+  if (!machine_.fabric) return std::nullopt;
+  bool share_one = false;
+  for (std::uint32_t network = 0; network < machine_.fabric->networks.size(); ++network) {
+    auto const sources = nics_of(from, network);
+    auto const targets = nics_of(to, network);
+    if (sources.empty() || targets.empty()) continue;
+    share_one = true;
+    if (auto pairs = pairs_of(sources, targets); !pairs.empty()) return pairs;
+  }
+  return share_one ? std::optional(std::vector<std::pair<PciId, PciId>>()) : std::nullopt;
+}
+
+std::vector<std::pair<PciId, PciId>> NicSelection::pairs_of(std::vector<RailNic> const& sources,
+                                                            std::vector<RailNic> const& targets) const {
   constexpr std::size_t kMaxPairs = 4;
-  auto const sources = nics_of(from);
-  auto const targets = nics_of(to);
-  if (sources.empty() || targets.empty()) return std::nullopt;
   std::vector<std::pair<PciId, PciId>> pairs;
   auto const same_rail = [](std::vector<RailNic> const& nics, RailNic const& as) -> RailNic const* {
     auto const found = std::find_if(nics.begin(), nics.end(), [&](RailNic const& nic) { return nic.rail == as.rail; });

@@ -1,5 +1,6 @@
 #pragma once
 // Which NICs carry a transfer between nodes.
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,9 +15,9 @@ class NicSelection {
   // `machine` must outlive it.
   explicit NicSelection(Machine const& machine) : machine_(machine) {}
 
-  // Pairs of a NIC of each node, preferred ones first, at most four. Proposed are the nearest NICs of the same rail on
-  // both sides, the nearest NIC of each side with the one of its rail on the other, and the nearest two. Nullopt if a
-  // node has no NIC on the fabric; empty if no cable joins any such pair.
+  // Pairs of a NIC of each node, preferred ones first, at most four: of the first network that joins any. Proposed are
+  // the nearest NICs of the same rail on both sides, the nearest NIC of each side with the one of its rail on the
+  // other, and the nearest two. Nullopt if the nodes have no network in common; empty if no cable joins any such pair.
   [[nodiscard]] std::optional<std::vector<std::pair<PciId, PciId>>> nic_pairs(Place const& from, Place const& to) const;
 
   // The GPU nearest to a NIC of those that have NVLink to `gpu` and are nearer to the NIC than it.
@@ -28,7 +29,9 @@ class NicSelection {
     PathClass distance{};
     std::optional<int> rail;
   };
-  [[nodiscard]] std::vector<RailNic> nics_of(Place const& place) const;
+  [[nodiscard]] std::vector<RailNic> nics_of(Place const& place, std::uint32_t network) const;
+  [[nodiscard]] std::vector<std::pair<PciId, PciId>> pairs_of(std::vector<RailNic> const& sources,
+                                                              std::vector<RailNic> const& targets) const;
   void rotate_nearest(PciId gpu, std::vector<RailNic>& nics) const;
   [[nodiscard]] std::ptrdiff_t gpus_before(PciId gpu, RailNic const& nic, std::vector<RailNic> const& nics) const;
   [[nodiscard]] bool has_nearer(PciId gpu, RailNic const& than, std::vector<RailNic> const& nics) const;

@@ -168,7 +168,8 @@ class WayEnumerator {
   }
 
   void across_nodes(End from, End to) {
-    if (from == End::Drive || to == End::Drive || from == End::Nic || to == End::Nic) return;
+    if (from == End::Nic || to == End::Nic) return;
+    if (from == End::Drive || to == End::Drive) return with_remote_drive(from, to);
     if (from == End::Gpu && to == End::Gpu) over_domain();
     auto const pairs = nics_.nic_pairs(request_.from, request_.to);
     bool const with_gpu = from == End::Gpu || to == End::Gpu;
@@ -188,6 +189,34 @@ class WayEnumerator {
         way.mechanism = mechanism;
         add(way);
       }
+    }
+  }
+
+  // NVMe over Fabrics: the node of the drive moves the data between it and host memory, and its NIC between that and
+  // the other node's GPU or memory.
+  void with_remote_drive(End from, End to) {
+    auto const& drive = from == End::Drive ? request_.from : request_.to;
+    bool const is_nvme = machine_.at(std::get<PciId>(drive)).kind == PciKind::Nvme;
+    if (from == to || !is_nvme || request_.op != Op::Copy) return;
+    bool const with_gpu = from == End::Gpu || to == End::Gpu;
+    auto const direct = with_gpu ? Mechanism::StorageDirect : Mechanism::Rdma;
+    auto const pairs = nics_.nic_pairs(request_.from, request_.to);
+    if (!pairs) return add({.mechanism = direct});
+    for (auto const& [nic_from, nic_to] : *pairs) {
+      Way way;
+      way.nic_from = nic_from;
+      way.nic_to = nic_to;
+      way.mechanism = direct;
+      if (from == End::Drive)
+        way.staging = machine_.numa_of(nic_from);
+      else
+        way.staging_to = machine_.numa_of(nic_to);
+      add(way);
+      if (!with_gpu) continue;
+      way.mechanism = Mechanism::StorageStaged;
+      way.staging = machine_.numa_of(nic_from);
+      way.staging_to = machine_.numa_of(nic_to);
+      add(way);
     }
   }
 

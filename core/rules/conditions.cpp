@@ -48,6 +48,11 @@ PeerAccesses peer_accesses(Attempt const& attempt) {
       add_network_end(accesses, machine, way.nic_to, attempt.to, way.relay_to, false);
       break;
     case Mechanism::StorageDirect: {
+      if (way.nic_from && way.nic_to) {  // the drive is another node's: the NIC reaches the GPU
+        add_network_end(accesses, machine, way.nic_from, attempt.from, way.relay, true);
+        add_network_end(accesses, machine, way.nic_to, attempt.to, way.relay_to, false);
+        break;
+      }
       auto const from = std::get<PciId>(attempt.from);
       auto const to = std::get<PciId>(attempt.to);
       if (coherent_with_cpu(machine, machine.at(from).kind == PciKind::Gpu ? from : to)) break;

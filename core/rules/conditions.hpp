@@ -66,6 +66,14 @@ namespace rules {
 // Of the host that the data are on.
 inline Settings const& settings_of(Attempt const& a) { return a.machine.at(a.machine.host_of(a.from)).settings; }
 inline Software const& software_of(Attempt const& a) { return a.machine.at(a.machine.host_of(a.from)).software; }
+// Of the host that a device is in; for rules of what may be between two nodes.
+inline Software const& software_of(Attempt const& a, PciId device) {
+  return a.machine.at(a.machine.host_of(device)).software;
+}
+// Whether a device's access to another by its raw address is translated, and lost.
+inline bool raw_addresses_fail(Settings const& settings) {
+  return translates(settings.iommu) && !settings.virtualization.passthrough;
+}
 // Both ends of a mechanism between two GPUs.
 inline std::pair<PciId, PciId> two_gpus(Attempt const& a) { return {std::get<PciId>(a.from), std::get<PciId>(a.to)}; }
 

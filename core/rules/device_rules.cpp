@@ -7,8 +7,9 @@
 namespace lanewise::rules {
 namespace {
 
-// Whether GPU memory is mapped through p2pdma (dma-buf) rather than by raw address (peermem).
-bool by_dma_buf(Attempt const& a) { return software_of(a).dma_buf; }
+Host const& host_of_gpu(Attempt const& a) {
+  return a.machine.at(a.machine.host_of(gpu_at(a.machine, a.to) ? a.to : a.from));
+}
 
 // Whether one end is a PCIe device that is neither GPU, NIC nor drive: a capture card, an accelerator.
 bool with_other_device(Attempt const& a) {
@@ -60,12 +61,19 @@ bool no_registration(Attempt const& a) {
   return lacks(a.from) || lacks(a.to);
 }
 
-bool peermem_under_iommu(Attempt const& a) { return !by_dma_buf(a) && raw_address_under_iommu(a); }
+// By dma-buf GPU memory is mapped through p2pdma, by peermem at its raw address.
+bool peermem_under_iommu(Attempt const& a) {
+  return any_gpu(a, [&](PciId gpu) {
+    auto const& host = a.machine.at(a.machine.host_of(gpu));
+    return !host.software.dma_buf && raw_addresses_fail(host.settings);
+  });
+}
 
 bool p2pdma_refuses(Attempt const& a) {
-  if (!by_dma_buf(a) || software_of(a).peermem) return false;
   return any_access(a, [&](PeerAccess const& access, PeerRoute const&) {
-    return p2pdma_mapping(a.machine, access.target, access.initiator) == P2pdmaMapping::NotSupported;
+    auto const& software = software_of(a, access.target);
+    return software.dma_buf && !software.peermem &&
+           p2pdma_mapping(a.machine, access.target, access.initiator) == P2pdmaMapping::NotSupported;
   });
 }
 
@@ -87,14 +95,17 @@ bool relay_useless(Attempt const& a) {
   return (!a.way.relay && !a.way.relay_to) || useless(a.from, a.way.relay) || useless(a.to, a.way.relay_to);
 }
 
-bool no_gpudirect_storage(Attempt const& a) { return !software_of(a).gpudirect_storage && !with_other_device(a); }
+// GPUDirect Storage is set up where the GPU is.
+bool no_gpudirect_storage(Attempt const& a) {
+  return !host_of_gpu(a).software.gpudirect_storage && !with_other_device(a);
+}
 
 // GPUDirect Storage needs physical addresses on x86, and the IOMMU on Grace.
 bool storage_under_iommu(Attempt const& a) {
   if (with_other_device(a)) return false;
-  auto const mode = settings_of(a).iommu;
-  auto const* id = std::get_if<PciId>(&a.from);
-  auto const* cpu = id != nullptr ? a.machine.part_of(a.machine.socket_of(*id)) : nullptr;
+  auto const mode = host_of_gpu(a).settings.iommu;
+  auto const gpu = gpu_at(a.machine, a.from) ? gpu_at(a.machine, a.from) : gpu_at(a.machine, a.to);
+  auto const* cpu = gpu ? a.machine.part_of(a.machine.socket_of(*gpu)) : nullptr;
   bool const grace = cpu != nullptr && cpu->cpu.vendor == "nvidia";
   return grace ? mode == IommuMode::Off || mode == IommuMode::Passthrough : translates(mode);
 }

@@ -5,7 +5,7 @@
 namespace lanewise::rules {
 
 bool no_gpu_runtime(Attempt const& a) {
-  return !software_of(a).cuda && any_gpu(a, [](PciId) { return true; });
+  return any_gpu(a, [&](PciId gpu) { return !software_of(a, gpu).cuda; });
 }
 
 bool mig_on(Attempt const& a) {
@@ -32,7 +32,7 @@ bool has_cpu_link(Attempt const& a) {
 }
 
 bool fabric_not_ready(Attempt const& a) {
-  return !software_of(a).fabric_manager && any_gpu(a, [&](PciId gpu) { return on_nvswitch(a.machine, gpu); });
+  return any_gpu(a, [&](PciId gpu) { return !software_of(a, gpu).fabric_manager && on_nvswitch(a.machine, gpu); });
 }
 
 bool not_exported_to_other_nodes(Attempt const& a) {

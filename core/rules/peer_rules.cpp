@@ -70,10 +70,7 @@ bool acs_unknown(Attempt const& a) {
   return any_access(a, [](PeerAccess const& access, PeerRoute const& route) { return route.acs_unknown(access.read); });
 }
 
-bool raw_address_under_iommu(Attempt const& a) {
-  auto const& settings = settings_of(a);
-  return translates(settings.iommu) && !settings.virtualization.passthrough;
-}
+bool raw_address_under_iommu(Attempt const& a) { return raw_addresses_fail(settings_of(a)); }
 
 bool cpu_unknown(Attempt const& a) {
   return any_access(a, [&](PeerAccess const& access, PeerRoute const& route) {

@@ -51,20 +51,24 @@ std::span<std::string_view const> ids_of(Mechanism mechanism) {
       "NET-NONE",   "NET-VERBS",        "GDR-NIC",        "GDR-PRODUCT", "GDR-REGISTRATION", "GDR-IOMMU-TRANSLATED",
       "P2P-GUEST",  "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN", "P2P-SOCKET",  "P2P-RC-WRITE",     "P2P-RC-READ",
       "GDR-P2PDMA", "P2P-ACS-REDIRECT", "P2P-ACS-UNKNOWN"};
-  static constexpr std::array<std::string_view, 16> kStorageDirect{
-      "DEVICE-OFF",    "DEV-REGISTRATION", "DEV-IOMMU-TRANSLATED", "GPU-RUNTIME",
-      "ATOMIC-STAGED", "GDS-SOFTWARE",     "GDR-PRODUCT",          "GDS-IOMMU",
-      "P2P-GUEST",     "P2P-ACS-BLOCKED",  "P2P-RC-UNKNOWN",       "P2P-SOCKET",
-      "P2P-RC-WRITE",  "P2P-RC-READ",      "P2P-ACS-REDIRECT",     "P2P-ACS-UNKNOWN"};
+  static constexpr std::array<std::string_view, 19> kStorageDirect{
+      "DEVICE-OFF",      "DEV-REGISTRATION", "DEV-IOMMU-TRANSLATED",
+      "GPU-RUNTIME",     "ATOMIC-STAGED",    "NET-NONE",
+      "NET-VERBS",       "GDR-NIC",          "GDS-SOFTWARE",
+      "GDR-PRODUCT",     "GDS-IOMMU",        "P2P-GUEST",
+      "P2P-ACS-BLOCKED", "P2P-RC-UNKNOWN",   "P2P-SOCKET",
+      "P2P-RC-WRITE",    "P2P-RC-READ",      "P2P-ACS-REDIRECT",
+      "P2P-ACS-UNKNOWN"};
   switch (mechanism) {
     case Mechanism::Local: return kLocal;
     case Mechanism::Nvlink: return kNvlink;
     case Mechanism::NvlinkRelay: return kRelay;
     case Mechanism::PcieP2p: return kPcie;
     case Mechanism::HostDma: return kHostDma;
-    case Mechanism::SharedHost: return kNetStaged;  // the other device may be a NIC
-    case Mechanism::HostStaged:
-    case Mechanism::StorageStaged: return kStaged;
+    case Mechanism::SharedHost:     // the other device may be a NIC
+    case Mechanism::StorageStaged:  // the drive may be another node's
+      return kNetStaged;
+    case Mechanism::HostStaged: return kStaged;
     case Mechanism::BarCopy: return kBar;
     case Mechanism::Rdma: return kRdma;
     case Mechanism::NetStaged: return kNetStaged;

@@ -43,6 +43,11 @@ class NetworkLowering {
     throw PlanError(fmt::format("step '{}' ({}): {}", step.transfer, text_of(step.way, machine_), why));
   }
 
+  [[nodiscard]] bool is_drive(Place const& place) const {
+    auto const* id = std::get_if<PciId>(&place);
+    return id != nullptr && machine_.at(*id).kind == PciKind::Nvme;
+  }
+
   void add(PciId nic) {
     auto const& function = machine_.at(nic);
     auto const node = index(machine_.host_of(nic));
@@ -114,6 +119,10 @@ class NetworkLowering {
           fmt::format("step '{}': NVLink between nodes is simulated and not run by this build; name a way "
                       "over NICs with `mechanism: gdr`",
                       step.transfer));
+    if (step.way.mechanism == Mechanism::StorageDirect || step.way.mechanism == Mechanism::StorageStaged ||
+        is_drive(step.from) || is_drive(step.to))
+      throw MissingError(
+          fmt::format("step '{}': drives of other nodes are simulated and not run by this build", step.transfer));
     if (!step.way.nic_from || !step.way.nic_to) refuse(step, "the way names no NICs");
     if (step.op == Op::Atomic || step.op == Op::LoadStore) refuse(step, "a kernel reaches no other node");
     refuse_async(step);

@@ -91,10 +91,10 @@ TEST(PortBudgets, CountUplinksOfLeaves) {
 TEST(PortBudgets, SlowNicsShareASplitPort) {
   auto machine = machine_in(cluster_file(8, "{kind: single_switch, switch: quantum-2-ndr}"));
   for (auto const nic : machine.all(PciKind::Nic)) machine.functions[index(nic)].rate = BytesPerSecond(12.5e9);
-  EXPECT_THAT(exceeded_ports(machine), IsEmpty());
+  EXPECT_THAT(exceeded_ports(machine, *machine.fabric), IsEmpty());
   for (auto& part : machine.parts)
     if (part.hop.ports) part.hop.ports = 15;
-  EXPECT_THAT(exceeded_ports(machine).front(), HasSubstr("take 16"));
+  EXPECT_THAT(exceeded_ports(machine, *machine.fabric).front(), HasSubstr("take 16"));
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ TEST(FaultSettings, ALeafIsOffWithItsCables) {
   auto const whole = with("hgx-h100-32", "acs=off");
   auto const machine = with("hgx-h100-32", "off@leaf0.rail3");
   EXPECT_EQ(machine.fabric->attachments.size() + 32, whole.fabric->attachments.size());
-  EXPECT_EQ(machine.fabric->find(*machine.find_function("node5/nic3")), nullptr);
-  EXPECT_NE(machine.fabric->find(*machine.find_function("node5/nic2")), nullptr);
+  EXPECT_TRUE(machine.fabric->attachments_of(*machine.find_function("node5/nic3")).empty());
+  EXPECT_FALSE(machine.fabric->attachments_of(*machine.find_function("node5/nic2")).empty());
 }
 
 TEST(FaultSettings, FewerLinks) {
@@ -67,7 +67,7 @@ TEST(FaultSettings, FewerLinks) {
 
 TEST(FaultSettings, SlowCablesAndFewerUplinks) {
   auto const slow = with("hgx-h100-32", "rate@node0/nic2=100 Gb/s");
-  EXPECT_EQ(slow.fabric->find(*slow.find_function("node0/nic2"))->rate, BytesPerSecond(12.5e9));
+  EXPECT_EQ(slow.fabric->attachments_of(*slow.find_function("node0/nic2")).front().rate, BytesPerSecond(12.5e9));
   auto const machine = with("hgx-h100-32", "uplinks@leaf0.rail1=16");
   auto const whole = with("hgx-h100-32", "acs=off");
   ASSERT_EQ(machine.fabric->switches[1].name, "leaf0.rail1");

@@ -271,6 +271,12 @@ Json cluster_with(std::string const& fabric) {
       {"graph", R"({"switches": [{"switch": "a", "part": "own", "nics": ["node0/nic0..node1/nic0"]},
                                  {"switch": "b", "nics": ["node2/nic0..node3/nic0"]}],
                     "links": [{"between": ["a", "b"], "count": 2, "rate": "50 Gb/s"}]})"}};
+  if (fabric == "two fabrics") {
+    file.erase("fabric");
+    file["fabrics"] = Json::parse(R"([{"fabric": "compute", "kind": "single_switch", "nics": ["nic0"]},
+                                      {"fabric": "storage", "kind": "single_switch", "nics": ["nic1"]}])");
+    return file;
+  }
   file["fabric"].update(Json::parse(own.at(fabric)));
   file["fabric"]["kind"] = fabric.starts_with("fat") ? "fat_tree" : fabric;
   return file;
@@ -305,6 +311,8 @@ std::map<std::string, ClusterChange> const& cluster_changes() {
       {"fabric.routing", {"torus", {"/fabric/routing", "adaptive"}}},
       {"fabric.flows_per_pair", {"rail_optimised", {"/fabric/flows_per_pair", 3}}},
       {"fabric.by_rail", {"fat_tree", {"/fabric/by_rail", true}}},
+      {"fabric.fabric", {"two fabrics", {"/fabrics/0/fabric", "front_end"}}},
+      {"fabric.planes", {"fat_tree", {"/fabric/planes", 2}}},
       {"tier.tier", {"fat_tree", {"/fabric/tiers/1/tier", "spine"}}},
       {"tier.switch", {"fat_tree", {"/fabric/tiers/0/switch", "s2"}}},
       {"tier.joins", {"fat tree of three", {"/fabric/tiers/1/joins", 4}}},
@@ -363,9 +371,9 @@ TEST(Fingerprint, EveryKeyOfAClusterFileChangesIt) {
   };
   std::set<std::string> keys;
   add_keys(cluster_spec(), keys);
-  std::set<std::string> const whole{"cluster.lanewise", "cluster.settings", "cluster.nodes",
-                                    "cluster.domains",  "cluster.fabric",   "fabric.link_overrides",
-                                    "fabric.tiers",     "fabric.switches",  "fabric.links"};
+  std::set<std::string> const whole{"cluster.lanewise", "cluster.settings", "cluster.nodes",         "cluster.domains",
+                                    "cluster.fabric",   "cluster.fabrics",  "fabric.link_overrides", "fabric.tiers",
+                                    "fabric.switches",  "fabric.links"};
   for (auto const& key : keys) {
     SCOPED_TRACE(key);
     bool const of_settings = key.starts_with("settings.") || key.starts_with("virtualization.");

@@ -137,10 +137,10 @@ TEST(MachineComparison, TheFabricByNics) {
   auto catalogue = test::bundled();
   auto const cluster = catalogue.machine("hgx-h100-2");
   auto other = cluster;
-  other.fabric->kind = "single_switch";
+  other.fabric->networks.front().kind = "single_switch";
   other.fabric->attachments[3].rate = BytesPerSecond(25e9);
   auto const lines = texts(compare_machines(cluster, other));
-  ASSERT_EQ(lines.size(), cluster.fabric->kind == "single_switch" ? 1U : 2U);
+  ASSERT_EQ(lines.size(), cluster.fabric->networks.front().kind == "single_switch" ? 1U : 2U);
   EXPECT_THAT(lines.back(), HasSubstr("fabric node0/nic3 attachment: "));
 }
 

@@ -167,7 +167,7 @@ TEST(ApplySetting, SaysThatAFigureOfAPartIsNoSetting) {
   EXPECT_THAT(
       refusal_of("memory_bandwidth@cpu0=1"),
       HasSubstr("'memory_bandwidth' is not a setting; before '@' are allowed: acs, link, part, mig, off, count, rate, "
-                "uplinks; figures of a part change with the part: part@cpu0=PART"));
+                "uplinks, routing, flows_per_pair; figures of a part change with the part: part@cpu0=PART"));
   EXPECT_THAT(refusal_of("lnk@gpu0=gen3 x8"), HasSubstr("did you mean 'link'?"));
 }
 

@@ -95,7 +95,7 @@ void second_node(Machine& m) {
 void cable(Machine& m) {
   second_node(m);
   m.fabric = Fabric{};
-  m.fabric->kind = "direct";
+  m.fabric->networks.push_back({"", "direct", Routing::Adaptive, 1});
   m.fabric->switches.push_back({"leaf0", 0, 1, std::nullopt});
   for (auto const* nic : {"nic0", "nic2"}) m.fabric->attachments.push_back({pci(m, nic), 0, std::nullopt});
 }

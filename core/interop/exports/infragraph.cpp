@@ -232,9 +232,13 @@ class InfrastructureWriter {
   void add_fabric(Fabric const& fabric) {
     std::vector<std::string> instance;
     std::vector<std::size_t> used(fabric.switches.size());
-    std::map<int, std::size_t> of_tier;
+    std::map<std::pair<std::uint32_t, int>, std::size_t> of_tier;  // by network
+    auto const name_of = [&](std::uint32_t network, int tier) {
+      auto const& name = fabric.networks[network].name;
+      return name.empty() ? tier_name(tier) : name + "-" + tier_name(tier);
+    };
     for (auto const& one : fabric.switches)
-      instance.push_back(fmt::format("{}[{}]", tier_name(one.tier), of_tier[one.tier]++));
+      instance.push_back(fmt::format("{}[{}]", name_of(one.network, one.tier), of_tier[{one.network, one.tier}]++));
     auto const port = [&](std::uint32_t at) { return endpoint(instance[at], fmt::format("port[{}]", used[at]++)); };
     for (auto const& attachment : fabric.attachments) {
       if (!machine_.at(attachment.nic).port_of.empty()) continue;
@@ -242,16 +246,18 @@ class InfrastructureWriter {
     }
     for (auto const& trunk : fabric.trunks)
       if (trunk.cables > 0) add_cable(port(trunk.lower), port(trunk.upper), cable(trunk.rate, "uplink"));
-    for (auto const& [tier, count] : of_tier) {
+    for (auto const& [key, count] : of_tier) {
+      auto const [network, tier] = key;
       std::size_t ports = 0;
       std::string about;
       for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
-        if (fabric.switches[i].tier != tier) continue;
+        if (fabric.switches[i].tier != tier || fabric.switches[i].network != network) continue;
         ports = std::max(ports, used[i]);
         auto const& part = fabric.switches[i].part;
         about = part ? machine_.at(*part).name : std::string("network switch");
       }
-      add_switch(tier_name(tier) + "-switch", tier_name(tier), fabric.kind + ": " + about, count, ports);
+      auto const name = name_of(network, tier);
+      add_switch(name + "-switch", name, fabric.networks[network].kind + ": " + about, count, ports);
     }
   }
   static std::string tier_name(int tier) {

@@ -139,8 +139,7 @@ class MachineComparer {
 
   void compare_fabrics() {
     if (!first_.fabric && !second_.fabric) return;
-    auto const kind = [](Machine const& machine) { return machine.fabric ? machine.fabric->kind : "absent"; };
-    differ("fabric", "kind", kind(first_), kind(second_));
+    differ("fabric", "kind", kind_words(first_), kind_words(second_));
     if (!first_.fabric || !second_.fabric) return;
     auto const part = [](Machine const& machine) {
       auto const& switches = machine.fabric->switches;
@@ -152,9 +151,20 @@ class MachineComparer {
     compare_attachments();
   }
 
+  static std::string kind_words(Machine const& machine) {
+    if (!machine.fabric) return "absent";
+    std::vector<std::string> words;
+    for (auto const& network : machine.fabric->networks)
+      words.push_back(network.name.empty() ? network.kind : fmt::format("{}: {}", network.name, network.kind));
+    return fmt::format("{}", fmt::join(words, ", "));
+  }
+
   static std::string routing_words(Fabric const& fabric) {
-    return fabric.routing == Routing::Ecmp ? fmt::format("ecmp, {} flows a pair", fabric.flows_per_pair)
-                                           : std::string(to_string(fabric.routing));
+    std::vector<std::string> words;
+    for (auto const& network : fabric.networks)
+      words.push_back(network.routing == Routing::Ecmp ? fmt::format("ecmp, {} flows a pair", network.flows_per_pair)
+                                                       : std::string(to_string(network.routing)));
+    return fmt::format("{}", fmt::join(words, "; "));
   }
 
   void compare_cables() {
@@ -171,10 +181,11 @@ class MachineComparer {
   void compare_attachments() {
     auto const attachments = [](Machine const& machine, auto const& name_of) {
       std::map<std::string, std::string> by_nic;
-      for (auto const& attachment : machine.fabric->attachments)
-        by_nic[name_of(machine.at(attachment.nic).name)] =
-            fmt::format("{}{}", machine.fabric->switches[attachment.at].name,
-                        attachment.rate ? " at " + exact_text(*attachment.rate) : "");
+      for (auto const& attachment : machine.fabric->attachments) {
+        auto& words = by_nic[name_of(machine.at(attachment.nic).name)];
+        words += fmt::format("{}{}{}", words.empty() ? "" : ", ", machine.fabric->switches[attachment.at].name,
+                             attachment.rate ? " at " + exact_text(*attachment.rate) : "");
+      }
       return by_nic;
     };
     compare_texts(attachments(first_, [](std::string const& name) { return name; }),

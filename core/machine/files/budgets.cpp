@@ -104,9 +104,7 @@ std::vector<std::string> exceeded_lanes(Machine const& machine) {
   return LaneBudgets(machine).exceeded();
 }
 
-std::vector<std::string> exceeded_ports(Machine const& cluster) {
-  if (!cluster.fabric) return {};
-  auto const& fabric = *cluster.fabric;
+std::vector<std::string> exceeded_ports(Machine const& cluster, Fabric const& fabric) {
   std::vector<double> taken(fabric.switches.size(), 0);
   std::vector<std::size_t> nics(fabric.switches.size(), 0);
   std::vector<bool> cables(fabric.switches.size(), false);
@@ -118,7 +116,7 @@ std::vector<std::string> exceeded_ports(Machine const& cluster) {
     if (!cluster.at(attachment.nic).port_of.empty()) continue;
     constexpr double kMaxSplit = 4;  // of one port, to slower cables
     auto const port = ports_of_rate(attachment.at);
-    auto const rate = nic_rate(cluster, attachment.nic).value_or(BytesPerSecond(0));
+    auto const rate = cable_rate(cluster, attachment).value_or(BytesPerSecond(0));
     ++nics[attachment.at];
     if (port)
       taken[attachment.at] += 1 / (rate > BytesPerSecond(0) ? std::clamp(std::floor(*port / rate), 1.0, kMaxSplit) : 1);
@@ -130,7 +128,7 @@ std::vector<std::string> exceeded_ports(Machine const& cluster) {
         cables[end] = true;
       }
   for (std::uint32_t at = 0; at < fabric.switches.size(); ++at) {
-    auto const& [name, tier, count, part] = fabric.switches[at];
+    auto const& [name, tier, count, part, network, group] = fabric.switches[at];
     if (!ports_of_rate(at) || count == 0) continue;
     constexpr double kRounding = 1e-9;
     auto const ports = static_cast<int>(std::ceil(taken[at] - kRounding));

@@ -12,8 +12,8 @@ namespace lanewise {
 // anything in a virtual machine, whose tree is not the host's.
 std::vector<std::string> exceeded_lanes(Machine const& machine);
 
-// A sentence for the first leaf switch of a cluster with more cables than its part has ports. A cable slower than a
+// A sentence for the first switch of a cluster's fabric with more cables than its part has ports. A cable slower than a
 // port shares it with others where the port can be split, in four at most. Nothing is known of spines.
-std::vector<std::string> exceeded_ports(Machine const& cluster);
+std::vector<std::string> exceeded_ports(Machine const& cluster, Fabric const& fabric);
 
 }  // namespace lanewise

@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "core/machine/files/domain_reader.hpp"
-#include "core/machine/files/fabric_reader.hpp"
+#include "core/machine/files/fabric_list.hpp"
 #include "core/machine/files/machine_spec.hpp"
 #include "core/machine/files/part_table.hpp"
 #include "core/machine/files/settings_reader.hpp"
-#include "core/machine/nvlink_domains.hpp"
 #include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
@@ -121,8 +120,7 @@ class ClusterReader {
     check_cliques(top);
     parts_.read_inline(top);
     for (auto& domain : top.maps("domains")) DomainReader(domain, parts_, cluster_).read();
-    if (auto fabric = top.map("fabric")) FabricReader(*fabric, parts_, cluster_).read();
-    check_joined(top);
+    read_fabrics(top, parts_, cluster_);
     diagnostics_.throw_if_any();
     return std::move(cluster_);
   }
@@ -147,16 +145,6 @@ class ClusterReader {
     }
     NodeAppender appender(cluster_, node);
     for (int i = 0; i < *count; ++i) appender.append(static_cast<int>(cluster_.hosts.size()));
-  }
-
-  void check_joined(MapReader const& top) {
-    if (!diagnostics_.empty() || top.has("fabric")) return;
-    auto const first = first_nodes_of_domains(cluster_);
-    for (std::size_t i = 1; i < cluster_.hosts.size(); ++i)
-      if (first[i] != HostId{0})
-        return top.fail(top.self(), fmt::format("nothing joins {} and {}: add 'fabric', the network between the nodes, "
-                                                "or 'domains', NVLink between them",
-                                                cluster_.hosts.front().name, cluster_.hosts[i].name));
   }
 
   void check_cliques(MapReader const& top) {

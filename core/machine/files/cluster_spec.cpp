@@ -50,7 +50,8 @@ MapSpec const& link_override_spec() {
 MapSpec const& fabric_spec() {
   static MapSpec const spec{
       "fabric",
-      {{.name = "kind",
+      {id_field("fabric", "in a list of fabrics, its name: compute, storage, front_end"),
+       {.name = "kind",
         .type = ValueType::Word,
         .doc = "how NICs are joined",
         .required = true,
@@ -65,6 +66,9 @@ MapSpec const& fabric_spec() {
        ratio_field("oversubscription", "instead of 'uplinks': what its NICs carry over what its uplinks do"),
        list_of("tiers", "of a fat_tree: from the lowest to the highest", &tier_spec()),
        flag_field("by_rail", "of a fat_tree: each rail has leaf switches of its own; default: false"),
+       count_field("planes",
+                   "how many times its switches are there, not joined with one another: each NIC has a port for each, "
+                   "which has that part of its rate; default: 1"),
        {.name = "dimensions",
         .type = ValueType::List,
         .doc = "of a torus: switches in each dimension, [4, 4, 8]",
@@ -78,10 +82,14 @@ MapSpec const& fabric_spec() {
        list_of("links", "of a graph: the cables between switches", &links_spec()),
        {.name = "routing",
         .type = ValueType::Word,
-        .doc = "how traffic is divided among cables that lead to the same place; default: adaptive (evenly)",
-        .words = {"adaptive", "static", "ecmp"}},
+        .doc = "how traffic is divided among cables that lead to the same place; default: adaptive (evenly); of a "
+               "dragonfly also valiant, by way of all other groups",
+        .words = {"adaptive", "static", "ecmp", "valiant"}},
        count_field("flows_per_pair", "with ecmp: how many flows the traffic between two NICs consists of; default: 1"),
-       names_field("nics", "the NICs of a node that are on the fabric; default: all that can do RDMA"),
+       names_field(
+           "nics",
+           "the NICs that are on the fabric: nic0..nic7 of every node that has them, or node0/nic0..node3/nic7; "
+           "default: all that can do RDMA"),
        list_of("link_overrides", "cables of NICs that run slower", &link_override_spec())}};
   return spec;
 }
@@ -129,7 +137,10 @@ MapSpec const& cluster_spec() {
        {.name = "fabric",
         .type = ValueType::Map,
         .doc = "the network between the nodes; may be left out where a domain joins them",
-        .map = &fabric_spec()}}};
+        .map = &fabric_spec()},
+       list_of("fabrics",
+               "several networks, in the place of 'fabric'; a transfer takes the first of them that joins both nodes",
+               &fabric_spec())}};
   return spec;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "core/machine/fabric_ways.hpp"
@@ -16,19 +15,19 @@
 
 namespace lanewise {
 
-void FabricReader::read() {
-  fabric_.kind = reader_.text("kind").value_or("");
+std::optional<Fabric> FabricReader::read() {
+  network().kind = reader_.text("kind").value_or("");
   check_keys();
   read_routing();
   read_nics();
-  set_rails();
+  if (network().kind != "graph") set_rails();
   read_shape();
+  if (network().kind == "graph") set_rails();
   for (auto& cable : reader_.maps("link_overrides")) read_link_override(cable);
-  if (!reader_.diagnostics().empty()) return;
+  if (!reader_.diagnostics().empty()) return std::nullopt;
   attach_second_functions();
-  check_islands();
-  cluster_.fabric = std::move(fabric_);
-  for (auto const& sentence : exceeded_ports(cluster_)) reader_.fail_at_key("switch", sentence);
+  for (auto const& sentence : exceeded_ports(cluster_, fabric_)) reader_.fail_at_key("switch", sentence);
+  return std::move(fabric_);
 }
 
 // A key that belongs to another kind would be read and change nothing.
@@ -43,6 +42,7 @@ void FabricReader::check_keys() {
       {"uplinks", tiered},
       {"uplink_rate", tiered},
       {"oversubscription", tiered},
+      {"planes", {"single_switch", "leaf_spine", "rail_optimised", "rail_only", "fat_tree"}},
       {"tiers", {"fat_tree"}},
       {"by_rail", {"fat_tree"}},
       {"dimensions", {"torus"}},
@@ -54,44 +54,52 @@ void FabricReader::check_keys() {
       {"switches", {"graph"}},
       {"links", {"graph"}}};
   for (auto const& [key, kinds] : keys)
-    if (reader_.has(key) && std::find(kinds.begin(), kinds.end(), fabric_.kind) == kinds.end())
+    if (reader_.has(key) && std::find(kinds.begin(), kinds.end(), network().kind) == kinds.end())
       reader_.fail(*reader_.node(key), fmt::format("'{}' belongs to a fabric of the kind {}; this is {}", key,
-                                                   fmt::join(kinds, ", "), fabric_.kind));
+                                                   fmt::join(kinds, ", "), network().kind));
 }
 
 void FabricReader::read_routing() {
   if (auto const routing = reader_.text("routing"))
-    fabric_.routing = *routing == "ecmp" ? Routing::Ecmp : *routing == "static" ? Routing::Static : Routing::Adaptive;
-  if (fabric_.kind == "torus" && fabric_.routing != Routing::Adaptive)
+    for (auto const known : {Routing::Static, Routing::Ecmp, Routing::Valiant})
+      if (*routing == to_string(known)) network().routing = known;
+  if (network().kind == "torus" && network().routing != Routing::Adaptive)
     reader_.fail(*reader_.node("routing"), "a torus routes dimension by dimension; leave 'routing' out");
+  if (network().kind != "dragonfly" && network().routing == Routing::Valiant)
+    reader_.fail(*reader_.node("routing"), "'routing: valiant' belongs to a fabric of the kind dragonfly");
   auto const flows = reader_.count("flows_per_pair");
   if (!flows) return;
-  if (fabric_.routing != Routing::Ecmp)
+  if (network().routing != Routing::Ecmp)
     reader_.fail(*reader_.node("flows_per_pair"), "'flows_per_pair' belongs to 'routing: ecmp'");
   else if (*flows < 1 || *flows > kMaxFlowsPerPair)
     reader_.fail(*reader_.node("flows_per_pair"), fmt::format("'flows_per_pair' is 1 to {}", kMaxFlowsPerPair));
   else
-    fabric_.flows_per_pair = *flows;
+    network().flows_per_pair = *flows;
 }
 
 void FabricReader::read_nics() {
-  auto const wanted = expanded_names(reader_, "nics");
-  std::set<std::string> unknown(wanted.begin(), wanted.end());
+  auto const names = expanded_names(reader_, "nics");
+  std::set<std::string> const wanted(names.begin(), names.end());
+  auto unknown = wanted;
   nics_.resize(cluster_.hosts.size());
   for (auto const id : cluster_.all(PciKind::Nic)) {
-    std::string const name(short_name(cluster_.at(id).name));
+    auto const& name = cluster_.at(id).name;
+    std::string const within_node(short_name(name));
     unknown.erase(name);
+    unknown.erase(within_node);
     if (!cluster_.at(id).port_of.empty()) continue;  // it is where its port is
     auto const* part = cluster_.part_of(id);
-    bool const is_on_fabric = wanted.empty() ? part != nullptr && part->nic.rdma
-                                             : std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+    bool const is_on_fabric =
+        wanted.empty() ? part != nullptr && part->nic.rdma : wanted.contains(name) || wanted.contains(within_node);
     if (is_on_fabric) nics_[index(cluster_.host_of(id))].push_back(id);
   }
   for (auto const& name : unknown)
     reader_.fail(*reader_.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
-  if (fabric_.kind == "graph") return;
+  for (std::size_t node = 0; node < nics_.size(); ++node)
+    if (!nics_[node].empty()) nodes_.push_back(node);
+  if (network().kind == "graph") return;
   auto const without = std::find_if(nics_.begin(), nics_.end(), [](auto const& nics) { return nics.empty(); });
-  if (without != nics_.end())
+  if (nodes_.empty() || (network().name.empty() && without != nics_.end()))
     reader_.fail_at_key("kind", fmt::format("{} has no NIC on the fabric",
                                             cluster_.hosts[static_cast<std::size_t>(without - nics_.begin())].name));
 }
@@ -99,16 +107,19 @@ void FabricReader::read_nics() {
 // The n-th NIC of a node is on rail n, unless its machine says otherwise.
 void FabricReader::set_rails() {
   for (auto const& nics : nics_)
-    for (std::size_t rail = 0; rail < nics.size(); ++rail) {
-      auto& function = cluster_.functions[index(nics[rail])];
-      if (!function.rail) function.rail = static_cast<int>(rail);
+    for (int next = 0; auto const nic : nics) {
+      if (network().kind == "graph" && fabric_.attachments_of(nic).empty()) continue;
+      auto const rail = next++;
+      auto& function = cluster_.functions[index(nic)];
+      if (!function.rail) function.rail = rail;
     }
 }
 
 void FabricReader::read_shape() {
-  if (fabric_.kind == "torus") return read_torus();
-  if (fabric_.kind == "dragonfly") return read_dragonfly();
-  if (fabric_.kind == "graph") return read_graph();
+  if (nodes_.empty()) return;
+  if (network().kind == "torus") return read_torus();
+  if (network().kind == "dragonfly") return read_dragonfly();
+  if (network().kind == "graph") return read_graph();
   read_tiered();
 }
 
@@ -117,38 +128,14 @@ void FabricReader::attach_second_functions() {
   for (auto const nic : cluster_.all(PciKind::Nic)) {
     if (cluster_.at(nic).port_of.empty()) continue;
     auto const owner = port_owner(cluster_, nic);
-    auto const* const attachment = fabric_.find(owner);
-    if (attachment == nullptr) continue;
-    second.push_back({nic, attachment->at, attachment->rate});
-    cluster_.functions[index(nic)].rail = cluster_.at(owner).rail;
+    for (auto const& attachment : fabric_.attachments_of(owner)) {
+      second.push_back({nic, attachment.at, attachment.rate});
+      cluster_.functions[index(nic)].rail = cluster_.at(owner).rail;
+    }
   }
   fabric_.attachments.insert(fabric_.attachments.end(), second.begin(), second.end());
-  std::sort(fabric_.attachments.begin(), fabric_.attachments.end(),
-            [](auto const& a, auto const& b) { return a.nic < b.nic; });
-}
-
-// Nodes that no cable joins are two clusters.
-void FabricReader::check_islands() {
-  FabricWays const ways(fabric_);
-  std::vector<std::size_t> joined(fabric_.switches.size(), cluster_.hosts.size());  // by switch: a node of its island
-  std::vector<std::size_t> lowest(cluster_.hosts.size());                           // by node: one that it reaches
-  std::iota(lowest.begin(), lowest.end(), std::size_t{0});
-  auto const root = [&](std::size_t node) {
-    while (lowest[node] != node) node = lowest[node];
-    return node;
-  };
-  for (auto const& attachment : fabric_.attachments) {
-    auto const node = index(cluster_.host_of(attachment.nic));
-    auto& known = joined[ways.island_of(attachment.at)];
-    if (known == cluster_.hosts.size()) known = node;
-    auto const [low, high] = std::minmax({root(node), root(known)});
-    lowest[high] = low;
-  }
-  for (std::size_t node = 1; node < lowest.size(); ++node)
-    if (root(node) != 0)
-      return reader_.fail_at_key("kind",
-                                 fmt::format("nothing joins {} with {}: no NIC of the one reaches one of the other",
-                                             cluster_.hosts[node].name, cluster_.hosts.front().name));
+  std::stable_sort(fabric_.attachments.begin(), fabric_.attachments.end(),
+                   [](auto const& a, auto const& b) { return a.nic < b.nic; });
 }
 
 std::optional<PartId> FabricReader::switch_part(MapReader& reader, std::string_view key) {
@@ -174,12 +161,14 @@ void FabricReader::read_link_override(MapReader& reader) {
   auto const name = reader.text("nic");
   auto const rate = reader.rate("rate");
   if (!name || !rate) return;
+  bool found = false;
   for (auto& attachment : fabric_.attachments)
     if (cluster_.at(attachment.nic).name == *name) {
-      attachment.rate = rate;
-      return;
+      attachment.rate = *rate / static_cast<double>(planes_);
+      found = true;
     }
-  reader.fail(*reader.node("nic"), fmt::format("no NIC on the fabric is called '{}'; write it as node0/nic0", *name));
+  if (!found)
+    reader.fail(*reader.node("nic"), fmt::format("no NIC on the fabric is called '{}'; write it as node0/nic0", *name));
 }
 
 }  // namespace lanewise

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the key `fabric` of a cluster file. Only for the reader of cluster files.
+// Reads one fabric of a cluster file. Only for the reader of cluster files.
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -15,12 +15,15 @@ namespace lanewise {
 
 class FabricReader {
  public:
-  // The cluster has all its nodes.
-  FabricReader(MapReader& reader, PartTable& parts, Machine& cluster)
-      : reader_(reader), parts_(parts), cluster_(cluster) {}
+  // The cluster has all its nodes. The name is empty where a cluster has only one fabric, which then joins all nodes.
+  FabricReader(MapReader& reader, PartTable& parts, Machine& cluster, std::string name)
+      : reader_(reader), parts_(parts), cluster_(cluster) {
+    network().name = std::move(name);
+  }
 
-  // Sets the cluster's fabric, and the rails of its NICs. What is wrong is reported.
-  void read();
+  // A fabric of one network. Sets the rails of its NICs, and adds parts to the cluster. What is wrong is reported; then
+  // there may be none.
+  std::optional<Fabric> read();
 
  private:
   // One tier of a fabric in which every switch, or group of switches, has one group above it.
@@ -40,6 +43,9 @@ class FabricReader {
     BytesPerSecond one{0};
   };
 
+  [[nodiscard]] Fabric::Network& network() { return fabric_.networks.front(); }
+  [[nodiscard]] Fabric::Network const& network() const { return fabric_.networks.front(); }
+
   // fabric_reader.cpp
   void read_nics();
   void read_routing();
@@ -51,7 +57,6 @@ class FabricReader {
   void read_link_override(MapReader& reader);
   void check_keys();
   void attach_second_functions();
-  void check_islands();
 
   // tiered_fabric.cpp: direct, single_switch, leaf_spine, rail_optimised, rail_only, fat_tree
   void read_tiered();
@@ -60,6 +65,8 @@ class FabricReader {
   Tier read_tier(MapReader& reader, bool is_lowest);
   void check_uplinks(Tier const& tier, bool is_top);
   void attach_leaves(Tier const& tier);
+  [[nodiscard]] std::optional<std::size_t> plane_name(std::size_t plane) const;
+  [[nodiscard]] std::optional<BytesPerSecond> rate_of_port(PciId nic) const;
   void add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top);
   void add_uplinks(std::uint32_t lower, std::uint32_t upper, Tier const& tier);
   [[nodiscard]] Below below(std::uint32_t of) const;
@@ -78,12 +85,15 @@ class FabricReader {
   MapReader& reader_;
   PartTable& parts_;
   Machine& cluster_;
-  Fabric fabric_;
+  Fabric fabric_{{{}}, {}, {}, {}};
   std::vector<std::vector<PciId>> nics_;  // those on the fabric, by node
+  std::vector<std::size_t> nodes_;        // that have such NICs
+  std::size_t planes_ = 1;                // how many times the tiers are there; each NIC has a port for each
   bool by_rail_ = false;                  // each rail has leaf switches of its own
   bool joins_rails_ = true;               // higher tiers join the rails
   std::vector<std::size_t> group_of_;     // of each switch: its number among those of its tier and rail
   std::vector<int> rail_of_;              // of each switch, where rails have their own
+  std::vector<std::size_t> plane_of_;     // of each switch
 };
 
 }  // namespace lanewise

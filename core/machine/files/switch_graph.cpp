@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <tuple>
 
 #include "core/io/spelling.hpp"
 #include "core/machine/files/fabric_reader.hpp"
+#include "core/machine/files/fabric_union.hpp"
 #include "core/machine/files/key_values.hpp"
 #include "core/machine/nic_rate.hpp"
 
@@ -26,7 +26,7 @@ std::size_t positive(MapReader& reader, std::string_view key, std::size_t otherw
 
 // Puts the nodes on the switches in order. False, after a report, where their numbers do not fit.
 bool FabricReader::attach_nodes(std::vector<std::string> const& names) {
-  auto const nodes = cluster_.hosts.size();
+  auto const nodes = nodes_.size();
   auto const each = nodes_per_leaf((nodes + names.size() - 1) / names.size());
   if (names.size() * each < nodes || (names.size() - 1) * each >= nodes) {
     reader_.fail_at_key("nodes_per_leaf",
@@ -36,9 +36,9 @@ bool FabricReader::attach_nodes(std::vector<std::string> const& names) {
   }
   auto const part = switch_part(reader_, "switch");
   for (auto const& name : names) fabric_.switches.push_back({name, 0, 1, part});
-  for (std::size_t node = 0; node < nodes; ++node)
-    for (auto const nic : nics_[node])
-      fabric_.attachments.push_back({nic, static_cast<std::uint32_t>(node / each), std::nullopt});
+  for (std::size_t i = 0; i < nodes; ++i)
+    for (auto const nic : nics_[nodes_[i]])
+      fabric_.attachments.push_back({nic, static_cast<std::uint32_t>(i / each), std::nullopt});
   return true;
 }
 
@@ -104,6 +104,7 @@ void FabricReader::read_dragonfly() {
   for (std::size_t group = 0; group < groups; ++group)
     for (std::size_t i = 0; i < each; ++i) names.push_back(fmt::format("g{}.s{}", group, i));
   if (!attach_nodes(names)) return;
+  for (std::size_t i = 0; i < names.size(); ++i) fabric_.switches[i].group = static_cast<int>(i / each);
   auto const cables = static_cast<int>(positive(reader_, "cables", 1));
   auto const global = positive(reader_, "global_cables", 1);
   auto const one = reader_.rate("cable_rate").value_or(fastest_nic());
@@ -127,9 +128,9 @@ void FabricReader::read_graph() {
             [](auto const& a, auto const& b) { return a.nic < b.nic; });
   for (auto& link : reader_.maps("links")) read_link(link);
   for (std::size_t node = 0; node < nics_.size(); ++node) {
-    bool const is_attached =
-        std::any_of(nics_[node].begin(), nics_[node].end(), [&](PciId nic) { return fabric_.find(nic) != nullptr; });
-    if (!is_attached) {
+    bool const is_attached = std::any_of(nics_[node].begin(), nics_[node].end(),
+                                         [&](PciId nic) { return !fabric_.attachments_of(nic).empty(); });
+    if (!is_attached && network().name.empty()) {
       reader_.fail_at_key("switches", fmt::format("no NIC of {} is on a switch", cluster_.hosts[node].name));
       break;
     }
@@ -203,22 +204,7 @@ void FabricReader::order_switches() {
       if (a == tier && b < 0) b = tier + 1;
       if (b == tier && a < 0) a = tier + 1;
     }
-  std::vector<std::uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto a, auto b) { return fabric_.switches[a].tier < fabric_.switches[b].tier; });
-  std::vector<std::uint32_t> number(count);
-  std::vector<Fabric::Switch> switches;
-  for (std::size_t i = 0; i < count; ++i) {
-    number[order[i]] = static_cast<std::uint32_t>(i);
-    switches.push_back(fabric_.switches[order[i]]);
-  }
-  fabric_.switches = std::move(switches);
-  for (auto& attachment : fabric_.attachments) attachment.at = number[attachment.at];
-  for (auto& trunk : fabric_.trunks) {
-    auto const [lower, upper] = std::minmax({number[trunk.lower], number[trunk.upper]});
-    std::tie(trunk.lower, trunk.upper) = std::pair(lower, upper);
-  }
+  sort_by_tier(fabric_);
   std::sort(fabric_.trunks.begin(), fabric_.trunks.end(),
             [](auto const& a, auto const& b) { return std::tie(a.lower, a.upper) < std::tie(b.lower, b.upper); });
   auto const lone = std::find_if(fabric_.switches.begin(), fabric_.switches.end(),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/machine/files/fabric_reader.hpp"
 #include "core/machine/files/key_values.hpp"
@@ -12,17 +13,23 @@
 namespace lanewise {
 namespace {
 
-std::string numbered(std::string const& name, std::size_t number, bool is_only, std::optional<int> rail) {
-  return fmt::format("{}{}{}", name, is_only ? std::string() : std::to_string(number),
-                     rail ? fmt::format(".rail{}", *rail) : std::string());
+std::string numbered(std::string const& name, std::size_t number, bool is_only, std::optional<int> rail,
+                     std::optional<std::size_t> plane) {
+  return fmt::format("{}{}{}{}", name, is_only ? std::string() : std::to_string(number),
+                     rail ? fmt::format(".rail{}", *rail) : std::string(),
+                     plane ? fmt::format(".plane{}", *plane) : std::string());
 }
 
 }  // namespace
 
 void FabricReader::read_tiered() {
-  if (fabric_.kind == "direct" && cluster_.hosts.size() != 2)
-    reader_.fail(*reader_.node("kind"), fmt::format("'direct' joins two nodes; here are {}", cluster_.hosts.size()));
-  auto const tiers = fabric_.kind == "fat_tree" ? tiers_of_list() : tiers_of_kind();
+  if (network().kind == "direct" && nodes_.size() != 2)
+    reader_.fail(*reader_.node("kind"), fmt::format("'direct' joins two nodes; here are {}", nodes_.size()));
+  auto const planes = positive_count(reader_, "planes").value_or(1);
+  constexpr int kMaxPlanes = 16;
+  if (planes > kMaxPlanes) return reader_.fail(*reader_.node("planes"), fmt::format("'planes' is 1 to {}", kMaxPlanes));
+  planes_ = static_cast<std::size_t>(std::max(planes, 1));
+  auto const tiers = network().kind == "fat_tree" ? tiers_of_list() : tiers_of_kind();
   if (tiers.empty()) return;
   for (auto const& tier : tiers) check_uplinks(tier, &tier == &tiers.back());
   attach_leaves(tiers.front());
@@ -30,16 +37,17 @@ void FabricReader::read_tiered() {
 }
 
 std::vector<FabricReader::Tier> FabricReader::tiers_of_kind() {
-  auto const nodes = cluster_.hosts.size();
-  by_rail_ = fabric_.kind == "rail_optimised" || fabric_.kind == "rail_only";
-  joins_rails_ = fabric_.kind != "rail_only";
+  auto const nodes = nodes_.size();
+  auto const& kind = network().kind;
+  by_rail_ = kind == "rail_optimised" || kind == "rail_only";
+  joins_rails_ = kind != "rail_only";
   Tier leaf{
       .name = "leaf", .part = switch_part(reader_, "switch"), .joins = nodes_per_leaf(nodes), .node = &reader_.self()};
   leaf.uplinks = positive_count(reader_, "uplinks");
   leaf.uplink_rate = reader_.rate("uplink_rate");
   leaf.oversubscription = reader_.ratio("oversubscription");
-  bool const has_spines = fabric_.kind == "leaf_spine" || fabric_.kind == "rail_optimised" ||
-                          (fabric_.kind == "rail_only" && leaf.joins < nodes);
+  bool const has_spines =
+      kind == "leaf_spine" || kind == "rail_optimised" || (kind == "rail_only" && leaf.joins < nodes);
   if (!has_spines) return {leaf};
   return {leaf, {.name = "spine", .part = leaf.part, .count = 0, .node = &reader_.self()}};
 }
@@ -75,20 +83,33 @@ void FabricReader::check_uplinks(Tier const& tier, bool is_top) {
 }
 
 void FabricReader::attach_leaves(Tier const& tier) {
-  auto const group = tier.joins > 0 ? tier.joins : cluster_.hosts.size();
-  std::map<std::pair<std::size_t, int>, std::uint32_t> leaf_of;
-  for (std::size_t node = 0; node < nics_.size(); ++node)
-    for (auto const nic : nics_[node]) {
-      auto const rail = by_rail_ ? cluster_.at(nic).rail : std::nullopt;
-      auto const [it, is_new] = leaf_of.emplace(std::pair(node / group, rail.value_or(0)),
-                                                static_cast<std::uint32_t>(fabric_.switches.size()));
-      if (is_new) {
-        fabric_.switches.push_back({numbered(tier.name, node / group, false, rail), 0, 1, tier.part});
-        group_of_.push_back(node / group);
-        rail_of_.push_back(rail.value_or(0));
+  auto const group_size = tier.joins > 0 ? tier.joins : nodes_.size();
+  std::map<std::tuple<std::size_t, int, std::size_t>, std::uint32_t> leaf_of;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    for (auto const nic : nics_[nodes_[i]])
+      for (std::size_t plane = 0; plane < planes_; ++plane) {
+        auto const group = i / group_size;
+        auto const rail = by_rail_ ? cluster_.at(nic).rail : std::nullopt;
+        auto const [it, is_new] = leaf_of.emplace(std::tuple(group, rail.value_or(0), plane),
+                                                  static_cast<std::uint32_t>(fabric_.switches.size()));
+        if (is_new) {
+          fabric_.switches.push_back({numbered(tier.name, group, false, rail, plane_name(plane)), 0, 1, tier.part});
+          group_of_.push_back(group);
+          rail_of_.push_back(rail.value_or(0));
+          plane_of_.push_back(plane);
+        }
+        fabric_.attachments.push_back({nic, it->second, rate_of_port(nic)});
       }
-      fabric_.attachments.push_back({nic, it->second, std::nullopt});
-    }
+}
+
+std::optional<std::size_t> FabricReader::plane_name(std::size_t plane) const {
+  return planes_ > 1 ? std::optional(plane) : std::nullopt;
+}
+
+// Of one of several ports of a NIC; nullopt where it has only one, or its rate is unknown.
+std::optional<BytesPerSecond> FabricReader::rate_of_port(PciId nic) const {
+  auto const rate = nic_rate(cluster_, nic);
+  return planes_ > 1 && rate ? std::optional(*rate / static_cast<double>(planes_)) : std::nullopt;
 }
 
 void FabricReader::add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top) {
@@ -107,17 +128,20 @@ void FabricReader::add_tier(Tier const& lower, Tier const& tier, std::size_t tie
                  fmt::format("the highest tier joins {} of {} groups below it; add a tier, or leave 'joins' "
                              "out",
                              joins, groups));
-  std::map<std::pair<std::size_t, int>, std::uint32_t> known;
+  std::map<std::tuple<std::size_t, int, std::size_t>, std::uint32_t> known;
   for (auto const child : children) {
     auto const group = group_of_[child] / joins;
     auto const rail = joins_rails_ ? 0 : rail_of_[child];
+    auto const plane = plane_of_[child];
     auto const [it, is_new] =
-        known.emplace(std::pair(group, rail), static_cast<std::uint32_t>(fabric_.switches.size()));
+        known.emplace(std::tuple(group, rail, plane), static_cast<std::uint32_t>(fabric_.switches.size()));
     if (is_new) {
-      auto const name = numbered(tier.name, group, is_only, joins_rails_ ? std::nullopt : std::optional(rail));
+      auto const name =
+          numbered(tier.name, group, is_only, joins_rails_ ? std::nullopt : std::optional(rail), plane_name(plane));
       fabric_.switches.push_back({name, static_cast<int>(tier_number), tier.count, tier.part});
       group_of_.push_back(group);
       rail_of_.push_back(rail);
+      plane_of_.push_back(plane);
     }
     add_uplinks(child, it->second, lower);
   }
@@ -127,7 +151,7 @@ FabricReader::Below FabricReader::below(std::uint32_t of) const {
   Below result;
   for (auto const& attachment : fabric_.attachments) {
     if (attachment.at != of) continue;
-    auto const rate = nic_rate(cluster_, attachment.nic).value_or(BytesPerSecond(0));
+    auto const rate = cable_rate(cluster_, attachment).value_or(BytesPerSecond(0));
     result.total += rate;
     result.one = std::max(result.one, rate);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/machine/fabric_ways.hpp"
+#include "core/machine/nic_rate.hpp"
 #include "core/model/lowering/path_builder.hpp"
 #include "core/model/resources/network.hpp"
 #include "lanewise/io/error.hpp"
@@ -21,11 +22,27 @@ std::uint64_t mixed(std::uint64_t of) {
   return of;
 }
 
-Fabric::Attachment const& attachment_of(Machine const& machine, PciId nic, PciId other) {
-  auto const* found = machine.fabric ? machine.fabric->find(nic) : nullptr;
-  if (found == nullptr)
-    throw PlanError(fmt::format("no fabric joins '{}' and '{}'", machine.at(nic).name, machine.at(other).name));
-  return *found;
+// A cable of the one NIC and one of the other in the same plane of their network, and what it takes of their traffic.
+struct Plane {
+  Fabric::Attachment const* from = nullptr;
+  Fabric::Attachment const* to = nullptr;
+  double share = 1;
+};
+
+// Packets are sprayed over all planes, by what their cables carry.
+std::vector<Plane> planes_between(Machine const& machine, FabricWays const& ways, PciId from, PciId to) {
+  std::vector<Plane> planes;
+  double total = 0;
+  for (auto const& a : machine.fabric->attachments_of(from))
+    for (auto const& b : machine.fabric->attachments_of(to)) {
+      if (ways.island_of(a.at) != ways.island_of(b.at)) continue;
+      auto const one = cable_rate(machine, a);
+      auto const other = cable_rate(machine, b);
+      planes.push_back({&a, &b, one && other ? std::max(std::min(*one, *other).value(), 1.0) : 1.0});
+      total += planes.back().share;
+    }
+  for (auto& plane : planes) plane.share /= total;
+  return planes;
 }
 
 }  // namespace
@@ -36,13 +53,18 @@ void PathBuilder::wire_in(PciId nic) { use(resources_.wire(nic).down); }
 
 Seconds PathBuilder::wire(PciId from, PciId to) {
   auto latency = std::max(network::wire_latency(machine_, from), network::wire_latency(machine_, to));
-  auto const& source = attachment_of(machine_, from, to);
-  auto const& target = attachment_of(machine_, to, from);
-  auto const& fabric = *machine_.fabric;
+  auto const planes =
+      machine_.fabric ? planes_between(machine_, resources_.fabric_ways(), from, to) : std::vector<Plane>();
+  if (planes.empty())
+    throw PlanError(fmt::format("no fabric joins '{}' and '{}'", machine_.at(from).name, machine_.at(to).name));
   hop(HopKind::Function, static_cast<std::uint32_t>(index(from)));
   wire_out(from);
-  auto const way = use_fabric(source, target);
-  if (fabric.kind != "direct")
+  FabricWay way;
+  for (auto const& plane : planes) {
+    auto taken = use_fabric(*plane.from, *plane.to, plane.share);
+    if (way.passed.empty()) way = std::move(taken);
+  }
+  if (machine_.fabric->network_of(planes.front().from->at).kind != "direct")
     for (auto const passed : way.passed) {
       hop(HopKind::NetworkSwitch, passed);
       latency += network::pass_latency(machine_, passed);
@@ -52,14 +74,21 @@ Seconds PathBuilder::wire(PciId from, PciId to) {
   return latency * assumed_(Parameter::NetworkLatency);
 }
 
-// The cables that the traffic between two NICs takes: all of a trunk evenly; with static routing those of the
-// destination; with ecmp those of each flow where the hash is known, and all of them evenly where it is not.
-FabricWay PathBuilder::use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to) {
+// The cables that the part of the traffic between two NICs that is in one plane takes: all of a trunk evenly; with
+// static routing those of the destination; with ecmp those of each flow where the hash is known, and all of them evenly
+// where it is not.
+FabricWay PathBuilder::use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double of_all) {
   auto const& fabric = *machine_.fabric;
-  auto const target = resources_.fabric_ways().rank_of(static_cast<std::size_t>(&to - fabric.attachments.data()));
-  auto const seed = fabric.routing == Routing::Ecmp ? assumed_.hash_seed() : std::nullopt;
-  bool const by_cable = seed || fabric.routing == Routing::Static;
-  auto const flows = fabric.routing == Routing::Ecmp ? fabric.flows_per_pair : 1;
+  auto const& network = fabric.network_of(from.at);
+  auto const number = [&](Fabric::Attachment const& of) {
+    return static_cast<std::size_t>(&of - fabric.attachments.data());
+  };
+  if (auto const port = resources_.port(number(from))) use(port->up, of_all);
+  if (auto const port = resources_.port(number(to))) use(port->down, of_all);
+  auto const target = resources_.fabric_ways().rank_of(number(to));
+  auto const seed = network.routing == Routing::Ecmp ? assumed_.hash_seed() : std::nullopt;
+  bool const by_cable = seed || network.routing == Routing::Static;
+  auto const flows = network.routing == Routing::Ecmp ? network.flows_per_pair : 1;
   FabricWay first;
   for (int flow = 0; flow < (by_cable ? flows : 1); ++flow) {
     auto const hash = seed ? mixed(mixed(mixed(*seed + 1) ^ index(from.nic)) ^ (index(to.nic) << 5U) ^
@@ -75,9 +104,10 @@ FabricWay PathBuilder::use_fabric(Fabric::Attachment const& from, Fabric::Attach
       auto const tier = static_cast<std::uint64_t>(fabric.switches[fabric.trunks[trunk].lower].tier);
       auto const choice = (seed ? mixed(hash + tier) : hash) % cables;
       auto const both = by_cable ? resources_.cable(trunk, choice) : resources_.trunk(trunk);
-      use(up ? both.up : both.down, share / (by_cable ? flows : 1));
-      if (fabric.routing != Routing::Adaptive && fabric.trunks[trunk].rate > BytesPerSecond(0))
-        limit(fabric.trunks[trunk].rate * (static_cast<double>(flows) / static_cast<double>(cables)), Cap::Cable);
+      use(up ? both.up : both.down, of_all * share / (by_cable ? flows : 1));
+      if (is_by_cable(network) && fabric.trunks[trunk].rate > BytesPerSecond(0))
+        limit(fabric.trunks[trunk].rate * (static_cast<double>(flows) / static_cast<double>(cables) / of_all),
+              Cap::Cable);
     }
     if (flow == 0) first = std::move(*way);
   }

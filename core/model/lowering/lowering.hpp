@@ -124,6 +124,9 @@ class Lowering {
   void network();
   NetworkEnd source_end();
   NetworkEnd target_end();
+  [[nodiscard]] bool is_remote_drive(Place const& place) const;
+  [[nodiscard]] bool reaches_gpu_memory() const;  // the NIC does, not only host memory
+  NetworkEnd remote_drive_end();                  // storage.cpp
   [[nodiscard]] NumaId staging_at_source() const { return *way_.staging; }
   [[nodiscard]] NumaId staging_at_target() const { return way_.staging_to ? *way_.staging_to : *way_.staging; }
   [[nodiscard]] Seconds flush_latency(PciId nic, PciId gpu) const;

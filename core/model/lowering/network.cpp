@@ -11,12 +11,23 @@ void Lowering::limit_message_rate(PciId nic) {
     path_.limit(bytes_ / (1.0 / *part->nic.message_rate) * assumed_(Parameter::NetworkRate), Cap::MessageRate);
 }
 
+bool Lowering::is_remote_drive(Place const& place) const {
+  auto const* id = std::get_if<PciId>(&place);
+  return id != nullptr && machine_.at(*id).kind == PciKind::Nvme;
+}
+
+bool Lowering::reaches_gpu_memory() const {
+  return way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay ||
+         way_.mechanism == Mechanism::StorageDirect;
+}
+
 Lowering::NetworkEnd Lowering::source_end() {
   NetworkEnd end;
   if (!way_.nic_from) return end;
   auto const nic = *way_.nic_from;
+  if (is_remote_drive(from_)) return remote_drive_end();
   if (auto const g = gpu(from_)) {
-    if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
+    if (reaches_gpu_memory()) {
       auto holder = *g;
       if (way_.relay) {
         auto const hop = add_leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, nvlink_use()); });
@@ -44,8 +55,9 @@ Lowering::NetworkEnd Lowering::target_end() {
   NetworkEnd end;
   if (!way_.nic_to) return end;
   auto const nic = *way_.nic_to;
+  if (is_remote_drive(to_)) return remote_drive_end();
   if (auto const g = gpu(to_)) {
-    if (way_.mechanism == Mechanism::Gdr || way_.mechanism == Mechanism::GdrRelay) {
+    if (reaches_gpu_memory()) {
       auto const holder = way_.relay_to.value_or(*g);
       auto const received = add_leg([&](PathBuilder& p) { return p.device_to_gpu(nic, holder); });
       end.latency = received.latency + flush_latency(nic, holder);
@@ -100,7 +112,9 @@ void Lowering::network() {
   auto fill_rate = source.staged ? source.rate : target.rate;
   if (source.staged && target.staged && source.rate && target.rate)  // two stages fill, one after the other
     fill_rate = BytesPerSecond(1 / (1 / source.rate->value() + 1 / target.rate->value()));
-  pipeline(0.0_s, fill_rate, event_start());
+  // A drive has the next commands in its queue; where no GPU copies, a chunk costs only that it is posted.
+  bool const a_gpu_copies = way_.mechanism != Mechanism::StorageDirect && way_.mechanism != Mechanism::Rdma;
+  pipeline(0.0_s, fill_rate, a_gpu_copies ? event_start() : host_time(overheads::kPostWork));
 }
 
 // Without a pipeline the copies and the wire follow one another.

@@ -1,5 +1,8 @@
 // Drives and other PCIe devices.
+#include <algorithm>
+
 #include "core/model/lowering/lowering.hpp"
+#include "core/model/resources/network.hpp"
 
 namespace lanewise {
 
@@ -18,11 +21,13 @@ void Lowering::use_drive() {
 }
 
 void Lowering::storage_direct() {
+  if (way_.nic_from) return network();
   use_drive();
   demand_.path += from_drive() ? path_.device_to_gpu(gpu_from(), gpu_to()) : path_.gpu_to_device(gpu_from(), gpu_to());
 }
 
 void Lowering::storage_staged() {
+  if (way_.nic_from) return network();
   use_drive();
   auto const other = from_drive() ? gpu_to() : gpu_from();
   auto const memory = *way_.staging;
@@ -35,6 +40,23 @@ void Lowering::storage_staged() {
   add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
   hold_engine(other);
   pipeline(out.latency + in.latency, out.rate, event_start());
+}
+
+// NVMe over Fabrics: the command goes to the drive's node first, whose CPU passes it to the drive and, when the data
+// are there, to the NIC.
+Lowering::NetworkEnd Lowering::remote_drive_end() {
+  use_drive();
+  auto const moved = add_leg([&](PathBuilder& p) {
+    return from_drive() ? p.device_to_memory(drive(), staging_at_source())
+                        : p.memory_to_device(staging_at_target(), drive());
+  });
+  NetworkEnd end{moved.latency, moved.rate, true};
+  demand_.path +=
+      std::max(network::wire_latency(machine_, *way_.nic_from), network::wire_latency(machine_, *way_.nic_to));
+  add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync));
+  end.latency += from_drive() ? path_.memory_to_device(staging_at_source(), *way_.nic_from)
+                              : path_.device_to_memory(*way_.nic_to, staging_at_target());
+  return end;
 }
 
 }  // namespace lanewise

@@ -26,10 +26,15 @@ double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu) {
 }
 
 std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic) {
+  auto const rate = nic_rate(machine, nic);
+  if (!rate || !machine.fabric) return payload_rate(machine, nic, rate);
+  BytesPerSecond cables{0};
+  for (auto const& attachment : machine.fabric->attachments_of(nic)) cables += attachment.rate.value_or(*rate);
+  return payload_rate(machine, nic, cables > BytesPerSecond(0) ? std::min(*rate, cables) : *rate);
+}
+
+std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, std::optional<BytesPerSecond> rate) {
   auto const* part = machine.part_of(nic);
-  auto rate = nic_rate(machine, nic);
-  auto const* attachment = machine.fabric ? machine.fabric->find(nic) : nullptr;
-  if (attachment != nullptr && attachment->rate && rate) rate = std::min(*rate, *attachment->rate);
   if (!rate) return std::nullopt;
   auto const layer = part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet;
   auto const transport = part != nullptr ? part->nic.transport : Transport::ByLinkLayer;
@@ -47,8 +52,12 @@ Seconds pass_latency(Machine const& machine, std::uint32_t network_switch) {
   auto const& fabric = *machine.fabric;
   auto const& part = fabric.switches[network_switch].part;
   if (part && machine.at(*part).hop.latency) return *machine.at(*part).hop.latency;
-  // All NICs of a fabric speak the same protocol.
-  auto const* nic = fabric.attachments.empty() ? nullptr : machine.part_of(fabric.attachments.front().nic);
+  // All NICs of a network speak the same protocol.
+  auto const network = fabric.switches[network_switch].network;
+  auto const found = std::find_if(fabric.attachments.begin(), fabric.attachments.end(), [&](auto const& attachment) {
+    return fabric.switches[attachment.at].network == network;
+  });
+  auto const* nic = found == fabric.attachments.end() ? nullptr : machine.part_of(found->nic);
   return nic != nullptr && nic->nic.link_layer == LinkLayer::InfiniBand ? kInfiniBandPass : kEthernetPass;
 }
 

@@ -14,7 +14,10 @@ namespace lanewise::network {
 // 5044.
 double wire_efficiency(LinkLayer layer, Transport transport, Bytes mtu);
 
-// Payload bytes per second of one direction of a port, or nullopt when its rate is unknown.
+// Payload bytes per second of one direction of a cable of this rate at a NIC. Nullopt: the rate is unknown.
+std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, std::optional<BytesPerSecond> rate);
+
+// The same of all cables of a NIC together.
 std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic);
 
 // The time one way between the ports of two NICs without switches. Default 0.6 us (EDR to XDR), 0.8 us on Ethernet.

@@ -8,6 +8,7 @@
 #include "core/machine/end_name.hpp"
 #include "core/machine/fabric_ways.hpp"
 #include "core/machine/nic_port.hpp"
+#include "core/machine/nic_rate.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/model/resources/network.hpp"
@@ -260,9 +261,33 @@ void Resources::add_nvlinks(Machine const& machine) {
   }
 }
 
+void Resources::add_nic_ports(Machine const& machine) {
+  auto const& fabric = *machine.fabric;
+  nic_ports_.resize(fabric.attachments.size());
+  auto const first_of = [&](std::span<Fabric::Attachment const> some) {
+    return static_cast<std::size_t>(some.data() - fabric.attachments.data());
+  };
+  auto const nics = machine.all(PciKind::Nic);
+  for (auto const nic : nics) {
+    auto const cables = fabric.attachments_of(nic);
+    if (cables.size() < 2 || !machine.at(nic).port_of.empty()) continue;
+    for (std::size_t i = 0; i < cables.size(); ++i)
+      nic_ports_[first_of(cables) + i] =
+          add_duplex(fmt::format("{}.port{}", machine.at(nic).name, i), ".out", ".in", ResourceKind::Wire,
+                     network::payload_rate(machine, nic, cable_rate(machine, cables[i])));
+  }
+  for (auto const nic : nics) {
+    auto const cables = fabric.attachments_of(nic);
+    if (cables.size() < 2 || machine.at(nic).port_of.empty()) continue;
+    auto const owner = first_of(fabric.attachments_of(port_owner(machine, nic)));
+    for (std::size_t i = 0; i < cables.size(); ++i) nic_ports_[first_of(cables) + i] = nic_ports_[owner + i];
+  }
+}
+
 void Resources::add_network(Machine const& machine) {
   if (!machine.fabric) return;
   auto const& fabric = *machine.fabric;
+  add_nic_ports(machine);
   fabric_ways_ = std::make_shared<FabricWays const>(fabric);
   for (auto const& trunk : fabric.trunks) {
     auto const& lower = fabric.switches[trunk.lower];
@@ -275,7 +300,7 @@ void Resources::add_network(Machine const& machine) {
     auto const rate = trunk.rate > BytesPerSecond(0) ? std::optional(trunk.rate) : std::nullopt;
     trunks_.push_back(add_duplex(stem, up, down, ResourceKind::Uplink, rate));
     auto& cables = cables_.emplace_back();
-    if (fabric.routing == Routing::Adaptive || fabric.kind == "torus") continue;
+    if (!is_by_cable(fabric.network_of(trunk.lower))) continue;
     for (int i = 0; i < trunk.cables; ++i)
       cables.push_back(add_duplex(fmt::format("{}{}", stem, i), up, down, ResourceKind::Uplink,
                                   rate ? std::optional(*rate / static_cast<double>(trunk.cables)) : std::nullopt));

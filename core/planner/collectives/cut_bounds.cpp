@@ -80,7 +80,9 @@ std::map<HostId, Ports> nics_of_nodes(Model const& model, std::vector<HostId> co
   auto const& machine = model.machine();
   std::map<PciId, std::vector<PciId>> by_port;  // the functions that send through it
   for (auto const& attachment : machine.fabric->attachments)
-    by_port[port_owner(machine, attachment.nic)].push_back(attachment.nic);
+    if (auto& functions = by_port[port_owner(machine, attachment.nic)];
+        std::find(functions.begin(), functions.end(), attachment.nic) == functions.end())
+      functions.push_back(attachment.nic);
   std::map<HostId, Ports> nodes;
   for (auto const& [port, functions] : by_port) {
     auto& ports = nodes[first_nodes[index(machine.host_of(port))]];

@@ -290,38 +290,57 @@ class DotWriter {
   // --------------------------------------------------------------------------------------------------------- network
   void fabric() {
     auto const& fabric = *machine_.fabric;
-    if (fabric.kind == "direct") return cables();
-    auto const& part = fabric.switches.front().part;
-    auto const title = part ? ": " + title_of(machine_.at(*part)) : std::string();
-    lines_.open_box("fabric", fabric.kind + title, kFabricBox);
-    std::map<std::pair<std::string, std::string>, BytesPerSecond> trunks;
-    for (std::uint32_t i = 0; i < fabric.switches.size(); ++i)
-      if (is_drawn(i)) lines_.node(drawn_as(i), switch_label(i), kNetworkSwitchStyle);
-    for (auto const& trunk : fabric.trunks)
-      if (trunk.cables > 0) trunks[{drawn_as(trunk.lower), drawn_as(trunk.upper)}] += trunk.rate;
-    for (auto const& [ends, rate] : trunks) lines_.edge(ends.first, ends.second, network_attributes(rate));
-    lines_.close();
+    for (std::uint32_t i = 0; i < fabric.networks.size(); ++i)
+      if (fabric.networks[i].kind == "direct")
+        cables(i);
+      else
+        switches_of(i);
     for (auto const& attachment : fabric.attachments)
-      if (in_full(attachment.nic))
+      if (in_full(attachment.nic) && fabric.network_of(attachment.at).kind != "direct")
         lines_.edge(machine_.at(attachment.nic).name, drawn_as(attachment.at), cable_attributes(attachment));
     collapsed_edges();
+  }
+
+  // One network as a box, with the cables within it.
+  void switches_of(std::uint32_t number) {
+    auto const& fabric = *machine_.fabric;
+    auto const& network = fabric.networks[number];
+    auto const first = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                    [&](Fabric::Switch const& one) { return one.network == number; });
+    auto const title = first->part ? ": " + title_of(machine_.at(*first->part)) : std::string();
+    auto const name = network.name.empty() ? std::string() : network.name + ", ";
+    lines_.open_box(network.name.empty() ? "fabric" : "fabric " + network.name, name + network.kind + title,
+                    kFabricBox);
+    std::map<std::pair<std::string, std::string>, BytesPerSecond> trunks;
+    for (std::uint32_t i = 0; i < fabric.switches.size(); ++i)
+      if (fabric.switches[i].network == number && is_drawn(i))
+        lines_.node(drawn_as(i), switch_label(i), kNetworkSwitchStyle);
+    for (auto const& trunk : fabric.trunks)
+      if (trunk.cables > 0 && fabric.switches[trunk.lower].network == number)
+        trunks[{drawn_as(trunk.lower), drawn_as(trunk.upper)}] += trunk.rate;
+    for (auto const& [ends, rate] : trunks) lines_.edge(ends.first, ends.second, network_attributes(rate));
+    lines_.close();
   }
 
   // Many switches are drawn as one for each tier.
   [[nodiscard]] bool are_drawn_by_tier() const { return machine_.fabric->switches.size() > kMaxSwitchesInFull; }
   [[nodiscard]] bool is_drawn(std::uint32_t at) const {
     auto const& all = machine_.fabric->switches;
-    return !are_drawn_by_tier() || at == 0 || all[at].tier != all[at - 1].tier;
+    return !are_drawn_by_tier() || at == 0 || all[at].tier != all[at - 1].tier ||
+           all[at].network != all[at - 1].network;
   }
   [[nodiscard]] std::string drawn_as(std::uint32_t at) const {
     auto const& one = machine_.fabric->switches[at];
-    return are_drawn_by_tier() ? fmt::format("tier {}", one.tier) : one.name;
+    if (!are_drawn_by_tier()) return one.name;
+    auto const& network = machine_.fabric->network_of(at).name;
+    return fmt::format("{}tier {}", network.empty() ? network : network + " ", one.tier);
   }
   [[nodiscard]] std::string switch_label(std::uint32_t at) const {
     auto const& all = machine_.fabric->switches;
     if (!are_drawn_by_tier()) return all[at].name;
-    auto const count =
-        std::count_if(all.begin(), all.end(), [&](Fabric::Switch const& one) { return one.tier == all[at].tier; });
+    auto const count = std::count_if(all.begin(), all.end(), [&](Fabric::Switch const& one) {
+      return one.tier == all[at].tier && one.network == all[at].network;
+    });
     return count == 1 ? all[at].name : fmt::format("{}\n{} like it", all[at].name, count - 1);
   }
 
@@ -337,10 +356,14 @@ class DotWriter {
   }
 
   // Two nodes without a switch: joins each NIC to the other node's NIC on its rail.
-  void cables() {
+  void cables(std::uint32_t network) {
     auto const& attachments = machine_.fabric->attachments;
+    auto const is_on_it = [&](std::size_t i) {
+      return machine_.fabric->switches[attachments[i].at].network == network;
+    };
     for (std::size_t a = 0; a < attachments.size(); ++a)
       for (std::size_t b = a + 1; b < attachments.size(); ++b) {
+        if (!is_on_it(a) || !is_on_it(b)) continue;
         auto const& nic_a = machine_.at(attachments[a].nic);
         auto const& nic_b = machine_.at(attachments[b].nic);
         if (nic_a.rail != nic_b.rail || machine_.host_of(attachments[a].nic) == machine_.host_of(attachments[b].nic))
@@ -353,7 +376,7 @@ class DotWriter {
     auto const rate = cable_rate(machine_, attachment);
     if (!rate) return {{"color", std::string(kNetworkColour)}, {"style", "dotted"}};
     auto attributes = network_attributes(*rate);
-    if (attachment.rate) attributes[0].second = kSlowColour;
+    if (is_slow(machine_, attachment)) attributes[0].second = kSlowColour;
     return attributes;
   }
 

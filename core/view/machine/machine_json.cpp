@@ -12,37 +12,53 @@ namespace {
 
 using Tree = nlohmann::ordered_json;
 
-Tree fabric_tree(Machine const& machine, Fabric const& fabric) {
-  Tree tree{{"kind", fabric.kind}};
-  if (!fabric.switches.empty() && fabric.switches.front().part)
-    tree["switch"] = machine.at(*fabric.switches.front().part).name;
-  if (fabric.routing != Routing::Adaptive) tree["routing"] = to_string(fabric.routing);
-  if (fabric.flows_per_pair > 1) tree["flows_per_pair"] = fabric.flows_per_pair;
+Tree switches_tree(Machine const& machine, std::uint32_t network) {
+  auto const& fabric = *machine.fabric;
+  Tree tree;
   tree["leaves"] = Tree::array();
-  auto const lowest = std::count_if(fabric.switches.begin(), fabric.switches.end(),
-                                    [](Fabric::Switch const& one) { return one.tier == 0; });
-  for (std::uint32_t i = 0; i < lowest; ++i) {
-    Tree item{{"leaf", fabric.switches[i].name}};
-    if (auto const uplink = fabric.uplink(i)) item["uplink"] = exact_text(*uplink);
-    item["nics"] = Tree::array();
-    tree["leaves"].push_back(std::move(item));
-  }
-  for (auto const& attachment : fabric.attachments) {
-    Tree item{{"nic", machine.at(attachment.nic).name}};
-    if (attachment.rate) item["rate"] = exact_text(*attachment.rate);
-    tree["leaves"][attachment.at]["nics"].push_back(std::move(item));
-  }
-  for (auto const& one : fabric.switches) {
-    if (one.tier == 0) continue;
+  std::vector<std::size_t> place(fabric.switches.size());  // of a leaf, in the list
+  for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
+    auto const& one = fabric.switches[i];
+    if (one.network != network) continue;
+    if (one.tier == 0) {
+      Tree item{{"leaf", one.name}};
+      if (auto const uplink = fabric.uplink(i)) item["uplink"] = exact_text(*uplink);
+      item["nics"] = Tree::array();
+      place[i] = tree["leaves"].size();
+      tree["leaves"].push_back(std::move(item));
+      continue;
+    }
     Tree item{{"switch", one.name}, {"tier", one.tier}};
     if (one.count > 0) item["switches"] = one.count;
     if (one.part) item["part"] = machine.at(*one.part).name;
     tree["higher"].push_back(std::move(item));
   }
+  for (auto const& attachment : fabric.attachments) {
+    if (fabric.switches[attachment.at].network != network) continue;
+    Tree item{{"nic", machine.at(attachment.nic).name}};
+    if (attachment.rate) item["rate"] = exact_text(*attachment.rate);
+    tree["leaves"][place[attachment.at]]["nics"].push_back(std::move(item));
+  }
   for (auto const& trunk : fabric.trunks)
-    tree["cables"].push_back({{"between", {fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name}},
-                              {"count", trunk.cables},
-                              {"rate", exact_text(trunk.rate)}});
+    if (fabric.switches[trunk.lower].network == network)
+      tree["cables"].push_back({{"between", {fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name}},
+                                {"count", trunk.cables},
+                                {"rate", exact_text(trunk.rate)}});
+  return tree;
+}
+
+Tree fabric_tree(Machine const& machine, std::uint32_t number) {
+  auto const& fabric = *machine.fabric;
+  auto const& network = fabric.networks[number];
+  Tree tree;
+  if (!network.name.empty()) tree["fabric"] = network.name;
+  tree["kind"] = network.kind;
+  auto const first = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                  [&](Fabric::Switch const& one) { return one.network == number; });
+  if (first != fabric.switches.end() && first->part) tree["switch"] = machine.at(*first->part).name;
+  if (network.routing != Routing::Adaptive) tree["routing"] = to_string(network.routing);
+  if (network.flows_per_pair > 1) tree["flows_per_pair"] = network.flows_per_pair;
+  tree.update(switches_tree(machine, number));
   return tree;
 }
 
@@ -73,7 +89,13 @@ Tree cluster_tree(Machine const& cluster) {
     tree["machines"].push_back(std::move(item));
   }
   if (auto domains = domains_tree(cluster); !domains.empty()) tree["domains"] = std::move(domains);
-  if (cluster.fabric) tree["fabric"] = fabric_tree(cluster, *cluster.fabric);
+  if (!cluster.fabric) return tree;
+  if (cluster.fabric->networks.size() == 1) {
+    tree["fabric"] = fabric_tree(cluster, 0);
+    return tree;
+  }
+  for (std::uint32_t i = 0; i < cluster.fabric->networks.size(); ++i)
+    tree["fabrics"].push_back(fabric_tree(cluster, i));
   return tree;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/machine/end_name.hpp"
+#include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/text/table.hpp"
@@ -241,7 +242,7 @@ std::string attached_words(Machine const& machine, std::uint32_t leaf) {
 }
 
 // One line for all switches of a tier that have equally fast uplinks and equally many NICs, in the order of the first.
-void add_alike(Machine const& machine, Table& table) {
+void add_alike(Machine const& machine, std::uint32_t network, Table& table) {
   struct Alike {
     std::tuple<int, int, std::string, std::size_t> key;  // tier, switches that act as one, uplinks, NICs
     std::string first, last;
@@ -253,6 +254,7 @@ void add_alike(Machine const& machine, Table& table) {
   std::vector<Alike> all;
   for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
     auto const& one = fabric.switches[i];
+    if (one.network != network) continue;
     auto const uplink = fabric.uplink(i);
     std::tuple const key(one.tier, one.count, uplink ? "uplinks " + rounded_text(*uplink) : std::string(), nics[i]);
     auto found = std::find_if(all.begin(), all.end(), [&](Alike const& alike) { return alike.key == key; });
@@ -268,14 +270,19 @@ void add_alike(Machine const& machine, Table& table) {
   }
 }
 
-std::string fabric_lines(Machine const& machine) {
+std::string network_lines(Machine const& machine, std::uint32_t number) {
   auto const& fabric = *machine.fabric;
-  bool const direct = fabric.kind == "direct";
+  auto const& network = fabric.networks[number];
+  bool const direct = network.kind == "direct";
   bool const in_full = fabric.switches.size() <= kMaxSwitchesInFull;
   Table switches({});
-  if (!in_full) add_alike(machine, switches);
-  for (std::uint32_t i = 0; in_full && i < fabric.switches.size(); ++i) {
+  if (!in_full) add_alike(machine, number, switches);
+  std::optional<PartId> part;
+  for (std::uint32_t i = 0; i < fabric.switches.size(); ++i) {
     auto const& one = fabric.switches[i];
+    if (one.network != number) continue;
+    if (!part) part = one.part;
+    if (!in_full) continue;
     auto const uplink = fabric.uplink(i);
     switches.add({direct          ? "cable"
                   : one.count > 1 ? fmt::format("{} ({} switches)", one.name, one.count)
@@ -284,12 +291,19 @@ std::string fabric_lines(Machine const& machine) {
   }
   std::string slower;
   for (auto const& attachment : fabric.attachments)
-    if (attachment.rate)
+    if (fabric.switches[attachment.at].network == number && is_slow(machine, attachment))
       slower += fmt::format("{} runs at {}\n", machine.at(attachment.nic).name, exact_text(*attachment.rate));
-  auto const& part = fabric.switches.front().part;
   auto title = part ? fmt::format(", switches: {}", title_of(machine.at(*part))) : std::string();
-  if (fabric.routing != Routing::Adaptive) title += fmt::format(", routing: {}", to_string(fabric.routing));
-  return fmt::format("{}{}\n", fabric.kind, title) + switches.text() + slower;
+  if (network.routing != Routing::Adaptive) title += fmt::format(", routing: {}", to_string(network.routing));
+  return fmt::format("{}{}\n", network.kind, title) + switches.text() + slower;
+}
+
+std::string fabric_sections(Machine const& machine) {
+  std::string text;
+  auto const& networks = machine.fabric->networks;
+  for (std::uint32_t i = 0; i < networks.size(); ++i)
+    text += section(networks[i].name.empty() ? "Fabric" : "Fabric " + networks[i].name, network_lines(machine, i));
+  return text;
 }
 
 // "rack0  18 x NVIDIA NVSwitch 4  node0..node17: gpu0..gpu3, NVLink 5 x18 each".
@@ -325,7 +339,7 @@ std::string cluster_text(Machine const& cluster) {
     if (!others.empty()) out += fmt::format("\n{}: as {}\n", host_names(cluster, others), first);
   }
   out += section("NVLink between nodes", domain_lines(cluster));
-  if (cluster.fabric) out += section("Fabric", fabric_lines(cluster));
+  if (cluster.fabric) out += fabric_sections(cluster);
   return out + section("Notes", note_lines(cluster));
 }
 

@@ -212,17 +212,28 @@ struct Override {
 enum class Routing : std::uint8_t {
   Adaptive,  // packet by packet, evenly
   Static,    // all traffic to one destination takes the same cables (InfiniBand's forwarding tables)
-  Ecmp       // each flow takes the cables that a hash of its addresses gives
+  Ecmp,      // each flow takes the cables that a hash of its addresses gives
+  Valiant    // of a dragonfly: evenly by way of every switch of other groups, never straight (Valiant, 1982)
 };
-std::string_view to_string(Routing routing);  // adaptive, static, ecmp
+std::string_view to_string(Routing routing);  // adaptive, static, ecmp, valiant
 
-// The network between nodes: switches, the cables between them, and the NICs on them.
+// The networks between nodes: switches, the cables between them, and the NICs on them. No cable joins two networks.
 struct Fabric {
+  struct Network {
+    std::string name;  // compute, storage, front_end; empty where there is only one
+    std::string
+        kind;  // direct, single_switch, leaf_spine, rail_optimised, rail_only, fat_tree, torus, dragonfly, graph
+    Routing routing = Routing::Adaptive;
+    int flows_per_pair = 1;  // with ecmp: how many flows the traffic between two NICs consists of
+    friend bool operator==(Network const&, Network const&) = default;
+  };
   struct Switch {
     std::string name;
     int tier = 0;                // 0: NICs may be on it
     int count = 1;               // how many switches act as this one, such as all spines; 0: unknown
     std::optional<PartId> part;  // absent: unknown
+    std::uint32_t network = 0;   // into `networks`
+    int group = 0;               // of a dragonfly
     friend bool operator==(Switch const&, Switch const&) = default;
   };
   // All cables between two switches.
@@ -236,18 +247,19 @@ struct Fabric {
   struct Attachment {
     PciId nic{};
     std::uint32_t at = 0;                // its switch
-    std::optional<BytesPerSecond> rate;  // of the cable, where it is slower than the NIC
+    std::optional<BytesPerSecond> rate;  // of the cable, where it is slower than the NIC; always where it has several
     friend bool operator==(Attachment const&, Attachment const&) = default;
   };
-  std::string kind;  // direct, single_switch, leaf_spine, rail_optimised, rail_only, fat_tree, torus, dragonfly, graph
-  std::vector<Switch> switches;  // those of tier 0 first; a single one, which is none, when `direct`
+  std::vector<Network> networks;  // in the order in which transfers prefer them
+  std::vector<Switch> switches;   // those of tier 0 first; of a `direct` network a single one, which is none
   std::vector<Trunk> trunks;
   std::vector<Attachment> attachments;  // ascending by NIC
-  Routing routing = Routing::Adaptive;
-  int flows_per_pair = 1;  // with ecmp: how many flows the traffic between two NICs consists of
 
-  // The attachment of a NIC, or nullptr when it is not on the fabric.
-  [[nodiscard]] Attachment const* find(PciId nic) const;
+  [[nodiscard]] Network const& network_of(std::uint32_t network_switch) const {
+    return networks[switches[network_switch].network];
+  }
+  // The cables of a NIC: one in each plane of its network. Empty when it is not on the fabric.
+  [[nodiscard]] std::span<Attachment const> attachments_of(PciId nic) const;
   // What all cables from a switch to those of higher tiers carry in each direction; nullopt where there are none.
   [[nodiscard]] std::optional<BytesPerSecond> uplink(std::uint32_t of) const;
   friend bool operator==(Fabric const&, Fabric const&) = default;

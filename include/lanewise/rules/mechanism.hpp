@@ -19,12 +19,12 @@ enum class Mechanism : std::uint8_t {
   HostStaged,     // through a ring of pinned chunks in host memory, pipelined
   SharedHost,     // one whole pinned buffer that both devices reach, no pipeline
   BarCopy,        // the CPU loads and stores through BAR1
-  Rdma,           // a NIC and host memory
+  Rdma,           // a NIC and host memory; with a drive of another node also
   Gdr,            // GPUDirect RDMA: a NIC and GPU memory
   GdrRelay,       // NVLink to the GPU beside the NIC, then GPUDirect RDMA
   NetStaged,      // pinned chunks in host memory, pipelined with the network
-  StorageDirect,  // a drive and GPU memory
-  StorageStaged,  // a drive and GPU memory through host memory
+  StorageDirect,  // a drive and GPU memory; a drive of another node sends through its node's memory and NIC (NVMe-oF)
+  StorageStaged,  // the same through host memory of the GPU's node
 };
 inline constexpr std::size_t kMechanismCount = 14;
 std::string_view to_string(Mechanism mechanism);
@@ -51,7 +51,7 @@ struct Way {
   Drive drive = Drive::Push;              // of peer access over PCIe or NVLink
   std::optional<PciId> relay = {};        // the GPU in between (NvlinkRelay), or near the source's NIC (GdrRelay)
   std::optional<PciId> relay_to = {};     // the GPU near the destination's NIC (GdrRelay)
-  std::optional<NumaId> staging = {};     // host memory on the source's node (staged forms)
+  std::optional<NumaId> staging = {};     // host memory on the source's node (staged forms, drives of other nodes)
   std::optional<NumaId> staging_to = {};  // and on the destination's node, where that differs
   std::optional<PciId> nic_from = {};     // the source node's NIC
   std::optional<PciId> nic_to = {};       // the destination node's NIC

@@ -76,12 +76,12 @@ TEST(Ibnetdiscover, BecomesAClusterOfRails) {
   auto const cluster = catalogue.machine_from(SourceText::from_memory("site.yaml", made.yaml));
   EXPECT_EQ(cluster.hosts.size(), 4U);
   ASSERT_TRUE(cluster.fabric);
-  EXPECT_EQ(cluster.fabric->kind, "rail_optimised");
+  EXPECT_EQ(cluster.fabric->networks.front().kind, "rail_optimised");
   ASSERT_EQ(cluster.fabric->switches.size(), 3U);
   EXPECT_EQ(cluster.fabric->uplink(0), BytesPerSecond(100e9));
   EXPECT_EQ(cluster.at(*cluster.fabric->switches[0].part).name, "quantum-2-ndr");
   auto const slow = cluster.find_function("node2/nic1").value();
-  EXPECT_EQ(cluster.fabric->find(slow)->rate, BytesPerSecond(25e9));
+  EXPECT_EQ(cluster.fabric->attachments_of(slow).front().rate, BytesPerSecond(25e9));
 }
 
 TEST(Ibnetdiscover, OneSwitchAndTwoHostsBackToBack) {

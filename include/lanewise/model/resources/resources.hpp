@@ -82,10 +82,12 @@ class Resources {
   // Held by kernels of the GPU, one at a time.
   [[nodiscard]] EngineId multiprocessors(PciId gpu) const { return multiprocessors_[index(gpu)]; }
   [[nodiscard]] Duplex wire(PciId nic) const { return wires_[index(nic)]; }
+  // One port of a NIC that has several, by the number of its attachment; nullopt where it has one.
+  [[nodiscard]] std::optional<Duplex> port(std::size_t attachment) const { return nic_ports_[attachment]; }
   [[nodiscard]] Duplex drive(PciId nvme) const { return wires_[index(nvme)]; }  // up: reads, down: writes
   // All cables of a trunk of the fabric together; up: from its lower to its upper switch.
   [[nodiscard]] Duplex trunk(std::uint32_t trunk) const { return trunks_[trunk]; }
-  // One of its cables. Only of a fabric whose routing is not adaptive.
+  // One of its cables. Only where routing is by the cable: static or ecmp.
   [[nodiscard]] Duplex cable(std::uint32_t trunk, std::size_t cable) const { return cables_[trunk][cable]; }
   [[nodiscard]] FabricWays const& fabric_ways() const { return *fabric_ways_; }
 
@@ -135,6 +137,7 @@ class Resources {
   void add_unlinked_sockets(Machine const& machine);
   void add_nvlinks(Machine const& machine);
   void add_network(Machine const& machine);
+  void add_nic_ports(Machine const& machine);
 
   std::vector<Resource> resources_;
   std::vector<std::optional<BytesPerSecond>> capacities_;
@@ -154,6 +157,7 @@ class Resources {
   std::vector<EngineId> peer_copy_engines_;
   std::vector<EngineId> multiprocessors_;
   std::vector<Duplex> wires_;
+  std::vector<std::optional<Duplex>> nic_ports_;  // by attachment
   std::vector<Duplex> trunks_;
   std::vector<std::vector<Duplex>> cables_;
   std::shared_ptr<FabricWays const> fabric_ways_;  // of the machine's fabric; nullptr where it has none
