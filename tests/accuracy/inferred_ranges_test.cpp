@@ -2,6 +2,7 @@
 // `nvidia-smi topo -m` would print of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -19,14 +20,35 @@ struct Count {
   [[nodiscard]] double share() const { return static_cast<double>(held) / all; }
 };
 
+bool has_only_gpus_of_nvidia(Machine const& machine) {
+  auto const gpus = machine.all(PciKind::Gpu);
+  return !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [&](PciId gpu) {
+    auto const* part = machine.part_of(gpu);
+    return part == nullptr || part->gpu.vendor == "nvidia";
+  });
+}
+
+bool names_a_drive(Measurement const& measurement, Machine const& machine) {
+  auto const is_drive = [&](std::string const& name) {
+    auto const id = machine.find_function(name);
+    return id && machine.at(*id).kind == PciKind::Nvme;
+  };
+  for (auto const& series : measurement.series)
+    for (auto const& point : series.points)
+      for (auto const& flow : point.flows)
+        if (is_drive(flow.from) || is_drive(flow.to)) return true;
+  return false;
+}
+
 class InferredRanges : public testing::Test {
  protected:
-  // Counts the figures of every measurement that has a single machine with GPUs.
+  // Counts the figures of every measurement that has a single machine with NVIDIA GPUs, but those of drives: neither
+  // other GPUs nor drives are in the table.
   void SetUp() override {
     for (auto const& entry : std::filesystem::directory_iterator(LANEWISE_SOURCE_DIR "/measurements/published")) {
       auto measurement = read_measurement(SourceText::load(entry.path()));
       auto const machine = catalogue_.machine(measurement.machine);
-      if (machine.hosts.size() > 1 || machine.all(PciKind::Gpu).empty()) continue;
+      if (machine.hosts.size() > 1 || !has_only_gpus_of_nvidia(machine) || names_a_drive(measurement, machine)) continue;
       measurement.withheld.clear();  // figures of parts that the inferred machine does not have
       auto const table = SourceText::from_memory(measurement.machine, topo_matrix(machine));
       count(evaluate(measurement,
