@@ -70,12 +70,18 @@ TimeRange together(TimeRange const& one, TimeRange const& other, Seconds middle)
 
 }  // namespace
 
-void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model) {
+void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model, EstimateListener const& on_estimate) {
   auto const parameters = parameters_of(plan, model);
   EstimatedTimes const times(model, plan);
   auto const& middles = times.nominal();
   auto const ranges = Intervals(model).of_each(
-      middles, [&](Model const& moved) { return times.under(moved); }, parameters);
+      middles,
+      [&, done = std::size_t{0}](Model const& moved) mutable {
+        auto moved_times = times.under(moved);
+        if (on_estimate) on_estimate(++done, 2 * parameters.size());
+        return moved_times;
+      },
+      parameters);
   auto const range = [&](std::size_t i, Seconds simulated) {
     auto const scale = middles[i] > 0 ? simulated.value() / middles[i] : 1;
     return TimeRange{through_json(Seconds(ranges[i].low * scale)), through_json(Seconds(ranges[i].high * scale))};
