@@ -1,7 +1,5 @@
 #include "core/machine/nic_port.hpp"
 
-#include <stdexcept>
-
 namespace lanewise {
 
 PciId port_owner(Machine const& machine, PciId nic) {
@@ -13,7 +11,7 @@ PciId port_owner(Machine const& machine, PciId nic) {
   while (first > 0 && machine.host_of(PciId(first - 1)) == host) --first;
   for (auto i = first; i < machine.functions.size() && machine.host_of(PciId(i)) == host; ++i)
     if (machine.functions[i].name == wanted) return PciId(i);
-  throw std::logic_error("the port of '" + machine.at(nic).name + "' belongs to no NIC");
+  return machine.find_function(wanted).value_or(nic);
 }
 
 }  // namespace lanewise

@@ -56,13 +56,16 @@ class Splitter {
 
   void split_functions() {
     for (auto function : cluster_.functions) {
-      auto& node = node_of(cluster_.at(function.host_bridge).socket);
+      auto const socket = cluster_.at(function.host_bridge).socket;
+      auto& node = node_of(socket);
       function_ids_.push_back(PciId(node.functions.size()));
       if (function.parent) function.parent = local(*function.parent);
       function.host_bridge = bridge_ids_[index(function.host_bridge)];
       function.name = short_name(function.name);
       function.chip = short_name(function.chip);
-      function.port_of = short_name(function.port_of);
+      // What shares the port of another node's NIC has a port of its own where the node is looked at alone.
+      bool const is_of_node = function.port_of.starts_with(cluster_.at(cluster_.at(socket).host).name + "/");
+      function.port_of = is_of_node ? std::string(short_name(function.port_of)) : std::string();
       node.functions.push_back(std::move(function));
     }
   }

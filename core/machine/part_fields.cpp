@@ -244,7 +244,7 @@ std::vector<PartField> device_fields() {
 std::vector<PartField> link_fields() {
   std::vector<PartField> f;
   add_common(f);
-  f.push_back(word("family", "what it connects", {"nvlink", "c2c", "gpu_xgmi", "socket", "network"},
+  f.push_back(word("family", "what it connects", {"nvlink", "c2c", "gpu_xgmi", "socket", "network", "gpu_roce"},
                    LANEWISE_MEMBER(link.family)));
   f.push_back(scalar("generation", "NVLink generation", LANEWISE_MEMBER(link.generation)));
   f.push_back(scalar("rate", "one link, one direction, raw", LANEWISE_MEMBER(link.rate)));

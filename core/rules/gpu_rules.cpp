@@ -1,4 +1,6 @@
 // Rules of GPUs by themselves, and of NVLink.
+#include <algorithm>
+
 #include "core/rules/conditions.hpp"
 #include "core/rules/predicates.hpp"
 
@@ -17,6 +19,20 @@ bool atomic_over_pcie(Attempt const& a) {
 }
 
 bool atomic(Attempt const& a) { return a.op == Op::Atomic; }
+
+bool kernel_over_rdma_links(Attempt const& a) {
+  if (!by_kernel(a.op)) return false;
+  // A relay has such links to both, or to neither: a kernel would cross the first.
+  auto const from = gpu_at(a.machine, a.from);
+  auto const to = a.way.relay ? a.way.relay : gpu_at(a.machine, a.to);
+  return from && to && std::any_of(a.machine.nvlinks.begin(), a.machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
+           auto const joins = [&](PciId one, PciId other) {
+             return bundle.a == NvlinkEnd(one) && bundle.b == NvlinkEnd(other);
+           };
+           return a.machine.at(bundle.part).link.family == LinkFamily::GpuRoce &&
+                  (joins(*from, *to) || joins(*to, *from));
+         });
+}
 
 bool no_nvlink(Attempt const& a) {
   auto const from = gpu_at(a.machine, a.from);

@@ -13,6 +13,7 @@ bool mig_on(Attempt const& attempt);
 bool atomic_over_pcie(Attempt const& attempt);
 bool atomic(Attempt const& attempt);
 bool no_nvlink(Attempt const& attempt);
+bool kernel_over_rdma_links(Attempt const& attempt);
 bool has_cpu_link(Attempt const& attempt);
 bool fabric_not_ready(Attempt const& attempt);
 bool not_exported_to_other_nodes(Attempt const& attempt);

@@ -9,10 +9,10 @@ namespace {
 // The rules of a mechanism, in the order in which they are asked: the first that refuses is the reason a user sees.
 std::span<std::string_view const> ids_of(Mechanism mechanism) {
   static constexpr std::array<std::string_view, 2> kLocal{"DEVICE-OFF", "GPU-RUNTIME"};
-  static constexpr std::array<std::string_view, 6> kNvlink{"DEVICE-OFF",  "GPU-RUNTIME",   "P2P-MIG",
-                                                           "NVLINK-NONE", "NVLINK-FABRIC", "NVLINK-IMEX"};
-  static constexpr std::array<std::string_view, 6> kRelay{"DEVICE-OFF", "GPU-RUNTIME",     "ATOMIC-STAGED",
-                                                          "P2P-MIG",    "RELAY-NEIGHBOUR", "NVLINK-FABRIC"};
+  static constexpr std::array<std::string_view, 7> kNvlink{
+      "DEVICE-OFF", "GPU-RUNTIME", "P2P-MIG", "NVLINK-NONE", "LINK-RDMA-ONLY", "NVLINK-FABRIC", "NVLINK-IMEX"};
+  static constexpr std::array<std::string_view, 7> kRelay{
+      "DEVICE-OFF", "GPU-RUNTIME", "ATOMIC-STAGED", "P2P-MIG", "RELAY-NEIGHBOUR", "LINK-RDMA-ONLY", "NVLINK-FABRIC"};
   static constexpr std::array<std::string_view, 19> kPcie{"DEVICE-OFF",
                                                           "GPU-RUNTIME",
                                                           "P2P-MIG",

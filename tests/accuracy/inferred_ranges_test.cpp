@@ -48,7 +48,8 @@ class InferredRanges : public testing::Test {
     for (auto const& entry : std::filesystem::directory_iterator(LANEWISE_SOURCE_DIR "/measurements/published")) {
       auto measurement = read_measurement(SourceText::load(entry.path()));
       auto const machine = catalogue_.machine(measurement.machine);
-      if (machine.hosts.size() > 1 || !has_only_gpus_of_nvidia(machine) || names_a_drive(measurement, machine)) continue;
+      if (machine.hosts.size() > 1 || !has_only_gpus_of_nvidia(machine) || names_a_drive(measurement, machine))
+        continue;
       measurement.withheld.clear();  // figures of parts that the inferred machine does not have
       auto const table = SourceText::from_memory(measurement.machine, topo_matrix(machine));
       count(evaluate(measurement,

@@ -252,6 +252,7 @@ Json cluster_with(std::string const& fabric) {
     "lanewise": "cluster/1", "cluster": "c", "title": "a cluster", "notes": ["a note"], "settings": {"acs": "on"},
     "parts": {"own": {"kind": "network_switch", "latency": "1 us"}},
     "nodes": [{"machine": "node.yaml", "count": 4}],
+    "multi_host": [{"nics": ["node2/nic1", "node3/nic1"]}],
     "domains": [{"domain": "d", "nodes": ["node0..node2"], "gpus": ["gpu0"], "switch_part": "crossbar", "chips": 2,
                  "generation": 4, "count": 2},
                 {"domain": "e", "nodes": ["node3"], "gpus": ["gpu0"], "switch_part": "crossbar", "part": "xgmi",
@@ -291,6 +292,7 @@ std::map<std::string, ClusterChange> const& cluster_changes() {
       {"settings.acs", {"leaf_spine", {"/settings/acs", "off"}}},
       {"nodes.machine", {"leaf_spine", {"/nodes/0/machine", "other.yaml"}}},
       {"nodes.count", {"leaf_spine", {"/nodes/0/count", 5}}},
+      {"adapter.nics", {"leaf_spine", {"/multi_host/0/nics/1", "node1/nic1"}}},
       {"domain.domain", {"leaf_spine", {"/domains/0/domain", "other"}}},
       {"domain.nodes", {"leaf_spine", {"/domains/0/nodes/0", "node0..node1"}}},
       {"domain.gpus", {"leaf_spine", {"/domains/1/gpus/0", "gpu1"}}},
@@ -371,9 +373,10 @@ TEST(Fingerprint, EveryKeyOfAClusterFileChangesIt) {
   };
   std::set<std::string> keys;
   add_keys(cluster_spec(), keys);
-  std::set<std::string> const whole{"cluster.lanewise", "cluster.settings", "cluster.nodes",         "cluster.domains",
-                                    "cluster.fabric",   "cluster.fabrics",  "fabric.link_overrides", "fabric.tiers",
-                                    "fabric.switches",  "fabric.links"};
+  std::set<std::string> const whole{"cluster.lanewise",   "cluster.settings",      "cluster.nodes",
+                                    "cluster.domains",    "cluster.fabric",        "cluster.fabrics",
+                                    "cluster.multi_host", "fabric.link_overrides", "fabric.tiers",
+                                    "fabric.switches",    "fabric.links"};
   for (auto const& key : keys) {
     SCOPED_TRACE(key);
     bool const of_settings = key.starts_with("settings.") || key.starts_with("virtualization.");

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/machine/machine_file.hpp"
+#include "lanewise/machine/setting.hpp"
 #include "lanewise/model/model.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
@@ -105,6 +108,58 @@ TEST(NicPort, TheOwnerMustBeANicWithAPort) {
               HasSubstr("'nic1' shares the port of 'nic9', which is no NIC with a port of its own"));
   EXPECT_THAT(problem_of("nic1"), HasSubstr("which is no NIC with a port of its own"));
   EXPECT_THAT(problem_of("gpu0"), HasSubstr("which is no NIC with a port of its own"));
+}
+
+// Four hosts with an adapter each; `multi_host` says which share one.
+Machine hosts_with(std::string const& multi_host) {
+  auto catalogue = test::bundled();
+  return catalogue.machine_from(SourceText::from_memory(
+      "pod.yaml", "lanewise: cluster/1\ncluster: pod\nnodes: [{machine: hgx-h100, count: 4}]\nmulti_host: " +
+                      multi_host + "\nfabric: {kind: single_switch, nics: [nic0]}\n"));
+}
+std::string problem_of_hosts(std::string const& multi_host) {
+  try {
+    (void)hosts_with(multi_host);
+  } catch (InputError const& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(MultiHost, NodesThatShareAnAdapterShareItsPort) {
+  Model const model(hosts_with("[{nics: [node0/nic0, node1/nic0]}]"));
+  auto const& machine = model.machine();
+  auto const nic = [&](std::string const& name) { return machine.find_function(name).value(); };
+  EXPECT_EQ(port_owner(machine, nic("node1/nic0")), nic("node0/nic0"));
+  EXPECT_EQ(model.resources().wire(nic("node1/nic0")).up, model.resources().wire(nic("node0/nic0")).up);
+  EXPECT_NE(model.resources().wire(nic("node2/nic0")).up, model.resources().wire(nic("node0/nic0")).up);
+  EXPECT_NE(model.resources().link_above(nic("node1/nic0")).direction.up,
+            model.resources().link_above(nic("node0/nic0")).direction.up);
+  auto const uses_port = [&](std::string const& from, std::string const& to) {
+    auto const ways = possible_ways(machine, {.from = machine.place(from), .to = machine.place(to), .bytes = 1_MiB});
+    auto const demand = model.lower(machine.place(from), machine.place(to), 1_MiB, Op::Copy, ways.at(0));
+    return std::any_of(demand.uses.begin(), demand.uses.end(),
+                       [&](auto const& use) { return use.resource == model.resources().wire(nic("node0/nic0")).up; });
+  };
+  EXPECT_TRUE(uses_port("node0/numa0", "node2/numa0"));
+  EXPECT_TRUE(uses_port("node1/numa0", "node3/numa0"));
+  EXPECT_FALSE(uses_port("node2/numa0", "node3/numa0"));
+}
+
+TEST(MultiHost, IsOffWithTheAdapter) {
+  auto machine = hosts_with("[{nics: [node0/nic0, node1/nic0]}]");
+  auto catalogue = test::bundled();
+  apply_setting(machine, {"off@node0/nic0", "true"}, catalogue);
+  EXPECT_TRUE(machine.is_off(machine.find_function("node1/nic0").value()));
+  EXPECT_FALSE(machine.is_off(machine.find_function("node2/nic0").value()));
+}
+
+TEST(MultiHost, SaysWhatIsWrong) {
+  EXPECT_THAT(problem_of_hosts("[{nics: [node0/nic0]}]"), HasSubstr("two NICs or more"));
+  EXPECT_THAT(problem_of_hosts("[{nics: [node0/nic0, node0/nic1]}]"), HasSubstr("is the second NIC of its node"));
+  EXPECT_THAT(problem_of_hosts("[{nics: [node0/nic0, node9/nic0]}]"), HasSubstr("no NIC is called 'node9/nic0'"));
+  EXPECT_THAT(problem_of_hosts("[{nics: [node0/nic0, node1/nic0]}, {nics: [node2/nic0, node1/nic0]}]"),
+              HasSubstr("'node1/nic0' shares a port already"));
 }
 
 }  // namespace

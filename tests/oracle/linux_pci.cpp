@@ -49,6 +49,7 @@ constexpr std::array kCpus{
     LinuxCpu{"epyc-9575f", kZen5, 0x1022, 0x153a},
     LinuxCpu{"grace", kNotX86, 0x10de, 0x22b1},
     LinuxCpu{"grace-480g", kNotX86, 0x10de, 0x22b1},
+    LinuxCpu{"grace-496g", kNotX86, 0x10de, 0x22b1},
     LinuxCpu{"power9-ac922", kNotX86, 0x1014, 0x04c1},
 };
 

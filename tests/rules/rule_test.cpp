@@ -168,6 +168,12 @@ std::vector<Case> const& cases() {
          software(m).fabric_manager = false;
        },
        nvswitch},
+      {"LINK-RDMA-ONLY", Ask{M::Nvlink, "gpu0", "gpu1", Op::Write},
+       [](Machine& m) {
+         join(m, "gpu0", "gpu1");
+         m.parts[index(m.nvlinks.back().part)].link.family = LinkFamily::GpuRoce;
+       },
+       [](Machine& m) { join(m, "gpu0", "gpu1"); }},
       {"NVLINK-IMEX", Ask{M::Nvlink, "gpu0", "gpu4"},
        [](Machine& m) {
          domain(m);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/machine/files/domain_reader.hpp"
 #include "core/machine/files/fabric_list.hpp"
+#include "core/machine/files/key_values.hpp"
 #include "core/machine/files/machine_spec.hpp"
 #include "core/machine/files/part_table.hpp"
 #include "core/machine/files/settings_reader.hpp"
@@ -118,6 +120,8 @@ class ClusterReader {
       }
     }
     check_cliques(top);
+    for (auto& adapter : top.maps("multi_host")) read_adapter(adapter);
+    diagnostics_.throw_if_any();
     parts_.read_inline(top);
     for (auto& domain : top.maps("domains")) DomainReader(domain, parts_, cluster_).read();
     read_fabrics(top, parts_, cluster_);
@@ -147,6 +151,29 @@ class ClusterReader {
     for (int i = 0; i < *count; ++i) appender.append(static_cast<int>(cluster_.hosts.size()));
   }
 
+  // A NIC of each of several nodes, which share the port of the first.
+  void read_adapter(MapReader& reader) {
+    std::vector<PciId> nics;
+    for (auto const& name : expanded_names(reader, "nics")) {
+      auto const nic = cluster_.find_function(name);
+      if (!nic || cluster_.at(*nic).kind != PciKind::Nic)
+        return reader.fail_at_key("nics", fmt::format("no NIC is called '{}'; write it as node0/nic0", name));
+      auto const is_of_same_node = [&](PciId other) { return cluster_.host_of(other) == cluster_.host_of(*nic); };
+      if (std::any_of(nics.begin(), nics.end(), is_of_same_node))
+        return reader.fail_at_key("nics", fmt::format("'{}' is the second NIC of its node; in a machine file 'port_of' "
+                                                      "says that two share a port",
+                                                      name));
+      if (!cluster_.at(*nic).port_of.empty() || shares_its_port_[*nic])
+        return reader.fail_at_key("nics", fmt::format("'{}' shares a port already", name));
+      nics.push_back(*nic);
+    }
+    if (nics.size() < 2) return reader.fail_at_key("nics", "an adapter of several nodes has two NICs or more");
+    for (auto const nic : nics) {
+      shares_its_port_[nic] = true;
+      if (nic != nics.front()) cluster_.functions[index(nic)].port_of = cluster_.at(nics.front()).name;
+    }
+  }
+
   void check_cliques(MapReader const& top) {
     for (auto const& host : cluster_.hosts)
       for (auto const& clique : host.settings.virtualization.cliques)
@@ -163,6 +190,7 @@ class ClusterReader {
   PartTable parts_{catalogue_};
   Diagnostics diagnostics_;
   Machine cluster_;
+  std::map<PciId, bool> shares_its_port_;  // with NICs of other nodes
 };
 
 }  // namespace

@@ -94,6 +94,14 @@ MapSpec const& fabric_spec() {
   return spec;
 }
 
+MapSpec const& adapter_spec() {
+  static MapSpec const spec{
+      "adapter",
+      {names_field("nics", "the NICs of the nodes, [node0/nic0, node1/nic0]; the first of them is on the fabric",
+                   true)}};
+  return spec;
+}
+
 MapSpec const& domain_spec() {
   static MapSpec const spec{
       "domain",
@@ -133,6 +141,8 @@ MapSpec const& cluster_spec() {
         .required = true,
         .map = &node,
         .item = ValueType::Map},
+       list_of("multi_host", "adapters that several nodes share: each has a NIC of its own, all have one port",
+               &adapter_spec()),
        list_of("domains", "NVLink, xGMI or UALink that joins GPUs of several nodes through switches", &domain_spec()),
        {.name = "fabric",
         .type = ValueType::Map,

@@ -82,26 +82,32 @@ void FabricReader::read_nics() {
   std::set<std::string> const wanted(names.begin(), names.end());
   auto unknown = wanted;
   nics_.resize(cluster_.hosts.size());
+  std::vector<bool> has_nic(cluster_.hosts.size(), false);
   for (auto const id : cluster_.all(PciKind::Nic)) {
     auto const& name = cluster_.at(id).name;
     std::string const within_node(short_name(name));
     unknown.erase(name);
     unknown.erase(within_node);
-    if (!cluster_.at(id).port_of.empty()) continue;  // it is where its port is
+    if (!cluster_.at(id).port_of.empty()) {  // it is where its port is, maybe another node's
+      has_nic[index(cluster_.host_of(id))] = true;
+      continue;
+    }
     auto const* part = cluster_.part_of(id);
     bool const is_on_fabric =
         wanted.empty() ? part != nullptr && part->nic.rdma : wanted.contains(name) || wanted.contains(within_node);
-    if (is_on_fabric) nics_[index(cluster_.host_of(id))].push_back(id);
+    if (!is_on_fabric) continue;
+    nics_[index(cluster_.host_of(id))].push_back(id);
+    has_nic[index(cluster_.host_of(id))] = true;
   }
   for (auto const& name : unknown)
     reader_.fail(*reader_.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
   for (std::size_t node = 0; node < nics_.size(); ++node)
     if (!nics_[node].empty()) nodes_.push_back(node);
   if (network().kind == "graph") return;
-  auto const without = std::find_if(nics_.begin(), nics_.end(), [](auto const& nics) { return nics.empty(); });
-  if (nodes_.empty() || (network().name.empty() && without != nics_.end()))
+  auto const without = std::find(has_nic.begin(), has_nic.end(), false);
+  if (nodes_.empty() || (network().name.empty() && without != has_nic.end()))
     reader_.fail_at_key("kind", fmt::format("{} has no NIC on the fabric",
-                                            cluster_.hosts[static_cast<std::size_t>(without - nics_.begin())].name));
+                                            cluster_.hosts[static_cast<std::size_t>(without - has_nic.begin())].name));
 }
 
 // The n-th NIC of a node is on rail n, unless its machine says otherwise.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/resources/network.hpp"
 #include "core/model/resources/overheads.hpp"
 #include "core/model/resources/pcie.hpp"
 
@@ -131,6 +132,8 @@ double link_utilisation(Part const* part, bool upward, int generation) {
 double copy_efficiency(LinkFigures const& link) {
   if (link.copy_efficiency) return *link.copy_efficiency;
   if (link.family == LinkFamily::NvLink) return overheads::kNvlinkCopyEfficiency;
+  if (link.family == LinkFamily::GpuRoce)
+    return network::wire_efficiency(LinkLayer::Ethernet, Transport::RoceV2, network::kDefaultMtu);
   return link.load_store_efficiency.value_or(1.0);  // that of kernels, where copies have none of their own
 }
 double load_store_efficiency(LinkFigures const& link) {
@@ -142,7 +145,9 @@ double duplex(LinkFigures const& link) {
   return link.duplex.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
 }
 Seconds latency(LinkFigures const& link) {
-  return link.latency.value_or(link.family == LinkFamily::Socket ? overheads::kSocketHop : overheads::kNvlinkOneWay);
+  if (link.latency) return *link.latency;
+  if (link.family == LinkFamily::GpuRoce) return network::wire_latency(LinkLayer::Ethernet);
+  return link.family == LinkFamily::Socket ? overheads::kSocketHop : overheads::kNvlinkOneWay;
 }
 
 }  // namespace lanewise::figures

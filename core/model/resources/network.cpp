@@ -12,7 +12,6 @@ constexpr Seconds kInfiniBandLatency = 0.6_us;
 constexpr Seconds kEthernetExtra = 0.2_us;
 constexpr Seconds kInfiniBandPass = 0.13_us;
 constexpr Seconds kEthernetPass = 0.35_us;
-constexpr Bytes kDefaultMtu = 4096_B;
 
 }  // namespace
 
@@ -43,9 +42,12 @@ std::optional<BytesPerSecond> payload_rate(Machine const& machine, PciId nic, st
 
 Seconds wire_latency(Machine const& machine, PciId nic) {
   auto const* part = machine.part_of(nic);
-  if (part == nullptr) return kInfiniBandLatency + kEthernetExtra;
-  if (part->nic.wire_latency) return *part->nic.wire_latency;
-  return part->nic.link_layer == LinkLayer::InfiniBand ? kInfiniBandLatency : kInfiniBandLatency + kEthernetExtra;
+  if (part != nullptr && part->nic.wire_latency) return *part->nic.wire_latency;
+  return wire_latency(part != nullptr ? part->nic.link_layer : LinkLayer::Ethernet);
+}
+
+Seconds wire_latency(LinkLayer layer) {
+  return layer == LinkLayer::InfiniBand ? kInfiniBandLatency : kInfiniBandLatency + kEthernetExtra;
 }
 
 Seconds pass_latency(Machine const& machine, std::uint32_t network_switch) {

@@ -5,6 +5,9 @@
 
 namespace lanewise::network {
 
+// Where a part gives none. Source: the largest of InfiniBand and RoCE, which adapters of the last ten years default to.
+inline constexpr Bytes kDefaultMtu{4096};
+
 // Payload over bytes on the wire at a path MTU. Bytes beside the payload of a packet:
 //   InfiniBand 28: LRH 8, BTH 12, ICRC 4, VCRC 2, delimiters 2
 //   RoCE v2 82: Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; Soft-RoCE likewise
@@ -23,6 +26,8 @@ std::optional<BytesPerSecond> port_rate(Machine const& machine, PciId nic);
 // The time one way between the ports of two NICs without switches. Default 0.6 us (EDR to XDR), 0.8 us on Ethernet.
 // Source: OpenUCX.
 Seconds wire_latency(Machine const& machine, PciId nic);
+// The same of any port of a link layer.
+Seconds wire_latency(LinkLayer layer);
 
 // One pass through a switch of the fabric. Where its part gives none: 0.13 us on InfiniBand, 0.35 us on Ethernet.
 // Sources: NVIDIA Quantum QM8700 datasheet (130 ns; EDR switches 90 ns); De Sensi et al., SC20 (350 ns for Slingshot,

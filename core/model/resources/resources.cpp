@@ -140,7 +140,7 @@ void Resources::add_functions(Machine const& machine) {
                        part != nullptr ? part->nvme.read_bandwidth : std::nullopt),
                    add(function.name + ".writes", ResourceKind::Drive,
                        part != nullptr ? part->nvme.write_bandwidth : std::nullopt)};
-    if (function.kind == PciKind::Nic && function.port_of.empty()) {
+    if (function.kind == PciKind::Nic && port_owner(machine, id) == id) {
       wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire,
                              network::port_rate(machine, id), fmt::format("the rate of '{}'", function.name));
       if (!function.rate) mark_generic(wires_[i], part);
@@ -149,8 +149,7 @@ void Resources::add_functions(Machine const& machine) {
 }
 
 void Resources::share_ports(Machine const& machine) {
-  for (auto const nic : machine.all(PciKind::Nic))
-    if (!machine.at(nic).port_of.empty()) wires_[index(nic)] = wires_[index(port_owner(machine, nic))];
+  for (auto const nic : machine.all(PciKind::Nic)) wires_[index(nic)] = wires_[index(port_owner(machine, nic))];
 }
 
 void Resources::add_engines(Machine const& machine, PciId gpu, int linked) {
@@ -270,7 +269,7 @@ void Resources::add_nic_ports(Machine const& machine) {
   auto const nics = machine.all(PciKind::Nic);
   for (auto const nic : nics) {
     auto const cables = fabric.attachments_of(nic);
-    if (cables.size() < 2 || !machine.at(nic).port_of.empty()) continue;
+    if (cables.size() < 2 || port_owner(machine, nic) != nic) continue;
     for (std::size_t i = 0; i < cables.size(); ++i)
       nic_ports_[first_of(cables) + i] =
           add_duplex(fmt::format("{}.port{}", machine.at(nic).name, i), ".out", ".in", ResourceKind::Wire,
@@ -278,7 +277,7 @@ void Resources::add_nic_ports(Machine const& machine) {
   }
   for (auto const nic : nics) {
     auto const cables = fabric.attachments_of(nic);
-    if (cables.size() < 2 || machine.at(nic).port_of.empty()) continue;
+    if (cables.size() < 2 || port_owner(machine, nic) == nic) continue;
     auto const owner = first_of(fabric.attachments_of(port_owner(machine, nic)));
     for (std::size_t i = 0; i < cables.size(); ++i) nic_ports_[first_of(cables) + i] = nic_ports_[owner + i];
   }

@@ -80,10 +80,12 @@ WayCache::Found WayCache::choose(TransferSchedule::Transfer const& transfer, boo
       continue;
     }
     auto const& evaluated = choice.evaluated[*choice.chosen];
+    // Kernels are passed over only where copies alone go straight, as through RoCE ports of an accelerator.
+    if (kernel_first && best && !is_direct(evaluated.way)) continue;
     if (!evaluated.cost || (best && evaluated.cost->time >= fastest)) continue;
     best = Entry{evaluated.way, op};
     fastest = evaluated.cost->time;
-    if (kernel_first) break;
+    if (kernel_first && is_direct(best->way)) break;
   }
   if (!best)
     throw PlanError(fmt::format("{} from '{}' to '{}': {}", to_string(collective_.op),

@@ -85,14 +85,18 @@ std::map<HostId, Ports> nics_of_nodes(Model const& model, std::vector<HostId> co
       functions.push_back(attachment.nic);
   std::map<HostId, Ports> nodes;
   for (auto const& [port, functions] : by_port) {
-    auto& ports = nodes[first_nodes[index(machine.host_of(port))]];
     Ports wires;
     add_link(wires, model, model.resources().wire(port), true);
-    Ports link;
-    for (auto const nic : functions) add_link(link, model, model.resources().link_above(nic).direction, false);
-    ports.known = ports.known && wires.known && link.known;
-    ports.out += std::min(wires.out, link.out);
-    ports.in += std::min(wires.in, link.in);
+    std::map<HostId, Ports> links;  // an adapter of several nodes has one in each, and each may use the whole port
+    for (auto const nic : functions)
+      add_link(links[first_nodes[index(machine.host_of(nic))]], model, model.resources().link_above(nic).direction,
+               false);
+    for (auto const& [node, link] : links) {
+      auto& ports = nodes[node];
+      ports.known = ports.known && wires.known && link.known;
+      ports.out += std::min(wires.out, link.out);
+      ports.in += std::min(wires.in, link.in);
+    }
   }
   return nodes;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/machine/end_name.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/model/resources/figures.hpp"
@@ -298,6 +299,18 @@ std::string network_lines(Machine const& machine, std::uint32_t number) {
   return fmt::format("{}{}\n", network.kind, title) + switches.text() + slower;
 }
 
+// "node0/nic0 with node1/nic0".
+std::string shared_adapter_lines(Machine const& machine) {
+  std::map<std::string, std::vector<std::string>> shared;
+  for (auto const nic : machine.all(PciKind::Nic)) {
+    auto const owner = port_owner(machine, nic);
+    if (machine.host_of(owner) != machine.host_of(nic)) shared[machine.at(owner).name].push_back(machine.at(nic).name);
+  }
+  std::string text;
+  for (auto const& [port, nics] : shared) text += fmt::format("{} with {}\n", port, fmt::join(nics, ", "));
+  return text;
+}
+
 std::string fabric_sections(Machine const& machine) {
   std::string text;
   auto const& networks = machine.fabric->networks;
@@ -339,6 +352,7 @@ std::string cluster_text(Machine const& cluster) {
     if (!others.empty()) out += fmt::format("\n{}: as {}\n", host_names(cluster, others), first);
   }
   out += section("NVLink between nodes", domain_lines(cluster));
+  out += section("Adapters of several nodes", shared_adapter_lines(cluster));
   if (cluster.fabric) out += fabric_sections(cluster);
   return out + section("Notes", note_lines(cluster));
 }

@@ -118,6 +118,7 @@ std::string bonded_words(Part const& link_part, int count) {
       case LinkFamily::NvLink: return fmt::format("NVLink {}", link_part.link.generation);
       case LinkFamily::C2c: return "NVLink-C2C";
       case LinkFamily::GpuXgmi: return "xGMI";
+      case LinkFamily::GpuRoce: return "RoCE";
       default: return link_part.name;
     }
   };

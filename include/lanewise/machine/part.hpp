@@ -145,8 +145,9 @@ struct NvmeFigures {
   friend bool operator==(NvmeFigures const&, NvmeFigures const&) = default;
 };
 
-// NVLink, NVLink-C2C, xGMI between GPUs, QPI/UPI/xGMI/X-Bus between sockets, a network cable.
-enum class LinkFamily : std::uint8_t { NvLink, C2c, GpuXgmi, Socket, Network };
+// NVLink, NVLink-C2C, xGMI between GPUs, QPI/UPI/xGMI/X-Bus between sockets, a network cable, RoCE between
+// accelerators' own ports.
+enum class LinkFamily : std::uint8_t { NvLink, C2c, GpuXgmi, Socket, Network, GpuRoce };
 
 struct LinkFigures {
   LinkFamily family = LinkFamily::NvLink;

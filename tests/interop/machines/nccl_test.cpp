@@ -390,8 +390,8 @@ TEST(Nccl, XgmiBetweenAmdGpus) {
 
 TEST(Nccl, AGpuOfAmdThatTheCatalogueLacksIsGeneric) {
   auto const machine = imported_xml(on_one_cpu(
-      R"(<pci busid="0000:43:00.0" class="0x120000" vendor="0x1002" device="0x75a3"><gpu dev="0" sm="256" gcn="gfx950"><xgmi target="0000:53:00.0" count="1" tclass="0x120000"/></gpu></pci>
-         <pci busid="0000:53:00.0" class="0x120000" vendor="0x1002" device="0x75a3"><gpu dev="1" sm="256" gcn="gfx950"/></pci>)"));
+      R"(<pci busid="0000:43:00.0" class="0x120000" vendor="0x1002" device="0x75ff"><gpu dev="0" sm="256" gcn="gfx1250"><xgmi target="0000:53:00.0" count="1" tclass="0x120000"/></gpu></pci>
+         <pci busid="0000:53:00.0" class="0x120000" vendor="0x1002" device="0x75ff"><gpu dev="1" sm="256" gcn="gfx1250"/></pci>)"));
   EXPECT_EQ(part_of(machine, "gpu0"), "amd-gpu-generic");
   EXPECT_THAT(machine.notes, has_note("'amd-gpu-generic', a generic part with a wide range, stands for a GPU of AMD"));
   ASSERT_EQ(machine.nvlinks.size(), 1U);
