@@ -4,6 +4,13 @@
 # Folders with C++ of ours.
 kSourceFolders=(include examples core sim hw lp process launch emulator cli python tests bench fuzz)
 
+# A few dozen tests of bundled machines that would take most of the time under sanitizers; those of other machines, or of
+# fewer GPUs, go the same ways.
+# shellcheck disable=SC2034  # for those who read this file
+kLongUnderSanitizers='^Machines/(Calibrat|Cho)|^InferredRanges|^Shapes/SymmetricAlgorithms.All(Reduce|Gather)'
+kLongUnderSanitizers+='|^Machines/KeptPlans.*/(dgx|a100)|^Bundled/Collectives.*/[0-2]$|^OrderOfEvents.PlansThat|^PlanJobSet.HoldsFor'
+kLongUnderSanitizers+='|^Machines/AlgorithmChoice.*/(dgx|a100|epyc|mi300x|gh200|h100_pcie|rtx)'
+
 # Sources of ours, whether git knows them yet or not.
 sources() {
   find "${kSourceFolders[@]}" \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null || true
@@ -13,14 +20,20 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
-# alone: every source but those of tests, and every header, compiles with nothing included before it; builds join files.
-# Sources by the commands of a build that joins nothing, but only parsed. Headers unless their own source includes them first;
-# those that need CUDA's, NCCL's or Python's only where these are, none that needs libFuzzer's.
+# alone [all]: sources but those of tests, and every header, compile with nothing included before them; builds join files.
+# Of the sources a third, another with each commit, unless all are asked for: by the commands of a build that joins nothing,
+# but only parsed. Headers unless their own source includes them first; those that need CUDA's, NCCL's or Python's only where
+# these are, none that needs libFuzzer's.
 alone() {
+  local third=all
+  [[ ${1:-} == all ]] || third=$(($(git rev-list --count HEAD) % 3))
   cmake --preset release -B build/alone -DLANEWISE_TESTS=OFF >/dev/null
-  /usr/bin/python3 - <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
-import json, re
-for entry in json.load(open("build/alone/compile_commands.json")):
+  /usr/bin/python3 - "$third" <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
+import json, re, sys
+third = sys.argv[1]
+for number, entry in enumerate(json.load(open("build/alone/compile_commands.json"))):
+    if third != "all" and number % 3 != int(third):
+        continue
     if re.search(r"\.(cpp|cxx)$", entry["file"]) and "nvcc" not in entry["command"].split()[0]:
         command = re.sub(r" -o \S+ -c ", " -fsyntax-only -w -c ", entry["command"])
         print(f"cd '{entry['directory']}' && {command}", end="\0")
