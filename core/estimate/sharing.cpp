@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace lanewise {
@@ -13,10 +13,10 @@ namespace {
 constexpr double kEqualRates = 1 + 1e-12;
 constexpr double kNoWeight = 1e-9;  // a sum of weights below this is a rest of rounding
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Looking at everything for each level is faster than a queue below so many flows, or where a level holds more than
-// this part of them (bench: flows of different sizes).
-constexpr std::size_t kScannedFlows = 250;
-constexpr std::size_t kLevelsPerQueue = 16;
+// Looking at all flows for each round is faster than a queue below so many of them, or where a round holds more than
+// this part (bench: flows of different sizes).
+constexpr std::size_t kScannedFlows = 1'200;
+constexpr std::size_t kRoundsPerQueue = 16;
 // A resource is never full if all flows at once, each at its rate alone, leave this part of it.
 constexpr double kMinSpare = 0.01;
 
@@ -35,10 +35,11 @@ std::vector<double> max_utilisations(std::vector<double> const& capacities, std:
 
 void Sharing::share(std::span<Flow*> flows, double lowest_ended_rate) {
   let_rise(flows, lowest_ended_rate);
+  levels_.clear();
   while (!rising_.empty()) {
     auto const before = rising_.size();
-    auto const held = hold_at_next_level();
-    if (rising_.size() < kScannedFlows || held * kLevelsPerQueue > before) continue;
+    auto const held = hold_at_bottlenecks();
+    if (before < kScannedFlows || held * kRoundsPerQueue > before) continue;
     hold_by_queue();
     break;
   }
@@ -62,41 +63,74 @@ void Sharing::let_rise(std::span<Flow*> flows, double lowest_rate) {
   }
   if (rising_.size() < flows.size())
     for (auto* flow : flows)
-      if (flow->rate < lowest_rate) hold(*flow, flow->rate);
-  for (auto const resource : used_)
-    full_at_[resource] = weights_[resource] > kNoWeight ? left_[resource] / weights_[resource] : kNever;
+      if (flow->rate < lowest_rate) take(*flow);
+  for (auto const resource : used_) set_full_at(resource);
 }
 
-// Holds the flows of the lowest level at which any is held, and returns how many. Looks at all resources and flows.
-std::size_t Sharing::hold_at_next_level() {
-  auto const lower = [](double one, double other) { return std::min(one, other); };
-  auto level = std::transform_reduce(used_.begin(), used_.end(), kNever, lower,
-                                     [&](std::uint32_t resource) { return full_at_[resource]; });
-  level =
-      std::transform_reduce(rising_.begin(), rising_.end(), level, lower, [](Flow const* flow) { return flow->cap; });
-  // Find all flows that are held at this level before removing any.
-  auto const reached = level * kEqualRates;
-  auto const held = std::partition(rising_.begin(), rising_.end(), [&](Flow const* flow) {
-    bool rises = flow->cap > reached;
-    for (auto const& use : flow->uses) rises &= full_at_[use.resource] > reached;  // without branches: faster
-    return rises;
-  });
-  for (auto it = held; it != rising_.end(); ++it) hold(**it, level);
-  auto const count = static_cast<std::size_t>(rising_.end() - held);
-  rising_.erase(held, rising_.end());
-  return count;
+// Holds the flows of all bottlenecks, and those that reach their cap. Rates elsewhere do not matter to these: holding a
+// flow only raises the levels at which its other resources are full. Returns how many.
+std::size_t Sharing::hold_at_bottlenecks() {
+  reached_.resize(rising_.size());
+  for (std::size_t i = 0; i < rising_.size(); ++i) {
+    auto level = rising_[i]->cap;
+    for (auto const& use : rising_[i]->uses) {
+      level = std::min(level, full_at_[use.resource]);
+      lowest_[use.resource] = kNever;
+    }
+    reached_[i] = level;
+  }
+  for (std::size_t i = 0; i < rising_.size(); ++i)
+    for (auto const& use : rising_[i]->uses) {
+      auto& lowest = lowest_[use.resource];
+      lowest = std::min(lowest, reached_[i]);
+    }
+  held_.clear();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rising_.size(); ++i) {
+    auto const level = reached_[i];
+    bool is_held = rising_[i]->cap <= level;
+    for (auto const& use : rising_[i]->uses)
+      is_held |= (full_at_[use.resource] <= level) & (lowest_[use.resource] >= level);
+    if (is_held)
+      held_.emplace_back(rising_[i], level);
+    else
+      rising_[kept++] = rising_[i];
+  }
+  rising_.resize(kept);
+  if (rising_.empty())  // nobody asks any more what is left
+    for (auto const& [flow, level] : held_) flow->rate = one_of_levels(level);
+  else
+    for (auto const& [flow, level] : held_) hold(*flow, one_of_levels(level));
+  return held_.size();
+}
+
+// Levels that differ by rounding are one, so that flows which share a bottleneck have one rate.
+double Sharing::one_of_levels(double level) {
+  auto const found = std::lower_bound(levels_.begin(), levels_.end(), level);
+  if (found != levels_.end() && *found <= level * kEqualRates) return *found;
+  if (found != levels_.begin() && level <= *std::prev(found) * kEqualRates) return *std::prev(found);
+  levels_.insert(found, level);
+  return level;
 }
 
 void Sharing::hold(Flow& flow, double level) {
   flow.rate = level;
+  take(flow);
+  for (auto const& use : flow.uses) set_full_at(use.resource);
+}
+
+// What a flow uses at its rate is left to nobody.
+void Sharing::take(Flow const& flow) {
   for (auto const& use : flow.uses) {
     auto& left = left_[use.resource];
-    auto& weight = weights_[use.resource];
-    left = std::max(0.0, left - level * use.weight);
-    weight -= use.weight;
-    // Adding and subtracting weights leaves a rest of rounding where no flow rises any more.
-    full_at_[use.resource] = weight > kNoWeight ? left / weight : kNever;
+    left = std::max(0.0, left - flow.rate * use.weight);
+    weights_[use.resource] -= use.weight;
   }
+}
+
+// Adding and subtracting weights leaves a rest of rounding where no flow rises any more.
+void Sharing::set_full_at(std::uint32_t resource) {
+  full_at_[resource] = weights_[resource] > kNoWeight ? left_[resource] / weights_[resource] : kNever;
 }
 
 // Holds all rising flows, with a priority queue of the levels at which resources are full and caps are reached. Holding

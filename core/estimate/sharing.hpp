@@ -26,6 +26,7 @@ class Sharing {
     left_.resize(capacities_.size());
     weights_.resize(capacities_.size());
     full_at_.resize(capacities_.size());
+    lowest_.resize(capacities_.size());
     slices_.resize(capacities_.size());
   }
 
@@ -38,11 +39,14 @@ class Sharing {
 
  private:
   void let_rise(std::span<Flow*> flows, double lowest_rate);
-  std::size_t hold_at_next_level();
+  std::size_t hold_at_bottlenecks();
+  double one_of_levels(double level);
   void hold_by_queue();
   void list_users();
   void hold_if_rising(std::uint32_t flow, double level);
   void hold(Flow& flow, double level);
+  void take(Flow const& flow);
+  void set_full_at(std::uint32_t resource);
 
   std::vector<double> capacities_;
   std::vector<double> left_;     // of each capacity, after the flows that have their rate
@@ -50,6 +54,10 @@ class Sharing {
   std::vector<double> full_at_;  // for each resource, the rate of these flows at which it is full
   std::vector<std::uint32_t> used_;
   std::vector<Flow*> rising_;
+  std::vector<double> reached_;  // by each of these flows, if it alone rose further
+  std::vector<double> lowest_;   // for each resource, that of its flows which reaches least
+  std::vector<std::pair<Flow*, double>> held_;
+  std::vector<double> levels_;  // ascending: all rates that flows were held at
   // Of hold_by_queue().
   struct Slice {
     std::uint32_t begin = 0;

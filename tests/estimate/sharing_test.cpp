@@ -153,7 +153,7 @@ TEST_P(ManyFlows, AreSharedMaxMinAfterSomeHaveEnded) {
 INSTANTIATE_TEST_SUITE_P(Sizes, ManyFlows,
                          testing::Values(std::tuple{20, 8, false}, std::tuple{240, 60, false},
                                          std::tuple{600, 150, false}, std::tuple{600, 150, true},
-                                         std::tuple{1500, 40, false}));
+                                         std::tuple{1500, 40, false}, std::tuple{3000, 2000, false}));
 
 }  // namespace
 }  // namespace lanewise
