@@ -71,6 +71,8 @@ void Sharing::let_rise(std::span<Flow*> flows, double lowest_rate) {
 // flow only raises the levels at which its other resources are full. Returns how many.
 std::size_t Sharing::hold_at_bottlenecks() {
   reached_.resize(rising_.size());
+  auto low = kNever;
+  double high = 0;
   for (std::size_t i = 0; i < rising_.size(); ++i) {
     auto level = rising_[i]->cap;
     for (auto const& use : rising_[i]->uses) {
@@ -78,7 +80,10 @@ std::size_t Sharing::hold_at_bottlenecks() {
       lowest_[use.resource] = kNever;
     }
     reached_[i] = level;
+    low = std::min(low, level);
+    high = std::max(high, level);
   }
+  if (high <= low * kEqualRates) return hold_all(one_of_levels(low));
   for (std::size_t i = 0; i < rising_.size(); ++i)
     for (auto const& use : rising_[i]->uses) {
       auto& lowest = lowest_[use.resource];
@@ -102,6 +107,13 @@ std::size_t Sharing::hold_at_bottlenecks() {
   else
     for (auto const& [flow, level] : held_) hold(*flow, one_of_levels(level));
   return held_.size();
+}
+
+std::size_t Sharing::hold_all(double level) {
+  for (auto* flow : rising_) flow->rate = level;
+  auto const count = rising_.size();
+  rising_.clear();
+  return count;
 }
 
 // Levels that differ by rounding are one, so that flows which share a bottleneck have one rate.

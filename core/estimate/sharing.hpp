@@ -40,6 +40,7 @@ class Sharing {
  private:
   void let_rise(std::span<Flow*> flows, double lowest_rate);
   std::size_t hold_at_bottlenecks();
+  std::size_t hold_all(double level);
   double one_of_levels(double level);
   void hold_by_queue();
   void list_users();
