@@ -1,6 +1,7 @@
 // Folded plans take as long as the plans in which every step is written down.
 #include "core/planner/choice/folded_plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,9 +133,31 @@ INSTANTIATE_TEST_SUITE_P(Clusters, FoldedPlan,
                                          FoldedCase{"hgx-h100-16-rail-only", CollectiveOp::AllReduce, 64_MiB},
                                          FoldedCase{"hgx-h100-16-rail-only", CollectiveOp::AllToAll, 64_MiB}));
 
+// Two planes carry together what one does; without a leaf of one plane the nodes below it are a class.
+TEST(FoldedPlan, AdaptersHaveAPortInEachPlane) {
+  EXPECT_LT(worst_difference(cluster("hgx-h100-16-two-planes"), CollectiveOp::AllReduce, 64_MiB, 1), kEqual);
+  EXPECT_LT(worst_difference(cluster("hgx-h100-16-two-planes", {"off@leaf0.rail0.plane1"}), CollectiveOp::AllReduce,
+                             64_MiB, 2),
+            kEqual);
+}
+
 TEST(FoldedPlan, OneSlowCableMakesAClassOfItsNode) {
   EXPECT_LT(worst_difference(cluster("hgx-h100-16", {"rate@node5/nic2=100 Gb/s"}), CollectiveOp::AllReduce, 64_MiB, 2),
             kEqual);
+}
+
+// Four domains of two nodes, whose NVLink joins the GPUs of both.
+TEST(FoldedPlan, UnitsMayBeDomainsOfSeveralNodes) {
+  std::string text = "lanewise: cluster/1\ncluster: pods\nnodes: [{machine: gb300x4-cx8, count: 8}]\ndomains:\n";
+  for (int i = 0; i < 4; ++i)
+    text += fmt::format(
+        "  - {{domain: rack{}, nodes: [node{}..node{}], switch_part: nvswitch-4, chips: 18, generation: 5, count: "
+        "18}}\n",
+        i, 2 * i, 2 * i + 1);
+  text += "fabric: {kind: rail_optimised, nodes_per_leaf: 2}\n";
+  auto const machine = test::bundled().machine_from(SourceText::from_memory("pods.yaml", text));
+  EXPECT_LT(worst_difference(machine, CollectiveOp::AllReduce, 64_MiB, 1), kEqual);
+  EXPECT_LT(worst_difference(machine, CollectiveOp::AllToAll, 64_MiB, 1), kEqual);
 }
 
 TEST(FoldedPlan, OneWeakLeafMakesAClassOfItsNodes) {
