@@ -4,8 +4,8 @@
 # Folders with C++ of ours.
 kSourceFolders=(include examples core sim hw lp process launch emulator cli python tests bench fuzz)
 
-# A few dozen tests of bundled machines that would take most of the time under sanitizers; those of other machines, or of
-# fewer GPUs, go the same ways.
+# A few dozen tests of bundled machines that would take most of the time under sanitizers; those of smaller machines cover the
+# same code.
 # shellcheck disable=SC2034  # for those who read this file
 kLongUnderSanitizers='^Machines/(Calibrat|Cho)|^InferredRanges|^Shapes/SymmetricAlgorithms.All(Reduce|Gather)'
 kLongUnderSanitizers+='|^Machines/KeptPlans.*/(dgx|a100)|^Bundled/Collectives.*/[0-2]$|^OrderOfEvents.PlansThat|^PlanJobSet.HoldsFor'

@@ -202,6 +202,9 @@ std::vector<HostId> hosts_of(Machine const& machine, std::optional<int> nodes) {
   if (wanted > kMaxNodes) throw InputError(fmt::format("{} nodes: the emulator boots at most {}", wanted, kMaxNodes));
   if (there > 1 && wanted > there)
     throw InputError(fmt::format("the cluster '{}' has {} nodes, not {}", machine.name, there, wanted));
+  if (wanted > 1 && machine.fabric && machine.fabric->networks.size() > 1)
+    throw InputError(
+        "the emulator joins the n-th NICs of all nodes: it boots no nodes of clusters with several fabrics");
   std::vector<HostId> hosts;
   for (int i = 0; i < wanted; ++i) hosts.push_back(HostId(there > 1 ? i : 0));
   return hosts;

@@ -23,11 +23,11 @@ constexpr std::size_t kLargePlan = 4'000;
 bool is_hashed(Model const& model, Plan const& plan) {
   auto const& fabric = model.machine().fabric;
   if (!fabric || model.assumed().hash_seed()) return false;
-  if (std::none_of(fabric->networks.begin(), fabric->networks.end(),
-                   [](Fabric::Network const& network) { return network.routing == Routing::Ecmp; }))
-    return false;
-  return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](Step const& step) { return step.way.nic_from && step.way.nic_to; });
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
+    if (!step.way.nic_from || !step.way.nic_to) return false;
+    auto const cables = fabric->attachments_of(*step.way.nic_from);
+    return !cables.empty() && fabric->network_of(cables.front().at).routing == Routing::Ecmp;
+  });
 }
 
 }  // namespace

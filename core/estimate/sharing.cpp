@@ -67,7 +67,8 @@ void Sharing::let_rise(std::span<Flow*> flows, double lowest_rate) {
   for (auto const resource : used_) set_full_at(resource);
 }
 
-// Holds the flows of all bottlenecks, and those that reach their cap. Rates elsewhere do not matter to these: holding a
+// Holds the flows of all bottlenecks, and those that reach their cap: a resource is one if none of its flows is held
+// elsewhere first (Bertsekas & Gallager, 1987, 6.5.2). Rates elsewhere do not matter to these: holding a
 // flow only raises the levels at which its other resources are full. Returns how many.
 std::size_t Sharing::hold_at_bottlenecks() {
   reached_.resize(rising_.size());
@@ -83,7 +84,7 @@ std::size_t Sharing::hold_at_bottlenecks() {
     low = std::min(low, level);
     high = std::max(high, level);
   }
-  if (high <= low * kEqualRates) return hold_all(one_of_levels(low));
+  if (high <= low * kEqualRates) return hold_all(merged_with_equal_level(low));
   for (std::size_t i = 0; i < rising_.size(); ++i)
     for (auto const& use : rising_[i]->uses) {
       auto& lowest = lowest_[use.resource];
@@ -103,9 +104,9 @@ std::size_t Sharing::hold_at_bottlenecks() {
   }
   rising_.resize(kept);
   if (rising_.empty())  // nobody asks any more what is left
-    for (auto const& [flow, level] : held_) flow->rate = one_of_levels(level);
+    for (auto const& [flow, level] : held_) flow->rate = merged_with_equal_level(level);
   else
-    for (auto const& [flow, level] : held_) hold(*flow, one_of_levels(level));
+    for (auto const& [flow, level] : held_) hold(*flow, merged_with_equal_level(level));
   return held_.size();
 }
 
@@ -117,7 +118,7 @@ std::size_t Sharing::hold_all(double level) {
 }
 
 // Levels that differ by rounding are one, so that flows which share a bottleneck have one rate.
-double Sharing::one_of_levels(double level) {
+double Sharing::merged_with_equal_level(double level) {
   auto const found = std::lower_bound(levels_.begin(), levels_.end(), level);
   if (found != levels_.end() && *found <= level * kEqualRates) return *found;
   if (found != levels_.begin() && level <= *std::prev(found) * kEqualRates) return *std::prev(found);

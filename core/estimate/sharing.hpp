@@ -41,7 +41,7 @@ class Sharing {
   void let_rise(std::span<Flow*> flows, double lowest_rate);
   std::size_t hold_at_bottlenecks();
   std::size_t hold_all(double level);
-  double one_of_levels(double level);
+  double merged_with_equal_level(double level);
   void hold_by_queue();
   void list_users();
   void hold_if_rising(std::uint32_t flow, double level);
@@ -56,7 +56,7 @@ class Sharing {
   std::vector<std::uint32_t> used_;
   std::vector<Flow*> rising_;
   std::vector<double> reached_;  // by each of these flows, if it alone rose further
-  std::vector<double> lowest_;   // for each resource, that of its flows which reaches least
+  std::vector<double> lowest_;   // the least of these among the flows of a resource: of a bottleneck, full_at_
   std::vector<std::pair<Flow*, double>> held_;
   std::vector<double> levels_;  // ascending: all rates that flows were held at
   // Of hold_by_queue().

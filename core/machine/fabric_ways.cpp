@@ -36,7 +36,7 @@ FabricWays::FabricWays(Fabric const& fabric)
   for (auto const& network : fabric.networks) {
     bool const is_torus = network.kind == "torus";
     bool const is_valiant = network.routing == Routing::Valiant;
-    choices_.push_back({(network.routing == Routing::Adaptive || is_valiant) && !is_torus, is_torus, is_valiant});
+    choices_.push_back({(network.routing == Routing::Adaptive || is_valiant) && !is_torus, is_torus, is_valiant, 1});
   }
   for (auto const& one : fabric.switches) {
     tier_.push_back(one.tier);
@@ -57,6 +57,18 @@ FabricWays::FabricWays(Fabric const& fabric)
   std::vector<std::uint32_t> attached(fabric.switches.size(), 0);
   for (auto const& attachment : fabric.attachments) rank_.push_back(attached[attachment.at]++);
   find_islands();
+  find_weight_scales(fabric);
+}
+
+void FabricWays::find_weight_scales(Fabric const& fabric) {
+  constexpr double kMaxScale = 64;
+  for (std::size_t i = 0; i < choices_.size(); ++i) choices_[i].weight_scale = fabric.networks[i].planes;
+  if (is_tree_) return;
+  for (std::size_t at = 0; at < neighbours_.size(); ++at) {
+    auto& choice = choices_[network_[at]];
+    auto const ways = choice.is_valiant ? group_[at] + 1.0 : static_cast<double>(neighbours_[at].size());
+    if (choice.spreads) choice.weight_scale = std::clamp(ways, choice.weight_scale, kMaxScale);
+  }
 }
 
 void FabricWays::find_islands() {

@@ -47,6 +47,9 @@ class FabricWays {
   [[nodiscard]] std::uint32_t rank_of(std::size_t attachment) const { return rank_[attachment]; }
   // The number of a switch that cables join it with, equal for all that are joined.
   [[nodiscard]] std::uint32_t island_of(std::uint32_t at) const { return island_[at]; }
+  // What capacities and weights of a network's cables and ports are multiplied by in the model, so that the parts of a
+  // flow that take one of many ways are not below the resolution of weights.
+  [[nodiscard]] double weight_scale(std::uint32_t network) const { return choices_[network].weight_scale; }
   // From one switch to another. Where several ways are equally short, adaptive routing divides the traffic at each
   // switch by what its cables carry; any other takes one of the ways, by `choice`. Valiant's goes from group to group
   // by way of all switches of the others, evenly. Nullopt where no cables join the two.
@@ -60,6 +63,7 @@ class FabricWays {
     double rate = 0;  // bytes/s
   };
   void find_islands();
+  void find_weight_scales(Fabric const& fabric);
   [[nodiscard]] FabricWay way_of_tree(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] FabricWay shortest(std::uint32_t from, std::uint32_t to, std::uint64_t choice) const;
   [[nodiscard]] std::optional<FabricWay> by_other_groups(std::uint32_t from, std::uint32_t to) const;
@@ -71,6 +75,7 @@ class FabricWays {
     bool spreads = true;           // over ways of equal length
     bool is_by_dimension = false;  // a torus: of several ways the first, in the order of its dimensions
     bool is_valiant = false;
+    double weight_scale = 1;
   };
   std::vector<Choice> choices_;         // by network
   std::vector<std::uint32_t> network_;  // by switch

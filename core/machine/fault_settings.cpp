@@ -9,6 +9,7 @@
 #include "core/io/spelling.hpp"
 #include "core/machine/end_name.hpp"
 #include "core/machine/fabric_ways.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/setting_value.hpp"
 
 namespace lanewise {
@@ -136,7 +137,9 @@ std::vector<Fabric::Network*> networks_called(Machine& machine, Setting const& s
     if (name.empty() || network.name == name) found.push_back(&network);
   }
   if (found.empty())
-    refuse(setting, fmt::format("no fabric is called '{}'{}", name, did_you_mean(std::string(name), names)));
+    refuse(setting, names.size() == 1 && names.front().empty()
+                        ? fmt::format("the only fabric has no name: leave '@{}' out", name)
+                        : fmt::format("no fabric is called '{}'{}", name, did_you_mean(std::string(name), names)));
   return found;
 }
 
@@ -181,12 +184,12 @@ void set_cable_rate(Machine& machine, Setting const& setting, std::string_view n
   auto const rate = value_of(setting, parse_rate(setting.value));
   auto const id = machine.find_function(nic);
   if (!id || machine.at(*id).kind != PciKind::Nic) refuse_name(machine, setting, nic, "NIC");
-  if (machine.fabric) {
-    auto const ports = machine.fabric->attachments_of(*id).size();
+  auto const owner = port_owner(machine, *id);  // of the port that other NICs may share
+  if (machine.fabric)
     for (auto& attachment : machine.fabric->attachments)
-      if (attachment.nic == *id) attachment.rate = rate / static_cast<double>(ports);
-  }
-  machine.functions[index(*id)].rate = rate;
+      if (port_owner(machine, attachment.nic) == owner)
+        attachment.rate = rate / static_cast<double>(machine.fabric->network_of(attachment.at).planes);
+  machine.functions[index(owner)].rate = rate;
 }
 
 void set_routing(Machine& machine, Setting const& setting, std::string_view network) {
@@ -216,8 +219,7 @@ void set_flows_per_pair(Machine& machine, Setting const& setting, std::string_vi
   if (machine.fabric)
     for (auto* const one : networks_called(machine, setting, network)) {
       if (one->routing != Routing::Ecmp) continue;
-      auto const flows = count_of(setting, kMaxFlowsPerPair);
-      if (flows == 0) refuse(setting, fmt::format("write a whole number from 1 to {}", kMaxFlowsPerPair));
+      auto const flows = count_of(setting, kMaxFlowsPerPair, 1);
       one->flows_per_pair = flows;
       is_set = true;
     }

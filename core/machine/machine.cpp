@@ -141,7 +141,10 @@ std::vector<PciId> Machine::all(PciKind kind) const {
 bool Machine::is_off(PciId id) const {
   for (std::optional<PciId> above = id; above; above = at(*above).parent)
     if (at(*above).off) return true;
-  if (!at(id).port_of.empty() && is_off(port_owner(*this, id))) return true;
+  // A NIC whose port another function owns fails with that function; but an adapter of several nodes outlives one node.
+  if (auto const owner = port_owner(*this, id);
+      owner != id && (host_of(owner) == host_of(id) ? is_off(owner) : at(owner).off))
+    return true;
   return at(host_of(id)).off;
 }
 bool Machine::is_off(Place const& place) const {

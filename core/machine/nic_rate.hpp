@@ -17,13 +17,13 @@ inline std::optional<BytesPerSecond> cable_rate(Machine const& machine, Fabric::
   return attachment.rate ? attachment.rate : nic_rate(machine, attachment.nic);
 }
 
-// Whether the cables of a NIC carry less than the NIC, by this one.
+// Whether a cable carries less than its port could, by the NIC's part.
 inline bool is_slow(Machine const& machine, Fabric::Attachment const& attachment) {
-  auto const rate = nic_rate(machine, attachment.nic);
-  if (!attachment.rate || !rate) return attachment.rate.has_value();
+  auto const* part = machine.part_of(attachment.nic);
+  if (!attachment.rate || part == nullptr || !part->nic.rate) return attachment.rate.has_value();
   constexpr double kRounding = 1 - 1e-9;
-  auto const ports = machine.fabric->attachments_of(attachment.nic).size();
-  return *attachment.rate * static_cast<double>(ports) < *rate * kRounding;
+  return *attachment.rate * static_cast<double>(machine.fabric->network_of(attachment.at).planes) <
+         *part->nic.rate * kRounding;
 }
 
 }  // namespace lanewise

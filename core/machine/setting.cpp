@@ -185,7 +185,10 @@ void apply_to_one(Machine& machine, Setting const& setting, std::string_view wha
 
 // The names that a pattern of * and ? stands for; neither stands for the '/' behind a node's name.
 std::vector<std::string> names_matching(Machine const& machine, std::string_view what, std::string const& pattern) {
-  std::vector<std::string> names = fault_names(machine);
+  bool const is_of_fabric = what == "routing" || what == "flows_per_pair";
+  std::vector<std::string> names = is_of_fabric ? std::vector<std::string>() : fault_names(machine);
+  if (is_of_fabric && machine.fabric)
+    for (auto const& network : machine.fabric->networks) names.push_back(network.name);
   if (what == "part")
     for (auto const& socket : machine.sockets) names.push_back(socket.name);
   std::erase_if(names,
@@ -201,6 +204,7 @@ void apply_at(Machine& machine, Setting const& setting, std::string_view what, s
                                 "part: part@{}=PART",
                                 what, did_you_mean_first(what, known), fmt::join(known, ", "), name));
   }
+  if (name.empty()) refuse(setting, "a name follows '@'");
   if (name.find_first_of("*?") == std::string::npos) return apply_to_one(machine, setting, what, name, catalogue);
   auto const names = names_matching(machine, what, name);
   if (names.empty()) refuse(setting, fmt::format("nothing here has a name like '{}'", name));

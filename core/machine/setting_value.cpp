@@ -16,12 +16,12 @@ bool flag_of(Setting const& setting) {
   refuse(setting, "a flag is true or false");
 }
 
-int count_of(Setting const& setting, int most) {
+int count_of(Setting const& setting, int most, int least) {
   int count = -1;
   auto const* const end = setting.value.data() + setting.value.size();
   auto const [stopped, error] = std::from_chars(setting.value.data(), end, count);
-  if (error != std::errc() || stopped != end || count < 0 || count > most)
-    refuse(setting, fmt::format("write a whole number from 0 to {}", most));
+  if (error != std::errc() || stopped != end || count < least || count > most)
+    refuse(setting, fmt::format("write a whole number from {} to {}", least, most));
   return count;
 }
 

@@ -18,7 +18,7 @@ T value_of(Setting const& setting, Parsed<T> parsed) {
 
 // true, on, yes or false, off, no. Throws InputError.
 bool flag_of(Setting const& setting);
-// A whole number from 0 to `most`. Throws InputError.
-int count_of(Setting const& setting, int most);
+// A whole number from `least` to `most`. Throws InputError.
+int count_of(Setting const& setting, int most, int least = 0);
 
 }  // namespace lanewise

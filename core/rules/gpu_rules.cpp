@@ -22,16 +22,17 @@ bool atomic(Attempt const& a) { return a.op == Op::Atomic; }
 
 bool kernel_over_rdma_links(Attempt const& a) {
   if (!by_kernel(a.op)) return false;
-  // A relay has such links to both, or to neither: a kernel would cross the first.
+  auto const is_crossed = [&](std::optional<PciId> from, std::optional<PciId> to) {
+    if (!from || !to) return false;
+    return std::any_of(a.machine.nvlinks.begin(), a.machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
+      bool const joins = (bundle.a == NvlinkEnd(*from) && bundle.b == NvlinkEnd(*to)) ||
+                         (bundle.a == NvlinkEnd(*to) && bundle.b == NvlinkEnd(*from));
+      return joins && a.machine.at(bundle.part).link.family == LinkFamily::GpuRoce;
+    });
+  };
   auto const from = gpu_at(a.machine, a.from);
-  auto const to = a.way.relay ? a.way.relay : gpu_at(a.machine, a.to);
-  return from && to && std::any_of(a.machine.nvlinks.begin(), a.machine.nvlinks.end(), [&](NvlinkBundle const& bundle) {
-           auto const joins = [&](PciId one, PciId other) {
-             return bundle.a == NvlinkEnd(one) && bundle.b == NvlinkEnd(other);
-           };
-           return a.machine.at(bundle.part).link.family == LinkFamily::GpuRoce &&
-                  (joins(*from, *to) || joins(*to, *from));
-         });
+  auto const to = gpu_at(a.machine, a.to);
+  return a.way.relay ? is_crossed(from, a.way.relay) || is_crossed(a.way.relay, to) : is_crossed(from, to);
 }
 
 bool no_nvlink(Attempt const& a) {

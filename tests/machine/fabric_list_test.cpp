@@ -1,11 +1,14 @@
 // Several fabrics in one cluster, and planes of a fabric.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/machine/fabric_ways.hpp"
+#include "lanewise/estimate/estimate.hpp"
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/machine/fingerprint.hpp"
 #include "lanewise/machine/setting.hpp"
+#include "lanewise/model/model.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
 
@@ -115,6 +118,17 @@ TEST(FabricList, SaysWhatIsWrong) {
               HasSubstr("'routing: valiant' belongs to a fabric of the kind dragonfly"));
 }
 
+// What several networks would make of it, too.
+TEST(FabricList, SaysWhichNicsCannotBeOnAFabric) {
+  EXPECT_THAT(
+      error_of("multi_host: [{nics: [node0/nic0, node1/nic0]}]\nfabric: {kind: leaf_spine, nics: [node1/nic0]}"),
+      HasSubstr("'node1/nic0' shares the port of 'node0/nic0'"));
+  EXPECT_THAT(error_of("fabric: {kind: leaf_spine, nics: []}"), HasSubstr("'nics' names none"));
+  EXPECT_THAT(error_of("fabrics: []"), HasSubstr("'fabrics' is empty"));
+  EXPECT_THAT(error_of("fabrics: [{fabric: a, kind: graph, switches: [{switch: s}]}]"),
+              HasSubstr("no NIC is on a switch"));
+}
+
 Machine planes(std::string const& more = "") {
   auto catalogue = test::bundled();
   return catalogue.machine_from(
@@ -142,6 +156,24 @@ TEST(Planes, ASlowCableIsDividedAmongThePorts) {
   auto catalogue = test::bundled();
   apply_setting(machine, {"rate@node0/nic1", "100 Gb/s"}, catalogue);
   EXPECT_EQ(machine.fabric->attachments_of(*machine.find_function("node0/nic1"))[1].rate, BytesPerSecond(6.25e9));
+}
+
+// A sixteenth of a flow in each of sixteen planes is less than weights can tell, so ports and cables are scaled.
+TEST(Planes, ManyCarryAsMuchAsOne) {
+  auto const rate = [](int count) {
+    auto catalogue = test::bundled();
+    Model const model(catalogue.machine_from(SourceText::from_memory(
+        "pod.yaml", fmt::format("lanewise: cluster/1\ncluster: pod\nnodes: [{{machine: hgx-h100, count: 4}}]\n"
+                                "fabric: {{kind: rail_optimised, nodes_per_leaf: 2, planes: {}}}\n",
+                                count))));
+    auto const& machine = model.machine();
+    auto const from = machine.place("node0/gpu0");
+    auto const to = machine.place("node2/gpu0");
+    auto const way = possible_ways(machine, {.from = from, .to = to}).front();
+    std::vector<Step> const steps{{"t", from, to, Bytes(1 << 30), Op::Copy, way, {}}};
+    return estimate(model, steps).makespan.value();
+  };
+  for (auto const count : {2, 3, 16}) EXPECT_NEAR(rate(count), rate(1), 1e-4 * rate(1)) << count;
 }
 
 constexpr auto kDragonfly = "{kind: dragonfly, groups: 5, switches_per_group: 1, nodes_per_leaf: 1, routing: valiant}";

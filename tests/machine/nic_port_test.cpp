@@ -154,6 +154,23 @@ TEST(MultiHost, IsOffWithTheAdapter) {
   EXPECT_FALSE(machine.is_off(machine.find_function("node2/nic0").value()));
 }
 
+TEST(MultiHost, TheAdapterOutlivesANode) {
+  auto machine = hosts_with("[{nics: [node0/nic0, node1/nic0]}]");
+  auto catalogue = test::bundled();
+  apply_setting(machine, {"off@node0", "true"}, catalogue);
+  EXPECT_TRUE(machine.is_off(machine.find_function("node0/nic0").value()));
+  EXPECT_FALSE(machine.is_off(machine.find_function("node1/nic0").value()));
+}
+
+TEST(MultiHost, ASlowCableIsThatOfThePort) {
+  auto machine = hosts_with("[{nics: [node0/nic0, node1/nic0]}]");
+  auto catalogue = test::bundled();
+  apply_setting(machine, {"rate@node1/nic0", "100 Gb/s"}, catalogue);
+  Model const model(machine);
+  auto const port = model.resources().wire(machine.find_function("node0/nic0").value());
+  EXPECT_LT(model.resources().capacity(port.up).value(), BytesPerSecond(12.5e9));
+}
+
 TEST(MultiHost, SaysWhatIsWrong) {
   EXPECT_THAT(problem_of_hosts("[{nics: [node0/nic0]}]"), HasSubstr("two NICs or more"));
   EXPECT_THAT(problem_of_hosts("[{nics: [node0/nic0, node0/nic1]}]"), HasSubstr("is the second NIC of its node"));

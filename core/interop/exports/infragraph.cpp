@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/io/yaml_writer.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
@@ -241,7 +242,10 @@ class InfrastructureWriter {
       instance.push_back(fmt::format("{}[{}]", name_of(one.network, one.tier), of_tier[{one.network, one.tier}]++));
     auto const port = [&](std::uint32_t at) { return endpoint(instance[at], fmt::format("port[{}]", used[at]++)); };
     for (auto const& attachment : fabric.attachments) {
-      if (!machine_.at(attachment.nic).port_of.empty()) continue;
+      // A second function has its cable at the first; where that is another node's, it is shown as a cable of its own.
+      if (auto const owner = port_owner(machine_, attachment.nic);
+          owner != attachment.nic && machine_.host_of(owner) == machine_.host_of(attachment.nic))
+        continue;
       add_cable(device_end(attachment.nic), port(attachment.at), cable(cable_rate(machine_, attachment), "cable"));
     }
     for (auto const& trunk : fabric.trunks)

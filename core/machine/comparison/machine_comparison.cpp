@@ -9,6 +9,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/comparison/node_comparison.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "lanewise/units/text.hpp"
 
@@ -185,6 +186,9 @@ class MachineComparer {
         auto& words = by_nic[name_of(machine.at(attachment.nic).name)];
         words += fmt::format("{}{}{}", words.empty() ? "" : ", ", machine.fabric->switches[attachment.at].name,
                              attachment.rate ? " at " + exact_text(*attachment.rate) : "");
+        if (auto const owner = port_owner(machine, attachment.nic);
+            machine.host_of(owner) != machine.host_of(attachment.nic))
+          words += ", through the port of " + name_of(machine.at(owner).name);
       }
       return by_nic;
     };

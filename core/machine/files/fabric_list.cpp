@@ -9,6 +9,7 @@
 #include "core/machine/files/budgets.hpp"
 #include "core/machine/files/fabric_reader.hpp"
 #include "core/machine/files/fabric_union.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/nvlink_domains.hpp"
 
 namespace lanewise {
@@ -53,10 +54,22 @@ void check_that_nics_are_once(MapReader& top, Machine const& cluster) {
   }
 }
 
+// A cable joins two ports: an adapter that both nodes share has one.
+void check_direct(MapReader& top, Machine const& cluster) {
+  if (!cluster.fabric) return;
+  for (auto const& attachment : cluster.fabric->attachments)
+    if (cluster.fabric->network_of(attachment.at).kind == "direct" &&
+        cluster.host_of(port_owner(cluster, attachment.nic)) != cluster.host_of(attachment.nic))
+      return top.fail_at_key("multi_host",
+                             fmt::format("'{}' shares its port with another node, so that no cable joins it "
+                                         "directly; a fabric with a switch does",
+                                         cluster.at(attachment.nic).name));
+}
+
 std::optional<std::string> name_of(MapReader& reader, Machine const& cluster) {
   auto const name = reader.text("fabric");
   if (!name) {
-    reader.fail(reader.self(), "each of 'fabrics' has a name: fabric: compute");
+    if (!reader.has("fabric")) reader.fail(reader.self(), "each of 'fabrics' has a name: fabric: compute");
     return std::nullopt;
   }
   auto const is_taken = [&](auto const& named) { return named.name == *name; };
@@ -94,6 +107,9 @@ void read_fabrics(MapReader& top, PartTable& parts, Machine& cluster) {
   }
   read_list(top, parts, cluster);
   if (!top.diagnostics().empty()) return;
+  if (top.has("fabrics") && !cluster.fabric)
+    return top.fail_at_key("fabrics", "'fabrics' is empty; leave it out where domains join all nodes");
+  check_direct(top, cluster);
   auto const apart = node_apart(cluster);
   if (!apart) return;
   auto const& first = cluster.hosts.front().name;

@@ -79,33 +79,49 @@ void FabricReader::read_routing() {
 
 void FabricReader::read_nics() {
   auto const names = expanded_names(reader_, "nics");
+  if (reader_.has("nics") && names.empty() && reader_.diagnostics().empty())
+    return reader_.fail(*reader_.node("nics"), "'nics' names none");
   std::set<std::string> const wanted(names.begin(), names.end());
   auto unknown = wanted;
   nics_.resize(cluster_.hosts.size());
-  std::vector<bool> has_nic(cluster_.hosts.size(), false);
   for (auto const id : cluster_.all(PciKind::Nic)) {
     auto const& name = cluster_.at(id).name;
     std::string const within_node(short_name(name));
     unknown.erase(name);
     unknown.erase(within_node);
-    if (!cluster_.at(id).port_of.empty()) {  // it is where its port is, maybe another node's
-      has_nic[index(cluster_.host_of(id))] = true;
+    if (auto const owner = port_owner(cluster_, id); owner != id) {  // it is where its port is
+      if (wanted.contains(name))
+        reader_.fail(*reader_.node("nics"), fmt::format("'{}' shares the port of '{}': only that one is on a fabric",
+                                                        name, cluster_.at(owner).name));
       continue;
     }
     auto const* part = cluster_.part_of(id);
     bool const is_on_fabric =
         wanted.empty() ? part != nullptr && part->nic.rdma : wanted.contains(name) || wanted.contains(within_node);
-    if (!is_on_fabric) continue;
-    nics_[index(cluster_.host_of(id))].push_back(id);
-    has_nic[index(cluster_.host_of(id))] = true;
+    if (is_on_fabric) nics_[index(cluster_.host_of(id))].push_back(id);
   }
   for (auto const& name : unknown)
     reader_.fail(*reader_.node("nics"), fmt::format("no machine here has a NIC called '{}'", name));
   for (std::size_t node = 0; node < nics_.size(); ++node)
     if (!nics_[node].empty()) nodes_.push_back(node);
+  if (unknown.empty()) check_nodes();
+}
+
+// The only fabric joins all nodes, of a list each joins some.
+void FabricReader::check_nodes() {
   if (network().kind == "graph") return;
+  if (!network().name.empty()) {
+    if (nodes_.empty()) reader_.fail_at_key("kind", "no NIC that can do RDMA is on the fabric");
+    return;
+  }
+  std::vector<bool> has_nic(cluster_.hosts.size(), false);
+  for (auto const id : cluster_.all(PciKind::Nic)) {
+    auto const& of_owner = nics_[index(cluster_.host_of(port_owner(cluster_, id)))];
+    if (std::find(of_owner.begin(), of_owner.end(), port_owner(cluster_, id)) != of_owner.end())
+      has_nic[index(cluster_.host_of(id))] = true;
+  }
   auto const without = std::find(has_nic.begin(), has_nic.end(), false);
-  if (nodes_.empty() || (network().name.empty() && without != has_nic.end()))
+  if (without != has_nic.end())
     reader_.fail_at_key("kind", fmt::format("{} has no NIC on the fabric",
                                             cluster_.hosts[static_cast<std::size_t>(without - has_nic.begin())].name));
 }
@@ -167,10 +183,11 @@ void FabricReader::read_link_override(MapReader& reader) {
   auto const name = reader.text("nic");
   auto const rate = reader.rate("rate");
   if (!name || !rate) return;
+  auto const nic = cluster_.find_function(*name);
   bool found = false;
   for (auto& attachment : fabric_.attachments)
-    if (cluster_.at(attachment.nic).name == *name) {
-      attachment.rate = *rate / static_cast<double>(planes_);
+    if (nic && attachment.nic == port_owner(cluster_, *nic)) {
+      attachment.rate = *rate / static_cast<double>(network().planes);
       found = true;
     }
   if (!found)

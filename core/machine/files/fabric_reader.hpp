@@ -48,6 +48,7 @@ class FabricReader {
 
   // fabric_reader.cpp
   void read_nics();
+  void check_nodes();
   void read_routing();
   void read_shape();
   void set_rails();
@@ -75,6 +76,7 @@ class FabricReader {
   void read_torus();
   void read_dragonfly();
   void read_graph();
+  void check_attached();
   bool attach_nodes(std::vector<std::string> const& names);
   void add_cables(std::uint32_t a, std::uint32_t b, int cables, BytesPerSecond one);
   void read_switches(MapReader& reader);
@@ -88,7 +90,6 @@ class FabricReader {
   Fabric fabric_{{{}}, {}, {}, {}};
   std::vector<std::vector<PciId>> nics_;  // those on the fabric, by node
   std::vector<std::size_t> nodes_;        // that have such NICs
-  std::size_t planes_ = 1;                // how many times the tiers are there; each NIC has a port for each
   bool by_rail_ = false;                  // each rail has leaf switches of its own
   bool joins_rails_ = true;               // higher tiers join the rails
   std::vector<std::size_t> group_of_;     // of each switch: its number among those of its tier and rail

@@ -9,6 +9,7 @@
 #include "core/machine/files/fabric_reader.hpp"
 #include "core/machine/files/fabric_union.hpp"
 #include "core/machine/files/key_values.hpp"
+#include "core/machine/nic_port.hpp"
 #include "core/machine/nic_rate.hpp"
 
 namespace lanewise {
@@ -127,15 +128,22 @@ void FabricReader::read_graph() {
   std::sort(fabric_.attachments.begin(), fabric_.attachments.end(),
             [](auto const& a, auto const& b) { return a.nic < b.nic; });
   for (auto& link : reader_.maps("links")) read_link(link);
-  for (std::size_t node = 0; node < nics_.size(); ++node) {
-    bool const is_attached = std::any_of(nics_[node].begin(), nics_[node].end(),
-                                         [&](PciId nic) { return !fabric_.attachments_of(nic).empty(); });
-    if (!is_attached && !nics_[node].empty() && network().name.empty()) {
-      reader_.fail_at_key("switches", fmt::format("no NIC of {} is on a switch", cluster_.hosts[node].name));
-      break;
-    }
-  }
+  if (fabric_.attachments.empty()) return reader_.fail_at_key("switches", "no NIC is on a switch");
+  check_attached();
   order_switches();
+}
+
+// The only fabric joins all nodes, some of them maybe by a port that another node owns.
+void FabricReader::check_attached() {
+  if (!network().name.empty()) return;
+  std::vector<bool> is_attached(cluster_.hosts.size(), false);
+  for (auto const nic : cluster_.all(PciKind::Nic))
+    if (!fabric_.attachments_of(port_owner(cluster_, nic)).empty()) is_attached[index(cluster_.host_of(nic))] = true;
+  auto const without = std::find(is_attached.begin(), is_attached.end(), false);
+  if (without != is_attached.end())
+    reader_.fail_at_key("switches",
+                        fmt::format("no NIC of {} is on a switch",
+                                    cluster_.hosts[static_cast<std::size_t>(without - is_attached.begin())].name));
 }
 
 void FabricReader::read_switches(MapReader& reader) {
@@ -166,6 +174,9 @@ void FabricReader::attach_named(MapReader& reader, std::string const& nic, std::
   auto const id = cluster_.find_function(nic);
   if (!id || cluster_.at(*id).kind != PciKind::Nic)
     return reader.fail(*reader.node("nics"), fmt::format("no NIC is called '{}'; write it as node0/nic0", nic));
+  if (auto const owner = port_owner(cluster_, *id); owner != *id)
+    return reader.fail(*reader.node("nics"), fmt::format("'{}' shares the port of '{}': only that one is on a switch",
+                                                         nic, cluster_.at(owner).name));
   bool const is_taken = std::any_of(fabric_.attachments.begin(), fabric_.attachments.end(),
                                     [&](Fabric::Attachment const& known) { return known.nic == *id; });
   if (is_taken) return reader.fail(*reader.node("nics"), fmt::format("'{}' is on two switches", nic));

@@ -28,7 +28,7 @@ void FabricReader::read_tiered() {
   auto const planes = positive_count(reader_, "planes").value_or(1);
   constexpr int kMaxPlanes = 16;
   if (planes > kMaxPlanes) return reader_.fail(*reader_.node("planes"), fmt::format("'planes' is 1 to {}", kMaxPlanes));
-  planes_ = static_cast<std::size_t>(std::max(planes, 1));
+  network().planes = std::max(planes, 1);
   auto const tiers = network().kind == "fat_tree" ? tiers_of_list() : tiers_of_kind();
   if (tiers.empty()) return;
   for (auto const& tier : tiers) check_uplinks(tier, &tier == &tiers.back());
@@ -87,7 +87,7 @@ void FabricReader::attach_leaves(Tier const& tier) {
   std::map<std::tuple<std::size_t, int, std::size_t>, std::uint32_t> leaf_of;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     for (auto const nic : nics_[nodes_[i]])
-      for (std::size_t plane = 0; plane < planes_; ++plane) {
+      for (std::size_t plane = 0; plane < static_cast<std::size_t>(network().planes); ++plane) {
         auto const group = i / group_size;
         auto const rail = by_rail_ ? cluster_.at(nic).rail : std::nullopt;
         auto const [it, is_new] = leaf_of.emplace(std::tuple(group, rail.value_or(0), plane),
@@ -103,13 +103,14 @@ void FabricReader::attach_leaves(Tier const& tier) {
 }
 
 std::optional<std::size_t> FabricReader::plane_name(std::size_t plane) const {
-  return planes_ > 1 ? std::optional(plane) : std::nullopt;
+  return network().planes > 1 ? std::optional(plane) : std::nullopt;
 }
 
 // Of one of several ports of a NIC; nullopt where it has only one, or its rate is unknown.
 std::optional<BytesPerSecond> FabricReader::rate_of_port(PciId nic) const {
   auto const rate = nic_rate(cluster_, nic);
-  return planes_ > 1 && rate ? std::optional(*rate / static_cast<double>(planes_)) : std::nullopt;
+  auto const planes = network().planes;
+  return planes > 1 && rate ? std::optional(*rate / static_cast<double>(planes)) : std::nullopt;
 }
 
 void FabricReader::add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top) {

@@ -77,14 +77,15 @@ Seconds PathBuilder::wire(PciId from, PciId to) {
 // The cables that the part of the traffic between two NICs that is in one plane takes: all of a trunk evenly; with
 // static routing those of the destination; with ecmp those of each flow where the hash is known, and all of them evenly
 // where it is not.
-FabricWay PathBuilder::use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double of_all) {
+FabricWay PathBuilder::use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double plane_share) {
   auto const& fabric = *machine_.fabric;
   auto const& network = fabric.network_of(from.at);
   auto const number = [&](Fabric::Attachment const& of) {
     return static_cast<std::size_t>(&of - fabric.attachments.data());
   };
-  if (auto const port = resources_.port(number(from))) use(port->up, of_all);
-  if (auto const port = resources_.port(number(to))) use(port->down, of_all);
+  auto const scale = resources_.fabric_ways().weight_scale(fabric.switches[from.at].network);
+  if (auto const port = resources_.port(number(from))) use(port->up, plane_share * scale);
+  if (auto const port = resources_.port(number(to))) use(port->down, plane_share * scale);
   auto const target = resources_.fabric_ways().rank_of(number(to));
   auto const seed = network.routing == Routing::Ecmp ? assumed_.hash_seed() : std::nullopt;
   bool const by_cable = seed || network.routing == Routing::Static;
@@ -104,9 +105,9 @@ FabricWay PathBuilder::use_fabric(Fabric::Attachment const& from, Fabric::Attach
       auto const tier = static_cast<std::uint64_t>(fabric.switches[fabric.trunks[trunk].lower].tier);
       auto const choice = (seed ? mixed(hash + tier) : hash) % cables;
       auto const both = by_cable ? resources_.cable(trunk, choice) : resources_.trunk(trunk);
-      use(up ? both.up : both.down, of_all * share / (by_cable ? flows : 1));
+      use(up ? both.up : both.down, plane_share * scale * share / (by_cable ? flows : 1));
       if (is_by_cable(network) && fabric.trunks[trunk].rate > BytesPerSecond(0))
-        limit(fabric.trunks[trunk].rate * (static_cast<double>(flows) / static_cast<double>(cables) / of_all),
+        limit(fabric.trunks[trunk].rate * (static_cast<double>(flows) / static_cast<double>(cables) / plane_share),
               Cap::Cable);
     }
     if (flow == 0) first = std::move(*way);

@@ -59,7 +59,7 @@ class PathBuilder {
   Seconds wire(PciId from, PciId to);
   void wire_out(PciId nic);
   void wire_in(PciId nic);
-  FabricWay use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double of_all);
+  FabricWay use_fabric(Fabric::Attachment const& from, Fabric::Attachment const& to, double plane_share);
   // `cores` cores that copy between (or within) memories of one host.
   void cpu_copy(NumaId from, NumaId to, int cores = 1);
   // A GPU's own memory, where its bandwidth is known; `weight` 2 for bytes that are both read and written.

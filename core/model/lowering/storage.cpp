@@ -46,16 +46,17 @@ void Lowering::storage_staged() {
 // are there, to the NIC.
 Lowering::NetworkEnd Lowering::remote_drive_end() {
   use_drive();
+  Seconds between_nic_and_memory{0};
+  if (!from_drive()) between_nic_and_memory = path_.device_to_memory(*way_.nic_to, staging_at_target());
   auto const moved = add_leg([&](PathBuilder& p) {
     return from_drive() ? p.device_to_memory(drive(), staging_at_source())
                         : p.memory_to_device(staging_at_target(), drive());
   });
-  NetworkEnd end{moved.latency, moved.rate, true};
+  if (from_drive()) between_nic_and_memory = path_.memory_to_device(staging_at_source(), *way_.nic_from);
+  NetworkEnd const end{moved.latency + between_nic_and_memory, moved.rate, true};
   demand_.path +=
       std::max(network::wire_latency(machine_, *way_.nic_from), network::wire_latency(machine_, *way_.nic_to));
   add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync));
-  end.latency += from_drive() ? path_.memory_to_device(staging_at_source(), *way_.nic_from)
-                              : path_.device_to_memory(*way_.nic_to, staging_at_target());
   return end;
 }
 

@@ -260,6 +260,14 @@ void Resources::add_nvlinks(Machine const& machine) {
   }
 }
 
+namespace {
+
+std::optional<BytesPerSecond> scaled(std::optional<BytesPerSecond> rate, double by) {
+  return rate ? std::optional(*rate * by) : std::nullopt;
+}
+
+}  // namespace
+
 void Resources::add_nic_ports(Machine const& machine) {
   auto const& fabric = *machine.fabric;
   nic_ports_.resize(fabric.attachments.size());
@@ -273,7 +281,8 @@ void Resources::add_nic_ports(Machine const& machine) {
     for (std::size_t i = 0; i < cables.size(); ++i)
       nic_ports_[first_of(cables) + i] =
           add_duplex(fmt::format("{}.port{}", machine.at(nic).name, i), ".out", ".in", ResourceKind::Wire,
-                     network::payload_rate(machine, nic, cable_rate(machine, cables[i])));
+                     scaled(network::payload_rate(machine, nic, cable_rate(machine, cables[i])),
+                            fabric_ways_->weight_scale(fabric.switches[cables[i].at].network)));
   }
   for (auto const nic : nics) {
     auto const cables = fabric.attachments_of(nic);
@@ -286,8 +295,8 @@ void Resources::add_nic_ports(Machine const& machine) {
 void Resources::add_network(Machine const& machine) {
   if (!machine.fabric) return;
   auto const& fabric = *machine.fabric;
-  add_nic_ports(machine);
   fabric_ways_ = std::make_shared<FabricWays const>(fabric);
+  add_nic_ports(machine);
   for (auto const& trunk : fabric.trunks) {
     auto const& lower = fabric.switches[trunk.lower];
     auto const& upper = fabric.switches[trunk.upper];
@@ -296,7 +305,8 @@ void Resources::add_network(Machine const& machine) {
     auto const* up = is_uplink ? ".up" : ".forth";
     auto const* down = is_uplink ? ".down" : ".back";
     // Where the NICs' rates are unknown, so are the cables'.
-    auto const rate = trunk.rate > BytesPerSecond(0) ? std::optional(trunk.rate) : std::nullopt;
+    auto const rate = scaled(trunk.rate > BytesPerSecond(0) ? std::optional(trunk.rate) : std::nullopt,
+                             fabric_ways_->weight_scale(lower.network));
     trunks_.push_back(add_duplex(stem, up, down, ResourceKind::Uplink, rate));
     auto& cables = cables_.emplace_back();
     if (!is_by_cable(fabric.network_of(trunk.lower))) continue;

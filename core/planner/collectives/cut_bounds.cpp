@@ -37,6 +37,13 @@ void add_link(Ports& ports, Model const& model, Duplex const& direction, bool up
   if (in) ports.in += in->value() / weight;
 }
 
+// What passes two ports in turn.
+void add_smaller(Ports& ports, Ports const& one, Ports const& other) {
+  ports.known = ports.known && one.known && other.known;
+  ports.out += std::min(one.out, other.out);
+  ports.in += std::min(one.in, other.in);
+}
+
 // Capacities of NVLink are those of copies; kernels may carry more.
 double least_weight(Machine const& machine, PartId part) {
   auto const& link = machine.at(part).link;
@@ -74,31 +81,44 @@ Ports ports_of(Model const& model, std::vector<PciId> const& gpus) {
   return ports;
 }
 
-// The NICs of each node, or of all nodes of a domain: each is on the fabric by its ports and on the node by its PCIe
-// link.
-std::map<HostId, Ports> nics_of_nodes(Model const& model, std::vector<HostId> const& first_nodes) {
+// The NICs of each node, or of all nodes of a domain: each is on the fabric by its port and on the node by its PCIe
+// link. An adapter that several nodes share has a link in each: each may use its whole port, together they use it once.
+struct NicPorts {
+  std::map<HostId, Ports> of_nodes;
+  std::map<PciId, std::map<HostId, Ports>> links;  // by port
+  std::map<PciId, Ports> wires;
+};
+
+NicPorts nics_of_nodes(Model const& model, std::vector<HostId> const& first_nodes) {
   auto const& machine = model.machine();
-  std::map<PciId, std::vector<PciId>> by_port;  // the functions that send through it
-  for (auto const& attachment : machine.fabric->attachments)
-    if (auto& functions = by_port[port_owner(machine, attachment.nic)];
-        std::find(functions.begin(), functions.end(), attachment.nic) == functions.end())
-      functions.push_back(attachment.nic);
-  std::map<HostId, Ports> nodes;
-  for (auto const& [port, functions] : by_port) {
-    Ports wires;
-    add_link(wires, model, model.resources().wire(port), true);
-    std::map<HostId, Ports> links;  // an adapter of several nodes has one in each, and each may use the whole port
-    for (auto const nic : functions)
-      add_link(links[first_nodes[index(machine.host_of(nic))]], model, model.resources().link_above(nic).direction,
-               false);
-    for (auto const& [node, link] : links) {
-      auto& ports = nodes[node];
-      ports.known = ports.known && wires.known && link.known;
-      ports.out += std::min(wires.out, link.out);
-      ports.in += std::min(wires.in, link.in);
-    }
+  NicPorts nics;
+  std::optional<PciId> before;
+  for (auto const& attachment : machine.fabric->attachments) {
+    if (attachment.nic == std::exchange(before, attachment.nic)) continue;  // in another plane
+    auto const port = port_owner(machine, attachment.nic);
+    if (!nics.wires.contains(port)) add_link(nics.wires[port], model, model.resources().wire(port), true);
+    auto& link = nics.links[port][first_nodes[index(machine.host_of(attachment.nic))]];
+    add_link(link, model, model.resources().link_above(attachment.nic).direction, false);
   }
-  return nodes;
+  for (auto const& [port, links] : nics.links)
+    for (auto const& [node, link] : links) add_smaller(nics.of_nodes[node], nics.wires[port], link);
+  return nics;
+}
+
+// Of all NICs of these nodes together.
+Ports all_nics(NicPorts const& nics, std::map<HostId, Membership> const& nodes) {
+  Ports all;
+  for (auto const& [port, links] : nics.links) {
+    Ports link;
+    bool is_theirs = false;
+    for (auto const& [node, of_node] : links) {
+      if (!nodes.contains(node)) continue;
+      is_theirs = true;
+      link = {link.out + of_node.out, link.in + of_node.in, link.known && of_node.known};
+    }
+    if (is_theirs) add_smaller(all, nics.wires.at(port), link);
+  }
+  return all;
 }
 
 // The highest switch of a tier, or of one below it, that each switch leads to.
@@ -143,7 +163,8 @@ std::vector<SwitchGroup> switch_groups(Model const& model, std::map<HostId, Memb
   for (auto& group : groups)
     for (auto const one : group.switches)
       if (auto const trunk = ways.trunk_above(one))
-        add_link(group.uplinks, model, model.resources().trunk(*trunk), true);
+        add_link(group.uplinks, model, model.resources().trunk(*trunk), true,
+                 ways.weight_scale(fabric.switches[one].network));
   return groups;
 }
 
@@ -216,7 +237,6 @@ class CutBounds {
   void add_nodes() {
     auto const nodes = members_by_node(collective_, model_.machine());
     if (nodes.size() < 2) return;
-    Ports nics;
     Traffic traffic;
     double sent = 0;
     auto const groups = static_cast<double>(nodes.size());
@@ -224,14 +244,11 @@ class CutBounds {
     bool even = true;
     auto const first_nodes = first_nodes_of_domains(model_.machine());
     auto const& fabric = model_.machine().fabric;
-    auto const nics_of = fabric ? nics_of_nodes(model_, first_nodes) : std::map<HostId, Ports>();
+    auto const nics = fabric ? nics_of_nodes(model_, first_nodes) : NicPorts();
     auto const count_of_first = count(nodes.begin()->second);
     for (auto const& [host, members] : nodes) {
-      auto const found = nics_of.find(host);
-      auto const ports = found != nics_of.end() ? found->second : Ports{0, 0, fabric.has_value()};
-      nics.known = nics.known && ports.known;
-      nics.out += ports.out;
-      nics.in += ports.in;
+      auto const found = nics.of_nodes.find(host);
+      auto const ports = found != nics.of_nodes.end() ? found->second : Ports{0, 0, fabric.has_value()};
       even = even && count(members) == count_of_first;
       traffic = min_traffic(collective_, members, groups);
       sent += traffic.out;
@@ -241,8 +258,10 @@ class CutBounds {
           together > 1 ? fmt::format("the NICs of {} and {} more nodes", name, together - 1) : name + "'s NICs");
     }
     auto const all = collective_.op == CollectiveOp::AllToAllV ? sent : traffic.all;
-    if (nics.known && even) add(all, std::min(nics.out, nics.in), "all NICs");
-    if (!fabric || !model_.resources().fabric_ways().is_tree()) return;
+    if (!fabric) return;
+    if (auto const together = all_nics(nics, nodes); together.known && even)
+      add(all, std::min(together.out, together.in), "all NICs");
+    if (!model_.resources().fabric_ways().is_tree()) return;
     for (int tier = 0; tier < fabric->switches.back().tier; ++tier) add_switch_groups(nodes, tier);
   }
 

@@ -1,8 +1,10 @@
 #include "core/view/machine/machine_json.hpp"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/machine/nic_port.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "lanewise/machine/machine_file.hpp"
 #include "lanewise/units/text.hpp"
@@ -44,6 +46,22 @@ Tree switches_tree(Machine const& machine, std::uint32_t network) {
       tree["cables"].push_back({{"between", {fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name}},
                                 {"count", trunk.cables},
                                 {"rate", exact_text(trunk.rate)}});
+  return tree;
+}
+
+// Adapters that several nodes share, by the NIC that owns the port.
+Tree multi_host_tree(Machine const& machine) {
+  std::map<PciId, std::vector<std::string>> shared;
+  for (auto const nic : machine.all(PciKind::Nic)) {
+    auto const owner = port_owner(machine, nic);
+    if (machine.host_of(owner) != machine.host_of(nic)) shared[owner].push_back(machine.at(nic).name);
+  }
+  Tree tree = Tree::array();
+  for (auto const& [owner, others] : shared) {
+    Tree nics = Tree::array({machine.at(owner).name});
+    for (auto const& name : others) nics.push_back(name);
+    tree.push_back({{"nics", std::move(nics)}});
+  }
   return tree;
 }
 
@@ -89,6 +107,7 @@ Tree cluster_tree(Machine const& cluster) {
     tree["machines"].push_back(std::move(item));
   }
   if (auto domains = domains_tree(cluster); !domains.empty()) tree["domains"] = std::move(domains);
+  if (auto adapters = multi_host_tree(cluster); !adapters.empty()) tree["multi_host"] = std::move(adapters);
   if (!cluster.fabric) return tree;
   if (cluster.fabric->networks.size() == 1) {
     tree["fabric"] = fabric_tree(cluster, 0);

@@ -293,7 +293,9 @@ std::string network_lines(Machine const& machine, std::uint32_t number) {
   std::string slower;
   for (auto const& attachment : fabric.attachments)
     if (fabric.switches[attachment.at].network == number && is_slow(machine, attachment))
-      slower += fmt::format("{} runs at {}\n", machine.at(attachment.nic).name, exact_text(*attachment.rate));
+      slower += fmt::format("{}{} runs at {}\n", machine.at(attachment.nic).name,
+                            network.planes > 1 ? " to " + fabric.switches[attachment.at].name : std::string(),
+                            rounded_text(*attachment.rate));
   auto title = part ? fmt::format(", switches: {}", title_of(machine.at(*part))) : std::string();
   if (network.routing != Routing::Adaptive) title += fmt::format(", routing: {}", to_string(network.routing));
   return fmt::format("{}{}\n", network.kind, title) + switches.text() + slower;

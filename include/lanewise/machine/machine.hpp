@@ -225,6 +225,7 @@ struct Fabric {
         kind;  // direct, single_switch, leaf_spine, rail_optimised, rail_only, fat_tree, torus, dragonfly, graph
     Routing routing = Routing::Adaptive;
     int flows_per_pair = 1;  // with ecmp: how many flows the traffic between two NICs consists of
+    int planes = 1;          // how many times its switches are there; a NIC has a cable in each
     friend bool operator==(Network const&, Network const&) = default;
   };
   struct Switch {
@@ -247,7 +248,7 @@ struct Fabric {
   struct Attachment {
     PciId nic{};
     std::uint32_t at = 0;                // its switch
-    std::optional<BytesPerSecond> rate;  // of the cable, where it is slower than the NIC; always where it has several
+    std::optional<BytesPerSecond> rate;  // of the cable, where it is slower than the NIC, as each of several is
     friend bool operator==(Attachment const&, Attachment const&) = default;
   };
   std::vector<Network> networks;  // in the order in which transfers prefer them
