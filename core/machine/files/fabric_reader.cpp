@@ -138,7 +138,7 @@ void FabricReader::set_rails() {
 }
 
 void FabricReader::read_shape() {
-  if (nodes_.empty()) return;
+  if (nodes_.empty() && network().kind != "graph") return;
   if (network().kind == "torus") return read_torus();
   if (network().kind == "dragonfly") return read_dragonfly();
   if (network().kind == "graph") return read_graph();

@@ -27,7 +27,7 @@ class InlineVector {
     return *this;
   }
 
-  void push_back(T const& value) {
+  void push_back(T value) {  // a copy: it may be an item of this vector
     if (size_ == (heap_ ? capacity_ : N)) grow();
     std::construct_at(begin() + size_, value);
     ++size_;
