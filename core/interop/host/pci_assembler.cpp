@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/interop/host/device_parts.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 
@@ -24,6 +25,8 @@ void PciAssembler::number_gpus() {
   for (auto const& node : tree_.nodes)
     if (node.kind == PciKind::Gpu) addresses.push_back(node.facts.bdf);
   std::sort(addresses.begin(), addresses.end());
+  if (auto const twice = std::adjacent_find(addresses.begin(), addresses.end()); twice != addresses.end())
+    throw InputError(fmt::format("two GPUs have the PCI address {}", *twice));
   for (std::size_t i = 0; i < addresses.size(); ++i) gpu_names_[addresses[i]] = fmt::format("gpu{}", i);
 }
 

@@ -145,6 +145,12 @@ TEST(RocmTopology, ReadsTheTablesOfAmdSmi) {
   EXPECT_EQ(facts.xgmi.front().b, "0000:26:00.0");
 }
 
+TEST(RocmTopology, OneAddressIsNotThatOfTwoGpus) {
+  auto facts = rocm(kShowTopo);
+  facts.pci.push_back(facts.pci.front());
+  EXPECT_THROW(machine_from(facts), InputError);
+}
+
 TEST(RocmTopology, WhatIsNoAddressIsNoGpu) {
   auto const facts = rocm(R"([{"bdf": "0000:05:00.0", "links": [{"bdf": "0000:26:00.0", "link_type": "XGMI"},
  {"bdf": "?", "link_type": "PCIE"}]}])");

@@ -92,6 +92,23 @@ TEST(Infragraph, GenericPartsStandForWhatNoDescriptionNames) {
   EXPECT_THAT(machine.notes, has_note("'socket-link-generic'"));
 }
 
+// How wide the links of devices are that no edge joins, the file does not say: they take no lanes of a named CPU.
+TEST(Infragraph, DevicesWithoutLinksTakeNoLanes) {
+  auto const machine = read_graph(R"(
+name: site
+devices:
+  - name: server
+    components:
+      - {name: cpu, count: 1, choice: cpu}
+      - {name: xpu, count: 10, choice: xpu, description: "a100-sxm4-40g: NVIDIA A100"}
+    links: []
+    edges: []
+instances: [{name: host, device: server, count: 1}]
+)",
+                                  {.cpu = "epyc-zen3"});
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 10U);
+}
+
 TEST(Infragraph, AnAcceleratorThatTheCatalogueLacksIsGeneric) {
   auto text = server(kEdges);
   text.replace(text.find("a100-sxm4-40g: NVIDIA A100"), 26, "Nvidia B300");
