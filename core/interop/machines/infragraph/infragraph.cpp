@@ -33,7 +33,9 @@ class InfraImporter {
   }
 
   Machine import() {
-    builder_.note("the file does not say: ACS, IOMMU, NUMA nodes, root ports, addresses, widths of PCIe links that it does not describe");
+    builder_.note(
+        "the file does not say: ACS, IOMMU, NUMA nodes, root ports, addresses, widths of PCIe links that it does not "
+        "describe");
     make_tree();
     number_sockets();
     for (auto const socket : sockets_) add_socket(socket);
