@@ -13,8 +13,8 @@ namespace {
 constexpr double kEqualRates = 1 + 1e-12;
 constexpr double kNoWeight = 1e-9;  // a sum of weights below this is a rest of rounding
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Looking at all flows for each round is faster than a queue below so many of them, or where a round holds more than
-// this part (bench: flows of different sizes).
+// Rounds over all flows are faster than a queue below `kScannedFlows` flows, or where a round holds more than one in
+// `kRoundsPerQueue` (bench: flows of different sizes).
 constexpr std::size_t kScannedFlows = 1'200;
 constexpr std::size_t kRoundsPerQueue = 16;
 // A resource is never full if all flows at once, each at its rate alone, leave this part of it.

@@ -55,7 +55,7 @@ class Sharing {
   std::vector<double> full_at_;  // for each resource, the rate of these flows at which it is full
   std::vector<std::uint32_t> used_;
   std::vector<Flow*> rising_;
-  std::vector<double> reached_;  // by each of these flows, if it alone rose further
+  std::vector<double> reached_;  // of each rising flow, the rate at which its first resource is full or its cap is met
   std::vector<double> lowest_;   // the least of these among the flows of a resource: of a bottleneck, full_at_
   std::vector<std::pair<Flow*, double>> held_;
   std::vector<double> levels_;  // ascending: all rates that flows were held at

@@ -14,4 +14,13 @@ PciId port_owner(Machine const& machine, PciId nic) {
   return machine.find_function(wanted).value_or(nic);
 }
 
+std::map<PciId, std::vector<PciId>> shared_adapters(Machine const& machine) {
+  std::map<PciId, std::vector<PciId>> shared;
+  for (auto const nic : machine.all(PciKind::Nic)) {
+    auto const owner = port_owner(machine, nic);
+    if (machine.host_of(owner) != machine.host_of(nic)) shared[owner].push_back(nic);
+  }
+  return shared;
+}
+
 }  // namespace lanewise

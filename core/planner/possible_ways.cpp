@@ -176,10 +176,7 @@ class WayEnumerator {
     auto const direct = with_gpu ? Mechanism::Gdr : Mechanism::Rdma;
     if (!pairs) return add({.mechanism = direct});
     for (auto const& [nic_from, nic_to] : *pairs) {
-      Way way;
-      way.nic_from = nic_from;
-      way.nic_to = nic_to;
-      way.mechanism = direct;
+      Way way{.mechanism = direct, .nic_from = nic_from, .nic_to = nic_to};
       add(way);
       if (!with_gpu) continue;
       add_relay_over(way, from, to);
@@ -203,10 +200,7 @@ class WayEnumerator {
     auto const pairs = nics_.nic_pairs(request_.from, request_.to);
     if (!pairs) return add({.mechanism = direct});
     for (auto const& [nic_from, nic_to] : *pairs) {
-      Way way;
-      way.nic_from = nic_from;
-      way.nic_to = nic_to;
-      way.mechanism = direct;
+      Way way{.mechanism = direct, .nic_from = nic_from, .nic_to = nic_to};
       if (from == End::Drive)
         way.staging = machine_.numa_of(nic_from);
       else

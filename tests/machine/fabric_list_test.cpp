@@ -11,6 +11,7 @@
 #include "lanewise/model/model.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/marked_errors.hpp"
 
 namespace lanewise {
 namespace {
@@ -34,12 +35,7 @@ Machine two_and_a_server(std::string const& network) {
 Machine two_fabrics() { return two_and_a_server(std::string("fabrics: [") + kCompute + ", " + kStorage + "]"); }
 
 std::string error_of(std::string const& network) {
-  try {
-    (void)two_and_a_server(network);
-  } catch (InputError const& error) {
-    return error.what();
-  }
-  return "none";
+  return test::input_error([&] { (void)two_and_a_server(network); });
 }
 
 std::set<std::string> switches_between(Machine const& machine, std::string const& from, std::string const& to) {

@@ -11,6 +11,7 @@
 #include "lanewise/model/model.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "tests/support/bundled.hpp"
+#include "tests/support/marked_errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace lanewise {
@@ -118,12 +119,7 @@ Machine hosts_with(std::string const& multi_host) {
                       multi_host + "\nfabric: {kind: single_switch, nics: [nic0]}\n"));
 }
 std::string problem_of_hosts(std::string const& multi_host) {
-  try {
-    (void)hosts_with(multi_host);
-  } catch (InputError const& error) {
-    return error.what();
-  }
-  return "none";
+  return test::input_error([&] { (void)hosts_with(multi_host); });
 }
 
 TEST(MultiHost, NodesThatShareAnAdapterShareItsPort) {

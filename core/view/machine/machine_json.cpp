@@ -1,7 +1,6 @@
 #include "core/view/machine/machine_json.hpp"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/machine/nic_port.hpp"
@@ -51,15 +50,10 @@ Tree switches_tree(Machine const& machine, std::uint32_t network) {
 
 // Adapters that several nodes share, by the NIC that owns the port.
 Tree multi_host_tree(Machine const& machine) {
-  std::map<PciId, std::vector<std::string>> shared;
-  for (auto const nic : machine.all(PciKind::Nic)) {
-    auto const owner = port_owner(machine, nic);
-    if (machine.host_of(owner) != machine.host_of(nic)) shared[owner].push_back(machine.at(nic).name);
-  }
   Tree tree = Tree::array();
-  for (auto const& [owner, others] : shared) {
+  for (auto const& [owner, others] : shared_adapters(machine)) {
     Tree nics = Tree::array({machine.at(owner).name});
-    for (auto const& name : others) nics.push_back(name);
+    for (auto const nic : others) nics.push_back(machine.at(nic).name);
     tree.push_back({{"nics", std::move(nics)}});
   }
   return tree;

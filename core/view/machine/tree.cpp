@@ -303,13 +303,12 @@ std::string network_lines(Machine const& machine, std::uint32_t number) {
 
 // "node0/nic0 with node1/nic0".
 std::string shared_adapter_lines(Machine const& machine) {
-  std::map<std::string, std::vector<std::string>> shared;
-  for (auto const nic : machine.all(PciKind::Nic)) {
-    auto const owner = port_owner(machine, nic);
-    if (machine.host_of(owner) != machine.host_of(nic)) shared[machine.at(owner).name].push_back(machine.at(nic).name);
-  }
   std::string text;
-  for (auto const& [port, nics] : shared) text += fmt::format("{} with {}\n", port, fmt::join(nics, ", "));
+  for (auto const& [owner, others] : shared_adapters(machine)) {
+    std::vector<std::string> names;
+    for (auto const nic : others) names.push_back(machine.at(nic).name);
+    text += fmt::format("{} with {}\n", machine.at(owner).name, fmt::join(names, ", "));
+  }
   return text;
 }
 
