@@ -27,6 +27,7 @@ struct PlanOptions {
 void run(Session& session, PlanOptions const& options) {
   InterruptScope const interruptible;
   std::optional<Progress> progress(std::in_place, "planning " + options.planning.file);
+  auto const listening = listen(progress);
   auto prepared = prepare(session, options.planning);
   auto const& model = prepared.model;
   auto& plan = prepared.plan;

@@ -92,6 +92,20 @@ void Progress::at(std::size_t done, std::size_t all, std::string doing, Seconds 
   state_.left = left;
 }
 
+void Progress::at(WorkProgress const& now) {
+  auto const time = Clock::now();
+  std::scoped_lock const lock(mutex_);
+  if (state_.doing != now.doing || now.done < state_.done) began_this_ = time;
+  state_.doing = now.doing;
+  state_.unit = now.unit;
+  state_.done = now.done;
+  state_.all = now.all;
+  state_.left.reset();
+  if (now.done == 0) return;
+  auto const each = std::chrono::duration<double>(time - began_this_).count() / static_cast<double>(now.done);
+  state_.left = Seconds(each * static_cast<double>(now.all - std::min(now.done, now.all)));
+}
+
 void Progress::say(std::string const& text) {
   std::scoped_lock const lock(mutex_);
   wipe();
@@ -126,6 +140,12 @@ void Progress::tell() {
       after *= 2;
     }
   }
+}
+
+ProgressScope listen(std::optional<Progress>& progress) {
+  return ProgressScope([&progress](WorkProgress const& now) {
+    if (progress) progress->at(now);
+  });
 }
 
 }  // namespace lanewise::cli

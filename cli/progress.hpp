@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "core/io/work_progress.hpp"
 #include "lanewise/units/quantity.hpp"
 
 namespace lanewise::cli {
@@ -56,6 +57,8 @@ class Progress {
   void done(std::size_t count = 1);
   // For work that knows better how far it is, and how long it still takes.
   void at(std::size_t done, std::size_t all, std::string doing, Seconds left);
+  // For work that reports how far it is (core/io/work_progress.hpp); the time left is that of what is under way.
+  void at(WorkProgress const& now);
   // Writes a line of its own, above the line of a terminal.
   void say(std::string const& text);
 
@@ -70,9 +73,13 @@ class Progress {
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   ProgressState state_;
+  Clock::time_point began_this_;  // what the last report was of
   bool ended_ = false;
   bool shown_ = false;  // the terminal's line holds something
   std::thread teller_;
 };
+
+// Shows what this thread's work reports, for as long as `progress` holds something.
+ProgressScope listen(std::optional<Progress>& progress);
 
 }  // namespace lanewise::cli

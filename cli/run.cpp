@@ -1,7 +1,6 @@
 // lanewise run: a plan as a trace, simulated or on hardware.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -54,19 +53,16 @@ void run_both(Session& session, RunOptions const& options, Model const& model, P
 
 // Of a large plan this takes longer than all before it.
 void add_ranges(Trace& trace, Plan const& plan, Model const& model, Progress& progress) {
-  using Clock = std::chrono::steady_clock;
-  auto const began = Clock::now();
   add_trace_ranges(trace, plan, model, [&](std::size_t done, std::size_t all) {
-    auto const each = std::chrono::duration<double>(Clock::now() - began).count() / static_cast<double>(done);
-    progress.at(done, all, "range of the run", Seconds(each * static_cast<double>(all - done)));
+    progress.at({"range of the run", "estimates", done, all});
   });
 }
 
 void run(Session& session, RunOptions& options) {
   if (uses_hardware(options.mode) && !options.hardware.join()) return;
   InterruptScope const interruptible;
-  std::optional<Progress> progress(std::in_place, "estimates", std::size_t{0});
-  progress->doing("planning and running " + options.planning.file);
+  std::optional<Progress> progress(std::in_place, "planning and running " + options.planning.file);
+  auto const listening = listen(progress);
   options.planning.unfolded = options.planning.unfolded || uses_hardware(options.mode);
   auto const prepared = prepare(session, options.planning);
   auto const& model = prepared.model;

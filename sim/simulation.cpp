@@ -14,6 +14,7 @@
 
 #include "core/estimate/simultaneous.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/io/work_progress.hpp"
 #include "lanewise/io/error.hpp"
 #include "sim/simgrid_compat.hpp"
 
@@ -200,6 +201,8 @@ class Simulation {
       result_.makespan = std::max(result_.makespan, now_);
     }
     auto const ended = std::exchange(ended_, {});
+    flows_done_ += ended.size();
+    report_progress({"simulating", "steps", flows_done_, result_.flows.size()});
     for (auto const i : ended) scheduler_.finished(i, [this](std::size_t flow) { start(flow); });
   }
 
@@ -212,6 +215,7 @@ class Simulation {
   inline static Simulation* current_ = nullptr;
 
   std::vector<Active> active_;             // started and not ended; outlives the engine
+  std::size_t flows_done_ = 0;
   std::vector<s4u::CommPtr> ended_comms_;  // in this instant: SimGrid may still be about to use them
   CtrlCHandler ctrl_c_;                    // before the engine
   s4u::Engine engine_{"lanewise"};

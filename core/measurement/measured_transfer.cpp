@@ -1,5 +1,6 @@
 #include "core/measurement/measured_transfer.hpp"
 
+#include "core/planner/nic_selection.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -25,6 +26,13 @@ Request request_of(Machine const& machine, MeasuredSeries const& series, Measure
   request.cores = series.cores;
   request.by_driver = series.by_driver;
   request.access = point.access;
+  if (!flow.nics.empty()) {
+    try {
+      request.nics = named_nics(machine, request.from, request.to, flow.nics.front(), flow.nics.back());
+    } catch (InputError const& error) {
+      refuse_at(point.pos, error.what());
+    }
+  }
   return request;
 }
 

@@ -22,6 +22,7 @@ Parsed<MeasuredQuantity> parse_measured_quantity(std::string_view text);
 struct MeasuredFlow {
   std::string from, to;
   Bytes bytes{0};  // 0: as many as the point states
+  std::vector<std::string> nics = {};  // of the source's node and of the target's; empty: any
   friend bool operator==(MeasuredFlow const&, MeasuredFlow const&) = default;
 };
 
@@ -116,7 +117,7 @@ struct Measurement {
 };
 
 MapSpec const& measurement_spec();
-MapSpec const& measured_flow_spec();  // {from, to, bytes}, in `together`
+MapSpec const& measured_flow_spec();  // {from, to, bytes, nics}, in `together`
 MapSpec const& all_flows_spec();      // {all_to_all: [gpu0..gpu7]}, in `together`
 // Reads `lanewise: measurement/1`. Throws InputError listing every problem.
 Measurement read_measurement(SourceText const& source);

@@ -189,7 +189,7 @@ class MeasurementReader {
     for (auto const& flow : point.flows) lacks_bytes_ = lacks_bytes_ || point.bytes_of(flow) == Bytes(0);
     if (both_ways_) {
       auto const there = point.flows;
-      for (auto const& flow : there) point.flows.push_back({flow.to, flow.from, flow.bytes});
+      for (auto const& flow : there) point.flows.push_back({flow.to, flow.from, flow.bytes, {flow.nics.rbegin(), flow.nics.rend()}});
     }
     point.value = *value;
     point.pos = pos(node);
@@ -199,6 +199,10 @@ class MeasurementReader {
   // A point of this flow with the size and access pattern of the series.
   [[nodiscard]] MeasuredPoint point_of(MeasuredFlow flow) const {
     return {{std::move(flow)}, bytes_.value_or(Bytes(0)), series_.access, 0, {}, {}};
+  }
+
+  static MeasuredFlow flow_of(MapReader& reader) {
+    return {reader.text("from").value_or(""), reader.text("to").value_or(""), Bytes(0), read_nics(reader)};
   }
 
   // The entry's own size, and the spread of its repetitions.
@@ -242,13 +246,13 @@ class MeasurementReader {
   void read_value(MapReader& reader) {
     auto const* node = reader.custom("value");
     if (node == nullptr) return;
-    auto point = point_of({reader.text("from").value_or(""), reader.text("to").value_or("")});
+    auto point = point_of(flow_of(reader));
     read_own(reader, point);
     add(std::move(point), figure(reader, *node), *node);
   }
 
   void read_sweep(MapReader& reader) {
-    MeasuredFlow const flow{reader.text("from").value_or(""), reader.text("to").value_or("")};
+    auto const flow = flow_of(reader);
     auto const* rows = reader.custom("rows");
     if (rows == nullptr) return;
     if (rows->kind != YamlKind::Sequence) return reader.fail(*rows, "'rows': expected [[size, figure], ...]");
@@ -312,11 +316,13 @@ class MeasurementReader {
       MapReader reader(item, measured_flow_spec(), outer.source(), outer.diagnostics());
       auto const bytes = reader.size("bytes");
       if (bytes == Bytes(0)) reader.fail(*reader.node("bytes"), "'bytes': nothing cannot be measured");
-      return MeasuredFlow{reader.text("from").value_or(""), reader.text("to").value_or(""), bytes.value_or(Bytes(0))};
+      auto flow = flow_of(reader);
+      flow.bytes = bytes.value_or(Bytes(0));
+      return flow;
     }
     if (item.kind == YamlKind::Sequence && item.items.size() == 2)
       return MeasuredFlow{item.items[0].text, item.items[1].text};
-    outer.fail(item, "expected [from, to] or {from, to, bytes}");
+    outer.fail(item, "expected [from, to] or {from, to, bytes, nics}");
     return std::nullopt;
   }
 

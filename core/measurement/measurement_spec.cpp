@@ -39,6 +39,7 @@ MapSpec const& pair_spec() {
                              to_field(),
                              {.name = "value", .type = ValueType::Custom, .doc = "the figure", .required = true},
                              bytes_field("if other than the series'"),
+                             nics_field(),
                              spread_field(),
                              noise_field()}};
   return spec;
@@ -49,6 +50,7 @@ MapSpec const& sweep_spec() {
       "sweep",
       {from_field(),
        to_field(),
+       nics_field(),
        {.name = "rows",
         .type = ValueType::Custom,
         .doc = "[[size, figure], ...]; after them the spread of its repetitions and the noise of its median: [size, "
@@ -62,7 +64,7 @@ MapSpec const& together_spec() {
       "together",
       {{.name = "flows",
         .type = ValueType::Custom,
-        .doc = "[[from, to], ...]: all at once; {from, to, bytes} where one has a size of its own; or {all_to_all: "
+        .doc = "[[from, to], ...]: all at once; {from, to, bytes, nics} where one has a size or NICs of its own; or {all_to_all: "
                "[gpu0..gpu7]}",
         .required = true},
        {.name = "value",
@@ -201,7 +203,7 @@ MapSpec const& all_flows_spec() {
 }
 
 MapSpec const& measured_flow_spec() {
-  static MapSpec const spec{"flow", {from_field(), to_field(), bytes_field("its size; the point's when absent")}};
+  static MapSpec const spec{"flow", {from_field(), to_field(), bytes_field("its size; the point's when absent"), nics_field()}};
   return spec;
 }
 

@@ -142,7 +142,8 @@ class SeriesWriter {
       if (point.noise) row.push_back(*point.noise);
       rows.push_back(std::move(row));
     }
-    tree_["sweep"] = {{"from", flow.from}, {"to", flow.to}, {"rows", std::move(rows)}};
+    tree_["sweep"] = written_flow(flow);
+    tree_["sweep"]["rows"] = std::move(rows);
   }
 
   void write_points() {
@@ -155,7 +156,7 @@ class SeriesWriter {
     for (auto const& point : points) {
       Tree item;
       if (values)
-        item = {{"from", point.flows.front().from}, {"to", point.flows.front().to}};
+        item = written_flow(point.flows.front());
       else
         item = {{"flows", flows(point)}};
       item["value"] = figure(point);
@@ -166,13 +167,20 @@ class SeriesWriter {
     }
   }
 
+  static Tree written_flow(MeasuredFlow const& flow) {
+    Tree tree{{"from", flow.from}, {"to", flow.to}};
+    if (flow.bytes > Bytes(0)) tree["bytes"] = exact_text(flow.bytes);
+    if (!flow.nics.empty()) tree["nics"] = flow.nics;
+    return tree;
+  }
+
   static Tree flows(MeasuredPoint const& point) {
     auto list = Tree::array();
     for (auto const& flow : point.flows) {
-      if (flow.bytes == Bytes(0))
+      if (flow.bytes == Bytes(0) && flow.nics.empty())
         list.push_back(Tree::array({flow.from, flow.to}));
       else
-        list.push_back({{"from", flow.from}, {"to", flow.to}, {"bytes", exact_text(flow.bytes)}});
+        list.push_back(written_flow(flow));
     }
     return list;
   }

@@ -1,13 +1,38 @@
 #include "core/planner/nic_selection.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
 #include "core/machine/fabric_ways.hpp"
 #include "core/machine/nvlink_domains.hpp"
 #include "core/rules/conditions.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
+
+namespace {
+
+PciId nic_named(Machine const& machine, Place const& place, std::string const& name) {
+  auto const found = machine.place(name);
+  auto const* nic = std::get_if<PciId>(&found);
+  if (nic == nullptr || machine.at(*nic).kind != PciKind::Nic)
+    throw InputError(fmt::format("'nics': '{}' is no NIC", name));
+  if (machine.host_of(*nic) != machine.host_of(place))
+    throw InputError(fmt::format("'nics': '{}' is not in the node of '{}'", name, machine.name_of(place)));
+  return *nic;
+}
+
+}  // namespace
+
+std::pair<PciId, PciId> named_nics(Machine const& machine, Place const& from, Place const& to,
+                                   std::string const& nic_from, std::string const& nic_to) {
+  if (machine.host_of(from) == machine.host_of(to))
+    throw InputError(
+        fmt::format("'nics' is of transfers between nodes; '{}' and '{}' are in one", machine.name_of(from), machine.name_of(to)));
+  return {nic_named(machine, from, nic_from), nic_named(machine, to, nic_to)};
+}
 
 std::optional<PciId> NicSelection::relay_for(PciId gpu, PciId nic) const {
   std::optional<PciId> best;

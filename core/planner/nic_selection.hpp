@@ -2,6 +2,7 @@
 // Which NICs carry a transfer between nodes.
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
+
+// The NICs of two nodes by name. Throws InputError unless each is a NIC of its place's node.
+std::pair<PciId, PciId> named_nics(Machine const& machine, Place const& from, Place const& to,
+                                   std::string const& nic_from, std::string const& nic_to);
 
 class NicSelection {
  public:

@@ -1,6 +1,7 @@
 // The ways a transfer could go: mechanisms by the kinds of the two places, with NICs, relays and staging memories.
 #include <algorithm>
 
+#include "core/machine/fabric_ways.hpp"
 #include "core/planner/nic_selection.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/planner/planner.hpp"
@@ -171,7 +172,7 @@ class WayEnumerator {
     if (from == End::Nic || to == End::Nic) return;
     if (from == End::Drive || to == End::Drive) return with_remote_drive(from, to);
     if (from == End::Gpu && to == End::Gpu) over_domain();
-    auto const pairs = nics_.nic_pairs(request_.from, request_.to);
+    auto const pairs = nic_pairs();
     bool const with_gpu = from == End::Gpu || to == End::Gpu;
     auto const direct = with_gpu ? Mechanism::Gdr : Mechanism::Rdma;
     if (!pairs) return add({.mechanism = direct});
@@ -189,6 +190,13 @@ class WayEnumerator {
     }
   }
 
+  [[nodiscard]] std::optional<std::vector<std::pair<PciId, PciId>>> nic_pairs() const {
+    if (!request_.nics) return nics_.nic_pairs(request_.from, request_.to);
+    std::vector<std::pair<PciId, PciId>> pairs;
+    if (are_joined(machine_, request_.nics->first, request_.nics->second)) pairs.push_back(*request_.nics);
+    return pairs;
+  }
+
   // NVMe over Fabrics: the node of the drive moves the data between it and host memory, and its NIC between that and
   // the other node's GPU or memory.
   void with_remote_drive(End from, End to) {
@@ -197,7 +205,7 @@ class WayEnumerator {
     if (from == to || !is_nvme || request_.op != Op::Copy) return;
     bool const with_gpu = from == End::Gpu || to == End::Gpu;
     auto const direct = with_gpu ? Mechanism::StorageDirect : Mechanism::Rdma;
-    auto const pairs = nics_.nic_pairs(request_.from, request_.to);
+    auto const pairs = nic_pairs();
     if (!pairs) return add({.mechanism = direct});
     for (auto const& [nic_from, nic_to] : *pairs) {
       Way way{.mechanism = direct, .nic_from = nic_from, .nic_to = nic_to};

@@ -6,6 +6,7 @@
 
 #include "core/machine/place_index.hpp"
 #include "core/plan/dag.hpp"
+#include "core/planner/nic_selection.hpp"
 #include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
@@ -56,7 +57,7 @@ std::vector<Named> all_named(Scenario const& scenario) {
 
 Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machine const& machine) {
   auto const what = fmt::format("transfer '{}'", transfer.id);
-  return {.id = transfer.id,
+  Request request{.id = transfer.id,
           .from = place_named(scenario, transfer.pos, machine, what, transfer.from),
           .to = place_named(scenario, transfer.pos, machine, what, transfer.to),
           .bytes = transfer.bytes,
@@ -68,6 +69,14 @@ Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machi
           .pageable = transfer.pageable,
           .queue_pairs = transfer.queue_pairs,
           .cores = transfer.cores};
+  if (transfer.nics.empty()) return request;
+  try {
+    request.nics = named_nics(machine, request.from, request.to, transfer.nics.front(), transfer.nics.back());
+  } catch (InputError const& error) {
+    throw InputError(std::vector<Diagnostic>{
+        {transfer.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
+  }
+  return request;
 }
 
 }  // namespace

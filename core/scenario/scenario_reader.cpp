@@ -71,6 +71,7 @@ class ScenarioReader {
     transfer.pageable = reader.flag("pageable").value_or(false);
     transfer.queue_pairs = reader.count("queue_pairs").value_or(0);
     transfer.cores = reader.count("cores").value_or(0);
+    transfer.nics = read_nics(reader);
     transfer.after = reader.texts("after");
     for (auto const& other : scenario_.transfers)
       if (other.id == transfer.id && reader.has("id"))

@@ -29,6 +29,7 @@ MapSpec const& transfer_spec() {
        access_field(),
        pageable_field(),
        queue_pairs_field(),
+       nics_field(),
        cores_field(),
        {.name = "after",
         .type = ValueType::List,

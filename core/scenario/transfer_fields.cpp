@@ -62,6 +62,20 @@ FieldSpec pageable_field() { return flag_field("pageable", "host memory that is 
 FieldSpec queue_pairs_field() {
   return {.name = "queue_pairs", .type = ValueType::Count, .doc = "of RDMA; as many as the NIC needs when absent"};
 }
+FieldSpec nics_field() {
+  return {.name = "nics",
+          .type = ValueType::List,
+          .doc = "between nodes: the NIC of the source's node and that of the target's; any when absent",
+          .item = ValueType::Text};
+}
+
+std::vector<std::string> read_nics(MapReader& reader) {
+  auto names = reader.texts("nics");
+  if (!reader.has("nics") || names.size() == 2) return names;
+  reader.fail(*reader.node("nics"), "'nics': expected two, such as [node0/nic0, node1/nic0]");
+  return {};
+}
+
 FieldSpec cores_field() {
   return {.name = "cores",
           .type = ValueType::Count,

@@ -28,6 +28,9 @@ std::optional<Access> read_access(MapReader& reader);
 
 FieldSpec pageable_field();
 FieldSpec queue_pairs_field();
+FieldSpec nics_field();
+// Two names or none; reports another count.
+std::vector<std::string> read_nics(MapReader& reader);
 FieldSpec cores_field();
 
 }  // namespace lanewise

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <optional>
 
 namespace lanewise::cli {
 namespace {
@@ -48,6 +49,19 @@ TEST(ProgressLine, SaysHowFarAndHowLong) {
             "[####################] 20 of 20 runs, 2 h left");
   EXPECT_EQ(progress_line({"", 0, 0, "planning a.yaml", Seconds(130), {}}, 80), "planning a.yaml: 2 min so far");
   EXPECT_EQ(progress_line({"runs", 5, 20, "ring on hgx", Seconds(4), Seconds(12)}, 10), "[#####----");
+}
+
+TEST(Progress, ShowsWhatTheWorkOfThisThreadReports) {
+  Written written;
+  std::optional<Progress> progress(std::in_place, "planning a.yaml", written.output(false, 1));
+  auto const listening = listen(progress);
+  report_progress({"simulating", "steps", 0, 40});
+  EXPECT_TRUE(written.holds("0 of 40 steps"));
+  report_progress({"simulating", "steps", 10, 40});
+  EXPECT_TRUE(written.holds("10 of 40 steps"));
+  EXPECT_TRUE(written.holds("left: simulating"));
+  progress.reset();
+  report_progress({"simulating", "steps", 20, 40});  // nobody shows it any more
 }
 
 TEST(Progress, SaysNothingOfWhatIsQuick) {

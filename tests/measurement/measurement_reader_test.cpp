@@ -89,6 +89,19 @@ series:
   EXPECT_DOUBLE_EQ(m.series[2].points[0].spread.value(), 0.25);
 }
 
+TEST(MeasurementReader, AFlowMayNameItsNics) {
+  auto const m = read(kHead + R"(
+series:
+  - {series: pair, quantity: bandwidth, unit: GB/s, bytes: 1 MB, both_ways: true, values: [{from: a, to: b, nics: [m, n], value: 3}]}
+  - {series: set, quantity: bandwidth, unit: GB/s, bytes: 1 MB, together: [{flows: [{from: a, to: b, nics: [m, n]}, [b, a]], value: 3}]}
+  - {series: sizes, quantity: latency, unit: us, sweep: {from: a, to: b, nics: [m, n], rows: [[4 B, 1.5]]}}
+)");
+  MeasuredFlow const there{"a", "b", Bytes(0), {"m", "n"}};
+  EXPECT_THAT(m.series[0].points[0].flows, ElementsAre(there, MeasuredFlow{"b", "a", Bytes(0), {"n", "m"}}));
+  EXPECT_THAT(m.series[1].points[0].flows, ElementsAre(there, MeasuredFlow{"b", "a"}));
+  EXPECT_THAT(m.series[2].points[0].flows, ElementsAre(there));
+}
+
 TEST(MeasurementReader, TheEnvironmentIsNamesToTexts) {
   auto const m = read(kHead + R"(
 environment: {driver: 580.95.05, gpu: NVIDIA H200}
@@ -157,6 +170,10 @@ INSTANTIATE_TEST_SUITE_P(
               "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [[a, b], {from: b, to: a, bytes: "
               "1 B}], value: 1}]}]\n",
               "'bytes' is missing"},
+        Wrong{"one_nic",
+              "series: [{series: s, quantity: makespan, unit: us, bytes: 1 B, together: [{flows: [{from: b, to: a, "
+              "nics: [m]}], value: 1}]}]\n",
+              "'nics': expected two, such as [node0/nic0, node1/nic0]"},
         Wrong{"flow_of_nothing",
               "series: [{series: s, quantity: makespan, unit: us, together: [{flows: [{from: b, to: a, bytes: 0 B}], "
               "value: 1}]}]\n",

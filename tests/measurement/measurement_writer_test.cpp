@@ -53,6 +53,9 @@ series:
   - {series: pieces, quantity: bandwidth, unit: MB/s, access: {window: 4 MiB}, sweep: {from: a, to: b, rows: [[64 B, 8.3], [128 B, 9.1]]}}
   - {series: whole, quantity: bandwidth, unit: MB/s, access: {each: 64 B, window: 4 MiB}, values: [{from: a, to: b, value: 7.7}]}
   - {series: rdma, quantity: bandwidth, unit: TB/s, op: write, mechanism: gdr, queue_pairs: 2, pipelined: true, bytes: 64 KiB, values: [{from: a, to: b, value: 0.0247, spread: 0.5 %}]}
+  - {series: nics, quantity: latency, unit: us, mechanism: gdr, sweep: {from: a, to: b, nics: [m, n], rows: [[4 B, 1.5], [8 B, 1.5]]}}
+  - {series: of-nics, quantity: bandwidth, unit: GB/s, bytes: 64 KiB, values: [{from: a, to: b, nics: [m, n], value: 1}]}
+  - {series: rails, quantity: bandwidth, unit: GB/s, bytes: 64 KiB, together: [{flows: [{from: a, to: b, nics: [m, n]}, [b, a]], value: 1}]}
   - {series: cores, quantity: bandwidth, unit: GB/s, mechanism: local, cores: 64, bytes: 1 GiB, values: [{from: a, to: a, value: 84.1}]}
   - {series: driver, quantity: bandwidth, unit: MiB/s, mechanism: host_staged, staging: driver, pageable: true, pulled: true, settings: {acs: on}, values: [{from: a, to: b, value: 1.7, bytes: 1 B}, {from: b, to: a, value: 2.9, bytes: 2 B}]}
   - series: uneven

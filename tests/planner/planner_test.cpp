@@ -12,10 +12,12 @@
 #include <random>
 
 #include "core/machine/path_class.hpp"
+#include "core/planner/nic_selection.hpp"
 #include "lanewise/machine/fingerprint.hpp"
 #include "lanewise/machine/setting.hpp"
 #include "lanewise/plan/plan_json.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/marked_errors.hpp"
 #include "tests/support/sweep.hpp"
 
 namespace lanewise {
@@ -262,6 +264,25 @@ TEST(ClusterOfTwo, TakesTheNicNearestToEachEndIfASwitchJoinsAllRails) {
   EXPECT_EQ(way.mechanism, Mechanism::Gdr);
   EXPECT_EQ(path_class(machine, pci(machine, "node0/gpu0"), way.nic_from.value()), PathClass::Pix);
   EXPECT_EQ(path_class(machine, pci(machine, "node1/gpu6"), way.nic_to.value()), PathClass::Pix);
+}
+
+TEST(ClusterOfTwo, TakesTheNicsThatTheRequestNames) {
+  Model const model(bundled_catalogue().machine("hgx-h100-2"));
+  auto const& machine = model.machine();
+  Request request{"a", pci(machine, "node0/gpu0"), pci(machine, "node1/gpu5"), 256_MiB};
+  request.nics = named_nics(machine, request.from, request.to, "node0/nic3", "node1/nic2");
+  auto const choice = Planner(model).choose(request);
+  ASSERT_TRUE(choice.chosen);
+  for (auto const& evaluated : choice.evaluated) {
+    EXPECT_EQ(evaluated.way.nic_from, pci(machine, "node0/nic3"));
+    EXPECT_EQ(evaluated.way.nic_to, pci(machine, "node1/nic2"));
+  }
+  auto const refusal = [&](std::string const& to, std::string const& nic_from, std::string const& nic_to) {
+    return test::input_error([&] { named_nics(machine, request.from, machine.place(to), nic_from, nic_to); });
+  };
+  EXPECT_THAT(refusal("node1/gpu5", "node0/gpu3", "node1/nic2"), HasSubstr("'node0/gpu3' is no NIC"));
+  EXPECT_THAT(refusal("node1/gpu5", "node1/nic3", "node1/nic2"), HasSubstr("'node1/nic3' is not in the node of"));
+  EXPECT_THAT(refusal("node0/gpu5", "node0/nic3", "node0/nic2"), HasSubstr("of transfers between nodes"));
 }
 
 TEST(ClusterOfTwo, StaysOnOneRailIfCablesJoinTheNodes) {

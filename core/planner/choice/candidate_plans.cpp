@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/estimate/demands.hpp"
+#include "core/io/work_progress.hpp"
 #include "core/model/resources/figures.hpp"
 #include "core/planner/choice/folded_plan.hpp"
 #include "core/planner/choice/plan_of_schedule.hpp"
@@ -25,6 +26,7 @@
 namespace lanewise {
 namespace {
 
+constexpr std::string_view kPlanning = "planning the collective";
 constexpr Movers kMovers[] = {Movers::Fastest, Movers::Kernels};
 constexpr double kReplaced = 1 - kCollectiveLimits.min_improvement;
 constexpr WayPreference kPreferences[] = {WayPreference::FastestAlone, WayPreference::Direct};
@@ -83,11 +85,15 @@ CandidatePlans::CandidatePlans(Model const& model, Collective const& collective,
 }
 
 void CandidatePlans::add_all(std::function<bool(Algorithm)> const& is_wanted) {
+  std::vector<Algorithm> wanted;
   for (auto const algorithm : {Algorithm::Direct, Algorithm::Ring, Algorithm::Tree, Algorithm::HalvingDoubling,
                                Algorithm::Hierarchical, Algorithm::ThroughHost})
-    if (is_wanted(algorithm))
-      for (auto const& collective : with_pieces(collective_))
-        for (auto const& schedule : schedules_of(collective, algorithm, layout_)) add(collective, algorithm, schedule);
+    if (is_wanted(algorithm)) wanted.push_back(algorithm);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    report_progress({kPlanning, "algorithms", i, wanted.size()});
+    for (auto const& collective : with_pieces(collective_))
+      for (auto const& schedule : schedules_of(collective, wanted[i], layout_)) add(collective, wanted[i], schedule);
+  }
 }
 
 bool CandidatePlans::add_folded() {
@@ -98,7 +104,10 @@ bool CandidatePlans::add_folded() {
   for (auto const movers : kMovers)
     for (auto const preference : kPreferences) ways.emplace_back(model_, collective_, places_, movers, preference);
   auto const algorithm = collective_.op == CollectiveOp::AllToAll ? Algorithm::Direct : Algorithm::Hierarchical;
-  for (auto const& schedule : symmetric_schedules(collective_, *grid)) {
+  auto const schedules = symmetric_schedules(collective_, *grid);
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    report_progress({kPlanning, "schedules", i, schedules.size()});
+    auto const& schedule = schedules[i];
     auto const units = refined_for(*grid, schedule);
     auto contest = contest_below(kNoLimit);
     for_each_worthwhile(

@@ -28,6 +28,7 @@ struct TransferSpec {
   int cores = 0;                       // CPU cores that copy between host memories; 0: one
   std::vector<std::string> after;      // ids of jobs that must have finished
   SourcePos pos = {};
+  std::vector<std::string> nics = {};  // between nodes: that of the source and that of the target; empty: any
   friend bool operator==(TransferSpec const&, TransferSpec const&) = default;
 };
 
