@@ -10,6 +10,7 @@ PreparedPlan prepare(Session& session, PlanningOptions const& options) {
                           .objective = {},
                           .effort = argument(parse_effort(options.effort)),
                           .detail = options.unfolded ? Detail::EveryStep : Detail::Folded};
+  if (options.library != "best") request.library = argument(parse_library(options.library));
   if (!options.objective.empty()) request.objective = argument(parse_objective(options.objective));
   return prepare_plan(
       request, session.catalogue,
@@ -28,6 +29,14 @@ void add_effort(CLI::App& command, std::string& effort) {
       ->capture_default_str();
 }
 
+void add_library(CLI::App& command, std::string& library) {
+  command
+      .add_option("--library", library,
+                  "Plan a collective as a library would: nccl, or nccl-VERSION (2.18 to 2.30); best: as well as possible")
+      ->type_name("LIBRARY")
+      ->capture_default_str();
+}
+
 void add_planning(CLI::App& command, PlanningOptions& options) {
   command.add_option("--variant", options.variant, "Take this variant of the scenario");
   command
@@ -35,6 +44,7 @@ void add_planning(CLI::App& command, PlanningOptions& options) {
                   "Plan for each, makespan or slowdown, instead of what the scenario says")
       ->check(one_of(objective_names()));
   add_effort(command, options.effort);
+  add_library(command, options.library);
   command.add_flag("--unfolded", options.unfolded,
                    "Plan every step of a collective by itself, also where many nodes are alike and do the same");
 }

@@ -15,6 +15,7 @@ struct PlanningOptions {
   std::string variant;    // empty: the only one
   std::string objective;  // empty: the scenario's
   std::string effort = kFullEffort;
+  std::string library = "best";
   bool unfolded = false;
 };
 
@@ -22,7 +23,9 @@ struct PlanningOptions {
 PreparedPlan prepare(Session& session, PlanningOptions const& options);
 // Adds --effort.
 void add_effort(CLI::App& command, std::string& effort);
-// Adds --variant, --objective, --effort and --unfolded.
+// Adds --library.
+void add_library(CLI::App& command, std::string& library);
+// Adds --variant, --objective, --effort, --library and --unfolded.
 void add_planning(CLI::App& command, PlanningOptions& options);
 
 }  // namespace lanewise::cli

@@ -17,6 +17,7 @@
 #include "core/view/comparison_text.hpp"
 #include "core/view/optimality_text.hpp"
 #include "core/view/plan_text.hpp"
+#include "lanewise/io/error.hpp"
 #include "lanewise/planner/bounds/lower_bound.hpp"
 #include "sim/sim_library.hpp"
 
@@ -67,20 +68,27 @@ void run(Session& session, RunOptions& options) {
   auto const prepared = prepare(session, options.planning);
   auto const& model = prepared.model;
   auto const& plan = prepared.plan;
+  if (plan.library && uses_hardware(options.mode))
+    throw InputError(fmt::format("a plan as {} makes it is only simulated; on hardware run the library itself",
+                                 plan.library->library));
   if (options.mode == "both") return run_both(session, options, model, plan, progress);
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   if (!uses_hardware(options.mode)) add_ranges(trace, plan, model, *progress);
   auto const bound = lower_bound(plan, model);
+  std::optional<Seconds> possible;
+  if (prepared.possible) possible = make_executor(options.mode, model, options.hardware)->run(*prepared.possible).makespan;
   progress.reset();
   report_wrong_data(session, trace);
   auto const json = [&] {
     auto result = to_json(trace);
     add_optimality(result, trace.makespan, bound);
     add_collective(result, plan, trace.makespan);
+    if (possible) result["possible_us"] = microseconds(*possible);
     return result;
   };
   put_result(session, options.output, json, [&] {
     return trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
+           (possible ? possible_text(*prepared.possible, *possible, trace.makespan) : "") +
            optimality_text(trace.makespan, bound) + "\n";
   });
 }

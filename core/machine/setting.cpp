@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "core/io/spelling.hpp"
@@ -126,6 +127,21 @@ void set_software(Machine& machine, Setting const& setting, std::string_view nam
   refuse(setting, "allowed: " + allowed);
 }
 
+// Those of NCCL that its planner obeys (core/planner/libraries/nccl).
+constexpr std::array<std::string_view, 18> kLibraryVariables{
+    "NCCL_ALGO",         "NCCL_PROTO",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
+    "NCCL_MAX_CTAS",     "NCCL_NVLS_ENABLE",   "NCCL_NVLS_NCHANNELS", "NCCL_P2P_DISABLE",  "NCCL_P2P_LEVEL",
+    "NCCL_SHM_DISABLE",  "NCCL_NVB_DISABLE",   "NCCL_PXN_DISABLE",   "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C",
+    "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_NCHANNELS_PER_NET_PEER"};
+
+void set_library_variable(Machine& machine, Setting const& setting, std::string_view name) {
+  std::vector<std::string> const known(kLibraryVariables.begin(), kLibraryVariables.end());
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    refuse(setting, fmt::format("unknown variable '{}'{} allowed: {}", name, did_you_mean_first(name, known),
+                                fmt::join(known, ", ")));
+  machine.library_environment[std::string(name)] = setting.value;
+}
+
 void set_nvlink(Machine& machine, Setting const& setting) {
   if (setting.value != "off")
     refuse(setting, "only 'off' is allowed: it takes every NVLink, C2C and GPU xGMI link away");
@@ -148,7 +164,7 @@ std::vector<std::string> all_keys() {
                                 "virtualization.clique"};
   for (auto const& field : software_fields()) keys.push_back("software." + field.spec.name);
   for (auto const* key : {"acs@NAME", "link@NAME", "part@NAME", "mig@NAME", "off@NAME", "count@LINK", "rate@NIC",
-                          "uplinks", "uplinks@LEAF", "routing@FABRIC", "flows_per_pair@FABRIC"})
+                          "uplinks", "uplinks@LEAF", "library.env.VARIABLE", "routing@FABRIC", "flows_per_pair@FABRIC"})
     keys.emplace_back(key);
   return keys;
 }
@@ -246,6 +262,8 @@ void apply_setting(Machine& machine, Setting const& setting, Catalogue& catalogu
   if (key == kVirtualization) return set_virtualization(machine, setting, "");
   if (key.starts_with("virtualization."))
     return set_virtualization(machine, setting, key.substr(kVirtualization.size() + 1));
+  constexpr std::string_view kLibrary = "library.env.";
+  if (key.starts_with(kLibrary)) return set_library_variable(machine, setting, key.substr(kLibrary.size()));
   if (key.starts_with(kSoftware)) return set_software(machine, setting, key.substr(kSoftware.size()));
   auto const known = all_keys();
   refuse(setting,

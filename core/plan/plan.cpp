@@ -101,6 +101,9 @@ std::string text_of(Way const& way, Machine const& machine) {
   if (way.pageable) text += ", pageable";
   if (way.queue_pairs > 0) text += fmt::format(", {} queue pair{}", way.queue_pairs, way.queue_pairs > 1 ? "s" : "");
   if (way.cores > 0) text += fmt::format(", {} core{}", way.cores, way.cores > 1 ? "s" : "");
+  if (way.blocks > 0) text += fmt::format(", {} block{}", way.blocks, way.blocks > 1 ? "s" : "");
+  if (way.low_latency) text += ", with flags";
+  if (way.multimem) text += ", by multimem";
   if (way.access.each > Bytes(0))
     text += fmt::format(", {} at a time {} over {}", exact_text(way.access.each),
                         way.access.random ? "at random" : "in turn", exact_text(way.access.window));

@@ -32,6 +32,9 @@ Json way_json(Way const& way, Machine const& machine) {
   if (way.pageable) json["pageable"] = true;
   if (way.queue_pairs > 0) json["queue_pairs"] = way.queue_pairs;
   if (way.cores > 0) json["cores"] = way.cores;
+  if (way.blocks > 0) json["blocks"] = way.blocks;
+  if (way.low_latency) json["low_latency"] = true;
+  if (way.multimem) json["multimem"] = true;
   if (way.access.each > Bytes(0))
     json["access"] = {{"each_bytes", way.access.each.value()},
                       {"window_bytes", way.access.window.value()},
@@ -90,6 +93,9 @@ Way way_from(Json const& json, PlaceIndex const& names) {
   way.pageable = json.value("pageable", false);
   way.queue_pairs = count_at(json, "queue_pairs");
   way.cores = count_at(json, "cores");
+  way.blocks = count_at(json, "blocks");
+  way.low_latency = json.value("low_latency", false);
+  way.multimem = json.value("multimem", false);
   if (json.contains("access")) {
     auto const& access = json.at("access");
     way.access = {size_from(access.at("each_bytes")), size_from(access.at("window_bytes")),
@@ -125,6 +131,20 @@ void add_optional_keys(Json& item, Step const& step, std::vector<Buffer> const& 
   if (step.reduces) item["reduces"] = true;
   if (step.work > Seconds(0)) item["work_us"] = microseconds(step.work);
   if (step.count != 1) item["count"] = step.count;
+}
+
+Json library_json(LibraryChoice const& choice) {
+  return {{"library", choice.library},
+          {"algorithm", choice.algorithm},
+          {"protocol", choice.protocol},
+          {"channels", choice.channels},
+          {"remarks", choice.remarks}};
+}
+
+LibraryChoice library_from(Json const& json) {
+  return {json.at("library").get<std::string>(), json.at("algorithm").get<std::string>(),
+          json.at("protocol").get<std::string>(), count_at(json, "channels"),
+          json.at("remarks").get<std::vector<std::string>>()};
 }
 
 // Classes of units, each a list of nodes' names.
@@ -282,6 +302,7 @@ nlohmann::ordered_json to_json(Candidate const& candidate, Machine const& machin
 nlohmann::ordered_json to_json(Plan const& plan, Machine const& machine) {
   Json json{{"lanewise", kPlanSchemas.front()}, {"machine", plan.machine}, {"fingerprint", plan.fingerprint}};
   if (plan.collective) json["collective"] = collective_json(*plan.collective, machine);
+  if (plan.library) json["library"] = library_json(*plan.library);
   if (!plan.folding.empty()) json["folding"] = folding_json(plan.folding, machine);
   for (auto const& buffer : plan.buffers)
     json["buffers"].push_back(
@@ -349,6 +370,7 @@ Plan plan_from_json(nlohmann::ordered_json const& json, Machine const& machine) 
                       plan.machine, plan.fingerprint, machine.name, fingerprint(machine)));
     PlaceIndex const names(machine);
     if (json.contains("collective")) plan.collective = collective_from(json.at("collective"), names);
+    if (json.contains("library")) plan.library = library_from(json.at("library"));
     if (json.contains("folding")) plan.folding = folding_from(json.at("folding"), machine);
     for (auto const& item : json.value("buffers", Json::array()))
       plan.buffers.push_back(

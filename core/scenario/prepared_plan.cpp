@@ -56,16 +56,18 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
     auto const json = parse_json(source, kPlanSchemas);
     Model model(find_machine({}, request.machine.empty() ? json.value("machine", std::string()) : request.machine));
     auto plan = plan_in(source, json, model.machine());
-    return {std::move(model), plan, [plan](Model const&) { return plan; }};
+    return {std::move(model), plan, std::nullopt, [plan](Model const&) { return plan; }};
   }
   auto scenario = read_scenario(source);
   auto machine = find_machine(file.parent_path(), machine_of(request, scenario));
   apply_variant(machine, scenario, request.variant, catalogue);
   override_machine(machine);
   Model model(std::move(machine));
-  Aim const aim{request.objective.value_or(scenario.objective), request.effort, request.detail};
+  Aim const aim{request.objective.value_or(scenario.objective), request.effort, request.detail, request.library};
   auto plan = plan_of(scenario, model, aim);
-  return {std::move(model), std::move(plan),
+  std::optional<Plan> possible;
+  if (aim.library) possible = plan_of(scenario, model, {aim.objective, aim.effort, aim.detail, std::nullopt});
+  return {std::move(model), std::move(plan), std::move(possible),
           [scenario = std::move(scenario), aim](Model const& other) { return plan_of(scenario, other, aim); }};
 }
 

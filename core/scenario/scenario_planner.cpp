@@ -1,7 +1,11 @@
 #include "core/scenario/scenario_planner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/libraries/library.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
 
 namespace lanewise {
@@ -30,7 +34,12 @@ Plan ScenarioPlanner::plan() {
 
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   // Without a planner's own copy of a plan that may have a hundred thousand steps.
-  if (auto const collective = collective_of(scenario, model.machine()))
+  auto const collective = collective_of(scenario, model.machine());
+  if (aim.library && !collective)
+    throw PlanError(fmt::format("scenario '{}' has no 'collective': {} plans nothing else", scenario.name,
+                                to_string(*aim.library)));
+  if (aim.library) return plan_by_library(model, *collective, *aim.library);
+  if (collective)
     return plan_collective(model, *collective, aim.detail);
   return ScenarioPlanner(scenario, model, aim).plan();
 }

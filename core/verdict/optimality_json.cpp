@@ -24,6 +24,12 @@ void add_collective(nlohmann::ordered_json& json, Plan const& plan, Seconds make
                                      {"bytes", named.collective.bytes.value()},
                                      {"algorithm", to_string(named.collective.algorithm)}});
   if (!plan.collective) return;
+  if (plan.library)
+    json["library"] = {{"library", plan.library->library},
+                       {"algorithm", plan.library->algorithm},
+                       {"protocol", plan.library->protocol},
+                       {"channels", plan.library->channels},
+                       {"remarks", plan.library->remarks}};
   json["algorithm"] = to_string(plan.collective->algorithm);
   json["bus_bandwidth_GBps"] = gigabytes_per_second(bus_bandwidth(*plan.collective, makespan));
 }

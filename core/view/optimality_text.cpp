@@ -28,14 +28,29 @@ std::string collective_text(Plan const& plan, Seconds makespan) {
                         to_string(one.algorithm));
   if (!plan.collective) return text;
   auto const& collective = *plan.collective;
+  if (plan.library) {
+    auto const& choice = *plan.library;
+    text += fmt::format("{} of {} among {} as {} does it: {}, {}, {} channel{}, bus bandwidth {}\n",
+                        to_string(collective.op), exact_text(collective.bytes), collective.among.size(), choice.library,
+                        choice.algorithm, choice.protocol, choice.channels, choice.channels == 1 ? "" : "s",
+                        rounded_text(bus_bandwidth(collective, makespan)));
+    for (auto const& remark : choice.remarks) text += fmt::format("  {}\n", remark);
+    return text;
+  }
   return fmt::format("{} of {} among {} by {}: {} steps{}, bus bandwidth {}\n", to_string(collective.op),
                      exact_text(collective.bytes), collective.among.size(), to_string(collective.algorithm),
                      plan.steps.size(), folding_text(plan.folding), rounded_text(bus_bandwidth(collective, makespan)));
 }
 
+std::string possible_text(Plan const& possible, Seconds makespan, Seconds of_library) {
+  return fmt::format("possible: {} by {}, bus bandwidth {}; the library takes {:.2f} times that\n",
+                     rounded_text(makespan), to_string(possible.collective->algorithm),
+                     rounded_text(bus_bandwidth(*possible.collective, makespan)), of_library / makespan);
+}
+
 std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound) {
   auto const text = fmt::format("makespan {}", rounded_text(makespan));
-  if (!bound) return text + ", no bound: a transfer has no way of known cost";
+  if (!bound) return text + ", no bound: a transfer has no way of known cost, or NVSwitch reduces";
   return fmt::format("{}, at least {} (gap {:.1f} %), held by {}", text, rounded_text(bound->makespan),
                      bound->gap(makespan) * 100, binding_text(*bound));
 }

@@ -11,5 +11,7 @@ namespace lanewise {
 std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound);
 // A line for each collective of the plan: its size, algorithm and bus bandwidth; empty where the plan has none.
 std::string collective_text(Plan const& plan, Seconds makespan);
+// Of the best plan of a collective, beside what a library takes for it.
+std::string possible_text(Plan const& possible, Seconds makespan, Seconds of_library);
 
 }  // namespace lanewise

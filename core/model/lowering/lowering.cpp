@@ -27,8 +27,17 @@ void Lowering::lower() {
   }
   if (migrates(op_)) limit_page_migration();
   if (way_.pageable) add_pageable_copies();
+  if (way_.blocks > 0) limit_blocks();
   set_first_use_cost();
   apply_override();
+}
+
+// Of the GPU whose kernel it is: the source's, or the target's where that loads.
+void Lowering::limit_blocks() {
+  auto const source = gpu(from_);
+  auto const runs_on = source && way_.drive == Drive::Push ? source : gpu(to_) ? gpu(to_) : source;
+  if (!runs_on) return;
+  path_.limit(figures::block_rate(machine_.part_of(*runs_on), way_.low_latency) * way_.blocks, Cap::ThreadBlocks);
 }
 
 // What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window.

@@ -46,6 +46,7 @@ class Lowering {
   [[nodiscard]] bool by_kernel() const { return lanewise::by_kernel(op_); }
   [[nodiscard]] NvlinkUse nvlink_use() const {
     if (!by_kernel()) return NvlinkUse::Copy;
+    if (way_.multimem) return NvlinkUse::Multimem;
     return way_.drive == Drive::Pull ? NvlinkUse::Load : NvlinkUse::Store;
   }
 
@@ -144,6 +145,7 @@ class Lowering {
   void storage_staged();
 
   // lowering.cpp
+  void limit_blocks();
   void set_first_use_cost();
   void apply_override();
 

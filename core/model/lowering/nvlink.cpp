@@ -16,9 +16,13 @@ void PathBuilder::use_device_memory(PciId gpu, double weight) {
 Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
   auto const weight_of = [&](PartId id) {
     auto const& link = machine_.at(id).link;
-    if (by == NvlinkUse::Copy) return 1.0;
-    return figures::copy_efficiency(link) /
-           (by == NvlinkUse::Load ? figures::load_efficiency(link) : figures::load_store_efficiency(link));
+    switch (by) {
+      case NvlinkUse::Copy: return 1.0;
+      case NvlinkUse::Store: return figures::copy_efficiency(link) / figures::load_store_efficiency(link);
+      case NvlinkUse::Load: return figures::copy_efficiency(link) / figures::load_efficiency(link);
+      case NvlinkUse::Multimem: return figures::copy_efficiency(link) / figures::multimem_efficiency(link);
+    }
+    return 1.0;
   };
   auto const use_path = [&](Resources::NvlinkPath const& path, bool up) {
     use_in_small_packets(up ? path.direction.up : path.direction.down, weight_of(path.part));

@@ -28,7 +28,7 @@ struct LoweringTarget {
 BytesPerSecond core_copy(Machine const& machine, NumaId memory);
 
 // What moves the bytes over NVLink, in packets of its own size: a copy engine, or SMs that store or load.
-enum class NvlinkUse : std::uint8_t { Copy, Store, Load };
+enum class NvlinkUse : std::uint8_t { Copy, Store, Load, Multimem };
 
 // All members that add a piece throw PlanError where the machine has no such piece (no NVLink, no socket link, no
 // fabric between the ends), and when a route gets longer than a Demand can hold.

@@ -5,6 +5,7 @@
 #include "core/model/resources/network.hpp"
 #include "core/model/resources/overheads.hpp"
 #include "core/model/resources/pcie.hpp"
+#include "core/rules/conditions.hpp"
 
 namespace lanewise::figures {
 namespace {
@@ -42,6 +43,14 @@ Seconds copy_interval(Part const* gpu) {
 Seconds kernel_start(Part const* gpu) {
   return value_or_default(
       gpu, [](Part const& p) { return p.gpu.kernel_start; }, overheads::kKernelStart);
+}
+BytesPerSecond block_rate(Part const* gpu, bool low_latency) {
+  auto const capability = gpu != nullptr ? compute_capability(*gpu).value_or(0) : 0;
+  auto const& rates = capability >= 10  ? overheads::kBlockOfBlackwell
+                      : capability >= 9 ? overheads::kBlockOfHopper
+                      : capability >= 8 ? overheads::kBlockOfAmpere
+                                        : overheads::kBlockOfVolta;
+  return low_latency ? rates.low_latency : rates.simple;
 }
 Seconds pulled_start(Part const* gpu) {
   return value_or_default(
@@ -141,6 +150,10 @@ double load_store_efficiency(LinkFigures const& link) {
                                                                                : copy_efficiency(link));
 }
 double load_efficiency(LinkFigures const& link) { return link.load_efficiency.value_or(load_store_efficiency(link)); }
+double multimem_efficiency(LinkFigures const& link) {
+  auto const known = link.generation >= 5 ? overheads::kMultimemOfNvlink5 : overheads::kMultimemOfNvlink4;
+  return std::min(known, load_store_efficiency(link));
+}
 double duplex(LinkFigures const& link) {
   return link.duplex.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);
 }

@@ -15,6 +15,8 @@ Seconds local_copy_start(Part const* gpu);
 // Between peer copies back to back in a stream, less the answer of NVLink: the part's copy_start.
 Seconds copy_interval(Part const* gpu);
 Seconds kernel_start(Part const* gpu);
+// What one thread block of a communication kernel moves at most; `low_latency`: in words with flags, which it counts.
+BytesPerSecond block_rate(Part const* gpu, bool low_latency);
 Seconds pulled_start(Part const* gpu);
 Seconds engine_change(Part const* gpu);
 Seconds chunk_gap(Part const* gpu);
@@ -50,6 +52,8 @@ double link_utilisation(Part const* part, bool upward, int generation);
 double copy_efficiency(LinkFigures const& link);
 double load_store_efficiency(LinkFigures const& link);
 double load_efficiency(LinkFigures const& link);
+// The same for what NVSwitch adds or multiplies on its way.
+double multimem_efficiency(LinkFigures const& link);
 double duplex(LinkFigures const& link);
 Seconds latency(LinkFigures const& link);
 

@@ -2,6 +2,7 @@
 // The hardware and settings of one machine, or of all nodes of a cluster: sockets, the PCI tree under them, NVLink,
 // NICs, host memory, the network. A plain value without behaviour: rules and model derive everything else from it.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -282,6 +283,8 @@ struct Machine {
   std::vector<NvSwitch> nvswitches;  // those of nodes, then the domains
   std::vector<Override> overrides;
   std::optional<Fabric> fabric;
+  // Variables that communication libraries read (NCCL_P2P_DISABLE). They change what a library does, not the machine.
+  std::map<std::string, std::string> library_environment;
 
   friend bool operator==(Machine const&, Machine const&) = default;
 

@@ -99,6 +99,15 @@ struct NamedCollective {
   friend bool operator==(NamedCollective const&, NamedCollective const&) = default;
 };
 
+// What a communication library decided for a collective.
+struct LibraryChoice {
+  std::string library;               // "nccl-2.30"
+  std::string algorithm, protocol;   // in its own words: "Ring", "LL128"
+  int channels = 0;                  // thread blocks of a GPU that take part
+  std::vector<std::string> remarks;  // why, a sentence each
+  friend bool operator==(LibraryChoice const&, LibraryChoice const&) = default;
+};
+
 // Units of a cluster that are alike and do the same at the same time: nodes, or groups of nodes that NVLink joins. Each
 // unit is the list of its nodes, in an order that makes them correspond.
 struct AlikeUnits {
@@ -120,6 +129,7 @@ struct Plan {
   std::optional<Collective> collective = {};      // if the whole plan is one; its buffers come first, in its order
   std::vector<NamedCollective> collectives = {};  // if the plan is more than one collective
   Folding folding = {};                           // of a collective among many that are alike
+  std::optional<LibraryChoice> library = {};      // if it is what a library would do, rather than the best there is
   friend bool operator==(Plan const&, Plan const&) = default;
 
   // Throws PlanError when a dependency is missing or circular, a step's way does not fit its places, a region lies

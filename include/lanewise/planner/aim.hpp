@@ -1,10 +1,12 @@
 #pragma once
 // What planning a set of transfers minimises, and how much time it may spend on it.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lanewise/planner/libraries/library_name.hpp"
 #include "lanewise/units/text.hpp"
 
 namespace lanewise {
@@ -35,6 +37,7 @@ struct Aim {
   Objective objective = Objective::Makespan;
   Effort effort = Effort::Full;
   Detail detail = Detail::Folded;
+  std::optional<Library> library = {};  // plan collectives as this library would, instead of as well as possible
 };
 
 }  // namespace lanewise

@@ -61,6 +61,9 @@ struct Way {
   bool pageable = false;                  // host memory that is not pinned: one core copies it, chunk by chunk
   int queue_pairs = 0;                    // of network forms; 0: enough to fill the port
   int cores = 0;                          // that copy between host memories; 0: one
+  int blocks = 0;                         // thread blocks of the kernel that moves it; 0: as many as it needs
+  bool low_latency = false;  // in words that carry a flag beside the data (NCCL's LL); `bytes` count both
+  bool multimem = false;     // NVSwitch adds or multiplies what it carries (NVLS); `bytes` are what passes a GPU's links
   friend bool operator==(Way const&, Way const&) = default;
 };
 

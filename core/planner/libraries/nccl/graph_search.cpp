@@ -1,0 +1,333 @@
+#include "core/planner/libraries/nccl/graph_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace lanewise::nccl {
+namespace {
+
+// search.cc: rates that are tried, from high to low.
+std::vector<double> speeds(int capability, bool several_nodes, Library const& library) {
+  std::vector<double> all;
+  if (capability >= 100) {
+    all = several_nodes
+              ? std::vector<double>{96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12}
+              : std::vector<double>{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+    auto const drop = [&](double speed) { std::erase(all, speed); };
+    if (library.minor < 30) drop(86);
+    if (library.minor < 29) {
+      drop(several_nodes ? 80 : 45);
+    }
+    if (library.minor < 27) {
+      drop(several_nodes ? 96 : 19);
+      if (!several_nodes) drop(18);
+    }
+  } else if (capability >= 90) {
+    all = several_nodes
+              ? std::vector<double>{48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12}
+              : std::vector<double>{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
+    if (!several_nodes && library.minor < 21) std::erase(all, 11);
+    if (!several_nodes && library.minor < 19) std::erase(all, 50);
+  } else {
+    all = several_nodes
+              ? std::vector<double>{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24, .12}
+              : std::vector<double>{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+  }
+  return all;
+}
+
+std::size_t max_channels(Library const& library) { return library.minor >= 25 ? 32 : 16; }
+
+// One setting of the search.
+struct SearchSetting {
+  double speed = 0;
+  PathType intra = PathType::Nvl;
+  PathType inter = PathType::Pix;
+  bool same_channels = true;
+  std::size_t max = 0;  // channels
+  std::size_t min = 1;
+};
+
+class RingSearch {
+ public:
+  RingSearch(Topology const& topology, bool several_nodes)
+      : topology_(topology), several_nodes_(several_nodes), left_(topology.capacities()) {}
+
+  // The best that this setting allows; no channels where it allows none.
+  std::vector<Channel> find(SearchSetting const& setting) {
+    setting_ = setting;
+    best_.clear();
+    best_hops_ = 0;
+    steps_left_ = kSteps;
+    found_.clear();
+    add_channel();
+    if (best_.size() < setting.min) best_.clear();
+    return std::move(best_);
+  }
+
+  [[nodiscard]] bool is_optimal(std::size_t channels, double speed) const {
+    bool const fills = static_cast<double>(channels) * speed >= topology_.total_rate();
+    return channels >= setting_.max || fills;
+  }
+
+ private:
+  // search.cc: NCCL_SEARCH_TIMEOUT. Ours counts complete rings dearer.
+  static constexpr int kSteps = 1 << 14;
+
+  // Takes (or gives back) what one hop needs of its links.
+  bool take(Path const& path, double sign, bool peers) {
+    // P2P through an Intel host bridge costs PCIe 6/5.
+    bool const overhead = peers && topology_.vendor() == CpuVendor::Intel && path.type >= PathType::Phb;
+    auto const need = [&](std::uint32_t link) {
+      return setting_.speed * (overhead && topology_.is_pci(link) ? 1.2 : 1.0);
+    };
+    for (std::size_t i = 0; i < path.links.size(); ++i) {
+      auto& left = left_[path.links[i]];
+      if (sign > 0 && std::round(left * 1000) < std::round(need(path.links[i]) * 1000)) {
+        for (std::size_t k = 0; k < i; ++k) left_[path.links[k]] += need(path.links[k]);
+        return false;
+      }
+      left -= sign * need(path.links[i]);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool is_done() const {
+    return steps_left_ <= 0 || (!best_.empty() && is_optimal(best_.size(), setting_.speed));
+  }
+
+  void keep() {
+    auto hops = std::size_t{0};
+    for (auto const& channel : found_)
+      for (std::size_t i = 0; i < channel.gpus.size(); ++i)
+        hops += topology_.between(channel.gpus[i], channel.gpus[(i + 1) % channel.gpus.size()]).links.size();
+    if (found_.size() < best_.size() || (found_.size() == best_.size() && hops >= best_hops_ && !best_.empty())) return;
+    best_ = found_;
+    best_hops_ = hops;
+  }
+
+  void add_channel() {
+    if (found_.size() >= setting_.max) return;
+    if (!several_nodes_) {
+      channel_ = {{0}, 0};
+      return next_gpu();
+    }
+    for (auto const nic : nics_in_order()) {
+      for (auto const gpu : gpus_near(nic)) {
+        auto const& in = topology_.from_nic(nic, gpu);
+        if (in.type > setting_.inter || !take(in, 1, false)) continue;
+        channel_ = {{gpu}, nic};
+        next_gpu();
+        take(in, -1, false);
+        if (is_done()) return;
+      }
+    }
+  }
+
+  // NICs that fewer channels use come first.
+  [[nodiscard]] std::vector<std::size_t> nics_in_order() const {
+    std::vector<std::size_t> nics(topology_.nics().size());
+    std::iota(nics.begin(), nics.end(), 0);
+    auto const uses = [&](std::size_t nic) {
+      return std::count_if(found_.begin(), found_.end(), [&](Channel const& channel) { return channel.nic == nic; });
+    };
+    std::stable_sort(nics.begin(), nics.end(), [&](auto a, auto b) { return uses(a) < uses(b); });
+    return nics;
+  }
+  [[nodiscard]] std::vector<std::size_t> gpus_near(std::size_t nic) const {
+    std::vector<std::size_t> gpus(topology_.gpus().size());
+    std::iota(gpus.begin(), gpus.end(), 0);
+    auto const starts = [&](std::size_t gpu) {
+      return std::count_if(found_.begin(), found_.end(),
+                           [&](Channel const& channel) { return channel.gpus.front() == gpu; });
+    };
+    std::stable_sort(gpus.begin(), gpus.end(), [&](auto a, auto b) {
+      auto const& to_a = topology_.from_nic(nic, a);
+      auto const& to_b = topology_.from_nic(nic, b);
+      return std::tuple(-to_a.rate, to_a.type, starts(a)) < std::tuple(-to_b.rate, to_b.type, starts(b));
+    });
+    return gpus;
+  }
+
+  void next_gpu() {
+    if (--steps_left_ <= 0) return;
+    auto const n = topology_.gpus().size();
+    auto const at = channel_.gpus.back();
+    if (channel_.gpus.size() == n) return close();
+    for (auto const next : candidates(at)) {
+      auto const& path = topology_.between(at, next);
+      if (path.type > setting_.intra || !take(path, 1, true)) continue;
+      channel_.gpus.push_back(next);
+      next_gpu();
+      channel_.gpus.pop_back();
+      take(path, -1, true);
+      if (is_done()) return;
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> candidates(std::size_t at) const {
+    auto const n = topology_.gpus().size();
+    auto const is_free = [&](std::size_t gpu) {
+      return std::find(channel_.gpus.begin(), channel_.gpus.end(), gpu) == channel_.gpus.end();
+    };
+    std::vector<std::size_t> all;
+    if (topology_.has_nvswitch()) {
+      for (auto const next : {(at + 1) % n, (at + n - 1) % n})
+        if (is_free(next) && (all.empty() || all.back() != next)) all.push_back(next);
+      return all;
+    }
+    for (std::size_t step = 1; step < n; ++step)
+      if (auto const next = (at + step) % n; is_free(next)) all.push_back(next);
+    std::stable_sort(all.begin(), all.end(), [&](auto a, auto b) {
+      auto const& to_a = topology_.between(at, a);
+      auto const& to_b = topology_.between(at, b);
+      return std::tuple(-room(to_a), to_a.links.size()) < std::tuple(-room(to_b), to_b.links.size());
+    });
+    return all;
+  }
+  [[nodiscard]] double room(Path const& path) const {
+    double least = path.rate;
+    for (auto const link : path.links) least = std::min(least, left_[link]);
+    return least;
+  }
+
+  // The ring's last hop: to its first GPU, or out to the network.
+  void close() {
+    auto const last = channel_.gpus.back();
+    auto const& path = several_nodes_ ? topology_.to_nic(last, channel_.nic)
+                                      : topology_.between(last, channel_.gpus.front());
+    bool const fits = path.type <= (several_nodes_ ? std::max(setting_.inter, PathType::Pxn) : setting_.intra) &&
+                      take(path, 1, !several_nodes_);
+    if (!fits) return;
+    found_.push_back(channel_);
+    auto const copies = setting_.same_channels && !several_nodes_ ? repeat() : 0;
+    keep();
+    if (!is_done() && !(setting_.same_channels && !several_nodes_)) {
+      auto const own = channel_;
+      add_channel();
+      channel_ = own;
+    }
+    for (std::size_t i = 0; i < copies; ++i) give_back();
+    found_.resize(found_.size() - copies);
+    found_.pop_back();
+    take(path, -1, !several_nodes_);
+  }
+
+  // As many more channels of this order as fit.
+  std::size_t repeat() {
+    std::size_t copies = 0;
+    while (found_.size() < setting_.max && take_ring()) {
+      found_.push_back(channel_);
+      ++copies;
+    }
+    return copies;
+  }
+  bool take_ring() {
+    auto const n = channel_.gpus.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (take(topology_.between(channel_.gpus[i], channel_.gpus[(i + 1) % n]), 1, true)) continue;
+      for (std::size_t k = 0; k < i; ++k) take(topology_.between(channel_.gpus[k], channel_.gpus[k + 1]), -1, true);
+      return false;
+    }
+    return true;
+  }
+  void give_back() {
+    auto const n = channel_.gpus.size();
+    for (std::size_t i = 0; i < n; ++i) take(topology_.between(channel_.gpus[i], channel_.gpus[(i + 1) % n]), -1, true);
+  }
+
+  Topology const& topology_;
+  bool several_nodes_;
+  SearchSetting setting_;
+  std::vector<double> left_;  // of each link
+  std::vector<Channel> found_, best_;
+  Channel channel_;
+  std::size_t best_hops_ = 0;
+  int steps_left_ = 0;
+};
+
+// search.cc, ncclTopoDupChannels: twice as many channels of half the rate.
+void duplicate(Graph& graph, int capability, std::size_t max) {
+  auto const n = graph.channels.size();
+  if (n == 0 || graph.rate < 25 || (capability > 80 && graph.rate < 50 && n > 4)) return;
+  auto const doubled = std::min(2 * n, max);
+  auto const times = static_cast<double>((doubled + n - 1) / n);
+  for (std::size_t i = n; i < doubled; ++i) graph.channels.push_back(graph.channels[i - n]);
+  graph.rate /= times;
+}
+
+}  // namespace
+
+Graph search_rings(Topology const& topology, bool several_nodes, Library const& library) {
+  auto const all = speeds(topology.min_capability(), several_nodes, library);
+  auto const max = max_channels(library);
+  auto const fastest = topology.max_rate(several_nodes);
+  RingSearch search(topology, several_nodes);
+  Graph best;
+  auto const farthest = topology.farthest_gpus();
+  std::size_t at = 0;
+  while (at + 1 < all.size() && (all[at] > fastest || all[at] > topology.total_rate())) ++at;
+  auto const better = [&](std::size_t channels, double speed) {
+    return static_cast<double>(channels) * speed > static_cast<double>(best.channels.size()) * best.rate + 1e-9;
+  };
+  auto const inter_types = several_nodes ? std::vector<PathType>{PathType::Pix, PathType::Pxb, PathType::P2c,
+                                                                 PathType::Pxn, PathType::Phb, PathType::Sys}
+                                         : std::vector<PathType>{PathType::Pix};
+  bool optimal = false;
+  for (; at < all.size() && !optimal; ++at) {
+    if (!best.channels.empty() && all[at] / best.rate <= .49) break;
+    for (auto const inter : inter_types) {
+      if (!best.channels.empty() && inter > best.inter) break;
+      for (auto intra = PathType::Nvl; intra <= farthest && !optimal; intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
+        if (!best.channels.empty() && intra > best.intra) break;
+        for (bool const same : {true, false}) {
+          bool const pointless = topology.vendor() == CpuVendor::Amd && intra == PathType::Sys;
+          if (!same && (pointless || several_nodes)) continue;
+          auto channels = search.find({all[at], intra, inter, same, max, 1});
+          if (channels.empty() || !better(channels.size(), all[at])) continue;
+          best = {std::move(channels), all[at], intra, inter, same, false};
+          optimal = search.is_optimal(best.channels.size(), best.rate);
+          if (optimal) break;
+        }
+      }
+    }
+  }
+  if (best.channels.empty()) {
+    std::vector<std::size_t> order(topology.gpus().size());
+    std::iota(order.begin(), order.end(), 0);
+    return {{{order, 0}}, 0.1, PathType::Sys, PathType::Sys, true, true};
+  }
+  duplicate(best, topology.min_capability(), max);
+  // The second pass: the same number of channels, faster.
+  auto const wanted = best.channels.size();
+  auto faster = static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [&](double speed) { return speed <= best.rate; }) - all.begin());
+  while (faster > 0) {
+    --faster;
+    auto channels = search.find({all[faster], best.intra, best.inter, best.same_channels, wanted, wanted});
+    if (channels.size() < wanted) break;
+    best.channels = std::move(channels);
+    best.rate = all[faster];
+  }
+  return best;
+}
+
+Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library) {
+  auto const g = topology.gpus().size();
+  auto const heads = std::min<std::size_t>(g, max_channels(library));
+  for (auto const speed : speeds(topology.min_capability(), several_nodes, library)) {
+    // A channel takes one unit between each GPU and the switch, and two at its head.
+    if (static_cast<double>(heads + 1) * speed > topology.nvlink_rate() + 1e-9) continue;
+    if (several_nodes && speed > topology.max_rate(true) + 1e-9) continue;
+    Graph graph{{}, speed, PathType::Nvl, PathType::Pix, true, false};
+    for (std::size_t head = 0; head < heads; ++head)
+      graph.channels.push_back({{head}, topology.nics().empty() ? 0 : head % topology.nics().size()});
+    return graph;
+  }
+  return {};
+}
+
+}  // namespace lanewise::nccl

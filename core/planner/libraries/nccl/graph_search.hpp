@@ -1,0 +1,30 @@
+#pragma once
+// NCCL's search for rings (src/graph/search.cc): how many channels, in which order they pass the GPUs, and which rate
+// NCCL believes each to have.
+#include <vector>
+
+#include "core/planner/libraries/nccl/topology.hpp"
+
+namespace lanewise::nccl {
+
+struct Channel {
+  std::vector<std::size_t> gpus;  // of one node, in order
+  std::size_t nic = 0;            // several nodes: by which the ring enters and leaves
+};
+
+struct Graph {
+  std::vector<Channel> channels;
+  double rate = 0;  // GB/s of each channel, as NCCL counts
+  PathType intra = PathType::Nvl;
+  PathType inter = PathType::Pix;
+  bool same_channels = false;
+  bool is_fallback = false;  // nothing was found: one channel in the order of ranks
+};
+
+// The rings through one node of several. Every node is taken to be like this one.
+Graph search_rings(Topology const& topology, bool several_nodes, Library const& library);
+
+// The NVLS graph of one node: how many heads, and the rate of each. Without channels where no rate fits.
+Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library);
+
+}  // namespace lanewise::nccl

@@ -1,0 +1,484 @@
+// NCCL's collective as a plan. What a ring or a tree carries over a hop is one step: in the middle of a large collective
+// all hops are busy at once, each with its own share. The steps that a protocol takes before data flow, and the launch,
+// are computing of each GPU before them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/planner/libraries/nccl/double_tree.hpp"
+#include "core/planner/libraries/nccl/tuning.hpp"
+#include "core/planner/nic_selection.hpp"
+#include "core/rules/conditions.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/planner/libraries/library.hpp"
+#include "lanewise/planner/planner.hpp"
+
+namespace lanewise::nccl {
+namespace {
+
+// enqueue.cc: GDR's reach, and host memory beyond it.
+bool uses_gdr(Topology const& topology, std::size_t gpu, std::size_t nic, Library const& library,
+              Environment const& environment) {
+  auto const& path = topology.to_nic(gpu, nic);
+  auto reach = library.minor >= 27 || number_in(environment, "NCCL_NET_GDR_C2C").value_or(0) == 1 ? PathType::P2c
+                                                                                                    : PathType::Pxb;
+  if (auto const found = environment.find("NCCL_NET_GDR_LEVEL"); found != environment.end())
+    for (auto const type : {PathType::Local, PathType::Pix, PathType::Pxb, PathType::Phb, PathType::Sys})
+      if (found->second == to_string(type)) reach = type;
+  return path.type <= reach || path.type == PathType::Pxn;
+}
+
+class NcclPlan {
+ public:
+  NcclPlan(Model const& model, Collective const& collective, Library const& library)
+      : model_(model),
+        machine_(model.machine()),
+        planner_(model),
+        collective_(collective),
+        library_(library),
+        environment_(machine_.library_environment) {
+    group_by_node();
+    topology_.emplace(machine_, nodes_.front(), library_, environment_);
+  }
+
+  Plan make() {
+    plan_ = {machine_.name, fingerprint(machine_), {}, {}, {}, collective_};
+    plan_.library.emplace();
+    plan_.library->library = to_string(library_);
+    if (collective_.op == CollectiveOp::AllToAll)
+      exchange();
+    else
+      decide();
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t per_node() const { return nodes_.front().size(); }
+  [[nodiscard]] bool several() const { return nodes_.size() > 1; }
+  [[nodiscard]] double bytes() const { return static_cast<double>(collective_.bytes.value()); }
+  void remark(std::string text) {
+    auto& remarks = plan_.library->remarks;
+    if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) remarks.push_back(std::move(text));
+  }
+
+  // Nodes that NVLink joins are one to NCCL (MNNVL).
+  void group_by_node() {
+    std::map<std::size_t, std::size_t> position;
+    for (auto const& place : collective_.among) {
+      auto const gpu = gpu_at(machine_, place);
+      if (!gpu) throw PlanError(fmt::format("NCCL moves data of GPUs; '{}' is none", machine_.name_of(place)));
+      auto const key = node_of(*gpu);
+      auto const [found, is_new] = position.try_emplace(key, nodes_.size());
+      if (is_new) nodes_.emplace_back();
+      nodes_[found->second].push_back(*gpu);
+    }
+    for (auto const& node : nodes_)
+      if (node.size() != per_node())
+        throw PlanError("NCCL's plan is known where every node has equally many GPUs of the collective");
+    if (collective_.op == CollectiveOp::Broadcast && collective_.root != 0)
+      throw PlanError("NCCL's broadcast is planned from its first participant");
+    switch (collective_.op) {
+      case CollectiveOp::AllReduce:
+      case CollectiveOp::AllGather:
+      case CollectiveOp::ReduceScatter:
+      case CollectiveOp::Broadcast:
+      case CollectiveOp::AllToAll: return;
+      default:
+        throw PlanError(fmt::format("what NCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, "
+                                    "broadcast and all_to_all are",
+                                    to_string(collective_.op)));
+    }
+  }
+  [[nodiscard]] std::size_t node_of(PciId gpu) const {
+    for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
+      auto const& domain = machine_.nvswitches[d];
+      bool const holds = !domain.host && std::any_of(domain.ports.begin(), domain.ports.end(),
+                                                     [&](auto const& port) { return port.gpu == gpu; });
+      if (holds) return machine_.hosts.size() + d;
+    }
+    return index(machine_.host_of(gpu));
+  }
+
+  // ------------------------------------------------------------------------------------------------ collectives
+
+  void decide() {
+    Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}};
+    communicator.ring = search_rings(*topology_, several(), library_);
+    if (topology_->has_nvswitch()) communicator.nvls = search_nvls(*topology_, several(), library_);
+    auto const all = cells(collective_.op, communicator, *topology_, library_, environment_);
+    auto const cell = cheapest(all, bytes(), communicator, collective_.op);
+    if (!cell) throw PlanError("NCCL_ALGO and NCCL_PROTO leave NCCL no algorithm for this collective");
+    bool const nvls = cell->algorithm == AlgorithmKind::Nvls || cell->algorithm == AlgorithmKind::NvlsTree;
+    auto const opened = nvls ? nvls_channels(communicator, *topology_, library_, environment_)
+                             : opened_channels(communicator, *topology_, library_, environment_);
+    channels_ = used_channels(*cell, bytes(), opened, communicator, collective_.op, library_);
+    cell_ = *cell;
+    auto& choice = *plan_.library;
+    choice.algorithm = to_string(cell->algorithm);
+    choice.protocol = to_string(cell->protocol);
+    choice.channels = channels_;
+    explain(communicator, all);
+    begin(Seconds(cell->latency_us * 1e-6));
+    switch (cell->algorithm) {
+      case AlgorithmKind::Ring: rings(communicator.ring); break;
+      case AlgorithmKind::Tree: trees(communicator.ring); break;
+      case AlgorithmKind::Nvls: nvls_of_node(bytes(), collective_.op == CollectiveOp::AllReduce); break;
+      case AlgorithmKind::NvlsTree: nvls_tree(communicator.nvls); break;
+    }
+    finish();
+  }
+
+  void explain(Communicator const& communicator, std::vector<Cell> const& all) {
+    auto const& ring = communicator.ring;
+    if (ring.is_fallback)
+      remark("no ring has the smallest rate that NCCL tries, by its own constants of links; it falls back to one channel "
+             "in the order of ranks");
+    else
+      remark(fmt::format("the search finds {} channels of {:.3g} GB/s as NCCL counts, over {}{}; {} thread blocks",
+                         ring.channels.size(), ring.rate, to_string(ring.intra),
+                         several() ? fmt::format(" and to the NIC over {}", to_string(ring.inter)) : std::string(),
+                         channels_));
+    std::string costs;
+    for (auto const& cell : all) {
+      if (cell.rate <= 0) continue;
+      costs += fmt::format("{}{} {} {:.0f} us", costs.empty() ? "" : ", ", to_string(cell.algorithm),
+                           to_string(cell.protocol), time_us(cell, bytes(), communicator, collective_.op));
+    }
+    remark("NCCL's own estimates, by which it chooses: " + costs);
+    remark_transports();
+  }
+
+  void remark_transports() {
+    std::map<std::string, std::size_t> pairs;
+    for (std::size_t a = 0; a < per_node(); ++a)
+      for (std::size_t b = a + 1; b < per_node(); ++b)
+        ++pairs[fmt::format("{} ({})", to_string(topology_->transport(a, b)),
+                            to_string(topology_->between(a, b).type))];
+    std::string text;
+    for (auto const& [transport, count] : pairs) text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, transport);
+    if (!text.empty()) remark("pairs of GPUs of a node: " + text);
+  }
+
+  // What a byte of data is on the link.
+  [[nodiscard]] double on_link() const {
+    return cell_.protocol == Protocol::LL ? 2 : cell_.protocol == Protocol::LL128 ? 128.0 / 120 : 1;
+  }
+
+  // Channels of the same order carry one flow.
+  struct Order {
+    Channel channel;
+    double share = 0;  // of the data
+    int blocks = 0;
+  };
+  [[nodiscard]] std::vector<Order> orders_of(Graph const& graph) const {
+    std::vector<Order> orders;
+    auto const n = graph.channels.size();
+    std::vector<int> used(n, 0);
+    for (int i = 0; i < channels_; ++i) ++used[static_cast<std::size_t>(i) % n];
+    for (std::size_t i = 0; i < n; ++i) {
+      if (used[i] == 0) continue;
+      auto const found = std::find_if(orders.begin(), orders.end(), [&](Order const& order) {
+        return order.channel.gpus == graph.channels[i].gpus && order.channel.nic == graph.channels[i].nic;
+      });
+      auto& order = found != orders.end() ? *found : orders.emplace_back(Order{graph.channels[i], 0, 0});
+      order.blocks += used[i];
+      order.share += static_cast<double>(used[i]) / channels_;
+    }
+    return orders;
+  }
+
+  void rings(Graph const& graph) {
+    auto const n = static_cast<double>(collective_.among.size());
+    double const passes = collective_.op == CollectiveOp::AllReduce   ? 2 * (n - 1) / n
+                          : collective_.op == CollectiveOp::Broadcast ? 1
+                                                                      : (n - 1) / n;
+    std::size_t number = 0;
+    for (auto const& order : orders_of(graph)) {
+      name_ = fmt::format("ring{}", number++);
+      blocks_ = order.blocks;
+      auto const each = bytes() * passes * order.share * on_link();
+      for (std::size_t h = 0; h < nodes_.size(); ++h) {
+        auto const& gpus = order.channel.gpus;
+        for (std::size_t i = 0; i + 1 < gpus.size(); ++i) hop(h, gpus[i], gpus[i + 1], each);
+        auto const next = (h + 1) % nodes_.size();
+        bool const is_last = next == 0;
+        if (is_last && collective_.op == CollectiveOp::Broadcast) continue;  // the root has it
+        if (several())
+          over_network(h, gpus.back(), next, gpus.front(), order.channel.nic, each);
+        else if (gpus.size() > 1)
+          hop(h, gpus.back(), gpus.front(), each);
+      }
+    }
+  }
+
+  // Two trees over the nodes, each with half of the channels; within a node a chain.
+  void trees(Graph const& graph) {
+    std::size_t number = 0;
+    for (auto const& order : orders_of(graph)) {
+      auto const each = bytes() * order.share * on_link() / 2;
+      blocks_ = std::max(1, order.blocks / 2);
+      for (int tree = 0; tree < 2; ++tree) {
+        name_ = fmt::format("tree{}.{}", number, tree);
+        auto const& gpus = order.channel.gpus;
+        for (std::size_t h = 0; h < nodes_.size(); ++h) {
+          for (std::size_t i = 0; i + 1 < gpus.size(); ++i) {
+            hop(h, gpus[i + 1], gpus[i], each);
+            hop(h, gpus[i], gpus[i + 1], each);
+          }
+          auto const parent = tree_parent(h, nodes_.size(), tree);
+          if (!parent) continue;
+          over_network(h, gpus.front(), *parent, gpus.front(), order.channel.nic, each);
+          over_network(*parent, gpus.front(), h, gpus.front(), order.channel.nic, each);
+        }
+      }
+      ++number;
+    }
+  }
+
+  // The switch adds what all GPUs hold and multiplies the sum: of an all-reduce each GPU's link carries S (1 + 1/g) each
+  // way, of an all-gather or a reduce-scatter S one way.
+  void nvls_of_node(double size, bool is_all_reduce) {
+    auto const g = static_cast<double>(per_node());
+    auto const each_gpu = is_all_reduce ? size * (1 + 1 / g) : size;
+    name_ = "nvls";
+    blocks_ = 0;
+    for (std::size_t h = 0; h < nodes_.size(); ++h)
+      for (std::size_t a = 0; a < per_node(); ++a)
+        for (std::size_t b = 0; b < per_node(); ++b)
+          if (a != b) add(nodes_[h][a], nodes_[h][b], each_gpu / (g - 1), [](Way& way) { way.multimem = true; });
+  }
+
+  void nvls_tree(Graph const& heads) {
+    nvls_of_node(bytes(), true);
+    auto const each = bytes() / static_cast<double>(heads.channels.size()) / 2;
+    for (int tree = 0; tree < 2; ++tree) {
+      name_ = fmt::format("nvls-tree{}", tree);
+      for (std::size_t h = 0; h < nodes_.size(); ++h) {
+        auto const parent = tree_parent(h, nodes_.size(), tree);
+        if (!parent) continue;
+        for (auto const& head : heads.channels) {
+          over_network(h, head.gpus.front(), *parent, head.gpus.front(), head.nic, each);
+          over_network(*parent, head.gpus.front(), h, head.gpus.front(), head.nic, each);
+        }
+      }
+    }
+  }
+
+  // Sends and receives of every pair, all at once (NCCL's grouped send and receive).
+  void exchange() {
+    auto& choice = *plan_.library;
+    choice.algorithm = "SendRecv";
+    choice.protocol = "Simple";
+    cell_ = {AlgorithmKind::Ring, Protocol::Simple, kSendLatency, 0};
+    auto const each = bytes() / static_cast<double>(collective_.among.size());
+    auto const of_peer = channels_of_peer();
+    choice.channels = of_peer;
+    remark(fmt::format("{} channels for each peer", of_peer));
+    remark_transports();
+    begin(Seconds(kSendLatency * 1e-6));
+    name_ = "sendrecv";
+    for (std::size_t h = 0; h < nodes_.size(); ++h)
+      for (std::size_t a = 0; a < per_node(); ++a)
+        for (std::size_t k = 0; k < nodes_.size(); ++k)
+          for (std::size_t b = 0; b < per_node(); ++b) {
+            blocks_ = of_peer;
+            if (h == k && a != b) hop(h, a, b, each);
+            if (h != k) over_network(h, a, k, b, nic_of(a), each);
+          }
+    finish();
+  }
+  // A first step of a send: the base latency of a ring by Simple, and a step.
+  static constexpr double kSendLatency = 8.4 + 3.4;
+
+  [[nodiscard]] int channels_of_peer() const {
+    auto const type = topology_->farthest_gpus();
+    int count = 2;
+    if (!several() && type <= PathType::Nvb && topology_->nvlink_rate() > 0) {
+      auto const one = topology_->min_capability() >= 100 ? 40.1 : topology_->min_capability() >= 90 ? 20.6 : 20.0;
+      count = std::max(2, static_cast<int>(2 * topology_->nvlink_rate() / one));
+    }
+    int power = 1;
+    while (2 * power <= count) power *= 2;
+    if (power < count) power *= 2;
+    if (auto const most = number_in(environment_, "NCCL_MAX_P2P_NCHANNELS")) power = std::min(power, std::max(1, *most));
+    return std::min(power, 32);
+  }
+
+  // The NIC of a GPU: of the best, each GPU another.
+  [[nodiscard]] std::size_t nic_of(std::size_t gpu) const {
+    std::vector<std::size_t> best;
+    for (std::size_t nic = 0; nic < topology_->nics().size(); ++nic) {
+      auto const rank = [&](std::size_t one) {
+        auto const& path = topology_->from_nic(one, gpu);
+        return std::pair(-path.rate, path.type);
+      };
+      if (!best.empty() && rank(nic) > rank(best.front())) continue;
+      if (!best.empty() && rank(nic) < rank(best.front())) best.clear();
+      best.push_back(nic);
+    }
+    return best.empty() ? 0 : best[gpu % best.size()];
+  }
+
+  // ------------------------------------------------------------------------------------------------------ steps
+
+  // Launch and the protocol's steps, on every GPU.
+  void begin(Seconds latency) {
+    latency_ = latency;
+    for (auto const& node : nodes_)
+      for (auto const gpu : node) {
+        begun_[gpu] = StepId(plan_.steps.size());
+        Step step{"launch and steps", gpu, gpu, Bytes(0), Op::Copy, {}, {}};
+        step.work = latency;
+        plan_.steps.push_back(std::move(step));
+      }
+  }
+  // The first access of a step that the model counts is one of the protocol's steps.
+  void finish() {
+    Seconds first = latency_;
+    for (auto const& step : plan_.steps) {
+      if (step.work > Seconds(0)) continue;
+      auto const demand = model_.lower(step.from, step.to, step.bytes, step.op, step.way);
+      first = std::min(first, demand.latency());
+    }
+    for (auto& step : plan_.steps)
+      if (step.work > Seconds(0)) step.work = std::max(latency_ - first, Seconds(1e-9));
+  }
+
+  // Between GPUs of a node, given by their numbers in it.
+  void hop(std::size_t node, std::size_t from, std::size_t to, double bytes) {
+    auto const a = nodes_[node][from];
+    auto const b = nodes_[node][to];
+    switch (topology_->transport(from, to)) {
+      case Transport::PeerToPeer: return peer(a, b, topology_->between(from, to), bytes);
+      case Transport::SharedMemory: return shared_memory(a, b, bytes);
+      case Transport::Network:
+        throw PlanError("between GPUs of a node NCCL would use the network, which is not planned; allow P2P or SHM");
+    }
+  }
+
+  void peer(PciId a, PciId b, Path const& path, double bytes) {
+    if (path.relay) {  // two hops over the GPU in between
+      auto const middle = topology_->gpus().at(*path.relay);
+      add(a, middle, bytes);
+      return add(middle, b, bytes);
+    }
+    add(a, b, bytes);
+  }
+
+  // Written by the sender's kernel to host memory at the receiver, and read there by the receiver's.
+  void shared_memory(PciId a, PciId b, double bytes) {
+    auto const memory = machine_.numa_of(b);
+    add(a, memory, bytes);
+    add(memory, b, bytes);
+  }
+
+  void over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
+                    double bytes) {
+    auto const a = nodes_[node][from];
+    auto const b = nodes_[to_node][to];
+    auto const of_node = [&](std::size_t of) {
+      auto const host = machine_.host_of(nodes_[of].front());
+      std::size_t seen = 0;
+      for (auto const& attachment : machine_.fabric->attachments)
+        if (machine_.host_of(attachment.nic) == host && !machine_.is_off(attachment.nic) && seen++ == nic)
+          return attachment.nic;
+      throw PlanError(fmt::format("node '{}' has no NIC for NCCL's channel", machine_.at(host).name));
+    };
+    if (!machine_.fabric || topology_->nics().empty()) throw PlanError("no network joins the nodes");
+    bool const gdr = uses_gdr(*topology_, from, nic, library_, environment_) &&
+                     uses_gdr(*topology_, to, nic, library_, environment_);
+    if (!gdr) remark("GPUs are too far from their NICs for GPUDirect RDMA: data pass host memory");
+    Request request{"", a, b, Bytes(static_cast<std::int64_t>(bytes)), Op::Copy};
+    request.nics = {of_node(node), of_node(to_node)};
+    if (!gdr) request.only = Mechanism::NetStaged;
+    append(request, way_of(request));
+  }
+
+  void add(Place const& from, Place const& to, double bytes) {
+    add(from, to, bytes, [&](Way& way) {
+      way.blocks = blocks_;
+      way.low_latency = cell_.protocol == Protocol::LL;
+    });
+  }
+  template <class Change>
+  void add(Place const& from, Place const& to, double bytes, Change change) {
+    auto const capability = topology_->min_capability();
+    bool const pulls = capability == 80 && topology_->max_capability() == 80;  // paths.cc: A100 reads over NVLink
+    Request request{"", from, to, Bytes(static_cast<std::int64_t>(bytes)), Op::Write};
+    auto const a = gpu_at(machine_, from);
+    auto const b = gpu_at(machine_, to);
+    if (a && b) {
+      bool const linked = has_nvlink(machine_, *a, *b);
+      request.only = linked ? Mechanism::Nvlink : Mechanism::PcieP2p;
+      request.op = linked && pulls ? Op::Read : Op::Write;
+    } else {
+      request.op = a ? Op::Write : Op::Read;
+    }
+    auto way = way_of(request);
+    change(way);
+    append(request, way);
+  }
+
+  // The fastest legal way that the request allows; found once for a pair.
+  Way way_of(Request const& request) {
+    auto const key = std::tuple(request.from, request.to, request.nics, request.only);
+    if (auto const found = ways_.find(key); found != ways_.end()) return found->second;
+    auto wide = request;
+    wide.bytes = std::max(wide.bytes, Bytes(1 << 20));
+    auto const choice = planner_.choose(wide);
+    if (!choice.chosen) {
+      auto const* refused = choice.evaluated.empty() ? nullptr : choice.evaluated.front().refused_by;
+      throw PlanError(fmt::format("NCCL would go from '{}' to '{}' by {}, which {} refuses",
+                                  machine_.name_of(request.from), machine_.name_of(request.to),
+                                  request.only ? to_string(*request.only) : "the network",
+                                  refused != nullptr ? refused->id : "the machine"));
+    }
+    auto way = choice.evaluated[*choice.chosen].way;
+    way.chunk = Bytes(0);
+    ways_.emplace(key, way);
+    return way;
+  }
+
+  void append(Request const& request, Way const& way) {
+    if (request.bytes <= Bytes(0)) return;
+    Step step{name_, request.from, request.to, request.bytes, request.op, way, {}};
+    auto const gpu = gpu_at(machine_, request.from) ? gpu_at(machine_, request.from) : gpu_at(machine_, request.to);
+    step.after.push_back(begun_.at(*gpu));
+    plan_.steps.push_back(std::move(step));
+  }
+
+  Model const& model_;
+  Machine const& machine_;
+  Planner planner_;
+  Collective const& collective_;
+  Library const& library_;
+  Environment const& environment_;
+  std::vector<std::vector<PciId>> nodes_;
+  std::optional<Topology> topology_;  // of the first node; the others are taken to be like it
+  Cell cell_;
+  int channels_ = 0;
+  Plan plan_;
+  Seconds latency_{0};
+  std::map<PciId, StepId> begun_;
+  std::string name_;  // of the steps that are added
+  int blocks_ = 0;    // of them
+  std::map<std::tuple<Place, Place, std::optional<std::pair<PciId, PciId>>, std::optional<Mechanism>>, Way> ways_;
+};
+
+}  // namespace
+}  // namespace lanewise::nccl
+
+namespace lanewise {
+
+Plan plan_by_library(Model const& model, Collective const& collective, Library const& library) {
+  if (collective.among.size() < 2) throw PlanError("a collective has at least two participants");
+  auto plan = nccl::NcclPlan(model, collective, library).make();
+  plan.verify(model.machine());
+  return plan;
+}
+
+}  // namespace lanewise

@@ -1,0 +1,86 @@
+#pragma once
+// One node as NCCL sees it: its GPUs, NICs, PCIe switches and CPUs, links with NCCL's own constants, and the best path
+// between any two (NCCL src/graph/topo.h, topo.cc, paths.cc). Rates are in GB/s, as there.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/planner/libraries/library.hpp"
+
+namespace lanewise::nccl {
+
+// NCCL's variables that change what it decides, by name: NCCL_P2P_DISABLE.
+using Environment = std::map<std::string, std::string>;
+// The number of a variable; nullopt where it is not set. Throws PlanError if it is no number.
+std::optional<int> number_in(Environment const& environment, std::string const& name);
+
+// From near to far, as in NCCL.
+enum class PathType : std::uint8_t { Local, Nvl, Nvb, C2c, Pix, Pxb, P2c, Pxn, Phb, Sys, Net, Disconnected };
+std::string_view to_string(PathType type);  // LOC, NVL, NVB, ...
+
+// How two GPUs of a node exchange data.
+enum class Transport : std::uint8_t { PeerToPeer, SharedMemory, Network };
+std::string_view to_string(Transport transport);  // P2P, SHM, NET
+
+struct Path {
+  PathType type = PathType::Disconnected;
+  double rate = 0;                   // of the narrowest link
+  std::vector<std::uint32_t> links;  // each in one direction
+  std::optional<std::size_t> relay;  // PXN, NVB: the GPU in between
+};
+
+enum class CpuVendor : std::uint8_t { Unknown, Intel, Amd, Arm, Power };
+
+class Topology {
+ public:
+  // The node of these GPUs. `machine` must outlive it. NICs are those of the node that are on the network.
+  Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library, Environment const& environment);
+
+  [[nodiscard]] std::vector<PciId> const& gpus() const { return gpus_; }
+  [[nodiscard]] std::vector<PciId> const& nics() const { return nics_; }
+  [[nodiscard]] Path const& between(std::size_t from, std::size_t to) const { return pairs_[from * gpus_.size() + to]; }
+  [[nodiscard]] Path const& to_nic(std::size_t gpu, std::size_t nic) const {
+    return to_nics_[gpu * nics_.size() + nic];
+  }
+  [[nodiscard]] Path const& from_nic(std::size_t nic, std::size_t gpu) const {
+    return from_nics_[gpu * nics_.size() + nic];
+  }
+  [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
+    return transports_[from * gpus_.size() + to];
+  }
+  // By link and direction.
+  [[nodiscard]] std::vector<double> const& capacities() const { return capacities_; }
+  // Whether a link is PCIe, of which NCCL counts 6/5 of peer traffic through an Intel host bridge.
+  [[nodiscard]] bool is_pci(std::uint32_t link) const { return pci_[link]; }
+
+  [[nodiscard]] CpuVendor vendor() const { return vendor_; }
+  [[nodiscard]] bool has_nvswitch() const { return has_nvswitch_; }
+  // Ten times the lowest and the highest compute capability: 90.
+  [[nodiscard]] int min_capability() const { return min_capability_; }
+  [[nodiscard]] int max_capability() const { return max_capability_; }
+  // The largest PCIe link or sum of NVLinks of any GPU, and the largest rate of a path to another GPU (to a NIC).
+  [[nodiscard]] double total_rate() const { return total_rate_; }
+  [[nodiscard]] double max_rate(bool to_nics) const { return to_nics ? max_nic_rate_ : max_gpu_rate_; }
+  [[nodiscard]] PathType farthest_gpus() const;
+  // Of NVLink: GPU to switch or GPU to GPU, and of one link. 0 without NVLink.
+  [[nodiscard]] double nvlink_rate() const { return nvlink_rate_; }
+
+ private:
+  class Builder;
+
+  Machine const& machine_;
+  std::vector<PciId> gpus_, nics_;
+  std::vector<Path> pairs_, to_nics_, from_nics_;
+  std::vector<Transport> transports_;
+  std::vector<double> capacities_;
+  std::vector<bool> pci_;
+  CpuVendor vendor_ = CpuVendor::Unknown;
+  bool has_nvswitch_ = false;
+  int min_capability_ = 0, max_capability_ = 0;
+  double total_rate_ = 0, max_gpu_rate_ = 0, max_nic_rate_ = 0, nvlink_rate_ = 0;
+};
+
+}  // namespace lanewise::nccl

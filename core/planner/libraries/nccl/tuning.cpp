@@ -1,0 +1,269 @@
+#include "core/planner/libraries/nccl/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "lanewise/io/error.hpp"
+
+namespace lanewise::nccl {
+namespace {
+
+using Row = std::array<double, 3>;  // LL, LL128, Simple
+
+// tuning.cc: baseLatencies and hwLatencies, in us.
+constexpr std::array<Row, 2> kBase{{{6.8, 14, 8.4}, {6.6, 14, 8.4}}};                // tree, ring
+constexpr std::array<Row, 2> kNvlinkStep{{{.6, 1.25, 4.0}, {.6, 1.9, 3.4}}};
+constexpr std::array<Row, 2> kPciStep{{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}}};
+constexpr std::array<Row, 2> kNetStep{{{5.0, 8.5, 14}, {2.7, 4.0, 14}}};
+constexpr double kNvlsBase = 25;
+
+enum class Generation : std::uint8_t { Volta, Ampere, Hopper, Blackwell };
+Generation generation_of(int capability) {
+  if (capability >= 100) return Generation::Blackwell;
+  if (capability >= 90) return Generation::Hopper;
+  return capability >= 80 ? Generation::Ampere : Generation::Volta;
+}
+
+// By generation, and by one, two and more nodes (tuning.cc: llMaxBws, perChMaxRingLL128Bws, ...).
+struct Caps {
+  double ll, ring_ll128;
+  Row tree_ll128, tree_simple, nvls_tree;
+};
+Caps caps_of(Generation generation, Library const& library) {
+  switch (generation) {
+    case Generation::Volta: return {39, 20, {20, 20, 20}, {26.5, 18.5, 10}, {0, 0, 0}};
+    case Generation::Ampere: return {87.7, 20, {20, 20, 20}, {24, 23.6, 17.8}, {0, 0, 0}};
+    case Generation::Hopper:
+      return {library.minor >= 21 ? 141 : 87.7, 36.7, {36.7, 36.7, 29}, {38.7, 41.4, 36}, {0, 57.7, 45.5}};
+    case Generation::Blackwell:
+      return {282, library.minor >= 29 ? 40.0 : 73.4, {55.6, 31.67, 20}, {70, 42.8, 24},
+              {0, library.minor >= 30 ? 96 : 43.8, library.minor >= 30 ? 80 : 43.8}};
+  }
+  return {};
+}
+
+double ll_cap(Communicator const& communicator, Topology const& topology, Library const& library) {
+  if (communicator.nodes == 1) return caps_of(generation_of(topology.max_capability()), library).ll;
+  bool const amd = topology.vendor() == CpuVendor::Amd;
+  if (communicator.nodes == 2) return amd ? 22.5 : 39;
+  return amd ? 19 : 20.4;
+}
+
+// By which factor a tree's rate is lower at a size: one for each power of two from 64 B (tuning.cc:
+// treeCorrectionFactor).
+constexpr std::array<std::array<double, 24>, 3> kTreeCorrection{
+    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
+     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
+     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}}};
+
+// Whether a list such as NCCL_ALGO=Ring,Tree or ^LL128 allows a name; without the variable all are allowed.
+bool is_allowed(Environment const& environment, std::string const& variable, std::string_view name) {
+  auto const found = environment.find(variable);
+  if (found == environment.end()) return true;
+  auto text = found->second;
+  bool const excludes = !text.empty() && text.front() == '^';
+  if (excludes) text.erase(0, 1);
+  std::stringstream list(text);
+  std::string one;
+  auto const lower = [](std::string_view word) {
+    std::string result(word);
+    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+    return result;
+  };
+  bool listed = false;
+  while (std::getline(list, one, ',')) listed = listed || lower(one) == lower(name);
+  return listed != excludes;
+}
+
+bool is_rooted(CollectiveOp op) { return op == CollectiveOp::Broadcast; }
+
+class Tuner {
+ public:
+  Tuner(CollectiveOp op, Communicator const& communicator, Topology const& topology, Library const& library)
+      : op_(op), c_(communicator), topology_(topology), library_(library),
+        caps_(caps_of(generation_of(topology.min_capability()), library)) {}
+
+  [[nodiscard]] Cell ring(Protocol protocol) const {
+    auto const n = static_cast<double>(c_.ranks);
+    auto const channels = static_cast<double>(c_.ring.channels.size());
+    double bus = channels * c_.ring.rate;
+    if (protocol == Protocol::LL) bus = std::min(ll_cap(c_, topology_, library_), bus * .5);
+    if (protocol == Protocol::LL128) bus = std::min(bus * .92, channels * caps_.ring_ll128);
+    auto const steps = op_ == CollectiveOp::AllReduce ? 2 * (n - 1) : is_rooted(op_) ? n : n - 1;
+    return {AlgorithmKind::Ring, protocol, ring_latency(protocol), bus * n / steps};
+  }
+
+  [[nodiscard]] Cell tree(Protocol protocol) const {
+    auto const channels = static_cast<double>(c_.ring.channels.size());
+    auto const at = std::min<std::size_t>(c_.nodes, 3) - 1;
+    double bus = std::min(channels * c_.ring.rate * .92, channels * caps_.tree_simple.at(at));
+    if (protocol == Protocol::LL) bus = std::min(bus * (1 / 3.8), ll_cap(c_, topology_, library_));
+    if (protocol == Protocol::LL128)
+      bus = std::min(bus * (c_.nodes == 1 ? 7.0 / 9 : 120.0 / 128), channels * caps_.tree_ll128.at(at));
+    auto const p = static_cast<std::size_t>(protocol);
+    auto const latency = kBase[0][p] + 2 * (static_cast<double>(c_.per_node - 1) * intra(0, p) +
+                                            std::log2(static_cast<double>(c_.nodes)) * kNetStep[0][p]);
+    return {AlgorithmKind::Tree, protocol, latency, bus * .5};
+  }
+
+  [[nodiscard]] Cell nvls(bool tree) const {
+    auto const heads = static_cast<double>(c_.nvls.channels.size());
+    auto const n = static_cast<double>(c_.ranks);
+    bool const all_reduce = op_ == CollectiveOp::AllReduce;
+    auto const share = library_.minor >= 28 ? (topology_.min_capability() >= 100 ? .74 : .85) * (heads - 1) / heads
+                                            : 5.0 / 6;
+    auto const at = std::min<std::size_t>(c_.nodes, 3) - 1;
+    auto const g = static_cast<double>(c_.per_node);
+    double rate = c_.nvls.rate * share * (all_reduce ? 2 : (g - 1) / g);
+    if (tree) {
+      rate = std::min(rate, c_.nvls.rate * (c_.nodes == 2 ? 2 : 1));
+      rate = std::min(rate, caps_.nvls_tree.at(at));
+    }
+    auto const steps = all_reduce ? 2 * (n - 1) : n - 1;
+    auto const latency = kNvlsBase + (tree ? 2 * std::log2(static_cast<double>(c_.nodes)) * 20.9 : 0);
+    return {tree ? AlgorithmKind::NvlsTree : AlgorithmKind::Nvls, Protocol::Simple, latency, heads * rate * n / steps};
+  }
+
+  [[nodiscard]] bool allows_ll128() const {
+    auto const far = topology_.min_capability() >= 90 ? PathType::Pxn : PathType::Pxb;
+    return c_.ring.intra <= PathType::Nvb && (c_.nodes == 1 || c_.ring.inter <= far) &&
+           topology_.min_capability() >= 70 && topology_.min_capability() == topology_.max_capability();
+  }
+  [[nodiscard]] bool allows_nvls() const {
+    return topology_.has_nvswitch() && topology_.min_capability() >= 90 && c_.per_node >= 2 && !c_.nvls.channels.empty();
+  }
+
+ private:
+  [[nodiscard]] double intra(std::size_t algorithm, std::size_t protocol) const {
+    return (c_.ring.intra == PathType::Nvl ? kNvlinkStep : kPciStep)[algorithm][protocol];
+  }
+  [[nodiscard]] double ring_latency(Protocol protocol) const {
+    auto const p = static_cast<std::size_t>(protocol);
+    auto const n = static_cast<double>(c_.ranks);
+    auto const inter = c_.per_node == 1 ? kNetStep[0][p] : kNetStep[1][p];
+    if (is_rooted(op_))
+      return kBase[1][p] + (c_.ring.same_channels ? 1 : n) * (c_.nodes > 1 ? inter : intra(1, p));
+    auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
+    auto const steps = times * (n - 1);
+    auto const between = c_.nodes > 1 ? times * static_cast<double>(c_.nodes - 1) : 0;
+    double overhead = 0;
+    if (c_.nodes > 1)
+      overhead = (topology_.vendor() == CpuVendor::Amd ? 2 : 1) * (protocol == Protocol::Simple ? 3.0 : 1.0);
+    return kBase[1][p] + (steps - between) * std::max(intra(1, p), overhead) + between * inter;
+  }
+
+  CollectiveOp op_;
+  Communicator const& c_;
+  Topology const& topology_;
+  Library const& library_;
+  Caps caps_;
+};
+
+}  // namespace
+
+std::string_view to_string(AlgorithmKind algorithm) {
+  constexpr std::array<std::string_view, 4> kNames{"Tree", "Ring", "NVLS", "NVLSTree"};
+  return kNames.at(static_cast<std::size_t>(algorithm));
+}
+std::string_view to_string(Protocol protocol) {
+  constexpr std::array<std::string_view, 3> kNames{"LL", "LL128", "Simple"};
+  return kNames.at(static_cast<std::size_t>(protocol));
+}
+
+std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topology const& topology,
+                        Library const& library, Environment const& environment) {
+  Tuner const tuner(op, communicator, topology, library);
+  std::vector<Cell> all;
+  auto const add = [&](Cell const& cell) {
+    if (is_allowed(environment, "NCCL_ALGO", to_string(cell.algorithm)) &&
+        is_allowed(environment, "NCCL_PROTO", to_string(cell.protocol)))
+      all.push_back(cell);
+  };
+  for (auto const protocol : {Protocol::LL, Protocol::LL128, Protocol::Simple}) {
+    if (protocol == Protocol::LL128 && !tuner.allows_ll128()) continue;
+    add(tuner.ring(protocol));
+    if (op == CollectiveOp::AllReduce) add(tuner.tree(protocol));
+  }
+  bool const enabled = number_in(environment, "NCCL_NVLS_ENABLE").value_or(2) != 0 && tuner.allows_nvls();
+  bool const does = op == CollectiveOp::AllReduce || op == CollectiveOp::AllGather || op == CollectiveOp::ReduceScatter;
+  if (enabled && does && communicator.nodes == 1) add(tuner.nvls(false));
+  if (enabled && op == CollectiveOp::AllReduce && communicator.nodes > 1) add(tuner.nvls(true));
+  return all;
+}
+
+double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op) {
+  double rate = cell.rate;
+  double latency = cell.latency_us;
+  if (cell.algorithm == AlgorithmKind::Tree) {
+    auto const power = static_cast<int>(std::floor(std::log2(std::max(bytes, 1.0) / 64)));
+    if (power >= 0 && power < 24)
+      rate *= kTreeCorrection[static_cast<std::size_t>(cell.protocol)][static_cast<std::size_t>(power)];
+  }
+  auto const channels = static_cast<double>(communicator.ring.channels.size());
+  bool const is_large = bytes / (channels * static_cast<double>(communicator.ranks)) >= 64;
+  if (cell.algorithm == AlgorithmKind::Ring && cell.protocol == Protocol::Simple && communicator.nodes > 1 &&
+      op == CollectiveOp::AllReduce && is_large)
+    latency *= 1.4;
+  return latency + bytes / (1000 * rate);
+}
+
+std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communicator const& communicator,
+                             CollectiveOp op) {
+  std::optional<Cell> best;
+  for (auto const& cell : all)
+    if (cell.rate > 0 &&
+        (!best || time_us(cell, bytes, communicator, op) < time_us(*best, bytes, communicator, op)))
+      best = cell;
+  return best;
+}
+
+int opened_channels(Communicator const& communicator, Topology const& topology, Library const& library,
+                    Environment const& environment) {
+  int const cap = library.minor >= 25 ? 64 : 32;
+  int channels = std::min(2 * static_cast<int>(communicator.ring.channels.size()), cap);
+  if (topology.min_capability() >= 90 && communicator.nodes > 1 && communicator.ring.rate > 45 && channels < 16)
+    channels = std::min(2 * channels, cap);
+  for (auto const* name : {"NCCL_MIN_NCHANNELS", "NCCL_MIN_CTAS"})
+    if (auto const least = number_in(environment, name)) channels = std::max(channels, std::min(*least, cap));
+  for (auto const* name : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS"})
+    if (auto const most = number_in(environment, name)) channels = std::min(channels, std::max(*most, 1));
+  return channels;
+}
+
+int nvls_channels(Communicator const& communicator, Topology const& topology, Library const& library,
+                  Environment const& environment) {
+  int channels = 16;
+  if (topology.min_capability() >= 100) channels = communicator.nodes > 1 ? 32 : library.minor >= 27 ? 24 : 16;
+  if (auto const own = number_in(environment, "NCCL_NVLS_NCHANNELS")) channels = *own;
+  for (auto const* name : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS"})
+    if (auto const most = number_in(environment, name)) channels = std::min(channels, std::max(*most, 1));
+  return channels;
+}
+
+int used_channels(Cell const& cell, double bytes, int opened, Communicator const& communicator, CollectiveOp op,
+                  Library const& library) {
+  if (cell.algorithm == AlgorithmKind::Nvls || cell.algorithm == AlgorithmKind::NvlsTree) return opened;
+  auto const n = static_cast<double>(communicator.ranks);
+  double threads = cell.protocol == Protocol::LL128 ? 640 : 512;
+  if (cell.protocol == Protocol::Simple && cell.algorithm == AlgorithmKind::Ring &&
+      communicator.ring.rate * static_cast<double>(communicator.ring.channels.size()) <= 12)
+    threads = 256;
+  double const each = cell.protocol == Protocol::Simple  ? 64
+                      : cell.protocol == Protocol::LL128 ? 8
+                      : cell.algorithm == AlgorithmKind::Ring ? 8 * n
+                                                              : 8;
+  int channels = opened;
+  while (channels > 1 && bytes < channels * threads * each) --channels;
+  if (library.minor >= 22) {
+    double const least = library.minor >= 29 ? 32768 : 16384;
+    double traffic = bytes * (op == CollectiveOp::AllReduce ? 2 : 1);
+    if (cell.protocol == Protocol::LL && library.minor >= 26) traffic *= 4;
+    channels = std::clamp(static_cast<int>(traffic / least), 1, channels);
+  }
+  return channels;
+}
+
+}  // namespace lanewise::nccl

@@ -1,0 +1,55 @@
+#pragma once
+// NCCL's choice of algorithm and protocol: its own estimate of every pair's latency and bandwidth (src/graph/tuning.cc),
+// of which the cheapest wins. The figures rank; they are no prediction of ours.
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/planner/libraries/nccl/graph_search.hpp"
+#include "lanewise/plan/collective.hpp"
+
+namespace lanewise::nccl {
+
+enum class AlgorithmKind : std::uint8_t { Tree, Ring, Nvls, NvlsTree };
+enum class Protocol : std::uint8_t { LL, LL128, Simple };
+std::string_view to_string(AlgorithmKind algorithm);  // Tree, Ring, NVLS, NVLSTree
+std::string_view to_string(Protocol protocol);        // LL, LL128, Simple
+
+// What NCCL believes of one pair of algorithm and protocol.
+struct Cell {
+  AlgorithmKind algorithm{};
+  Protocol protocol{};
+  double latency_us = 0;
+  double rate = 0;  // GB/s: bytes of the op over time ("algbw"); 0: not allowed
+};
+
+struct Communicator {
+  std::size_t ranks = 0;
+  std::size_t nodes = 1;
+  std::size_t per_node = 0;
+  Graph ring, nvls;
+};
+
+// The time of one cell for an op of `bytes`: the larger of what a rank sends and receives.
+double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op);
+
+// Every allowed cell, ring and tree first. Empty where the environment leaves none.
+std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topology const& topology,
+                        Library const& library, Environment const& environment);
+
+// Of the cells the cheapest.
+std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communicator const& communicator,
+                             CollectiveOp op);
+
+// The channels that NCCL opens for a graph, each a thread block (connect.cc).
+int opened_channels(Communicator const& communicator, Topology const& topology, Library const& library,
+                    Environment const& environment);
+// Those of an NVLS algorithm.
+int nvls_channels(Communicator const& communicator, Topology const& topology, Library const& library,
+                  Environment const& environment);
+// The channels that one call uses of those (enqueue.cc).
+int used_channels(Cell const& cell, double bytes, int opened, Communicator const& communicator, CollectiveOp op,
+                  Library const& library);
+
+}  // namespace lanewise::nccl
