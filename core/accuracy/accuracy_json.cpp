@@ -32,6 +32,8 @@ Json summary_json(AccuracySummary const& s) {
           {"bandwidth", errors(s.bandwidth)},
           {"latency", errors(s.latency)},
           {"makespan", errors(s.makespan)},
+          {"collective", errors(s.collective)},
+          {"collective_coverage", number_or_null(s.collective_coverage)},
           {"noise", Json{{"points", s.noise.points},
                          {"median", number_or_null(s.noise.median)},
                          {"p95", number_or_null(s.noise.p95)}}},

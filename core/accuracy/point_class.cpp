@@ -27,7 +27,7 @@ std::string_view to_string(GpuGeneration generation) {
 }
 
 std::string_view to_string(AtOnce at_once) {
-  constexpr std::array<std::string_view, 3> kNames{"one", "both ways", "several"};
+  constexpr std::array<std::string_view, 4> kNames{"one", "both ways", "several", "collective"};
   return kNames.at(static_cast<std::size_t>(at_once));
 }
 
@@ -45,6 +45,7 @@ GpuGeneration gpu_generation(Machine const& machine, MeasuredPoint const& point)
 
 AtOnce at_once(MeasuredPoint const& point) {
   auto const& flows = point.flows;
+  if (flows.empty()) return AtOnce::Collective;
   if (flows.size() == 1) return AtOnce::One;
   bool const pair = flows.size() == 2 && flows[0].from == flows[1].to && flows[0].to == flows[1].from;
   return pair ? AtOnce::BothWays : AtOnce::Several;

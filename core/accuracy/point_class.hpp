@@ -13,8 +13,8 @@ namespace lanewise {
 enum class GpuGeneration : std::uint8_t { BeforeAmpere, Ampere, Hopper, Blackwell, Amd, Other };
 std::string_view to_string(GpuGeneration generation);
 
-enum class AtOnce : std::uint8_t { One, BothWays, Several };
-inline constexpr std::array kEachAtOnce{AtOnce::One, AtOnce::BothWays, AtOnce::Several};
+enum class AtOnce : std::uint8_t { One, BothWays, Several, Collective };
+inline constexpr std::array kEachAtOnce{AtOnce::One, AtOnce::BothWays, AtOnce::Several, AtOnce::Collective};
 std::string_view to_string(AtOnce at_once);
 
 // The generation of the first GPU of the flows, or of the machine where they name none.

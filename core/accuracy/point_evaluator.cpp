@@ -13,7 +13,9 @@
 #include "core/machine/path_class.hpp"
 #include "core/measurement/measured_transfer.hpp"
 #include "core/measurement/session_noise.hpp"
+#include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
+#include "lanewise/planner/libraries/library.hpp"
 
 namespace lanewise {
 namespace {
@@ -36,6 +38,10 @@ class PointEvaluator {
     result_.pos = point.pos;
     result_.generation = gpu_generation(entry_.model.machine(), point);
     result_.at_once = at_once(point);
+    if (series_.collective) {
+      collective(point);
+      return result_;
+    }
     result_.what = result_.at_once == AtOnce::Several
                        ? fmt::format("{} at once", point.flows.size())
                        : fmt::format("{} {} {}", point.flows[0].from, result_.at_once == AtOnce::One ? ">" : "<>",
@@ -51,6 +57,33 @@ class PointEvaluator {
   }
 
  private:
+  // What the library does, by its plan.
+  void collective(MeasuredPoint const& point) {
+    auto const& measured = *series_.collective;
+    result_.bytes = point.bytes;
+    result_.what = fmt::format("{} among {}", to_string(measured.op), measured.among.size());
+    Collective wanted{measured.op, {}, point.bytes};
+    for (auto const& name : measured.among)
+      wanted.among.push_back(place_at(entry_.model.machine(), name, point.pos));
+    try {
+      auto const plan = plan_by_library(entry_.model, wanted, measured.library);
+      auto const& choice = *plan.library;
+      result_.group = fmt::format("{} {}", choice.algorithm, choice.protocol);
+      auto const figure_with = [&](Model const& model) {
+        auto const time = estimate(model, plan.steps).makespan;
+        if (measured.figure == CollectiveFigure::Time) return time.value();
+        if (measured.figure == CollectiveFigure::AlgorithmBandwidth) return (wanted.bytes / time).value();
+        return bus_bandwidth(wanted, time).value();
+      };
+      result_.predicted = figure_with(entry_.model);
+      result_.binding = fmt::format("{} {}, {} channels", choice.algorithm, choice.protocol, choice.channels);
+      if (pool_.with_ranges())
+        result_.interval = entry_.intervals.of(figure_with, parameters_of(plan, entry_.model));
+    } catch (PlanError const& error) {
+      result_.binding = error.what();
+    }
+  }
+
   // Chooses a way for every flow. Returns false if the rules refuse one of them.
   bool allowed(std::vector<Request> const& requests) {
     for (auto const& request : requests) {

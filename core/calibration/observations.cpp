@@ -38,6 +38,7 @@ Observations::Observations(Measurement const& measurement, Machine const& machin
     : measurement_(measurement), machine_(machine), catalogue_(catalogue) {
   for (auto const& series : measurement.series)
     for (auto const& point : series.points) {
+      if (series.collective) continue;  // says what a library does, not only what links carry
       auto const& doubtful = measurement.doubtful.empty() ? series.doubtful : measurement.doubtful;
       if (!doubtful.empty())
         ++left_out_["doubtful: " + doubtful];

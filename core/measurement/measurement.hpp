@@ -9,6 +9,8 @@
 #include "core/measurement/program.hpp"
 #include "lanewise/io/file.hpp"
 #include "lanewise/machine/setting.hpp"
+#include "lanewise/plan/collective.hpp"
+#include "lanewise/planner/libraries/library_name.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "lanewise/units/text.hpp"
 
@@ -26,7 +28,7 @@ struct MeasuredFlow {
   friend bool operator==(MeasuredFlow const&, MeasuredFlow const&) = default;
 };
 
-// One measured figure: of one transfer, or the total of several at once.
+// One measured figure: of one transfer, the total of several at once, or of a collective.
 struct MeasuredPoint {
   std::vector<MeasuredFlow> flows;
   Bytes bytes{0};  // of each flow that does not state its own
@@ -38,6 +40,20 @@ struct MeasuredPoint {
 
   [[nodiscard]] Bytes bytes_of(MeasuredFlow const& flow) const { return flow.bytes > Bytes(0) ? flow.bytes : bytes; }
   friend bool operator==(MeasuredPoint const&, MeasuredPoint const&) = default;
+};
+
+// What the figure of a collective counts (nccl-tests, doc/PERFORMANCE.md).
+enum class CollectiveFigure : std::uint8_t { BusBandwidth, AlgorithmBandwidth, Time };
+std::string_view to_string(CollectiveFigure figure);  // bus_bandwidth, algorithm_bandwidth, time
+Parsed<CollectiveFigure> parse_collective_figure(std::string_view text);
+
+// A collective that a library ran; the points have its sizes, as nccl-tests counts them, and no flows.
+struct MeasuredCollective {
+  CollectiveOp op = CollectiveOp::AllReduce;
+  std::vector<std::string> among;
+  Library library;
+  CollectiveFigure figure = CollectiveFigure::BusBandwidth;
+  friend bool operator==(MeasuredCollective const&, MeasuredCollective const&) = default;
 };
 
 // Figures that were measured in the same way.
@@ -55,6 +71,7 @@ struct MeasuredSeries {
   bool pipelined = false;                       // many transfers in flight hide the time to start
   bool of_first = false;                        // the figure is of the first flow only, while the others run
   std::optional<MeasuredProgram> program = {};  // how several transfers were issued and timed
+  std::optional<MeasuredCollective> collective = {};
   std::vector<Setting> settings = {};
   std::string doubtful = {};  // why it does not count in the accuracy summary; empty: it counts
   std::vector<MeasuredPoint> points = {};

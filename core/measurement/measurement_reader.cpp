@@ -111,19 +111,22 @@ class MeasurementReader {
     series_.settings = read_settings(reader);
     series_.doubtful = reader.text("doubtful").value_or("");
     int forms = 0;
-    for (auto const* key : {"matrix", "values", "sweep", "together"}) forms += reader.has(key) ? 1 : 0;
-    if (forms != 1) reader.fail(reader.self(), "a series has exactly one of: matrix, values, sweep, together");
+    for (auto const* key : {"matrix", "values", "sweep", "together", "collective"}) forms += reader.has(key) ? 1 : 0;
+    if (forms != 1) reader.fail(reader.self(), "a series has exactly one of: matrix, values, sweep, together, collective");
     lacks_bytes_ = false;
     if (auto matrix = reader.map("matrix")) read_matrix(*matrix);
     for (auto& value : reader.maps("values")) read_value(value);
     if (auto sweep = reader.map("sweep")) read_sweep(*sweep);
     for (auto& together : reader.maps("together")) read_together(together);
+    if (auto collective = reader.map("collective")) read_collective(*collective);
     if (lacks_bytes_ && diagnostics_.empty())
       reader.fail(reader.self(), "'bytes' is missing: how much each transfer moved");
     if (series_.pipelined && (series_.quantity == MeasuredQuantity::Makespan || both_ways_ || reader.has("together")))
       reader.fail(*reader.node("pipelined"), "'pipelined' is of the bandwidth or the latency of single transfers");
     if (series_.of_first && (series_.quantity != MeasuredQuantity::Bandwidth || !reader.has("together")))
       reader.fail(*reader.node("of_first"), "'of_first' is of bandwidths of several transfers 'together'");
+    if (series_.collective && (series_.program || series_.of_first || series_.mechanism || both_ways_))
+      reader.fail(reader.self(), "a collective goes as its library decides: no mechanism, program, of_first, both_ways");
     if (series_.program && (series_.of_first || !(reader.has("together") || both_ways_)))
       reader.fail(*reader.node("program"), "'program' is of several transfers at once, and of their total");
     if (reader.has("bytes") && bytes_ == Bytes(0))
@@ -268,6 +271,40 @@ class MeasurementReader {
         reader.fail(row.items[0], "nothing cannot be measured");
       else
         add_swept(reader, flow, *size.value, row);
+    }
+  }
+
+  void read_collective(MapReader& reader) {
+    auto& collective = series_.collective.emplace();
+    if (auto const op = reader.text("op")) collective.op = parse_collective_op(*op).value.value_or(collective.op);
+    collective.among = places(reader, reader.self(), reader.texts("among"));
+    if (auto const name = reader.text("library")) {
+      auto const library = parse_library(*name);
+      if (!library.value) reader.fail(*reader.node("library"), library.problem);
+      collective.library = library.value.value_or(Library{});
+    }
+    bool const is_time = series_.quantity == MeasuredQuantity::Makespan;
+    if (series_.quantity == MeasuredQuantity::Latency)
+      reader.fail(reader.self(), "the time of a collective is a makespan");
+    collective.figure = is_time ? CollectiveFigure::Time : CollectiveFigure::BusBandwidth;
+    if (auto const figure = reader.text("figure")) {
+      collective.figure = parse_collective_figure(*figure).value.value_or(collective.figure);
+      if ((collective.figure == CollectiveFigure::Time) != is_time)
+        reader.fail(*reader.node("figure"), "'time' is a makespan, the others are bandwidths");
+    }
+    auto const* rows = reader.custom("rows");
+    if (rows == nullptr) return;
+    if (rows->kind != YamlKind::Sequence) return reader.fail(*rows, "'rows': expected [[size, figure], ...]");
+    for (auto const& row : rows->items) {
+      if (row.kind != YamlKind::Sequence || row.items.size() != 2) {
+        reader.fail(row, "expected [size, figure]");
+        continue;
+      }
+      auto const size = parse_bytes(row.items[0].text);
+      if (!size.value || *size.value == Bytes(0))
+        reader.fail(row.items[0], size.value ? "nothing cannot be measured" : size.problem);
+      else
+        add({{}, *size.value, {}, 0, {}, {}}, figure(reader, row.items[1]), row.items[1]);
     }
   }
 

@@ -8,6 +8,7 @@
 namespace lanewise {
 namespace {
 
+constexpr std::array<std::string_view, 3> kFigures{"bus_bandwidth", "algorithm_bandwidth", "time"};
 constexpr std::array<std::string_view, 3> kQuantities{"bandwidth", "latency", "makespan"};
 
 FieldSpec doubtful_field() { return text_field("doubtful", "why the figures are printed but left out of the gate"); }
@@ -74,6 +75,28 @@ MapSpec const& together_spec() {
        bytes_field("of each flow, if other than the series'"),
        spread_field(),
        noise_field()}};
+  return spec;
+}
+
+MapSpec const& collective_spec() {
+  static MapSpec const spec{
+      "collective",
+      {{.name = "op", .type = ValueType::Word, .doc = "what it does", .required = true, .words = collective_op_names()},
+       {.name = "among",
+        .type = ValueType::List,
+        .doc = "gpu0..gpu7: its participants, by rank",
+        .required = true,
+        .item = ValueType::Text},
+       text_field("library", "what ran it: nccl, or nccl-2.18 to nccl-2.30", true),
+       {.name = "figure",
+        .type = ValueType::Word,
+        .doc = "what a figure is; bus_bandwidth when absent, time where the quantity is makespan",
+        .words = {kFigures.begin(), kFigures.end()}},
+       {.name = "rows",
+        .type = ValueType::Custom,
+        .doc = "[[size, figure], ...], sizes as nccl-tests counts them: of all ranks together for all_gather and "
+               "reduce_scatter",
+        .required = true}}};
   return spec;
 }
 
@@ -151,7 +174,11 @@ MapSpec const& series_spec() {
         .type = ValueType::List,
         .doc = "several transfers at once",
         .map = &together_spec(),
-        .item = ValueType::Map}}};
+        .item = ValueType::Map},
+       {.name = "collective",
+        .type = ValueType::Map,
+        .doc = "a collective that a library ran, over sizes",
+        .map = &collective_spec()}}};
   return spec;
 }
 
@@ -189,6 +216,11 @@ MapSpec const& fact_spec() {
 std::string_view to_string(MeasuredQuantity quantity) { return kQuantities.at(static_cast<std::size_t>(quantity)); }
 Parsed<MeasuredQuantity> parse_measured_quantity(std::string_view text) {
   return parse_word<MeasuredQuantity>(text, kQuantities, "a measured quantity");
+}
+
+std::string_view to_string(CollectiveFigure figure) { return kFigures.at(static_cast<std::size_t>(figure)); }
+Parsed<CollectiveFigure> parse_collective_figure(std::string_view text) {
+  return parse_word<CollectiveFigure>(text, kFigures, "a figure of a collective");
 }
 
 MapSpec const& all_flows_spec() {

@@ -97,7 +97,9 @@ class SeriesWriter {
     if (series_.program) tree_["program"] = written(*series_.program);
     put(tree_, "settings", series_.settings);
     put(tree_, "doubtful", series_.doubtful);
-    if (is_sweep())
+    if (series_.collective)
+      write_collective();
+    else if (is_sweep())
       write_sweep();
     else
       write_points();
@@ -144,6 +146,15 @@ class SeriesWriter {
     }
     tree_["sweep"] = written_flow(flow);
     tree_["sweep"]["rows"] = std::move(rows);
+  }
+
+  void write_collective() {
+    auto const& collective = *series_.collective;
+    Tree tree{{"op", to_string(collective.op)}, {"among", collective.among}, {"library", to_string(collective.library)}};
+    if (collective.figure == CollectiveFigure::AlgorithmBandwidth) tree["figure"] = to_string(collective.figure);
+    auto& rows = tree["rows"] = Tree::array();
+    for (auto const& point : series_.points) rows.push_back(Tree{exact_text(point.bytes), figure(point)});
+    tree_["collective"] = std::move(tree);
   }
 
   void write_points() {

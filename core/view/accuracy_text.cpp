@@ -6,9 +6,11 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/text/percent.hpp"
 #include "core/text/table.hpp"
+#include "core/units/statistics.hpp"
 #include "lanewise/model/resources/parameter.hpp"
 #include "lanewise/units/text.hpp"
 
@@ -62,7 +64,7 @@ Rows rows_of(std::vector<MeasurementResult> const& results) {
     rows.files.push_back(row(result.name + (doubtful ? " (doubtful)" : ""), summarise({result})));
     std::set<std::string> names;
     for (auto const& point : result.points)
-      if (point.in_gate() && !point.group.empty()) names.insert(point.group);
+      if (point.in_gate() && !point.group.empty() && point.at_once != AtOnce::Collective) names.insert(point.group);
     for (auto const& name : names)
       groups[name].push_back(part_of(result, [&](PointResult const& p) { return p.in_gate() && p.group == name; }));
   }
@@ -149,6 +151,12 @@ std::string makespans(AccuracySummary const& s) {
                      percent(s.makespan.p95));
 }
 
+std::string collectives(AccuracySummary const& s) {
+  if (s.collective.points == 0) return {};
+  return fmt::format("{} figures of collectives: median {}, p95 {}, {} inside; ", s.collective.points,
+                     percent(s.collective.median), percent(s.collective.p95), percent(s.collective_coverage));
+}
+
 std::string fitted(AccuracySummary const& s) {
   if (s.fitted.points == 0) return "";
   return fmt::format("; {} that the calibration was fitted to are not counted (median {}, p95 {})", s.fitted.points,
@@ -164,10 +172,10 @@ std::string noise(AccuracySummary const& s) {
 
 std::string summary_line(AccuracySummary const& s) {
   return fmt::format(
-      "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{} inside the 90 % range; rules agree with "
+      "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{}{} inside the 90 % range; rules agree with "
       "{} of {}; {} left out as doubtful, {} without a prediction{}{}",
       s.bandwidth.points, percent(s.bandwidth.median), percent(s.bandwidth.p95), s.latency.points,
-      percent(s.latency.median), makespans(s), percent(s.interval_coverage), percent(s.legality_agreement), s.counted,
+      percent(s.latency.median), makespans(s), collectives(s), percent(s.interval_coverage), percent(s.legality_agreement), s.counted,
       s.left_out, s.unpredicted, noise(s), fitted(s));
 }
 
@@ -182,6 +190,44 @@ TableRows makespan_rows(std::vector<MeasurementResult> const& results) {
   };
   for (auto const& result : results) add(result.name, summarise({result}).makespan);
   add("all", summarise(results).makespan);
+  return rows;
+}
+
+std::vector<std::string> const kCollectiveHeader{"GPUs",   "collective", "size",  "figures",
+                                                 "median", "p95",        "worst", "in interval"};
+
+// Sizes below which latency counts, above which bandwidth does, and between.
+std::string size_class(Bytes bytes) {
+  if (bytes < Bytes(std::int64_t{1} << 20)) return "below 1 MiB";
+  return bytes <= Bytes(std::int64_t{64} << 20) ? "1 to 64 MiB" : "above 64 MiB";
+}
+
+// Of collectives by libraries: a row for each generation, op and class of sizes, and totals; empty if there are none.
+TableRows collective_rows(std::vector<MeasurementResult> const& results) {
+  struct Group {
+    std::vector<double> errors;
+    std::size_t covered = 0;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
+  for (auto const& result : results)
+    for (auto const& point : result.points) {
+      if (!point.in_gate() || point.at_once != AtOnce::Collective || !point.error()) continue;
+      auto const op = point.what.substr(0, point.what.find(' '));
+      auto const size = size_class(point.bytes);
+      auto const generation = std::string(to_string(point.generation));
+      for (auto const& key : {std::tuple(generation, op, size), std::tuple(std::string("all"), std::string("all"), size)}) {
+        auto& group = groups[key];
+        group.errors.push_back(*point.error());
+        group.covered += point.interval.holds(point.measured) ? 1 : 0;
+      }
+    }
+  TableRows rows;
+  for (auto const& [key, group] : groups) {
+    auto const& [generation, op, size] = key;
+    rows.push_back({generation, op, size, count(group.errors.size()), percent(median(group.errors)),
+                    percent(quantile(group.errors, 0.95)), percent(quantile(group.errors, 1)),
+                    percent(static_cast<double>(group.covered) / static_cast<double>(group.errors.size()))});
+  }
   return rows;
 }
 
@@ -260,6 +306,8 @@ std::string accuracy_text(std::vector<MeasurementResult> const& results) {
               table(header("path"), rows.groups);
   if (auto const makespans = makespan_rows(results); !makespans.empty())
     text += "\n" + table(kMakespanHeader, makespans);
+  if (auto const collectives = collective_rows(results); !collectives.empty())
+    text += "\n" + table(kCollectiveHeader, collectives);
   if (auto const faults = faults_of(results); !faults.empty())
     text += "\nnot as measured, or not predicted\n" + table(kFaultHeader, faults);
   if (auto const doubtful = left_out(results); !doubtful.empty())
@@ -285,6 +333,8 @@ std::string accuracy_markdown(std::vector<MeasurementResult> const& results) {
   text += "\n## By mechanism and distance\n" + markdown_table(header("path"), rows.groups);
   if (auto const makespans = makespan_rows(results); !makespans.empty())
     text += "\n## Makespans of several transfers\n" + markdown_table(kMakespanHeader, makespans);
+  if (auto const collectives = collective_rows(results); !collectives.empty())
+    text += "\n## Collectives of libraries\n" + markdown_table(kCollectiveHeader, collectives);
   text += "\n## Worst points, one of each series\n" + markdown_table(kWorstHeader, worst_rows(results));
   if (auto const faults = faults_of(results); !faults.empty())
     text += "\n## Not as measured, or not predicted\n" + markdown_table(kFaultHeader, faults);

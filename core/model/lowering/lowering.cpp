@@ -37,7 +37,8 @@ void Lowering::limit_blocks() {
   auto const source = gpu(from_);
   auto const runs_on = source && way_.drive == Drive::Push ? source : gpu(to_) ? gpu(to_) : source;
   if (!runs_on) return;
-  path_.limit(figures::block_rate(machine_.part_of(*runs_on), way_.low_latency) * way_.blocks, Cap::ThreadBlocks);
+  auto const& block = figures::block(machine_.part_of(*runs_on));
+  path_.limit((way_.low_latency ? block.low_latency : block.simple) * way_.blocks, Cap::ThreadBlocks);
 }
 
 // What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window.

@@ -20,7 +20,7 @@ Seconds PathBuilder::nvlink(PciId from, PciId to, NvlinkUse by) {
       case NvlinkUse::Copy: return 1.0;
       case NvlinkUse::Store: return figures::copy_efficiency(link) / figures::load_store_efficiency(link);
       case NvlinkUse::Load: return figures::copy_efficiency(link) / figures::load_efficiency(link);
-      case NvlinkUse::Multimem: return figures::copy_efficiency(link) / figures::multimem_efficiency(link);
+      case NvlinkUse::Multimem: return figures::copy_efficiency(link) / figures::multimem(link).efficiency;
     }
     return 1.0;
   };

@@ -44,13 +44,11 @@ Seconds kernel_start(Part const* gpu) {
   return value_or_default(
       gpu, [](Part const& p) { return p.gpu.kernel_start; }, overheads::kKernelStart);
 }
-BytesPerSecond block_rate(Part const* gpu, bool low_latency) {
+overheads::BlockFigures const& block(Part const* gpu) {
   auto const capability = gpu != nullptr ? compute_capability(*gpu).value_or(0) : 0;
-  auto const& rates = capability >= 10  ? overheads::kBlockOfBlackwell
-                      : capability >= 9 ? overheads::kBlockOfHopper
-                      : capability >= 8 ? overheads::kBlockOfAmpere
-                                        : overheads::kBlockOfVolta;
-  return low_latency ? rates.low_latency : rates.simple;
+  if (capability >= 10) return overheads::kBlockOfBlackwell;
+  if (capability >= 9) return overheads::kBlockOfHopper;
+  return capability >= 8 ? overheads::kBlockOfAmpere : overheads::kBlockOfVolta;
 }
 Seconds pulled_start(Part const* gpu) {
   return value_or_default(
@@ -150,9 +148,8 @@ double load_store_efficiency(LinkFigures const& link) {
                                                                                : copy_efficiency(link));
 }
 double load_efficiency(LinkFigures const& link) { return link.load_efficiency.value_or(load_store_efficiency(link)); }
-double multimem_efficiency(LinkFigures const& link) {
-  auto const known = link.generation >= 5 ? overheads::kMultimemOfNvlink5 : overheads::kMultimemOfNvlink4;
-  return std::min(known, load_store_efficiency(link));
+overheads::MultimemFigures const& multimem(LinkFigures const& link) {
+  return link.generation >= 5 ? overheads::kMultimemOfNvlink5 : overheads::kMultimemOfNvlink4;
 }
 double duplex(LinkFigures const& link) {
   return link.duplex.value_or(link.family == LinkFamily::NvLink ? overheads::kNvlinkDuplex : 1);

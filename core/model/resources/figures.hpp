@@ -3,6 +3,7 @@
 // calibration starts from them. A null part is an unknown device: all its figures are the defaults.
 #include <optional>
 
+#include "core/model/resources/overheads.hpp"
 #include "lanewise/machine/part.hpp"
 #include "lanewise/units/quantity.hpp"
 
@@ -15,8 +16,8 @@ Seconds local_copy_start(Part const* gpu);
 // Between peer copies back to back in a stream, less the answer of NVLink: the part's copy_start.
 Seconds copy_interval(Part const* gpu);
 Seconds kernel_start(Part const* gpu);
-// What one thread block of a communication kernel moves at most; `low_latency`: in words with flags, which it counts.
-BytesPerSecond block_rate(Part const* gpu, bool low_latency);
+// Of a library's kernels on it, by its generation.
+overheads::BlockFigures const& block(Part const* gpu);
 Seconds pulled_start(Part const* gpu);
 Seconds engine_change(Part const* gpu);
 Seconds chunk_gap(Part const* gpu);
@@ -53,7 +54,7 @@ double copy_efficiency(LinkFigures const& link);
 double load_store_efficiency(LinkFigures const& link);
 double load_efficiency(LinkFigures const& link);
 // The same for what NVSwitch adds or multiplies on its way.
-double multimem_efficiency(LinkFigures const& link);
+overheads::MultimemFigures const& multimem(LinkFigures const& link);
 double duplex(LinkFigures const& link);
 Seconds latency(LinkFigures const& link);
 

@@ -31,20 +31,31 @@ inline constexpr Seconds kLocalCopyStart = 2.3_us;
 // A kernel from "ready" to its first store, back to back in a stream. An assumption: no published figure separates it
 // from the kernel's own work.
 inline constexpr Seconds kKernelStart = 2.0_us;
-// What one thread block of a communication kernel moves at most, and what of it in words with flags, which this counts.
-// Source: NCCL src/graph/tuning.cc: its caps of a channel (two blocks) by a tree, of all channels by LL (24 blocks on
-// Ampere and Hopper, 32 on Blackwell, 16 on Volta); no block need reach it.
-struct BlockRates {
+// Thread blocks of a library's communication kernels.
+struct BlockFigures {
+  // What one moves at most to other GPUs, and what in words with flags, which this counts. Source: NCCL
+  // src/graph/tuning.cc: its caps of a channel (two blocks) by a tree, and of all channels by LL (24 blocks on Ampere and
+  // Hopper, 32 on Blackwell, 16 on Volta); no block need reach it.
   BytesPerSecond simple, low_latency;
+  // What one copies or adds within its GPU while it sends nothing. Fitted to all-reduces of 512 MiB among 2 GPUs
+  // (ai-dynamo/aiconfigurator, NCCL 2.27.3 and 2.29.2; measurements/published/*-nccl.yaml), Volta taken as Ampere.
+  BytesPerSecond local;
+  // The time of a protocol's step over NCCL's own figure for it. Fitted to all-reduces of 512 B to 16 MiB among 8 GPUs,
+  // same source.
+  double step;
 };
-inline constexpr BlockRates kBlockOfVolta{13.25_GBps, 4.9_GBps};
-inline constexpr BlockRates kBlockOfAmpere{12.0_GBps, 7.3_GBps};
-inline constexpr BlockRates kBlockOfHopper{19.4_GBps, 11.75_GBps};
-inline constexpr BlockRates kBlockOfBlackwell{35.0_GBps, 17.6_GBps};
-// Payload over raw rate where NVSwitch adds and multiplies. Source: bus bandwidth of all-reduces by NVLS among 4 to 8
-// H100 (NVIDIA/nccl issue 1455: 370 to 480 GB/s, 308 of 450 GB/s a GPU fits all), among 8 B200 (issue 1807: 830 GB/s).
-inline constexpr double kMultimemOfNvlink4 = 0.684;
-inline constexpr double kMultimemOfNvlink5 = 0.594;
+inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 28.6_GBps, 1.8};
+inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 28.6_GBps, 1.8};
+inline constexpr BlockFigures kBlockOfHopper{19.4_GBps, 11.75_GBps, 38.5_GBps, 1.05};
+inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 30.0_GBps, 2.3};
+// Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one of
+// each GPU in turn. Fitted to all-reduces of 2 to 512 MiB among 8 GPUs, same source.
+struct MultimemFigures {
+  double efficiency;
+  Seconds chunk;
+};
+inline constexpr MultimemFigures kMultimemOfNvlink4{0.733, 0.56_us};
+inline constexpr MultimemFigures kMultimemOfNvlink5{0.756, 1.25_us};
 // What a collective that is one kernel on each GPU takes beyond its steps: the GPUs tell one another that they run and
 // that they are through. Source: time between events less what the model says of the steps, two H200: 5.0 to 6.2 us of
 // 2 to 256 MiB; where data bring their own flags 1.7 to 2.6 us of 4 KiB to 1 MiB in one step.

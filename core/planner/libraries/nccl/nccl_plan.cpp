@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/nccl/double_tree.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
 #include "core/planner/nic_selection.hpp"
@@ -122,7 +123,7 @@ class NcclPlan {
     choice.protocol = to_string(cell->protocol);
     choice.channels = channels_;
     explain(communicator, all);
-    begin(Seconds(cell->latency_us * 1e-6));
+    begin(latency_of_steps(communicator));
     switch (cell->algorithm) {
       case AlgorithmKind::Ring: rings(communicator.ring); break;
       case AlgorithmKind::Tree: trees(communicator.ring); break;
@@ -130,6 +131,34 @@ class NcclPlan {
       case AlgorithmKind::NvlsTree: nvls_tree(communicator.nvls); break;
     }
     finish();
+  }
+
+  // Launch and the steps that data wait for: as NCCL counts them, each as long as it takes on this GPU.
+  [[nodiscard]] Seconds latency_of_steps(Communicator const& communicator) const {
+    auto const base = base_latency_us(cell_);
+    auto const step = figures::block(machine_.part_of(nodes_.front().front())).step;
+    // Steps over the network or PCIe take their time there, not in the GPU.
+    auto const scale = several() || communicator.ring.intra != PathType::Nvl ? 1.0 : step;
+    bool const nvls = cell_.algorithm == AlgorithmKind::Nvls;
+    auto const steps = nvls ? 0 : (cell_.latency_us - base) * scale;
+    return Seconds((base + steps) * 1e-6) + time_of_rounds();
+  }
+
+  [[nodiscard]] double heads() const { return static_cast<double>(std::min<std::size_t>(per_node(), 32)); }
+  // NVLS works in rounds of a chunk for each head and channel (enqueue.cc: 128 KiB, less for few bytes); one more fills
+  // its stages.
+  [[nodiscard]] double rounds() const {
+    auto const concurrent = static_cast<double>(channels_) * heads();
+    double chunk = 131072;
+    for (auto const& [times, smaller] : {std::pair(64.0, 65536.0), {8.0, 32768.0}, {2.0, 16384.0}})
+      if (bytes() < times * concurrent * chunk) chunk = std::min(chunk, smaller);
+    return bytes() / (concurrent * chunk);
+  }
+  [[nodiscard]] Seconds time_of_rounds() const {
+    if (cell_.algorithm != AlgorithmKind::Nvls && cell_.algorithm != AlgorithmKind::NvlsTree) return Seconds(0);
+    for (auto const& domain : machine_.nvswitches)
+      return figures::multimem(machine_.at(domain.link_part).link).chunk * (heads() * (rounds() + 1));
+    return Seconds(0);
   }
 
   void explain(Communicator const& communicator, std::vector<Cell> const& all) {
@@ -196,6 +225,7 @@ class NcclPlan {
     double const passes = collective_.op == CollectiveOp::AllReduce   ? 2 * (n - 1) / n
                           : collective_.op == CollectiveOp::Broadcast ? 1
                                                                       : (n - 1) / n;
+    add_local_steps(bytes() / n);
     std::size_t number = 0;
     for (auto const& order : orders_of(graph)) {
       name_ = fmt::format("ring{}", number++);
@@ -213,6 +243,13 @@ class NcclPlan {
           hop(h, gpus.back(), gpus.front(), each);
       }
     }
+  }
+
+  // In one of a block's steps it sends nothing: it takes the last part of the data, or adds it, within its GPU.
+  void add_local_steps(double bytes) {
+    if (collective_.op == CollectiveOp::Broadcast) return;
+    auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
+    latency_ += Bytes(static_cast<std::int64_t>(bytes * on_link())) / (block.local * channels_);
   }
 
   // Two trees over the nodes, each with half of the channels; within a node a chain.
@@ -246,10 +283,11 @@ class NcclPlan {
     auto const each_gpu = is_all_reduce ? size * (1 + 1 / g) : size;
     name_ = "nvls";
     blocks_ = 0;
+    auto const filled = 1 + 1 / std::max(rounds(), 1.0);
     for (std::size_t h = 0; h < nodes_.size(); ++h)
       for (std::size_t a = 0; a < per_node(); ++a)
         for (std::size_t b = 0; b < per_node(); ++b)
-          if (a != b) add(nodes_[h][a], nodes_[h][b], each_gpu / (g - 1), [](Way& way) { way.multimem = true; });
+          if (a != b) add(nodes_[h][a], nodes_[h][b], each_gpu * filled / (g - 1), [](Way& way) { way.multimem = true; });
   }
 
   void nvls_tree(Graph const& heads) {
@@ -272,27 +310,34 @@ class NcclPlan {
   void exchange() {
     auto& choice = *plan_.library;
     choice.algorithm = "SendRecv";
-    choice.protocol = "Simple";
-    cell_ = {AlgorithmKind::Ring, Protocol::Simple, kSendLatency, 0};
     auto const each = bytes() / static_cast<double>(collective_.among.size());
     auto const of_peer = channels_of_peer();
+    // enqueue.cc: LL within a node while a channel has 16 KiB at most.
+    bool const ll = !several() && each <= of_peer * 16384.0;
+    cell_ = {AlgorithmKind::Ring, ll ? Protocol::LL : Protocol::Simple, ll ? 6.6 + .6 : 8.4 + 3.4, 0};
+    choice.protocol = to_string(cell_.protocol);
     choice.channels = of_peer;
     remark(fmt::format("{} channels for each peer", of_peer));
     remark_transports();
-    begin(Seconds(kSendLatency * 1e-6));
+    auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
+    auto const base = base_latency_us(cell_);
+    begin(Seconds((base + (cell_.latency_us - base) * block.step) * 1e-6));
+    // Its own part is copied by a peer's channels.
+    latency_ += Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer);
     name_ = "sendrecv";
     for (std::size_t h = 0; h < nodes_.size(); ++h)
       for (std::size_t a = 0; a < per_node(); ++a)
         for (std::size_t k = 0; k < nodes_.size(); ++k)
           for (std::size_t b = 0; b < per_node(); ++b) {
             blocks_ = of_peer;
-            if (h == k && a != b) hop(h, a, b, each);
+            if (h == k && a != b) hop(h, a, b, each * on_link() / kSendEfficiency);
             if (h != k) over_network(h, a, k, b, nic_of(a), each);
           }
     finish();
   }
-  // A first step of a send: the base latency of a ring by Simple, and a step.
-  static constexpr double kSendLatency = 8.4 + 3.4;
+  // Of a link, beside a ring's: sends in rounds of growing distance do not meet everywhere at once. Fitted to
+  // all-to-alls of 512 MiB among 8 A100 and H100 (ai-dynamo/aiconfigurator).
+  static constexpr double kSendEfficiency = 0.88;
 
   [[nodiscard]] int channels_of_peer() const {
     auto const type = topology_->farthest_gpus();

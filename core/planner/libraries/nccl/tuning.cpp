@@ -194,6 +194,14 @@ std::vector<Cell> cells(CollectiveOp op, Communicator const& communicator, Topol
   return all;
 }
 
+double base_latency_us(Cell const& cell) {
+  // NVLS: what a call takes besides the rounds, which nccl_plan.cpp counts by themselves.
+  constexpr double kNvlsLaunch = 15;
+  if (cell.algorithm == AlgorithmKind::Nvls) return kNvlsLaunch;
+  if (cell.algorithm == AlgorithmKind::NvlsTree) return kNvlsLaunch;
+  return kBase[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
+}
+
 double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op) {
   double rate = cell.rate;
   double latency = cell.latency_us;

@@ -31,6 +31,9 @@ struct Communicator {
   Graph ring, nvls;
 };
 
+// The part of a cell's latency that is no step: the launch.
+double base_latency_us(Cell const& cell);
+
 // The time of one cell for an op of `bytes`: the larger of what a rank sends and receives.
 double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op);
 
