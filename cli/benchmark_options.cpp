@@ -15,11 +15,16 @@ void BenchmarkArguments::add_to(CLI::App& command) {
   command.add_option("--to", to, "perftest, osu: the place the data went to")->type_name("PLACE");
   command.add_option("--bytes", bytes, "Size of each transfer, where the tool does not print it")->type_name("SIZE");
   command.add_flag("--sendrecv", sendrecv, "nccl-tests: the output is that of sendrecv_perf");
+  command
+      .add_option("--collective", collective,
+                  "nccl-tests: what the output is of, where it does not say: all_reduce, all_gather, ...")
+      ->type_name("OP");
 }
 
 BenchmarkOptions BenchmarkArguments::parsed() const {
   BenchmarkOptions options{.machine = machine, .gpus = {}, .numa = numa, .from = from, .to = to, .bytes = {}};
   options.sendrecv = sendrecv;
+  if (!collective.empty()) options.collective = argument(parse_collective_op(collective));
   std::string_view rest = gpus;
   while (!rest.empty()) {
     auto const comma = std::min(rest.find(','), rest.size());

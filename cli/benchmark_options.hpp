@@ -11,6 +11,7 @@ struct BenchmarkArguments {
   std::string machine;
   std::string gpus, numa, from, to, bytes;
   bool sendrecv = false;
+  std::string collective;
 
   void add_to(CLI::App& command);
   // Throws InputError for a size or a list that cannot be read.

@@ -40,6 +40,7 @@ class HypothesisFinder {
         peers_ = peers_ || is_peer(machine, *series, flow);
       }
       by_nvlink_ = by_nvlink_ || series->mechanism == Mechanism::Nvlink;
+      if (series->collective) add_collective(*series->collective);
       if (series->mechanism == Mechanism::Gdr) gpu_direct_ = true;
     }
   }
@@ -51,6 +52,7 @@ class HypothesisFinder {
     peer_access();
     nvlinks();
     network();
+    libraries();
     return std::move(found_);
   }
 
@@ -277,6 +279,47 @@ class HypothesisFinder {
     found_.push_back(std::move(h));
   }
 
+  // -------------------------------------------------------------------------------------------------------- libraries
+
+  void add_collective(MeasuredCollective const& collective) {
+    by_library_ = true;
+    for (auto const& name : collective.among) add_end(name);
+    auto const gpus = collective.among.size();
+    peers_ = peers_ || gpus > 1;
+  }
+
+  void library(std::string const& variable, std::string const& value, std::string text, std::string check) {
+    if (machine_.library_environment.contains(variable)) return;
+    auto h = hypothesis_of(CauseKind::Library, variable, std::move(text));
+    h.check = std::move(check);
+    h.settings = {{"library.env." + variable, value}};
+    h.change = applied(h.settings.front());
+    found_.push_back(std::move(h));
+  }
+
+  void libraries() {
+    if (!by_library_) return;
+    library("NCCL_P2P_DISABLE", "1", "NCCL does not use peer access: data pass host memory",
+            "NCCL_DEBUG=INFO: 'via SHM' where 'via P2P' is expected; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, IOMMU, containers "
+            "without a common /dev/shm");
+    library("NCCL_NVLS_ENABLE", "0", "NVLS is not used: the NVSwitches reduce nothing",
+            "NCCL_DEBUG=INFO: 'NVLS multicast support is not available'; NCCL_NVLS_ENABLE, driver, fabric manager, a VM or "
+            "MIG without multicast");
+    for (auto const* channels : {"1", "2", "4", "8"})
+      library("NCCL_MAX_NCHANNELS", channels,
+              fmt::format("NCCL uses {} channel{} only", channels, std::string(channels) == "1" ? "" : "s"),
+              "NCCL_DEBUG=INFO: 'coll channels'; NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS, a topology file that is missing or wrong");
+    for (auto const* protocol : {"LL", "LL128", "Simple"})
+      library("NCCL_PROTO", protocol, fmt::format("NCCL uses protocol {} for every size", protocol),
+              "the environment and nccl.conf: NCCL_PROTO, or a tuner plugin");
+    for (auto const* algorithm : {"Ring", "Tree"})
+      library("NCCL_ALGO", algorithm, fmt::format("NCCL uses algorithm {} for every size", algorithm),
+              "the environment and nccl.conf: NCCL_ALGO, or a tuner plugin");
+    if (machine_.hosts.size() > 1)
+      library("NCCL_NET_GDR_LEVEL", "LOC", "GPUDirect RDMA is not used: data pass host memory on their way to the NICs",
+              "NCCL_DEBUG=INFO: 'via NET/IB' without GDRDMA; lsmod | grep nvidia_peermem; ACS, NCCL_NET_GDR_LEVEL");
+  }
+
   // ---------------------------------------------------------------------------------------------------------- network
 
   void network() {
@@ -312,15 +355,16 @@ class HypothesisFinder {
   Machine const& machine_;
   Catalogue& catalogue_;
   std::set<std::size_t> ends_, numas_;
-  bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false;
+  bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false, by_library_ = false;
   std::vector<Hypothesis> found_;
 };
 
 }  // namespace
 
 std::string_view to_string(CauseKind kind) {
-  constexpr std::array<std::string_view, 10> kNames{"link",     "nvlink",       "acs",        "iommu", "numa",
-                                                    "pageable", "peer_refused", "not_nvlink", "nic",   "no_gpudirect"};
+  constexpr std::array<std::string_view, 11> kNames{"link",       "nvlink", "acs",          "iommu",
+                                                    "numa",       "pageable", "peer_refused", "not_nvlink",
+                                                    "nic",        "no_gpudirect", "library"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

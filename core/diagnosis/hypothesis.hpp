@@ -20,6 +20,7 @@ enum class CauseKind : std::uint8_t {
   NotNvlink,    // peer access over PCIe despite NVLink
   Nic,          // a NIC other than the nearest
   NoGpuDirect,  // no GPUDirect RDMA, so data are staged in host memory
+  Library,      // a variable of the library, or what has the same effect
 };
 std::string_view to_string(CauseKind kind);  // link, nvlink, acs, iommu, numa, pageable, peer_refused, ...
 

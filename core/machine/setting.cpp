@@ -136,7 +136,7 @@ constexpr std::array<std::string_view, 18> kLibraryVariables{
 
 void set_library_variable(Machine& machine, Setting const& setting, std::string_view name) {
   std::vector<std::string> const known(kLibraryVariables.begin(), kLibraryVariables.end());
-  if (std::find(known.begin(), known.end(), name) == known.end())
+  if (!is_library_variable(name))
     refuse(setting, fmt::format("unknown variable '{}'{} allowed: {}", name, did_you_mean_first(name, known),
                                 fmt::join(known, ", ")));
   machine.library_environment[std::string(name)] = setting.value;
@@ -228,6 +228,10 @@ void apply_at(Machine& machine, Setting const& setting, std::string_view what, s
 }
 
 }  // namespace
+
+bool is_library_variable(std::string_view name) {
+  return std::find(kLibraryVariables.begin(), kLibraryVariables.end(), name) != kLibraryVariables.end();
+}
 
 Setting parse_setting(std::string_view text) {
   auto const equals = text.find('=');

@@ -25,7 +25,7 @@ constexpr std::array<Tool, 6> kTools{
       "bandwidthTest of the CUDA samples: its tables, or --csv",
       read_bandwidth_test,
       {"[CUDA Bandwidth Test]", "bandwidthTest-H2D", "bandwidthTest-D2"}},
-     {"nccl-tests", "nccl-tests: sendrecv_perf", read_nccl_tests, {"sendrecv_perf", "# nThread", "busbw"}},
+     {"nccl-tests", "nccl-tests: collectives and sendrecv_perf", read_nccl_tests, {"\"average_bus_bandwidth\"", "# nThread", "busbw"}},
      {"perftest",
       "perftest (ib_write_bw, ib_read_bw, ib_send_lat, ...): its tables, or --out_json",
       read_perftest,

@@ -28,6 +28,7 @@ struct BenchmarkOptions {
   std::string from, to;           // of benchmarks between two ends
   std::optional<Bytes> bytes;     // of each transfer, where the tool does not print it
   bool sendrecv = false;          // nccl-tests: it was sendrecv_perf, which the output need not say
+  std::optional<CollectiveOp> collective;  // nccl-tests: what it was, which the output need not say either
 };
 
 // Throws InputError with line and column of what cannot be read, or naming the option that says what is missing.

@@ -152,6 +152,12 @@ void BenchmarkBuilder::add(MeasuredSeries const& like, std::vector<MeasuredFlow>
   series(like).points.push_back({std::move(flows), bytes, like.access, value, {}, {source_.name(), line, column}});
 }
 
+void BenchmarkBuilder::add_collective(MeasuredSeries const& like, Bytes bytes, double value, int line, int column) {
+  auto const& among = like.collective->among;
+  if (std::find(among.begin(), among.end(), std::string()) != among.end()) return;  // reported already
+  add(like, {}, bytes, value, line, column);
+}
+
 void BenchmarkBuilder::add_fact(MeasuredFlow const& flow, Mechanism mechanism, bool legal, int line, int column) {
   if (flow.from.empty() || flow.to.empty()) return;
   MeasuredFact fact;

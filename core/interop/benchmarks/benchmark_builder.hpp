@@ -51,6 +51,8 @@ class BenchmarkBuilder {
   MeasuredSeries& series(MeasuredSeries const& like);
   void add(MeasuredSeries const& like, std::vector<MeasuredFlow> flows, Bytes bytes, double value, int line,
            int column);
+  // A figure of a collective; `like` says which.
+  void add_collective(MeasuredSeries const& like, Bytes bytes, double value, int line, int column);
   void add_fact(MeasuredFlow const& flow, Mechanism mechanism, bool legal, int line, int column);
   void note(std::string text);  // ignores a text that is there already
   void environment(std::string const& key, std::string_view value);

@@ -1,62 +1,142 @@
-// Reads nccl-tests. A measurement holds transfers between places, so only sendrecv_perf can be read: every rank sends
-// to the next and receives from the one before, all at the same time. Collectives are refused by name.
+// Reads nccl-tests and rccl-tests, as text or as their JSON: collectives by size, and sendrecv_perf, in which every rank
+// sends to the next and receives from the one before, all at the same time.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
+#include "lanewise/machine/setting.hpp"
 
 namespace lanewise {
 namespace {
 
-// For smaller messages, NCCL's time for a call and its protocols make up much of a figure.
+// Below it NCCL's time for a call and its launch make up much of a figure.
 constexpr Bytes kLargeMessage{std::int64_t{16} << 20};
-constexpr std::array<std::string_view, 9> kCollectives{
-    "all_reduce", "all_gather", "broadcast", "reduce_scatter", "reduce", "alltoall", "scatter", "gather", "hypercube"};
+constexpr Bytes kLargeCollective{std::int64_t{128} << 10};
+
+// What a program of nccl-tests measures. Absent op: sendrecv_perf, or a collective that is not judged.
+struct Program {
+  std::string_view name;
+  std::optional<CollectiveOp> op;
+};
+constexpr std::array<Program, 10> kPrograms{{{"all_reduce", CollectiveOp::AllReduce},
+                                             {"all_gather", CollectiveOp::AllGather},
+                                             {"reduce_scatter", CollectiveOp::ReduceScatter},
+                                             {"broadcast", CollectiveOp::Broadcast},
+                                             {"alltoall", CollectiveOp::AllToAll},
+                                             {"sendrecv", std::nullopt},
+                                             {"reduce", std::nullopt},
+                                             {"scatter", std::nullopt},
+                                             {"gather", std::nullopt},
+                                             {"hypercube", std::nullopt}}};
+constexpr std::string_view kSendrecv = "sendrecv";
+
+Program const* program_named(std::string_view name) {
+  auto const found = std::find_if(kPrograms.begin(), kPrograms.end(), [&](Program const& p) { return p.name == name; });
+  return found != kPrograms.end() ? &*found : nullptr;
+}
+
+bool is_reduction(std::string_view word) {
+  constexpr std::array<std::string_view, 7> kReductions{"sum", "prod", "min", "max", "avg", "all", "mulsum"};
+  return std::find(kReductions.begin(), kReductions.end(), word) != kReductions.end();
+}
+
+bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+// The name before "_perf", as a whole word: of "./build/all_reduce_perf -b 8" all_reduce.
+std::string_view program_in(std::string_view text) {
+  for (auto at = text.find("_perf"); at != std::string_view::npos; at = text.find("_perf", at + 1)) {
+    auto begin = at;
+    auto const belongs = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    while (begin > 0 && belongs(text[begin - 1])) --begin;
+    auto const name = text.substr(begin, at - begin);
+    if (program_named(name) != nullptr) return name;
+  }
+  return {};
+}
 
 struct Rank {
   std::string host;
   std::size_t device = 0;
+  friend bool operator==(Rank const&, Rank const&) = default;
+};
+
+// One row: what both forms of the output have.
+struct Row {
+  std::size_t bytes = 0, count = 0;
+  std::string redop;
+  std::optional<int> root;
+  std::optional<double> time_us, bus, algorithm;  // out of place where that was measured, else in place
+  int line = 0, column = 0;
 };
 
 class NcclTestsReader {
  public:
-  NcclTestsReader(SourceText const& source, BenchmarkBuilder& builder, BenchmarkOptions const& options)
-      : builder_(builder), lines_(lines_of(source)), is_sendrecv_(options.sendrecv) {}
+  NcclTestsReader(SourceText const& source, Machine const& machine, BenchmarkBuilder& builder,
+                  BenchmarkOptions const& options)
+      : source_(source), machine_(machine), builder_(builder), options_(options) {
+    if (options.sendrecv) given_ = kSendrecv;
+    if (options.collective)
+      for (auto const& program : kPrograms)
+        if (program.op == options.collective) given_ = program.name;
+    program_ = given_;
+  }
 
   void read() {
-    for (auto const& line : lines_) {
-      if (line.has("sendrecv_perf")) is_sendrecv_ = true;
-      refuse_collective(line);
-      if (line.starts_with("#"))
-        read_comment(line);
-      else if (line.words.size() >= 8 && index_in(line.words[0].text) && index_in(line.words[1].text))
-        read_row(line);
-      if (refused_) return;
+    auto const first = std::find_if_not(source_.text().begin(), source_.text().end(), is_blank);
+    if (first != source_.text().end() && *first == '{') return read_json();
+    for (auto const& line : lines_of(source_)) {
+      if (stopped_) return;
+      read_line(line);
     }
+    remark_skipped();
   }
 
  private:
-  void refuse(BenchmarkLine const& line, int column, std::string const& what) {
-    if (!refused_)
-      builder_.fail(
-          line.number, column,
-          fmt::format("{}; a measurement holds transfers between places, and of nccl-tests only sendrecv_perf is "
-                      "that",
-                      what));
-    refused_ = true;
+  // ---------------------------------------------------------------------------------------------------------- text
+
+  void read_line(BenchmarkLine const& line) {
+    if (line.has("NCCL INFO")) return read_info(line);
+    if (auto const name = program_in(line.text); !name.empty() && given_.empty()) program_ = name;
+    if (line.starts_with("#"))
+      read_comment(line);
+    else if (line.words.size() >= 6 && index_in(line.words[0].text) && index_in(line.words[1].text))
+      read_row(line);
   }
 
-  void refuse_collective(BenchmarkLine const& line) {
-    for (auto const name : kCollectives)
-      if (auto const at = line.text.find(fmt::format("{}_perf", name)); at != std::string_view::npos)
-        return refuse(line, static_cast<int>(at) + 1, fmt::format("this is the collective {}", name));
+  // "... NCCL INFO NCCL_P2P_DISABLE set by environment to 1."
+  void read_info(BenchmarkLine const& line) {
+    auto const at = line.text.find("NCCL INFO NCCL_");
+    auto const set = line.text.find(" set by environment to ");
+    if (at != std::string_view::npos && set != std::string_view::npos && set > at) {
+      auto const begin = at + std::string_view("NCCL INFO ").size();
+      std::string value(line.text.substr(set + std::string_view(" set by environment to ").size()));
+      while (!value.empty() && (value.back() == '.' || is_blank(value.back()))) value.pop_back();
+      set_variable(std::string(line.text.substr(begin, set - begin)), value);
+    }
+    if (auto const version = line.text.find("NCCL version "); version != std::string_view::npos)
+      read_version(line.text.substr(version + std::string_view("NCCL version ").size()));
   }
 
-  // "#  Rank  0 Group  0 Pid  77 on  node1 device  0 [0000:07:00] NVIDIA H100 80GB HBM3"
+  void set_variable(std::string const& name, std::string const& value) {
+    if (is_library_variable(name))
+      variables_[name] = value;
+    else
+      builder_.environment(name, value);
+  }
+
   void read_comment(BenchmarkLine const& line) {
     auto const& words = line.words;
-    if (line.has("NCCL version")) builder_.environment("nccl", line.text.substr(1));
+    if (line.has("Using devices")) ranks_.clear();
+    if (auto const at = line.text.find("nccl-library="); at != std::string_view::npos)
+      read_version_number(line.text.substr(at + std::string_view("nccl-library=").size()));
+    if (auto const at = line.text.find("NCCL version "); at != std::string_view::npos)
+      read_version(line.text.substr(at + std::string_view("NCCL version ").size()));
+    if (line.has("size") && line.has("busbw")) read_header(line);
     if (words.size() < 4 || words[1].text != "Rank") return;
     Rank rank;
     for (std::size_t i = 2; i + 1 < words.size(); ++i) {
@@ -66,67 +146,281 @@ class NcclTestsReader {
       if (!device) return builder_.fail(line.number, words[i + 1].column, "expected the number of a device");
       rank.device = *device;
     }
-    ranks_.push_back(std::move(rank));
+    auto const bracket = line.text.find(']');
+    add_rank(rank, bracket != std::string_view::npos ? line.text.substr(bracket + 1) : std::string_view(), line.number,
+             words[0].column);
   }
 
-  // size count type redop root, then time algbw busbw #wrong out of place, and again in place
+  void add_rank(Rank const& rank, std::string_view product, int line, int column) {
+    ranks_.push_back(rank);
+    if (is_other_product(product) && !stopped_) {
+      auto const gpus = machine_.all(PciKind::Gpu);
+      builder_.fail(line, column,
+                    fmt::format("this ran on '{}', and the GPUs of {} are {}: is this the machine?", trimmed(product),
+                                machine_.name, machine_.part_of(gpus.front())->title));
+      stopped_ = true;
+    }
+  }
+  static std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+  }
+
+  // Words that name a model have letters and digits: H100, B200, L40S, 4090.
+  static std::set<std::string> models_in(std::string_view text) {
+    std::set<std::string> models;
+    std::string word;
+    auto const end = [&] {
+      auto const digits = std::count_if(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+      bool const memory = word.ends_with("GB") || word.ends_with("GIB");
+      if (digits >= 2 && word.size() >= 3 && !memory && !word.starts_with("HBM")) models.insert(word);
+      word.clear();
+    };
+    for (char const c : text) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+        word += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      else
+        end();
+    }
+    end();
+    return models;
+  }
+  [[nodiscard]] bool is_other_product(std::string_view product) const {
+    auto const named = models_in(product);
+    auto const gpus = machine_.all(PciKind::Gpu);
+    if (named.empty() || gpus.empty() || machine_.part_of(gpus.front()) == nullptr) return false;
+    auto const known = models_in(machine_.part_of(gpus.front())->title);
+    if (known.empty()) return false;
+    return std::none_of(named.begin(), named.end(), [&](std::string const& name) {
+      return std::any_of(known.begin(), known.end(), [&](std::string const& other) {
+        return other.starts_with(name) || name.starts_with(other);
+      });
+    });
+  }
+
+  // "22809": 2.28.9. Before 2.9 it was 2804.
+  void read_version_number(std::string_view text) {
+    auto const number = index_in(text.substr(0, text.find_first_not_of("0123456789")));
+    if (number && *number >= 10000) set_version(static_cast<int>(*number / 100 % 100));
+  }
+  // "2.21.5+cuda12.4"
+  void read_version(std::string_view text) {
+    builder_.environment("nccl", trimmed(text.substr(0, text.find_first_of(" +\t"))));
+    if (!text.starts_with("2.")) return;
+    auto const rest = text.substr(2);
+    if (auto const minor = index_in(rest.substr(0, rest.find_first_not_of("0123456789"))))
+      set_version(static_cast<int>(*minor));
+  }
+  void set_version(int minor) {
+    auto const parsed = parse_library(fmt::format("nccl-2.{}", minor));
+    if (!parsed.value) builder_.note(fmt::format("NCCL 2.{} is judged as {}", minor, to_string(library_)));
+    library_ = parsed.value.value_or(library_);
+    version_known_ = true;
+  }
+
+  // How many columns each half of a row has, and whether one tells the root.
+  void read_header(BenchmarkLine const& line) {
+    std::vector<std::size_t> times;
+    auto const& words = line.words;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (words[i].text == "time" || words[i].text == "cputime") times.push_back(i);
+    if (times.empty()) return;
+    columns_ = times.size() > 1 ? times[1] - times[0] : words.size() - times[0];
+    has_root_ = std::any_of(words.begin(), words.end(), [](Word const& word) { return word.text == "root"; });
+  }
+
+  // size count type [redop] [root], then time algbw busbw #wrong out of place, and again in place.
   void read_row(BenchmarkLine const& line) {
     auto const& words = line.words;
-    auto const root =
-        std::find_if(words.begin() + 2, words.end(), [](auto const& w) { return number_in(w.text).has_value(); });
-    auto const at = static_cast<std::size_t>(root - words.begin());
-    for (auto const* reduction : {"sum", "prod", "min", "max", "avg", "all", "mulsum"})
-      for (std::size_t i = 2; i < at; ++i)
-        if (words[i].text == reduction)
-          return refuse(line, words[i].column, fmt::format("a reduction ({}) is no sendrecv_perf", reduction));
-    if (at + 1 >= words.size()) return builder_.fail(line.number, words[0].column, "this row is cut off");
-    if (root->text != "-1" && root->text != "0" && !root->text.empty() && index_in(root->text))
-      return refuse(line, root->column, "a collective with a root is no sendrecv_perf");
-    if (!is_sendrecv_)
-      return refuse(line, words[0].column,
-                    "nothing here says which test it was (--sendrecv takes it for sendrecv_perf)");
-    if (ranks_.size() < 2)
-      return builder_.fail(line.number, words[0].column, "the lines '# Rank N ... device D' must come first");
-    auto const& time = *(root + 1);
-    auto const value = number_in(time.text);
-    auto const bytes = *index_in(words[0].text);
-    if (!value) return builder_.fail(line.number, time.column, fmt::format("'{}': expected a time", time.text));
-    if (bytes > 0) add(Bytes(static_cast<std::int64_t>(bytes)), *value * 1e-6, line, time.column);
+    Row row;
+    row.bytes = *index_in(words[0].text);
+    row.count = *index_in(words[1].text);
+    row.line = line.number;
+    row.column = words[0].column;
+    std::size_t at = 2;
+    while (at < words.size() && !number_in(words[at].text)) {
+      if (is_reduction(words[at].text)) row.redop = words[at].text;
+      ++at;
+    }
+    if (has_root_ && at < words.size() && words[at].text.find('.') == std::string_view::npos) {
+      auto const root = number_in(words[at].text);
+      if (root && *root >= -1) row.root = static_cast<int>(*root);
+      ++at;
+    }
+    if (at + 2 >= words.size()) return builder_.fail(line.number, words[0].column, "this row is cut off");
+    // A row may have its second half only.
+    auto const figure = [&](std::size_t column) { return number_in(words[column].text); };
+    auto from = at;
+    if (!figure(from) && from + columns_ + 2 < words.size()) from += columns_;
+    row.time_us = figure(from);
+    row.algorithm = figure(from + 1);
+    row.bus = figure(from + 2);
+    row.column = words[from].column;
+    if (!row.time_us)
+      return builder_.fail(line.number, words[from].column, fmt::format("'{}': expected a time", words[from].text));
+    add(row);
   }
 
-  void add(Bytes bytes, double value, BenchmarkLine const& line, int column) {
+  // ---------------------------------------------------------------------------------------------------------- JSON
+
+  void read_json() {
+    auto const json = json_with_positions(source_);
+    auto const* config = json.find("config");
+    if (auto const* arguments = json.find("args"); arguments != nullptr && given_.empty())
+      for (auto const& argument : arguments->items)
+        if (auto const name = program_in(argument.text); !name.empty()) program_ = name;
+    if (auto const* version = json.find("nccl_version")) {
+      read_version(version->text);
+      read_version_number(version->text);
+    }
+    if (auto const* variables = json.find("env"))
+      for (auto const& item : variables->items)
+        if (auto const equals = item.text.find('='); equals != std::string::npos && item.text.starts_with("NCCL_"))
+          set_variable(item.text.substr(0, equals), item.text.substr(equals + 1));
+    if (auto const* devices = config != nullptr ? config->find("devices") : nullptr)
+      for (auto const& device : devices->items) {
+        auto const text_of = [&](char const* key) {
+          auto const* node = device.find(key);
+          return node != nullptr ? node->text : std::string();
+        };
+        add_rank({text_of("hostname"), index_in(text_of("device")).value_or(0)}, text_of("device_info"), device.line,
+                 device.column);
+      }
+    auto const* results = json.find("results");
+    if (results == nullptr)
+      return builder_.fail(json.line, json.column, "no 'results': this is no output of nccl-tests");
+    for (auto const& result : results->items)
+      if (!stopped_) read_result(result);
+    remark_skipped();
+  }
+
+  void read_result(YamlNode const& result) {
+    auto const text_of = [](YamlNode const& node, char const* key) {
+      auto const* found = node.find(key);
+      return found != nullptr ? found->text : std::string();
+    };
+    Row row;
+    row.bytes = index_in(text_of(result, "size")).value_or(0);
+    row.count = index_in(text_of(result, "count")).value_or(0);
+    if (is_reduction(text_of(result, "redop"))) row.redop = text_of(result, "redop");
+    if (auto const root = number_in(text_of(result, "root"))) row.root = static_cast<int>(*root);
+    row.line = result.line;
+    row.column = result.column;
+    for (auto const* side : {"out_of_place", "in_place"}) {
+      auto const* half = result.find(side);
+      if (half == nullptr || half->kind != YamlKind::Map || row.time_us) continue;
+      row.time_us = number_in(text_of(*half, "time"));
+      if (!row.time_us) row.time_us = number_in(text_of(*half, "cpu_time"));
+      row.algorithm = number_in(text_of(*half, "alg_bw"));
+      row.bus = number_in(text_of(*half, "bus_bw"));
+    }
+    if (!row.time_us) return builder_.fail(row.line, row.column, "a result without a time");
+    add(row);
+  }
+
+  // --------------------------------------------------------------------------------------------------------- rows
+
+  // What the row is of: as the output or the command line says, else as its columns tell. Empty: they do not.
+  std::string_view program_of(Row const& row) const {
+    if (!program_.empty()) return program_;
+    auto const n = static_cast<double>(ranks_.size());
+    bool const rooted = row.root && *row.root >= 0;
+    if (rooted) return row.redop.empty() ? "broadcast" : "reduce";
+    if (row.redop.empty() || !row.bus || !row.algorithm || *row.algorithm <= 0) return {};
+    auto const factor = *row.bus / *row.algorithm;
+    auto const is = [&](double expected) { return std::abs(factor / expected - 1) < 0.02; };
+    // Of two ranks an all_reduce has the factor of sendrecv.
+    if (n > 2 && is(2 * (n - 1) / n)) return "all_reduce";
+    if (n > 1 && is((n - 1) / n)) return "reduce_scatter";
+    return {};
+  }
+
+  void add(Row const& row) {
+    if (row.bytes == 0) return;
+    auto const program = program_of(row);
+    if (program.empty()) {
+      stopped_ = true;
+      return builder_.fail(row.line, row.column,
+                           "nothing here says which test it was; say it: --collective OP, or --sendrecv");
+    }
+    if (ranks_.size() < 2) {
+      stopped_ = true;
+      return builder_.fail(row.line, row.column, "the lines '# Rank N ... device D' of at least two ranks must come first");
+    }
+    auto const bytes = Bytes(static_cast<std::int64_t>(row.bytes));
+    auto const time = *row.time_us * 1e-6;
+    if (program == kSendrecv) return add_sendrecv(bytes, time, row);
+    auto const op = program_named(program)->op;
+    if (!op || (op == CollectiveOp::Broadcast && row.root.value_or(0) > 0)) {
+      ++skipped_[std::string(program)];
+      return;
+    }
+    if (op == CollectiveOp::AllToAll && row.bytes % (16 * ranks_.size()) != 0) return;
+    MeasuredSeries like;
+    like.quantity = MeasuredQuantity::Makespan;
+    auto& collective = like.collective.emplace();
+    collective.op = *op;
+    collective.library = library_;
+    collective.figure = CollectiveFigure::Time;
+    for (auto const& rank : ranks_) collective.among.push_back(place(rank, row));
+    for (auto const& [name, value] : variables_) like.settings.push_back({"library.env." + name, value});
+    like.name = fmt::format("{}-{}", to_string(*op), ranks_.size());
+    std::replace(like.name.begin(), like.name.end(), '_', '-');
+    if (bytes < kLargeCollective) {
+      like.name += "-small";
+      like.doubtful = "the time of launches is much of it, which depends on the host";
+    }
+    builder_.add_collective(like, bytes, time, row.line, row.column);
+    if (!version_known_) builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(library_)));
+  }
+
+  void add_sendrecv(Bytes bytes, double value, Row const& row) {
     std::vector<MeasuredFlow> flows;
     for (std::size_t i = 0; i < ranks_.size(); ++i)
-      flows.push_back({place(ranks_[i], line, column), place(ranks_[(i + 1) % ranks_.size()], line, column)});
+      flows.push_back({place(ranks_[i], row), place(ranks_[(i + 1) % ranks_.size()], row)});
     MeasuredSeries like;
     like.quantity = MeasuredQuantity::Makespan;
     like.op = Op::Write;
     like.name = bytes < kLargeMessage ? "sendrecv-small" : "sendrecv";
     if (bytes < kLargeMessage) like.doubtful = "NCCL's own time for a call is much of it, which is not modelled";
-    builder_.add(like, std::move(flows), bytes, value, line.number, column);
+    builder_.add(like, std::move(flows), bytes, value, row.line, row.column);
   }
 
-  std::string place(Rank const& rank, BenchmarkLine const& line, int column) {
+  void remark_skipped() {
+    for (auto const& [program, rows] : skipped_)
+      builder_.note(fmt::format("{} row{} of {}_perf: what NCCL does for it is not known", rows, rows == 1 ? "" : "s",
+                                program));
+  }
+
+  std::string place(Rank const& rank, Row const& row) {
     std::vector<std::string> hosts;
     for (auto const& known : ranks_)
       if (std::find(hosts.begin(), hosts.end(), known.host) == hosts.end()) hosts.push_back(known.host);
     auto const node = static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin());
-    return builder_.gpu(rank.device, line.number, column, hosts.size() > 1 ? std::optional(node) : std::nullopt);
+    return builder_.gpu(rank.device, row.line, row.column, hosts.size() > 1 ? std::optional(node) : std::nullopt);
   }
 
+  SourceText const& source_;
+  Machine const& machine_;
   BenchmarkBuilder& builder_;
-  std::vector<BenchmarkLine> lines_;
-  bool is_sendrecv_ = false;
-  bool refused_ = false;
+  BenchmarkOptions const& options_;
+  std::string_view given_;  // by an option
+  std::string program_;     // of the rows that follow; empty: not said
+  Library library_;
+  bool version_known_ = false, stopped_ = false, has_root_ = false;
+  std::size_t columns_ = 4;
   std::vector<Rank> ranks_;
+  std::map<std::string, std::string> variables_;
+  std::map<std::string, int> skipped_;
 };
 
 }  // namespace
 
 Measurement read_nccl_tests(SourceText const& source, Machine const& machine, BenchmarkOptions const& options) {
   BenchmarkBuilder builder(source, machine, options, Benchmark::NcclTests);
-  builder.method("nccl-tests, sendrecv_perf: every rank sends to the next, all at once; out of place");
-  NcclTestsReader(source, builder, options).read();
+  builder.method("nccl-tests: the time of a call, out of place where that was measured");
+  NcclTestsReader(source, machine, builder, options).read();
   return builder.finish();
 }
 

@@ -44,6 +44,8 @@ constexpr std::array<ParameterRange, kParameterCount> kRanges{{
     {Parameter::CoreCopy, "copy by one core", 0.7, 1.5, "8 to 12 GB/s customary; 9.6 and 18 GB/s measured (H200 host)"},
     {Parameter::BarAccess, "CPU access through BAR1", 0.6, 1.4, "gdrcopy: 6.9 to 10 GB/s written, 0.25 to 0.67 read"},
     {Parameter::PageMigration, "page migration", 0.6, 1.4, "8.6 GB/s by faults, 48 GB/s prefetched (H200)"},
+    {Parameter::LibrarySteps, "launches and protocol steps of libraries", 0.7, 1.5,
+     "collectives below 1 MiB by NCCL 2.27 to 2.29 among 2 to 8 A100, H100, B200, GB200 (aiconfigurator)"},
     // The factors of these say only which end is meant: each generic part, and each number of engines, has a range of
     // its own.
     {Parameter::GenericParts, "generic parts", 0.5, 2,

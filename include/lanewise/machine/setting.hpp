@@ -16,6 +16,9 @@ struct Setting {
   friend bool operator==(Setting const&, Setting const&) = default;
 };
 
+// Whether it is a variable of a communication library that `library.env.VARIABLE` sets.
+bool is_library_variable(std::string_view name);
+
 // Splits "key=value"; "off@NAME" alone means true. Throws InputError when there is no '='.
 Setting parse_setting(std::string_view text);
 

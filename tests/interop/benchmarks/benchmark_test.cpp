@@ -360,21 +360,85 @@ TEST(NcclTests, SendAndReceiveIsAShiftOfAllRanks) {
   EXPECT_FALSE(series_of(m, "sendrecv-small").doubtful.empty());
 }
 
-TEST(NcclTests, CollectivesAreRefusedByName) {
+TEST(NcclTests, ACollectiveHasItsRanksItsLibraryAndItsSizes) {
+  auto const m = read(Benchmark::NcclTests,
+                      "# nccl-tests version 2.19.6 nccl-headers=22102 nccl-library=22102\n# Collective test starting: "
+                      "all_gather_perf\n" +
+                          kRanks +
+                          "host:1:1 [0] NCCL INFO NCCL_NVLS_ENABLE set by environment to 0.\n"
+                          "    33554432       4194304     float    none      -1    110.5  303.7  151.8      0    111.5  300.9 "
+                          " 150.4      0\n"
+                          "        1024           128     float    none      -1     10.5    0.1    0.1      0     10.5    "
+                          "0.1    0.1      0\n",
+                      "hgx-h100");
+  auto const large = series_of(m, "all-gather-2");
+  ASSERT_TRUE(large.collective);
+  EXPECT_EQ(large.collective->op, CollectiveOp::AllGather);
+  EXPECT_THAT(large.collective->among, ElementsAre("gpu0", "gpu1"));
+  EXPECT_EQ(large.collective->library, (Library{2, 21}));
+  EXPECT_NEAR(large.points[0].value, 110.5e-6, 1e-12);
+  EXPECT_EQ(large.points[0].bytes, Bytes(33554432));
+  EXPECT_THAT(large.settings, ElementsAre(Setting{"library.env.NCCL_NVLS_ENABLE", "0"}));
+  EXPECT_FALSE(series_of(m, "all-gather-2-small").doubtful.empty());
+}
+
+// Two ranks' all_reduce has the columns and the factor of sendrecv_perf.
+TEST(NcclTests, WhatTheColumnsDoNotTellMustBeSaid) {
   auto const row =
       "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0    111.5  300.9  300.9    "
       "0\n";
-  EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + row, "hgx-h100"),
-              HasSubstr("out.txt:5:42: error: a reduction (sum) is no sendrecv_perf"));
-  EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "hgx-h100"),
-              HasSubstr("this is the collective all_reduce; a measurement holds transfers between places"));
-  auto const unnamed =
-      "    33554432       8388608     float    none      -1    110.5  303.7  303.7      0    111.5  300.9  300.9    "
-      "0\n";
-  EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + unnamed, "hgx-h100"), HasSubstr("--sendrecv"));
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, kRanks + row, "hgx-h100"), HasSubstr("--collective OP, or --sendrecv"));
   BenchmarkOptions options;
   options.sendrecv = true;
-  EXPECT_EQ(read(Benchmark::NcclTests, kRanks + unnamed, "hgx-h100", options).series.size(), 1U);
+  EXPECT_FALSE(read(Benchmark::NcclTests, kRanks + row, "hgx-h100", options).series.at(0).collective);
+  options = {};
+  options.collective = CollectiveOp::AllReduce;
+  EXPECT_TRUE(read(Benchmark::NcclTests, kRanks + row, "hgx-h100", options).series.at(0).collective);
+}
+
+TEST(NcclTests, OldColumnsHaveNoRootAndBlankRedops) {
+  auto const old = "# nThread 1 nGpus 2\n"
+                   "#   Rank  0 Pid  77 on node device  0 [0x07] NVIDIA H100 80GB HBM3\n"
+                   "#   Rank  1 Pid  77 on node device  1 [0x0f] NVIDIA H100 80GB HBM3\n"
+                   "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  "
+                   "error\n"
+                   "    33554432       4194304   float             110.5  303.7  151.8  0e+00    111.5  300.9  150.4  0e+00\n";
+  BenchmarkOptions options;
+  options.collective = CollectiveOp::AllGather;
+  auto const m = read(Benchmark::NcclTests, old, "hgx-h100", options);
+  EXPECT_NEAR(m.series.at(0).points.at(0).value, 110.5e-6, 1e-12);
+}
+
+TEST(NcclTests, AnotherGpuIsAnotherMachine) {
+  EXPECT_THAT(problem_of(Benchmark::NcclTests, "# Collective test starting: all_reduce_perf\n" + kRanks, "dgx-a100"),
+              HasSubstr("this ran on 'NVIDIA H100 80GB HBM3', and the GPUs of dgx-a100 are"));
+}
+
+TEST(NcclTests, CollectivesOfOtherKindsAreSkippedAndNoted) {
+  auto const m = read(Benchmark::NcclTests,
+                      "# Collective test starting: reduce_perf\n" + kRanks +
+                          "    33554432       8388608     float     sum       0    110.5  303.7  303.7      0\n"
+                          "# Collective test starting: all_reduce_perf\n" +
+                          kRanks +
+                          "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0\n",
+                      "hgx-h100");
+  EXPECT_EQ(m.series.size(), 1U);
+  EXPECT_THAT(m.notes, testing::Contains(HasSubstr("1 row of reduce_perf")));
+}
+
+TEST(NcclTests, JsonIsReadAsTheText) {
+  auto const m = read(Benchmark::NcclTests, R"({"version": 3, "args": ["./build/alltoall_perf", "-g", "2"], "nccl_version": 22904,
+  "config": {"devices": [
+    {"rank": 0, "group": 0, "pid": 1, "hostname": "a", "device": 0, "device_info": "NVIDIA H100 80GB HBM3"},
+    {"rank": 1, "group": 0, "pid": 1, "hostname": "a", "device": 1, "device_info": "NVIDIA H100 80GB HBM3"}]},
+  "results": [{"size": 33554432, "count": 4194304, "type": "float", "redop": "none", "root": -1,
+    "out_of_place": {"time": 85.44, "alg_bw": 392.73, "bus_bw": 196.36, "nwrong": 0}, "in_place": null}],
+  "average_bus_bandwidth": {"bandwidth": 196.36, "okay": "unchecked"}})",
+                      "hgx-h100");
+  ASSERT_EQ(m.series.size(), 1U);
+  EXPECT_EQ(m.series[0].collective->op, CollectiveOp::AllToAll);
+  EXPECT_EQ(m.series[0].collective->library, (Library{2, 29}));
+  EXPECT_NEAR(m.series[0].points[0].value, 85.44e-6, 1e-12);
 }
 
 // ------------------------------------------------------------------------------------------------------------ perftest

@@ -378,6 +378,7 @@ class NcclPlan {
         begun_[gpu] = StepId(plan_.steps.size());
         Step step{"launch and steps", gpu, gpu, Bytes(0), Op::Copy, {}, {}};
         step.work = latency;
+        step.way.blocks = plan_.library->channels;
         plan_.steps.push_back(std::move(step));
       }
   }

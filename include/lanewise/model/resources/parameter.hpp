@@ -35,11 +35,12 @@ enum class Parameter : std::uint8_t {
   CoreCopy,          // one core copying
   BarAccess,         // the CPU's loads and stores through BAR1
   PageMigration,     // Unified Memory
+  LibrarySteps,      // launches and protocol steps of a library's kernels
   GenericParts,      // rates of parts that stand for several products
   GenericLatencies,  // their latencies
   CopyEngines,       // how many a GPU has whose part does not say
 };
-inline constexpr std::size_t kParameterCount = 28;
+inline constexpr std::size_t kParameterCount = 29;
 
 // `low` and `high` are factors on the nominal figure. `source`: the measurements that give the range.
 struct ParameterRange {
