@@ -36,6 +36,7 @@ struct CheckOptions {
   std::string mode = "sim";
   std::string objective;
   std::string effort = kFullEffort;
+  std::string library = "best";
   std::string hw_runs;    // file of hardware runs recorded elsewhere
   std::string runs_file;  // file to record hardware runs in
   std::string nodes = launch::kNodesAuto;
@@ -144,6 +145,8 @@ Checked check_in(std::string const& mode, CheckInputs const& given, Session& ses
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
   auto const effort = argument(parse_effort(options.effort));
+  std::optional<Library> library;
+  if (options.library != "best") library = argument(parse_library(options.library));
   Recorded recorded;
   if (mode == "hw") recorded = recorded_runs(given, session, options);
   Progress progress("runs", run_count(given.scenarios));
@@ -164,7 +167,8 @@ Checked check_in(std::string const& mode, CheckInputs const& given, Session& ses
           throw_if_interrupted();
           progress.doing(fmt::format("{} on {}{}{}", scenario.name, machine, variant.empty() ? "" : ", ", variant));
         },
-        uses_hardware(options.mode) ? Detail::EveryStep : Detail::Folded};
+        uses_hardware(options.mode) ? Detail::EveryStep : Detail::Folded,
+        library};
     if (mode == "hw")
       context.recorded = [&](std::string const& name, std::string const& variant,
                              Plan const& plan) -> std::optional<CompletedRun> {
@@ -257,6 +261,7 @@ void add_check(CLI::App& app, Session& session) {
                    "Plan for each, makespan or slowdown, instead of what the scenarios say")
       ->check(one_of(objective_names()));
   add_effort(*command, options->effort);
+  add_library(*command, options->library);
   command
       ->add_option("--hw-trace", options->hw_runs,
                    "Take the hardware runs from this file, which --record wrote elsewhere")

@@ -35,6 +35,7 @@ std::vector<FieldSpec> collective_fields() {
        .type = ValueType::Word,
        .doc = "how; auto, the fastest by estimate, when absent",
        .words = algorithm_names()},
+      text_field("library", "plan it as a library would: nccl, or nccl-2.18 to nccl-2.30; as well as possible when absent"),
       text_field("root", "of broadcast, scatter and gather; the first when absent"),
       {.name = "sizes",
        .type = ValueType::List,
@@ -139,6 +140,15 @@ CollectiveSpec read_collective(MapReader& reader) {
   collective.bytes = reader.size("bytes").value_or(Bytes(0));
   if (auto const name = reader.text("algorithm"))
     collective.algorithm = parse_algorithm(*name).value.value_or(Algorithm::Auto);
+  if (auto const name = reader.text("library"); name && *name != "best") {
+    auto const library = parse_library(*name);
+    if (!library.value) reader.fail(*reader.node("library"), library.problem);
+    if (reader.has("id"))
+      reader.fail(*reader.node("library"), "'library' belongs to 'collective', which stands alone in its scenario");
+    if (collective.algorithm != Algorithm::Auto)
+      reader.fail(*reader.node("library"), "a library chooses its algorithm by itself: no 'algorithm' beside 'library'");
+    collective.library = library.value;
+  }
   collective.root = reader.text("root").value_or("");
   auto const& among = collective.among;
   if (!collective.root.empty() && std::find(among.begin(), among.end(), collective.root) == among.end())

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.hpp"
+#include "core/scenario/scenario_planner.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/plan/plan_json.hpp"
@@ -66,7 +67,11 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
   Aim const aim{request.objective.value_or(scenario.objective), request.effort, request.detail, request.library};
   auto plan = plan_of(scenario, model, aim);
   std::optional<Plan> possible;
-  if (aim.library) possible = plan_of(scenario, model, {aim.objective, aim.effort, aim.detail, std::nullopt});
+  if (library_of(scenario, aim)) {
+    auto unbound = scenario;
+    if (unbound.collective) unbound.collective->library.reset();
+    possible = plan_of(unbound, model, {aim.objective, aim.effort, aim.detail, std::nullopt});
+  }
   return {std::move(model), std::move(plan), std::move(possible),
           [scenario = std::move(scenario), aim](Model const& other) { return plan_of(scenario, other, aim); }};
 }

@@ -10,6 +10,11 @@
 
 namespace lanewise {
 
+std::optional<Library> library_of(Scenario const& scenario, Aim const& aim) {
+  if (aim.library || !scenario.collective) return aim.library;
+  return scenario.collective->library;
+}
+
 ScenarioPlanner::ScenarioPlanner(Scenario const& scenario, Model const& model, Aim aim, Keep keep)
     : scenario_(scenario),
       model_(model),
@@ -20,6 +25,8 @@ ScenarioPlanner::ScenarioPlanner(Scenario const& scenario, Model const& model, A
 }
 
 Plan ScenarioPlanner::plan() {
+  auto const library = library_of(scenario_, aim_);
+  if (library && collective_) return plan_by_library(model_, *collective_, *library);
   if (collective_) return collectives_.best(*collective_);
   if (!job_set_) return SetPlanner(model_).plan(requests_of(scenario_, model_.machine()), aim_);
   auto plan = job_set_->plan();
@@ -35,10 +42,11 @@ Plan ScenarioPlanner::plan() {
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   // Without a planner's own copy of a plan that may have a hundred thousand steps.
   auto const collective = collective_of(scenario, model.machine());
-  if (aim.library && !collective)
+  auto const library = library_of(scenario, aim);
+  if (library && !collective)
     throw PlanError(fmt::format("scenario '{}' has no 'collective': {} plans nothing else", scenario.name,
-                                to_string(*aim.library)));
-  if (aim.library) return plan_by_library(model, *collective, *aim.library);
+                                to_string(*library)));
+  if (library) return plan_by_library(model, *collective, *library);
   if (collective)
     return plan_collective(model, *collective, aim.detail);
   return ScenarioPlanner(scenario, model, aim).plan();

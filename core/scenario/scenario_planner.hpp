@@ -7,6 +7,9 @@
 
 namespace lanewise {
 
+// The library as which a scenario is planned: the aim's, else the one that the scenario names.
+std::optional<Library> library_of(Scenario const& scenario, Aim const& aim);
+
 // Plans a scenario on one model, and keeps what the plan's collectives were chosen from, so that nothing is weighed
 // again for their alternatives.
 class ScenarioPlanner {

@@ -34,6 +34,7 @@ CompletedRun ran(Scenario const& scenario, Variant const& variant, ScenarioPlann
   auto const executor = context.executor(model);
   auto trace = executor->run(plan);
   std::vector<Regret> regrets;
+  if (plan.library) return {std::move(trace), {}};  // what could be better is not what a library would do
   if (auto const& collective = planner.collective())
     regrets = {measure_regret(*collective, plan, trace, planner.collectives(), *executor, in_turn)};
   else if (auto* job_set = planner.job_set())
@@ -54,7 +55,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   Model const model(std::move(machine));
   Planner const of_transfers(model);
   auto const requests = requests_of(scenario, model.machine());
-  Aim const aim{context.objective.value_or(scenario.objective), context.effort, context.detail};
+  Aim const aim{context.objective.value_or(scenario.objective), context.effort, context.detail, context.library};
   ScenarioPlanner planner(scenario, model, aim, Keep::All);
   try {
     for (auto const& request : requests) {
@@ -63,6 +64,10 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
       for (auto const& way : choice.evaluated) evaluated.candidates.push_back(of_transfers.describe(request, way));
     }
     run.plan = planner.plan();
+    if (context.on_hardware && run.plan.library) {
+      run.skipped = fmt::format("a plan as {} makes it is only simulated", run.plan.library->library);
+      return run;
+    }
     if (context.on_hardware && !(scenario.settings.empty() && variant.settings.empty())) {
       run.skipped = "settings do not change hardware: " + names_of(scenario.settings, variant.settings);
       return run;

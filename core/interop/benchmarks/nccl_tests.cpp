@@ -16,6 +16,8 @@ namespace {
 
 // Below it NCCL's time for a call and its launch make up much of a figure.
 constexpr Bytes kLargeMessage{std::int64_t{16} << 20};
+// A row that takes less than this many times the shortest of its table is one of launches.
+constexpr double kLaunches = 1.5;
 constexpr Bytes kLargeCollective{std::int64_t{128} << 10};
 
 // What a program of nccl-tests measures. Absent op: sendrecv_perf, or a collective that is not judged.
@@ -93,7 +95,7 @@ class NcclTestsReader {
       if (stopped_) return;
       read_line(line);
     }
-    remark_skipped();
+    finish();
   }
 
  private:
@@ -292,7 +294,7 @@ class NcclTestsReader {
       return builder_.fail(json.line, json.column, "no 'results': this is no output of nccl-tests");
     for (auto const& result : results->items)
       if (!stopped_) read_result(result);
-    remark_skipped();
+    finish();
   }
 
   void read_result(YamlNode const& result) {
@@ -367,12 +369,27 @@ class NcclTestsReader {
     for (auto const& [name, value] : variables_) like.settings.push_back({"library.env." + name, value});
     like.name = fmt::format("{}-{}", to_string(*op), ranks_.size());
     std::replace(like.name.begin(), like.name.end(), '_', '-');
-    if (bytes < kLargeCollective) {
-      like.name += "-small";
-      like.doubtful = "the time of launches is much of it, which depends on the host";
-    }
-    builder_.add_collective(like, bytes, time, row.line, row.column);
+    pending_.push_back({std::move(like), bytes, time, row.line, row.column});
     if (!version_known_) builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(library_)));
+  }
+
+  // The shortest time of a table is that of its launches, which overlap with what they start: a row that takes hardly
+  // longer says nothing of the machine.
+  void add_pending() {
+    std::map<std::string, double> shortest;
+    for (auto const& one : pending_) {
+      auto const [found, is_new] = shortest.try_emplace(one.like.name, one.time);
+      if (!is_new) found->second = std::min(found->second, one.time);
+    }
+    for (auto& [like, bytes, time, line, column] : pending_) {
+      bool const is_of_launches = time < kLaunches * shortest.at(like.name) && bytes < kLargeMessage;
+      if (bytes < kLargeCollective || is_of_launches) {
+        like.name += "-small";
+        like.doubtful = "the time of launches is much of it, which depends on the host";
+      }
+      builder_.add_collective(like, bytes, time, line, column);
+    }
+    pending_.clear();
   }
 
   void add_sendrecv(Bytes bytes, double value, Row const& row) {
@@ -387,7 +404,8 @@ class NcclTestsReader {
     builder_.add(like, std::move(flows), bytes, value, row.line, row.column);
   }
 
-  void remark_skipped() {
+  void finish() {
+    add_pending();
     for (auto const& [program, rows] : skipped_)
       builder_.note(fmt::format("{} row{} of {}_perf: what NCCL does for it is not known", rows, rows == 1 ? "" : "s",
                                 program));
@@ -412,6 +430,13 @@ class NcclTestsReader {
   std::size_t columns_ = 4;
   std::vector<Rank> ranks_;
   std::map<std::string, std::string> variables_;
+  struct Pending {
+    MeasuredSeries like;
+    Bytes bytes{0};
+    double time = 0;
+    int line = 0, column = 0;
+  };
+  std::vector<Pending> pending_;  // figures of collectives, until all are known
   std::map<std::string, int> skipped_;
 };
 

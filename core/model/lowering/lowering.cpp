@@ -38,7 +38,8 @@ void Lowering::limit_blocks() {
   auto const runs_on = source && way_.drive == Drive::Push ? source : gpu(to_) ? gpu(to_) : source;
   if (!runs_on) return;
   auto const& block = figures::block(machine_.part_of(*runs_on));
-  path_.limit((way_.low_latency ? block.low_latency : block.simple) * way_.blocks, Cap::ThreadBlocks);
+  auto const rate = way_.low_latency ? block.low_latency : block.simple;
+  path_.limit((source ? rate : std::min(rate, block.host)) * way_.blocks, Cap::ThreadBlocks);
 }
 
 // What only the first such transfer pays: peer access, registration with a NIC, a pinned BAR1 window.

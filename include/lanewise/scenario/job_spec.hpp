@@ -1,10 +1,12 @@
 #pragma once
 // Collectives and computation as a scenario file states them.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lanewise/plan/collective.hpp"
 #include "lanewise/planner/compute.hpp"
+#include "lanewise/planner/libraries/library_name.hpp"
 
 namespace lanewise {
 
@@ -18,6 +20,7 @@ struct CollectiveSpec {
   std::vector<std::vector<Bytes>> sizes = {};  // all_to_all_v only: [from][to]
   std::size_t pieces = 0;                      // of a chain; 0: the fastest number
   std::vector<std::string> after = {};         // ids of jobs that must have finished
+  std::optional<Library> library = {};         // plan it as this library would; absent: as well as possible
   friend bool operator==(CollectiveSpec const&, CollectiveSpec const&) = default;
 };
 

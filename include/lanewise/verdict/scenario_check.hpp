@@ -37,6 +37,7 @@ struct CheckContext {
   // Called before each variant on each machine, with what is about to run.
   std::function<void(std::string const& machine, std::string const& variant)> watch = {};
   Detail detail = Detail::Folded;
+  std::optional<Library> library = {};  // plan collectives as this library would
 };
 
 // A machine that is not known or that the scenario does not fit is an error of the verdict; the other machines are

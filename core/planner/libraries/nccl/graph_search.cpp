@@ -315,6 +315,14 @@ Graph search_rings(Topology const& topology, bool several_nodes, Library const& 
   return best;
 }
 
+double tree_rate(Graph const& rings, std::size_t gpus, bool several_nodes, int capability, Library const& library) {
+  if (several_nodes || rings.is_fallback || gpus < 2) return rings.rate;
+  auto const n = static_cast<double>(gpus);
+  for (auto const speed : speeds(capability, several_nodes, library))
+    if (speed <= rings.rate * n / (n - 1) + 1e-9) return std::max(speed, rings.rate);
+  return rings.rate;
+}
+
 Graph search_nvls(Topology const& topology, bool several_nodes, Library const& library) {
   auto const g = topology.gpus().size();
   auto const heads = std::min<std::size_t>(g, max_channels(library));
@@ -324,7 +332,7 @@ Graph search_nvls(Topology const& topology, bool several_nodes, Library const& l
     if (several_nodes && speed > topology.max_rate(true) + 1e-9) continue;
     Graph graph{{}, speed, PathType::Nvl, PathType::Pix, true, false};
     for (std::size_t head = 0; head < heads; ++head)
-      graph.channels.push_back({{head}, topology.nics().empty() ? 0 : head % topology.nics().size()});
+      graph.channels.push_back({{head}, topology.own_nic(head)});
     return graph;
   }
   return {};

@@ -347,7 +347,9 @@ class Topology::Builder {
           auto const& second = own[relay * n + k];
           if (relay == g || first.type != PathType::Nvl || second.type > PathType::P2c) continue;
           auto const rate = std::min(first.rate, second.rate);
-          if (path.type <= PathType::Pxn && path.rate >= rate) continue;
+          // Of relays that are alike, the one whose own NIC it is.
+          bool const owns = path.relay && topology_.own_nic(relay) == k && topology_.own_nic(*path.relay) != k;
+          if (path.type <= PathType::Pxn && (path.rate > rate || (path.rate == rate && !owns))) continue;
           Path pxn{PathType::Pxn, rate, first.links, relay};
           pxn.links.insert(pxn.links.end(), second.links.begin(), second.links.end());
           path = std::move(pxn);
@@ -381,15 +383,36 @@ class Topology::Builder {
   std::map<std::pair<NumaId, NumaId>, std::uint32_t> numa_links_;
 };
 
+std::vector<PciId> nics_of(Machine const& machine, HostId host) {
+  std::vector<PciId> nics;
+  if (!machine.fabric) return nics;
+  for (auto const& attachment : machine.fabric->attachments) {
+    bool const serves = machine.host_of(attachment.nic) == host && !machine.is_off(attachment.nic) &&
+                        machine.fabric->switches[attachment.at].network == 0;
+    if (serves && (nics.empty() || nics.back() != attachment.nic)) nics.push_back(attachment.nic);
+  }
+  return nics;
+}
+
 Topology::Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library,
                    Environment const& environment)
     : machine_(machine), gpus_(std::move(gpus)) {
-  if (machine.fabric)
-    for (auto const& attachment : machine.fabric->attachments)
-      if (machine.host_of(attachment.nic) == machine.host_of(gpus_.front()) && !machine.is_off(attachment.nic) &&
-          (nics_.empty() || nics_.back() != attachment.nic))
-        nics_.push_back(attachment.nic);
+  nics_ = nics_of(machine, machine.host_of(gpus_.front()));
   Builder(*this, library, environment).build();
+}
+
+std::size_t Topology::own_nic(std::size_t gpu) const {
+  std::vector<std::size_t> best;
+  auto const rank = [&](std::size_t nic) {
+    auto const& path = from_nic(nic, gpu);
+    return std::pair(-path.rate, path.type);
+  };
+  for (std::size_t nic = 0; nic < nics_.size(); ++nic) {
+    if (!best.empty() && rank(nic) > rank(best.front())) continue;
+    if (!best.empty() && rank(nic) < rank(best.front())) best.clear();
+    best.push_back(nic);
+  }
+  return best.empty() ? 0 : best[gpu % best.size()];
 }
 
 PathType Topology::farthest_gpus() const {

@@ -34,6 +34,9 @@ struct Path {
 
 enum class CpuVendor : std::uint8_t { Unknown, Intel, Amd, Arm, Power };
 
+// The NICs of a node that work and are on the first network, as transfers prefer it.
+std::vector<PciId> nics_of(Machine const& machine, HostId host);
+
 class Topology {
  public:
   // The node of these GPUs. `machine` must outlive it. NICs are those of the node that are on the network.
@@ -48,6 +51,8 @@ class Topology {
   [[nodiscard]] Path const& from_nic(std::size_t nic, std::size_t gpu) const {
     return from_nics_[gpu * nics_.size() + nic];
   }
+  // The NIC that a GPU uses by itself: of the fastest and nearest ones, each GPU another (topo.cc: ncclTopoGetLocalNet).
+  [[nodiscard]] std::size_t own_nic(std::size_t gpu) const;
   [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
     return transports_[from * gpus_.size() + to];
   }

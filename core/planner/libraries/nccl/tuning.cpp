@@ -99,7 +99,7 @@ class Tuner {
   [[nodiscard]] Cell tree(Protocol protocol) const {
     auto const channels = static_cast<double>(c_.ring.channels.size());
     auto const at = std::min<std::size_t>(c_.nodes, 3) - 1;
-    double bus = std::min(channels * c_.ring.rate * .92, channels * caps_.tree_simple.at(at));
+    double bus = std::min(channels * c_.tree_rate * .92, channels * caps_.tree_simple.at(at));
     if (protocol == Protocol::LL) bus = std::min(bus * (1 / 3.8), ll_cap(c_, topology_, library_));
     if (protocol == Protocol::LL128)
       bus = std::min(bus * (c_.nodes == 1 ? 7.0 / 9 : 120.0 / 128), channels * caps_.tree_ll128.at(at));

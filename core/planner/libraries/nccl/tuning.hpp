@@ -29,6 +29,7 @@ struct Communicator {
   std::size_t nodes = 1;
   std::size_t per_node = 0;
   Graph ring, nvls;
+  double tree_rate = 0;  // GB/s of each of the ring's channels
 };
 
 // The part of a cell's latency that is no step: the launch.

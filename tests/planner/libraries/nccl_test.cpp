@@ -1,0 +1,250 @@
+// What NCCL decides, against what NCCL itself printed (NCCL_DEBUG=INFO, subsystems GRAPH and TUNING), and against sums
+// over its rules done by hand.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/planner/libraries/nccl/double_tree.hpp"
+#include "core/planner/libraries/nccl/graph_search.hpp"
+#include "core/planner/libraries/nccl/tuning.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/setting.hpp"
+#include "lanewise/planner/libraries/library.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/marked_errors.hpp"
+
+namespace lanewise::nccl {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+
+Catalogue& bundled() {
+  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  return catalogue;
+}
+
+Machine machine_with(std::string const& name, std::vector<std::string> const& settings = {}) {
+  auto machine = bundled().machine(name);
+  for (auto const& text : settings) apply_setting(machine, parse_setting(text), bundled());
+  return machine;
+}
+
+// The first `count` GPUs of the first node.
+std::vector<PciId> gpus_of(Machine const& machine, std::size_t count) {
+  std::vector<PciId> gpus;
+  for (auto const gpu : machine.all(PciKind::Gpu))
+    if (gpus.size() < count && (gpus.empty() || machine.host_of(gpu) == machine.host_of(gpus.front())))
+      gpus.push_back(gpu);
+  return gpus;
+}
+
+struct Expected {
+  std::string name;  // of the case
+  std::string machine;
+  std::size_t gpus = 8;  // of a node
+  bool several = false;  // nodes
+  int minor = 30;
+  std::vector<std::string> settings = {};
+  std::size_t channels = 0;
+  double rate = 0;
+  std::string intra;
+};
+
+class SearchOf : public testing::TestWithParam<Expected> {};
+
+TEST_P(SearchOf, FindsTheChannelsOfNccl) {
+  auto const& expected = GetParam();
+  auto const machine = machine_with(expected.machine, expected.settings);
+  Library const library{2, expected.minor};
+  Topology const topology(machine, gpus_of(machine, expected.gpus), library, machine.library_environment);
+  auto const graph = search_rings(topology, expected.several, library);
+  EXPECT_EQ(graph.channels.size(), expected.channels);
+  EXPECT_NEAR(graph.rate, expected.rate, 1e-9);
+  EXPECT_EQ(to_string(graph.intra), expected.intra);
+  for (auto const& channel : graph.channels) EXPECT_EQ(channel.gpus.size(), expected.gpus);
+}
+
+std::string const kNoPeers = "library.env.NCCL_P2P_DISABLE=1";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SearchOf,
+    testing::Values(
+        // Own logs, 2 x H100 of a virtual machine, NCCL 2.28.9, 2026-11-26: "Pattern 4, nChannels 12, bw 30, type NVL/PIX",
+        // and without peer access "nChannels 2, bw 20, type PHB/PIX".
+        Expected{"h100x2_vm", "h100x2-vm", 2, false, 28, {}, 12, 30, "NVL"},
+        Expected{"h100x2_vm_without_peers", "h100x2-vm", 2, false, 28, {kNoPeers}, 2, 20, "PHB"},
+        // By hand from the rules of NCCL 2.30: 6 x 60 doubled; 6 x 40; 4 x 40; 8 x 90.
+        Expected{"h100_nvswitch", "hgx-h100", 8, false, 30, {}, 12, 30, "NVL"},
+        Expected{"a100_nvswitch", "dgx-a100", 8, false, 30, {}, 12, 20, "NVL"},
+        Expected{"h800_nvswitch", "hgx-h800", 8, false, 30, {}, 8, 20, "NVL"},
+        Expected{"b200_nvswitch", "hgx-b200", 8, false, 30, {}, 16, 45, "NVL"},
+        // Eight NICs of 400 Gb/s: 8 x 45, as 8 x 48 is more than 370.8.
+        Expected{"h100_two_nodes", "dgx-h100-2-storage", 8, true, 30, {}, 8, 45, "NVL"},
+        // AMD's sockets count 16: no speed of SM100 and later is that low.
+        Expected{"pro6000_two_amd_sockets", "rtx6000pro-x8-genoa", 8, false, 30, {}, 1, 0.1, "SYS"},
+        Expected{"l40s_two_amd_sockets", "l40s-x8", 8, false, 30, {}, 1, 15, "SYS"}),
+    [](auto const& info) { return info.param.name; });
+
+// Own log, 2 x H100, NCCL 2.28.9, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".
+TEST(Tuning, IsTheTableThatNcclPrints) {
+  auto const machine = machine_with("h100x2-vm", {"library.env.NCCL_NVLS_ENABLE=0"});
+  Library const library{2, 28};
+  Topology const topology(machine, gpus_of(machine, 2), library, machine.library_environment);
+  Communicator communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
+  communicator.tree_rate = tree_rate(communicator.ring, 2, false, 90, library);  // "Pattern 1, nChannels 12, bw 60"
+  struct Printed {
+    CollectiveOp op;
+    AlgorithmKind algorithm;
+    Protocol protocol;
+    double latency, rate;
+  };
+  for (auto const& printed : {Printed{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::LL, 8.0, 61.1},
+                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::LL128, 16.5, 180.6},
+                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Tree, Protocol::Simple, 16.4, 232.2},
+                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::LL, 7.8, 141.0},
+                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::LL128, 17.8, 331.2},
+                              Printed{CollectiveOp::AllReduce, AlgorithmKind::Ring, Protocol::Simple, 15.2, 360.0},
+                              Printed{CollectiveOp::AllGather, AlgorithmKind::Ring, Protocol::LL, 7.2, 282.0},
+                              Printed{CollectiveOp::AllGather, AlgorithmKind::Ring, Protocol::LL128, 15.9, 662.4},
+                              Printed{CollectiveOp::ReduceScatter, AlgorithmKind::Ring, Protocol::Simple, 11.8, 720.0},
+                              Printed{CollectiveOp::Broadcast, AlgorithmKind::Ring, Protocol::LL, 7.2, 141.0},
+                              Printed{CollectiveOp::Broadcast, AlgorithmKind::Ring, Protocol::Simple, 11.8, 360.0}}) {
+    auto const all = cells(printed.op, communicator, topology, library, machine.library_environment);
+    auto const found = std::find_if(all.begin(), all.end(), [&](Cell const& cell) {
+      return cell.algorithm == printed.algorithm && cell.protocol == printed.protocol;
+    });
+    SCOPED_TRACE(fmt::format("{} {} {}", lanewise::to_string(printed.op), to_string(printed.algorithm),
+                             to_string(printed.protocol)));
+    ASSERT_NE(found, all.end());
+    EXPECT_NEAR(found->latency_us, printed.latency, 0.051);
+    EXPECT_NEAR(found->rate, printed.rate, 0.051);
+  }
+  EXPECT_EQ(opened_channels(communicator, topology, library, {}), 24);  // "24 coll channels"
+}
+
+// "AllReduce: 65536 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..7}", of the same run.
+TEST(Tuning, SmallCallsUseFewChannels) {
+  auto const machine = machine_with("h100x2-vm");
+  Library const library{2, 28};
+  Topology const topology(machine, gpus_of(machine, 2), library, {});
+  Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
+  Cell const ring_ll{AlgorithmKind::Ring, Protocol::LL, 7.8, 141};
+  auto const used = [&](double bytes) {
+    return used_channels(ring_ll, bytes, 24, communicator, CollectiveOp::AllReduce, library);
+  };
+  EXPECT_EQ(used(8192), 1);
+  EXPECT_EQ(used(16384), 2);
+  EXPECT_EQ(used(65536), 8);
+  EXPECT_EQ(used(131072), 16);
+  EXPECT_EQ(used(524288), 24);
+}
+
+struct Chosen {
+  std::string name, machine, among;
+  Bytes bytes;
+  CollectiveOp op;
+  std::string algorithm, protocol;
+};
+class ChoiceOf : public testing::TestWithParam<Chosen> {};
+
+TEST_P(ChoiceOf, IsNccls) {
+  auto const& [name, machine, among, bytes, op, algorithm, protocol] = GetParam();
+  Model const model(machine_with(machine));
+  Collective collective{op, {}, bytes};
+  for (auto const& one : expand_range(among)) collective.among.push_back(model.machine().place(one));
+  auto const plan = plan_by_library(model, collective, Library{});
+  EXPECT_EQ(plan.library.value().algorithm, algorithm);
+  EXPECT_EQ(plan.library.value().protocol, protocol);
+}
+
+// Where the choice changes by NCCL 2.30's formulas, summed by hand: 8 x H100 NVLS from 2 MiB, 8 x A100 LL128 from 4 MiB and
+// Simple from 32 MiB, 8 x B200 all_gather LL128 from 16 MiB.
+INSTANTIATE_TEST_SUITE_P(
+    All, ChoiceOf,
+    testing::Values(
+        Chosen{"h100_1MiB", "hgx-h100", "gpu0..gpu7", 1_MiB, CollectiveOp::AllReduce, "Ring", "LL"},
+        Chosen{"h100_2MiB", "hgx-h100", "gpu0..gpu7", 2_MiB, CollectiveOp::AllReduce, "NVLS", "Simple"},
+        Chosen{"h100_gather_64MiB", "hgx-h100", "gpu0..gpu7", 64_MiB, CollectiveOp::AllGather, "Ring", "Simple"},
+        Chosen{"a100_2MiB", "dgx-a100", "gpu0..gpu7", 2_MiB, CollectiveOp::AllReduce, "Ring", "LL"},
+        Chosen{"a100_4MiB", "dgx-a100", "gpu0..gpu7", 4_MiB, CollectiveOp::AllReduce, "Ring", "LL128"},
+        Chosen{"a100_32MiB", "dgx-a100", "gpu0..gpu7", 32_MiB, CollectiveOp::AllReduce, "Ring", "Simple"},
+        Chosen{"b200_4MiB", "hgx-b200", "gpu0..gpu7", 4_MiB, CollectiveOp::AllReduce, "NVLS", "Simple"},
+        Chosen{"b200_gather_16MiB", "hgx-b200", "gpu0..gpu7", 16_MiB, CollectiveOp::AllGather, "Ring", "LL128"},
+        Chosen{"two_nodes_4MiB", "dgx-h100-2-storage", "node0/gpu0..node1/gpu7", 4_MiB, CollectiveOp::AllReduce, "NVLSTree",
+               "Simple"},
+        Chosen{"two_nodes_64KiB", "hgx-h100-2", "node0/gpu0..node1/gpu7", 64_KiB, CollectiveOp::AllReduce, "Tree", "LL"}),
+    [](auto const& info) { return info.param.name; });
+
+// Every node but the root has a parent, from every node the way leads to the root, and who is inside one tree is a leaf of
+// the other.
+TEST(DoubleTree, IsTwoTreesOfWhichEveryNodeIsALeafInOne) {
+  for (std::size_t nodes = 2; nodes <= 40; ++nodes) {
+    std::vector<std::vector<std::size_t>> children(2, std::vector<std::size_t>(nodes, 0));
+    for (int tree = 0; tree < 2; ++tree) {
+      std::size_t roots = 0;
+      for (std::size_t node = 0; node < nodes; ++node) {
+        auto const parent = tree_parent(node, nodes, tree);
+        roots += parent ? 0 : 1;
+        if (parent) ++children[static_cast<std::size_t>(tree)][*parent];
+        auto at = std::optional(node);
+        for (std::size_t steps = 0; at; at = tree_parent(*at, nodes, tree)) ASSERT_LE(++steps, nodes);
+      }
+      EXPECT_EQ(roots, 1U);
+    }
+    if (nodes % 2 == 0)
+      for (std::size_t node = 0; node < nodes; ++node)
+        EXPECT_TRUE(children[0][node] == 0 || children[1][node] == 0) << node << " of " << nodes;
+  }
+}
+
+// Without launches a ring moves 2 S (n - 1) / n over every link, and the model's link gives the time.
+TEST(NcclPlan, ARingTakesWhatItsLinksTake) {
+  Model const model(machine_with("dgx-a100"));
+  Collective collective{CollectiveOp::AllReduce, {}, 1_GiB};
+  for (auto const& one : expand_range("gpu0..gpu7")) collective.among.push_back(model.machine().place(one));
+  auto const plan = plan_by_library(model, collective, Library{});
+  Bytes sent{0};
+  for (auto const& step : plan.steps)
+    if (step.from == collective.among.front() && step.to != step.from) sent += step.bytes;
+  EXPECT_NEAR(static_cast<double>(sent.value()), 2.0 * 7 / 8 * static_cast<double>((1_GiB).value()), 64);
+  auto const time = estimate(model, plan.steps).makespan;
+  EXPECT_GT(bus_bandwidth(collective, time), 205.0_GBps);
+  EXPECT_LT(bus_bandwidth(collective, time), 240.0_GBps);
+}
+
+TEST(NcclPlan, SaysWhatItCannotDo) {
+  auto const error = [](std::string const& machine, std::string const& among, CollectiveOp op,
+                        std::vector<std::string> const& settings = {}) -> std::string {
+    Model const model(machine_with(machine, settings));
+    Collective collective{op, {}, 16_MiB};
+    for (auto const& one : expand_range(among)) collective.among.push_back(model.machine().place(one));
+    try {
+      plan_by_library(model, collective, Library{});
+    } catch (PlanError const& problem) {
+      return problem.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error("mi300x-x8", "gpu0..gpu7", CollectiveOp::AllReduce), HasSubstr("NCCL runs on NVIDIA GPUs"));
+  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::Scatter), HasSubstr("what NCCL does for scatter is not known"));
+  EXPECT_THAT(error("dgx-a100", "numa0..numa1", CollectiveOp::AllReduce), HasSubstr("is none"));
+  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::AllReduce, {"library.env.NCCL_ALGO=CollNet"}),
+              HasSubstr("leave NCCL no algorithm"));
+  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::AllReduce, {"library.env.NCCL_MAX_NCHANNELS=few"}),
+              HasSubstr("library.env.NCCL_MAX_NCHANNELS: 'few' is no number"));
+}
+
+TEST(LibraryName, IsReadWithItsVersion) {
+  EXPECT_EQ(parse_library("nccl").value, Library{});
+  EXPECT_EQ(parse_library("nccl-2.18").value, (Library{2, 18}));
+  EXPECT_EQ(parse_library("nccl-2.21.5").value, (Library{2, 21}));
+  for (auto const* wrong : {"nccl-2.17", "nccl-2.31", "nccl-3.1", "rccl", "nccl-2.x", ""})
+    EXPECT_FALSE(parse_library(wrong).value) << wrong;
+}
+
+}  // namespace
+}  // namespace lanewise::nccl
