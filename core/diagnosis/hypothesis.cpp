@@ -251,8 +251,10 @@ class HypothesisFinder {
       for (auto& port : fabric.ports)
         if (port.gpu == gpu) port.count = count;
   }
+  // A GPU that has lost most of its links to the switches is taken out of the fabric, and no library starts on it.
+  [[nodiscard]] int fewest_links(int all) const { return by_library_ ? std::max(1, all * 2 / 3) : 1; }
   void port_links(NvSwitch::Port const& port) {
-    for (int left = port.count - 1; left >= 1; --left)
+    for (int left = port.count - 1; left >= fewest_links(port.count); --left)
       nvlink(machine_.at(port.gpu).name, port.count, left,
              [gpu = port.gpu, left](Machine& machine) { set_port_links(machine, gpu, left); });
   }

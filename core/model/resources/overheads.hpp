@@ -40,7 +40,8 @@ struct BlockFigures {
   BytesPerSecond simple, low_latency;
   // What one reads of host memory that another GPU wrote. Hopper: all-reduces and all-gathers among 2 x H100 without peer
   // access, 27 and 25 GB/s by 4 blocks (own, 2026-11-26). Blackwell: 22.2 GB/s by 2 blocks among 8 RTX PRO 6000
-  // (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md); the others are taken as Hopper.
+  // (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md). Ampere, Ada: 5.0 GB/s by 2 blocks among 8 RTX 4090
+  // (NVIDIA/nccl-tests issue 307), 5.2 among 4 A100; Volta is taken as these.
   BytesPerSecond host;
   // What one copies or adds within its GPU while it sends nothing. Fitted to all-reduces of 512 MiB among 2 GPUs
   // (ai-dynamo/aiconfigurator, NCCL 2.27.3 and 2.29.2; measurements/published/*-nccl.yaml), Volta taken as Ampere.
@@ -49,8 +50,8 @@ struct BlockFigures {
   // same source.
   double step;
 };
-inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 7.4_GBps, 28.6_GBps, 1.8};
-inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 7.4_GBps, 28.6_GBps, 1.8};
+inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 2.5_GBps, 28.6_GBps, 1.8};
+inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6_GBps, 1.8};
 inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05};
 inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.3};
 // Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one of

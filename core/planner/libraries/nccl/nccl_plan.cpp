@@ -227,7 +227,7 @@ class NcclPlan {
     double const passes = collective_.op == CollectiveOp::AllReduce   ? 2 * (n - 1) / n
                           : collective_.op == CollectiveOp::Broadcast ? 1
                                                                       : (n - 1) / n;
-    add_local_steps(bytes() / n);
+    add_local_steps(n);
     std::size_t number = 0;
     for (auto const& order : orders_of(graph)) {
       name_ = fmt::format("ring{}", number++);
@@ -247,8 +247,11 @@ class NcclPlan {
     }
   }
 
-  // In one of a block's steps it sends nothing: it takes the last part of the data, or adds it, within its GPU.
-  void add_local_steps(double bytes) {
+  // In one of a block's steps it sends nothing: it takes the last part of the data, or adds it, within its GPU. Of large
+  // collectives the rounds after the first hide it: 512 MiB among 4 A100 reach 217 GB/s, 8 GiB 235.
+  void add_local_steps(double ranks) {
+    constexpr double kHiddenBeyond = 512.0 * (1 << 20);
+    auto const bytes = std::min(this->bytes(), kHiddenBeyond) / ranks;
     if (collective_.op == CollectiveOp::Broadcast) return;
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
     latency_ += Bytes(static_cast<std::int64_t>(bytes * on_link())) / (block.local * channels_);
