@@ -34,20 +34,20 @@ void run(Session& session, PlanOptions const& options) {
   add_ranges(plan, model);
   auto const bound = lower_bound(plan, model);
   auto const makespan = through_json(estimate(model, plan.steps, plan.folding).makespan);
-  std::optional<Seconds> possible;
-  if (prepared.possible)
-    possible = through_json(estimate(model, prepared.possible->steps, prepared.possible->folding).makespan);
+  std::optional<Seconds> best;
+  if (prepared.best)
+    best = through_json(estimate(model, prepared.best->steps, prepared.best->folding).makespan);
   progress.reset();
   auto const json = [&] {
     auto result = to_json(plan, model.machine());
     add_optimality(result, makespan, bound);
     add_collective(result, plan, makespan);
-    if (possible) result["possible_us"] = microseconds(*possible);
+    if (best) result["best_us"] = microseconds(*best);
     return result;
   };
   put_result(session, options.output, json, [&] {
     return plan_text(plan, model.machine()) + collective_text(plan, makespan) +
-           (possible ? possible_text(*prepared.possible, *possible, makespan) : "") + optimality_text(makespan, bound) + "\n";
+           (best ? best_plan_text(*prepared.best, *best, makespan) : "") + optimality_text(makespan, bound) + "\n";
   });
 }
 

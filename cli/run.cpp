@@ -75,20 +75,20 @@ void run(Session& session, RunOptions& options) {
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   if (!uses_hardware(options.mode)) add_ranges(trace, plan, model, *progress);
   auto const bound = lower_bound(plan, model);
-  std::optional<Seconds> possible;
-  if (prepared.possible) possible = make_executor(options.mode, model, options.hardware)->run(*prepared.possible).makespan;
+  std::optional<Seconds> best;
+  if (prepared.best) best = make_executor(options.mode, model, options.hardware)->run(*prepared.best).makespan;
   progress.reset();
   report_wrong_data(session, trace);
   auto const json = [&] {
     auto result = to_json(trace);
     add_optimality(result, trace.makespan, bound);
     add_collective(result, plan, trace.makespan);
-    if (possible) result["possible_us"] = microseconds(*possible);
+    if (best) result["best_us"] = microseconds(*best);
     return result;
   };
   put_result(session, options.output, json, [&] {
     return trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
-           (possible ? possible_text(*prepared.possible, *possible, trace.makespan) : "") +
+           (best ? best_plan_text(*prepared.best, *best, trace.makespan) : "") +
            optimality_text(trace.makespan, bound) + "\n";
   });
 }

@@ -55,7 +55,7 @@ void print_run_explanation(Session& session, WhyOptions const& options) {
   InterruptScope const interruptible;
   std::optional<Progress> progress(std::in_place, "planning and explaining " + options.input.file);
   auto const listening = listen(progress);
-  auto const [model, plan, possible, replan] = prepare(session, options.input);
+  auto const [model, plan, best, replan] = prepare(session, options.input);
   auto const trace = sim::make_executor(model)->run(plan);
   auto const explanation = explain_run(plan, trace, model, Replanner{replan, sim::make_executor});
   progress.reset();

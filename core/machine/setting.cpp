@@ -128,11 +128,11 @@ void set_software(Machine& machine, Setting const& setting, std::string_view nam
 }
 
 // Those of NCCL that its planner obeys (core/planner/libraries/nccl).
-constexpr std::array<std::string_view, 18> kLibraryVariables{
-    "NCCL_ALGO",         "NCCL_PROTO",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
-    "NCCL_MAX_CTAS",     "NCCL_NVLS_ENABLE",   "NCCL_NVLS_NCHANNELS", "NCCL_P2P_DISABLE",  "NCCL_P2P_LEVEL",
-    "NCCL_SHM_DISABLE",  "NCCL_NVB_DISABLE",   "NCCL_PXN_DISABLE",   "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C",
-    "NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS", "NCCL_NCHANNELS_PER_NET_PEER"};
+constexpr std::array<std::string_view, 16> kLibraryVariables{
+    "NCCL_ALGO",        "NCCL_PROTO",         "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
+    "NCCL_MIN_CTAS",    "NCCL_MAX_CTAS",      "NCCL_NVLS_ENABLE",   "NCCL_NVLS_NCHANNELS",
+    "NCCL_P2P_DISABLE", "NCCL_P2P_LEVEL",     "NCCL_SHM_DISABLE",   "NCCL_NVB_DISABLE",
+    "NCCL_PXN_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_C2C",   "NCCL_MAX_P2P_NCHANNELS"};
 
 void set_library_variable(Machine& machine, Setting const& setting, std::string_view name) {
   std::vector<std::string> const known(kLibraryVariables.begin(), kLibraryVariables.end());

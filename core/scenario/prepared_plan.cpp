@@ -66,13 +66,13 @@ PreparedPlan prepare_plan(PlanningRequest const& request, Catalogue& catalogue, 
   Model model(std::move(machine));
   Aim const aim{request.objective.value_or(scenario.objective), request.effort, request.detail, request.library};
   auto plan = plan_of(scenario, model, aim);
-  std::optional<Plan> possible;
+  std::optional<Plan> best;
   if (library_of(scenario, aim)) {
     auto unbound = scenario;
     if (unbound.collective) unbound.collective->library.reset();
-    possible = plan_of(unbound, model, {aim.objective, aim.effort, aim.detail, std::nullopt});
+    best = plan_of(unbound, model, {aim.objective, aim.effort, aim.detail, std::nullopt});
   }
-  return {std::move(model), std::move(plan), std::move(possible),
+  return {std::move(model), std::move(plan), std::move(best),
           [scenario = std::move(scenario), aim](Model const& other) { return plan_of(scenario, other, aim); }};
 }
 

@@ -42,10 +42,10 @@ std::string collective_text(Plan const& plan, Seconds makespan) {
                      plan.steps.size(), folding_text(plan.folding), rounded_text(bus_bandwidth(collective, makespan)));
 }
 
-std::string possible_text(Plan const& possible, Seconds makespan, Seconds of_library) {
-  return fmt::format("possible: {} by {}, bus bandwidth {}; the library takes {:.2f} times that\n",
-                     rounded_text(makespan), to_string(possible.collective->algorithm),
-                     rounded_text(bus_bandwidth(*possible.collective, makespan)), of_library / makespan);
+std::string best_plan_text(Plan const& best, Seconds makespan, Seconds of_library) {
+  return fmt::format("best plan of lanewise: {} by {}, bus bandwidth {}; the library takes {:.2f} times that\n",
+                     rounded_text(makespan), to_string(best.collective->algorithm),
+                     rounded_text(bus_bandwidth(*best.collective, makespan)), of_library / makespan);
 }
 
 std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& bound) {

@@ -1,5 +1,5 @@
 #pragma once
-// How close a run is to what is possible, and how a collective did, in words.
+// How close a run is to what is best, and how a collective did, in words.
 #include <optional>
 #include <string>
 
@@ -12,6 +12,6 @@ std::string optimality_text(Seconds makespan, std::optional<LowerBound> const& b
 // A line for each collective of the plan: its size, algorithm and bus bandwidth; empty where the plan has none.
 std::string collective_text(Plan const& plan, Seconds makespan);
 // Of the best plan of a collective, beside what a library takes for it.
-std::string possible_text(Plan const& possible, Seconds makespan, Seconds of_library);
+std::string best_plan_text(Plan const& best, Seconds makespan, Seconds of_library);
 
 }  // namespace lanewise

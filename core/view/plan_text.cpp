@@ -42,7 +42,44 @@ std::string range_text(std::optional<TimeRange> const& range) {
   return range ? fmt::format("{} to {}", rounded_text(range->low), rounded_text(range->high)) : "";
 }
 
+namespace {
+
+// A library's plan has a step for each hop of a ring or a tree, most of them alike: a row for those of one name, size and
+// way.
+std::string library_plan_text(Plan const& plan, Machine const& machine) {
+  struct Row {
+    std::string transfer, bytes, way;
+    std::string example;
+    std::size_t steps = 0;
+  };
+  std::vector<Row> rows;
+  for (auto const& step : plan.steps) {
+    bool const computes = step.work > Seconds(0);
+    auto const bytes = computes ? rounded_text(step.work) : exact_text(step.bytes);
+    auto const way = way_text(step, machine);
+    auto const same = std::find_if(rows.begin(), rows.end(), [&](Row const& row) {
+      return row.transfer == step.transfer && row.bytes == bytes && row.way == way;
+    });
+    if (same != rows.end()) {
+      ++same->steps;
+      continue;
+    }
+    auto const example = computes ? machine.name_of(step.from)
+                                  : fmt::format("{} > {}", machine.name_of(step.from), machine.name_of(step.to));
+    rows.push_back({step.transfer, bytes, way, example, 1});
+  }
+  Table table({"transfer", "steps", "each", "way", "such as"});
+  for (std::size_t i = 0; i < std::min(kMaxStepsShown, rows.size()); ++i)
+    table.add({rows[i].transfer, std::to_string(rows[i].steps), rows[i].bytes, rows[i].way, rows[i].example});
+  auto text = fmt::format("plan for {} (fingerprint {})\n", plan.machine, plan.fingerprint) + table.text();
+  if (rows.size() > kMaxStepsShown) text += fmt::format("and {} more kinds of steps\n", rows.size() - kMaxStepsShown);
+  return text;
+}
+
+}  // namespace
+
 std::string plan_text(Plan const& plan, Machine const& machine) {
+  if (plan.library) return library_plan_text(plan, machine);
   Table table({"transfer", "from", "to", "bytes", "op", "way", "alone", "90 % range", "bound by", "after"});
   auto const chosen_of = candidates_of_steps(plan);
   for (std::size_t i = 0; i < std::min(kMaxStepsShown, plan.steps.size()); ++i) {

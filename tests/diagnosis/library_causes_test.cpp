@@ -49,7 +49,7 @@ Diagnosis diagnosis_of(Case const& one) {
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
-// Own runs, 2 x H100 of a virtual machine, NCCL 2.28.9, 2026-11-26, each with the one variable set; then published
+// Own runs, 2 x H100 of a virtual machine, NCCL 2.28.3, 2026-11-26, each with the one variable set; then published
 // ones.
 std::vector<Case> const& spoiled() {
   static std::vector<Case> const cases{

@@ -26,7 +26,7 @@ struct PlanningRequest {
 struct PreparedPlan {
   Model model;
   Plan plan;
-  std::optional<Plan> possible;              // the best plan, where `plan` is what a library does
+  std::optional<Plan> best;              // the best plan, where `plan` is what a library does
   std::function<Plan(Model const&)> replan;  // the same work on another model; a plan file's plan stays as it is
 };
 

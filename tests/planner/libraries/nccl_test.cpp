@@ -73,7 +73,7 @@ std::string const kNoPeers = "library.env.NCCL_P2P_DISABLE=1";
 INSTANTIATE_TEST_SUITE_P(
     All, SearchOf,
     testing::Values(
-        // Own logs, 2 x H100 of a virtual machine, NCCL 2.28.9, 2026-11-26: "Pattern 4, nChannels 12, bw 30, type NVL/PIX",
+        // Own logs, 2 x H100 of a virtual machine, NCCL 2.28.3, 2026-11-26: "Pattern 4, nChannels 12, bw 30, type NVL/PIX",
         // and without peer access "nChannels 2, bw 20, type PHB/PIX".
         Expected{"h100x2_vm", "h100x2-vm", 2, false, 28, {}, 12, 30, "NVL"},
         Expected{"h100x2_vm_without_peers", "h100x2-vm", 2, false, 28, {kNoPeers}, 2, 20, "PHB"},
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{"l40s_two_amd_sockets", "l40s-x8", 8, false, 30, {}, 1, 15, "SYS"}),
     [](auto const& info) { return info.param.name; });
 
-// Own log, 2 x H100, NCCL 2.28.9, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".
+// Own log, 2 x H100, NCCL 2.28.3, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".
 TEST(Tuning, IsTheTableThatNcclPrints) {
   auto const machine = machine_with("h100x2-vm", {"library.env.NCCL_NVLS_ENABLE=0"});
   Library const library{2, 28};
