@@ -35,8 +35,7 @@ void run(Session& session, PlanOptions const& options) {
   auto const bound = lower_bound(plan, model);
   auto const makespan = through_json(estimate(model, plan.steps, plan.folding).makespan);
   std::optional<Seconds> best;
-  if (prepared.best)
-    best = through_json(estimate(model, prepared.best->steps, prepared.best->folding).makespan);
+  if (prepared.best) best = through_json(estimate(model, prepared.best->steps, prepared.best->folding).makespan);
   progress.reset();
   auto const json = [&] {
     auto result = to_json(plan, model.machine());

@@ -31,8 +31,9 @@ void add_effort(CLI::App& command, std::string& effort) {
 
 void add_library(CLI::App& command, std::string& library) {
   command
-      .add_option("--library", library,
-                  "Plan a collective as a library would: nccl, or nccl-VERSION (2.18 to 2.30); best: as well as possible")
+      .add_option(
+          "--library", library,
+          "Plan a collective as a library would: nccl, or nccl-VERSION (2.18 to 2.30); best: as well as possible")
       ->type_name("LIBRARY")
       ->capture_default_str();
 }

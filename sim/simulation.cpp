@@ -214,7 +214,7 @@ class Simulation {
 
   inline static Simulation* current_ = nullptr;
 
-  std::vector<Active> active_;             // started and not ended; outlives the engine
+  std::vector<Active> active_;  // started and not ended; outlives the engine
   std::size_t flows_done_ = 0;
   std::vector<s4u::CommPtr> ended_comms_;  // in this instant: SimGrid may still be about to use them
   CtrlCHandler ctrl_c_;                    // before the engine

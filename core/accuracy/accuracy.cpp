@@ -96,8 +96,6 @@ std::vector<AccuracyClass> accuracy_classes(std::vector<MeasurementResult> const
 AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   AccuracySummary summary;
   std::map<MeasuredQuantity, std::vector<double>> errors;
-  std::vector<double> collectives;
-  std::size_t covered_collectives = 0;
   std::vector<double> fitted;
   std::vector<double> noise;
   std::size_t agreed = 0;
@@ -124,11 +122,7 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
         ++summary.unpredicted;
         continue;
       }
-      if (point.at_once == AtOnce::Collective) {
-        collectives.push_back(*error);
-        covered_collectives += point.interval.holds(point.measured) ? 1 : 0;
-        continue;
-      }
+      if (point.at_once == AtOnce::Collective) continue;  // they have a summary of their own
       errors[point.quantity].push_back(*error);
       covered += point.interval.holds(point.measured) ? 1 : 0;
     }
@@ -136,9 +130,9 @@ AccuracySummary summarise(std::vector<MeasurementResult> const& results) {
   summary.bandwidth = summary_of(errors[MeasuredQuantity::Bandwidth]);
   summary.latency = summary_of(errors[MeasuredQuantity::Latency]);
   summary.makespan = summary_of(errors[MeasuredQuantity::Makespan]);
-  summary.collective = summary_of(collectives);
-  if (!collectives.empty())
-    summary.collective_coverage = static_cast<double>(covered_collectives) / static_cast<double>(collectives.size());
+  auto const collectives = accuracy_of(results, AtOnce::Collective, [](GpuGeneration) { return true; });
+  summary.collective = collectives.times;
+  if (collectives.times.points > 0) summary.collective_coverage = collectives.interval_coverage;
   for (auto const& result : results)
     for (auto const& point : result.points) add_noise(point, noise, summary);
   summary.noise = summary_of(noise);

@@ -84,17 +84,17 @@ struct ErrorSummary {
   std::optional<double> median, p95, worst;
 };
 struct AccuracySummary {
-  std::optional<double> legality_agreement;  // of facts, and of points, which the rules must allow
-  std::size_t counted = 0;                   // number of those facts and points
+  std::optional<double> legality_agreement;   // of facts, and of points, which the rules must allow
+  std::size_t counted = 0;                    // number of those facts and points
   ErrorSummary bandwidth, latency, makespan;  // of transfers
   ErrorSummary collective;                    // bandwidths and times of collectives by libraries
-  std::optional<double> interval_coverage;     // of transfers
+  std::optional<double> interval_coverage;    // of transfers
   std::optional<double> collective_coverage;  // of collectives
-  ErrorSummary noise;            // of the figures whose noise is known: that noise instead of the error
-  std::size_t within_noise = 0;  // number of those whose error it explains
-  ErrorSummary fitted;           // points that the calibration was fitted to
-  std::size_t left_out = 0;      // doubtful points and facts
-  std::size_t unpredicted = 0;   // points in the gate without a prediction
+  ErrorSummary noise;                         // of the figures whose noise is known: that noise instead of the error
+  std::size_t within_noise = 0;               // number of those whose error it explains
+  ErrorSummary fitted;                        // points that the calibration was fitted to
+  std::size_t left_out = 0;                   // doubtful points and facts
+  std::size_t unpredicted = 0;                // points in the gate without a prediction
 };
 
 // Predicts every point and checks every fact. Throws InputError if the measurement names something that its machine

@@ -63,8 +63,7 @@ class PointEvaluator {
     result_.bytes = point.bytes;
     result_.what = fmt::format("{} among {}", to_string(measured.op), measured.among.size());
     Collective wanted{measured.op, {}, point.bytes};
-    for (auto const& name : measured.among)
-      wanted.among.push_back(place_at(entry_.model.machine(), name, point.pos));
+    for (auto const& name : measured.among) wanted.among.push_back(place_at(entry_.model.machine(), name, point.pos));
     try {
       auto const plan = plan_by_library(entry_.model, wanted, measured.library);
       auto const& choice = *plan.library;
@@ -77,8 +76,7 @@ class PointEvaluator {
       };
       result_.predicted = figure_with(entry_.model);
       result_.binding = fmt::format("{} {}, {} channels", choice.algorithm, choice.protocol, choice.channels);
-      if (pool_.with_ranges())
-        result_.interval = entry_.intervals.of(figure_with, parameters_of(plan, entry_.model));
+      if (pool_.with_ranges()) result_.interval = entry_.intervals.of(figure_with, parameters_of(plan, entry_.model));
     } catch (PlanError const& error) {
       result_.binding = error.what();
     }

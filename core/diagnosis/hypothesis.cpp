@@ -301,16 +301,19 @@ class HypothesisFinder {
 
   void libraries() {
     if (!by_library_) return;
-    library("NCCL_P2P_DISABLE", "1", "NCCL does not use peer access: data pass host memory",
-            "NCCL_DEBUG=INFO: 'via SHM' where 'via P2P' is expected; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, IOMMU, containers "
-            "without a common /dev/shm");
-    library("NCCL_NVLS_ENABLE", "0", "NVLS is not used: the NVSwitches reduce nothing",
-            "NCCL_DEBUG=INFO: 'NVLS multicast support is not available'; NCCL_NVLS_ENABLE, driver, fabric manager, a VM or "
-            "MIG without multicast");
+    library(
+        "NCCL_P2P_DISABLE", "1", "NCCL does not use peer access: data pass host memory",
+        "NCCL_DEBUG=INFO: 'via SHM' where 'via P2P' is expected; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, IOMMU, containers "
+        "without a common /dev/shm");
+    library(
+        "NCCL_NVLS_ENABLE", "0", "NVLS is not used: the NVSwitches reduce nothing",
+        "NCCL_DEBUG=INFO: 'NVLS multicast support is not available'; NCCL_NVLS_ENABLE, driver, fabric manager, a VM or "
+        "MIG without multicast");
     for (auto const* channels : {"1", "2", "4", "8"})
       library("NCCL_MAX_NCHANNELS", channels,
               fmt::format("NCCL uses {} channel{} only", channels, std::string(channels) == "1" ? "" : "s"),
-              "NCCL_DEBUG=INFO: 'coll channels'; NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS, a topology file that is missing or wrong");
+              "NCCL_DEBUG=INFO: 'coll channels'; NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS, a topology file that is missing or "
+              "wrong");
     for (auto const* protocol : {"LL", "LL128", "Simple"})
       library("NCCL_PROTO", protocol, fmt::format("NCCL uses protocol {} for every size", protocol),
               "the environment and nccl.conf: NCCL_PROTO, or a tuner plugin");
@@ -364,9 +367,9 @@ class HypothesisFinder {
 }  // namespace
 
 std::string_view to_string(CauseKind kind) {
-  constexpr std::array<std::string_view, 11> kNames{"link",       "nvlink", "acs",          "iommu",
-                                                    "numa",       "pageable", "peer_refused", "not_nvlink",
-                                                    "nic",        "no_gpudirect", "library"};
+  constexpr std::array<std::string_view, 11> kNames{"link", "nvlink",       "acs",          "iommu",
+                                                    "numa", "pageable",     "peer_refused", "not_nvlink",
+                                                    "nic",  "no_gpudirect", "library"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -84,7 +84,8 @@ StepDemands demands_alone(Model const& model, std::vector<Step> const& steps) {
 Demand demand_of(Model const& model, Step const& step) {
   if (step.work > Seconds(0)) {
     Demand demand;
-    // Of a library's kernel, told by its thread blocks, it is the time of its protocol, which differs from host to host.
+    // Of a library's kernel, told by its thread blocks, it is the time of its protocol, which differs from host to
+    // host.
     demand.start = step.work * (step.way.blocks > 0 ? model.assumed()(Parameter::LibrarySteps) : 1.0);
     demand.busy = demand.start;
     if (auto const gpu = gpu_at(model.machine(), step.from))

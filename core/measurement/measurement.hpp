@@ -23,7 +23,7 @@ Parsed<MeasuredQuantity> parse_measured_quantity(std::string_view text);
 
 struct MeasuredFlow {
   std::string from, to;
-  Bytes bytes{0};  // 0: as many as the point states
+  Bytes bytes{0};                      // 0: as many as the point states
   std::vector<std::string> nics = {};  // of the source's node and of the target's; empty: any
   friend bool operator==(MeasuredFlow const&, MeasuredFlow const&) = default;
 };

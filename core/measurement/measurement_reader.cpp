@@ -112,7 +112,8 @@ class MeasurementReader {
     series_.doubtful = reader.text("doubtful").value_or("");
     int forms = 0;
     for (auto const* key : {"matrix", "values", "sweep", "together", "collective"}) forms += reader.has(key) ? 1 : 0;
-    if (forms != 1) reader.fail(reader.self(), "a series has exactly one of: matrix, values, sweep, together, collective");
+    if (forms != 1)
+      reader.fail(reader.self(), "a series has exactly one of: matrix, values, sweep, together, collective");
     lacks_bytes_ = false;
     if (auto matrix = reader.map("matrix")) read_matrix(*matrix);
     for (auto& value : reader.maps("values")) read_value(value);
@@ -126,7 +127,8 @@ class MeasurementReader {
     if (series_.of_first && (series_.quantity != MeasuredQuantity::Bandwidth || !reader.has("together")))
       reader.fail(*reader.node("of_first"), "'of_first' is of bandwidths of several transfers 'together'");
     if (series_.collective && (series_.program || series_.of_first || series_.mechanism || both_ways_))
-      reader.fail(reader.self(), "a collective goes as its library decides: no mechanism, program, of_first, both_ways");
+      reader.fail(reader.self(),
+                  "a collective goes as its library decides: no mechanism, program, of_first, both_ways");
     if (series_.program && (series_.of_first || !(reader.has("together") || both_ways_)))
       reader.fail(*reader.node("program"), "'program' is of several transfers at once, and of their total");
     if (reader.has("bytes") && bytes_ == Bytes(0))
@@ -192,7 +194,8 @@ class MeasurementReader {
     for (auto const& flow : point.flows) lacks_bytes_ = lacks_bytes_ || point.bytes_of(flow) == Bytes(0);
     if (both_ways_) {
       auto const there = point.flows;
-      for (auto const& flow : there) point.flows.push_back({flow.to, flow.from, flow.bytes, {flow.nics.rbegin(), flow.nics.rend()}});
+      for (auto const& flow : there)
+        point.flows.push_back({flow.to, flow.from, flow.bytes, {flow.nics.rbegin(), flow.nics.rend()}});
     }
     point.value = *value;
     point.pos = pos(node);

@@ -65,7 +65,8 @@ MapSpec const& together_spec() {
       "together",
       {{.name = "flows",
         .type = ValueType::Custom,
-        .doc = "[[from, to], ...]: all at once; {from, to, bytes, nics} where one has a size or NICs of its own; or {all_to_all: "
+        .doc = "[[from, to], ...]: all at once; {from, to, bytes, nics} where one has a size or NICs of its own; or "
+               "{all_to_all: "
                "[gpu0..gpu7]}",
         .required = true},
        {.name = "value",
@@ -235,7 +236,8 @@ MapSpec const& all_flows_spec() {
 }
 
 MapSpec const& measured_flow_spec() {
-  static MapSpec const spec{"flow", {from_field(), to_field(), bytes_field("its size; the point's when absent"), nics_field()}};
+  static MapSpec const spec{"flow",
+                            {from_field(), to_field(), bytes_field("its size; the point's when absent"), nics_field()}};
   return spec;
 }
 

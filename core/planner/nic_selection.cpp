@@ -29,8 +29,8 @@ PciId nic_named(Machine const& machine, Place const& place, std::string const& n
 std::pair<PciId, PciId> named_nics(Machine const& machine, Place const& from, Place const& to,
                                    std::string const& nic_from, std::string const& nic_to) {
   if (machine.host_of(from) == machine.host_of(to))
-    throw InputError(
-        fmt::format("'nics' is of transfers between nodes; '{}' and '{}' are in one", machine.name_of(from), machine.name_of(to)));
+    throw InputError(fmt::format("'nics' is of transfers between nodes; '{}' and '{}' are in one",
+                                 machine.name_of(from), machine.name_of(to)));
   return {nic_named(machine, from, nic_from), nic_named(machine, to, nic_to)};
 }
 

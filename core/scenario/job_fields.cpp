@@ -35,7 +35,8 @@ std::vector<FieldSpec> collective_fields() {
        .type = ValueType::Word,
        .doc = "how; auto, the fastest by estimate, when absent",
        .words = algorithm_names()},
-      text_field("library", "plan it as a library would: nccl, or nccl-2.18 to nccl-2.30; as well as possible when absent"),
+      text_field("library",
+                 "plan it as a library would: nccl, or nccl-2.18 to nccl-2.30; as well as possible when absent"),
       text_field("root", "of broadcast, scatter and gather; the first when absent"),
       {.name = "sizes",
        .type = ValueType::List,
@@ -146,7 +147,8 @@ CollectiveSpec read_collective(MapReader& reader) {
     if (reader.has("id"))
       reader.fail(*reader.node("library"), "'library' belongs to 'collective', which stands alone in its scenario");
     if (collective.algorithm != Algorithm::Auto)
-      reader.fail(*reader.node("library"), "a library chooses its algorithm by itself: no 'algorithm' beside 'library'");
+      reader.fail(*reader.node("library"),
+                  "a library chooses its algorithm by itself: no 'algorithm' beside 'library'");
     collective.library = library.value;
   }
   collective.root = reader.text("root").value_or("");

@@ -58,23 +58,23 @@ std::vector<Named> all_named(Scenario const& scenario) {
 Request request_on(Scenario const& scenario, TransferSpec const& transfer, Machine const& machine) {
   auto const what = fmt::format("transfer '{}'", transfer.id);
   Request request{.id = transfer.id,
-          .from = place_named(scenario, transfer.pos, machine, what, transfer.from),
-          .to = place_named(scenario, transfer.pos, machine, what, transfer.to),
-          .bytes = transfer.bytes,
-          .op = transfer.op.value_or(Op::Copy),
-          .any_mover = !transfer.op,
-          .only = transfer.mechanism,
-          .by_driver = transfer.by_driver,
-          .access = transfer.access,
-          .pageable = transfer.pageable,
-          .queue_pairs = transfer.queue_pairs,
-          .cores = transfer.cores};
+                  .from = place_named(scenario, transfer.pos, machine, what, transfer.from),
+                  .to = place_named(scenario, transfer.pos, machine, what, transfer.to),
+                  .bytes = transfer.bytes,
+                  .op = transfer.op.value_or(Op::Copy),
+                  .any_mover = !transfer.op,
+                  .only = transfer.mechanism,
+                  .by_driver = transfer.by_driver,
+                  .access = transfer.access,
+                  .pageable = transfer.pageable,
+                  .queue_pairs = transfer.queue_pairs,
+                  .cores = transfer.cores};
   if (transfer.nics.empty()) return request;
   try {
     request.nics = named_nics(machine, request.from, request.to, transfer.nics.front(), transfer.nics.back());
   } catch (InputError const& error) {
-    throw InputError(std::vector<Diagnostic>{
-        {transfer.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
+    throw InputError(
+        std::vector<Diagnostic>{{transfer.pos, fmt::format("{} of '{}': {}", what, scenario.name, error.what()), {}}});
   }
   return request;
 }

@@ -44,11 +44,10 @@ Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   auto const collective = collective_of(scenario, model.machine());
   auto const library = library_of(scenario, aim);
   if (library && !collective)
-    throw PlanError(fmt::format("scenario '{}' has no 'collective': {} plans nothing else", scenario.name,
-                                to_string(*library)));
+    throw PlanError(
+        fmt::format("scenario '{}' has no 'collective': {} plans nothing else", scenario.name, to_string(*library)));
   if (library) return plan_by_library(model, *collective, *library);
-  if (collective)
-    return plan_collective(model, *collective, aim.detail);
+  if (collective) return plan_collective(model, *collective, aim.detail);
   return ScenarioPlanner(scenario, model, aim).plan();
 }
 

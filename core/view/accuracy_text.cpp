@@ -175,8 +175,8 @@ std::string summary_line(AccuracySummary const& s) {
       "{} bandwidths: median {}, p95 {}; {} latencies: median {}; {}{}{} inside the 90 % range; rules agree with "
       "{} of {}; {} left out as doubtful, {} without a prediction{}{}",
       s.bandwidth.points, percent(s.bandwidth.median), percent(s.bandwidth.p95), s.latency.points,
-      percent(s.latency.median), makespans(s), collectives(s), percent(s.interval_coverage), percent(s.legality_agreement), s.counted,
-      s.left_out, s.unpredicted, noise(s), fitted(s));
+      percent(s.latency.median), makespans(s), collectives(s), percent(s.interval_coverage),
+      percent(s.legality_agreement), s.counted, s.left_out, s.unpredicted, noise(s), fitted(s));
 }
 
 std::vector<std::string> const kMakespanHeader{"file", "makespans", "median", "p95", "worst"};
@@ -215,7 +215,8 @@ TableRows collective_rows(std::vector<MeasurementResult> const& results) {
       auto const op = point.what.substr(0, point.what.find(' '));
       auto const size = size_class(point.bytes);
       auto const generation = std::string(to_string(point.generation));
-      for (auto const& key : {std::tuple(generation, op, size), std::tuple(std::string("all"), std::string("all"), size)}) {
+      for (auto const& key :
+           {std::tuple(generation, op, size), std::tuple(std::string("all"), std::string("all"), size)}) {
         auto& group = groups[key];
         group.errors.push_back(*point.error());
         group.covered += point.interval.holds(point.measured) ? 1 : 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How close a run is to what is best, and how a collective did, in words.
+// How close a run is to what is possible, and how a collective did, in words.
 #include <optional>
 #include <string>
 

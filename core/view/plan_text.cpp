@@ -44,8 +44,8 @@ std::string range_text(std::optional<TimeRange> const& range) {
 
 namespace {
 
-// A library's plan has a step for each hop of a ring or a tree, most of them alike: a row for those of one name, size and
-// way.
+// A library's plan has a step for each hop of a ring or a tree, most of them alike: a row for those of one name, size
+// and way.
 std::string library_plan_text(Plan const& plan, Machine const& machine) {
   struct Row {
     std::string transfer, bytes, way;

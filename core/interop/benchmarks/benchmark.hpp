@@ -22,12 +22,12 @@ std::string_view describe(Benchmark benchmark);   // a line for people
 
 // What the output of a benchmark does not say.
 struct BenchmarkOptions {
-  std::string machine;            // the machine's name in the measurement; empty: its own name
-  std::vector<std::string> gpus;  // names of the tool's GPUs 0, 1, ...; empty: gpu0, gpu1, ...
-  std::string numa;               // host memory; empty: the NUMA node nearest the GPU
-  std::string from, to;           // of benchmarks between two ends
-  std::optional<Bytes> bytes;     // of each transfer, where the tool does not print it
-  bool sendrecv = false;          // nccl-tests: it was sendrecv_perf, which the output need not say
+  std::string machine;                     // the machine's name in the measurement; empty: its own name
+  std::vector<std::string> gpus;           // names of the tool's GPUs 0, 1, ...; empty: gpu0, gpu1, ...
+  std::string numa;                        // host memory; empty: the NUMA node nearest the GPU
+  std::string from, to;                    // of benchmarks between two ends
+  std::optional<Bytes> bytes;              // of each transfer, where the tool does not print it
+  bool sendrecv = false;                   // nccl-tests: it was sendrecv_perf, which the output need not say
   std::optional<CollectiveOp> collective;  // nccl-tests: what it was, which the output need not say either
 };
 

@@ -1,5 +1,5 @@
-// Reads nccl-tests and rccl-tests, as text or as their JSON: collectives by size, and sendrecv_perf, in which every rank
-// sends to the next and receives from the one before, all at the same time.
+// Reads nccl-tests and rccl-tests, as text or as their JSON: collectives by size, and sendrecv_perf, in which every
+// rank sends to the next and receives from the one before, all at the same time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -195,9 +195,8 @@ class NcclTestsReader {
     auto const known = models_in(machine_.part_of(gpus.front())->title);
     if (known.empty()) return false;
     return std::none_of(named.begin(), named.end(), [&](std::string const& name) {
-      return std::any_of(known.begin(), known.end(), [&](std::string const& other) {
-        return other.starts_with(name) || name.starts_with(other);
-      });
+      return std::any_of(known.begin(), known.end(),
+                         [&](std::string const& other) { return other.starts_with(name) || name.starts_with(other); });
     });
   }
 
@@ -348,7 +347,8 @@ class NcclTestsReader {
     }
     if (ranks_.size() < 2) {
       stopped_ = true;
-      return builder_.fail(row.line, row.column, "the lines '# Rank N ... device D' of at least two ranks must come first");
+      return builder_.fail(row.line, row.column,
+                           "the lines '# Rank N ... device D' of at least two ranks must come first");
     }
     auto const bytes = Bytes(static_cast<std::int64_t>(row.bytes));
     auto const time = *row.time_us * 1e-6;
@@ -370,7 +370,8 @@ class NcclTestsReader {
     like.name = fmt::format("{}-{}", to_string(*op), ranks_.size());
     std::replace(like.name.begin(), like.name.end(), '_', '-');
     pending_.push_back({std::move(like), bytes, time, row.line, row.column});
-    if (!version_known_) builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(library_)));
+    if (!version_known_)
+      builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(library_)));
   }
 
   // The shortest time of a table is that of its launches, which overlap with what they start: a row that takes hardly
@@ -407,8 +408,8 @@ class NcclTestsReader {
   void finish() {
     add_pending();
     for (auto const& [program, rows] : skipped_)
-      builder_.note(fmt::format("{} row{} of {}_perf: what NCCL does for it is not known", rows, rows == 1 ? "" : "s",
-                                program));
+      builder_.note(
+          fmt::format("{} row{} of {}_perf: what NCCL does for it is not known", rows, rows == 1 ? "" : "s", program));
   }
 
   std::string place(Rank const& rank, Row const& row) {

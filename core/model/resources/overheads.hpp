@@ -34,30 +34,31 @@ inline constexpr Seconds kKernelStart = 2.0_us;
 // Thread blocks of a library's communication kernels.
 struct BlockFigures {
   // What one moves at most to other GPUs, and what in words with flags, which this counts. Source: NCCL
-  // src/graph/tuning.cc: its caps of a channel (two blocks) by a tree, and of all channels by LL (24 blocks on Ampere and
-  // Hopper, 32 on Blackwell, 16 on Volta); no block need reach it. Hopper's `simple` is own: all-reduces among 2 x H100 by 1,
-  // 2, 4 and 8 blocks reach 21, 42, 82 and 154 GB/s, the step within the GPU included (2026-11-26).
+  // src/graph/tuning.cc: its caps of a channel (two blocks) by a tree, and of all channels by LL (24 blocks on Ampere
+  // and Hopper, 32 on Blackwell, 16 on Volta); no block need reach it. Hopper's `simple` is own: all-reduces among 2 x
+  // H100 by 1, 2, 4 and 8 blocks reach 21, 42, 82 and 154 GB/s, the step within the GPU included (2026-11-26).
   BytesPerSecond simple, low_latency;
-  // What one reads of host memory that another GPU wrote. Hopper: all-reduces and all-gathers among 2 x H100 without peer
-  // access, 27 and 25 GB/s by 4 blocks (own, 2026-11-26). Blackwell: 22.2 GB/s by 2 blocks among 8 RTX PRO 6000
+  // What one reads of host memory that another GPU wrote. Hopper: all-reduces and all-gathers among 2 x H100 without
+  // peer access, 27 and 25 GB/s by 4 blocks (own, 2026-11-26). Blackwell: 22.2 GB/s by 2 blocks among 8 RTX PRO 6000
   // (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md). Ampere, Ada: 5.0 GB/s by 2 blocks among 8 RTX 4090
   // (NVIDIA/nccl-tests issue 307), 5.2 among 4 A100; Volta is taken as these.
   BytesPerSecond host;
   // What one copies or adds within its GPU while it sends nothing. Fitted to all-reduces of 512 MiB among 2 GPUs
   // (ai-dynamo/aiconfigurator, NCCL 2.27.3 and 2.29.2; measurements/published/*-nccl.yaml), Volta taken as Ampere.
   BytesPerSecond local;
-  // The time of a protocol's step over NCCL's own figure for it. Fitted to all-reduces of 512 B to 16 MiB among 8 GPUs,
-  // same source.
-  double step;
+  // Over NVLink: a step by LL or LL128 over NCCL's own figure for it, and by Simple what a call takes and each step. Fitted
+  // to all-reduces of 512 B to 32 MiB among 2, 4 and 8 GPUs, same source.
+  double flagged_step = 1;
+  Seconds simple_start, simple_step;
 };
-inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 2.5_GBps, 28.6_GBps, 1.8};
-inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6_GBps, 1.8};
-inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05};
-inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.3};
-// Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one of
-// each GPU in turn. Fitted to all-reduces of 2 to 512 MiB among 8 GPUs, same source.
+inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
+inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
+inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05, 17.0_us, 1.6_us};
+inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.2, 10.0_us, 10.0_us};
+// Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one
+// of each GPU in turn. Fitted to all-reduces of 2 to 512 MiB among 8 GPUs, same source.
 struct MultimemFigures {
-  double efficiency;
+  double efficiency = 1;
   Seconds chunk;
 };
 inline constexpr MultimemFigures kMultimemOfNvlink4{0.733, 0.56_us};

@@ -31,7 +31,8 @@ struct Request {
   bool pageable = false;                // host memory is not pinned
   int queue_pairs = 0;                  // for mechanisms over the network; 0: as many as the NIC needs
   int cores = 0;                        // that copy between host memories at once; 0: one
-  std::optional<std::pair<PciId, PciId>> nics = {};  // if given, between nodes: the NIC of the source's and of the target's
+  std::optional<std::pair<PciId, PciId>> nics =
+      {};  // if given, between nodes: the NIC of the source's and of the target's
 };
 
 // Number of PCIe peers that the two GPUs have mapped for other transfers.

@@ -20,13 +20,13 @@ struct PlanningRequest {
   std::optional<Objective> objective;  // absent: the scenario's
   Effort effort = Effort::Full;
   Detail detail = Detail::Folded;
-  std::optional<Library> library;      // absent: the best plan
+  std::optional<Library> library;  // absent: the best plan
 };
 
 struct PreparedPlan {
   Model model;
   Plan plan;
-  std::optional<Plan> best;              // the best plan, where `plan` is what a library does
+  std::optional<Plan> best;                  // the best plan, where `plan` is what a library does
   std::function<Plan(Model const&)> replan;  // the same work on another model; a plan file's plan stays as it is
 };
 

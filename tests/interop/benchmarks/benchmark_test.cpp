@@ -361,16 +361,17 @@ TEST(NcclTests, SendAndReceiveIsAShiftOfAllRanks) {
 }
 
 TEST(NcclTests, ACollectiveHasItsRanksItsLibraryAndItsSizes) {
-  auto const m = read(Benchmark::NcclTests,
-                      "# nccl-tests version 2.19.6 nccl-headers=22102 nccl-library=22102\n# Collective test starting: "
-                      "all_gather_perf\n" +
-                          kRanks +
-                          "host:1:1 [0] NCCL INFO NCCL_NVLS_ENABLE set by environment to 0.\n"
-                          "    33554432       4194304     float    none      -1    110.5  303.7  151.8      0    111.5  300.9 "
-                          " 150.4      0\n"
-                          "        1024           128     float    none      -1     10.5    0.1    0.1      0     10.5    "
-                          "0.1    0.1      0\n",
-                      "hgx-h100");
+  auto const m =
+      read(Benchmark::NcclTests,
+           "# nccl-tests version 2.19.6 nccl-headers=22102 nccl-library=22102\n# Collective test starting: "
+           "all_gather_perf\n" +
+               kRanks +
+               "host:1:1 [0] NCCL INFO NCCL_NVLS_ENABLE set by environment to 0.\n"
+               "    33554432       4194304     float    none      -1    110.5  303.7  151.8      0    111.5  300.9 "
+               " 150.4      0\n"
+               "        1024           128     float    none      -1     10.5    0.1    0.1      0     10.5    "
+               "0.1    0.1      0\n",
+           "hgx-h100");
   auto const large = series_of(m, "all-gather-2");
   ASSERT_TRUE(large.collective);
   EXPECT_EQ(large.collective->op, CollectiveOp::AllGather);
@@ -397,12 +398,13 @@ TEST(NcclTests, WhatTheColumnsDoNotTellMustBeSaid) {
 }
 
 TEST(NcclTests, OldColumnsHaveNoRootAndBlankRedops) {
-  auto const old = "# nThread 1 nGpus 2\n"
-                   "#   Rank  0 Pid  77 on node device  0 [0x07] NVIDIA H100 80GB HBM3\n"
-                   "#   Rank  1 Pid  77 on node device  1 [0x0f] NVIDIA H100 80GB HBM3\n"
-                   "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  "
-                   "error\n"
-                   "    33554432       4194304   float             110.5  303.7  151.8  0e+00    111.5  300.9  150.4  0e+00\n";
+  auto const old =
+      "# nThread 1 nGpus 2\n"
+      "#   Rank  0 Pid  77 on node device  0 [0x07] NVIDIA H100 80GB HBM3\n"
+      "#   Rank  1 Pid  77 on node device  1 [0x0f] NVIDIA H100 80GB HBM3\n"
+      "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  "
+      "error\n"
+      "    33554432       4194304   float             110.5  303.7  151.8  0e+00    111.5  300.9  150.4  0e+00\n";
   BenchmarkOptions options;
   options.collective = CollectiveOp::AllGather;
   auto const m = read(Benchmark::NcclTests, old, "hgx-h100", options);
@@ -415,26 +417,27 @@ TEST(NcclTests, AnotherGpuIsAnotherMachine) {
 }
 
 TEST(NcclTests, CollectivesOfOtherKindsAreSkippedAndNoted) {
-  auto const m = read(Benchmark::NcclTests,
-                      "# Collective test starting: reduce_perf\n" + kRanks +
-                          "    33554432       8388608     float     sum       0    110.5  303.7  303.7      0\n"
-                          "# Collective test starting: all_reduce_perf\n" +
-                          kRanks +
-                          "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0\n",
-                      "hgx-h100");
+  auto const m =
+      read(Benchmark::NcclTests,
+           "# Collective test starting: reduce_perf\n" + kRanks +
+               "    33554432       8388608     float     sum       0    110.5  303.7  303.7      0\n"
+               "# Collective test starting: all_reduce_perf\n" +
+               kRanks + "    33554432       8388608     float     sum      -1    110.5  303.7  303.7      0\n",
+           "hgx-h100");
   EXPECT_EQ(m.series.size(), 1U);
   EXPECT_THAT(m.notes, testing::Contains(HasSubstr("1 row of reduce_perf")));
 }
 
 TEST(NcclTests, JsonIsReadAsTheText) {
-  auto const m = read(Benchmark::NcclTests, R"({"version": 3, "args": ["./build/alltoall_perf", "-g", "2"], "nccl_version": 22904,
+  auto const m =
+      read(Benchmark::NcclTests, R"({"version": 3, "args": ["./build/alltoall_perf", "-g", "2"], "nccl_version": 22904,
   "config": {"devices": [
     {"rank": 0, "group": 0, "pid": 1, "hostname": "a", "device": 0, "device_info": "NVIDIA H100 80GB HBM3"},
     {"rank": 1, "group": 0, "pid": 1, "hostname": "a", "device": 1, "device_info": "NVIDIA H100 80GB HBM3"}]},
   "results": [{"size": 33554432, "count": 4194304, "type": "float", "redop": "none", "root": -1,
     "out_of_place": {"time": 85.44, "alg_bw": 392.73, "bus_bw": 196.36, "nwrong": 0}, "in_place": null}],
   "average_bus_bandwidth": {"bandwidth": 196.36, "okay": "unchecked"}})",
-                      "hgx-h100");
+           "hgx-h100");
   ASSERT_EQ(m.series.size(), 1U);
   EXPECT_EQ(m.series[0].collective->op, CollectiveOp::AllToAll);
   EXPECT_EQ(m.series[0].collective->library, (Library{2, 29}));

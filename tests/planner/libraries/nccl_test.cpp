@@ -70,24 +70,24 @@ TEST_P(SearchOf, FindsTheChannelsOfNccl) {
 
 std::string const kNoPeers = "library.env.NCCL_P2P_DISABLE=1";
 
-INSTANTIATE_TEST_SUITE_P(
-    All, SearchOf,
-    testing::Values(
-        // Own logs, 2 x H100 of a virtual machine, NCCL 2.28.3, 2026-11-26: "Pattern 4, nChannels 12, bw 30, type NVL/PIX",
-        // and without peer access "nChannels 2, bw 20, type PHB/PIX".
-        Expected{"h100x2_vm", "h100x2-vm", 2, false, 28, {}, 12, 30, "NVL"},
-        Expected{"h100x2_vm_without_peers", "h100x2-vm", 2, false, 28, {kNoPeers}, 2, 20, "PHB"},
-        // By hand from the rules of NCCL 2.30: 6 x 60 doubled; 6 x 40; 4 x 40; 8 x 90.
-        Expected{"h100_nvswitch", "hgx-h100", 8, false, 30, {}, 12, 30, "NVL"},
-        Expected{"a100_nvswitch", "dgx-a100", 8, false, 30, {}, 12, 20, "NVL"},
-        Expected{"h800_nvswitch", "hgx-h800", 8, false, 30, {}, 8, 20, "NVL"},
-        Expected{"b200_nvswitch", "hgx-b200", 8, false, 30, {}, 16, 45, "NVL"},
-        // Eight NICs of 400 Gb/s: 8 x 45, as 8 x 48 is more than 370.8.
-        Expected{"h100_two_nodes", "dgx-h100-2-storage", 8, true, 30, {}, 8, 45, "NVL"},
-        // AMD's sockets count 16: no speed of SM100 and later is that low.
-        Expected{"pro6000_two_amd_sockets", "rtx6000pro-x8-genoa", 8, false, 30, {}, 1, 0.1, "SYS"},
-        Expected{"l40s_two_amd_sockets", "l40s-x8", 8, false, 30, {}, 1, 15, "SYS"}),
-    [](auto const& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, SearchOf,
+                         testing::Values(
+                             // Own logs, 2 x H100 of a virtual machine, NCCL 2.28.3, 2026-11-26: "Pattern 4, nChannels
+                             // 12, bw 30, type NVL/PIX", and without peer access "nChannels 2, bw 20, type PHB/PIX".
+                             Expected{"h100x2_vm", "h100x2-vm", 2, false, 28, {}, 12, 30, "NVL"},
+                             Expected{"h100x2_vm_without_peers", "h100x2-vm", 2, false, 28, {kNoPeers}, 2, 20, "PHB"},
+                             // By hand from the rules of NCCL 2.30: 6 x 60 doubled; 6 x 40; 4 x 40; 8 x 90.
+                             Expected{"h100_nvswitch", "hgx-h100", 8, false, 30, {}, 12, 30, "NVL"},
+                             Expected{"a100_nvswitch", "dgx-a100", 8, false, 30, {}, 12, 20, "NVL"},
+                             Expected{"h800_nvswitch", "hgx-h800", 8, false, 30, {}, 8, 20, "NVL"},
+                             Expected{"b200_nvswitch", "hgx-b200", 8, false, 30, {}, 16, 45, "NVL"},
+                             // Eight NICs of 400 Gb/s: 8 x 45, as 8 x 48 is more than 370.8.
+                             Expected{"h100_two_nodes", "dgx-h100-2-storage", 8, true, 30, {}, 8, 45, "NVL"},
+                             // AMD's sockets count 16: no speed of SM100 and later is that low.
+                             Expected{
+                                 "pro6000_two_amd_sockets", "rtx6000pro-x8-genoa", 8, false, 30, {}, 1, 0.1, "SYS"},
+                             Expected{"l40s_two_amd_sockets", "l40s-x8", 8, false, 30, {}, 1, 15, "SYS"}),
+                         [](auto const& info) { return info.param.name; });
 
 // Own log, 2 x H100, NCCL 2.28.3, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".
 TEST(Tuning, IsTheTableThatNcclPrints) {
@@ -161,8 +161,8 @@ TEST_P(ChoiceOf, IsNccls) {
   EXPECT_EQ(plan.library.value().protocol, protocol);
 }
 
-// Where the choice changes by NCCL 2.30's formulas, summed by hand: 8 x H100 NVLS from 2 MiB, 8 x A100 LL128 from 4 MiB and
-// Simple from 32 MiB, 8 x B200 all_gather LL128 from 16 MiB.
+// Where the choice changes by NCCL 2.30's formulas, summed by hand: 8 x H100 NVLS from 2 MiB, 8 x A100 LL128 from 4 MiB
+// and Simple from 32 MiB, 8 x B200 all_gather LL128 from 16 MiB.
 INSTANTIATE_TEST_SUITE_P(
     All, ChoiceOf,
     testing::Values(
@@ -174,13 +174,14 @@ INSTANTIATE_TEST_SUITE_P(
         Chosen{"a100_32MiB", "dgx-a100", "gpu0..gpu7", 32_MiB, CollectiveOp::AllReduce, "Ring", "Simple"},
         Chosen{"b200_4MiB", "hgx-b200", "gpu0..gpu7", 4_MiB, CollectiveOp::AllReduce, "NVLS", "Simple"},
         Chosen{"b200_gather_16MiB", "hgx-b200", "gpu0..gpu7", 16_MiB, CollectiveOp::AllGather, "Ring", "LL128"},
-        Chosen{"two_nodes_4MiB", "dgx-h100-2-storage", "node0/gpu0..node1/gpu7", 4_MiB, CollectiveOp::AllReduce, "NVLSTree",
-               "Simple"},
-        Chosen{"two_nodes_64KiB", "hgx-h100-2", "node0/gpu0..node1/gpu7", 64_KiB, CollectiveOp::AllReduce, "Tree", "LL"}),
+        Chosen{"two_nodes_4MiB", "dgx-h100-2-storage", "node0/gpu0..node1/gpu7", 4_MiB, CollectiveOp::AllReduce,
+               "NVLSTree", "Simple"},
+        Chosen{"two_nodes_64KiB", "hgx-h100-2", "node0/gpu0..node1/gpu7", 64_KiB, CollectiveOp::AllReduce, "Tree",
+               "LL"}),
     [](auto const& info) { return info.param.name; });
 
-// Every node but the root has a parent, from every node the way leads to the root, and who is inside one tree is a leaf of
-// the other.
+// Every node but the root has a parent, from every node the way leads to the root, and who is inside one tree is a leaf
+// of the other.
 TEST(DoubleTree, IsTwoTreesOfWhichEveryNodeIsALeafInOne) {
   for (std::size_t nodes = 2; nodes <= 40; ++nodes) {
     std::vector<std::vector<std::size_t>> children(2, std::vector<std::size_t>(nodes, 0));
@@ -230,7 +231,8 @@ TEST(NcclPlan, SaysWhatItCannotDo) {
     return "";
   };
   EXPECT_THAT(error("mi300x-x8", "gpu0..gpu7", CollectiveOp::AllReduce), HasSubstr("NCCL runs on NVIDIA GPUs"));
-  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::Scatter), HasSubstr("what NCCL does for scatter is not known"));
+  EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::Scatter),
+              HasSubstr("what NCCL does for scatter is not known"));
   EXPECT_THAT(error("dgx-a100", "numa0..numa1", CollectiveOp::AllReduce), HasSubstr("is none"));
   EXPECT_THAT(error("hgx-h100", "gpu0..gpu7", CollectiveOp::AllReduce, {"library.env.NCCL_ALGO=CollNet"}),
               HasSubstr("leave NCCL no algorithm"));

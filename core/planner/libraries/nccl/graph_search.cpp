@@ -13,9 +13,9 @@ namespace {
 std::vector<double> speeds(int capability, bool several_nodes, Library const& library) {
   std::vector<double> all;
   if (capability >= 100) {
-    all = several_nodes
-              ? std::vector<double>{96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12}
-              : std::vector<double>{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+    all = several_nodes ? std::vector<double>{96, 86,   80, 48, 45.1, 42, 40,  30,  24,  22,
+                                              20, 17.5, 15, 12, 6,    3,  2.4, 1.2, .24, .12}
+                        : std::vector<double>{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
     auto const drop = [&](double speed) { std::erase(all, speed); };
     if (library.minor < 30) drop(86);
     if (library.minor < 29) {
@@ -26,15 +26,13 @@ std::vector<double> speeds(int capability, bool several_nodes, Library const& li
       if (!several_nodes) drop(18);
     }
   } else if (capability >= 90) {
-    all = several_nodes
-              ? std::vector<double>{48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12}
-              : std::vector<double>{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
+    all = several_nodes ? std::vector<double>{48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12}
+                        : std::vector<double>{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
     if (!several_nodes && library.minor < 21) std::erase(all, 11);
     if (!several_nodes && library.minor < 19) std::erase(all, 50);
   } else {
-    all = several_nodes
-              ? std::vector<double>{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24, .12}
-              : std::vector<double>{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+    all = several_nodes ? std::vector<double>{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24, .12}
+                        : std::vector<double>{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
   }
   return all;
 }
@@ -197,8 +195,8 @@ class RingSearch {
   // The ring's last hop: to its first GPU, or out to the network.
   void close() {
     auto const last = channel_.gpus.back();
-    auto const& path = several_nodes_ ? topology_.to_nic(last, channel_.nic)
-                                      : topology_.between(last, channel_.gpus.front());
+    auto const& path =
+        several_nodes_ ? topology_.to_nic(last, channel_.nic) : topology_.between(last, channel_.gpus.front());
     bool const fits = path.type <= (several_nodes_ ? std::max(setting_.inter, PathType::Pxn) : setting_.intra) &&
                       take(path, 1, !several_nodes_);
     if (!fits) return;
@@ -254,65 +252,98 @@ void duplicate(Graph& graph, int capability, std::size_t max) {
   auto const n = graph.channels.size();
   if (n == 0 || graph.rate < 25 || (capability > 80 && graph.rate < 50 && n > 4)) return;
   auto const doubled = std::min(2 * n, max);
-  auto const times = static_cast<double>((doubled + n - 1) / n);
+  auto const times = (doubled + n - 1) / n;
   for (std::size_t i = n; i < doubled; ++i) graph.channels.push_back(graph.channels[i - n]);
-  graph.rate /= times;
+  graph.rate /= static_cast<double>(times);
 }
+
+// ncclTopoCompute: which settings are tried, in which order.
+class RingPasses {
+ public:
+  RingPasses(Topology const& topology, bool several_nodes, Library const& library)
+      : topology_(topology),
+        several_nodes_(several_nodes),
+        speeds_(speeds(topology.min_capability(), several_nodes, library)),
+        max_(max_channels(library)),
+        search_(topology, several_nodes) {}
+
+  Graph run() {
+    first_pass();
+    if (best_.channels.empty()) return fallback();
+    duplicate(best_, topology_.min_capability(), max_);
+    second_pass();
+    return std::move(best_);
+  }
+
+ private:
+  // From the fastest speed down, until one fills the links or is less than half of what was found.
+  void first_pass() {
+    auto const fastest = std::min(topology_.max_rate(several_nodes_), topology_.total_rate());
+    std::size_t at = 0;
+    while (at + 1 < speeds_.size() && speeds_[at] > fastest) ++at;
+    for (; at < speeds_.size() && !is_optimal_; ++at) {
+      if (!best_.channels.empty() && speeds_[at] / best_.rate <= .49) return;
+      try_types(speeds_[at]);
+    }
+  }
+
+  // Nearer links first; farther ones only while nothing nearer was found.
+  void try_types(double speed) {
+    static std::vector<PathType> const far{PathType::Pix, PathType::Pxb, PathType::P2c,
+                                           PathType::Pxn, PathType::Phb, PathType::Sys};
+    static std::vector<PathType> const none{PathType::Pix};
+    for (auto const inter : several_nodes_ ? far : none)
+      for (auto intra = PathType::Nvl; intra <= topology_.farthest_gpus();
+           intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
+        if (is_optimal_ || (!best_.channels.empty() && (inter > best_.inter || intra > best_.intra))) return;
+        try_setting({speed, intra, inter, true, max_, 1});
+        bool const pointless = topology_.vendor() == CpuVendor::Amd && intra == PathType::Sys;
+        if (!pointless && !several_nodes_ && !is_optimal_) try_setting({speed, intra, inter, false, max_, 1});
+      }
+  }
+
+  void try_setting(SearchSetting const& setting) {
+    auto channels = search_.find(setting);
+    auto const found = static_cast<double>(channels.size()) * setting.speed;
+    if (channels.empty() || found <= static_cast<double>(best_.channels.size()) * best_.rate + 1e-9) return;
+    best_ = {std::move(channels), setting.speed, setting.intra, setting.inter, setting.same_channels, false};
+    is_optimal_ = search_.is_optimal(best_.channels.size(), best_.rate);
+  }
+
+  [[nodiscard]] Graph fallback() const {
+    std::vector<std::size_t> order(topology_.gpus().size());
+    std::iota(order.begin(), order.end(), 0);
+    return {{{order, 0}}, 0.1, PathType::Sys, PathType::Sys, true, true};
+  }
+
+  // The same number of channels, faster.
+  void second_pass() {
+    auto const wanted = best_.channels.size();
+    auto at = static_cast<std::size_t>(
+        std::find_if(speeds_.begin(), speeds_.end(), [&](double speed) { return speed <= best_.rate; }) -
+        speeds_.begin());
+    while (at > 0) {
+      --at;
+      auto channels = search_.find({speeds_[at], best_.intra, best_.inter, best_.same_channels, wanted, wanted});
+      if (channels.size() < wanted) return;
+      best_.channels = std::move(channels);
+      best_.rate = speeds_[at];
+    }
+  }
+
+  Topology const& topology_;
+  bool several_nodes_;
+  std::vector<double> speeds_;
+  std::size_t max_;
+  RingSearch search_;
+  Graph best_;
+  bool is_optimal_ = false;
+};
 
 }  // namespace
 
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library) {
-  auto const all = speeds(topology.min_capability(), several_nodes, library);
-  auto const max = max_channels(library);
-  auto const fastest = topology.max_rate(several_nodes);
-  RingSearch search(topology, several_nodes);
-  Graph best;
-  auto const farthest = topology.farthest_gpus();
-  std::size_t at = 0;
-  while (at + 1 < all.size() && (all[at] > fastest || all[at] > topology.total_rate())) ++at;
-  auto const better = [&](std::size_t channels, double speed) {
-    return static_cast<double>(channels) * speed > static_cast<double>(best.channels.size()) * best.rate + 1e-9;
-  };
-  auto const inter_types = several_nodes ? std::vector<PathType>{PathType::Pix, PathType::Pxb, PathType::P2c,
-                                                                 PathType::Pxn, PathType::Phb, PathType::Sys}
-                                         : std::vector<PathType>{PathType::Pix};
-  bool optimal = false;
-  for (; at < all.size() && !optimal; ++at) {
-    if (!best.channels.empty() && all[at] / best.rate <= .49) break;
-    for (auto const inter : inter_types) {
-      if (!best.channels.empty() && inter > best.inter) break;
-      for (auto intra = PathType::Nvl; intra <= farthest && !optimal; intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
-        if (!best.channels.empty() && intra > best.intra) break;
-        for (bool const same : {true, false}) {
-          bool const pointless = topology.vendor() == CpuVendor::Amd && intra == PathType::Sys;
-          if (!same && (pointless || several_nodes)) continue;
-          auto channels = search.find({all[at], intra, inter, same, max, 1});
-          if (channels.empty() || !better(channels.size(), all[at])) continue;
-          best = {std::move(channels), all[at], intra, inter, same, false};
-          optimal = search.is_optimal(best.channels.size(), best.rate);
-          if (optimal) break;
-        }
-      }
-    }
-  }
-  if (best.channels.empty()) {
-    std::vector<std::size_t> order(topology.gpus().size());
-    std::iota(order.begin(), order.end(), 0);
-    return {{{order, 0}}, 0.1, PathType::Sys, PathType::Sys, true, true};
-  }
-  duplicate(best, topology.min_capability(), max);
-  // The second pass: the same number of channels, faster.
-  auto const wanted = best.channels.size();
-  auto faster = static_cast<std::size_t>(
-      std::find_if(all.begin(), all.end(), [&](double speed) { return speed <= best.rate; }) - all.begin());
-  while (faster > 0) {
-    --faster;
-    auto channels = search.find({all[faster], best.intra, best.inter, best.same_channels, wanted, wanted});
-    if (channels.size() < wanted) break;
-    best.channels = std::move(channels);
-    best.rate = all[faster];
-  }
-  return best;
+  return RingPasses(topology, several_nodes, library).run();
 }
 
 double tree_rate(Graph const& rings, std::size_t gpus, bool several_nodes, int capability, Library const& library) {
@@ -331,8 +362,7 @@ Graph search_nvls(Topology const& topology, bool several_nodes, Library const& l
     if (static_cast<double>(heads + 1) * speed > topology.nvlink_rate() + 1e-9) continue;
     if (several_nodes && speed > topology.max_rate(true) + 1e-9) continue;
     Graph graph{{}, speed, PathType::Nvl, PathType::Pix, true, false};
-    for (std::size_t head = 0; head < heads; ++head)
-      graph.channels.push_back({{head}, topology.own_nic(head)});
+    for (std::size_t head = 0; head < heads; ++head) graph.channels.push_back({{head}, topology.own_nic(head)});
     return graph;
   }
   return {};

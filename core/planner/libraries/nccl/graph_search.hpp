@@ -24,8 +24,8 @@ struct Graph {
 // The rings through one node of several. Every node is taken to be like this one.
 Graph search_rings(Topology const& topology, bool several_nodes, Library const& library);
 
-// The rate of the trees that go with rings: as many channels. Within one node a chain leaves out one of the ring's links,
-// and chains that start at different GPUs share that room.
+// The rate of the trees that go with rings: as many channels. Within one node a chain leaves out one of the ring's
+// links, and chains that start at different GPUs share that room.
 double tree_rate(Graph const& rings, std::size_t gpus, bool several_nodes, int capability, Library const& library);
 
 // The NVLS graph of one node: how many heads, and the rate of each. Without channels where no rate fits.

@@ -1,9 +1,10 @@
-// NCCL's collective as a plan. What a ring or a tree carries over a hop is one step: in the middle of a large collective
-// all hops are busy at once, each with its own share. The steps that a protocol takes before data flow, and the launch,
-// are computing of each GPU before them.
+// NCCL's collective as a plan. What a ring or a tree carries over a hop is one step: in the middle of a large
+// collective all hops are busy at once, each with its own share. The steps that a protocol takes before data flow, and
+// the launch, are computing of each GPU before them.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,7 +27,7 @@ bool uses_gdr(Topology const& topology, std::size_t gpu, std::size_t nic, Librar
               Environment const& environment) {
   auto const& path = topology.to_nic(gpu, nic);
   auto reach = library.minor >= 27 || number_in(environment, "NCCL_NET_GDR_C2C").value_or(0) == 1 ? PathType::P2c
-                                                                                                    : PathType::Pxb;
+                                                                                                  : PathType::Pxb;
   if (auto const found = environment.find("NCCL_NET_GDR_LEVEL"); found != environment.end())
     for (auto const type : {PathType::Local, PathType::Pix, PathType::Pxb, PathType::Phb, PathType::Sys})
       if (found->second == to_string(type)) reach = type;
@@ -89,9 +90,10 @@ class NcclPlan {
       case CollectiveOp::Broadcast:
       case CollectiveOp::AllToAll: return;
       default:
-        throw PlanError(fmt::format("what NCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, "
-                                    "broadcast and all_to_all are",
-                                    to_string(collective_.op)));
+        throw PlanError(
+            fmt::format("what NCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, "
+                        "broadcast and all_to_all are",
+                        to_string(collective_.op)));
     }
   }
   [[nodiscard]] std::size_t node_of(PciId gpu) const {
@@ -109,8 +111,7 @@ class NcclPlan {
   void decide() {
     Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0};
     communicator.ring = search_rings(*topology_, several(), library_);
-    communicator.tree_rate =
-        tree_rate(communicator.ring, per_node(), several(), topology_->min_capability(), library_);
+    communicator.tree_rate = tree_rate(communicator.ring, per_node(), several(), topology_->min_capability(), library_);
     if (topology_->has_nvswitch()) communicator.nvls = search_nvls(*topology_, several(), library_);
     auto const all = cells(collective_.op, communicator, *topology_, library_, environment_);
     auto const cell = cheapest(all, bytes(), communicator, collective_.op);
@@ -135,15 +136,16 @@ class NcclPlan {
     finish();
   }
 
-  // Launch and the steps that data wait for: as NCCL counts them, each as long as it takes on this GPU.
+  // Launch and the steps that data wait for: as many as NCCL counts, each as long as it takes on this GPU.
   [[nodiscard]] Seconds latency_of_steps(Communicator const& communicator) const {
-    auto const base = base_latency_us(cell_);
-    auto const step = figures::block(machine_.part_of(nodes_.front().front())).step;
+    Seconds const base(base_latency_us(cell_) * 1e-6);
+    if (cell_.algorithm == AlgorithmKind::Nvls) return base + time_of_rounds();
+    Seconds const steps(cell_.latency_us * 1e-6 - base.value());
     // Steps over the network or PCIe take their time there, not in the GPU.
-    auto const scale = several() || communicator.ring.intra != PathType::Nvl ? 1.0 : step;
-    bool const nvls = cell_.algorithm == AlgorithmKind::Nvls;
-    auto const steps = nvls ? 0 : (cell_.latency_us - base) * scale;
-    return Seconds((base + steps) * 1e-6) + time_of_rounds();
+    if (several() || communicator.ring.intra != PathType::Nvl) return base + steps + time_of_rounds();
+    auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
+    if (cell_.protocol != Protocol::Simple) return base + steps * block.flagged_step;
+    return block.simple_start + block.simple_step * (steps.value() * 1e6 / nvlink_step_us(cell_));
   }
 
   [[nodiscard]] double heads() const { return static_cast<double>(std::min<std::size_t>(per_node(), 32)); }
@@ -166,8 +168,9 @@ class NcclPlan {
   void explain(Communicator const& communicator, std::vector<Cell> const& all) {
     auto const& ring = communicator.ring;
     if (ring.is_fallback)
-      remark("no ring has the smallest rate that NCCL tries, by its own constants of links; it falls back to one channel "
-             "in the order of ranks");
+      remark(
+          "no ring has the smallest rate that NCCL tries, by its own constants of links; it falls back to one channel "
+          "in the order of ranks");
     else
       remark(fmt::format("the search finds {} channels of {:.3g} GB/s as NCCL counts, over {}{}; {} thread blocks",
                          ring.channels.size(), ring.rate, to_string(ring.intra),
@@ -190,7 +193,8 @@ class NcclPlan {
         ++pairs[fmt::format("{} ({})", to_string(topology_->transport(a, b)),
                             to_string(topology_->between(a, b).type))];
     std::string text;
-    for (auto const& [transport, count] : pairs) text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, transport);
+    for (auto const& [transport, count] : pairs)
+      text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, transport);
     if (!text.empty()) remark("pairs of GPUs of a node: " + text);
   }
 
@@ -247,8 +251,8 @@ class NcclPlan {
     }
   }
 
-  // In one of a block's steps it sends nothing: it takes the last part of the data, or adds it, within its GPU. Of large
-  // collectives the rounds after the first hide it: 512 MiB among 4 A100 reach 217 GB/s, 8 GiB 235.
+  // In one of a block's steps it sends nothing: it takes the last part of the data, or adds it, within its GPU. Of
+  // large collectives the rounds after the first hide it: 512 MiB among 4 A100 reach 217 GB/s, 8 GiB 235.
   void add_local_steps(double ranks) {
     constexpr double kHiddenBeyond = 512.0 * (1 << 20);
     auto const bytes = std::min(this->bytes(), kHiddenBeyond) / ranks;
@@ -281,18 +285,18 @@ class NcclPlan {
     }
   }
 
-  // The switch adds what all GPUs hold and multiplies the sum: of an all-reduce each GPU's link carries S (1 + 1/g) each
-  // way, of an all-gather or a reduce-scatter S one way.
+  // The switch adds what all GPUs hold and multiplies the sum: of an all-reduce each GPU's link carries S (1 + 1/g)
+  // each way, of an all-gather or a reduce-scatter S one way.
   void nvls_of_node(double size, bool is_all_reduce) {
     auto const g = static_cast<double>(per_node());
     auto const each_gpu = is_all_reduce ? size * (1 + 1 / g) : size;
     name_ = "nvls";
     blocks_ = 0;
     auto const filled = 1 + 1 / std::max(rounds(), 1.0);
-    for (std::size_t h = 0; h < nodes_.size(); ++h)
-      for (std::size_t a = 0; a < per_node(); ++a)
-        for (std::size_t b = 0; b < per_node(); ++b)
-          if (a != b) add(nodes_[h][a], nodes_[h][b], each_gpu * filled / (g - 1), [](Way& way) { way.multimem = true; });
+    for (auto const& node : nodes_)
+      for (auto const a : node)
+        for (auto const b : node)
+          if (a != b) add(a, b, each_gpu * filled / (g - 1), [](Way& way) { way.multimem = true; });
   }
 
   void nvls_tree(Graph const& heads) {
@@ -316,8 +320,11 @@ class NcclPlan {
     auto& choice = *plan_.library;
     choice.algorithm = "SendRecv";
     auto const each = bytes() / static_cast<double>(collective_.among.size());
-    auto const of_peer = channels_of_peer();
-    // enqueue.cc: LL within a node while a channel has 16 KiB at most.
+    // enqueue.cc: a channel has an eighth of a step at least, of 512 KiB over NVLink and 128 KiB otherwise; LL while one
+    // channel has 16 KiB at most, within a node.
+    bool const by_nvlink = !several() && topology_->farthest_gpus() <= PathType::Nvb;
+    auto const least = (by_nvlink ? 524288.0 : 131072.0) / 8;
+    auto const of_peer = static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
     bool const ll = !several() && each <= of_peer * 16384.0;
     cell_ = {AlgorithmKind::Ring, ll ? Protocol::LL : Protocol::Simple, ll ? 6.6 + .6 : 8.4 + 3.4, 0};
     choice.protocol = to_string(cell_.protocol);
@@ -325,8 +332,7 @@ class NcclPlan {
     remark(fmt::format("{} channels for each peer", of_peer));
     remark_transports();
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
-    auto const base = base_latency_us(cell_);
-    begin(Seconds((base + (cell_.latency_us - base) * block.step) * 1e-6));
+    begin(Seconds(cell_.latency_us * 1e-6));
     // Its own part is copied by a peer's channels.
     latency_ += Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer);
     name_ = "sendrecv";
@@ -334,7 +340,8 @@ class NcclPlan {
       for (std::size_t a = 0; a < per_node(); ++a)
         for (std::size_t k = 0; k < nodes_.size(); ++k)
           for (std::size_t b = 0; b < per_node(); ++b) {
-            // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2 channels.
+            // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2
+            // channels.
             blocks_ = h == k && topology_->transport(a, b) == Transport::SharedMemory ? 2 * of_peer : of_peer;
             if (h == k && a != b) hop(h, a, b, each * on_link() / kSendEfficiency);
             if (h != k) over_network(h, a, k, b, topology_->own_nic(a), each);
@@ -355,7 +362,8 @@ class NcclPlan {
     int power = 1;
     while (2 * power <= count) power *= 2;
     if (power < count) power *= 2;
-    if (auto const most = number_in(environment_, "NCCL_MAX_P2P_NCHANNELS")) power = std::min(power, std::max(1, *most));
+    if (auto const most = number_in(environment_, "NCCL_MAX_P2P_NCHANNELS"))
+      power = std::min(power, std::max(1, *most));
     return std::min(power, 32);
   }
 

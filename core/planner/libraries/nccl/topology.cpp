@@ -78,7 +78,8 @@ double socket_rate(Part const* part, Library const& library) {
 }
 
 // init.cc and paths.cc: how near two GPUs must be for P2P.
-PathType peer_level(Topology const& topology, std::size_t gpus, Library const& library, Environment const& environment) {
+PathType peer_level(Topology const& topology, std::size_t gpus, Library const& library,
+                    Environment const& environment) {
   if (number_in(environment, "NCCL_P2P_DISABLE").value_or(0) == 1) return PathType::Local;
   if (auto const found = environment.find("NCCL_P2P_LEVEL"); found != environment.end()) {
     for (auto const type : {PathType::Local, PathType::Nvl, PathType::Pix, PathType::Pxb, PathType::Phb, PathType::Sys})
@@ -89,9 +90,8 @@ PathType peer_level(Topology const& topology, std::size_t gpus, Library const& l
       return kNumbered.at(static_cast<std::size_t>(std::clamp(*number, 0, 5)));
   }
   auto const vendor = topology.vendor();
-  bool const is_far_allowed = library.minor >= 23
-                                  ? vendor == CpuVendor::Amd && gpus <= 2
-                                  : vendor == CpuVendor::Amd || vendor == CpuVendor::Power;
+  bool const is_far_allowed = library.minor >= 23 ? vendor == CpuVendor::Amd && gpus <= 2
+                                                  : vendor == CpuVendor::Amd || vendor == CpuVendor::Power;
   return is_far_allowed ? PathType::Sys : PathType::Pxb;
 }
 
@@ -133,11 +133,11 @@ class Topology::Builder {
     for (std::size_t a = 0; a < gpus().size(); ++a)
       for (std::size_t b = 0; b < gpus().size(); ++b) topology_.pairs_.push_back(best_between(a, b));
     choose_transports();
-    for (std::size_t g = 0; g < gpus().size(); ++g)
+    for (auto const gpu : gpus())
       for (auto const nic : topology_.nics_) {
-        topology_.to_nics_.push_back(over_pci(gpus()[g], nic));
+        topology_.to_nics_.push_back(over_pci(gpu, nic));
         extend(topology_.to_nics_.back(), wire_of(nic));
-        topology_.from_nics_.push_back(over_pci(nic, gpus()[g]));
+        topology_.from_nics_.push_back(over_pci(nic, gpu));
         extend(topology_.from_nics_.back(), wire_of(nic) + 1);
       }
     add_relays_to_nics();
@@ -173,10 +173,10 @@ class Topology::Builder {
   }
 
   void add_nvlinks() {
-    for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
+    for (auto const& domain : machine_.nvswitches) {
       auto& of_domain = switch_links_.emplace_back();
       for (std::size_t g = 0; g < gpus().size(); ++g) {
-        auto const links = links_of(machine_, machine_.nvswitches[d], gpus()[g]);
+        auto const links = links_of(machine_, domain, gpus()[g]);
         auto const rate = links * nvlink_rate_of(own_capability_[g], library_);
         of_domain.push_back(links > 0 ? std::optional(add_link(rate, false)) : std::nullopt);
         if (links == 0) continue;
@@ -275,8 +275,7 @@ class Topology::Builder {
 
   std::uint32_t link_between(NumaId a, NumaId b) {
     auto const [found, is_new] = numa_links_.try_emplace(std::minmax(a, b), 0);
-    if (is_new)
-      found->second = add_link(socket_rate(machine_.part_of(machine_.at(a).socket), library_), false);
+    if (is_new) found->second = add_link(socket_rate(machine_.part_of(machine_.at(a).socket), library_), false);
     return a < b ? found->second : found->second + 1;
   }
 

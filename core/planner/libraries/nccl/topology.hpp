@@ -51,7 +51,8 @@ class Topology {
   [[nodiscard]] Path const& from_nic(std::size_t nic, std::size_t gpu) const {
     return from_nics_[gpu * nics_.size() + nic];
   }
-  // The NIC that a GPU uses by itself: of the fastest and nearest ones, each GPU another (topo.cc: ncclTopoGetLocalNet).
+  // The NIC that a GPU uses by itself: of the fastest and nearest ones, each GPU another (topo.cc:
+  // ncclTopoGetLocalNet).
   [[nodiscard]] std::size_t own_nic(std::size_t gpu) const;
   [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
     return transports_[from * gpus_.size() + to];

@@ -14,7 +14,7 @@ namespace {
 using Row = std::array<double, 3>;  // LL, LL128, Simple
 
 // tuning.cc: baseLatencies and hwLatencies, in us.
-constexpr std::array<Row, 2> kBase{{{6.8, 14, 8.4}, {6.6, 14, 8.4}}};                // tree, ring
+constexpr std::array<Row, 2> kBase{{{6.8, 14, 8.4}, {6.6, 14, 8.4}}};  // tree, ring
 constexpr std::array<Row, 2> kNvlinkStep{{{.6, 1.25, 4.0}, {.6, 1.9, 3.4}}};
 constexpr std::array<Row, 2> kPciStep{{{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}}};
 constexpr std::array<Row, 2> kNetStep{{{5.0, 8.5, 14}, {2.7, 4.0, 14}}};
@@ -39,7 +39,10 @@ Caps caps_of(Generation generation, Library const& library) {
     case Generation::Hopper:
       return {library.minor >= 21 ? 141 : 87.7, 36.7, {36.7, 36.7, 29}, {38.7, 41.4, 36}, {0, 57.7, 45.5}};
     case Generation::Blackwell:
-      return {282, library.minor >= 29 ? 40.0 : 73.4, {55.6, 31.67, 20}, {70, 42.8, 24},
+      return {282,
+              library.minor >= 29 ? 40.0 : 73.4,
+              {55.6, 31.67, 20},
+              {70, 42.8, 24},
               {0, library.minor >= 30 ? 96 : 43.8, library.minor >= 30 ? 80 : 43.8}};
   }
   return {};
@@ -83,7 +86,10 @@ bool is_rooted(CollectiveOp op) { return op == CollectiveOp::Broadcast; }
 class Tuner {
  public:
   Tuner(CollectiveOp op, Communicator const& communicator, Topology const& topology, Library const& library)
-      : op_(op), c_(communicator), topology_(topology), library_(library),
+      : op_(op),
+        c_(communicator),
+        topology_(topology),
+        library_(library),
         caps_(caps_of(generation_of(topology.min_capability()), library)) {}
 
   [[nodiscard]] Cell ring(Protocol protocol) const {
@@ -113,8 +119,8 @@ class Tuner {
     auto const heads = static_cast<double>(c_.nvls.channels.size());
     auto const n = static_cast<double>(c_.ranks);
     bool const all_reduce = op_ == CollectiveOp::AllReduce;
-    auto const share = library_.minor >= 28 ? (topology_.min_capability() >= 100 ? .74 : .85) * (heads - 1) / heads
-                                            : 5.0 / 6;
+    auto const share =
+        library_.minor >= 28 ? (topology_.min_capability() >= 100 ? .74 : .85) * (heads - 1) / heads : 5.0 / 6;
     auto const at = std::min<std::size_t>(c_.nodes, 3) - 1;
     auto const g = static_cast<double>(c_.per_node);
     double rate = c_.nvls.rate * share * (all_reduce ? 2 : (g - 1) / g);
@@ -133,7 +139,8 @@ class Tuner {
            topology_.min_capability() >= 70 && topology_.min_capability() == topology_.max_capability();
   }
   [[nodiscard]] bool allows_nvls() const {
-    return topology_.has_nvswitch() && topology_.min_capability() >= 90 && c_.per_node >= 2 && !c_.nvls.channels.empty();
+    return topology_.has_nvswitch() && topology_.min_capability() >= 90 && c_.per_node >= 2 &&
+           !c_.nvls.channels.empty();
   }
 
  private:
@@ -144,8 +151,7 @@ class Tuner {
     auto const p = static_cast<std::size_t>(protocol);
     auto const n = static_cast<double>(c_.ranks);
     auto const inter = c_.per_node == 1 ? kNetStep[0][p] : kNetStep[1][p];
-    if (is_rooted(op_))
-      return kBase[1][p] + (c_.ring.same_channels ? 1 : n) * (c_.nodes > 1 ? inter : intra(1, p));
+    if (is_rooted(op_)) return kBase[1][p] + (c_.ring.same_channels ? 1 : n) * (c_.nodes > 1 ? inter : intra(1, p));
     auto const times = op_ == CollectiveOp::AllReduce ? 2.0 : 1.0;
     auto const steps = times * (n - 1);
     auto const between = c_.nodes > 1 ? times * static_cast<double>(c_.nodes - 1) : 0;
@@ -202,6 +208,10 @@ double base_latency_us(Cell const& cell) {
   return kBase[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
 }
 
+double nvlink_step_us(Cell const& cell) {
+  return kNvlinkStep[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
+}
+
 double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op) {
   double rate = cell.rate;
   double latency = cell.latency_us;
@@ -222,8 +232,7 @@ std::optional<Cell> cheapest(std::vector<Cell> const& all, double bytes, Communi
                              CollectiveOp op) {
   std::optional<Cell> best;
   for (auto const& cell : all)
-    if (cell.rate > 0 &&
-        (!best || time_us(cell, bytes, communicator, op) < time_us(*best, bytes, communicator, op)))
+    if (cell.rate > 0 && (!best || time_us(cell, bytes, communicator, op) < time_us(*best, bytes, communicator, op)))
       best = cell;
   return best;
 }
@@ -259,8 +268,8 @@ int used_channels(Cell const& cell, double bytes, int opened, Communicator const
   if (cell.protocol == Protocol::Simple && cell.algorithm == AlgorithmKind::Ring &&
       communicator.ring.rate * static_cast<double>(communicator.ring.channels.size()) <= 12)
     threads = 256;
-  double const each = cell.protocol == Protocol::Simple  ? 64
-                      : cell.protocol == Protocol::LL128 ? 8
+  double const each = cell.protocol == Protocol::Simple       ? 64
+                      : cell.protocol == Protocol::LL128      ? 8
                       : cell.algorithm == AlgorithmKind::Ring ? 8 * n
                                                               : 8;
   int channels = opened;

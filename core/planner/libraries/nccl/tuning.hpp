@@ -1,6 +1,6 @@
 #pragma once
-// NCCL's choice of algorithm and protocol: its own estimate of every pair's latency and bandwidth (src/graph/tuning.cc),
-// of which the cheapest wins. The figures rank; they are no prediction of ours.
+// NCCL's choice of algorithm and protocol: its own estimate of every pair's latency and bandwidth
+// (src/graph/tuning.cc), of which the cheapest wins. The figures rank; they are no prediction of ours.
 #include <array>
 #include <optional>
 #include <string>
@@ -34,6 +34,8 @@ struct Communicator {
 
 // The part of a cell's latency that is no step: the launch.
 double base_latency_us(Cell const& cell);
+// One of its steps over NVLink, as NCCL counts.
+double nvlink_step_us(Cell const& cell);
 
 // The time of one cell for an op of `bytes`: the larger of what a rank sends and receives.
 double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op);

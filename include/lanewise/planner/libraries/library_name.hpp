@@ -13,7 +13,7 @@ struct Library {
   int minor = 30;
   friend auto operator<=>(Library const&, Library const&) = default;
 };
-std::string to_string(Library const& library);       // "nccl-2.30"
+std::string to_string(Library const& library);         // "nccl-2.30"
 Parsed<Library> parse_library(std::string_view text);  // nccl, nccl-2.18, ..., nccl-2.30
 
 }  // namespace lanewise
