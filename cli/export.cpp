@@ -10,6 +10,7 @@
 #include "core/interop/exports/chrome_trace.hpp"
 #include "core/interop/exports/hwloc.hpp"
 #include "core/interop/exports/infragraph.hpp"
+#include "core/interop/exports/library_tables.hpp"
 #include "core/interop/exports/nvml_mock/mock_system.hpp"
 #include "core/interop/exports/simgrid.hpp"
 #include "core/io/spelling.hpp"
@@ -75,6 +76,26 @@ void add_nvml_mock(CLI::App& command, Session& session) {
     write_mock_files(*output, files);
     if (session.json) fmt::print("{}\n", nlohmann::ordered_json{{"folder", *output}, {"files", files.size()}}.dump(2));
     fmt::print(stderr, "{} files; read it back with: lanewise discover --sysfs {}/sys\n", files.size(), *output);
+  });
+}
+
+// A machine's table by what a library would do, as one text.
+void add_of_library(CLI::App& command, Session& session, std::string const& name, std::string const& what,
+                    std::string (*write)(Model const&, Library const&)) {
+  auto* exported = command.add_subcommand(name, what);
+  session.add_machine(*exported);
+  auto const library = std::make_shared<std::string>("nccl");
+  exported->add_option("--library", *library, "nccl, or nccl-2.18 to nccl-2.30")
+      ->type_name("LIBRARY")
+      ->capture_default_str();
+  auto const output = std::make_shared<std::string>();
+  exported->add_option("-o,--output", *output, "Write to this file instead of standard output")->type_name("FILE");
+  exported->callback([&session, library, output, write] {
+    auto const text = write(Model(session.machine()), argument(parse_library(*library)));
+    if (output->empty())
+      fmt::print("{}", text);
+    else
+      write_file(*output, text);
   });
 }
 
@@ -144,6 +165,11 @@ void add_export(CLI::App& app, Session& session) {
                  "Write a machine or cluster as an Infrastructure of InfraGraph (API 2)", infragraph_yaml);
   add_of_machine(*command, session, "simgrid", "Write a machine as a SimGrid platform: hosts, links, and routes",
                  [](Machine const& machine) { return simgrid_platform(Model(machine)); });
+  add_of_library(*command, session, "nccl-tuner",
+                 "Write the fastest algorithm and protocol by size, for NCCL's example tuner plugin", nccl_tuner_table);
+  add_of_library(*command, session, "thresholds",
+                 "Write what nccl-tests and nvbandwidth should reach on a machine, with the slow end of its range",
+                 [](Model const& model, Library const& library) { return thresholds_json(model, library).dump(2) + "\n"; });
   add_nvml_mock(*command, session);
   command->add_subcommand("rules", "Print every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
   add_manual(app, *command);

@@ -263,6 +263,7 @@ class NcclPlan {
 
   // Two trees over the nodes, each with half of the channels; within a node a chain.
   void trees(Graph const& graph) {
+    add_local_steps(2);  // of each tree the last half of its data: 2 x H100 reach 309 GB/s of 256 MiB, of 370
     std::size_t number = 0;
     for (auto const& order : orders_of(graph)) {
       auto const each = bytes() * order.share * on_link() / 2;
