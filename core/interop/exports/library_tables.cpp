@@ -100,9 +100,8 @@ std::vector<SizeRange> size_ranges_of(std::vector<Model> const& models, Collecti
 }
 
 std::size_t working_nodes(Machine const& machine) {
-  std::size_t nodes = 0;
-  for (std::size_t h = 0; h < machine.hosts.size(); ++h) nodes += machine.hosts[h].off ? 0 : 1;
-  return nodes;
+  return static_cast<std::size_t>(
+      std::count_if(machine.hosts.begin(), machine.hosts.end(), [](Host const& host) { return !host.off; }));
 }
 
 nlohmann::ordered_json limit_json(double expected, double at_least) {
