@@ -167,9 +167,10 @@ void add_export(CLI::App& app, Session& session) {
                  [](Machine const& machine) { return simgrid_platform(Model(machine)); });
   add_of_library(*command, session, "nccl-tuner",
                  "Write the fastest algorithm and protocol by size, for NCCL's example tuner plugin", nccl_tuner_table);
-  add_of_library(*command, session, "thresholds",
-                 "Write what nccl-tests and nvbandwidth should reach on a machine, with the slow end of its range",
-                 [](Model const& model, Library const& library) { return thresholds_json(model, library).dump(2) + "\n"; });
+  add_of_library(
+      *command, session, "thresholds",
+      "Write what nccl-tests and nvbandwidth should reach on a machine, with the slow end of its range",
+      [](Model const& model, Library const& library) { return thresholds_json(model, library).dump(2) + "\n"; });
   add_nvml_mock(*command, session);
   command->add_subcommand("rules", "Print every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
   add_manual(app, *command);

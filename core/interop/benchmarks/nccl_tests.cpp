@@ -69,7 +69,7 @@ struct Rank {
 
 // One row: what both forms of the output have.
 struct Row {
-  std::size_t bytes = 0, count = 0;
+  std::size_t bytes = 0;
   std::string redop;
   std::optional<int> root;
   std::optional<double> time_us, bus, algorithm;  // out of place where that was measured, else in place
@@ -236,7 +236,6 @@ class NcclTestsReader {
     auto const& words = line.words;
     Row row;
     row.bytes = *index_in(words[0].text);
-    row.count = *index_in(words[1].text);
     row.line = line.number;
     row.column = words[0].column;
     std::size_t at = 2;
@@ -303,7 +302,6 @@ class NcclTestsReader {
     };
     Row row;
     row.bytes = index_in(text_of(result, "size")).value_or(0);
-    row.count = index_in(text_of(result, "count")).value_or(0);
     if (is_reduction(text_of(result, "redop"))) row.redop = text_of(result, "redop");
     if (auto const root = number_in(text_of(result, "root"))) row.root = static_cast<int>(*root);
     row.line = result.line;

@@ -1,6 +1,6 @@
 #pragma once
-// What follows from a library's plans of all GPUs of a machine, size by size: a table for NCCL's tuner plugin, and limits
-// that a healthy machine meets.
+// What follows from a library's plans of all GPUs of a machine, size by size: a table for NCCL's tuner plugin, and
+// limits that a healthy machine meets.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -9,9 +9,9 @@
 
 namespace lanewise {
 
-// The configuration of NCCL's example tuner plugin (ext-tuner/example): for every size the algorithm and protocol of the
-// library that take least time on this machine, of all its GPUs; its own choice unless another is faster by a tenth.
-// Comments say where that is. Throws PlanError where the library does not run here.
+// The configuration of NCCL's example tuner plugin (ext-tuner/example): for every size the algorithm and protocol of
+// the library that take least time on this machine, of all its GPUs; its own choice unless another is faster by a
+// tenth. Comments say where that is. Throws PlanError where the library does not run here.
 std::string nccl_tuner_table(Model const& model, Library const& library);
 
 // `lanewise: thresholds/1`: for each collective and size of nccl-tests, for host copies of each GPU and copies between

@@ -46,8 +46,8 @@ struct BlockFigures {
   // What one copies or adds within its GPU while it sends nothing. Fitted to all-reduces of 512 MiB among 2 GPUs
   // (ai-dynamo/aiconfigurator, NCCL 2.27.3 and 2.29.2; measurements/published/*-nccl.yaml), Volta taken as Ampere.
   BytesPerSecond local;
-  // Over NVLink: a step by LL or LL128 over NCCL's own figure for it, and by Simple what a call takes and each step. Fitted
-  // to all-reduces of 512 B to 32 MiB among 2, 4 and 8 GPUs, same source.
+  // Over NVLink: a step by LL or LL128 over NCCL's own figure for it, and by Simple what a call takes and each step.
+  // Fitted to all-reduces of 512 B to 32 MiB among 2, 4 and 8 GPUs, same source.
   double flagged_step = 1;
   Seconds simple_start, simple_step;
 };

@@ -321,11 +321,12 @@ class NcclPlan {
     auto& choice = *plan_.library;
     choice.algorithm = "SendRecv";
     auto const each = bytes() / static_cast<double>(collective_.among.size());
-    // enqueue.cc: a channel has an eighth of a step at least, of 512 KiB over NVLink and 128 KiB otherwise; LL while one
-    // channel has 16 KiB at most, within a node.
+    // enqueue.cc: a channel has an eighth of a step at least, of 512 KiB over NVLink and 128 KiB otherwise; LL while
+    // one channel has 16 KiB at most, within a node.
     bool const by_nvlink = !several() && topology_->farthest_gpus() <= PathType::Nvb;
     auto const least = (by_nvlink ? 524288.0 : 131072.0) / 8;
-    auto const of_peer = static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
+    auto const of_peer =
+        static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
     bool const ll = !several() && each <= of_peer * 16384.0;
     cell_ = {AlgorithmKind::Ring, ll ? Protocol::LL : Protocol::Simple, ll ? 6.6 + .6 : 8.4 + 3.4, 0};
     choice.protocol = to_string(cell_.protocol);
@@ -439,7 +440,15 @@ class NcclPlan {
     Request request{"", a, b, Bytes(static_cast<std::int64_t>(bytes)), Op::Copy};
     request.nics = {of_node(node), of_node(to_node)};
     if (!gdr) request.only = Mechanism::NetStaged;
-    append(request, way_of(request));
+    auto way = way_of(request);
+    if (gdr && (way.mechanism == Mechanism::Gdr || way.mechanism == Mechanism::GdrRelay)) {
+      // NCCL's own relay, by which the NIC is nearest to one GPU for each.
+      auto const& path = topology_->to_nic(from, nic);
+      way.mechanism = path.relay ? Mechanism::GdrRelay : Mechanism::Gdr;
+      way.relay = path.relay ? std::optional(nodes_[node][*path.relay]) : std::nullopt;
+      way.relay_to.reset();
+    }
+    append(request, way);
   }
 
   void add(Place const& from, Place const& to, double bytes) {
