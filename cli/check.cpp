@@ -36,7 +36,7 @@ struct CheckOptions {
   std::string mode = "sim";
   std::string objective;
   std::string effort = kFullEffort;
-  std::string library = "best";
+  std::string library = kBestPlan;
   std::string hw_runs;    // file of hardware runs recorded elsewhere
   std::string runs_file;  // file to record hardware runs in
   std::string nodes = launch::kNodesAuto;
@@ -145,8 +145,7 @@ Checked check_in(std::string const& mode, CheckInputs const& given, Session& ses
   std::optional<Objective> objective;
   if (!options.objective.empty()) objective = argument(parse_objective(options.objective));
   auto const effort = argument(parse_effort(options.effort));
-  std::optional<Library> library;
-  if (options.library != "best") library = argument(parse_library(options.library));
+  auto const library = library_of(options.library);
   Recorded recorded;
   if (mode == "hw") recorded = recorded_runs(given, session, options);
   Progress progress("runs", run_count(given.scenarios));

@@ -32,6 +32,14 @@ CLI::App* add_of_kind(CLI::App& command, std::string const& name, std::string co
   return exported;
 }
 
+// To standard output, or into a file where one is named.
+void put_text(std::string const& text, std::string const& file) {
+  if (file.empty())
+    fmt::print("{}", text);
+  else
+    write_file(file, text);
+}
+
 struct Timeline {
   std::vector<std::string> traces;
   std::string output;
@@ -40,11 +48,7 @@ struct Timeline {
 void export_trace(Timeline const& timeline) {
   std::vector<Trace> traces;
   for (auto const& file : timeline.traces) traces.push_back(read_trace(SourceText::load(file)));
-  auto const text = chrome_trace(traces).dump() + "\n";
-  if (timeline.output.empty())
-    fmt::print("{}", text);
-  else
-    write_file(timeline.output, text);
+  put_text(chrome_trace(traces).dump() + "\n", timeline.output);
 }
 
 // A machine in another tool's format, as one text.
@@ -54,13 +58,7 @@ void add_of_machine(CLI::App& command, Session& session, std::string const& name
   session.add_machine(*exported);
   auto const output = std::make_shared<std::string>();
   exported->add_option("-o,--output", *output, "Write to this file instead of standard output")->type_name("FILE");
-  exported->callback([&session, output, write] {
-    auto const text = write(session.machine());
-    if (output->empty())
-      fmt::print("{}", text);
-    else
-      write_file(*output, text);
-  });
+  exported->callback([&session, output, write] { put_text(write(session.machine()), *output); });
 }
 
 void add_nvml_mock(CLI::App& command, Session& session) {
@@ -91,11 +89,7 @@ void add_of_library(CLI::App& command, Session& session, std::string const& name
   auto const output = std::make_shared<std::string>();
   exported->add_option("-o,--output", *output, "Write to this file instead of standard output")->type_name("FILE");
   exported->callback([&session, library, output, write] {
-    auto const text = write(Model(session.machine()), argument(parse_library(*library)));
-    if (output->empty())
-      fmt::print("{}", text);
-    else
-      write_file(*output, text);
+    put_text(write(Model(session.machine()), argument(parse_library(*library))), *output);
   });
 }
 

@@ -10,7 +10,7 @@ PreparedPlan prepare(Session& session, PlanningOptions const& options) {
                           .objective = {},
                           .effort = argument(parse_effort(options.effort)),
                           .detail = options.unfolded ? Detail::EveryStep : Detail::Folded};
-  if (options.library != "best") request.library = argument(parse_library(options.library));
+  request.library = library_of(options.library);
   if (!options.objective.empty()) request.objective = argument(parse_objective(options.objective));
   return prepare_plan(
       request, session.catalogue,
@@ -27,6 +27,10 @@ void add_effort(CLI::App& command, std::string& effort) {
       ->check(one_of({"full", "quick"}))
       ->type_name("EFFORT")
       ->capture_default_str();
+}
+
+std::optional<Library> library_of(std::string const& option) {
+  return option == kBestPlan ? std::nullopt : std::optional(argument(parse_library(option)));
 }
 
 void add_library(CLI::App& command, std::string& library) {

@@ -1,6 +1,7 @@
 #pragma once
 // The options of commands that take a scenario or a plan.
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/session.hpp"
@@ -9,13 +10,14 @@
 namespace lanewise::cli {
 
 inline constexpr char kFullEffort[] = "full";
+inline constexpr char kBestPlan[] = "best";
 
 struct PlanningOptions {
   std::string file;       // a scenario, or a plan made by `lanewise plan -o`
   std::string variant;    // empty: the only one
   std::string objective;  // empty: the scenario's
   std::string effort = kFullEffort;
-  std::string library = "best";
+  std::string library = kBestPlan;
   bool unfolded = false;
 };
 
@@ -25,6 +27,8 @@ PreparedPlan prepare(Session& session, PlanningOptions const& options);
 void add_effort(CLI::App& command, std::string& effort);
 // Adds --library.
 void add_library(CLI::App& command, std::string& library);
+// What it says; nullopt: as well as possible.
+std::optional<Library> library_of(std::string const& option);
 // Adds --variant, --objective, --effort, --library and --unfolded.
 void add_planning(CLI::App& command, PlanningOptions& options);
 

@@ -158,15 +158,10 @@ class NcclTestsReader {
     if (is_other_product(product) && !stopped_) {
       auto const gpus = machine_.all(PciKind::Gpu);
       builder_.fail(line, column,
-                    fmt::format("this ran on '{}', and the GPUs of {} are {}: is this the machine?", trimmed(product),
-                                machine_.name, machine_.part_of(gpus.front())->title));
+                    fmt::format("this ran on '{}', and the GPUs of {} are {}: is this the machine?",
+                                trimmed(product, kBlanks), machine_.name, machine_.part_of(gpus.front())->title));
       stopped_ = true;
     }
-  }
-  static std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-    return text;
   }
 
   // Words that name a model have letters and digits: H100, B200, L40S, 4090.
@@ -207,7 +202,7 @@ class NcclTestsReader {
   }
   // "2.21.5+cuda12.4"
   void read_version(std::string_view text) {
-    builder_.environment("nccl", trimmed(text.substr(0, text.find_first_of(" +\t"))));
+    builder_.environment("nccl", trimmed(text.substr(0, text.find_first_of(" +\t")), kBlanks));
     if (!text.starts_with("2.")) return;
     auto const rest = text.substr(2);
     if (auto const minor = index_in(rest.substr(0, rest.find_first_not_of("0123456789"))))

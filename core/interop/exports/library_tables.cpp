@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/estimate/plan_parameters.hpp"
+#include "core/interop/words.hpp"
 #include "core/io/json.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
@@ -40,9 +40,9 @@ Collective collective_of_all(Machine const& machine, CollectiveOp op, Bytes byte
   return collective;
 }
 
-std::string plugin_word(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text == "nvlstree" ? "nvls_tree" : text;
+std::string plugin_word(std::string_view name) {
+  auto const word = lower_case(name);
+  return word == "nvlstree" ? "nvls_tree" : word;
 }
 
 struct TimedChoice {
