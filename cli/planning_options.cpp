@@ -9,7 +9,8 @@ PreparedPlan prepare(Session& session, PlanningOptions const& options) {
                           .variant = options.variant,
                           .objective = {},
                           .effort = argument(parse_effort(options.effort)),
-                          .detail = options.unfolded ? Detail::EveryStep : Detail::Folded};
+                          .detail = options.unfolded ? Detail::EveryStep : Detail::Folded,
+                          .library = {}};
   request.library = library_of(options.library);
   if (!options.objective.empty()) request.objective = argument(parse_objective(options.objective));
   return prepare_plan(
@@ -37,7 +38,8 @@ void add_library(CLI::App& command, std::string& library) {
   command
       .add_option(
           "--library", library,
-          "Plan a collective as a library would: nccl, or nccl-VERSION (2.18 to 2.30); best: as well as possible")
+          "Plan a collective as a library would: nccl, nccl-VERSION (2.18 to 2.30), rccl, mpi, oneshot (kernels of "
+          "inference engines); best: as well as possible")
       ->type_name("LIBRARY")
       ->capture_default_str();
 }

@@ -34,8 +34,7 @@ class EstimatedRun {
         flows_(model, steps, demands),
         sharing_(flows_.capacities()),
         engines_(model, demands),
-        runner_(dag_of(steps)),
-        left_(steps.size()) {
+        runner_(dag_of(steps)) {
     result_.steps.resize(steps.size());
   }
 
@@ -87,24 +86,30 @@ class EstimatedRun {
   // To the next end of a delay or a flow.
   void advance() {
     auto elapsed = delayed_.empty() ? std::numeric_limits<double>::infinity() : delayed_.top().first - now_;
-    for (auto const* flow : flowing_) elapsed = std::min(elapsed, left_[number(flow)] / flow->rate);
+    for (std::size_t i = 0; i < flowing_.size(); ++i) elapsed = std::min(elapsed, left_[i] / flowing_[i]->rate);
     elapsed = std::max(elapsed, 0.0);
     now_ += elapsed;
     auto const slack = simultaneous_within(now_);
     ended_.clear();
     double last = 0;  // seconds until the last of those that end in this instant
-    std::erase_if(flowing_, [&](Sharing::Flow* flow) {
-      auto& left = left_[number(flow)];
-      left -= flow->rate * elapsed;
-      if (left > flow->rate * slack) return false;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < flowing_.size(); ++i) {
+      auto* flow = flowing_[i];
+      auto const left = left_[i] - flow->rate * elapsed;
+      if (left > flow->rate * slack) {
+        flowing_[kept] = flow;
+        left_[kept++] = left;
+        continue;
+      }
       last = std::max(last, left / flow->rate);
       lowest_ended_rate_ = std::min(lowest_ended_rate_, flow->rate);
       ended_.push_back(number(flow));
-      return true;
-    });
+    }
+    flowing_.resize(kept);
+    left_.resize(kept);
     if (last > 0) {
       now_ += last;
-      for (auto const* flow : flowing_) left_[number(flow)] -= flow->rate * last;
+      for (std::size_t i = 0; i < flowing_.size(); ++i) left_[i] -= flowing_[i]->rate * last;
     }
     rates_are_stale_ = rates_are_stale_ || !ended_.empty();
     start_flows(slack);
@@ -124,8 +129,8 @@ class EstimatedRun {
         ended_.push_back(step);
         continue;
       }
-      left_[step] = static_cast<double>(steps_[step].bytes.value());
       flowing_.push_back(&flows_.flows()[step]);
+      left_.push_back(static_cast<double>(steps_[step].bytes.value()));
       rates_are_stale_ = true;
       lowest_ended_rate_ = 0;
     }
@@ -152,10 +157,10 @@ class EstimatedRun {
   EngineQueue engines_;
   std::optional<Admission> admission_;  // nullopt: only engines hold steps back
   DagRunner runner_;
-  std::vector<double> left_;  // bytes of a step that have not flowed
   using Delay = std::pair<double, std::size_t>;
   std::priority_queue<Delay, std::vector<Delay>, std::greater<>> delayed_;  // by the end of the latency
   std::vector<Sharing::Flow*> flowing_;
+  std::vector<double> left_;        // of each of these, the bytes that have not flowed
   std::vector<std::size_t> ended_;  // at this event, ascending
   double now_ = 0;                  // seconds
   bool rates_are_stale_ = false;

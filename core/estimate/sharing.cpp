@@ -51,8 +51,8 @@ void Sharing::let_rise(std::span<Flow*> flows, double lowest_rate) {
   used_.clear();
   rising_.clear();
   for (auto* flow : flows) {
-    bool const keeps = flow->rate < lowest_rate;
-    if (!keeps) rising_.push_back(flow);
+    if (flow->rate < lowest_rate) continue;
+    rising_.push_back(flow);
     for (auto const& use : flow->uses) {
       if (weights_[use.resource] == 0) {
         used_.push_back(use.resource);
@@ -129,7 +129,10 @@ double Sharing::merged_with_equal_level(double level) {
 void Sharing::hold(Flow& flow, double level) {
   flow.rate = level;
   take(flow);
-  for (auto const& use : flow.uses) set_full_at(use.resource);
+  for (auto const& use : flow.uses) {
+    weights_[use.resource] -= use.weight;
+    set_full_at(use.resource);
+  }
 }
 
 // What a flow uses at its rate is left to nobody.
@@ -137,7 +140,6 @@ void Sharing::take(Flow const& flow) {
   for (auto const& use : flow.uses) {
     auto& left = left_[use.resource];
     left = std::max(0.0, left - flow.rate * use.weight);
-    weights_[use.resource] -= use.weight;
   }
 }
 

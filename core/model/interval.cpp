@@ -30,20 +30,24 @@ std::vector<Interval> Intervals::of_each(Figures const& figures, std::span<Param
 }
 
 std::vector<Interval> Intervals::of_each(std::vector<double> const& middle, Figures const& figures,
-                                         std::span<Parameter const> parameters) const {
+                                         std::span<Parameter const> parameters, Ends ends) const {
   double const spread = std::log1p(kRunToRunSpread);
   std::vector<double> below(middle.size(), spread * spread);
   auto above = below;
   for (auto const parameter : parameters) {
     std::vector<double> lowest(middle.size(), 0);
     auto highest = lowest;
+    auto const& range = parameter_ranges()[static_cast<std::size_t>(parameter)];
+    auto const ratio = std::log(range.high) / -std::log(range.low);  // of the distances of both ends
     for (bool const high : {false, true}) {
+      if (ends == Ends::Further && high != (ratio >= 1)) continue;
       auto const values = figures(end(parameter, high));
+      auto const opposite = ends == Ends::Both ? 0 : -std::min(ratio, 1 / ratio);
       for (std::size_t i = 0; i < middle.size(); ++i) {
         if (!(values[i] > 0) || !(middle[i] > 0)) continue;
         auto const change = std::log(values[i] / middle[i]);
-        lowest[i] = std::min(lowest[i], change);
-        highest[i] = std::max(highest[i], change);
+        lowest[i] = std::min({lowest[i], change, change * opposite});
+        highest[i] = std::max({highest[i], change, change * opposite});
       }
     }
     for (std::size_t i = 0; i < middle.size(); ++i) {

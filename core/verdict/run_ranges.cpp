@@ -14,6 +14,9 @@
 namespace lanewise {
 namespace {
 
+// An estimate of more steps takes seconds.
+constexpr std::size_t kMaxStepsOfBothEnds = 100'000;
+
 // The capacities of all resources that have one, then the slots of all engines.
 std::vector<double> limits_of(Model const& model) {
   std::vector<double> limits;
@@ -72,16 +75,18 @@ TimeRange together(TimeRange const& one, TimeRange const& other, Seconds middle)
 
 void add_trace_ranges(Trace& trace, Plan const& plan, Model const& model, EstimateListener const& on_estimate) {
   auto const parameters = parameters_of(plan, model);
+  auto const ends = plan.steps.size() <= kMaxStepsOfBothEnds ? Intervals::Ends::Both : Intervals::Ends::Further;
+  auto const estimates = (ends == Intervals::Ends::Both ? 2 : 1) * parameters.size();
   EstimatedTimes const times(model, plan);
   auto const& middles = times.nominal();
   auto const ranges = Intervals(model).of_each(
       middles,
       [&, done = std::size_t{0}](Model const& moved) mutable {
         auto moved_times = times.under(moved);
-        if (on_estimate) on_estimate(++done, 2 * parameters.size());
+        if (on_estimate) on_estimate(++done, estimates);
         return moved_times;
       },
-      parameters);
+      parameters, ends);
   auto const range = [&](std::size_t i, Seconds simulated) {
     auto const scale = middles[i] > 0 ? simulated.value() / middles[i] : 1;
     return TimeRange{through_json(Seconds(ranges[i].low * scale)), through_json(Seconds(ranges[i].high * scale))};

@@ -30,10 +30,11 @@ std::string collective_text(Plan const& plan, Seconds makespan) {
   auto const& collective = *plan.collective;
   if (plan.library) {
     auto const& choice = *plan.library;
-    text += fmt::format("{} of {} among {} as {} does it: {}, {}, {} channel{}, bus bandwidth {}\n",
-                        to_string(collective.op), exact_text(collective.bytes), collective.among.size(), choice.library,
-                        choice.algorithm, choice.protocol, choice.channels, choice.channels == 1 ? "" : "s",
-                        rounded_text(bus_bandwidth(collective, makespan)));
+    auto const channels =
+        choice.channels == 0 ? "" : fmt::format(", {} channel{}", choice.channels, choice.channels == 1 ? "" : "s");
+    text += fmt::format("{} of {} among {} as {} does it: {}, {}{}, bus bandwidth {}\n", to_string(collective.op),
+                        exact_text(collective.bytes), collective.among.size(), choice.library, choice.algorithm,
+                        choice.protocol, channels, rounded_text(bus_bandwidth(collective, makespan)));
     for (auto const& remark : choice.remarks) text += fmt::format("  {}\n", remark);
     return text;
   }

@@ -35,7 +35,7 @@ Diagnosis diagnosis_of(Case const& one) {
   series.name = "collective";
   bool const is_time = one.unit == Unit::Time;
   series.quantity = is_time ? MeasuredQuantity::Makespan : MeasuredQuantity::Bandwidth;
-  series.collective = MeasuredCollective{one.op, expand_range(one.among), Library{2, one.minor},
+  series.collective = MeasuredCollective{one.op, expand_range(one.among), Library{LibraryKind::Nccl, 2, one.minor},
                                          is_time ? CollectiveFigure::Time : CollectiveFigure::BusBandwidth};
   for (auto const& [bytes, figure] : one.rows)
     series.points.push_back({{}, Bytes(bytes), {}, figure * (is_time ? 1e-6 : 1e9), {}, {}});

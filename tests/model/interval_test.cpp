@@ -87,6 +87,25 @@ TEST(Intervals, OfSeveralFiguresAreOfEachItsOwn) {
   EXPECT_LT(both[0].high / both[0].low, both[1].high / both[1].low);
 }
 
+// Of a figure that is a power of a parameter the nearer end is known from the further one.
+TEST(Intervals, OfTheFurtherEndsAreThoseOfBothWhereAFigureIsAPower) {
+  auto const model = two_gpus();
+  Parameter const link[]{Parameter::LinkUtilisation};
+  Intervals const intervals(model);
+  auto const rate = [](Model const& m) { return std::vector<double>{1e9 / figure(m, 1_GB)}; };
+  std::size_t runs = 0;
+  auto const counted = [&](Model const& m) {
+    ++runs;
+    return rate(m);
+  };
+  auto const both = intervals.of_each(rate(model), counted, link).front();
+  EXPECT_EQ(runs, 2U);
+  auto const one = intervals.of_each(rate(model), counted, link, Intervals::Ends::Further).front();
+  EXPECT_EQ(runs, 3U);
+  EXPECT_NEAR(one.low / both.low, 1, 1e-3);
+  EXPECT_NEAR(one.high / both.high, 1, 1e-3);
+}
+
 TEST(Assumptions, ChangeCapacitiesAndNotTheMachine) {
   auto const model = two_gpus();
   auto const halved = model.with_assumptions(Assumptions(Parameter::LinkUtilisation, 0.5));

@@ -4,6 +4,7 @@
 //   Intervals const intervals(model);
 //   auto const range = intervals.of([&](Model const& m) { return m.cost(m.lower(from, to, bytes, op, way),
 //   bytes)->time.value(); });
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -33,9 +34,12 @@ class Intervals {
   // Several figures that one computation gives, such as a run; the intervals have their order.
   using Figures = std::function<std::vector<double>(Model const&)>;
   [[nodiscard]] std::vector<Interval> of_each(Figures const& figures, std::span<Parameter const> parameters) const;
-  // The same where the figures of the unmoved model are known already.
+  // The same where the figures of the unmoved model are known already. `ends`: Further moves a parameter to the end of
+  // its range that lies further away, by its logarithm, and takes the change at the nearer end to be the opposite one,
+  // smaller as that end is nearer: half the work.
+  enum class Ends : std::uint8_t { Both, Further };
   [[nodiscard]] std::vector<Interval> of_each(std::vector<double> const& middle, Figures const& figures,
-                                              std::span<Parameter const> parameters) const;
+                                              std::span<Parameter const> parameters, Ends ends = Ends::Both) const;
   // Moves only these parameters: for figures that are expensive to compute and depend on few parameters.
   [[nodiscard]] Interval of(Figure const& figure, std::span<Parameter const> parameters) const;
 

@@ -376,7 +376,7 @@ TEST(NcclTests, ACollectiveHasItsRanksItsLibraryAndItsSizes) {
   ASSERT_TRUE(large.collective);
   EXPECT_EQ(large.collective->op, CollectiveOp::AllGather);
   EXPECT_THAT(large.collective->among, ElementsAre("gpu0", "gpu1"));
-  EXPECT_EQ(large.collective->library, (Library{2, 21}));
+  EXPECT_EQ(large.collective->library, (Library{LibraryKind::Nccl, 2, 21}));
   EXPECT_NEAR(large.points[0].value, 110.5e-6, 1e-12);
   EXPECT_EQ(large.points[0].bytes, Bytes(33554432));
   EXPECT_THAT(large.settings, ElementsAre(Setting{"library.env.NCCL_NVLS_ENABLE", "0"}));
@@ -440,7 +440,7 @@ TEST(NcclTests, JsonIsReadAsTheText) {
            "hgx-h100");
   ASSERT_EQ(m.series.size(), 1U);
   EXPECT_EQ(m.series[0].collective->op, CollectiveOp::AllToAll);
-  EXPECT_EQ(m.series[0].collective->library, (Library{2, 29}));
+  EXPECT_EQ(m.series[0].collective->library, (Library{LibraryKind::Nccl, 2, 29}));
   EXPECT_NEAR(m.series[0].points[0].value, 85.44e-6, 1e-12);
 }
 

@@ -54,7 +54,7 @@ TEST(NcclTunerTable, OfOtherGpusSaysWhy) {
 }
 
 TEST(Thresholds, AreBelowWhatIsExpected) {
-  auto const json = thresholds_json(model_of("dgx-a100"), Library{2, 27});
+  auto const json = thresholds_json(model_of("dgx-a100"), Library{LibraryKind::Nccl, 2, 27});
   EXPECT_EQ(json["lanewise"], "thresholds/1");
   EXPECT_EQ(json["library"], "nccl-2.27");
   EXPECT_EQ(json["ranks"], 8);

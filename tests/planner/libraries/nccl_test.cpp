@@ -59,7 +59,7 @@ class SearchOf : public testing::TestWithParam<Expected> {};
 TEST_P(SearchOf, FindsTheChannelsOfNccl) {
   auto const& expected = GetParam();
   auto const machine = machine_with(expected.machine, expected.settings);
-  Library const library{2, expected.minor};
+  Library const library{LibraryKind::Nccl, 2, expected.minor};
   Topology const topology(machine, gpus_of(machine, expected.gpus), library, machine.library_environment);
   auto const graph = search_rings(topology, expected.several, library);
   EXPECT_EQ(graph.channels.size(), expected.channels);
@@ -87,12 +87,12 @@ INSTANTIATE_TEST_SUITE_P(All, SearchOf,
                              Expected{
                                  "pro6000_two_amd_sockets", "rtx6000pro-x8-genoa", 8, false, 30, {}, 1, 0.1, "SYS"},
                              Expected{"l40s_two_amd_sockets", "l40s-x8", 8, false, 30, {}, 1, 15, "SYS"}),
-                         [](auto const& info) { return info.param.name; });
+                         [](auto const& chosen) { return chosen.param.name; });
 
 // Own log, 2 x H100, NCCL 2.28.3, NVLS off: "AllReduce | 8.0/61.1 | 16.5/180.6 | 16.4/232.2 | 7.8/141.0 | ...".
 TEST(Tuning, IsTheTableThatNcclPrints) {
   auto const machine = machine_with("h100x2-vm", {"library.env.NCCL_NVLS_ENABLE=0"});
-  Library const library{2, 28};
+  Library const library{LibraryKind::Nccl, 2, 28};
   Topology const topology(machine, gpus_of(machine, 2), library, machine.library_environment);
   Communicator communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
   communicator.tree_rate = tree_rate(communicator.ring, 2, false, 90, library);  // "Pattern 1, nChannels 12, bw 60"
@@ -129,7 +129,7 @@ TEST(Tuning, IsTheTableThatNcclPrints) {
 // "AllReduce: 65536 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..7}", of the same run.
 TEST(Tuning, SmallCallsUseFewChannels) {
   auto const machine = machine_with("h100x2-vm");
-  Library const library{2, 28};
+  Library const library{LibraryKind::Nccl, 2, 28};
   Topology const topology(machine, gpus_of(machine, 2), library, {});
   Communicator const communicator{2, 1, 2, search_rings(topology, false, library), {}, 0};
   Cell const ring_ll{AlgorithmKind::Ring, Protocol::LL, 7.8, 141};
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
                "NVLSTree", "Simple"},
         Chosen{"two_nodes_64KiB", "hgx-h100-2", "node0/gpu0..node1/gpu7", 64_KiB, CollectiveOp::AllReduce, "Tree",
                "LL"}),
-    [](auto const& info) { return info.param.name; });
+    [](auto const& chosen) { return chosen.param.name; });
 
 // Every node but the root has a parent, from every node the way leads to the root, and who is inside one tree is a leaf
 // of the other.
@@ -196,9 +196,9 @@ TEST(DoubleTree, IsTwoTreesOfWhichEveryNodeIsALeafInOne) {
       }
       EXPECT_EQ(roots, 1U);
     }
-    if (nodes % 2 == 0)
-      for (std::size_t node = 0; node < nodes; ++node)
-        EXPECT_TRUE(children[0][node] == 0 || children[1][node] == 0) << node << " of " << nodes;
+    for (std::size_t node = 0; nodes % 2 == 0 && node < nodes; ++node) {
+      EXPECT_TRUE(children[0][node] == 0 || children[1][node] == 0) << node << " of " << nodes;
+    }
   }
 }
 
@@ -242,8 +242,8 @@ TEST(NcclPlan, SaysWhatItCannotDo) {
 
 TEST(LibraryName, IsReadWithItsVersion) {
   EXPECT_EQ(parse_library("nccl").value, Library{});
-  EXPECT_EQ(parse_library("nccl-2.18").value, (Library{2, 18}));
-  EXPECT_EQ(parse_library("nccl-2.21.5").value, (Library{2, 21}));
+  EXPECT_EQ(parse_library("nccl-2.18").value, (Library{LibraryKind::Nccl, 2, 18}));
+  EXPECT_EQ(parse_library("nccl-2.21.5").value, (Library{LibraryKind::Nccl, 2, 21}));
   for (auto const* wrong : {"nccl-2.17", "nccl-2.31", "nccl-3.1", "rccl", "nccl-2.x", ""})
     EXPECT_FALSE(parse_library(wrong).value) << wrong;
 }

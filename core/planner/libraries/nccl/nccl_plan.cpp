@@ -1,6 +1,5 @@
-// NCCL's collective as a plan. What a ring or a tree carries over a hop is one step: in the middle of a large
-// collective all hops are busy at once, each with its own share. The steps that a protocol takes before data flow, and
-// the launch, are computing of each GPU before them.
+#include "core/planner/libraries/nccl/nccl_plan.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,14 +8,12 @@
 #include <utility>
 
 #include "core/model/resources/figures.hpp"
+#include "core/planner/libraries/library_steps.hpp"
+#include "core/planner/libraries/link_shares.hpp"
 #include "core/planner/libraries/nccl/double_tree.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
-#include "core/planner/nic_selection.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/machine/fingerprint.hpp"
-#include "lanewise/planner/libraries/library.hpp"
-#include "lanewise/planner/planner.hpp"
 
 namespace lanewise::nccl {
 namespace {
@@ -36,103 +33,65 @@ bool uses_gdr(Topology const& topology, std::size_t gpu, std::size_t nic, Librar
 class NcclPlan {
  public:
   NcclPlan(Model const& model, Collective const& collective, Library const& library)
-      : model_(model),
-        machine_(model.machine()),
-        planner_(model),
+      : machine_(model.machine()),
         collective_(collective),
         library_(library),
-        environment_(machine_.library_environment) {
-    group_by_node();
-    topology_.emplace(machine_, nodes_.front(), library_, environment_);
+        environment_(machine_.library_environment),
+        nodes_(gpus_by_node(machine_, collective, "NCCL")),
+        topology_(machine_, nodes_.front(), library_, environment_),
+        steps_(model, collective, to_string(library), "NCCL") {
+    refuse_unknown_op();
   }
 
   Plan make() {
-    plan_ = {machine_.name, fingerprint(machine_), {}, {}, {}, collective_};
-    plan_.library.emplace();
-    plan_.library->library = to_string(library_);
     if (collective_.op == CollectiveOp::AllToAll)
       exchange();
     else
       decide();
-    return std::move(plan_);
+    return steps_.finish();
   }
 
  private:
   [[nodiscard]] std::size_t per_node() const { return nodes_.front().size(); }
   [[nodiscard]] bool several() const { return nodes_.size() > 1; }
   [[nodiscard]] double bytes() const { return static_cast<double>(collective_.bytes.value()); }
-  void remark(std::string text) {
-    auto& remarks = plan_.library->remarks;
-    if (std::find(remarks.begin(), remarks.end(), text) == remarks.end()) remarks.push_back(std::move(text));
-  }
+  void remark(std::string text) { steps_.remark(std::move(text)); }
 
-  // Nodes that NVLink joins are one to NCCL (MNNVL).
-  void group_by_node() {
-    std::map<std::size_t, std::size_t> position;
-    for (auto const& place : collective_.among) {
-      auto const gpu = gpu_at(machine_, place);
-      if (!gpu) throw PlanError(fmt::format("NCCL moves data of GPUs; '{}' is none", machine_.name_of(place)));
-      auto const key = node_of(*gpu);
-      auto const [found, is_new] = position.try_emplace(key, nodes_.size());
-      if (is_new) nodes_.emplace_back();
-      nodes_[found->second].push_back(*gpu);
-    }
-    for (auto const& node : nodes_)
-      if (node.size() != per_node())
-        throw PlanError("NCCL's plan is known where every node has equally many GPUs of the collective");
-    if (collective_.op == CollectiveOp::Broadcast && collective_.root != 0)
-      throw PlanError("NCCL's broadcast is planned from its first participant");
-    switch (collective_.op) {
-      case CollectiveOp::AllReduce:
-      case CollectiveOp::AllGather:
-      case CollectiveOp::ReduceScatter:
-      case CollectiveOp::Broadcast:
-      case CollectiveOp::AllToAll: return;
-      default:
-        throw PlanError(
-            fmt::format("what NCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, "
-                        "broadcast and all_to_all are",
-                        to_string(collective_.op)));
-    }
-  }
-  [[nodiscard]] std::size_t node_of(PciId gpu) const {
-    for (std::size_t d = 0; d < machine_.nvswitches.size(); ++d) {
-      auto const& domain = machine_.nvswitches[d];
-      bool const holds = !domain.host && std::any_of(domain.ports.begin(), domain.ports.end(),
-                                                     [&](auto const& port) { return port.gpu == gpu; });
-      if (holds) return machine_.hosts.size() + d;
-    }
-    return index(machine_.host_of(gpu));
+  void refuse_unknown_op() const {
+    if (passes_of(collective_.op, 2) <= 0)
+      throw PlanError(
+          fmt::format("what NCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, "
+                      "broadcast and all_to_all are",
+                      to_string(collective_.op)));
   }
 
   // ------------------------------------------------------------------------------------------------ collectives
 
   void decide() {
     Communicator communicator{collective_.among.size(), nodes_.size(), per_node(), {}, {}, 0};
-    communicator.ring = search_rings(*topology_, several(), library_);
-    communicator.tree_rate = tree_rate(communicator.ring, per_node(), several(), topology_->min_capability(), library_);
-    if (topology_->has_nvswitch()) communicator.nvls = search_nvls(*topology_, several(), library_);
-    auto const all = cells(collective_.op, communicator, *topology_, library_, environment_);
+    communicator.ring = search_rings(topology_, several(), library_);
+    communicator.tree_rate = tree_rate(communicator.ring, per_node(), several(), topology_.min_capability(), library_);
+    if (topology_.has_nvswitch()) communicator.nvls = search_nvls(topology_, several(), library_);
+    auto const all = cells(collective_.op, communicator, topology_, library_, environment_);
     auto const cell = cheapest(all, bytes(), communicator, collective_.op);
     if (!cell) throw PlanError("NCCL_ALGO and NCCL_PROTO leave NCCL no algorithm for this collective");
     bool const nvls = cell->algorithm == AlgorithmKind::Nvls || cell->algorithm == AlgorithmKind::NvlsTree;
-    auto const opened = nvls ? nvls_channels(communicator, *topology_, library_, environment_)
-                             : opened_channels(communicator, *topology_, library_, environment_);
+    auto const opened = nvls ? nvls_channels(communicator, topology_, library_, environment_)
+                             : opened_channels(communicator, topology_, library_, environment_);
     channels_ = used_channels(*cell, bytes(), opened, communicator, collective_.op, library_);
     cell_ = *cell;
-    auto& choice = *plan_.library;
+    auto& choice = steps_.choice();
     choice.algorithm = to_string(cell->algorithm);
     choice.protocol = to_string(cell->protocol);
     choice.channels = channels_;
     explain(communicator, all);
-    begin(latency_of_steps(communicator));
+    steps_.begin(nodes_, latency_of_steps(communicator));
     switch (cell->algorithm) {
       case AlgorithmKind::Ring: rings(communicator.ring); break;
       case AlgorithmKind::Tree: trees(communicator.ring); break;
       case AlgorithmKind::Nvls: nvls_of_node(bytes(), collective_.op == CollectiveOp::AllReduce); break;
       case AlgorithmKind::NvlsTree: nvls_tree(communicator.nvls); break;
     }
-    finish();
   }
 
   // Launch and the steps that data wait for: as many as NCCL counts, each as long as it takes on this GPU.
@@ -189,8 +148,8 @@ class NcclPlan {
     std::map<std::string, std::size_t> pairs;
     for (std::size_t a = 0; a < per_node(); ++a)
       for (std::size_t b = a + 1; b < per_node(); ++b)
-        ++pairs[fmt::format("{} ({})", to_string(topology_->transport(a, b)),
-                            to_string(topology_->between(a, b).type))];
+        ++pairs[fmt::format("{} ({})", to_string(topology_.transport(a, b)),
+                            to_string(topology_.between(a, b).type))];
     std::string text;
     for (auto const& [transport, count] : pairs)
       text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, transport);
@@ -227,13 +186,11 @@ class NcclPlan {
 
   void rings(Graph const& graph) {
     auto const n = static_cast<double>(collective_.among.size());
-    double const passes = collective_.op == CollectiveOp::AllReduce   ? 2 * (n - 1) / n
-                          : collective_.op == CollectiveOp::Broadcast ? 1
-                                                                      : (n - 1) / n;
+    auto const passes = passes_of(collective_.op, collective_.among.size());
     add_local_steps(n);
     std::size_t number = 0;
     for (auto const& order : orders_of(graph)) {
-      name_ = fmt::format("ring{}", number++);
+      steps_.name_next(fmt::format("ring{}", number++));
       blocks_ = order.blocks;
       auto const each = bytes() * passes * order.share * on_link();
       for (std::size_t h = 0; h < nodes_.size(); ++h) {
@@ -257,7 +214,7 @@ class NcclPlan {
     auto const bytes = std::min(this->bytes(), kHiddenBeyond) / ranks;
     if (collective_.op == CollectiveOp::Broadcast) return;
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
-    latency_ += Bytes(static_cast<std::int64_t>(bytes * on_link())) / (block.local * channels_);
+    steps_.add_latency(Bytes(static_cast<std::int64_t>(bytes * on_link())) / (block.local * channels_));
   }
 
   // Two trees over the nodes, each with half of the channels; within a node a chain.
@@ -268,7 +225,7 @@ class NcclPlan {
       auto const each = bytes() * order.share * on_link() / 2;
       blocks_ = std::max(1, order.blocks / 2);
       for (int tree = 0; tree < 2; ++tree) {
-        name_ = fmt::format("tree{}.{}", number, tree);
+        steps_.name_next(fmt::format("tree{}.{}", number, tree));
         auto const& gpus = order.channel.gpus;
         for (std::size_t h = 0; h < nodes_.size(); ++h) {
           for (std::size_t i = 0; i + 1 < gpus.size(); ++i) {
@@ -290,7 +247,7 @@ class NcclPlan {
   void nvls_of_node(double size, bool is_all_reduce) {
     auto const g = static_cast<double>(per_node());
     auto const each_gpu = is_all_reduce ? size * (1 + 1 / g) : size;
-    name_ = "nvls";
+    steps_.name_next("nvls");
     blocks_ = 0;
     auto const filled = 1 + 1 / std::max(rounds(), 1.0);
     for (auto const& node : nodes_)
@@ -303,7 +260,7 @@ class NcclPlan {
     nvls_of_node(bytes(), true);
     auto const each = bytes() / static_cast<double>(heads.channels.size()) / 2;
     for (int tree = 0; tree < 2; ++tree) {
-      name_ = fmt::format("nvls-tree{}", tree);
+      steps_.name_next(fmt::format("nvls-tree{}", tree));
       for (std::size_t h = 0; h < nodes_.size(); ++h) {
         auto const parent = tree_parent(h, nodes_.size(), tree);
         if (!parent) continue;
@@ -317,12 +274,12 @@ class NcclPlan {
 
   // Sends and receives of every pair, all at once (NCCL's grouped send and receive).
   void exchange() {
-    auto& choice = *plan_.library;
+    auto& choice = steps_.choice();
     choice.algorithm = "SendRecv";
     auto const each = bytes() / static_cast<double>(collective_.among.size());
     // enqueue.cc: a channel has an eighth of a step at least, of 512 KiB over NVLink and 128 KiB otherwise; LL while
     // one channel has 16 KiB at most, within a node.
-    bool const by_nvlink = !several() && topology_->farthest_gpus() <= PathType::Nvb;
+    bool const by_nvlink = !several() && topology_.farthest_gpus() <= PathType::Nvb;
     auto const least = (by_nvlink ? 524288.0 : 131072.0) / 8;
     auto const of_peer =
         static_cast<int>(std::clamp(std::ceil(each / least), 1.0, static_cast<double>(channels_of_peer())));
@@ -333,32 +290,27 @@ class NcclPlan {
     remark(fmt::format("{} channels for each peer", of_peer));
     remark_transports();
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
-    begin(Seconds(cell_.latency_us * 1e-6));
+    steps_.begin(nodes_, Seconds(cell_.latency_us * 1e-6));
     // Its own part is copied by a peer's channels.
-    latency_ += Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer);
-    name_ = "sendrecv";
+    steps_.add_latency(Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer));
+    steps_.name_next("sendrecv");
     for (std::size_t h = 0; h < nodes_.size(); ++h)
       for (std::size_t a = 0; a < per_node(); ++a)
         for (std::size_t k = 0; k < nodes_.size(); ++k)
           for (std::size_t b = 0; b < per_node(); ++b) {
             // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2
             // channels.
-            blocks_ = h == k && topology_->transport(a, b) == Transport::SharedMemory ? 2 * of_peer : of_peer;
+            blocks_ = h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer : of_peer;
             if (h == k && a != b) hop(h, a, b, each * on_link() / kSendEfficiency);
-            if (h != k) over_network(h, a, k, b, topology_->own_nic(a), each);
+            if (h != k) over_network(h, a, k, b, topology_.own_nic(a), each);
           }
-    finish();
   }
-  // Of a link, beside a ring's: sends in rounds of growing distance do not meet everywhere at once. Fitted to
-  // all-to-alls of 512 MiB among 8 A100 and H100 (ai-dynamo/aiconfigurator).
-  static constexpr double kSendEfficiency = 0.88;
-
   [[nodiscard]] int channels_of_peer() const {
-    auto const type = topology_->farthest_gpus();
+    auto const type = topology_.farthest_gpus();
     int count = 2;
-    if (!several() && type <= PathType::Nvb && topology_->nvlink_rate() > 0) {
-      auto const one = topology_->min_capability() >= 100 ? 40.1 : topology_->min_capability() >= 90 ? 20.6 : 20.0;
-      count = std::max(2, static_cast<int>(2 * topology_->nvlink_rate() / one));
+    if (!several() && type <= PathType::Nvb && topology_.nvlink_rate() > 0) {
+      auto const one = topology_.min_capability() >= 100 ? 40.1 : topology_.min_capability() >= 90 ? 20.6 : 20.0;
+      count = std::max(2, static_cast<int>(2 * topology_.nvlink_rate() / one));
     }
     int power = 1;
     while (2 * power <= count) power *= 2;
@@ -370,36 +322,12 @@ class NcclPlan {
 
   // ------------------------------------------------------------------------------------------------------ steps
 
-  // Launch and the protocol's steps, on every GPU.
-  void begin(Seconds latency) {
-    latency_ = latency;
-    for (auto const& node : nodes_)
-      for (auto const gpu : node) {
-        begun_[gpu] = StepId(plan_.steps.size());
-        Step step{"launch and steps", gpu, gpu, Bytes(0), Op::Copy, {}, {}};
-        step.work = latency;
-        step.way.blocks = plan_.library->channels;
-        plan_.steps.push_back(std::move(step));
-      }
-  }
-  // The first access of a step that the model counts is one of the protocol's steps.
-  void finish() {
-    Seconds first = latency_;
-    for (auto const& step : plan_.steps) {
-      if (step.work > Seconds(0)) continue;
-      auto const demand = model_.lower(step.from, step.to, step.bytes, step.op, step.way);
-      first = std::min(first, demand.latency());
-    }
-    for (auto& step : plan_.steps)
-      if (step.work > Seconds(0)) step.work = std::max(latency_ - first, Seconds(1e-9));
-  }
-
   // Between GPUs of a node, given by their numbers in it.
   void hop(std::size_t node, std::size_t from, std::size_t to, double bytes) {
     auto const a = nodes_[node][from];
     auto const b = nodes_[node][to];
-    switch (topology_->transport(from, to)) {
-      case Transport::PeerToPeer: return peer(a, b, topology_->between(from, to), bytes);
+    switch (topology_.transport(from, to)) {
+      case Transport::PeerToPeer: return peer(a, b, topology_.between(from, to), bytes);
       case Transport::SharedMemory: return shared_memory(a, b, bytes);
       case Transport::Network:
         throw PlanError("between GPUs of a node NCCL would use the network, which is not planned; allow P2P or SHM");
@@ -408,7 +336,7 @@ class NcclPlan {
 
   void peer(PciId a, PciId b, Path const& path, double bytes) {
     if (path.relay) {  // two hops over the GPU in between
-      auto const middle = topology_->gpus().at(*path.relay);
+      auto const middle = topology_.gpus().at(*path.relay);
       add(a, middle, bytes);
       return add(middle, b, bytes);
     }
@@ -432,22 +360,21 @@ class NcclPlan {
       if (nic < nics.size()) return nics[nic];
       throw PlanError(fmt::format("node '{}' has no NIC for NCCL's channel", machine_.at(host).name));
     };
-    if (!machine_.fabric || topology_->nics().empty()) throw PlanError("no network joins the nodes");
-    bool const gdr = uses_gdr(*topology_, from, nic, library_, environment_) &&
-                     uses_gdr(*topology_, to, nic, library_, environment_);
+    if (!machine_.fabric || topology_.nics().empty()) throw PlanError("no network joins the nodes");
+    bool const gdr = uses_gdr(topology_, from, nic, library_, environment_) &&
+                     uses_gdr(topology_, to, nic, library_, environment_);
     if (!gdr) remark("GPUs are too far from their NICs for GPUDirect RDMA: data pass host memory");
-    Request request{"", a, b, Bytes(static_cast<std::int64_t>(bytes)), Op::Copy};
+    auto request = LibrarySteps::request_of(a, b, bytes, Op::Copy);
     request.nics = {of_node(node), of_node(to_node)};
     if (!gdr) request.only = Mechanism::NetStaged;
-    auto way = way_of(request);
-    if (gdr && (way.mechanism == Mechanism::Gdr || way.mechanism == Mechanism::GdrRelay)) {
+    steps_.add(request, [&](Way& way) {
+      if (!gdr || (way.mechanism != Mechanism::Gdr && way.mechanism != Mechanism::GdrRelay)) return;
       // NCCL's own relay, by which the NIC is nearest to one GPU for each.
-      auto const& path = topology_->to_nic(from, nic);
+      auto const& path = topology_.to_nic(from, nic);
       way.mechanism = path.relay ? Mechanism::GdrRelay : Mechanism::Gdr;
       way.relay = path.relay ? std::optional(nodes_[node][*path.relay]) : std::nullopt;
       way.relay_to.reset();
-    }
-    append(request, way);
+    });
   }
 
   void add(Place const& from, Place const& to, double bytes) {
@@ -458,79 +385,31 @@ class NcclPlan {
   }
   template <class Change>
   void add(Place const& from, Place const& to, double bytes, Change change) {
-    auto const capability = topology_->min_capability();
-    bool const pulls = capability == 80 && topology_->max_capability() == 80;  // paths.cc: A100 reads over NVLink
-    Request request{"", from, to, Bytes(static_cast<std::int64_t>(bytes)), Op::Write};
+    auto const capability = topology_.min_capability();
+    bool const pulls = capability == 80 && topology_.max_capability() == 80;  // paths.cc: A100 reads over NVLink
     auto const a = gpu_at(machine_, from);
     auto const b = gpu_at(machine_, to);
-    if (a && b) {
-      bool const linked = has_nvlink(machine_, *a, *b);
-      request.only = linked ? Mechanism::Nvlink : Mechanism::PcieP2p;
-      request.op = linked && pulls ? Op::Read : Op::Write;
-    } else {
-      request.op = a ? Op::Write : Op::Read;
-    }
-    auto way = way_of(request);
-    change(way);
-    append(request, way);
+    steps_.add(a && b ? steps_.between_gpus(*a, *b, bytes, pulls ? Op::Read : Op::Write)
+                      : LibrarySteps::request_of(from, to, bytes, a ? Op::Write : Op::Read),
+               change);
   }
 
-  // The fastest legal way that the request allows; found once for a pair.
-  Way way_of(Request const& request) {
-    auto const key = std::tuple(request.from, request.to, request.nics, request.only);
-    if (auto const found = ways_.find(key); found != ways_.end()) return found->second;
-    auto wide = request;
-    wide.bytes = std::max(wide.bytes, Bytes(1 << 20));
-    auto const choice = planner_.choose(wide);
-    if (!choice.chosen) {
-      auto const* refused = choice.evaluated.empty() ? nullptr : choice.evaluated.front().refused_by;
-      throw PlanError(fmt::format("NCCL would go from '{}' to '{}' by {}, which {} refuses",
-                                  machine_.name_of(request.from), machine_.name_of(request.to),
-                                  request.only ? to_string(*request.only) : "the network",
-                                  refused != nullptr ? refused->id : "the machine"));
-    }
-    auto way = choice.evaluated[*choice.chosen].way;
-    way.chunk = Bytes(0);
-    ways_.emplace(key, way);
-    return way;
-  }
-
-  void append(Request const& request, Way const& way) {
-    if (request.bytes <= Bytes(0)) return;
-    Step step{name_, request.from, request.to, request.bytes, request.op, way, {}};
-    auto const gpu = gpu_at(machine_, request.from) ? gpu_at(machine_, request.from) : gpu_at(machine_, request.to);
-    step.after.push_back(begun_.at(*gpu));
-    plan_.steps.push_back(std::move(step));
-  }
-
-  Model const& model_;
   Machine const& machine_;
-  Planner planner_;
   Collective const& collective_;
   Library const& library_;
   Environment const& environment_;
   std::vector<std::vector<PciId>> nodes_;
-  std::optional<Topology> topology_;  // of the first node; the others are taken to be like it
+  Topology topology_;  // of the first node; the others are taken to be like it
+  LibrarySteps steps_;
   Cell cell_;
   int channels_ = 0;
-  Plan plan_;
-  Seconds latency_{0};
-  std::map<PciId, StepId> begun_;
-  std::string name_;  // of the steps that are added
-  int blocks_ = 0;    // of them
-  std::map<std::tuple<Place, Place, std::optional<std::pair<PciId, PciId>>, std::optional<Mechanism>>, Way> ways_;
+  int blocks_ = 0;  // of the steps that are added
 };
 
 }  // namespace
-}  // namespace lanewise::nccl
 
-namespace lanewise {
-
-Plan plan_by_library(Model const& model, Collective const& collective, Library const& library) {
-  if (collective.among.size() < 2) throw PlanError("a collective has at least two participants");
-  auto plan = nccl::NcclPlan(model, collective, library).make();
-  plan.verify(model.machine());
-  return plan;
+Plan plan_of(Model const& model, Collective const& collective, Library const& library) {
+  return NcclPlan(model, collective, library).make();
 }
 
-}  // namespace lanewise
+}  // namespace lanewise::nccl

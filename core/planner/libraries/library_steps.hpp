@@ -1,0 +1,80 @@
+#pragma once
+// The steps of a library's collective. What a ring or a tree carries over a hop is one step: in the middle of a large
+// collective all hops are busy at once, each with its own share. The launch, and the steps of a protocol that data wait
+// for, are computing of each GPU before them.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/plan.hpp"
+#include "lanewise/planner/planner.hpp"
+
+namespace lanewise {
+
+// The GPUs of a collective by node, where every node has equally many of them, in the order of the collective. Nodes that
+// NVLink joins are one. `library` is how messages call it: "NCCL". Throws PlanError for other participants.
+std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective const& collective,
+                                             std::string const& library);
+
+class LibrarySteps {
+ public:
+  // `name`: of the library with its version, for the plan; `spoken`: for messages. The model and the collective must
+  // outlive it.
+  LibrarySteps(Model const& model, Collective const& collective, std::string name, std::string spoken);
+
+  [[nodiscard]] LibraryChoice& choice() { return *plan_.library; }
+  void remark(std::string text);  // once
+
+  // Every one of these GPUs computes for so long before any step of its own.
+  void begin(std::vector<std::vector<PciId>> const& nodes, Seconds latency);
+  void add_latency(Seconds more) { latency_ += more; }
+  void name_next(std::string name) { name_ = std::move(name); }
+
+  // Adds a step of the fastest legal way that the request allows, as `change` changes it, after `after` and the
+  // launch of the GPU that it starts or ends at. Bytes of 0 and less add none.
+  template <class Change>
+  std::optional<StepId> add(Request const& request, Change change, std::vector<StepId> after = {}) {
+    auto way = way_of(request);
+    change(way);
+    return append(request, way, std::move(after));
+  }
+  std::optional<StepId> add(Request const& request, std::vector<StepId> after = {}) {
+    return append(request, way_of(request), std::move(after));
+  }
+  // What a step of such a request takes before its first byte arrives, by the model.
+  [[nodiscard]] Seconds first_access(Request const& request);
+  // Whether the request has a legal way.
+  [[nodiscard]] bool is_possible(Request const& request) { return find_way(request).has_value(); }
+  [[nodiscard]] static Request request_of(Place const& from, Place const& to, double bytes, Op op);
+
+  // A request between two GPUs of a node by a kernel: over NVLink where they have one, else by peer access over PCIe.
+  [[nodiscard]] Request between_gpus(PciId from, PciId to, double bytes, Op over_nvlink) const;
+
+  // `first_access`: whether the latency counts the first access of a step, which the model counts too; then it is taken
+  // off.
+  enum class FirstAccess : std::uint8_t { InLatency, InStep };
+  [[nodiscard]] Plan finish(FirstAccess first_access = FirstAccess::InLatency);
+
+ private:
+  std::optional<Way> const& find_way(Request const& request);  // found once for a pair
+  Way way_of(Request const& request);
+  std::optional<StepId> append(Request const& request, Way const& way, std::vector<StepId> after);
+
+  Model const& model_;
+  Machine const& machine_;
+  Planner planner_;
+  std::string spoken_;
+  Plan plan_;
+  Seconds latency_{0};
+  std::map<PciId, StepId> begun_;
+  std::string name_;  // of the steps that are added
+  using Asked = std::tuple<Place, Place, std::optional<std::pair<PciId, PciId>>, std::optional<Mechanism>>;
+  std::map<Asked, std::optional<Way>> ways_;
+};
+
+}  // namespace lanewise
