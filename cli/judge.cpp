@@ -12,6 +12,7 @@
 #include "core/io/interrupt.hpp"
 #include "core/view/diagnosis_text.hpp"
 #include "lanewise/io/error.hpp"
+#include "lanewise/planner/libraries/library_name.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -20,6 +21,7 @@ namespace {
 struct JudgeOptions {
   std::string file;
   std::string on;  // of --on
+  std::string library;
   BenchmarkArguments benchmark;
 };
 
@@ -65,8 +67,13 @@ void run(Session& session, JudgeOptions& options) {
   auto const source =
       SourceText::from_memory(standard_input ? "stdin" : options.file,
                               without_terminal_codes(read_file(standard_input ? "/dev/stdin" : options.file)));
-  auto const measurement = read_measured_input(
+  auto measurement = read_measured_input(
       source, [&] { return session.machine(); }, options.benchmark.parsed());
+  if (!options.library.empty()) {
+    auto const library = argument(parse_library(options.library));
+    for (auto& series : measurement.series)
+      if (series.collective) series.collective->library = library;
+  }
   auto const described = session.catalogue.machine(session.machine_name);
   refuse_other_machine(session, measurement, described, options);
   AccuracyContext const context{.machine = [&](Measurement const&) { return described; },
@@ -99,6 +106,12 @@ void add_judge(CLI::App& app, Session& session) {
       ->add_option("--on", options->on,
                    "Grade against this machine, whichever the file was measured on: judge FILE --on MACHINE")
       ->type_name("MACHINE");
+  command
+      ->add_option(
+          "--library", options->library,
+          "Grade collectives by what this library would do, whichever the file names: nccl, nccl-VERSION, rccl, "
+          "mpi, oneshot")
+      ->type_name("LIBRARY");
   options->benchmark.add_to(*command);
   command->callback([&session, options] { run(session, *options); });
 }

@@ -26,7 +26,8 @@ struct AccuracyContext {
   Calibration const* calibration = nullptr;
   // The calibration was fitted to this measurement, so single transfers of the measurement do not test it.
   bool fitted_to_this = false;
-  bool ranges = true;  // false: predictions without ranges, which take most of the time
+  bool ranges = true;     // false: predictions without ranges, which take most of the time
+  bool possible = false;  // beside what a library would do with a collective, what could be done
 };
 
 struct PointResult {
@@ -42,9 +43,12 @@ struct PointResult {
   Interval interval;
   std::optional<double> noise;  // by how much the measured figure may be off, either way; absent: not known
   std::string binding;          // what limits the prediction, or why there is none
-  bool legal = true;            // the rules allow the transfer that was measured
-  std::string doubtful;         // why it does not count; empty: it counts
-  bool fitted = false;          // the calibration was fitted to it, so it does not count
+  std::string library;          // of a collective: "nccl-2.28"
+  std::optional<double>
+      possible;          // of a collective, where it was asked for: by the best plan, or the library's if better
+  bool legal = true;     // the rules allow the transfer that was measured
+  std::string doubtful;  // why it does not count; empty: it counts
+  bool fitted = false;   // the calibration was fitted to it, so it does not count
   SourcePos pos;
 
   // Counts in the summary, which the accuracy test holds to limits.

@@ -32,6 +32,7 @@ class ModelPool {
 
   [[nodiscard]] Measurement const& measurement() const { return measurement_; }
   [[nodiscard]] bool with_ranges() const { return context_.ranges; }
+  [[nodiscard]] bool with_possible() const { return context_.possible; }
 
   // The executor for a model of the entry, made on the first call; nullptr if nothing here runs it.
   Executor* executor(Entry& entry, Model const& model);

@@ -15,6 +15,7 @@
 #include "core/measurement/session_noise.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
 #include "lanewise/planner/libraries/library.hpp"
 
 namespace lanewise {
@@ -62,23 +63,37 @@ class PointEvaluator {
     auto const& measured = *series_.collective;
     result_.bytes = point.bytes;
     result_.what = fmt::format("{} among {}", to_string(measured.op), measured.among.size());
+    result_.library = to_string(measured.library);
     Collective wanted{measured.op, {}, point.bytes};
     for (auto const& name : measured.among) wanted.among.push_back(place_at(entry_.model.machine(), name, point.pos));
     try {
       auto const plan = plan_by_library(entry_.model, wanted, measured.library);
       auto const& choice = *plan.library;
       result_.group = fmt::format("{} {}", choice.algorithm, choice.protocol);
-      auto const figure_with = [&](Model const& model) {
-        auto const time = estimate(model, plan.steps).makespan;
+      auto const figure_of = [&](Seconds time) {
         if (measured.figure == CollectiveFigure::Time) return time.value();
         if (measured.figure == CollectiveFigure::AlgorithmBandwidth) return (wanted.bytes / time).value();
         return bus_bandwidth(wanted, time).value();
       };
+      auto const figure_with = [&](Model const& model) { return figure_of(estimate(model, plan.steps).makespan); };
       result_.predicted = figure_with(entry_.model);
-      result_.binding = fmt::format("{} {}, {} channels", choice.algorithm, choice.protocol, choice.channels);
+      result_.binding = result_.group;
+      if (choice.channels > 0) result_.binding += fmt::format(", {} channels", choice.channels);
       if (pool_.with_ranges()) result_.interval = entry_.intervals.of(figure_with, parameters_of(plan, entry_.model));
+      if (pool_.with_possible())
+        result_.possible = figure_of(least_time(wanted, estimate(entry_.model, plan.steps).makespan));
     } catch (PlanError const& error) {
       result_.binding = error.what();
+    }
+  }
+
+  // By the best plan of our own, where it is faster than the library's.
+  [[nodiscard]] Seconds least_time(Collective const& collective, Seconds of_library) const {
+    try {
+      auto const best = plan_collective(entry_.model, collective);
+      return std::min(of_library, estimate(entry_.model, best.steps, best.folding).makespan);
+    } catch (PlanError const&) {
+      return of_library;
     }
   }
 

@@ -200,7 +200,7 @@ class CauseSearch {
 
   // How much the hypothesis reduces the loss, over the points that no cause explains yet.
   [[nodiscard]] double gain(EvaluatedHypothesis const& evaluated) const {
-    double sum = 0;
+    double sum = -evaluated.hypothesis.handicap;
     for (std::size_t k = 0; k < selected_.size(); ++k)
       if (open_[k])
         sum += loss(selected_[k], *diagnosis_.points[selected_[k]].result.predicted) -

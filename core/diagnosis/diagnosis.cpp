@@ -30,7 +30,9 @@ std::size_t Diagnosis::count(Grade grade) const {
 }
 
 Diagnosis diagnose(Measurement const& measurement, AccuracyContext const& context) {
-  auto result = evaluate(measurement, context);
+  auto with_possible = context;
+  with_possible.possible = true;
+  auto result = evaluate(measurement, with_possible);
   Diagnosis diagnosis{measurement.name, measurement.machine, {}, {}, {}, 0};
   std::vector<SlowPoint> sources;
   std::size_t at = 0;

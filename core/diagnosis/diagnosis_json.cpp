@@ -37,6 +37,8 @@ Json json_of(GradedPoint const& point) {
     json[fmt::format("interval_{}", unit)] = {scaled(p.interval.low), scaled(p.interval.high)};
     json["speed"] = point.speed;
   }
+  if (!p.library.empty()) json["library"] = p.library;
+  if (p.possible) json[fmt::format("possible_{}", unit)] = scaled(*p.possible);
   if (p.noise) json["noise"] = *p.noise;
   json["cause"] = point.cause ? Json(*point.cause) : Json(nullptr);
   if (!point.remark.empty()) json["remark"] = point.remark;

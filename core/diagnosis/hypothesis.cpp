@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
@@ -46,17 +48,45 @@ class HypothesisFinder {
   }
 
   std::vector<Hypothesis> find() {
+    if (by_library_) return find_for_library();
     links();
     settings();
     host_memory();
     peer_access();
     nvlinks();
     network();
-    libraries();
     return std::move(found_);
   }
 
  private:
+  // What holds for the whole machine, or is a variable, before what one device may have: of these there are many, and
+  // one of many states of one of many devices always fits a few figures.
+  std::vector<Hypothesis> find_for_library() {
+    libraries();
+    settings();
+    links();
+    nvlinks();
+    // A variable's values are alike, and so are the links of all devices.
+    auto const family = [](Hypothesis const& hypothesis) {
+      return std::pair(hypothesis.kind, hypothesis.kind == CauseKind::Library ? hypothesis.subject : std::string());
+    };
+    std::map<std::pair<CauseKind, std::string>, std::size_t> alike;
+    for (auto const& hypothesis : found_) ++alike[family(hypothesis)];
+    for (auto& hypothesis : found_) hypothesis.handicap = 2 * std::log(static_cast<double>(alike[family(hypothesis)]));
+    return std::move(found_);
+  }
+  // In a collective a fault of one device is the same fault of any other like it: the first of each kind stands for
+  // them.
+  bool is_first_of_its_kind(PciId id) {
+    if (!by_library_) return true;
+    auto const& function = machine_.at(id);
+    auto const link = function.link ? to_string(*function.link) : std::string();
+    return kinds_.emplace(function.kind, function.part ? index(*function.part) : kNoPart, link).second;
+  }
+  [[nodiscard]] std::string one_like(std::string const& name) const {
+    return by_library_ ? fmt::format("{} or of another one like it", name) : name;
+  }
+
   void add_end(std::string const& name) {
     auto const place = machine_.find_place(name);
     if (!place) return;
@@ -94,7 +124,8 @@ class HypothesisFinder {
     for (bool const device : {true, false})
       for (auto const function : functions) {
         auto const kind = machine_.at(PciId(function)).kind;
-        if ((kind != PciKind::Switch && kind != PciKind::RootPort) == device) links_of(PciId(function));
+        bool const is_device = kind != PciKind::Switch && kind != PciKind::RootPort;
+        if (is_device == device && is_first_of_its_kind(PciId(function))) links_of(PciId(function));
       }
   }
 
@@ -131,9 +162,9 @@ class HypothesisFinder {
   void link(PciId id, PcieLink usual, PcieLink state) {
     auto const& function = machine_.at(id);
     Setting const setting{"link@" + function.name, to_string(state)};
-    auto h = hypothesis_of(
-        CauseKind::Link, function.name,
-        fmt::format("the PCIe link of {} runs at {} instead of {}", function.name, to_string(state), to_string(usual)));
+    auto h = hypothesis_of(CauseKind::Link, function.name,
+                           fmt::format("the PCIe link of {} runs at {} instead of {}", one_like(function.name),
+                                       to_string(state), to_string(usual)));
     h.check = fmt::format("lspci -vv -s {} under load: LnkSta against LnkCap; reseat the card, riser or cable",
                           function.bdf.empty() ? "(the device)" : function.bdf);
     h.settings = {setting};
@@ -151,7 +182,7 @@ class HypothesisFinder {
       h.settings = {acs};
       h.change = applied(acs);
       found_.push_back(std::move(h));
-      acs_of_one_switch();
+      if (!by_library_) acs_of_one_switch();
     }
     if (translates(machine_.hosts.front().settings.iommu)) return;
     Setting const iommu{"iommu", "translated"};
@@ -242,8 +273,12 @@ class HypothesisFinder {
     if (!peers_) return;
     for (auto const& fabric : machine_.nvswitches)
       for (auto const& port : fabric.ports)
-        if (ends_.contains(index(port.gpu))) port_links(port);
+        if (ends_.contains(index(port.gpu)) && is_first_port(port)) port_links(port);
     bundled_links();
+  }
+
+  bool is_first_port(NvSwitch::Port const& port) {
+    return !by_library_ || kinds_.emplace(PciKind::Gpu, kNoPart, fmt::format("{} NVLinks", port.count)).second;
   }
 
   static void set_port_links(Machine& machine, PciId gpu, int count) {
@@ -267,7 +302,10 @@ class HypothesisFinder {
         return id != nullptr && ends_.contains(index(*id)) ? machine_.at(*id).name : std::string();
       };
       if (of(bundle.a).empty() || of(bundle.b).empty()) continue;
-      for (int left = bundle.count - 1; left >= 1; --left)
+      bool const is_first =
+          !by_library_ ||
+          kinds_.emplace(PciKind::Gpu, index(bundle.part), fmt::format("{} of a pair", bundle.count)).second;
+      for (int left = bundle.count - 1; is_first && left >= 1; --left)
         nvlink(of(bundle.a) + "-" + of(bundle.b), bundle.count, left,
                [i, left](Machine& machine) { machine.nvlinks[i].count = left; });
     }
@@ -275,7 +313,7 @@ class HypothesisFinder {
 
   void nvlink(std::string const& subject, int usual, int left, std::function<void(Machine&)> change) {
     auto h = hypothesis_of(CauseKind::Nvlink, subject,
-                           fmt::format("{} of the {} NVLinks of {} are down", usual - left, usual, subject));
+                           fmt::format("{} of the {} NVLinks of {} are down", usual - left, usual, one_like(subject)));
     h.check = "nvidia-smi nvlink --status and --errorcounters";
     h.change = std::move(change);
     found_.push_back(std::move(h));
@@ -300,7 +338,6 @@ class HypothesisFinder {
   }
 
   void libraries() {
-    if (!by_library_) return;
     library(
         "NCCL_P2P_DISABLE", "1", "NCCL does not use peer access: data pass host memory",
         "NCCL_DEBUG=INFO: 'via SHM' where 'via P2P' is expected; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, IOMMU, containers "
@@ -320,9 +357,39 @@ class HypothesisFinder {
     for (auto const* algorithm : {"Ring", "Tree"})
       library("NCCL_ALGO", algorithm, fmt::format("NCCL uses algorithm {} for every size", algorithm),
               "the environment and nccl.conf: NCCL_ALGO, or a tuner plugin");
-    if (machine_.hosts.size() > 1)
-      library("NCCL_NET_GDR_LEVEL", "LOC", "GPUDirect RDMA is not used: data pass host memory on their way to the NICs",
-              "NCCL_DEBUG=INFO: 'via NET/IB' without GDRDMA; lsmod | grep nvidia_peermem; ACS, NCCL_NET_GDR_LEVEL");
+    if (machine_.hosts.size() > 1) library_over_networks();
+  }
+
+  void library_over_networks() {
+    library("NCCL_NET_GDR_LEVEL", "LOC", "GPUDirect RDMA is not used: data pass host memory on their way to the NICs",
+            "NCCL_DEBUG=INFO: 'via NET/IB' without GDRDMA; lsmod | grep nvidia_peermem; ACS, NCCL_NET_GDR_LEVEL");
+    std::size_t nics = 0;
+    for (auto const nic : machine_.all(PciKind::Nic))
+      if (machine_.host_of(nic) == HostId(0) && is_attached(machine_, nic)) ++nics;
+    for (auto const used : {nics / 2, std::size_t{1}})
+      if (used > 0 && used < nics) fewer_nics(used, nics);
+  }
+
+  static bool is_attached(Machine const& machine, PciId nic) {
+    auto const& all = machine.fabric->attachments;
+    return std::any_of(all.begin(), all.end(), [&](auto const& attachment) { return attachment.nic == nic; });
+  }
+
+  // Every n-th of a node stays.
+  void fewer_nics(std::size_t used, std::size_t nics) {
+    auto h = hypothesis_of(CauseKind::Library, "NCCL_IB_HCA",
+                           fmt::format("NCCL uses {} of the {} NICs of a node{}", used, nics,
+                                       2 * used == nics ? ", or one of two ports of each" : ""));
+    h.check =
+        "NCCL_DEBUG=INFO: 'NET/IB : Using' lists the NICs; NCCL_IB_HCA, links that are down, a topology file that "
+        "says wrong rates";
+    h.change = [step = nics / used](Machine& machine) {
+      std::map<HostId, std::size_t> number;
+      std::erase_if(machine.fabric->attachments, [&](Fabric::Attachment const& attachment) {
+        return number[machine.host_of(attachment.nic)]++ % step != 0;
+      });
+    };
+    found_.push_back(std::move(h));
   }
 
   // ---------------------------------------------------------------------------------------------------------- network
@@ -361,6 +428,8 @@ class HypothesisFinder {
   Catalogue& catalogue_;
   std::set<std::size_t> ends_, numas_;
   bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false, by_library_ = false;
+  static constexpr std::size_t kNoPart = static_cast<std::size_t>(-1);
+  std::set<std::tuple<PciKind, std::size_t, std::string>> kinds_;  // that a hypothesis stands for, of collectives
   std::vector<Hypothesis> found_;
 };
 

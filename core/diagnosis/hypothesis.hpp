@@ -30,7 +30,8 @@ struct Hypothesis {
   std::string text;                   // "the link of gpu3 runs at gen4 x8 instead of gen4 x16"
   std::vector<std::string> likewise;  // other states with the same bandwidth: "gen3 x16"
   std::string check;                  // how to check it on the machine
-  std::vector<Setting> settings;      // --set arguments with the same effect; empty if there are none
+  double handicap = 0;            // what it must explain more than others, as it is one of many alike: 2 ln(how many)
+  std::vector<Setting> settings;  // --set arguments with the same effect; empty if there are none
   std::function<void(Machine&)> change = {};
   // Changes a slow point to what was really measured under the hypothesis; returns false if that is the same. Absent:
   // all points stay as they are.

@@ -52,11 +52,37 @@ std::string series_rows(Diagnosis const& diagnosis) {
   return table.text();
 }
 
-// The figures that fail or warn, worst first.
+std::string cause_text(GradedPoint const& point) {
+  if (point.cause) return fmt::format("cause {}", *point.cause + 1);
+  return point.grade == Grade::Pass ? point.remark : !point.remark.empty() ? point.remark : "not explained";
+}
+
+// Every row of collectives, beside what the library should take and what would be possible.
+std::string collectives_text(Diagnosis const& diagnosis) {
+  std::vector<GradedPoint const*> points;
+  for (auto const& point : diagnosis.points)
+    if (!point.result.library.empty()) points.push_back(&point);
+  if (points.empty()) return {};
+  Table table({"grade", "collective", "size", "measured", "predicted", "90 % range", "possible", "library", "cause"});
+  for (std::size_t i = 0; i < std::min(points.size(), kMaxFiguresShown); ++i) {
+    auto const& p = points[i]->result;
+    table.add({std::string(to_string(points[i]->grade)), p.what, exact_text(p.bytes), shown(p, p.measured),
+               p.predicted ? shown(p, *p.predicted) : "none",
+               p.predicted ? fmt::format("{} to {}", shown(p, p.interval.low), shown(p, p.interval.high)) : "",
+               p.possible ? shown(p, *p.possible) : "", p.predicted ? p.library + ": " + p.binding : p.binding,
+               cause_text(*points[i])});
+  }
+  auto text = "\n" + table.text();
+  if (points.size() > kMaxFiguresShown)
+    text += fmt::format("... and {} more (--json has all)\n", points.size() - kMaxFiguresShown);
+  return text;
+}
+
+// The figures of transfers that fail or warn, worst first.
 std::string findings_text(Diagnosis const& diagnosis) {
   std::vector<GradedPoint const*> points;
   for (auto const& point : diagnosis.points)
-    if (point.grade != Grade::Pass) points.push_back(&point);
+    if (point.grade != Grade::Pass && point.result.library.empty()) points.push_back(&point);
   std::stable_sort(points.begin(), points.end(), [](auto const* a, auto const* b) {
     return a->grade != b->grade ? a->grade > b->grade : a->speed < b->speed;
   });
@@ -64,13 +90,10 @@ std::string findings_text(Diagnosis const& diagnosis) {
   Table table({"grade", "series", "transfer", "size", "measured", "predicted", "90 % range", "of predicted", "cause"});
   for (std::size_t i = 0; i < std::min(points.size(), kMaxFiguresShown); ++i) {
     auto const& p = points[i]->result;
-    auto const cause = points[i]->cause             ? fmt::format("cause {}", *points[i]->cause + 1)
-                       : !points[i]->remark.empty() ? points[i]->remark
-                                                    : std::string("not explained");
     table.add({std::string(to_string(points[i]->grade)), p.series, p.what, exact_text(p.bytes), shown(p, p.measured),
                p.predicted ? shown(p, *p.predicted) : "none",
                p.predicted ? fmt::format("{} to {}", shown(p, p.interval.low), shown(p, p.interval.high)) : "",
-               p.predicted ? percent_text(points[i]->speed, 0) : "", cause});
+               p.predicted ? percent_text(points[i]->speed, 0) : "", cause_text(*points[i])});
   }
   auto text = "\n" + table.text();
   if (points.size() > kMaxFiguresShown)
@@ -104,7 +127,7 @@ std::string facts(Diagnosis const& diagnosis) {
 
 std::string diagnosis_text(Diagnosis const& diagnosis) {
   auto text = fmt::format("{} on {}\n\n{}", diagnosis.measurement, diagnosis.machine, series_rows(diagnosis));
-  text += findings_text(diagnosis) + facts(diagnosis) + causes(diagnosis);
+  text += collectives_text(diagnosis) + findings_text(diagnosis) + facts(diagnosis) + causes(diagnosis);
   text += fmt::format("\n{}: {} pass, {} warn, {} fail", to_string(diagnosis.worst()), diagnosis.count(Grade::Pass),
                       diagnosis.count(Grade::Warn), diagnosis.count(Grade::Fail));
   if (diagnosis.left_out > 0) text += fmt::format("; {} doubtful left out", diagnosis.left_out);

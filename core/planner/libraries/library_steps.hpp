@@ -16,8 +16,8 @@
 
 namespace lanewise {
 
-// The GPUs of a collective by node, where every node has equally many of them, in the order of the collective. Nodes that
-// NVLink joins are one. `library` is how messages call it: "NCCL". Throws PlanError for other participants.
+// The GPUs of a collective by node, where every node has equally many of them, in the order of the collective. Nodes
+// that NVLink joins are one. `library` is how messages call it: "NCCL". Throws PlanError for other participants.
 std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective const& collective,
                                              std::string const& library);
 

@@ -12,12 +12,13 @@ namespace lanewise {
 double passes_of(CollectiveOp op, std::size_t ranks);
 
 // Of the links of GPUs that send to all others at once, beside what a ring gets out of them: sends in rounds of growing
-// distance do not meet everywhere at once. Fitted to all-to-alls of 512 MiB among 8 A100 and H100 (ai-dynamo/aiconfigurator).
+// distance do not meet everywhere at once. Fitted to all-to-alls of 512 MiB among 8 A100 and H100
+// (ai-dynamo/aiconfigurator).
 inline constexpr double kSendEfficiency = 0.88;
 
-// Paths through all of `count` GPUs, of which no two pass the same link in the same direction and each starts and ends at
-// a GPU of its own: as many as GPUs where their number is even (the zigzag 0, 1, -1, 2, ... and its rotations; Walecki in
-// Lucas, Recreations mathematiques, 1892), one where it is odd.
+// Paths through all of `count` GPUs, of which no two pass the same link in the same direction and each starts and ends
+// at a GPU of its own: as many as GPUs where their number is even (the zigzag 0, 1, -1, 2, ... and its rotations;
+// Walecki in Lucas, Recreations mathematiques, 1892), one where it is odd.
 std::vector<std::vector<std::size_t>> disjoint_paths(std::size_t count);
 
 }  // namespace lanewise

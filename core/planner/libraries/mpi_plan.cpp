@@ -16,16 +16,17 @@ namespace {
 
 using namespace literals;
 
-// Source: open-mpi/ompi, ompi/mca/coll/accelerator: reductions always go through host memory; all_gather and all_to_all up
-// to 64 KiB, broadcasts up to 256 B.
+// Source: open-mpi/ompi, ompi/mca/coll/accelerator: reductions always go through host memory; all_gather and all_to_all
+// up to 64 KiB, broadcasts up to 256 B.
 constexpr double kMostStaged = 64.0 * (1 << 10);
 constexpr double kMostStagedBroadcast = 256;
 // ompi/mca/coll/tuned: below this an all-reduce halves nothing (recursive doubling: all data in each of log2 n rounds).
 constexpr double kLeastHalved = 8.0 * (1 << 10);
 // Source: openucx/ucx, src/uct/cuda: a copy to or from host memory that the CPU waits for 8 us, a message between GPUs
-// 1.8 us and 4 us of the host.
+// 1.8 us, and the host 4 us for each, one after another.
 constexpr Seconds kCopyCall = 8.0_us;
-constexpr Seconds kMessage = 5.8_us;
+constexpr Seconds kMessage = 1.8_us;
+constexpr Seconds kHostOfAMessage = 4.0_us;
 // A message between two processes of a node, over shared memory. Source: openucx/ucx, its latency of shared memory and
 // half a microsecond of matching on each side.
 constexpr Seconds kHostMessage = 1.1_us;
@@ -38,9 +39,10 @@ class MpiPlan {
         nodes_(gpus_by_node(machine_, collective, "MPI with GPU buffers")),
         steps_(model, collective, to_string(Library{.kind = LibraryKind::Mpi}), "MPI") {
     if (passes_of(collective_.op, 2) <= 0)
-      throw PlanError(fmt::format("what MPI does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast "
-                                  "and all_to_all are",
-                                  to_string(collective_.op)));
+      throw PlanError(
+          fmt::format("what MPI does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast "
+                      "and all_to_all are",
+                      to_string(collective_.op)));
   }
 
   Plan make() {
@@ -63,18 +65,19 @@ class MpiPlan {
   [[nodiscard]] double bytes() const { return static_cast<double>(collective_.bytes.value()); }
 
   // The rank's part where the op gives each a part of its own: all that it has before, or after.
-  [[nodiscard]] double before() const { return collective_.op == CollectiveOp::AllGather ? bytes() / ranks() : bytes(); }
+  [[nodiscard]] double before() const {
+    return collective_.op == CollectiveOp::AllGather ? bytes() / ranks() : bytes();
+  }
   [[nodiscard]] double after() const {
     return collective_.op == CollectiveOp::ReduceScatter ? bytes() / ranks() : bytes();
   }
 
-  // Each rank copies its buffer to pageable host memory, the ranks exchange there, and each copies the result back. A rank
-  // sends what leaves its node to the rank of the same number on the next one, and the rest to its neighbour.
+  // Each rank copies its buffer to pageable host memory, the ranks exchange there, and each copies the result back. A
+  // rank sends what leaves its node to the rank of the same number on the next one, and the rest to its neighbour.
   void through_host_memory() {
     bool const halves = bytes() >= kLeastHalved || collective_.op != CollectiveOp::AllReduce;
-    steps_.choice().algorithm = collective_.op == CollectiveOp::AllReduce
-                                    ? (halves ? "Rabenseifner" : "recursive doubling")
-                                    : "linear";
+    steps_.choice().algorithm =
+        collective_.op == CollectiveOp::AllReduce ? (halves ? "Rabenseifner" : "recursive doubling") : "linear";
     steps_.remark("the GPUs' buffers are copied to pageable host memory as a whole, and back: nothing overlaps");
     auto const phases = halves && collective_.op == CollectiveOp::AllReduce ? 2.0 : 1.0;
     steps_.begin(nodes_, kCopyCall * 2 + kHostMessage * (phases * rounds()));
@@ -106,19 +109,20 @@ class MpiPlan {
       for (auto const gpu : node) copy(memory_of(gpu), gpu, after(), exchanged);
   }
 
-  // By copies from GPU to GPU where they have peer access, else through host memory as the driver does it; over the network
-  // by GPUDirect RDMA where that is legal.
+  // By copies from GPU to GPU where they have peer access, else through host memory as the driver does it; over the
+  // network by GPUDirect RDMA where that is legal.
   void between_devices() {
     bool const is_broadcast = collective_.op == CollectiveOp::Broadcast;
     steps_.choice().algorithm = is_broadcast ? "chain" : "linear";
     steps_.remark("messages go from GPU to GPU: by copies where they have peer access, else through host memory");
-    steps_.begin(nodes_, kMessage);
+    steps_.begin(nodes_, kMessage + kHostOfAMessage * (is_broadcast ? 1.0 : ranks() - 1));
     steps_.name_next("message");
     auto const& all = collective_.among;
     for (std::size_t a = 0; a < all.size(); ++a)
       for (std::size_t b = 0; b < all.size(); ++b) {
         bool const sends = is_broadcast ? b == a + 1 : a != b;
-        if (sends) message(*gpu_at(machine_, all[a]), *gpu_at(machine_, all[b]), is_broadcast ? bytes() : bytes() / ranks());
+        if (sends)
+          message(*gpu_at(machine_, all[a]), *gpu_at(machine_, all[b]), is_broadcast ? bytes() : bytes() / ranks());
       }
   }
 

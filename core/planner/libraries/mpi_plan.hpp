@@ -1,6 +1,6 @@
 #pragma once
-// A collective of GPU buffers as Open MPI with CUDA support does it: what reduces is copied to host memory, reduced there
-// by CPU cores, and copied back; what only moves goes from GPU to GPU where it is large.
+// A collective of GPU buffers as Open MPI with CUDA support does it: what reduces is copied to host memory, reduced
+// there by CPU cores, and copied back; what only moves goes from GPU to GPU where it is large.
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
 

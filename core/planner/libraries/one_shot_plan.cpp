@@ -50,8 +50,8 @@ class OneShotPlan {
     auto const n = static_cast<double>(count());
     auto const phases = one_phase ? 1.0 : 2.0;
     auto const each = one_phase ? bytes() : bytes() / n;  // that a GPU loads of another one in a phase
-    // GPUs tell one another that their data are there, and after each phase that they are through. Only the first access
-    // of the first phase is in the steps.
+    // GPUs tell one another that their data are there, and after each phase that they are through. Only the first
+    // access of the first phase is in the steps.
     auto const told = overheads::kLLStart * ((1 + phases) / 2);
     auto const again = steps_.first_access(request(gpus_.front()[0], gpus_.front()[1], each)) * (phases - 1);
     steps_.begin(gpus_, told + again + kPass * (phases * std::floor(each / kBytesOfAPass)));
@@ -83,9 +83,10 @@ class OneShotPlan {
     for (auto const a : gpus_.front())
       for (auto const b : gpus_.front())
         if (count() > 2 && a != b && !has_nvlink(machine_, a, b))
-          throw PlanError(fmt::format("an inference engine uses its kernel among more than two GPUs only where NVLink or "
-                                      "xGMI joins all of them; nothing joins '{}' and '{}'",
-                                      machine_.name_of(a), machine_.name_of(b)));
+          throw PlanError(
+              fmt::format("an inference engine uses its kernel among more than two GPUs only where NVLink or "
+                          "xGMI joins all of them; nothing joins '{}' and '{}'",
+                          machine_.name_of(a), machine_.name_of(b)));
   }
 
   Machine const& machine_;

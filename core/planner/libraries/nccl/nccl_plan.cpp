@@ -148,8 +148,7 @@ class NcclPlan {
     std::map<std::string, std::size_t> pairs;
     for (std::size_t a = 0; a < per_node(); ++a)
       for (std::size_t b = a + 1; b < per_node(); ++b)
-        ++pairs[fmt::format("{} ({})", to_string(topology_.transport(a, b)),
-                            to_string(topology_.between(a, b).type))];
+        ++pairs[fmt::format("{} ({})", to_string(topology_.transport(a, b)), to_string(topology_.between(a, b).type))];
     std::string text;
     for (auto const& [transport, count] : pairs)
       text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, transport);
@@ -361,14 +360,16 @@ class NcclPlan {
       throw PlanError(fmt::format("node '{}' has no NIC for NCCL's channel", machine_.at(host).name));
     };
     if (!machine_.fabric || topology_.nics().empty()) throw PlanError("no network joins the nodes");
-    bool const gdr = uses_gdr(topology_, from, nic, library_, environment_) &&
-                     uses_gdr(topology_, to, nic, library_, environment_);
-    if (!gdr) remark("GPUs are too far from their NICs for GPUDirect RDMA: data pass host memory");
     auto request = LibrarySteps::request_of(a, b, bytes, Op::Copy);
     request.nics = {of_node(node), of_node(to_node)};
+    request.only = Mechanism::Gdr;
+    bool const gdr = uses_gdr(topology_, from, nic, library_, environment_) &&
+                     uses_gdr(topology_, to, nic, library_, environment_) && steps_.is_possible(request);
+    if (!gdr)
+      remark("GPUDirect RDMA is not possible, or GPUs are too far from their NICs for it: data pass host memory");
     if (!gdr) request.only = Mechanism::NetStaged;
     steps_.add(request, [&](Way& way) {
-      if (!gdr || (way.mechanism != Mechanism::Gdr && way.mechanism != Mechanism::GdrRelay)) return;
+      if (!gdr) return;
       // NCCL's own relay, by which the NIC is nearest to one GPU for each.
       auto const& path = topology_.to_nic(from, nic);
       way.mechanism = path.relay ? Mechanism::GdrRelay : Mechanism::Gdr;

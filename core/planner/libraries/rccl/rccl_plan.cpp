@@ -21,8 +21,8 @@ using namespace literals;
 constexpr double kMostByPairs = 16.0 * (1 << 20);
 constexpr double kMostByFlags = 512.0 * (1 << 10);
 
-// RCCL's own latencies of MI300X. Source: ROCm/rocm-systems, projects/rccl/src/graph/tuning.cc, model 5: base 12 us with
-// flags and 17 without; a step of a ring over xGMI 0.8 and 2.1 us, of a tree over a network 10.5 and 25 us.
+// RCCL's own latencies of MI300X. Source: ROCm/rocm-systems, projects/rccl/src/graph/tuning.cc, model 5: base 12 us
+// with flags and 17 without; a step of a ring over xGMI 0.8 and 2.1 us, of a tree over a network 10.5 and 25 us.
 struct Latencies {
   Seconds base, link_step, network_step;
 };
@@ -68,13 +68,15 @@ class RcclPlan {
       for (auto const a : node)
         for (auto const b : node) {
           if (a != b && !are_joined(a, b))
-            throw PlanError(fmt::format("RCCL is planned where xGMI joins every two GPUs of a node; no xGMI joins '{}' and '{}'",
-                                        machine_.name_of(a), machine_.name_of(b)));
+            throw PlanError(
+                fmt::format("RCCL is planned where xGMI joins every two GPUs of a node; no xGMI joins '{}' and '{}'",
+                            machine_.name_of(a), machine_.name_of(b)));
         }
     if (passes_of(collective_.op, 2) <= 0)
-      throw PlanError(fmt::format("what RCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast "
-                                  "and all_to_all are",
-                                  to_string(collective_.op)));
+      throw PlanError(
+          fmt::format("what RCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast "
+                      "and all_to_all are",
+                      to_string(collective_.op)));
   }
 
   [[nodiscard]] bool are_joined(PciId a, PciId b) const {
@@ -97,9 +99,9 @@ class RcclPlan {
 
   void explain(bool by_pairs) {
     if (collective_.op == CollectiveOp::AllToAll) return;
-    steps_.remark(by_pairs ? "few bytes: every two GPUs exchange their parts at once, over the xGMI link between them"
-                           : fmt::format("rings use each of the {} xGMI links of a GPU equally, both ways",
-                                         per_node() - 1));
+    steps_.remark(by_pairs
+                      ? "few bytes: every two GPUs exchange their parts at once, over the xGMI link between them"
+                      : fmt::format("rings use each of the {} xGMI links of a GPU equally, both ways", per_node() - 1));
     if (nodes_.size() > 1) steps_.remark("every ring leaves a node by the NIC of its last GPU there");
   }
 
