@@ -11,6 +11,7 @@
 #include "core/interop/exports/hwloc.hpp"
 #include "core/interop/exports/infragraph.hpp"
 #include "core/interop/exports/library_tables.hpp"
+#include "core/interop/exports/nccl_files.hpp"
 #include "core/interop/exports/nvml_mock/mock_system.hpp"
 #include "core/interop/exports/simgrid.hpp"
 #include "core/io/spelling.hpp"
@@ -77,13 +78,28 @@ void add_nvml_mock(CLI::App& command, Session& session) {
   });
 }
 
+void add_nccl_topology(CLI::App& command, Session& session) {
+  auto* exported = command.add_subcommand("nccl-topo", "Write a machine as NCCL sees it, for NCCL_TOPO_FILE");
+  session.add_machine(*exported);
+  auto const dumped = std::make_shared<bool>(false);
+  exported->add_flag(
+      "--as-dumped", *dumped,
+      "With NVLinks and rates of NICs too, as NCCL_TOPO_DUMP_FILE has them: for simulators; NCCL finds them "
+      "itself");
+  auto const output = std::make_shared<std::string>();
+  exported->add_option("-o,--output", *output, "Write to this file instead of standard output")->type_name("FILE");
+  exported->callback([&session, dumped, output] {
+    put_text(nccl_topology_xml(session.machine(), *dumped ? NcclDetail::AsDumped : NcclDetail::PciOnly), *output);
+  });
+}
+
 // A machine's table by what a library would do, as one text.
 void add_of_library(CLI::App& command, Session& session, std::string const& name, std::string const& what,
                     std::string (*write)(Model const&, Library const&)) {
   auto* exported = command.add_subcommand(name, what);
   session.add_machine(*exported);
   auto const library = std::make_shared<std::string>("nccl");
-  exported->add_option("--library", *library, "nccl, or nccl-2.18 to nccl-2.30")
+  exported->add_option("--library", *library, "nccl, nccl-2.18 to nccl-2.30, rccl, mpi, oneshot")
       ->type_name("LIBRARY")
       ->capture_default_str();
   auto const output = std::make_shared<std::string>();
@@ -165,6 +181,14 @@ void add_export(CLI::App& app, Session& session) {
       *command, session, "thresholds",
       "Write what nccl-tests and nvbandwidth should reach on a machine, with the slow end of its range",
       [](Model const& model, Library const& library) { return thresholds_json(model, library).dump(2) + "\n"; });
+  add_of_library(
+      *command, session, "perf-table",
+      "Write times of collectives by op, number of GPUs and size, as CSV with the columns of aiconfigurator's "
+      "nccl_perf.txt",
+      collective_times_csv);
+  add_nccl_topology(*command, session);
+  add_of_machine(*command, session, "nccl-graph", "Write rings over all GPUs of a machine, for NCCL_GRAPH_FILE",
+                 [](Machine const& machine) { return nccl_graph_xml(Model(machine)); });
   add_nvml_mock(*command, session);
   command->add_subcommand("rules", "Print every rule, as Markdown")->callback([] { fmt::print("{}", rules_text()); });
   add_manual(app, *command);

@@ -109,6 +109,9 @@ void import_as(Format const& format, SourceText source, ImportOptions const& opt
       throw InputError(fmt::format("{} is {}, which cannot be compared with a machine", source.name(), format.name));
     return compare(format, source, options, session);
   }
+  if (format.kind == FormatKind::Comparison)
+    throw InputError(fmt::format("{} is {}, which is no machine: compare it with one by --against MACHINE",
+                                 source.name(), format.name));
   std::vector<ForeignFile> const files{{std::move(source), &format}};
   write(import_host(files, options.parts, session.catalogue), options, session);
 }

@@ -23,12 +23,17 @@ namespace {
 
 struct NamedOp {
   CollectiveOp op;
-  std::string_view plugin;  // as the tuner plugin calls it
+  std::string_view name;  // as the reader of the table calls it
 };
 constexpr std::array<NamedOp, 4> kTunedOps{{{CollectiveOp::AllReduce, "allreduce"},
                                             {CollectiveOp::AllGather, "allgather"},
                                             {CollectiveOp::ReduceScatter, "reducescatter"},
                                             {CollectiveOp::Broadcast, "broadcast"}}};
+// As sizing tools call them.
+constexpr std::array<NamedOp, 4> kTimedOps{{{CollectiveOp::AllReduce, "all_reduce"},
+                                            {CollectiveOp::AllGather, "all_gather"},
+                                            {CollectiveOp::ReduceScatter, "reduce_scatter"},
+                                            {CollectiveOp::AllToAll, "alltoall"}}};
 // Another choice than the library's own must be faster by more than predictions are off: half of them by 8 %.
 constexpr double kWorthwhile = 0.9;
 constexpr std::int64_t kLargest = 4294967295;  // what the plugin takes for every larger size
@@ -109,6 +114,19 @@ nlohmann::ordered_json limit_json(double expected, double at_least) {
           {"at_least_GBps", gigabytes_per_second(BytesPerSecond(at_least))}};
 }
 
+// Nullopt where the library does not do this op.
+std::optional<Plan> plan_if_possible(Model const& model, Collective const& collective, Library const& library) {
+  try {
+    return plan_by_library(model, collective, library);
+  } catch (PlanError const&) {
+    return std::nullopt;
+  }
+}
+// Throws the library's PlanError where it does not run on this machine at all.
+void require_library(Model const& model, Library const& library) {
+  plan_by_library(model, collective_of_all(model.machine(), CollectiveOp::AllReduce, Bytes(1 << 20)), library);
+}
+
 nlohmann::ordered_json collective_limits(Model const& model, Library const& library) {
   Intervals const intervals(model);
   auto rows = nlohmann::ordered_json::array();
@@ -116,15 +134,16 @@ nlohmann::ordered_json collective_limits(Model const& model, Library const& libr
                         CollectiveOp::AllToAll, CollectiveOp::Broadcast})
     for (std::int64_t bytes = 1 << 20; bytes <= std::int64_t{8} << 30; bytes *= 8) {
       auto const collective = collective_of_all(model.machine(), op, Bytes(bytes));
-      auto const plan = plan_by_library(model, collective, library);
+      auto const plan = plan_if_possible(model, collective, library);
+      if (!plan) continue;
       auto const rate = [&](Model const& other) {
-        return bus_bandwidth(collective, estimate(other, plan.steps).makespan).value();
+        return bus_bandwidth(collective, estimate(other, plan->steps).makespan).value();
       };
-      auto const range = intervals.of(rate, parameters_of(plan, model));
+      auto const range = intervals.of(rate, parameters_of(*plan, model));
       nlohmann::ordered_json row{{"op", to_string(op)},
                                  {"bytes", bytes},
-                                 {"algorithm", plan.library->algorithm},
-                                 {"protocol", plan.library->protocol}};
+                                 {"algorithm", plan->library->algorithm},
+                                 {"protocol", plan->library->protocol}};
       row.update(limit_json(rate(model), range.low));
       rows.push_back(std::move(row));
     }
@@ -169,8 +188,9 @@ std::string nccl_tuner_table(Model const& model, Library const& library) {
       "# What takes least time on {} among {} GPUs of {} node{}, of what {} can do\n"
       "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff\n",
       machine.name, ranks, nodes, nodes == 1 ? "" : "s", to_string(library));
-  // An error of the library's is told, rather than an empty table.
-  plan_by_library(model, collective_of_all(machine, CollectiveOp::AllReduce, Bytes(1 << 20)), library);
+  if (library.kind != LibraryKind::Nccl)
+    throw PlanError(fmt::format("a tuner plugin is NCCL's; {} has none", to_string(library)));
+  require_library(model, library);
   auto const models = models_of_choices(model);
   for (auto const& [op, name] : kTunedOps) {
     auto const ranges = size_ranges_of(models, op, library);
@@ -189,12 +209,33 @@ std::string nccl_tuner_table(Model const& model, Library const& library) {
 
 nlohmann::ordered_json thresholds_json(Model const& model, Library const& library) {
   auto const& machine = model.machine();
+  require_library(model, library);
   return {{"lanewise", "thresholds/1"},
           {"machine", machine.name},
           {"library", to_string(library)},
           {"ranks", machine.all(PciKind::Gpu).size()},
           {"nccl_tests", collective_limits(model, library)},
           {"nvbandwidth", copy_limits(model)}};
+}
+
+std::string collective_times_csv(Model const& model, Library const& library) {
+  require_library(model, library);
+  auto const gpus = collective_of_all(model.machine(), CollectiveOp::AllReduce, Bytes(1)).among;
+  std::string_view device = "GPU";
+  if (auto const* part = model.machine().part_of(std::get<PciId>(gpus.front()))) device = part->name;
+  std::string text = "framework,version,device,op_name,kernel_source,nccl_dtype,num_gpus,message_size,latency\n";
+  constexpr std::int64_t kBytesOfHalf = 2;
+  for (auto const& [op, name] : kTimedOps)
+    for (std::size_t count = 2; count <= gpus.size(); count *= 2)
+      for (std::int64_t bytes = 512; bytes <= std::int64_t{512} << 20; bytes *= 2) {
+        Collective collective{op, {gpus.begin(), gpus.begin() + static_cast<std::ptrdiff_t>(count)}, Bytes(bytes)};
+        auto const plan = plan_if_possible(model, collective, library);
+        if (!plan) continue;
+        text += fmt::format("lanewise,{},{},{},{} {},half,{},{},{:.6f}\n", to_string(library), device, name,
+                            plan->library->algorithm, plan->library->protocol, count, bytes / kBytesOfHalf,
+                            estimate(model, plan->steps).makespan.value() * 1e3);
+      }
+  return text;
 }
 
 }  // namespace lanewise

@@ -18,4 +18,9 @@ std::string nccl_tuner_table(Model const& model, Library const& library);
 // each two as nvbandwidth makes them, the expected rate and the slow end of its 90 % range. Throws as above.
 nlohmann::ordered_json thresholds_json(Model const& model, Library const& library);
 
+// A table of times by op, number of GPUs and size, as CSV with the columns of aiconfigurator's nccl_perf.txt: sizes in
+// elements of 2 B, times in ms. Of the first 2, 4, 8, ... GPUs; ops that the library does not do are left out. Throws
+// as above.
+std::string collective_times_csv(Model const& model, Library const& library);
+
 }  // namespace lanewise

@@ -9,6 +9,7 @@
 #include "core/interop/host/files/nvidia_smi.hpp"
 #include "core/interop/host/files/rocm_topology.hpp"
 #include "core/interop/machines/infragraph/infragraph.hpp"
+#include "core/interop/machines/nccl/graph.hpp"
 #include "core/interop/machines/nccl/log/nccl_log.hpp"
 #include "core/interop/machines/nccl/topology.hpp"
 #include "core/interop/machines/p2p_status.hpp"
@@ -20,6 +21,9 @@ bool has(std::string_view text, std::string_view mark) { return text.find(mark) 
 
 Likeness recognise_nccl(std::string_view text) {
   if (has(text, "<system") && (has(text, "<cpu") || has(text, "<pci"))) return Likeness::Certain;
+  return Likeness::None;
+}
+Likeness recognise_nccl_graph(std::string_view text) {
   return has(text, "<graphs") ? Likeness::Likely : Likeness::None;
 }
 Machine read_nccl(SourceText const& source, TopoOptions const& parts, Catalogue& catalogue) {
@@ -56,6 +60,11 @@ std::vector<Format> all_formats() {
        .read_facts = read_nccl_facts,
        .read = read_nccl,
        .takes_parts = true},
+      {.name = "nccl-graph",
+       .about = "Nothing of its own: rings that NCCL dumped (NCCL_GRAPH_DUMP_FILE), for --against",
+       .kind = FormatKind::Comparison,
+       .recognise = recognise_nccl_graph,
+       .compare = compare_nccl_graph},
       {.name = "topo-m",
        .about = "A machine from the table that 'nvidia-smi topo -m' prints",
        .recognise = recognise_topo_m,

@@ -20,8 +20,8 @@
 
 namespace lanewise {
 
-// What a file of the format becomes.
-enum class FormatKind : std::uint8_t { Machine, Measurement, Cluster };
+// What a file of the format becomes. Comparison: nothing; it is only compared with a machine.
+enum class FormatKind : std::uint8_t { Machine, Measurement, Cluster, Comparison };
 
 struct Format {
   std::string_view name;   // the subcommand: "topo-m"
