@@ -22,7 +22,8 @@ void BenchmarkArguments::add_to(CLI::App& command) {
 }
 
 BenchmarkOptions BenchmarkArguments::parsed() const {
-  BenchmarkOptions options{.machine = machine, .gpus = {}, .numa = numa, .from = from, .to = to, .bytes = {}, .collective = {}};
+  BenchmarkOptions options{
+      .machine = machine, .gpus = {}, .numa = numa, .from = from, .to = to, .bytes = {}, .collective = {}};
   options.sendrecv = sendrecv;
   if (!collective.empty()) options.collective = argument(parse_collective_op(collective));
   std::string_view rest = gpus;

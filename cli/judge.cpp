@@ -22,6 +22,7 @@ struct JudgeOptions {
   std::string file;
   std::string on;  // of --on
   std::string library;
+  std::string tool;
   BenchmarkArguments benchmark;
 };
 
@@ -61,6 +62,12 @@ void settle_arguments(Session& session, JudgeOptions& options) {
     throw InputError("the measured file is missing: judge MACHINE FILE; - reads standard input");
 }
 
+std::optional<Benchmark> tool_named(std::string const& name) {
+  for (auto const tool : kBenchmarks)
+    if (to_string(tool) == name) return tool;
+  return std::nullopt;
+}
+
 void run(Session& session, JudgeOptions& options) {
   settle_arguments(session, options);
   auto const standard_input = options.file == "-";
@@ -68,7 +75,7 @@ void run(Session& session, JudgeOptions& options) {
       SourceText::from_memory(standard_input ? "stdin" : options.file,
                               without_terminal_codes(read_file(standard_input ? "/dev/stdin" : options.file)));
   auto measurement = read_measured_input(
-      source, [&] { return session.machine(); }, options.benchmark.parsed());
+      source, [&] { return session.machine(); }, options.benchmark.parsed(), tool_named(options.tool));
   if (!options.library.empty()) {
     auto const library = argument(parse_library(options.library));
     for (auto& series : measurement.series)
@@ -112,6 +119,11 @@ void add_judge(CLI::App& app, Session& session) {
           "Grade collectives by what this library would do, whichever the file names: nccl, nccl-VERSION, rccl, "
           "mpi, oneshot")
       ->type_name("LIBRARY");
+  std::vector<std::string> tools;
+  for (auto const tool : kBenchmarks) tools.emplace_back(to_string(tool));
+  command->add_option("--tool", options->tool, "Read FILE as the output of this tool, where it looks like several")
+      ->check(one_of(tools))
+      ->type_name("TOOL");
   options->benchmark.add_to(*command);
   command->callback([&session, options] { run(session, *options); });
 }

@@ -6,6 +6,7 @@
 #include "cli/planning_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
+#include "core/explain/library_report.hpp"
 #include "core/explain/set_report.hpp"
 #include "core/io/interrupt.hpp"
 #include "core/view/set_report_text.hpp"
@@ -20,14 +21,22 @@ struct SetReportOptions {
   std::string effort = kFullEffort;
   std::string mode = "sim";
   bool markdown = false;
+  std::string library = kBestPlan;
 };
 
 void run(Session& session, SetReportOptions const& options) {
   auto const bytes = argument(parse_bytes(options.bytes));
   auto const effort = argument(parse_effort(options.effort));
+  auto const library = library_of(options.library);
   std::vector<SetResult> results;
+  std::vector<LibraryRow> of_library;
   InterruptScope const interruptible;
   auto const add = [&](Machine const& machine) {
+    if (library) {
+      auto rows = evaluate_library(Model(machine), bytes, *library);
+      of_library.insert(of_library.end(), rows.begin(), rows.end());
+      return;
+    }
     auto of_machine = evaluate_sets(Model(machine), bytes, effort,
                                     [&](Model const& model) { return make_executor(options.mode, model, {}); });
     results.insert(results.end(), of_machine.begin(), of_machine.end());
@@ -46,9 +55,12 @@ void run(Session& session, SetReportOptions const& options) {
       ++done;
     }
   } catch (Interrupted const&) {
-    if (results.empty()) throw;
+    if (results.empty() && of_library.empty()) throw;
   }
-  if (session.json)
+  if (library)
+    put_result(
+        session, "", [&] { return library_report_json(of_library); }, [&] { return library_report_text(of_library); });
+  else if (session.json)
     fmt::print("{}\n", set_report_json(results).dump(2));
   else
     fmt::print("{}", one && !options.markdown ? set_report_text(results) : set_report_markdown(results));
@@ -58,10 +70,12 @@ void run(Session& session, SetReportOptions const& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("report",
-                                     "Plan and simulate many transfers at once: all-to-all, all-gather, incast, "
-                                     "shifts, a permutation; beside the lower "
-                                     "bound, an unplanned start of all at once, and simple algorithms");
+  auto* command =
+      app.add_subcommand("report",
+                         "Plan and simulate many transfers at once: all-to-all, all-gather, incast, "
+                         "shifts, a permutation; beside the lower "
+                         "bound, an unplanned start of all at once, and simple algorithms. With --library: what the "
+                         "library does with collectives, beside the best plan");
   auto options = std::make_shared<SetReportOptions>();
   session.add_machine(*command, "machine", false);
   command->add_option("--bytes", options->bytes, "Size of each transfer")->capture_default_str();
@@ -70,6 +84,7 @@ void add_report(CLI::App& app, Session& session) {
       ->add_option("--mode", options->mode, "sim: simulate; estimate: as the planner estimates, without the simulator")
       ->check(CLI::IsMember({"sim", kEstimateMode}))
       ->capture_default_str();
+  add_library(*command, options->library);
   command->add_flag("--markdown", options->markdown, "Print the Markdown of docs/set-report.md: one row a machine");
   command->callback([&session, options] { run(session, *options); });
 }

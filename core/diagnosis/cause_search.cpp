@@ -16,6 +16,12 @@ constexpr double kMaxLoss = 25;
 constexpr double kMinGain = 9;          // a cause explains at least three standard deviations of one point
 constexpr double kSameGain = 2;         // hypotheses whose gains differ by less cannot be told apart
 constexpr double kMaxDeviations = 2.5;  // standard deviations within which a cause explains a point
+// Of collectives a cause is named for one figure just outside its range: a whole table often has the one figure. What a
+// fault does to a library is known less well than what it does to a copy. Up to three causes are named for the same
+// rows.
+constexpr double kMinGainOfLibrary = 3;
+constexpr double kMaxDeviationsOfLibrary = 3;
+constexpr std::size_t kMaxNamedOfLibrary = 3;
 constexpr std::size_t kMaxCauses = 8;
 // Points that hypotheses are tested on. Points of several transfers are simulated for every hypothesis.
 constexpr std::size_t kMaxSinglePoints = 200, kMaxPatternPoints = 24;
@@ -35,6 +41,8 @@ class CauseSearch {
     if (slow_.empty()) return;
     std::vector<SlowPoint> slow;
     for (auto const i : slow_) slow.push_back(sources_[i]);
+    by_library_ =
+        std::any_of(slow.begin(), slow.end(), [](SlowPoint const& one) { return one.series->collective.has_value(); });
     for (auto& hypothesis : hypotheses_for(machine_, slow, context_.catalogue))
       evaluate_hypothesis(std::move(hypothesis));
     while (diagnosis_.causes.size() < kMaxCauses && take_best()) {
@@ -214,7 +222,7 @@ class CauseSearch {
     std::vector<double> gains;
     for (auto const& evaluated : evaluated_) gains.push_back(gain(evaluated));
     auto const best = std::max_element(gains.begin(), gains.end());
-    if (best == gains.end() || *best < kMinGain) return false;
+    if (best == gains.end() || *best < (by_library_ ? kMinGainOfLibrary : kMinGain)) return false;
     Cause cause;
     std::optional<std::size_t> first;  // the likeliest of those with equal gain
     for (std::size_t i = 0; i < gains.size(); ++i) {
@@ -226,6 +234,7 @@ class CauseSearch {
         cause.also.push_back(evaluated_[i].hypothesis);
       }
     }
+    if (by_library_) add_less_likely(cause, *first, gains, *best - kSameGain);
     bool any = false;
     for (std::size_t k = 0; k < selected_.size(); ++k) {
       auto& point = diagnosis_.points[selected_[k]];
@@ -240,10 +249,27 @@ class CauseSearch {
     return true;
   }
 
+  // What explains the same rows, though not as well.
+  void add_less_likely(Cause& cause, std::size_t first, std::vector<double> const& gains, double below) const {
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+      bool explains_all = gains[i] < below && gains[i] >= kMinGainOfLibrary;
+      for (std::size_t k = 0; k < selected_.size() && explains_all; ++k)
+        if (open_[k] && is_slow(diagnosis_.points[selected_[k]]) &&
+            explains(selected_[k], *evaluated_[first].predicted[k]))
+          explains_all = explains(selected_[k], *evaluated_[i].predicted[k]);
+      if (explains_all) others.push_back(i);
+    }
+    std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) { return gains[a] > gains[b]; });
+    for (auto const i : others)
+      if (cause.also.size() + 1 < kMaxNamedOfLibrary) cause.also.push_back(evaluated_[i].hypothesis);
+  }
+
   // The point is near the new prediction, and nearer than to the old one.
   [[nodiscard]] bool explains(std::size_t point, double predicted) const {
     auto const usual = *diagnosis_.points[point].result.predicted;
-    return std::abs(deviations(point, predicted)) < kMaxDeviations && loss(point, predicted) + 1 < loss(point, usual);
+    return std::abs(deviations(point, predicted)) < (by_library_ ? kMaxDeviationsOfLibrary : kMaxDeviations) &&
+           loss(point, predicted) + 1 < loss(point, usual);
   }
 
   // Assigns causes to the slow points that were not selected.
@@ -270,6 +296,7 @@ class CauseSearch {
   Machine machine_;
   std::optional<Machine> base_;
   std::vector<std::size_t> selected_, slow_;  // into diagnosis_.points
+  bool by_library_ = false;                   // the slow points are of collectives
   std::vector<bool> open_;                    // of selected_: no cause explains it yet
   std::vector<EvaluatedHypothesis> evaluated_;
 };

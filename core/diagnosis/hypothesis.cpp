@@ -72,7 +72,11 @@ class HypothesisFinder {
     };
     std::map<std::pair<CauseKind, std::string>, std::size_t> alike;
     for (auto const& hypothesis : found_) ++alike[family(hypothesis)];
-    for (auto& hypothesis : found_) hypothesis.handicap = 2 * std::log(static_cast<double>(alike[family(hypothesis)]));
+    for (auto& hypothesis : found_) {
+      bool const of_a_device = hypothesis.kind == CauseKind::Link || hypothesis.kind == CauseKind::Nvlink;
+      auto const devices = of_a_device ? ends_.size() : std::size_t{1};
+      hypothesis.handicap = 2 * std::log(static_cast<double>(alike[family(hypothesis)] * devices));
+    }
     return std::move(found_);
   }
   // In a collective a fault of one device is the same fault of any other like it: the first of each kind stands for
@@ -190,6 +194,15 @@ class HypothesisFinder {
     translated.check = "/proc/cmdline and dmesg: iommu=pt or intel_iommu=off, amd_iommu=off; in a VM ask its host";
     translated.settings = {iommu};
     translated.change = applied(iommu);
+    if (by_library_ && machine_.hosts.size() > 1) {
+      // Linux turns ACS on with it (pci_request_acs), so that peers below a switch meet at the root complex.
+      translated.text = "the IOMMU translates DMA, and Linux turns ACS on with it";
+      translated.settings.push_back({"acs", "on"});
+      translated.change = [first = applied(iommu), second = applied({"acs", "on"})](Machine& machine) {
+        first(machine);
+        second(machine);
+      };
+    }
     found_.push_back(std::move(translated));
   }
 

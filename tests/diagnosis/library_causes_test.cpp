@@ -206,6 +206,86 @@ std::vector<Case> const& spoiled() {
        Unit::BusBandwidth,
        {{16 * kGiB, 367.2}},
        "NCCL_NVLS_ENABLE"},
+      // A public page on NVLink's counters: 363 without NVLS, 480 with it.
+      {"nvls_off_page",
+       "hgx-h100",
+       "gpu0..gpu7",
+       CollectiveOp::AllReduce,
+       28,
+       Unit::BusBandwidth,
+       {{16 * kGiB, 363}},
+       "NCCL_NVLS_ENABLE"},
+      // NVIDIA/nccl issue 2140: 370 without NVLS, 480 with it; sizes are not given.
+      {"nvls_off_issue",
+       "hgx-h100",
+       "gpu0..gpu7",
+       CollectiveOp::AllReduce,
+       30,
+       Unit::BusBandwidth,
+       {{8 * kGiB, 370}},
+       "NCCL_NVLS_ENABLE"},
+      // stas00/ml-engineering, network/README.md, 2026-08: eight B200 682.2 without and 838.0 with NVLS; six 677.8 and
+      // 778.2; eight H200 365.6 and 473.1, seven 365.7 and 460.0, six 365.1 and 435.6.
+      {"nvls_off_b200",
+       "hgx-b200",
+       "gpu0..gpu7",
+       CollectiveOp::AllReduce,
+       27,
+       Unit::BusBandwidth,
+       {{8 * kGiB, 682.2}},
+       "NCCL_NVLS_ENABLE"},
+      {"nvls_off_six_b200",
+       "hgx-b200",
+       "gpu0..gpu5",
+       CollectiveOp::AllReduce,
+       27,
+       Unit::BusBandwidth,
+       {{8 * kGiB, 677.8}},
+       "NCCL_NVLS_ENABLE"},
+      {"nvls_off_h200",
+       "hgx-h200",
+       "gpu0..gpu7",
+       CollectiveOp::AllReduce,
+       28,
+       Unit::BusBandwidth,
+       {{8 * kGiB, 365.6}},
+       "NCCL_NVLS_ENABLE"},
+      {"nvls_off_seven_h200",
+       "hgx-h200",
+       "gpu0..gpu6",
+       CollectiveOp::AllReduce,
+       28,
+       Unit::BusBandwidth,
+       {{8 * kGiB, 365.7}},
+       "NCCL_NVLS_ENABLE"},
+      // NVIDIA/nccl issue 2409: 16 H100, ACS redirects and the IOMMU translates; 358 and 456 after.
+      {"acs_two_nodes",
+       "hgx-h100-2",
+       "node0/gpu0..node1/gpu7",
+       CollectiveOp::AllReduce,
+       30,
+       Unit::BusBandwidth,
+       {{kGiB, 216.5}, {8 * kGiB, 231}},
+       "acs"},
+      // NVIDIA/nccl-tests issue 362: 16 GPUs, a new kernel with the IOMMU translating; 481 before.
+      {"iommu_two_nodes",
+       "hgx-h100-2",
+       "node0/gpu0..node1/gpu7",
+       CollectiveOp::AllReduce,
+       28,
+       Unit::BusBandwidth,
+       {{16 * kGiB, 104}},
+       "iommu"},
+      // NVIDIA/nccl issue 1303: a topology file by which NCCL does not see GPUDirect RDMA; 365 with another. The size
+      // is not given.
+      {"no_gpudirect_two_nodes",
+       "hgx-h100-2",
+       "node0/gpu0..node1/gpu7",
+       CollectiveOp::AllReduce,
+       19,
+       Unit::BusBandwidth,
+       {{kGiB, 51}},
+       "NCCL_NET_GDR_LEVEL"},
       // A public page on hardware: four A100 of a DGX with NCCL_P2P_DISABLE=1, NCCL 2.16.2; 224.8 to 234.7 GB/s without
       // it.
       {"no_peers_a100",
@@ -219,29 +299,34 @@ std::vector<Case> const& spoiled() {
   return cases;
 }
 
-// The two without NVLS are single figures, 23 % slow, which the range of one figure nearly holds: no cause is named.
 // How often the true cause is the first that is named, and how often it is among the first three.
 TEST(LibraryCauses, AreNamedFirstInMostCases) {
   std::size_t first = 0;
   std::size_t among_three = 0;
+  std::size_t passing = 0;  // slower, but within the range
   for (auto const& one : spoiled()) {
     auto const diagnosis = diagnosis_of(one);
     std::vector<std::string> named;
+    // A cause of the whole machine has no subject: its kind tells it.
+    auto const note = [&](Hypothesis const& what) {
+      named.push_back(what.subject.empty() ? std::string(to_string(what.kind)) : what.subject);
+    };
     for (auto const& cause : diagnosis.causes) {
-      named.push_back(cause.what.subject);
-      for (auto const& also : cause.also) named.push_back(also.subject);
+      note(cause.what);
+      for (auto const& also : cause.also) note(also);
     }
     auto const at = static_cast<std::size_t>(std::find(named.begin(), named.end(), one.cause) - named.begin());
     first += at == 0 && !named.empty() ? 1 : 0;
     among_three += at < std::min<std::size_t>(3, named.size()) ? 1 : 0;
     std::string list;
     for (auto const& name : named) list += name + " ";
-    EXPECT_FALSE(named.empty() && diagnosis.worst() == Grade::Pass) << one.name << " passes";
+    passing += diagnosis.worst() == Grade::Pass ? 1 : 0;
     fmt::print("{}: {}\n", one.name, named.empty() ? "no cause named" : list);
   }
   fmt::print("{} of {} first, {} among the first three\n", first, spoiled().size(), among_three);
-  EXPECT_GE(first * 100, spoiled().size() * 60);
+  EXPECT_GE(first * 100, spoiled().size() * 75);
   EXPECT_GE(among_three * 100, spoiled().size() * 80);
+  EXPECT_LE(passing, 1U);
 }
 
 std::vector<Case> const& healthy() {
@@ -285,6 +370,19 @@ std::vector<Case> const& healthy() {
        Unit::BusBandwidth,
        {{kGiB, 224.84}, {2 * kGiB, 230.27}, {4 * kGiB, 232.81}, {8 * kGiB, 234.72}},
        ""},
+      // NVIDIA/nccl-tests issue 347, the node alone.
+      {"h100x8_again",
+       "hgx-h100",
+       "gpu0..gpu7",
+       CollectiveOp::AllReduce,
+       28,
+       Unit::BusBandwidth,
+       {{8 * kGiB, 479.41}},
+       ""},
+      // stas00/ml-engineering, network/README.md: NVLS does not take part among four and five.
+      {"h200x8", "hgx-h200", "gpu0..gpu7", CollectiveOp::AllReduce, 28, Unit::BusBandwidth, {{8 * kGiB, 473.1}}, ""},
+      {"h200x6", "hgx-h200", "gpu0..gpu5", CollectiveOp::AllReduce, 28, Unit::BusBandwidth, {{8 * kGiB, 435.6}}, ""},
+      {"b200x8", "hgx-b200", "gpu0..gpu7", CollectiveOp::AllReduce, 27, Unit::BusBandwidth, {{8 * kGiB, 838}}, ""},
       // A public log of two A100, NCCL 2.20.5.
       {"a100x2",
        "hgx-a100-80g",

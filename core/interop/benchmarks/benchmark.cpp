@@ -33,7 +33,10 @@ constexpr std::array<Tool, 6> kTools{
       "perftest (ib_write_bw, ib_read_bw, ib_send_lat, ...): its tables, or --out_json",
       read_perftest,
       {"#bytes", "\"test_info\"", "BW average"}},
-     {"osu", "OSU micro-benchmarks: osu_bw, osu_bibw, osu_latency, and collectives of GPUs", read_osu, {"# OSU", "", ""}}}};
+     {"osu",
+      "OSU micro-benchmarks: osu_bw, osu_bibw, osu_latency, and collectives of GPUs",
+      read_osu,
+      {"# OSU", "", ""}}}};
 
 Tool const& tool_of(Benchmark benchmark) { return kTools.at(static_cast<std::size_t>(benchmark)); }
 

@@ -7,10 +7,11 @@
 namespace lanewise {
 
 Measurement read_measured_input(SourceText const& source, std::function<Machine()> const& machine,
-                                BenchmarkOptions const& options) {
+                                BenchmarkOptions const& options, std::optional<Benchmark> tool) {
+  if (tool) return read_benchmark(*tool, source, machine(), options);
   auto const& text = source.text();
   // A measurement file may quote what a benchmark prints, so its own mark decides.
-  auto const tool = detect_benchmark(text);
+  tool = detect_benchmark(text);
   if (tool && text.find("measurement/1") == std::string::npos) return read_benchmark(*tool, source, machine(), options);
   if (text.find("lanewise") != std::string::npos) return read_measurement(source);
   std::string tools;

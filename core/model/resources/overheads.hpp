@@ -50,11 +50,17 @@ struct BlockFigures {
   // Fitted to all-reduces of 512 B to 32 MiB among 2, 4 and 8 GPUs, same source.
   double flagged_step = 1;
   Seconds simple_start, simple_step;
+  // Of an engine's all-reduce kernel: telling the other GPUs that data are there and that they are read, and what a
+  // pass of its loop takes beside its bytes. Hopper: kLLStart, and 0.6 us fitted to all-reduces of 1 to 8 MiB among 2,
+  // 4 and 8 H100; Blackwell: fitted to all-reduces among 2 B200, both in a CUDA graph (ai-dynamo/aiconfigurator, vLLM
+  // 0.24.0). Others are taken as Hopper.
+  Seconds told{2.1e-6}, pass{0.6e-6};
 };
 inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
 inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
 inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05, 17.0_us, 1.6_us};
-inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.2, 10.0_us, 10.0_us};
+inline constexpr BlockFigures kBlockOfBlackwell{35.0_GBps, 17.6_GBps, 11.7_GBps, 30.0_GBps, 2.2,
+                                                10.0_us,   10.0_us,   3.2_us,    0.8_us};
 // Where NVSwitch adds and multiplies (NVLS): payload over raw rate, and what a block takes besides for each chunk, one
 // of each GPU in turn. Fitted to all-reduces of 2 to 512 MiB among 8 GPUs, same source.
 struct MultimemFigures {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/model/resources/overheads.hpp"
+#include "core/model/resources/figures.hpp"
 #include "core/planner/libraries/library_steps.hpp"
 #include "core/planner/libraries/nccl/nccl_plan.hpp"
 #include "core/rules/conditions.hpp"
@@ -15,8 +15,6 @@
 namespace lanewise::engine {
 namespace {
 
-using namespace literals;
-
 // Source: vllm-project/vllm, csrc/custom_all_reduce.cuh and vllm/distributed/device_communicators/custom_all_reduce.py:
 // among 2, 4, 6 or 8 GPUs that are all joined by NVLink, or 2 by PCIe; up to 8 MiB; one phase below these limits.
 constexpr double kMost = 8.0 * (1 << 20);
@@ -25,10 +23,6 @@ constexpr double kMostInOnePhaseOfEight = 256.0 * (1 << 10);
 constexpr int kBlocks = 36;
 // Each of 512 threads of a block loads 16 B of every GPU, adds them, and only then goes on.
 constexpr double kBytesOfAPass = kBlocks * 512.0 * 16.0;
-// What such a pass takes beside its bytes. Fitted to all-reduces of 1 to 8 MiB among 2, 4 and 8 H100 in a CUDA graph
-// (ai-dynamo/aiconfigurator, vLLM 0.24.0).
-constexpr Seconds kPass = 0.6_us;
-
 class OneShotPlan {
  public:
   OneShotPlan(Model const& model, Collective const& collective)
@@ -52,9 +46,10 @@ class OneShotPlan {
     auto const each = one_phase ? bytes() : bytes() / n;  // that a GPU loads of another one in a phase
     // GPUs tell one another that their data are there, and after each phase that they are through. Only the first
     // access of the first phase is in the steps.
-    auto const told = overheads::kLLStart * ((1 + phases) / 2);
+    auto const& block = figures::block(machine_.part_of(gpus_.front().front()));
+    auto const told = block.told * ((1 + phases) / 2);
     auto const again = steps_.first_access(request(gpus_.front()[0], gpus_.front()[1], each)) * (phases - 1);
-    steps_.begin(gpus_, told + again + kPass * (phases * std::floor(each / kBytesOfAPass)));
+    steps_.begin(gpus_, told + again + block.pass * (phases * std::floor(each / kBytesOfAPass)));
     steps_.name_next(choice.algorithm);
     for (auto const a : gpus_.front())
       for (auto const b : gpus_.front())

@@ -180,7 +180,7 @@ TEST(Nvbandwidth, JsonGivesTheSameAsText) {
       ]
 }
 })json",
-           "hgx-h100", {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0", .from = "", .to = "", .bytes = {}});
+           "hgx-h100", {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0", .from = "", .to = "", .bytes = {}, .collective = {}});
   auto const up = series_of(m, "device_to_host_memcpy_sm");
   EXPECT_EQ(up.op, Op::LoadStore);
   EXPECT_THAT(up.points[1].flows, ElementsAre(MeasuredFlow{"gpu5", "numa0"}));
@@ -551,9 +551,33 @@ TEST(Osu, BuffersMustBeInTheMemoryOfTheEnds) {
                          "HOST (H)\n",
                          "hgx-h100-2", between("node0/numa0", "node1/numa0")),
               HasSubstr("out.txt:2:1: error: this buffer is in a GPU's memory, but --from node0/numa0 is not"));
-  EXPECT_THAT(problem_of(Benchmark::Osu, "# OSU MPI Allreduce Latency Test\n", "hgx-h100-2",
+  EXPECT_THAT(problem_of(Benchmark::Osu, "# OSU MPI Barrier Latency Test\n", "hgx-h100-2",
                          between("node0/numa0", "node1/numa0")),
               HasSubstr("cannot be imported"));
+}
+
+// Of an all-to-all and an all-gather OSU prints a rank's part, of others all that nccl-tests counts.
+TEST(Osu, CollectivesOfGpus) {
+  auto const rows = [](std::string const& title, std::string const& more = "") {
+    return "# OSU " + title + " Latency Test v7.5\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)" + more +
+           "\n1048576               488.45    480.1   490.2   100\n";
+  };
+  auto const exchange = read(Benchmark::Osu, rows("MPI-CUDA All-to-All Personalized Exchange"), "gh200x4-2");
+  ASSERT_EQ(exchange.series.size(), 1U);
+  EXPECT_EQ(exchange.series[0].collective->op, CollectiveOp::AllToAll);
+  EXPECT_EQ(exchange.series[0].collective->library.kind, LibraryKind::Mpi);
+  EXPECT_EQ(exchange.series[0].collective->among.size(), 8U);
+  EXPECT_EQ(exchange.series[0].points[0].bytes, Bytes(8 << 20));
+  EXPECT_NEAR(exchange.series[0].points[0].value, 488.45e-6, 1e-12);
+  BenchmarkOptions two;
+  two.gpus = {"gpu0", "gpu1"};
+  auto const reduced =
+      read(Benchmark::Osu, rows("NCCL Allreduce", "  Min Latency(us)  Max Latency(us)  Iterations"), "hgx-h100", two);
+  EXPECT_EQ(reduced.series[0].collective->library, Library{});
+  EXPECT_EQ(reduced.series[0].collective->among.size(), 2U);
+  EXPECT_EQ(reduced.series[0].points[0].bytes, Bytes(1 << 20));
+  EXPECT_THAT(problem_of(Benchmark::Osu, rows("MPI Allreduce"), "hgx-h100"),
+              HasSubstr("out.txt:1:1: error: these buffers are in host memory"));
 }
 
 TEST(Benchmarks, OtherTextIsNotDetected) { EXPECT_EQ(detect_benchmark("GPU0 GPU1\nGPU0 X NV12\n"), std::nullopt); }

@@ -243,8 +243,10 @@ TEST(NcclPlan, SaysWhatItCannotDo) {
 TEST(LibraryName, IsReadWithItsVersion) {
   EXPECT_EQ(parse_library("nccl").value, Library{});
   EXPECT_EQ(parse_library("nccl-2.18").value, (Library{LibraryKind::Nccl, 2, 18}));
+  for (auto const* name : {"rccl", "mpi", "oneshot", "nccl-2.25"})
+    EXPECT_EQ(to_string(*parse_library(name).value), name);
   EXPECT_EQ(parse_library("nccl-2.21.5").value, (Library{LibraryKind::Nccl, 2, 21}));
-  for (auto const* wrong : {"nccl-2.17", "nccl-2.31", "nccl-3.1", "rccl", "nccl-2.x", ""})
+  for (auto const* wrong : {"nccl-2.17", "nccl-2.31", "nccl-3.1", "nccl-2.x", "rccl-2.27", ""})
     EXPECT_FALSE(parse_library(wrong).value) << wrong;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A collective as AMD's RCCL does it where xGMI joins every two GPUs of a node: rings that share no link, or all pairs at
-// once for few bytes.
+// A collective as AMD's RCCL does it where xGMI joins every two GPUs of a node: rings that share no link, or all pairs
+// at once for few bytes.
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
 

@@ -1,0 +1,203 @@
+// Collectives as RCCL, MPI and inference engines do them, against closed forms by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "core/planner/libraries/link_shares.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/machine/setting.hpp"
+#include "lanewise/planner/libraries/library.hpp"
+#include "tests/support/machines.hpp"
+
+namespace lanewise {
+namespace {
+
+using namespace literals;
+using testing::Contains;
+using testing::HasSubstr;
+
+Library const kRccl{.kind = LibraryKind::Rccl};
+Library const kMpi{.kind = LibraryKind::Mpi};
+Library const kOneShot{.kind = LibraryKind::OneShot};
+
+Model model_of(std::string const& name, std::vector<std::string> const& settings = {}) {
+  static Catalogue catalogue({LANEWISE_SOURCE_DIR "/topologies"});
+  auto machine = catalogue.machine(name);
+  for (auto const& text : settings) apply_setting(machine, parse_setting(text), catalogue);
+  return Model(machine);
+}
+
+Collective collective_of(Model const& model, CollectiveOp op, std::string const& among, Bytes bytes) {
+  Collective collective{op, {}, bytes};
+  for (auto const& one : expand_range(among)) collective.among.push_back(model.machine().place(one));
+  return collective;
+}
+
+BytesPerSecond bus_bandwidth_of(std::string const& machine, CollectiveOp op, std::string const& among, Bytes bytes,
+                                Library const& library) {
+  auto const model = model_of(machine);
+  auto const collective = collective_of(model, op, among, bytes);
+  auto const plan = plan_by_library(model, collective, library);
+  return bus_bandwidth(collective, estimate(model, plan.steps).makespan);
+}
+
+std::string error_of(std::string const& machine, CollectiveOp op, std::string const& among, Library const& library) {
+  auto const model = model_of(machine);
+  try {
+    plan_by_library(model, collective_of(model, op, among, 16_MiB), library);
+  } catch (PlanError const& problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+TEST(DisjointPaths, UseEveryLinkOnceInEachDirection) {
+  for (std::size_t const count : {2U, 4U, 6U, 8U, 12U}) {
+    auto const paths = disjoint_paths(count);
+    ASSERT_EQ(paths.size(), count);
+    std::set<std::pair<std::size_t, std::size_t>> links;
+    std::set<std::size_t> first;
+    std::set<std::size_t> last;
+    for (auto const& path : paths) {
+      EXPECT_EQ(std::set<std::size_t>(path.begin(), path.end()).size(), count);
+      for (std::size_t i = 0; i + 1 < path.size(); ++i) links.emplace(path[i], path[i + 1]);
+      first.insert(path.front());
+      last.insert(path.back());
+    }
+    EXPECT_EQ(links.size(), count * (count - 1));
+    EXPECT_EQ(first.size(), count);
+    EXPECT_EQ(last.size(), count);
+  }
+}
+
+// RCCL's 48 GB/s of each of seven links (src/graph/topo.h); fewer GPUs use fewer links.
+TEST(Rccl, ReachesTheSumOfItsLinks) {
+  auto const of = [](std::string const& among) {
+    return bus_bandwidth_of("mi300x-x8", CollectiveOp::AllReduce, among, 4_GiB, kRccl);
+  };
+  EXPECT_NEAR(of("gpu0..gpu7") / 336.0_GBps, 1, 0.01);
+  EXPECT_NEAR(of("gpu0..gpu3") / 144.0_GBps, 1, 0.01);
+  EXPECT_NEAR(of("gpu0..gpu1") / 48.0_GBps, 1, 0.01);
+  auto const broadcast = bus_bandwidth_of("mi300x-x8", CollectiveOp::Broadcast, "gpu0..gpu7", 4_GiB, kRccl);
+  EXPECT_NEAR(broadcast / 336.0_GBps, 1, 0.01);
+}
+
+// Below half a mebibyte in words with flags, all pairs at once: a step each way.
+TEST(Rccl, ExchangesFewBytesAllAtOnce) {
+  auto const model = model_of("mi300x-x8");
+  auto const choice = [&](Bytes bytes) {
+    auto const plan = plan_by_library(model, collective_of(model, CollectiveOp::AllReduce, "gpu0..gpu7", bytes), kRccl);
+    return plan.library->algorithm + " " + plan.library->protocol;
+  };
+  EXPECT_EQ(choice(64_KiB), "Direct LL");
+  EXPECT_EQ(choice(16_MiB), "Direct Simple");
+  EXPECT_EQ(choice(64_MiB), "Ring Simple");
+}
+
+// Between two nodes all eight NICs carry 2 S (n - 1) / n / 8 each way.
+TEST(Rccl, IsHeldByTheNicsBetweenNodes) {
+  auto const model = model_of("mi300x-x8-rails-2");
+  auto const collective = collective_of(model, CollectiveOp::AllReduce, "node0/gpu0..node1/gpu7", 4_GiB);
+  auto const plan = plan_by_library(model, collective, kRccl);
+  std::map<PciId, std::int64_t> sent;
+  for (auto const& step : plan.steps)
+    if (step.way.nic_from) sent[*step.way.nic_from] += step.bytes.value();
+  EXPECT_EQ(sent.size(), 16U);
+  for (auto const& [nic, bytes] : sent)
+    EXPECT_NEAR(static_cast<double>(bytes), 2.0 * 15 / 16 / 8 * static_cast<double>((4_GiB).value()), 16);
+}
+
+TEST(Rccl, SaysWhatIsNotKnown) {
+  EXPECT_THAT(error_of("hgx-h100", CollectiveOp::AllReduce, "gpu0..gpu7", kRccl),
+              HasSubstr("where xGMI joins every two GPUs of a node; no xGMI joins 'gpu0' and 'gpu1'"));
+  EXPECT_THAT(error_of("mi300x-x8", CollectiveOp::Gather, "gpu0..gpu7", kRccl),
+              HasSubstr("what RCCL does for gather is not known"));
+}
+
+// S to host memory, 2 S (n - 1) / n by one core of each rank, S back; nothing overlaps.
+TEST(Mpi, StagesWhatItReduces) {
+  auto const model = model_of("hgx-h100");
+  auto const collective = collective_of(model, CollectiveOp::AllReduce, "gpu0..gpu1", 64_MiB);
+  auto const plan = plan_by_library(model, collective, kMpi);
+  std::map<std::string, Bytes> bytes;
+  for (auto const& step : plan.steps) bytes[step.transfer] += step.bytes;
+  EXPECT_EQ(bytes.at("to host"), 128_MiB);
+  EXPECT_EQ(bytes.at("on the host"), 128_MiB);
+  EXPECT_EQ(bytes.at("from host"), 128_MiB);
+  auto const run = estimate(model, plan.steps);
+  Seconds ended{0};
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].transfer == "on the host") ended = std::max(ended, run.steps[i].end);
+    EXPECT_TRUE(plan.steps[i].transfer != "from host" || run.steps[i].start >= ended);
+  }
+}
+
+TEST(Mpi, SendsFromGpuToGpuWhatOnlyMoves) {
+  auto const model = model_of("hgx-h100");
+  auto const plan = [&](CollectiveOp op, Bytes bytes) {
+    return plan_by_library(model, collective_of(model, op, "gpu0..gpu7", bytes), kMpi);
+  };
+  EXPECT_EQ(plan(CollectiveOp::AllToAll, 64_KiB).library->protocol, "staged");
+  auto const large = plan(CollectiveOp::AllToAll, 64_MiB);
+  EXPECT_EQ(large.library->protocol, "device");
+  EXPECT_EQ(large.steps.size(), 8U + 56U);
+  EXPECT_EQ(large.steps.back().way.mechanism, Mechanism::Nvlink);
+  EXPECT_EQ(plan(CollectiveOp::Broadcast, 64_MiB).steps.size(), 8U + 7U);
+}
+
+// Without peer access as the driver does it, and across nodes over the NICs.
+TEST(Mpi, GoesTheWaysThatAreLegal) {
+  auto const model = model_of("rtx4090-x2");
+  auto const plan = plan_by_library(model, collective_of(model, CollectiveOp::AllGather, "gpu0..gpu1", 64_MiB), kMpi);
+  for (auto const& step : plan.steps)
+    EXPECT_TRUE(step.bytes == Bytes(0) || step.way.mechanism == Mechanism::HostStaged);
+  auto const cluster = model_of("hgx-h100-2");
+  auto const reduced =
+      plan_by_library(cluster, collective_of(cluster, CollectiveOp::AllReduce, "node0/gpu0..node1/gpu7", 64_MiB), kMpi);
+  EXPECT_TRUE(std::any_of(reduced.steps.begin(), reduced.steps.end(),
+                          [](Step const& step) { return step.way.mechanism == Mechanism::Rdma; }));
+}
+
+// Bytes in of a GPU: (n - 1) S in one phase, 2 S (n - 1) / n in two.
+TEST(OneShot, LoadsWhatTheKernelLoads) {
+  auto const model = model_of("hgx-h100");
+  auto const bytes_in = [&](std::string const& among, Bytes bytes) {
+    auto const collective = collective_of(model, CollectiveOp::AllReduce, among, bytes);
+    auto const plan = plan_by_library(model, collective, kOneShot);
+    Bytes in{0};
+    for (auto const& step : plan.steps)
+      if (step.to == collective.among.front() && step.from != step.to) in += step.bytes;
+    return std::pair(plan.library->algorithm, in);
+  };
+  EXPECT_EQ(bytes_in("gpu0..gpu7", 128_KiB), std::pair(std::string("one-shot"), 896_KiB));
+  EXPECT_EQ(bytes_in("gpu0..gpu7", 1_MiB), std::pair(std::string("two-shot"), 1792_KiB));
+  EXPECT_EQ(bytes_in("gpu0..gpu3", 256_KiB).first, "one-shot");
+  EXPECT_EQ(bytes_in("gpu0..gpu3", 512_KiB).first, "two-shot");
+  EXPECT_EQ(bytes_in("gpu0..gpu1", 8_MiB).first, "one-shot");
+}
+
+TEST(OneShot, LeavesTheRestToNccl) {
+  auto const model = model_of("hgx-h100");
+  auto const plan =
+      plan_by_library(model, collective_of(model, CollectiveOp::AllReduce, "gpu0..gpu7", 16_MiB), kOneShot);
+  EXPECT_EQ(plan.library->library, "nccl-2.30");
+  EXPECT_THAT(plan.library->remarks, Contains(HasSubstr("above 8 MiB")));
+  auto const gather = collective_of(model, CollectiveOp::AllGather, "gpu0..gpu7", 1_MiB);
+  EXPECT_THROW(plan_by_library(model, gather, kOneShot), PlanError);
+}
+
+TEST(OneShot, SaysWhichGpusItIsFor) {
+  auto const model = model_of("rtx6000pro-x8-genoa");
+  auto const plan = [&](std::string const& among) {
+    return plan_by_library(model, collective_of(model, CollectiveOp::AllReduce, among, 1_MiB), kOneShot);
+  };
+  EXPECT_NO_THROW(plan("gpu0..gpu1"));
+  EXPECT_THROW(plan("gpu0..gpu3"), PlanError);
+  EXPECT_THROW(plan("gpu0..gpu2"), PlanError);
+}
+
+}  // namespace
+}  // namespace lanewise
