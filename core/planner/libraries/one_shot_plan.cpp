@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/model/resources/figures.hpp"
-#include "core/planner/libraries/library_steps.hpp"
 #include "core/planner/libraries/nccl/nccl_plan.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/libraries/library_name.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "core/planner/libraries/link_shares.hpp"
+#include "core/planner/libraries/steps/link_shares.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/setting.hpp"

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "core/model/resources/figures.hpp"
-#include "core/planner/libraries/library_steps.hpp"
-#include "core/planner/libraries/link_shares.hpp"
 #include "core/planner/libraries/nccl/double_tree.hpp"
 #include "core/planner/libraries/nccl/tuning.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
+#include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/planner/libraries/library_steps.hpp"
-#include "core/planner/libraries/link_shares.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
+#include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/libraries/library_name.hpp"

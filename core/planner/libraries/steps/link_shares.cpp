@@ -1,4 +1,4 @@
-#include "core/planner/libraries/link_shares.hpp"
+#include "core/planner/libraries/steps/link_shares.hpp"
 
 #include <numeric>
 

@@ -1,4 +1,4 @@
-#include "core/planner/libraries/library_steps.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
 
 #include <fmt/format.h>
 
