@@ -1,8 +1,8 @@
 #include "lanewise/planner/libraries/library.hpp"
 
-#include "core/planner/libraries/mpi_plan.hpp"
+#include "core/planner/libraries/plans/mpi_plan.hpp"
 #include "core/planner/libraries/nccl/nccl_plan.hpp"
-#include "core/planner/libraries/one_shot_plan.hpp"
+#include "core/planner/libraries/plans/one_shot_plan.hpp"
 #include "core/planner/libraries/rccl/rccl_plan.hpp"
 #include "lanewise/io/error.hpp"
 

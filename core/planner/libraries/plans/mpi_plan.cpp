@@ -1,4 +1,4 @@
-#include "core/planner/libraries/mpi_plan.hpp"
+#include "core/planner/libraries/plans/mpi_plan.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/planner/libraries/one_shot_plan.hpp"
+#include "core/planner/libraries/plans/one_shot_plan.hpp"
 
 #include <fmt/format.h>
 
