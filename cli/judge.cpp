@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/benchmark_options.hpp"
+#include "cli/command_description.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/diagnosis/diagnosis.hpp"

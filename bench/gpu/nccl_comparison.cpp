@@ -1,5 +1,5 @@
-// Compares the executor's collectives with NCCL's in one process, timed in the same way; and one large transfer over
-// one way with the same over two. usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
+// Compares the executor's collectives with NCCL's in one process, timed in the same way, and NCCL's with what it is predicted
+// to take; and one large transfer over one way with the same over two. usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/libraries/library.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
 #include "lanewise/units/text.hpp"
@@ -79,10 +80,12 @@ class Comparison {
     auto const predicted = estimate(model_, plan.steps).makespan;
     auto const trace = executed(plan);
     auto const theirs = nccl_.time(wanted.op, wanted.bytes, kRepetition);
+    auto const expected = estimate(model_, plan_by_library(model_, wanted, library_).steps).makespan;
     auto const& algorithm = plan.collective->algorithm;
     auto const rate = [&](Seconds time) { return through_json(bus_bandwidth(wanted, time)).value() * 1e-9; };
     collectives_.add({std::string(to_string(wanted.op)), exact_text(wanted.bytes), std::string(to_string(algorithm)),
                       rounded_text(trace.makespan), rounded_text(theirs.time), rounded_text(predicted),
+                      rounded_text(expected),
                       fmt::format("{:.1f}", rate(trace.makespan)), fmt::format("{:.1f}", rate(theirs.time)),
                       fmt::format("{:.2f}", theirs.time / trace.makespan), theirs.began_early ? "NCCL early" : ""});
     report_["collectives"].push_back({{"op", to_string(wanted.op)},
@@ -93,6 +96,7 @@ class Comparison {
                                       {"ours_us", microseconds(trace.makespan)},
                                       {"nccl_us", microseconds(theirs.time)},
                                       {"predicted_us", microseconds(predicted)},
+                                      {"nccl_predicted_us", microseconds(expected)},
                                       {"ours_bus_GBps", rate(trace.makespan)},
                                       {"nccl_bus_GBps", rate(theirs.time)},
                                       {"ratio", theirs.time / trace.makespan},
@@ -123,6 +127,7 @@ class Comparison {
   void write(std::string const& file) const { std::ofstream(file) << report_.dump(2) << "\n"; }
 
   Model model_;
+  Library library_ = parse_library("nccl-" + Nccl::version()).value.value_or(Library{});
   std::unique_ptr<Devices> devices_;
   Links links_;
   Nccl nccl_;
@@ -130,7 +135,7 @@ class Comparison {
   nlohmann::ordered_json report_;
   bool right_ = true;
   Table collectives_{
-      {"collective", "bytes", "by", "ours", "NCCL", "predicted", "ours GB/s", "NCCL GB/s", "NCCL / ours", ""}};
+      {"collective", "bytes", "by", "ours", "NCCL", "predicted", "NCCL predicted", "ours GB/s", "NCCL GB/s", "NCCL / ours", ""}};
   Table transfers_{{"1 GiB, gpu0 to gpu1", "took", "predicted", "rate"}};
 };
 
@@ -145,7 +150,9 @@ int main(int argc, char** argv) {
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   try {
     Catalogue catalogue({argv[2]});
-    return Comparison(catalogue.machine(argv[1])).run(argv[3]) ? 0 : 1;
+    auto machine = catalogue.machine(argv[1]);
+    machine.library_environment["NCCL_NVLS_ENABLE"] = "0";
+    return Comparison(machine).run(argv[3]) ? 0 : 1;
   } catch (std::exception const& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 3;

@@ -336,6 +336,7 @@ class HypothesisFinder {
 
   void add_collective(MeasuredCollective const& collective) {
     by_library_ = true;
+    exchanges_ = exchanges_ || collective.op == CollectiveOp::AllToAll;
     for (auto const& name : collective.among) add_end(name);
     auto const gpus = collective.among.size();
     peers_ = peers_ || gpus > 1;
@@ -364,6 +365,12 @@ class HypothesisFinder {
               fmt::format("NCCL uses {} channel{} only", channels, std::string(channels) == "1" ? "" : "s"),
               "NCCL_DEBUG=INFO: 'coll channels'; NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS, a topology file that is missing or "
               "wrong");
+    for (auto const* channels : {"1", "2", "4"})
+      if (exchanges_)
+        library("NCCL_MAX_P2P_NCHANNELS", channels,
+                fmt::format("NCCL uses at most {} channel{} for each peer", channels,
+                            std::string(channels) == "1" ? "" : "s"),
+                "NCCL_DEBUG=INFO: 'p2p channels per peer'; NCCL_MAX_P2P_NCHANNELS");
     for (auto const* protocol : {"LL", "LL128", "Simple"})
       library("NCCL_PROTO", protocol, fmt::format("NCCL uses protocol {} for every size", protocol),
               "the environment and nccl.conf: NCCL_PROTO, or a tuner plugin");
@@ -440,7 +447,7 @@ class HypothesisFinder {
   Machine const& machine_;
   Catalogue& catalogue_;
   std::set<std::size_t> ends_, numas_;
-  bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false, by_library_ = false;
+  bool peers_ = false, by_nvlink_ = false, gpu_direct_ = false, by_library_ = false, exchanges_ = false;
   static constexpr std::size_t kNoPart = static_cast<std::size_t>(-1);
   std::set<std::tuple<PciKind, std::size_t, std::string>> kinds_;  // that a hypothesis stands for, of collectives
   std::vector<Hypothesis> found_;

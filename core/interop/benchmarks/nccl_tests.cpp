@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/interop/benchmarks/benchmark_builder.hpp"
+#include "core/units/statistics.hpp"
 #include "lanewise/machine/setting.hpp"
 
 namespace lanewise {
@@ -367,14 +368,17 @@ class NcclTestsReader {
       builder_.note(fmt::format("the version of NCCL is not said; taken for {}", to_string(library_)));
   }
 
-  // The shortest time of a table is that of its launches, which overlap with what they start: a row that takes hardly
-  // longer says nothing of the machine.
+  // Few bytes take the time of their launches, which overlap with what they start: a row that takes hardly longer says
+  // nothing of the machine. Of a table without such rows, its shortest time.
   void add_pending() {
+    std::map<std::string, std::vector<double>> small;
     std::map<std::string, double> shortest;
     for (auto const& one : pending_) {
       auto const [found, is_new] = shortest.try_emplace(one.like.name, one.time);
       if (!is_new) found->second = std::min(found->second, one.time);
+      if (one.bytes < kLargeCollective) small[one.like.name].push_back(one.time);
     }
+    for (auto& [name, times] : small) shortest[name] = std::max(shortest[name], median(times));
     for (auto& [like, bytes, time, line, column] : pending_) {
       bool const is_of_launches = time < kLaunches * shortest.at(like.name) && bytes < kLargeMessage;
       if (bytes < kLargeCollective || is_of_launches) {
