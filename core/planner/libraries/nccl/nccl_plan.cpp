@@ -292,6 +292,7 @@ class NcclPlan {
     steps_.begin(nodes_, Seconds(cell_.latency_us * 1e-6));
     // Its own part is copied by a peer's channels.
     steps_.add_latency(Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer));
+    if (by_nvlink) steps_.add_latency(last_slices(each / of_peer, of_peer));
     steps_.name_next("sendrecv");
     for (std::size_t h = 0; h < nodes_.size(); ++h)
       for (std::size_t a = 0; a < per_node(); ++a)
@@ -300,10 +301,20 @@ class NcclPlan {
             // A receive from host memory is alone in its warps, unlike a ring's step: among 2 x H100 23.8 GB/s by 2
             // channels.
             blocks_ = h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer : of_peer;
-            if (h == k && a != b) hop(h, a, b, each * on_link() / kSendEfficiency);
+            if (h == k && a != b) hop(h, a, b, each * on_link() / send_efficiency(collective_.among.size()));
             if (h != k) over_network(h, a, k, b, topology_.own_nic(a), each);
           }
   }
+  // A block copies what a peer has sent into the buffer once a slice of it is whole: the last slices of its peers wait
+  // for nothing else. All channels together serve all peers.
+  [[nodiscard]] Seconds last_slices(double of_channel, int of_peer) const {
+    constexpr double kSlice = 131072;  // a quarter of a step over NVLink
+    constexpr double kChannels = 32;   // init.cc: of eight GPUs with NVLink
+    auto const peers_of_block = std::max(1.0, static_cast<double>(per_node() - 1) * of_peer / kChannels);
+    auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
+    return Bytes(static_cast<std::int64_t>(peers_of_block * std::min(of_channel, kSlice))) / block.local;
+  }
+
   [[nodiscard]] int channels_of_peer() const {
     auto const type = topology_.farthest_gpus();
     int count = 2;

@@ -1,7 +1,7 @@
 #include "lanewise/planner/libraries/library.hpp"
 
-#include "core/planner/libraries/plans/mpi_plan.hpp"
 #include "core/planner/libraries/nccl/nccl_plan.hpp"
+#include "core/planner/libraries/plans/mpi_plan.hpp"
 #include "core/planner/libraries/plans/one_shot_plan.hpp"
 #include "core/planner/libraries/rccl/rccl_plan.hpp"
 #include "lanewise/io/error.hpp"

@@ -146,7 +146,8 @@ class RcclPlan {
       for (std::size_t k = 0; k < nodes_.size(); ++k)
         for (auto const a : nodes_[h])
           for (auto const b : nodes_[k]) {
-            if (h == k && a != b) steps_.add(steps_.between_gpus(a, b, each / kSendEfficiency, Op::Write));
+            if (h == k && a != b)
+              steps_.add(steps_.between_gpus(a, b, each / send_efficiency(collective_.among.size()), Op::Write));
             if (h != k) steps_.add(LibrarySteps::request_of(a, b, each, Op::Copy));
           }
   }

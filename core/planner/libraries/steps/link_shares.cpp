@@ -1,5 +1,6 @@
 #include "core/planner/libraries/steps/link_shares.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace lanewise {
@@ -14,6 +15,12 @@ double passes_of(CollectiveOp op, std::size_t ranks) {
     case CollectiveOp::Broadcast: return 1;
     default: return 0;
   }
+}
+
+double send_efficiency(std::size_t ranks) {
+  constexpr double kLossOfAPeer = 0.0195;
+  constexpr std::size_t kMostPeers = 7;
+  return 1 / (1 + kLossOfAPeer * static_cast<double>(std::min(ranks - 1, kMostPeers)));
 }
 
 std::vector<std::vector<std::size_t>> disjoint_paths(std::size_t count) {
