@@ -120,6 +120,8 @@ TEST(NcclGraphFile, SaysWhatIsWrong) {
               HasSubstr("nccl.xml:1:33: error: a GPU has a 'dev' (hexadecimal) or 'rank' below 1024, not 'x'"));
   EXPECT_THAT(error("<graphs><graph id=\"0\"><channel><gpu dev=\"7\"/></channel></graph></graphs>"),
               HasSubstr("a ring passes GPU 7, and 'h100x2-vm' has 2 GPUs"));
+  EXPECT_THAT(error("<graphs><graph id=\"0\"><channel><gpu dev=\"1\"/><gpu dev=\"1\"/></channel></graph></graphs>"),
+              HasSubstr("a ring passes two GPUs at least"));
   EXPECT_THAT(error("<graphs/>"), HasSubstr("no rings"));
   EXPECT_THAT(error("<system/>"), HasSubstr("expected <graphs>"));
 }

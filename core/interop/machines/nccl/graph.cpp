@@ -118,6 +118,8 @@ std::vector<TopoDifference> compare_nccl_graph(SourceText const& source, Machine
                                      gpus.size()));
   auto used = turned(found->channels.front());
   std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  if (used.size() < 2) throw InputError(fmt::format("{}: a ring passes two GPUs at least", source.name()));
   std::vector<PciId> taking_part;
   for (auto const gpu : used) taking_part.push_back(gpus[gpu]);
   Library const library;
