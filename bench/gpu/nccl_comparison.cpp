@@ -1,5 +1,6 @@
-// Compares the executor's collectives with NCCL's in one process, timed in the same way, and NCCL's with what it is predicted
-// to take; and one large transfer over one way with the same over two. usage: lanewise_nccl_comparison MACHINE TOPOLOGIES_FOLDER OUT.json
+// Compares the executor's collectives with NCCL's in one process, timed in the same way, and NCCL's with what it is
+// predicted to take; and one large transfer over one way with the same over two. usage: lanewise_nccl_comparison
+// MACHINE TOPOLOGIES_FOLDER OUT.json
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,9 +86,9 @@ class Comparison {
     auto const rate = [&](Seconds time) { return through_json(bus_bandwidth(wanted, time)).value() * 1e-9; };
     collectives_.add({std::string(to_string(wanted.op)), exact_text(wanted.bytes), std::string(to_string(algorithm)),
                       rounded_text(trace.makespan), rounded_text(theirs.time), rounded_text(predicted),
-                      rounded_text(expected),
-                      fmt::format("{:.1f}", rate(trace.makespan)), fmt::format("{:.1f}", rate(theirs.time)),
-                      fmt::format("{:.2f}", theirs.time / trace.makespan), theirs.began_early ? "NCCL early" : ""});
+                      rounded_text(expected), fmt::format("{:.1f}", rate(trace.makespan)),
+                      fmt::format("{:.1f}", rate(theirs.time)), fmt::format("{:.2f}", theirs.time / trace.makespan),
+                      theirs.began_early ? "NCCL early" : ""});
     report_["collectives"].push_back({{"op", to_string(wanted.op)},
                                       {"bytes", wanted.bytes.value()},
                                       {"algorithm", to_string(algorithm)},
@@ -134,8 +135,8 @@ class Comparison {
   CudaExecutor executor_;
   nlohmann::ordered_json report_;
   bool right_ = true;
-  Table collectives_{
-      {"collective", "bytes", "by", "ours", "NCCL", "predicted", "NCCL predicted", "ours GB/s", "NCCL GB/s", "NCCL / ours", ""}};
+  Table collectives_{{"collective", "bytes", "by", "ours", "NCCL", "predicted", "NCCL predicted", "ours GB/s",
+                      "NCCL GB/s", "NCCL / ours", ""}};
   Table transfers_{{"1 GiB, gpu0 to gpu1", "took", "predicted", "rate"}};
 };
 

@@ -163,8 +163,8 @@ TEST(Nvbandwidth, PairsWithoutAccessBecomeFacts) {
 }
 
 TEST(Nvbandwidth, JsonGivesTheSameAsText) {
-  auto const m =
-      read(Benchmark::Nvbandwidth, R"json({
+  auto const m = read(
+      Benchmark::Nvbandwidth, R"json({
    "nvbandwidth" : {
       "CUDA Runtime Version" : 12080, "Driver Version" : "570.86.15", "version" : "v0.8",
       "GPU Device list" : ["0: NVIDIA H100 80GB HBM3 (00000000:1b:00)"],
@@ -180,7 +180,8 @@ TEST(Nvbandwidth, JsonGivesTheSameAsText) {
       ]
 }
 })json",
-           "hgx-h100", {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0", .from = "", .to = "", .bytes = {}, .collective = {}});
+      "hgx-h100",
+      {.machine = "", .gpus = {"gpu4", "gpu5"}, .numa = "numa0", .from = "", .to = "", .bytes = {}, .collective = {}});
   auto const up = series_of(m, "device_to_host_memcpy_sm");
   EXPECT_EQ(up.op, Op::LoadStore);
   EXPECT_THAT(up.points[1].flows, ElementsAre(MeasuredFlow{"gpu5", "numa0"}));

@@ -15,8 +15,8 @@ enum class LibraryKind : std::uint8_t {
   OneShot  // the all-reduce kernels of inference engines
 };
 
-// A library that does collectives. NCCL's decisions were read in the source of 2.18 to 2.30; of the others one version is
-// known, which docs/libraries.md names.
+// A library that does collectives. NCCL's decisions were read in the source of 2.18 to 2.30; of the others one version
+// is known, which docs/libraries.md names.
 struct Library {
   LibraryKind kind = LibraryKind::Nccl;
   int major = 2;
