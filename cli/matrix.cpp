@@ -38,6 +38,12 @@ void run(Session& session, MatrixOptions const& options) {
   auto const mode = options.mode.empty() ? (options.bidirectional ? "sim" : "model") : options.mode;
   auto const executor = mode == "model" ? nullptr : make_executor(mode, model, {});
   InterruptScope const interruptible;
+  if (question.places.size() > kMaxPlacesOfMatrix) {
+    auto const by_class = make_matrix_by_class(model, question, executor.get());
+    put_result(
+        session, "", [&] { return matrix_json(by_class, machine.name); }, [&] { return matrix_text(by_class); });
+    return;
+  }
   auto const pairs = question.places.size() * question.places.size();
   auto const matrix = [&] {
     Progress progress("pairs", pairs);

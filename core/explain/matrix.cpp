@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/io/interrupt.hpp"
@@ -102,6 +104,45 @@ class MatrixMaker {
   std::unordered_map<PairClass, Matrix::Cell> cells_;
 };
 
+void require_run(MatrixQuery const& question, Executor const* executor) {
+  if (question.bidirectional && executor == nullptr)
+    throw PlanError("both directions at once share links: only a run (--mode sim or estimate) shows how");
+}
+
+// The places of a query that are on one node; `places_alike` is equal where they are the same within their nodes.
+struct NodePlaces {
+  std::vector<Place> places;
+  std::size_t places_alike = 0;
+};
+std::vector<NodePlaces> places_by_node(Model const& model, std::vector<Place> const& places) {
+  std::vector<NodePlaces> groups;
+  std::map<HostId, std::size_t> group_of;
+  for (auto const& place : places) {
+    auto const [found, is_new] = group_of.try_emplace(model.machine().host_of(place), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[found->second].places.push_back(place);
+  }
+  std::map<std::vector<std::uint32_t>, std::size_t> lists;
+  for (auto& group : groups) {
+    std::vector<std::uint32_t> within;
+    for (auto const& place : group.places) within.push_back(model.classes().within_node(place));
+    group.places_alike = lists.try_emplace(within, lists.size()).first->second;
+  }
+  return groups;
+}
+
+// Pairs of nodes that are alike, places and all.
+struct AlikeNodes {
+  std::size_t a = 0, b = 0;  // one pair of them
+  std::size_t count = 0;
+};
+
+bool are_equal(Matrix::Cell const& a, Matrix::Cell const& b) {
+  auto const rates_are_equal = a.rate.has_value() == b.rate.has_value() && (!a.rate || *a.rate == *b.rate);
+  return a.mechanism == b.mechanism && a.path == b.path && a.time == b.time && rates_are_equal &&
+         a.missing == b.missing;
+}
+
 }  // namespace
 
 std::string_view to_string(Metric metric) { return kMetricNames.at(static_cast<std::size_t>(metric)); }
@@ -110,8 +151,7 @@ Parsed<Metric> parse_metric(std::string_view text) { return parse_word<Metric>(t
 
 Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor,
                    std::function<void()> const& done) {
-  if (question.bidirectional && executor == nullptr)
-    throw PlanError("both directions at once share links: only a run (--mode sim or estimate) shows how");
+  require_run(question, executor);
   Matrix matrix{question, {}, {}, {}};
   MatrixMaker maker(model, question, executor);
   for (auto const& place : question.places) matrix.names.push_back(model.machine().name_of(place));
@@ -131,24 +171,80 @@ Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* ex
   return matrix;
 }
 
+MatrixByClass make_matrix_by_class(Model const& model, MatrixQuery const& question, Executor* executor) {
+  require_run(question, executor);
+  MatrixByClass matrix{question, {}, question.places.size(), {}};
+  auto const groups = places_by_node(model, question.places);
+  std::map<std::tuple<std::uint32_t, std::size_t, std::size_t>, AlikeNodes> alike;
+  for (std::size_t a = 0; a < groups.size(); ++a) {
+    throw_if_interrupted();
+    for (std::size_t b = 0; b < groups.size(); ++b) {
+      // What two nodes are to one another, places of theirs are.
+      auto const relation = model.classes().of(groups[a].places.front(), groups[b].places.front()).relation;
+      auto& found = alike[{relation, groups[a].places_alike, groups[b].places_alike}];
+      if (found.count++ == 0) found = {a, b, 1};
+    }
+  }
+  MatrixMaker maker(model, question, executor);
+  for (auto const& [key, nodes] : alike)
+    for (auto const& from : groups[nodes.a].places)
+      for (auto const& to : groups[nodes.b].places) {
+        auto cell = maker.cell(from, to);
+        auto const known = std::find_if(matrix.classes.begin(), matrix.classes.end(),
+                                        [&](PairsAlike const& one) { return are_equal(one.cell, cell); });
+        if (known != matrix.classes.end())
+          known->pairs += nodes.count;
+        else
+          matrix.classes.push_back(
+              {model.machine().name_of(from), model.machine().name_of(to), nodes.count, std::move(cell)});
+      }
+  std::stable_sort(matrix.classes.begin(), matrix.classes.end(),
+                   [](PairsAlike const& a, PairsAlike const& b) { return a.pairs > b.pairs; });
+  matrix.mode = maker.mode();
+  return matrix;
+}
+
+namespace {
+
+nlohmann::ordered_json heading_json(MatrixQuery const& q, std::string const& machine, std::string const& mode) {
+  return {{"lanewise", "matrix/1"},          {"machine", machine},       {"mode", mode},
+          {"metric", to_string(q.metric)},   {"bytes", q.bytes.value()}, {"op", to_string(q.op)},
+          {"bidirectional", q.bidirectional}};
+}
+
+void add_cell(nlohmann::ordered_json& item, Matrix::Cell const& cell) {
+  item["class"] = cell.path;
+  item["mechanism"] = cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
+  if (cell.time) item["time_us"] = microseconds(*cell.time);
+  if (cell.range) item["time_interval_us"] = {microseconds(cell.range->low), microseconds(cell.range->high)};
+  if (cell.inferred) item["inferred"] = true;
+  if (!cell.missing.empty()) item["missing"] = cell.missing;
+  if (cell.rate) item["bandwidth_GBps"] = gigabytes_per_second(*cell.rate);
+}
+
+}  // namespace
+
+nlohmann::ordered_json matrix_json(MatrixByClass const& matrix, std::string const& machine) {
+  auto json = heading_json(matrix.question, machine, matrix.mode);
+  json["number_of_places"] = matrix.places;
+  json["classes"] = nlohmann::ordered_json::array();
+  for (auto const& one : matrix.classes) {
+    nlohmann::ordered_json item{{"pairs", one.pairs}, {"from", one.from}, {"to", one.to}};
+    add_cell(item, one.cell);
+    json["classes"].push_back(std::move(item));
+  }
+  return json;
+}
+
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine) {
-  auto const& q = matrix.question;
-  nlohmann::ordered_json json{{"lanewise", "matrix/1"},           {"machine", machine},       {"mode", matrix.mode},
-                              {"metric", to_string(q.metric)},    {"bytes", q.bytes.value()}, {"op", to_string(q.op)},
-                              {"bidirectional", q.bidirectional}, {"places", matrix.names}};
+  auto json = heading_json(matrix.question, machine, matrix.mode);
+  json["places"] = matrix.names;
   if (!matrix.whole()) json["stopped"] = {{"rows", matrix.cells.size()}, {"of", matrix.names.size()}};
   json["cells"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
     for (std::size_t k = 0; k < matrix.cells[i].size(); ++k) {
-      auto const& cell = matrix.cells[i][k];
-      nlohmann::ordered_json item{{"from", matrix.names[i]}, {"to", matrix.names[k]}, {"class", cell.path}};
-      item["mechanism"] =
-          cell.mechanism.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(cell.mechanism);
-      if (cell.time) item["time_us"] = microseconds(*cell.time);
-      if (cell.range) item["time_interval_us"] = {microseconds(cell.range->low), microseconds(cell.range->high)};
-      if (cell.inferred) item["inferred"] = true;
-      if (!cell.missing.empty()) item["missing"] = cell.missing;
-      if (cell.rate) item["bandwidth_GBps"] = gigabytes_per_second(*cell.rate);
+      nlohmann::ordered_json item{{"from", matrix.names[i]}, {"to", matrix.names[k]}};
+      add_cell(item, matrix.cells[i][k]);
       json["cells"].push_back(std::move(item));
     }
   }

@@ -36,16 +36,15 @@ std::string cell_text(Matrix::Cell const& cell, Metric metric) {
   return cell.inferred && cell.range ? text + range_text(cell, latency) : text;
 }
 
-std::string heading(Matrix const& matrix) {
-  auto const& q = matrix.question;
+std::string heading(MatrixQuery const& q, std::string const& mode) {
   auto const both = q.bidirectional ? ", both directions at once, summed" : "";
   switch (q.metric) {
     case Metric::Bandwidth:
       return fmt::format("bandwidth in GB/s of one {} {}{} (from row to column; {})", exact_text(q.bytes),
-                         to_string(q.op), both, matrix.mode);
+                         to_string(q.op), both, mode);
     case Metric::Latency:
       return fmt::format("time in us of one {} {}{} (from row to column; {})", exact_text(q.bytes), to_string(q.op),
-                         both, matrix.mode);
+                         both, mode);
     case Metric::Mechanism:
       return fmt::format("mechanism chosen for one {} {} (from row to column)", exact_text(q.bytes), to_string(q.op));
     case Metric::Class: return "path between each two (as nvidia-smi topo -m)";
@@ -81,10 +80,19 @@ std::string matrix_text(Matrix const& matrix) {
     }
     table.add(std::move(row));
   }
-  auto text = heading(matrix) + "\n" + table.text();
+  auto text = heading(matrix.question, matrix.mode) + "\n" + table.text();
   if (unknown) text += "? : legal, but a figure is unknown" + missing_text(missing) + "\n";
   if (inferred) text += "(a-b): the 90 % range, wide because generic parts stand for what is not known\n";
   return text;
+}
+
+std::string matrix_text(MatrixByClass const& matrix) {
+  Table table({"pairs", "such as", "", "class", "mechanism", std::string(to_string(matrix.question.metric))});
+  for (auto const& one : matrix.classes)
+    table.add({std::to_string(one.pairs), one.from, one.to, one.cell.path, one.cell.mechanism,
+               cell_text(one.cell, matrix.question.metric)});
+  return fmt::format("{}\nof {} places by class of pairs; --places shows every pair of some of them\n{}",
+                     heading(matrix.question, matrix.mode), matrix.places, table.text());
 }
 
 }  // namespace lanewise

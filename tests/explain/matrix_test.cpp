@@ -63,6 +63,31 @@ INSTANTIATE_TEST_SUITE_P(Bundled, MatrixOfClusters,
                          testing::Values("a30-2", "dgx-1-v100-4", "gh200x4-2", "hgx-h100-32", "mi-edr-2"));
 
 // Figures that nobody knows are named after the nodes of their own pair.
+// By class every pair is counted once, with the figures that it has in the whole matrix.
+TEST(Matrix, ByClassCountsThePairsOfTheWhole) {
+  for (auto const* name : {"hgx-h100-16", "hgx-h100-16-three-tiers", "oci-gb300-4", "dgx-a100"}) {
+    Model const model(test::bundled().machine(name));
+    MatrixQuery question;
+    question.bytes = 1_MiB;
+    for (auto const gpu : model.machine().all(PciKind::Gpu)) question.places.emplace_back(gpu);
+    question.places.pop_back();  // the last node has fewer of them
+    auto const whole = make_matrix(model, question, nullptr);
+    auto const by_class = make_matrix_by_class(model, question, nullptr);
+    std::size_t pairs = 0;
+    for (auto const& one : by_class.classes) {
+      std::size_t found = 0;
+      for (auto const& row : whole.cells)
+        for (auto const& cell : row)
+          found +=
+              cell.path == one.cell.path && cell.mechanism == one.cell.mechanism && cell.time == one.cell.time ? 1 : 0;
+      EXPECT_EQ(one.pairs, found) << name << ": " << one.from << " to " << one.to;
+      pairs += one.pairs;
+    }
+    EXPECT_EQ(pairs, question.places.size() * question.places.size()) << name;
+    EXPECT_LT(by_class.classes.size(), 20U) << name;
+  }
+}
+
 TEST(Matrix, NamesTheUnknownFigureOfEachPair) {
   auto machine = test::bundled().machine("hgx-h100-2");
   for (auto& part : machine.parts)

@@ -44,7 +44,26 @@ struct Matrix {
 // share links. `done` is called after each pair. Where the user stops the program the rows so far are returned.
 Matrix make_matrix(Model const& model, MatrixQuery const& question, Executor* executor,
                    std::function<void()> const& done = {});
-// `lanewise: matrix/1`
+// Of more places the matrix is asked for by class of pairs: 16,384 GPUs have 268 million pairs and a dozen classes.
+inline constexpr std::size_t kMaxPlacesOfMatrix = 1024;
+
+// Pairs that have the same figures, path and mechanism.
+struct PairsAlike {
+  std::string from, to;   // one of them
+  std::size_t pairs = 0;  // how many there are; (a, b) and (b, a) are two
+  Matrix::Cell cell;
+};
+struct MatrixByClass {
+  MatrixQuery question;
+  std::string mode;
+  std::size_t places = 0;
+  std::vector<PairsAlike> classes;  // the most pairs first
+};
+// As make_matrix(), where the user does not stop the program.
+MatrixByClass make_matrix_by_class(Model const& model, MatrixQuery const& question, Executor* executor);
+
+// `lanewise: matrix/1`; by class it has `classes` in the place of `cells` and `places`.
 nlohmann::ordered_json matrix_json(Matrix const& matrix, std::string const& machine);
+nlohmann::ordered_json matrix_json(MatrixByClass const& matrix, std::string const& machine);
 
 }  // namespace lanewise
