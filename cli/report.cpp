@@ -9,6 +9,7 @@
 #include "core/explain/library_report.hpp"
 #include "core/explain/set_report.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/view/library_report_text.hpp"
 #include "core/view/set_report_text.hpp"
 #include "lanewise/estimate/estimating_executor.hpp"
 #include "lanewise/io/error.hpp"

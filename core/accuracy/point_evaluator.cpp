@@ -70,18 +70,18 @@ class PointEvaluator {
       auto const plan = plan_by_library(entry_.model, wanted, measured.library);
       auto const& choice = *plan.library;
       result_.group = fmt::format("{} {}", choice.algorithm, choice.protocol);
-      auto const figure_of = [&](Seconds time) {
-        if (measured.figure == CollectiveFigure::Time) return time.value();
-        if (measured.figure == CollectiveFigure::AlgorithmBandwidth) return (wanted.bytes / time).value();
-        return bus_bandwidth(wanted, time).value();
+      auto const figure_of = [&](Seconds took) {
+        if (measured.figure == CollectiveFigure::Time) return took.value();
+        if (measured.figure == CollectiveFigure::AlgorithmBandwidth) return (wanted.bytes / took).value();
+        return bus_bandwidth(wanted, took).value();
       };
       auto const figure_with = [&](Model const& model) { return figure_of(estimate(model, plan.steps).makespan); };
-      result_.predicted = figure_with(entry_.model);
+      auto const time = estimate(entry_.model, plan.steps).makespan;
+      result_.predicted = figure_of(time);
       result_.binding = result_.group;
       if (choice.channels > 0) result_.binding += fmt::format(", {} channels", choice.channels);
       if (pool_.with_ranges()) result_.interval = entry_.intervals.of(figure_with, parameters_of(plan, entry_.model));
-      if (pool_.with_possible())
-        result_.possible = figure_of(least_time(wanted, estimate(entry_.model, plan.steps).makespan));
+      if (pool_.with_possible()) result_.possible = figure_of(least_time(wanted, time));
     } catch (PlanError const& error) {
       result_.binding = error.what();
     }

@@ -385,14 +385,9 @@ class HypothesisFinder {
             "NCCL_DEBUG=INFO: 'via NET/IB' without GDRDMA; lsmod | grep nvidia_peermem; ACS, NCCL_NET_GDR_LEVEL");
     std::size_t nics = 0;
     for (auto const nic : machine_.all(PciKind::Nic))
-      if (machine_.host_of(nic) == HostId(0) && is_attached(machine_, nic)) ++nics;
+      if (machine_.host_of(nic) == HostId(0) && !machine_.fabric->attachments_of(nic).empty()) ++nics;
     for (auto const used : {nics / 2, std::size_t{1}})
       if (used > 0 && used < nics) fewer_nics(used, nics);
-  }
-
-  static bool is_attached(Machine const& machine, PciId nic) {
-    auto const& all = machine.fabric->attachments;
-    return std::any_of(all.begin(), all.end(), [&](auto const& attachment) { return attachment.nic == nic; });
   }
 
   // Every n-th of a node stays.
@@ -404,9 +399,11 @@ class HypothesisFinder {
         "NCCL_DEBUG=INFO: 'NET/IB : Using' lists the NICs; NCCL_IB_HCA, links that are down, a topology file that "
         "says wrong rates";
     h.change = [step = nics / used](Machine& machine) {
-      std::map<HostId, std::size_t> number;
+      std::map<HostId, std::set<PciId>> seen;  // a NIC has a cable in each plane
       std::erase_if(machine.fabric->attachments, [&](Fabric::Attachment const& attachment) {
-        return number[machine.host_of(attachment.nic)]++ % step != 0;
+        auto& of_node = seen[machine.host_of(attachment.nic)];
+        of_node.insert(attachment.nic);
+        return (of_node.size() - 1) % step != 0;
       });
     };
     found_.push_back(std::move(h));

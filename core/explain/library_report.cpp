@@ -1,25 +1,20 @@
 #include "core/explain/library_report.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "core/io/json.hpp"
-#include "core/text/table.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
 #include "lanewise/planner/libraries/library.hpp"
-#include "lanewise/units/text.hpp"
 
 namespace lanewise {
 
 std::vector<LibraryRow> evaluate_library(Model const& model, Bytes bytes, Library const& library) {
   auto const& machine = model.machine();
   std::vector<LibraryRow> rows;
-  Collective collective{CollectiveOp::AllReduce, {}, bytes};
-  for (auto const gpu : machine.all(PciKind::Gpu))
-    if (!machine.is_off(gpu)) collective.among.emplace_back(gpu);
+  auto collective = collective_of_all(machine, CollectiveOp::AllReduce, bytes);
   if (collective.among.size() < 2) return rows;
   for (auto const op : {CollectiveOp::AllReduce, CollectiveOp::AllGather, CollectiveOp::ReduceScatter,
                         CollectiveOp::AllToAll, CollectiveOp::Broadcast}) {
@@ -43,22 +38,6 @@ std::vector<LibraryRow> evaluate_library(Model const& model, Bytes bytes, Librar
     }
   }
   return rows;
-}
-
-std::string library_report_text(std::vector<LibraryRow> const& rows) {
-  Table table({"machine", "collective", "size", "library", "does it by", "time", "bus bandwidth", "best plan",
-               "library / best"});
-  std::string notes;
-  for (auto const& row : rows) {
-    bool const known = row.refused.empty();
-    table.add({row.machine, std::string(to_string(row.op)), exact_text(row.bytes), row.library,
-               known ? fmt::format("{} {}", row.algorithm, row.protocol) : "not known",
-               known ? rounded_text(row.time) : "", known ? rounded_text(row.bus_bandwidth) : "",
-               row.best > Seconds(0) ? rounded_text(row.best) : "",
-               known ? fmt::format("{:.2f}", row.time / row.best) : ""});
-    if (!known) notes += fmt::format("{}, {}: {}\n", row.machine, to_string(row.op), row.refused);
-  }
-  return table.text() + (notes.empty() ? "" : "\n" + notes);
 }
 
 nlohmann::ordered_json library_report_json(std::vector<LibraryRow> const& rows) {

@@ -25,7 +25,6 @@ struct LibraryRow {
 // All-reduce, all-gather, reduce-scatter, all-to-all and broadcast of `bytes`. Empty for fewer than two GPUs.
 std::vector<LibraryRow> evaluate_library(Model const& model, Bytes bytes, Library const& library);
 
-std::string library_report_text(std::vector<LibraryRow> const& rows);
 // `lanewise: library_report/1`
 nlohmann::ordered_json library_report_json(std::vector<LibraryRow> const& rows);
 

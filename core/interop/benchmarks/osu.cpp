@@ -160,8 +160,7 @@ Measurement read_osu(SourceText const& source, Machine const& machine, Benchmark
   BenchmarkBuilder builder(source, machine, options, Benchmark::Osu);
   builder.method(
       "OSU micro-benchmarks over MPI: latency one way, bandwidth with a window of messages in flight, of collectives "
-      "the "
-      "mean time over ranks");
+      "the mean time over ranks");
   builder.note("MPI's own time for a message is in the figures and not in the model.");
   OsuReader(source, machine, options, builder).read();
   return builder.finish();

@@ -1,5 +1,7 @@
 #include "core/interop/exports/exported_ids.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/machine/path_class.hpp"
@@ -72,6 +74,16 @@ std::vector<std::set<int>> exported_cores(Machine const& machine) {
   for (auto& list : cores)
     if (list.empty()) list.insert(next++);
   return cores;
+}
+
+std::string mask_text(std::set<int> const& numbers, std::string_view prefix) {
+  constexpr int kBits = 32;
+  std::vector<std::uint32_t> words(numbers.empty() ? 1 : static_cast<std::size_t>(*numbers.rbegin() / kBits) + 1);
+  for (auto const number : numbers) words[static_cast<std::size_t>(number / kBits)] |= 1U << (number % kBits);
+  std::string text;
+  for (auto word = words.rbegin(); word != words.rend(); ++word)
+    text += fmt::format("{}{}{:08x}", text.empty() ? "" : ",", prefix, *word);
+  return text;
 }
 
 CpuidWords split_cpuid(std::string const& cpuid) {

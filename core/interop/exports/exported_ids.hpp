@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/interop/exports/pci_layout.hpp"
@@ -22,6 +23,10 @@ std::optional<PcieLink> exported_link(Machine const& machine, ExportedFunction c
 
 // The cores of every NUMA node; nodes without a list get one core each, at numbers that are free.
 std::vector<std::set<int>> exported_cores(Machine const& machine);
+
+// Numbers as bits of words of 32, the highest word first: "00000003,ffffffff", with `prefix` before each. Without any,
+// one word of zeros.
+std::string mask_text(std::set<int> const& numbers, std::string_view prefix);
 
 // "GenuineIntel/6/106" in its three words.
 struct CpuidWords {

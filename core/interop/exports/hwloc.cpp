@@ -22,17 +22,8 @@ double hwloc_rate(PcieLink link) {
   return raw * (link.generation < 3 ? 0.8 : link.generation < 6 ? 128.0 / 130 : 242.0 / 256);
 }
 
-// "0x00000003,0xffffffff": words of 32 bits, the highest first.
-std::string bitmap(std::set<int> const& numbers) {
-  if (numbers.empty()) return "0x0";
-  constexpr int kBits = 32;
-  std::vector<std::uint32_t> words(static_cast<std::size_t>(*numbers.rbegin() / kBits) + 1);
-  for (auto const number : numbers) words[static_cast<std::size_t>(number / kBits)] |= 1U << (number % kBits);
-  std::string text;
-  for (auto word = words.rbegin(); word != words.rend(); ++word)
-    text += fmt::format("{}0x{:08x}", text.empty() ? "" : ",", *word);
-  return text;
-}
+// "0x00000003,0xffffffff".
+std::string bitmap(std::set<int> const& numbers) { return numbers.empty() ? "0x0" : mask_text(numbers, "0x"); }
 
 class HwlocWriter {
  public:

@@ -12,6 +12,7 @@
 #include "core/estimate/plan_parameters.hpp"
 #include "core/interop/words.hpp"
 #include "core/io/json.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/model/interval.hpp"
@@ -37,13 +38,6 @@ constexpr std::array<NamedOp, 4> kTimedOps{{{CollectiveOp::AllReduce, "all_reduc
 // Another choice than the library's own must be faster by more than predictions are off: half of them by 8 %.
 constexpr double kWorthwhile = 0.9;
 constexpr std::int64_t kLargest = 4294967295;  // what the plugin takes for every larger size
-
-Collective collective_of_all(Machine const& machine, CollectiveOp op, Bytes bytes) {
-  Collective collective{op, {}, bytes};
-  for (auto const gpu : machine.all(PciKind::Gpu))
-    if (!machine.is_off(gpu)) collective.among.emplace_back(gpu);
-  return collective;
-}
 
 std::string plugin_word(std::string_view name) {
   auto const word = lower_case(name);

@@ -15,6 +15,7 @@
 #include "core/model/resources/figures.hpp"
 #include "core/planner/collectives/algorithms/rings.hpp"
 #include "core/planner/libraries/nccl/topology.hpp"
+#include "core/planner/libraries/steps/library_steps.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/planner.hpp"
@@ -33,16 +34,8 @@ std::string text_of(pugi::xml_document const& document) {
   return text.str();
 }
 
-// "0000ffff,ffff0000": words of 32 bits, the highest first.
-std::string affinity(std::set<int> const& cores) {
-  constexpr int kBits = 32;
-  std::vector<std::uint32_t> words(cores.empty() ? 1 : static_cast<std::size_t>(*cores.rbegin() / kBits) + 1);
-  for (auto const core : cores) words[static_cast<std::size_t>(core / kBits)] |= 1U << (core % kBits);
-  std::string text;
-  for (auto word = words.rbegin(); word != words.rend(); ++word)
-    text += fmt::format("{}{:08x}", text.empty() ? "" : ",", *word);
-  return text;
-}
+// "0000ffff,ffff0000".
+std::string affinity(std::set<int> const& cores) { return mask_text(cores, ""); }
 
 // As Linux writes it, and NCCL compares it: any other text counts as generation 3.
 std::string link_speed(PcieLink link) {
@@ -176,13 +169,6 @@ class TopologyWriter {
   std::size_t gpus_ = 0, nics_ = 0;
 };
 
-std::vector<Place> working_gpus(Machine const& machine) {
-  std::vector<Place> gpus;
-  for (auto const gpu : machine.all(PciKind::Gpu))
-    if (!machine.is_off(gpu)) gpus.emplace_back(gpu);
-  return gpus;
-}
-
 // Bytes a second of the narrowest hop of a ring, by a kernel.
 BytesPerSecond narrowest(Model const& model, std::vector<Place> const& gpus, std::vector<std::size_t> const& ring) {
   Planner const planner(model);
@@ -206,7 +192,7 @@ std::string nccl_topology_xml(Machine const& machine, NcclDetail detail) {
 std::string nccl_graph_xml(Model const& model) {
   auto const& machine = model.machine();
   if (machine.hosts.size() > 1) throw PlanError("NCCL_GRAPH_FILE is of one node: name the machine of a node");
-  auto const gpus = working_gpus(machine);
+  auto const gpus = collective_of_all(machine, CollectiveOp::AllReduce, Bytes(1)).among;
   if (gpus.size() < 2) throw PlanError("a ring has at least two GPUs");
   std::vector<PciId> ids;
   for (auto const& gpu : gpus) ids.push_back(std::get<PciId>(gpu));

@@ -40,7 +40,7 @@ class NcclPlan {
         nodes_(gpus_by_node(machine_, collective, "NCCL")),
         topology_(machine_, nodes_.front(), library_, environment_),
         steps_(model, collective, to_string(library), "NCCL") {
-    refuse_unknown_op();
+    refuse_unknown_op(collective_.op, "NCCL");
   }
 
   Plan make() {
@@ -56,14 +56,6 @@ class NcclPlan {
   [[nodiscard]] bool several() const { return nodes_.size() > 1; }
   [[nodiscard]] double bytes() const { return static_cast<double>(collective_.bytes.value()); }
   void remark(std::string text) { steps_.remark(std::move(text)); }
-
-  void refuse_unknown_op() const {
-    if (passes_of(collective_.op, 2) <= 0)
-      throw PlanError(
-          fmt::format("what NCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, "
-                      "broadcast and all_to_all are",
-                      to_string(collective_.op)));
-  }
 
   // ------------------------------------------------------------------------------------------------ collectives
 

@@ -18,8 +18,8 @@ using namespace literals;
 
 // Source: open-mpi/ompi, ompi/mca/coll/accelerator: reductions always go through host memory; all_gather and all_to_all
 // up to 64 KiB, broadcasts up to 256 B.
-constexpr double kMostStaged = 64.0 * (1 << 10);
-constexpr double kMostStagedBroadcast = 256;
+constexpr double kMaxStaged = 64.0 * (1 << 10);
+constexpr double kMaxStagedBroadcast = 256;
 // ompi/mca/coll/tuned: below this an all-reduce halves nothing (recursive doubling: all data in each of log2 n rounds).
 constexpr double kLeastHalved = 8.0 * (1 << 10);
 // Source: openucx/ucx, src/uct/cuda: a copy to or from host memory that the CPU waits for 8 us, a message between GPUs
@@ -38,16 +38,12 @@ class MpiPlan {
         collective_(collective),
         nodes_(gpus_by_node(machine_, collective, "MPI with GPU buffers")),
         steps_(model, collective, to_string(Library{.kind = LibraryKind::Mpi}), "MPI") {
-    if (passes_of(collective_.op, 2) <= 0)
-      throw PlanError(
-          fmt::format("what MPI does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast "
-                      "and all_to_all are",
-                      to_string(collective_.op)));
+    refuse_unknown_op(collective_.op, "MPI");
   }
 
   Plan make() {
     bool const reduces = collective_.op == CollectiveOp::AllReduce || collective_.op == CollectiveOp::ReduceScatter;
-    auto const limit = collective_.op == CollectiveOp::Broadcast ? kMostStagedBroadcast : kMostStaged;
+    auto const limit = collective_.op == CollectiveOp::Broadcast ? kMaxStagedBroadcast : kMaxStaged;
     bool const staged = reduces || bytes() <= limit;
     auto& choice = steps_.choice();
     choice.protocol = staged ? "staged" : "device";

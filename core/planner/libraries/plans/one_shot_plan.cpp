@@ -17,9 +17,9 @@ namespace {
 
 // Source: vllm-project/vllm, csrc/custom_all_reduce.cuh and vllm/distributed/device_communicators/custom_all_reduce.py:
 // among 2, 4, 6 or 8 GPUs that are all joined by NVLink, or 2 by PCIe; up to 8 MiB; one phase below these limits.
-constexpr double kMost = 8.0 * (1 << 20);
-constexpr double kMostInOnePhaseOfFour = 512.0 * (1 << 10);
-constexpr double kMostInOnePhaseOfEight = 256.0 * (1 << 10);
+constexpr double kMaxBytes = 8.0 * (1 << 20);
+constexpr double kMaxInOnePhaseOfFour = 512.0 * (1 << 10);
+constexpr double kMaxInOnePhaseOfEight = 256.0 * (1 << 10);
 constexpr int kBlocks = 36;
 // Each of 512 threads of a block loads 16 B of every GPU, adds them, and only then goes on.
 constexpr double kBytesOfAPass = kBlocks * 512.0 * 16.0;
@@ -62,7 +62,7 @@ class OneShotPlan {
   [[nodiscard]] double bytes() const { return static_cast<double>(collective_.bytes.value()); }
   [[nodiscard]] bool is_one_phase() const {
     if (count() == 2) return true;
-    return bytes() < (count() <= 4 ? kMostInOnePhaseOfFour : kMostInOnePhaseOfEight);
+    return bytes() < (count() <= 4 ? kMaxInOnePhaseOfFour : kMaxInOnePhaseOfEight);
   }
   [[nodiscard]] Request request(PciId from, PciId to, double bytes) const {
     return steps_.between_gpus(from, to, bytes, Op::Read);
@@ -93,7 +93,7 @@ class OneShotPlan {
 }  // namespace
 
 Plan plan_of(Model const& model, Collective const& collective) {
-  if (static_cast<double>(collective.bytes.value()) <= kMost) return OneShotPlan(model, collective).make();
+  if (static_cast<double>(collective.bytes.value()) <= kMaxBytes) return OneShotPlan(model, collective).make();
   auto plan = nccl::plan_of(model, collective, Library{});
   plan.library->remarks.insert(plan.library->remarks.begin(),
                                "above 8 MiB an inference engine leaves an all-reduce to NCCL");

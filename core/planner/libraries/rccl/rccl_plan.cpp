@@ -18,8 +18,8 @@ using namespace literals;
 
 // Up to here all pairs exchange at once, in one step each way, and with flags in every word (LL). Source: ROCm/rccl
 // tools/msccl-algorithms, eight MI300X: all pairs, LL below 512 KiB, Simple to 16 MiB.
-constexpr double kMostByPairs = 16.0 * (1 << 20);
-constexpr double kMostByFlags = 512.0 * (1 << 10);
+constexpr double kMaxByPairs = 16.0 * (1 << 20);
+constexpr double kMaxByFlags = 512.0 * (1 << 10);
 
 // RCCL's own latencies of MI300X. Source: ROCm/rocm-systems, projects/rccl/src/graph/tuning.cc, model 5: base 12 us
 // with flags and 17 without; a step of a ring over xGMI 0.8 and 2.1 us, of a tree over a network 10.5 and 25 us.
@@ -43,8 +43,8 @@ class RcclPlan {
   }
 
   Plan make() {
-    bool const by_pairs = nodes_.size() == 1 && bytes() <= kMostByPairs && collective_.op != CollectiveOp::Broadcast;
-    bool const by_flags = bytes() <= kMostByFlags && collective_.op != CollectiveOp::AllToAll;
+    bool const by_pairs = nodes_.size() == 1 && bytes() <= kMaxByPairs && collective_.op != CollectiveOp::Broadcast;
+    bool const by_flags = bytes() <= kMaxByFlags && collective_.op != CollectiveOp::AllToAll;
     on_link_ = by_flags ? 2 : 1;
     auto& choice = steps_.choice();
     choice.algorithm = collective_.op == CollectiveOp::AllToAll ? "SendRecv" : by_pairs ? "Direct" : "Ring";
@@ -72,11 +72,7 @@ class RcclPlan {
                 fmt::format("RCCL is planned where xGMI joins every two GPUs of a node; no xGMI joins '{}' and '{}'",
                             machine_.name_of(a), machine_.name_of(b)));
         }
-    if (passes_of(collective_.op, 2) <= 0)
-      throw PlanError(
-          fmt::format("what RCCL does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast "
-                      "and all_to_all are",
-                      to_string(collective_.op)));
+    refuse_unknown_op(collective_.op, "RCCL");
   }
 
   [[nodiscard]] bool are_joined(PciId a, PciId b) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/planner/libraries/steps/link_shares.hpp"
 #include "core/rules/conditions.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/fingerprint.hpp"
@@ -45,6 +46,20 @@ std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective 
   if (collective.op == CollectiveOp::Broadcast && collective.root != 0)
     throw PlanError(fmt::format("{}'s broadcast is planned from its first participant", library));
   return nodes;
+}
+
+void refuse_unknown_op(CollectiveOp op, std::string const& library) {
+  if (passes_of(op, 2) > 0) return;
+  throw PlanError(fmt::format(
+      "what {} does for {} is not known; all_reduce, all_gather, reduce_scatter, broadcast and all_to_all are", library,
+      to_string(op)));
+}
+
+Collective collective_of_all(Machine const& machine, CollectiveOp op, Bytes bytes) {
+  Collective collective{op, {}, bytes};
+  for (auto const gpu : machine.all(PciKind::Gpu))
+    if (!machine.is_off(gpu)) collective.among.emplace_back(gpu);
+  return collective;
 }
 
 LibrarySteps::LibrarySteps(Model const& model, Collective const& collective, std::string name, std::string spoken)

@@ -21,6 +21,12 @@ namespace lanewise {
 std::vector<std::vector<PciId>> gpus_by_node(Machine const& machine, Collective const& collective,
                                              std::string const& library);
 
+// Throws PlanError unless the op is one that rings do: others are known of no library.
+void refuse_unknown_op(CollectiveOp op, std::string const& library);
+
+// A collective of all GPUs that work.
+Collective collective_of_all(Machine const& machine, CollectiveOp op, Bytes bytes);
+
 class LibrarySteps {
  public:
   // `name`: of the library with its version, for the plan; `spoken`: for messages. The model and the collective must

@@ -19,8 +19,8 @@ double passes_of(CollectiveOp op, std::size_t ranks) {
 
 double send_efficiency(std::size_t ranks) {
   constexpr double kLossOfAPeer = 0.0195;
-  constexpr std::size_t kMostPeers = 7;
-  return 1 / (1 + kLossOfAPeer * static_cast<double>(std::min(ranks - 1, kMostPeers)));
+  constexpr std::size_t kMaxPeers = 7;
+  return 1 / (1 + kLossOfAPeer * static_cast<double>(std::min(ranks - 1, kMaxPeers)));
 }
 
 std::vector<std::vector<std::size_t>> disjoint_paths(std::size_t count) {
