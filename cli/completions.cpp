@@ -9,10 +9,10 @@
 namespace lanewise::cli {
 namespace {
 
-// What a value can be, in the words of `show --list`, or files or folders.
+// What a value can be, in the words of `list`, or files or folders.
 std::vector<std::string> sources_of(ArgumentDescription const& argument) {
   std::vector<std::string> sources;
-  if (argument.takes("MACHINE")) sources.emplace_back("machines");
+  if (argument.takes("MACHINE")) sources.insert(sources.end(), {"machines", "clusters"});
   if (argument.takes("SCENARIO")) sources.emplace_back("scenarios");
   if (argument.takes("PART")) sources.emplace_back("parts");
   for (auto const* type : {"FILE", "MACHINE", "SCENARIO", "PLAN"})
@@ -85,7 +85,8 @@ __lanewise_command() {
 @TABLE@  esac
 }
 
-# Completes a value: `words A B`, or where words come from: machines, scenarios, parts, files, folders.
+# Completes a value: `words A B`, or where words come from: machines, clusters, scenarios, parts, files,
+# folders.
 __lanewise_value() {
   local word names
   if [[ $1 == 'words '* ]]; then
@@ -97,7 +98,7 @@ __lanewise_value() {
       files) mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
       folders) mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
       *)
-        names=$("$program" show --list "$word" 2>/dev/null)
+        names=$("$program" list --names "$word" 2>/dev/null)
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$names" -- "$current")
         ;;
     esac
@@ -218,7 +219,7 @@ std::string zsh_functions(CommandDescription const& command) {
 constexpr char kZsh[] = R"sh(#compdef lanewise
 # zsh completion for lanewise, made by `lanewise export completions zsh`.
 
-# Names of machines, scenarios or parts as the program lists them; files; folders.
+# Names of machines, clusters, scenarios or parts as the program lists them; files; folders.
 _lanewise_names() {
   local source
   local -a names
@@ -227,7 +228,7 @@ _lanewise_names() {
       files) _files ;;
       folders) _files -/ ;;
       *)
-        names=(${(f)"$(lanewise show --list $source 2>/dev/null)"})
+        names=(${(f)"$(lanewise list --names $source 2>/dev/null)"})
         compadd -a names
         ;;
     esac
@@ -255,7 +256,7 @@ std::string fish_value(ArgumentDescription const& argument) {
     else if (source == "folders")
       names += "(__fish_complete_directories)";
     else
-      names += (names.empty() ? "(" : " (") + std::string("lanewise show --list ") + source + " 2>/dev/null)";
+      names += (names.empty() ? "(" : " (") + std::string("lanewise list --names ") + source + " 2>/dev/null)";
   }
   return (names.empty() ? "" : " -a " + fish_quoted(names)) + rest;
 }

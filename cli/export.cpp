@@ -17,6 +17,7 @@
 #include "core/io/spelling.hpp"
 #include "core/reference/json_schema.hpp"
 #include "core/reference/reference_text.hpp"
+#include "core/view/catalogue/catalogue_page.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise::cli {
@@ -160,6 +161,8 @@ void add_export(CLI::App& app, Session& session) {
   command->require_subcommand(1);
   add_of_kind(*command, "schema", "Print the JSON Schema of a kind of file, for editors",
               [](FileKind kind) { fmt::print("{}\n", json_schema(kind).dump(2)); });
+  command->add_subcommand("catalogue", "Print every part with its key figures and what they rest on, as Markdown")
+      ->callback([&session] { fmt::print("{}", catalogue_page(session.catalogue)); });
   add_of_kind(*command, "keys", "Print every key of a kind of file, as Markdown",
               [](FileKind kind) { fmt::print("{}", keys_text(kind)); });
   auto* trace = command->add_subcommand("trace", "Write traces as a timeline for Perfetto or Chrome, one process each");

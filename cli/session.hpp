@@ -86,6 +86,7 @@ void add_measure(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
+void add_list(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_whatif(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);

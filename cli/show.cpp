@@ -1,15 +1,15 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/session.hpp"
+#include "core/view/catalogue/part_text.hpp"
 #include "core/view/machine/dot.hpp"
 #include "core/view/machine/machine_json.hpp"
 #include "core/view/machine/topo.hpp"
 #include "core/view/machine/tree.hpp"
-#include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/io/file.hpp"
 #include "lanewise/machine/machine_file.hpp"
@@ -21,25 +21,16 @@ namespace {
 struct ShowOptions {
   std::string as = "tree";
   std::string output;
-  std::string list;  // kind of names to list instead; empty: show a machine
 };
 
-// The names of what comes with lanewise, and of the user's own topologies.
-std::vector<std::string> names_of(Catalogue const& catalogue, std::string const& kind) {
-  if (kind == "scenarios") return bundled_scenario_names();
-  if (kind == "parts") return catalogue.part_names();
-  auto names = catalogue.machine_names();
-  auto const& clusters = catalogue.cluster_names();
-  names.insert(names.end(), clusters.begin(), clusters.end());
-  return names;
+std::string shown_part(Part const& part, std::string const& as, bool as_json) {
+  if (as_json || as == "json") return part_json(part).dump(2) + "\n";
+  if (as != "tree")
+    throw InputError(fmt::format("'{}' is a part, which has no view '{}'; leave --as out", part.name, as));
+  return part_text(part);
 }
 
-std::string listed(Session const& session, std::string const& kind) {
-  auto const names = names_of(session.catalogue, kind);
-  return session.json ? nlohmann::ordered_json(names).dump(2) + "\n" : fmt::format("{}\n", fmt::join(names, "\n"));
-}
-
-std::string shown(Machine const& machine, std::string const& as) {
+std::string shown_machine(Machine const& machine, std::string const& as) {
   if (as == "topo") return topo_matrix(machine);
   if (as == "dot") return dot_text(machine);
   if (as == "svg") return svg_of(dot_text(machine));
@@ -48,11 +39,28 @@ std::string shown(Machine const& machine, std::string const& as) {
   return tree_text(machine);
 }
 
+// Whether the name is that of a part and of no machine; a file is a machine.
+bool names_part(Session& session) {
+  auto const& catalogue = session.catalogue;
+  auto const has = [&](std::vector<std::string> const& names) {
+    return std::find(names.begin(), names.end(), session.machine_name) != names.end();
+  };
+  return has(catalogue.part_names()) && !has(catalogue.machine_names()) && !has(catalogue.cluster_names());
+}
+
+std::string shown(Session& session, std::string const& as) {
+  if (!names_part(session)) return shown_machine(session.machine(), session.json ? "json" : as);
+  if (!session.settings.empty() || !session.calibration_file.empty())
+    throw InputError(fmt::format("'{}' is a part; --set and --calibration change machines", session.machine_name));
+  return shown_part(*session.catalogue.part(session.machine_name), as, session.json);
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("show", "Show a machine as a tree, a matrix, a picture or data");
-  session.add_machine(*command, "machine", false);
+  auto* command = app.add_subcommand(
+      "show", "Show a machine as a tree, a matrix, a picture or data; or a part with what its figures rest on");
+  session.add_machine(*command);
   auto const options = std::make_shared<ShowOptions>();
   command
       ->add_option("--as", options->as,
@@ -63,16 +71,8 @@ void add_show(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write to this file instead of standard output")
       ->type_name("FILE");
-  command
-      ->add_option("--list", options->list,
-                   "List the names of bundled machines and clusters, scenarios or parts instead")
-      ->check(CLI::IsMember({"machines", "scenarios", "parts"}))
-      ->type_name("KIND");
   command->callback([&session, options] {
-    if (session.machine_name.empty() == options->list.empty())
-      throw InputError("give a machine to show, or a kind of names to --list");
-    auto const text = options->list.empty() ? shown(session.machine(), session.json ? "json" : options->as)
-                                            : listed(session, options->list);
+    auto const text = shown(session, options->as);
     if (options->output.empty())
       fmt::print("{}", text);
     else

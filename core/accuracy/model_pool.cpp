@@ -35,6 +35,7 @@ void withhold(Machine& machine, Withheld const& withheld) {
     for (auto const& field : part_fields(part.kind)) {
       if (field.spec.name != withheld.key) continue;
       field.clear(part);
+      part.forget_source(withheld.key);
       return substitute(part, field, withheld);
     }
     refuse_at(withheld.pos, fmt::format("'withhold': the part '{}' has no key '{}'", withheld.part, withheld.key));

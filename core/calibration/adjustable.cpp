@@ -256,13 +256,16 @@ std::optional<double> CalibrationTarget::value(Machine const& machine) const {
 
 void CalibrationTarget::set(Machine& machine, double value) const {
   if (!at.empty()) {
-    if (part_at(machine, at)) figure->set(own_part(machine, at), value);
-    return;
+    if (!part_at(machine, at)) return;
+    auto& part_there = own_part(machine, at);
+    figure->set(part_there, value);
+    return part_there.forget_source(figure->key);
   }
   auto const copies = part_name_at(part, "");
   for (auto& known : machine.parts) {
     if (known.name != part && !known.name.starts_with(copies)) continue;
     figure->set(known, value);
+    known.forget_source(figure->key);
     known.inlined = true;  // no longer what the catalogue says
   }
 }

@@ -57,9 +57,8 @@ fs::path scenario_file(std::string const& name_or_file) {
       name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json"))
     return name_or_file;
   if (auto const bundled = bundled_scenario(name_or_file)) return *bundled;
-  throw InputError(
-      fmt::format("no scenario is called '{}'{} give a file, or a name of `lanewise show --list scenarios`",
-                  name_or_file, did_you_mean_first(name_or_file, bundled_scenario_names())));
+  throw InputError(fmt::format("no scenario is called '{}'{} give a file, or a name of `lanewise list scenarios`",
+                               name_or_file, did_you_mean_first(name_or_file, bundled_scenario_names())));
 }
 
 }  // namespace lanewise

@@ -134,6 +134,7 @@ std::optional<Flop> MapReader::work(std::string_view key) { return parsed(key, V
 std::optional<FlopPerSecond> MapReader::work_rate(std::string_view key) {
   return parsed(key, ValueType::WorkRate, parse_flop_rate);
 }
+std::optional<Watts> MapReader::power(std::string_view key) { return parsed(key, ValueType::Power, parse_watts); }
 std::optional<double> MapReader::ratio(std::string_view key) { return parsed(key, ValueType::Ratio, parse_ratio); }
 
 std::optional<bool> MapReader::flag(std::string_view key) {

@@ -55,6 +55,7 @@ enum class ValueType : std::uint8_t {
   Frequency,   // "215 M/s"
   Work,        // "1.2 TFLOP"
   WorkRate,    // "312 TFLOP/s"
+  Power,       // "700 W"
   Ratio,       // "2 %" or 0.02
   Word,        // one of `words`
   List,        // of `item`
@@ -110,6 +111,7 @@ class MapReader {
   std::optional<PerSecond> frequency(std::string_view key);
   std::optional<Flop> work(std::string_view key);
   std::optional<FlopPerSecond> work_rate(std::string_view key);
+  std::optional<Watts> power(std::string_view key);
   std::optional<double> ratio(std::string_view key);
   std::vector<std::string> texts(std::string_view key);      // a List of Text, Id or Word
   std::vector<YamlNode const*> items(std::string_view key);  // a List of anything

@@ -34,6 +34,25 @@ std::string name_in(SourceText const& source) {
   }
 }
 
+// Names that hold the wrong one or one of its words: "; of 'b300': dgx-b300, hgx-b300". Empty if none does.
+std::string alike(std::string const& wrong, std::vector<std::string> const& names) {
+  constexpr std::size_t kMost = 8;
+  std::string word;
+  for (std::size_t start = 0; start < wrong.size(); start += word.size() + 1) {
+    word = wrong.substr(start, wrong.find('-', start) - start);
+    bool const says_something = word.size() > 2 && word.find_first_of("0123456789") != std::string::npos;
+    if (!says_something) continue;
+    std::vector<std::string> found;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(found),
+                 [&](std::string const& name) { return name.find(word) != std::string::npos; });
+    if (found.empty()) continue;
+    auto const more = found.size() > kMost ? ", ..." : "";
+    found.resize(std::min(found.size(), kMost));
+    return fmt::format("; with '{}': {}{}", word, fmt::join(found, ", "), more);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> const& Catalogue::names_in(std::string_view folder) const {
@@ -157,8 +176,10 @@ Machine Catalogue::machine(std::string const& name_or_file) {
   names.insert(names.end(), machines.begin(), machines.end());
   auto const& clusters = cluster_names();
   names.insert(names.end(), clusters.begin(), clusters.end());
-  throw InputError(fmt::format("no machine is called '{}'{} give a file, or one of: {}", name_or_file,
-                               did_you_mean_first(name_or_file, names), fmt::join(names, ", ")));
+  throw InputError(
+      fmt::format("no machine is called '{}'{} give a file, or a name of `lanewise list machines` or "
+                  "`lanewise list clusters`{}",
+                  name_or_file, did_you_mean_first(name_or_file, names), alike(name_or_file, names)));
 }
 
 }  // namespace lanewise

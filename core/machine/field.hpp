@@ -23,6 +23,8 @@ struct Field {
   std::function<void(Object&, MapReader&)> read;
   // The value as YAML texts: none when there is nothing to say (absent, or the default), several for a list.
   std::function<std::vector<std::string>(Object const&)> write;
+  // The same, a default too; none only where the member is absent or an empty list.
+  std::function<std::vector<std::string>(Object const&)> value = {};
   std::function<void(Object&)> clear;  // back to the default
   // Why the fingerprint leaves the key out; empty: a change of it changes the fingerprint.
   std::string not_in_fingerprint = {};
@@ -60,6 +62,12 @@ struct ScalarFormat<FlopPerSecond> {
   static constexpr auto kType = ValueType::WorkRate;
   static auto read(MapReader& r, std::string_view key) { return r.work_rate(key); }
   static std::string text(FlopPerSecond v) { return exact_text(v); }
+};
+template <>
+struct ScalarFormat<Watts> {
+  static constexpr auto kType = ValueType::Power;
+  static auto read(MapReader& r, std::string_view key) { return r.power(key); }
+  static std::string text(Watts v) { return exact_text(v); }
 };
 template <>
 struct ScalarFormat<double> {
@@ -114,14 +122,14 @@ class FieldsOf {
       if (auto value = ScalarFormat<Value>::read(reader, name)) member(object) = std::move(*value);
     };
     field.clear = [member](Object& object) { member(object) = member(defaults()); };
-    field.write = [member](Object const& object) {
+    field.value = [member](Object const& object) {
       auto const& value = member(object);
-      if (value == member(defaults())) return Texts{};
       if constexpr (std::is_same_v<Stored, std::optional<Value>>)
-        return Texts{ScalarFormat<Value>::text(*value)};
+        return value ? Texts{ScalarFormat<Value>::text(*value)} : Texts{};
       else
         return Texts{ScalarFormat<Value>::text(value)};
     };
+    field.write = unless_default(member, field.value);
     return field;
   }
 
@@ -151,10 +159,10 @@ class FieldsOf {
         member(object) = static_cast<Enum>(std::find(words.begin(), words.end(), *text) - words.begin());
     };
     field.clear = [member](Object& object) { member(object) = member(defaults()); };
-    field.write = [words, member](Object const& object) {
-      if (member(object) == member(defaults())) return Texts{};
+    field.value = [words, member](Object const& object) {
       return Texts{words.at(static_cast<std::size_t>(member(object)))};
     };
+    field.write = unless_default(member, field.value);
     return field;
   }
 
@@ -178,6 +186,7 @@ class FieldsOf {
       auto const& value = member(object);
       return value ? Texts{to_string(*value)} : Texts{};
     };
+    field.value = field.write;
     return field;
   }
 
@@ -189,12 +198,20 @@ class FieldsOf {
     field.read = [name, member](Object& object, MapReader& reader) { member(object) = reader.texts(name); };
     field.clear = [member](Object& object) { member(object).clear(); };
     field.write = [member](Object const& object) { return member(object); };
+    field.value = field.write;
     return field;
   }
 
  private:
   template <class Member>
   using StoredBy = std::remove_cvref_t<decltype(std::declval<Member>()(std::declval<Object&>()))>;
+
+  template <class Member, class Value>
+  static std::function<Texts(Object const&)> unless_default(Member member, Value value) {
+    return [member, value](Object const& object) {
+      return member(object) == member(defaults()) ? Texts{} : value(object);
+    };
+  }
 
   static Object const& defaults() {
     static Object const object{};

@@ -1,5 +1,6 @@
 #include "core/machine/part_fields.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -29,9 +30,16 @@ PartField word(std::string const& name, std::string const& doc, Names const& wor
   return field;
 }
 
+// Why figures for people who choose are not in fingerprints.
+constexpr auto kNotPredicted = "no prediction hangs on it";
+
 void add_common(std::vector<PartField>& fields) {
   fields.push_back(not_in_fingerprint(scalar("title", "the product's name, for display", LANEWISE_MEMBER(title)),
                                       "it is only for display"));
+  fields.push_back(
+      not_in_fingerprint(positive("year", "year in which it was first sold", LANEWISE_MEMBER(year)), kNotPredicted));
+  fields.push_back(not_in_fingerprint(
+      positive("power", "power limit of the board, the package or the switch", LANEWISE_MEMBER(power)), kNotPredicted));
   fields.push_back(
       positive("spread",
                "of a generic part: its rates divided and multiplied by this hold 90 % of the products that "
@@ -141,6 +149,12 @@ std::vector<PartField> gpu_fields() {
   f.push_back(not_in_fingerprint(
       scalar("fp16_rate", "16-bit floating-point operations at peak: of dense matrices, where it has units for them",
              LANEWISE_MEMBER(gpu.fp16_rate)),
+      kTimeIsInSteps));
+  f.push_back(not_in_fingerprint(
+      scalar("fp8_rate", "8-bit floating-point operations at peak, of dense matrices", LANEWISE_MEMBER(gpu.fp8_rate)),
+      kTimeIsInSteps));
+  f.push_back(not_in_fingerprint(
+      scalar("fp4_rate", "4-bit floating-point operations at peak, of dense matrices", LANEWISE_MEMBER(gpu.fp4_rate)),
       kTimeIsInSteps));
   f.push_back(scalar("memory", "device memory", LANEWISE_MEMBER(gpu.memory)));
   f.push_back(scalar("memory_bandwidth", "device memory, theoretical, reads and writes together",
@@ -279,6 +293,12 @@ std::vector<PartField> const& part_fields(PartKind kind) {
                                                             switch_fields(), nvme_fields(), device_fields(),
                                                             link_fields(),   hop_fields(),  hop_fields()};
   return tables.at(static_cast<std::size_t>(kind));
+}
+
+bool is_name(std::string_view key) {
+  constexpr std::array<std::string_view, 9> kNames{"title",      "vendor",    "driver",     "family",           "chip",
+                                                   "link_layer", "transport", "generation", "nvlink_generation"};
+  return std::find(kNames.begin(), kNames.end(), key) != kNames.end();
 }
 
 }  // namespace lanewise

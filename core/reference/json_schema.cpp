@@ -102,6 +102,7 @@ class SchemaWriter {
       case ValueType::Frequency: return unit_text(frequency_pattern(), unknown);
       case ValueType::Work: return unit_text(flop_pattern(), unknown);
       case ValueType::WorkRate: return unit_text(flop_rate_pattern(), unknown);
+      case ValueType::Power: return unit_text(watts_pattern(), unknown);
       case ValueType::Ratio: {
         auto schema = unit_text(ratio_pattern(), unknown);
         schema["type"] = Json::array({"number", "string"});

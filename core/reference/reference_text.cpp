@@ -53,6 +53,7 @@ std::string type_of(FieldSpec const& field) {
     case ValueType::Frequency: return "frequency, `215 M/s`";
     case ValueType::Work: return "operations, `1.2 TFLOP`";
     case ValueType::WorkRate: return "operations a second, `312 TFLOP/s`";
+    case ValueType::Power: return "power, `700 W`";
     case ValueType::Ratio: return "ratio, `0.8` or `80 %`";
     case ValueType::Word: return words_of(field.words);
     case ValueType::List: return fmt::format("list of {}", item_of(field));

@@ -32,6 +32,8 @@ std::string Table::text() const {
       if (!is_number(cell(row, i))) numeric[i] = false;
     }
   }
+  for (auto const column : left_)
+    if (column < count) numeric[column] = false;
   std::string out;
   auto const write = [&](std::vector<std::string> const& row) {
     std::string line;

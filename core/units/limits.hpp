@@ -15,6 +15,8 @@ inline constexpr double kMinFlop = 1;
 inline constexpr double kMaxFlop = 1e30;  // the largest trainings take 1e27
 inline constexpr double kMinFlopPerSecond = 1;
 inline constexpr double kMaxFlopPerSecond = 1e24;
+inline constexpr double kMinWatts = 1e-3;
+inline constexpr double kMaxWatts = 1e12;
 inline constexpr double kMaxRatio = 1e6;
 
 }  // namespace lanewise

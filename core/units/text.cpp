@@ -41,6 +41,7 @@ constexpr std::array<NamedUnit, 6> kFlopUnits{
     {{"FLOP", 1}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}}};
 constexpr std::array<NamedUnit, 6> kFlopRateUnits{
     {{"FLOP/s", 1}, {"kFLOP/s", 1e3}, {"MFLOP/s", 1e6}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}}};
+constexpr std::array<NamedUnit, 4> kWattUnits{{{"mW", 1e-3}, {"W", 1}, {"kW", 1e3}, {"MW", 1e6}}};
 
 struct ReadNumber {
   double value = 0;
@@ -184,6 +185,12 @@ Parsed<FlopPerSecond> parse_flop_rate(std::string_view text) {
   return {FlopPerSecond(*parsed.value), {}};
 }
 
+Parsed<Watts> parse_watts(std::string_view text) {
+  auto const parsed = parse_with(text, kWattUnits, "power", "700 W", {kMinWatts, kMaxWatts});
+  if (!parsed.value) return {{}, parsed.problem};
+  return {Watts(*parsed.value), {}};
+}
+
 Parsed<double> parse_ratio(std::string_view text) {
   auto const number = split_number(text);
   if (!number || (!number->unit.empty() && number->unit != "%"))
@@ -201,6 +208,7 @@ std::string seconds_pattern() { return pattern_with(kTimeUnits, kNumber); }
 std::string frequency_pattern() { return pattern_with(kFrequencyUnits, kPositive); }
 std::string flop_pattern() { return pattern_with(kFlopUnits, kPositive); }
 std::string flop_rate_pattern() { return pattern_with(kFlopRateUnits, kPositive); }
+std::string watts_pattern() { return pattern_with(kWattUnits, kPositive); }
 std::string ratio_pattern() { return fmt::format("^ *{} *%? *$", kNumber); }
 
 std::string exact_text(Bytes size) {
@@ -219,6 +227,9 @@ std::string exact_text(Seconds time) { return time.value() == 0 ? "0 s" : in_bes
 std::string exact_text(PerSecond frequency) { return in_best_unit(frequency.value(), kFrequencyUnits); }
 std::string exact_text(Flop work) { return in_best_unit(work.value(), kFlopUnits); }
 std::string exact_text(FlopPerSecond rate) { return in_best_unit(rate.value(), kFlopRateUnits); }
+std::string exact_text(Watts power) {
+  return in_best_unit(power.value(), std::span(kWattUnits).subspan(1, 1));
+}  // as datasheets do
 
 std::string shortest_text(double value) { return fmt::format("{}", value); }
 

@@ -75,8 +75,10 @@ TEST(Catalogue, AnUnknownMachineSuggestsTheNearest) {
   (void)folder.with("machines/dgx-h100.yaml", kMachine);
   (void)folder.with("clusters/pod.yaml", "");
   Catalogue catalogue({folder.path()});
-  EXPECT_EQ(input_error([&] { catalogue.machine("dgx-h10"); }),
-            "no machine is called 'dgx-h10'; did you mean 'dgx-h100'? give a file, or one of: dgx-h100, pod");
+  EXPECT_EQ(
+      input_error([&] { catalogue.machine("dgx-h10"); }),
+      "no machine is called 'dgx-h10'; did you mean 'dgx-h100'? give a file, or a name of `lanewise list machines` or "
+      "`lanewise list clusters`; with 'h10': dgx-h100");
 }
 
 TEST(Catalogue, ANameNeverLeavesTheFolder) {

@@ -8,6 +8,7 @@
 
 #include "core/io/yaml_writer.hpp"
 #include "core/machine/part_fields.hpp"
+#include "lanewise/machine/machine_file.hpp"
 #include "nlohmann/json.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/field_samples.hpp"
@@ -29,18 +30,7 @@ Part part_from(std::string const& text, std::string const& name = "p") {
   return part;
 }
 
-std::string written(Part const& part) {
-  nlohmann::ordered_json tree{{"kind", to_string(part.kind)}};
-  for (auto const& field : part_fields(part.kind)) {
-    auto const texts = field.write(part);
-    if (texts.empty()) continue;
-    if (field.spec.type == ValueType::List)
-      tree[field.spec.name] = texts;
-    else
-      tree[field.spec.name] = texts.front();
-  }
-  return yaml_text(tree);
-}
+std::string written(Part const& part) { return yaml_text(part_tree(part)); }
 
 std::vector<std::string> samples(FieldSpec const& spec) {
   std::vector<std::string> texts;

@@ -10,10 +10,12 @@
 #include <regex>
 
 #include "core/reference/reference_text.hpp"
+#include "core/view/catalogue/catalogue_page.hpp"
 #include "lanewise/machine/machine_file.hpp"
 #include "lanewise/scenario/scenario.hpp"
 #include "lanewise/units/text.hpp"
 #include "tests/reference/schema_validator.hpp"
+#include "tests/support/bundled.hpp"
 
 namespace lanewise::test {
 namespace {
@@ -213,6 +215,8 @@ TEST(ExportedFiles, AreCurrent) {
     expect_current("docs/keys/" + name + ".md", keys_text(kind));
   }
   expect_current("docs/rules.md", rules_text());
+  auto catalogue = test::bundled();
+  expect_current("docs/catalogue.md", catalogue_page(catalogue));
 }
 
 }  // namespace

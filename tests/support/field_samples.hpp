@@ -18,6 +18,7 @@ inline std::vector<nlohmann::ordered_json> field_samples(FieldSpec const& spec) 
     case ValueType::Frequency: return {"19.2 M/s"};
     case ValueType::Work: return {"1.5 TFLOP"};
     case ValueType::WorkRate: return {"312 TFLOP/s"};
+    case ValueType::Power: return {"350 W"};
     case ValueType::Ratio: return {"0.875"};
     case ValueType::List: return {nlohmann::ordered_json::array({"one", "two"})};
     case ValueType::Custom: return {"gen3 x8"};

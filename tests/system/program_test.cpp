@@ -266,15 +266,36 @@ TEST_F(Program, AnUnknownScenarioIsAnsweredWithTheNearest) {
   EXPECT_EQ(run_both("check atomics-need-nvlink.yaml").code, kBadInput) << "so is a name with an ending";
 }
 
-TEST_F(Program, ListsTheNamesOfWhatIsBundled) {
+TEST_F(Program, ListsWhatIsBundled) {
   auto const lines = [](std::string const& text) { return std::count(text.begin(), text.end(), '\n'); };
-  auto const machines = run("show --list machines").output;
-  EXPECT_EQ(lines(machines), std::ssize(bundled_machines()));
-  EXPECT_THAT(machines, AllOf(HasSubstr("dgx-a100\n"), HasSubstr("soft-roce-2\n")));
-  auto const scenarios = nlohmann::json::parse(run("show --list scenarios --json").output);
+  auto const machines = run("list machines --names").output;
+  EXPECT_EQ(lines(machines) + lines(run("list clusters --names").output), std::ssize(bundled_machines()));
+  EXPECT_THAT(machines, AllOf(HasSubstr("dgx-a100\n"), Not(HasSubstr("soft-roce-2\n"))));
+  auto const scenarios = nlohmann::json::parse(run("list scenarios --names --json").output);
   EXPECT_THAT(scenarios, testing::Contains("two-rails-carry-one-transfer"));
-  EXPECT_THAT(run("show --list parts").output, HasSubstr("connectx-7-ndr\n"));
-  EXPECT_EQ(run_both("show dgx-a100 --list machines").code, kBadInput);
+  EXPECT_THAT(run("list parts connectx-7").output, AllOf(HasSubstr("connectx-7-ndr "), HasSubstr("400 Gb/s")));
+  EXPECT_THAT(run("list clusters gb300").output, HasSubstr("72 GPUs"));
+  EXPECT_THAT(run("list scenarios acs-halves").output, HasSubstr("ACS request redirect"));
+  EXPECT_THAT(run("list parts 'no such'").output, HasSubstr("`lanewise list parts` lists all"));
+  auto const wrong = run_both("list machins");
+  EXPECT_EQ(wrong.code, kBadInput);
+  EXPECT_THAT(wrong.output, HasSubstr("did you mean 'machines'?"));
+}
+
+TEST_F(Program, ShowsAPartWithItsSources) {
+  EXPECT_THAT(run("show b200-sxm-180g").output, HasSubstr("measured"));
+  auto const json = nlohmann::json::parse(run("show b200-sxm-180g --json").output);
+  EXPECT_EQ(json.at("part"), "b200-sxm-180g");
+  EXPECT_EQ(json.at("figures").at(0).at("rests_on"), "datasheet");
+  EXPECT_EQ(run_both("show b200-sxm-180g --as dot").code, kBadInput);
+  EXPECT_EQ(run_both("show b200-sxm-180g --set acs=on").code, kBadInput);
+}
+
+TEST_F(Program, AWrongMachineIsAnsweredWithThoseThatAreAlike) {
+  auto const outcome = run_both("show b300-box");
+  EXPECT_EQ(outcome.code, kBadInput);
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("with 'b300': "), HasSubstr("hgx-b300"), HasSubstr("lanewise list machines")));
 }
 
 // ---- help, docs/cli.md

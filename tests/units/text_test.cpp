@@ -110,6 +110,9 @@ TEST(Limits, AreSaidWithTheUnit) {
   EXPECT_EQ(parse_seconds("1e308 s").problem, "'1e308 s' is too large; at most 1000000000 s");
   EXPECT_EQ(parse_bytes("5e6 TiB").problem, "'5e6 TiB' is too large; at most 1024 TiB");
   EXPECT_EQ(parse_flop_rate("1e308 PFLOP/s").problem, "'1e308 PFLOP/s' is too large; at most 1000000000 PFLOP/s");
+  EXPECT_EQ(parse_watts("14.3 kW").value, Watts(14300));
+  EXPECT_EQ(exact_text(Watts(14300)), "14300 W");
+  EXPECT_EQ(parse_watts("700").problem, "'700' has no unit; write one of mW, W, kW, MW, such as '700 W'");
   EXPECT_EQ(parse_ratio("1e300 %").problem, "'1e300 %' is too large; at most 1000000, or 100000000 %");
   EXPECT_TRUE(parse_seconds("0 s").value);
   EXPECT_TRUE(parse_seconds("1e9 s").value);

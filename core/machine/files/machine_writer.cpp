@@ -171,13 +171,15 @@ class MachineWriter {
 nlohmann::ordered_json part_tree(Part const& part) {
   Tree tree{{"kind", to_string(part.kind)}};
   for (auto const& field : part_fields(part.kind)) {
-    auto const texts = field.write(part);
+    auto const texts = part.source_of(field.spec.name) != nullptr ? field.value(part) : field.write(part);
     if (texts.empty()) continue;
     if (field.spec.type == ValueType::List)
       tree[field.spec.name] = texts;
     else
       tree[field.spec.name] = texts.front();
   }
+  for (auto const& source : part.sources)
+    tree["sources"][source.figure] = {{std::string(to_string(source.kind)), source.text}};
   return tree;
 }
 

@@ -96,6 +96,11 @@ inline constexpr BytesPerSecond kBarReadRate = 0.44_GBps;
 inline constexpr double kDramEfficiency = 0.84;
 // Device memory likewise: 2890 of 3350 GB/s read and written by a local copy on H100 (p2pBandwidthLatencyTest).
 inline constexpr double kDeviceMemoryEfficiency = 0.86;
+// A rate that its part's source calls estimated (another part's, customary) lies between it divided and multiplied by
+// this. Source: rates carried over and later measured: host reads 160 (Sapphire Rapids) and 166 GB/s (Emerald Rapids),
+// peers of one root port across sockets 38 and 50 (two generations of EPYC), xGMI between GPUs 64 and 76.8 raw (MI300X,
+// MI350X), NVLink payload 0.83 to 0.97 of raw.
+inline constexpr double kEstimatedRateSpread = 1.25;
 // One core copying; default. Source: memcpy 8 to 12 GB/s on server cores; the lower end.
 inline constexpr BytesPerSecond kCoreCopy = 8.0_GBps;
 // Copy engines of a GPU whose part does not say. Source: deviceQuery (thamada/nvidia-smi c4c8a46): 2 on RTX 3090, 4060

@@ -84,6 +84,19 @@ void Resources::mark_generic(Duplex const& both, Part const* part, Part const* l
   mark_generic(both.down, part, limit);
 }
 
+void Resources::mark_estimated(ResourceId id, Part const* part, std::string_view figure) {
+  auto const* source = part != nullptr ? part->source_of(figure) : nullptr;
+  if (source == nullptr || source->kind != SourceKind::Estimated || part->spread) return;
+  auto& resource = resources_[index(id)];
+  resource.generic_low = std::min(resource.generic_low, 1 / overheads::kEstimatedRateSpread);
+  resource.generic_high = std::max(resource.generic_high, overheads::kEstimatedRateSpread);
+}
+
+void Resources::mark_estimated(Duplex const& both, Part const* part, std::string_view figure) {
+  mark_estimated(both.up, part, figure);
+  mark_estimated(both.down, part, figure);
+}
+
 void Resources::widen(ResourceId id, double times) {
   auto& capacity = resources_[index(id)].capacity;
   if (capacity) capacity = *capacity * times;
@@ -132,18 +145,25 @@ void Resources::add_functions(Machine const& machine) {
               bandwidth ? std::optional(*bandwidth * figures::device_memory_efficiency(part)) : std::nullopt,
               fmt::format("the memory bandwidth of '{}'", function.name));
       mark_generic(device_memories_[i], part);
+      mark_estimated(device_memories_[i], part, "memory_bandwidth");
       add_driver_staging(machine, id);
       add_engines(machine, id, linked[i]);
     }
-    if (function.kind == PciKind::Nvme)
+    if (function.kind == PciKind::Nvme) {
       wires_[i] = {add(function.name + ".reads", ResourceKind::Drive,
                        part != nullptr ? part->nvme.read_bandwidth : std::nullopt),
                    add(function.name + ".writes", ResourceKind::Drive,
                        part != nullptr ? part->nvme.write_bandwidth : std::nullopt)};
+      mark_estimated(wires_[i].up, part, "read_bandwidth");
+      mark_estimated(wires_[i].down, part, "write_bandwidth");
+    }
     if (function.kind == PciKind::Nic && port_owner(machine, id) == id) {
       wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire,
                              network::port_rate(machine, id), fmt::format("the rate of '{}'", function.name));
-      if (!function.rate) mark_generic(wires_[i], part);
+      if (!function.rate) {
+        mark_generic(wires_[i], part);
+        mark_estimated(wires_[i], part, "rate");
+      }
     }
   }
 }
@@ -229,9 +249,11 @@ void Resources::add_nvlinks(Machine const& machine) {
     path.direction.down = add(stem + down, ResourceKind::Nvlink, carried(part, count, shares.second), missing);
     auto const duplex = figures::duplex(part.link);
     mark_generic(path.direction, &part);
+    mark_estimated(path.direction, &part, "rate");
     if (forth && duplex < 1) {
       path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
       mark_generic(*path.both, &part);
+      mark_estimated(*path.both, &part, "rate");
     }
     return path;
   };

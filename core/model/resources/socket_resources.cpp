@@ -27,8 +27,11 @@ void Resources::add_socket_port(Machine const& machine, PciId below_root) {
   auto const& name = machine.at(below_root).name;
   SocketPort port{
       add_duplex(name, ".remote.out", ".remote.in", ResourceKind::SocketPeer, cpu->cpu.socket_peer_port_bandwidth), {}};
-  if (cpu->cpu.socket_peer_port_bandwidth_both)
+  mark_estimated(port.direction, cpu, "socket_peer_port_bandwidth");
+  if (cpu->cpu.socket_peer_port_bandwidth_both) {
     port.both = add(name + ".remote.both", ResourceKind::SocketPeer, cpu->cpu.socket_peer_port_bandwidth_both);
+    mark_estimated(*port.both, cpu, "socket_peer_port_bandwidth_both");
+  }
   socket_ports_[index(below_root)] = port;
 }
 
@@ -51,28 +54,38 @@ void Resources::add_sockets(Machine const& machine) {
 }
 
 void Resources::add_host_access(Machine const& machine, SocketId socket) {
-  auto const& cpu = machine.part_of(socket)->cpu;
+  auto const* part = machine.part_of(socket);
+  auto const& cpu = part->cpu;
   auto const& name = machine.at(socket).name;
   auto& access = host_accesses_[index(socket)];
-  if (cpu.host_write_bandwidth)
-    access.writes = add(name + ".host.writes", ResourceKind::HostWrites, cpu.host_write_bandwidth);
-  if (cpu.host_read_bandwidth)
-    access.reads = add(name + ".host.reads", ResourceKind::HostReads, cpu.host_read_bandwidth);
-  if (cpu.host_traffic_bandwidth)
-    access.traffic = add(name + ".host.traffic", ResourceKind::HostTraffic, cpu.host_traffic_bandwidth);
+  auto const limit = [&](std::string const& what, ResourceKind kind, std::optional<BytesPerSecond> capacity,
+                         std::string_view figure) -> std::optional<ResourceId> {
+    if (!capacity) return std::nullopt;
+    auto const id = add(name + what, kind, capacity);
+    mark_estimated(id, part, figure);
+    return id;
+  };
+  access.writes = limit(".host.writes", ResourceKind::HostWrites, cpu.host_write_bandwidth, "host_write_bandwidth");
+  access.reads = limit(".host.reads", ResourceKind::HostReads, cpu.host_read_bandwidth, "host_read_bandwidth");
+  access.traffic =
+      limit(".host.traffic", ResourceKind::HostTraffic, cpu.host_traffic_bandwidth, "host_traffic_bandwidth");
 }
 
 void Resources::add_host_bridges(Machine const& machine) {
   for (auto const& bridge : machine.host_bridges) {
     auto const* part = machine.part_of(bridge.socket);
-    auto const duplex_of = [&](std::optional<BytesPerSecond> capacity, std::string const& what, ResourceKind kind) {
-      return capacity ? std::optional(add_duplex(bridge.name, what + ".in", what + ".out", kind, capacity))
-                      : std::nullopt;
+    auto const duplex_of = [&](std::optional<BytesPerSecond> CpuFigures::*member, std::string const& what,
+                               ResourceKind kind, std::string_view figure) -> std::optional<Duplex> {
+      auto const capacity = part != nullptr ? part->cpu.*member : std::nullopt;
+      if (!capacity) return std::nullopt;
+      auto const both = add_duplex(bridge.name, what + ".in", what + ".out", kind, capacity);
+      mark_estimated(both, part, figure);
+      return both;
     };
-    auto const figure = [&](auto member) { return part != nullptr ? part->cpu.*member : std::nullopt; };
-    bridges_.push_back(duplex_of(figure(&CpuFigures::host_bridge_peer_bandwidth), ".peer", ResourceKind::HostBridge));
-    bridge_memories_.push_back(
-        duplex_of(figure(&CpuFigures::host_bridge_memory_bandwidth), ".memory", ResourceKind::BridgeMemory));
+    bridges_.push_back(duplex_of(&CpuFigures::host_bridge_peer_bandwidth, ".peer", ResourceKind::HostBridge,
+                                 "host_bridge_peer_bandwidth"));
+    bridge_memories_.push_back(duplex_of(&CpuFigures::host_bridge_memory_bandwidth, ".memory",
+                                         ResourceKind::BridgeMemory, "host_bridge_memory_bandwidth"));
   }
 }
 
@@ -88,6 +101,7 @@ void Resources::add_memories(Machine const& machine) {
                       : std::nullopt,
             fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
     mark_generic(memories_.back(), part);
+    mark_estimated(memories_.back(), part, "memory_bandwidth");
   }
 }
 
@@ -108,10 +122,15 @@ void Resources::add_socket_pairs(Machine const& machine) {
     auto const peer = cpu != nullptr && cpu->cpu.socket_peer_bandwidth ? cpu->cpu.socket_peer_bandwidth : of_raw;
     pair.peer = add_duplex(stem, ".peer.forth", ".peer.back", ResourceKind::SocketPeer, peer,
                            fmt::format("the peer bandwidth of '{}'", part.name));
-    if (cpu != nullptr && cpu->cpu.socket_peer_bandwidth_both)
+    if (cpu != nullptr && cpu->cpu.socket_peer_bandwidth_both) {
       pair.peer_both = add(stem + ".peer.both", ResourceKind::SocketPeer, cpu->cpu.socket_peer_bandwidth_both);
+      mark_estimated(*pair.peer_both, cpu, "socket_peer_bandwidth_both");
+    }
     mark_generic(pair.link, &part);
-    mark_generic(pair.peer, cpu != nullptr && cpu->cpu.socket_peer_bandwidth ? cpu : &part);
+    mark_estimated(pair.link, &part, "rate");
+    bool const is_of_cpu = cpu != nullptr && cpu->cpu.socket_peer_bandwidth;
+    mark_generic(pair.peer, is_of_cpu ? cpu : &part);
+    mark_estimated(pair.peer, is_of_cpu ? cpu : &part, is_of_cpu ? "socket_peer_bandwidth" : "rate");
     pairs_.push_back(pair);
   }
 }

@@ -210,11 +210,33 @@ std::string note_lines(Machine const& machine) {
   return lines;
 }
 
+// What the figures of the parts rest on: a line for each part.
+std::string source_lines(Machine const& machine) {
+  Table table({});
+  table.align_left(1);
+  for (auto const& part : machine.parts) {
+    std::array<int, 3> counts{};
+    std::vector<std::string> estimated;
+    for (auto const& source : part.sources) {
+      ++counts.at(static_cast<std::size_t>(source.kind));
+      if (source.kind == SourceKind::Estimated) estimated.push_back(source.figure);
+    }
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts.at(i) > 0) words.push_back(fmt::format("{} {}", counts.at(i), to_string(static_cast<SourceKind>(i))));
+    auto text = words.empty() ? std::string("no source") : fmt::format("{}", fmt::join(words, ", "));
+    if (!estimated.empty()) text += fmt::format(": {}", fmt::join(estimated, ", "));
+    table.add({part.name, std::move(text)});
+  }
+  return table.text();
+}
+
 std::string node_text(Machine const& node) {
   return fmt::format("settings: {}\n\n", settings_words(node.hosts.front().settings)) + DeviceTree(node).text() +
          section("NVLink", nvlink_lines(node)) + section("Socket links", socket_link_lines(node)) +
          section("Measured figures", override_lines(node)) +
-         section("Software", software_words(node.hosts.front().software) + "\n");
+         section("Software", software_words(node.hosts.front().software) + "\n") +
+         section("Figures of parts", source_lines(node));
 }
 
 std::string title_line(Machine const& machine) {

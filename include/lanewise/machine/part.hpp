@@ -81,6 +81,8 @@ struct GpuFigures {
   std::optional<int> multiprocessors;      // SMs or compute units
   std::optional<FlopPerSecond> fp32_rate;  // peak, not of matrices
   std::optional<FlopPerSecond> fp16_rate;  // peak, of dense matrices where it has units for them
+  std::optional<FlopPerSecond> fp8_rate;   // peak, of dense matrices
+  std::optional<FlopPerSecond> fp4_rate;   // the same
   std::optional<Bytes> memory;
   std::optional<BytesPerSecond> memory_bandwidth;
   std::optional<double> memory_efficiency;  // the share of it that a local copy reaches
@@ -169,6 +171,18 @@ struct SwitchHopFigures {              // NVSwitch and network switches
   friend bool operator==(SwitchHopFigures const&, SwitchHopFigures const&) = default;
 };
 
+// What a figure rests on: a document of the product's maker, a standard or source code; a reading of the device; or
+// another part, custom, or an assumption.
+enum class SourceKind : std::uint8_t { Datasheet, Measured, Estimated };
+std::string_view to_string(SourceKind kind);
+
+struct FigureSource {
+  std::string figure;  // the key in the part's file
+  SourceKind kind = SourceKind::Datasheet;
+  std::string text;  // where it is said
+  friend bool operator==(FigureSource const&, FigureSource const&) = default;
+};
+
 struct Part {
   std::string name;
   std::string title;
@@ -178,6 +192,9 @@ struct Part {
   // Of a generic part: its rates divided and multiplied by this hold 90 % of the products that it stands for.
   std::optional<double> spread;
   std::optional<double> latency_spread;  // the same for its latencies
+  std::optional<int> year;               // in which it was first sold
+  std::optional<Watts> power;            // at most: of the board, package or switch
+  std::vector<FigureSource> sources;     // at most one of each figure
   PcieFigures pcie;                      // of gpu, nic, switch, nvme and device; of a cpu: its root ports
   CpuFigures cpu;                        // of this and the following, only the one of `kind` is used
   GpuFigures gpu;
@@ -186,6 +203,11 @@ struct Part {
   NvmeFigures nvme;
   LinkFigures link;
   SwitchHopFigures hop;
+
+  // Where a figure is said; nullptr: nobody knows, or it was changed since.
+  [[nodiscard]] FigureSource const* source_of(std::string_view figure) const;
+  // To be called when a figure is changed: its source says nothing of the new one.
+  void forget_source(std::string_view figure);
   friend bool operator==(Part const&, Part const&) = default;
 };
 

@@ -39,6 +39,7 @@ using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;
 using PerSecond = Quantity<struct PerSecondTag, double>;  // messages, page-table walks
 using Flop = Quantity<struct FlopTag, double>;            // floating-point operations; a multiply-add is two
 using FlopPerSecond = Quantity<struct FlopPerSecondTag, double>;
+using Watts = Quantity<struct WattsTag, double>;
 
 constexpr Seconds operator/(Bytes size, BytesPerSecond rate) {
   return Seconds(static_cast<double>(size.value()) / rate.value());

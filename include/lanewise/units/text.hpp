@@ -33,6 +33,8 @@ Parsed<PerSecond> parse_frequency(std::string_view text);
 Parsed<Flop> parse_flop(std::string_view text);
 // "312 TFLOP/s". Positive.
 Parsed<FlopPerSecond> parse_flop_rate(std::string_view text);
+// "700 W", "14.3 kW". Positive.
+Parsed<Watts> parse_watts(std::string_view text);
 // "2 %" as 0.02, or a bare ratio "0.8". Not negative.
 Parsed<double> parse_ratio(std::string_view text);
 
@@ -44,6 +46,7 @@ std::string seconds_pattern();
 std::string frequency_pattern();
 std::string flop_pattern();
 std::string flop_rate_pattern();
+std::string watts_pattern();
 std::string ratio_pattern();
 
 // Exact texts: parsing one gives the same value. "256 MiB", "24.5 GB/s", "350 ns".
@@ -53,6 +56,7 @@ std::string exact_text(Seconds time);
 std::string exact_text(PerSecond frequency);
 std::string exact_text(Flop work);
 std::string exact_text(FlopPerSecond rate);
+std::string exact_text(Watts power);
 std::string shortest_text(double value);  // a bare number, "0.8"
 
 // Rounded texts for tables and sentences: "26.2 GB/s", "10.1 ms".

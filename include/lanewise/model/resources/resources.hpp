@@ -121,6 +121,10 @@ class Resources {
   // Notes that generic parts set the capacity. `limit`: a part that can only lower it.
   void mark_generic(ResourceId id, Part const* part, Part const* limit = nullptr);
   void mark_generic(Duplex const& both, Part const* part, Part const* limit = nullptr);
+  // Widens the range of a capacity that a part's figure sets, where the part's source says that the figure is
+  // estimated.
+  void mark_estimated(ResourceId id, Part const* part, std::string_view figure);
+  void mark_estimated(Duplex const& both, Part const* part, std::string_view figure);
   void add_functions(Machine const& machine);
   void share_ports(Machine const& machine);
   void add_engines(Machine const& machine, PciId gpu, int linked);
