@@ -6,6 +6,7 @@
 
 #include "core/interop/machines/socket_links.hpp"
 #include "core/machine/fastest_link.hpp"
+#include "core/machine/files/budgets.hpp"
 #include "core/machine/nvlink_ports.hpp"
 #include "lanewise/io/error.hpp"
 
@@ -270,6 +271,12 @@ void MachineBuilder::add_generic_socket_links() {
       "they are linked {} does not say, and it is not known for this CPU; --cpu names the CPU, and "
       "'socket_links' the links",
       source_));
+}
+
+Machine MachineBuilder::take() {
+  for (auto const& excess : exceeded_lanes(machine_))
+    note(fmt::format("contradiction: {}; it is another product, or {} does not show a switch", excess, source_));
+  return std::move(machine_);
 }
 
 void MachineBuilder::add_nvlink(NvlinkEnd a, NvlinkEnd b, PartId part, int count) {

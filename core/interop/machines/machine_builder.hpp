@@ -72,7 +72,8 @@ class MachineBuilder {
   // Throws InputError when a GPU has more NVLinks than its part has ports: the source or the user names a wrong part.
   void check_nvlink_ports() const;
 
-  Machine take() { return std::move(machine_); }
+  // Where the links take more lanes than a CPU or switch has, a note says so.
+  Machine take();
 
  private:
   PartId enter(Part part);

@@ -168,6 +168,18 @@ TEST(RocmTopology, NumaNodesAloneAreEnough) {
   EXPECT_THAT(machine.notes, has_note("missing: how the GPUs are linked; 'rocm-smi --showtopo' prints it"));
 }
 
+// Found by fuzzing: a node 200 made 201 sockets, each linked with each.
+TEST(RocmTopology, AHighNodeNumberIsOneNode) {
+  auto const nodes_of = [](int node) {
+    return machine_from(rocm(fmt::format("======= Numa Nodes =======\nGPU[0] : (Topology) Numa Node: 0\n"
+                                         "GPU[1] : (Topology) Numa Node: {}\n",
+                                         node)))
+        .numa_nodes.size();
+  };
+  EXPECT_EQ(nodes_of(200), 2U);
+  EXPECT_EQ(nodes_of(3), 4U);
+}
+
 TEST(RocmTopology, RefusesTextWithoutTables) {
   EXPECT_THROW(rocm("GPU0 GPU1\n"), InputError);
   EXPECT_THROW(rocm("{\"a\": 1}"), InputError);

@@ -57,6 +57,17 @@ TEST(NcclLog, TheTreeOfOneHost) {
   EXPECT_TRUE(machine.hosts[0].software.peermem);
 }
 
+// Found by fuzzing: three GPUs of x16 on a CPU of 40 lanes.
+TEST(NcclLog, MoreLinksThanTheCpuHasLanesAreAContradiction) {
+  std::string text = "a:1:2 [0] NCCL INFO === System : maxBw 24.0 totalBw 24.0 ===\n";
+  for (auto const* line : {"CPU/0 (1/1/1)", "+ PCI[24.0] - GPU/1000 (0)", "+ PCI[24.0] - GPU/2000 (1)",
+                           "+ PCI[24.0] - GPU/3000 (2)", "=========================================="})
+    text += std::string("a:1:2 [0] NCCL INFO ") + line + "\n";
+  auto const machine = machine_from_log(text, {.cpu = "xeon-broadwell"});
+  EXPECT_EQ(machine.all(PciKind::Gpu).size(), 3U);
+  EXPECT_THAT(machine.notes, has_note("contradiction: cpu0 has 40 PCIe lanes (xeon-broadwell), and its links take 48"));
+}
+
 TEST(NcclLog, LinesOfProcessesBetweenEachOther) {
   auto const one = tree("[1,0]<stdout>:a:1:11 [0] NCCL INFO ");
   auto const two = tree("[1,1]<stdout>:a:2:12 [1] NCCL INFO ");

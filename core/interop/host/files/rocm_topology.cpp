@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "core/interop/machines/roles.hpp"
@@ -65,10 +66,8 @@ class Topology {
     facts.says_software = false;
     for (std::size_t i = 0; i < labels_.size(); ++i) facts.pci.push_back(function(i));
     add_links(facts);
-    int last = 0;
-    for (auto const& [gpu, node] : numa_) last = std::max(last, std::min(node, kMaxRocmGpus));
-    for (int i = 0; i <= last; ++i) facts.cpu.nodes.push_back({i, "", {i}});
-    if (last > 0)
+    for (auto const node : nodes()) facts.cpu.nodes.push_back({node, "", {node}});
+    if (facts.cpu.nodes.size() > 1)
       facts.notes.emplace_back("inferred: each NUMA node is a socket; the table does not say which share one");
     if (types_.empty() && labels_.size() > 1)
       facts.notes.emplace_back("missing: how the GPUs are linked; 'rocm-smi --showtopo' prints it, whole");
@@ -80,6 +79,17 @@ class Topology {
   }
 
  private:
+  // The NUMA nodes of the host: those up to the highest that a GPU is on, for some may have no GPU. Of hosts with
+  // numbers beyond any count of nodes, those that GPUs are on.
+  [[nodiscard]] std::set<int> nodes() const {
+    constexpr int kMaxNodes = 16;
+    std::set<int> nodes{0};
+    for (auto const& [gpu, node] : numa_) nodes.insert(node);
+    if (*nodes.rbegin() < kMaxNodes)
+      for (int i = 0; i < *nodes.rbegin(); ++i) nodes.insert(i);
+    return nodes;
+  }
+
   // Puts GPU2 before GPU10, in whatever order they were named.
   void sort() {
     std::vector<std::size_t> order(labels_.size());
