@@ -12,7 +12,7 @@ struct Tool {
   std::array<std::string_view, 3> marks;  // texts that only this tool prints
 };
 
-constexpr std::array<Tool, 6> kTools{
+constexpr std::array<Tool, 7> kTools{
     {{"nvbandwidth",
       "NVIDIA's nvbandwidth: its text, or its JSON (-j)",
       read_nvbandwidth,
@@ -36,7 +36,11 @@ constexpr std::array<Tool, 6> kTools{
      {"osu",
       "OSU micro-benchmarks: osu_bw, osu_bibw, osu_latency, and collectives of GPUs",
       read_osu,
-      {"# OSU", "", ""}}}};
+      {"# OSU", "", ""}},
+     {"transferbench",
+      "TransferBench of AMD: p2p, a2a, and lists of transfers",
+      read_transferbench,
+      {"TransferBench v", "Executor: ", "All-To-All benchmark"}}}};
 
 Tool const& tool_of(Benchmark benchmark) { return kTools.at(static_cast<std::size_t>(benchmark)); }
 

@@ -13,12 +13,13 @@
 
 namespace lanewise {
 
-enum class Benchmark : std::uint8_t { Nvbandwidth, P2pTest, BandwidthTest, NcclTests, Perftest, Osu };
-inline constexpr std::array<Benchmark, 6> kBenchmarks{Benchmark::Nvbandwidth,   Benchmark::P2pTest,
-                                                      Benchmark::BandwidthTest, Benchmark::NcclTests,
-                                                      Benchmark::Perftest,      Benchmark::Osu};
-std::string_view to_string(Benchmark benchmark);  // nvbandwidth, p2p-test, bandwidth-test, nccl-tests, perftest, osu
-std::string_view describe(Benchmark benchmark);   // a line for people
+enum class Benchmark : std::uint8_t { Nvbandwidth, P2pTest, BandwidthTest, NcclTests, Perftest, Osu, TransferBench };
+inline constexpr std::array<Benchmark, 7> kBenchmarks{
+    Benchmark::Nvbandwidth, Benchmark::P2pTest, Benchmark::BandwidthTest, Benchmark::NcclTests,
+    Benchmark::Perftest,    Benchmark::Osu,     Benchmark::TransferBench};
+// nvbandwidth, p2p-test, bandwidth-test, nccl-tests, perftest, osu, transferbench
+std::string_view to_string(Benchmark benchmark);
+std::string_view describe(Benchmark benchmark);  // a line for people
 
 // What the output of a benchmark does not say.
 struct BenchmarkOptions {

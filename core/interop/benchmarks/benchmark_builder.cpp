@@ -81,6 +81,12 @@ std::string BenchmarkBuilder::gpu(std::size_t index, int line, int column, std::
   return {};
 }
 
+std::string BenchmarkBuilder::gpu_of_rank(std::size_t rank, int line, int column) {
+  auto const gpus = machine_.all(PciKind::Gpu);
+  if (!options_.gpus.empty() || rank >= gpus.size()) return gpu(rank, line, column);
+  return machine_.at(gpus[rank]).name;
+}
+
 std::string BenchmarkBuilder::host(std::string const& gpu) {
   if (!options_.numa.empty()) {
     if (!std::holds_alternative<NumaId>(machine_.place(options_.numa)))

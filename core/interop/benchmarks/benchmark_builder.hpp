@@ -38,6 +38,8 @@ class BenchmarkBuilder {
 
   // The name of the tool's GPU in the machine; reports an error and returns "" when there is none.
   std::string gpu(std::size_t index, int line, int column, std::optional<std::size_t> node = std::nullopt);
+  // The GPU of an MPI rank, where each rank has one: in the order of nodes, unless --gpus says otherwise.
+  std::string gpu_of_rank(std::size_t rank, int line, int column);
   // The host memory that the tool uses for a GPU: --numa, else the nearest.
   std::string host(std::string const& gpu);
   // --from and --to. Throws InputError when one is missing or no place.
@@ -81,5 +83,6 @@ Measurement read_bandwidth_test(SourceText const& source, Machine const& machine
 Measurement read_nccl_tests(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
 Measurement read_perftest(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
 Measurement read_osu(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
+Measurement read_transferbench(SourceText const& source, Machine const& machine, BenchmarkOptions const& options);
 
 }  // namespace lanewise

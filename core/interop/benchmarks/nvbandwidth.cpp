@@ -24,7 +24,8 @@ enum class Pattern : std::uint8_t {
   OneToAll,
   Local,
   HostLatency,
-  DeviceLatency
+  DeviceLatency,
+  Bisection
 };
 struct TestForm {
   std::string_view name;  // without _ce or _sm
@@ -32,7 +33,7 @@ struct TestForm {
   bool both_ways = false;
   bool pulled = false;
 };
-constexpr std::array<TestForm, 19> kForms{
+constexpr std::array<TestForm, 22> kForms{
     {{"host_to_device_memcpy", Pattern::HostToDevice},
      {"device_to_host_memcpy", Pattern::DeviceToHost},
      {"host_to_device_bidirectional_memcpy", Pattern::HostToDevice, true},
@@ -49,6 +50,9 @@ constexpr std::array<TestForm, 19> kForms{
      {"all_to_one_read", Pattern::OneToAll, false, true},
      {"one_to_all_write", Pattern::OneToAll},
      {"one_to_all_read", Pattern::AllToOne, false, true},
+     {"device_to_device_all_to_one_write", Pattern::AllToOne},
+     {"device_to_device_all_from_one_read", Pattern::OneToAll, false, true},
+     {"bisect_write", Pattern::Bisection},
      {"device_local_copy", Pattern::Local},
      {"host_device_latency", Pattern::HostLatency},
      {"device_to_device_latency", Pattern::DeviceLatency}}};
@@ -59,7 +63,10 @@ class Interpreter {
 
   void add_test(NvbandwidthTest const& test) {
     bool const kernel = test.name.ends_with("_sm");
-    auto const base = kernel || test.name.ends_with("_ce") ? test.name.substr(0, test.name.size() - 3) : test.name;
+    constexpr std::string_view kOverNodes = "multinode_";
+    is_over_nodes_ = test.name.starts_with(kOverNodes);
+    auto base = kernel || test.name.ends_with("_ce") ? test.name.substr(0, test.name.size() - 3) : test.name;
+    if (is_over_nodes_) base.erase(0, kOverNodes.size());
     auto const found =
         std::find_if(kForms.begin(), kForms.end(), [&](TestForm const& form) { return form.name == base; });
     if (test.rows.empty()) return builder_.note(fmt::format("{} has no figures: it was waived or failed.", test.name));
@@ -73,8 +80,15 @@ class Interpreter {
   }
 
  private:
+  // The GPU of a row or column: over nodes they are MPI ranks.
+  std::string gpu(std::size_t index, NvbandwidthCell const& cell) {
+    return is_over_nodes_ ? builder_.gpu_of_rank(index, cell.line, cell.column)
+                          : builder_.gpu(index, cell.line, cell.column);
+  }
+
   void read(NvbandwidthTest const& test, bool kernel) {
     switch (form_->pattern) {
+      case Pattern::Bisection: return read_bisection(test);
       case Pattern::DeviceToDevice:
         if (kernel) like_.op = form_->pulled ? Op::Read : Op::Write;
         return read_pairs(test);
@@ -99,7 +113,7 @@ class Interpreter {
   // Adds the figure of one GPU from a row of all GPUs.
   void read_device(std::vector<NvbandwidthCell> const& row, std::size_t i) {
     auto const& cell = row[i];
-    auto const gpu = builder_.gpu(i, cell.line, cell.column);
+    auto const gpu = this->gpu(i, cell);
     if (gpu.empty()) return;
     auto const host = builder_.host(gpu);
     switch (form_->pattern) {
@@ -135,9 +149,9 @@ class Interpreter {
   // The total of one GPU with all others. GPUs without peer access are not among them.
   void read_star(std::size_t gpus, std::size_t centre, NvbandwidthCell const& cell) {
     std::vector<MeasuredFlow> flows;
-    auto const gpu = builder_.gpu(centre, cell.line, cell.column);
+    auto const gpu = this->gpu(centre, cell);
     for (std::size_t k = 0; k < gpus; ++k) {
-      auto const other = builder_.gpu(k, cell.line, cell.column);
+      auto const other = this->gpu(k, cell);
       if (k != centre)
         flows.push_back(form_->pattern == Pattern::AllToOne ? MeasuredFlow{other, gpu} : MeasuredFlow{gpu, other});
     }
@@ -159,8 +173,8 @@ class Interpreter {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (std::size_t k = 0; k < std::min(columns, rows[i].size()); ++k) {
         auto const& cell = rows[i][k];
-        auto const row = builder_.gpu(i, cell.line, cell.column);
-        auto const column = builder_.gpu(k, cell.line, cell.column);
+        auto const row = gpu(i, cell);
+        auto const column = gpu(k, cell);
         if (i == k || row.empty() || column.empty()) continue;
         auto const flow = reads ? MeasuredFlow{column, row} : MeasuredFlow{row, column};
         like_.mechanism = builder_.direct(flow.from, flow.to);
@@ -176,6 +190,25 @@ class Interpreter {
     }
   }
 
+  // Each GPU copies to the one half of all GPUs further on, all at once; a row has the rate of one of the copies.
+  void read_bisection(NvbandwidthTest const& test) {
+    auto const count = test.rows.size();
+    if (count % 2 != 0 || test.rows.front().size() != 1)
+      return builder_.fail(test.line, 1, fmt::format("{}: expected a row of one figure for each GPU", test.name));
+    std::vector<MeasuredFlow> flows;
+    auto sum = test.rows.front().front();
+    sum.value = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto const& cell = test.rows[i].front();
+      if (!cell.value) return;
+      *sum.value += *cell.value;
+      flows.push_back({gpu(i, cell), gpu((i + count / 2) % count, cell)});
+    }
+    like_.mechanism = builder_.direct(flows.front().from, flows.front().to);
+    like_.program = MeasuredProgram{.timed = TimedBy::Mean};
+    add(std::move(flows), bytes_, sum);
+  }
+
   // Adds a figure to the series of its test and mechanism.
   void add(std::vector<MeasuredFlow> flows, Bytes bytes, NvbandwidthCell const& cell, double scale = 1e9) {
     auto like = like_;
@@ -186,6 +219,7 @@ class Interpreter {
   BenchmarkBuilder& builder_;
   Bytes bytes_;
   TestForm const* form_ = nullptr;
+  bool is_over_nodes_ = false;
   MeasuredSeries like_;
 };
 

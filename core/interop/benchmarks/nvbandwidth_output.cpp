@@ -18,7 +18,7 @@ class TextReader {
       auto const& line = lines_[at_];
       if (auto const name = value_after(line, "Running "); !name.empty())
         tests_.push_back({std::string(name.substr(0, name.find('.'))), {}, line.number});
-      else if (line.has("(row)") || line.has("GPU(column)"))
+      else if (line.has("(row)") || line.has("GPU(column)") || line.starts_with("Bisect benchmarking"))
         read_matrix(line);
       else
         read_environment(line);
@@ -43,7 +43,7 @@ class TextReader {
       return builder_.fail(title.number, 1, "a line with the numbers of the columns must follow");
     auto const columns = lines_[header].words.size();
     std::vector<std::vector<NvbandwidthCell>> rows;
-    for (at_ = header + 1; at_ < lines_.size() && !lines_[at_].empty() && index_in(lines_[at_].words[0].text); ++at_) {
+    for (at_ = header + 1; at_ < lines_.size() && is_row(lines_[at_]); ++at_) {
       auto const& line = lines_[at_];
       if (line.words.size() != columns + 1) {
         builder_.fail(line.number, line.words[0].column, fmt::format("expected a row of {} figures", columns));
@@ -56,6 +56,13 @@ class TextReader {
     --at_;
     // Tests of both directions print a table for each, then one of the total, which replaces them.
     tests_.back().rows = std::move(rows);
+  }
+
+  // Rows begin with a number, or with "0->4".
+  static bool is_row(BenchmarkLine const& line) {
+    if (line.empty()) return false;
+    auto const label = line.words[0].text;
+    return index_in(label.substr(0, label.find("->"))).has_value();
   }
 
   NvbandwidthCell cell(BenchmarkLine const& line, Word const& word) {

@@ -1,6 +1,7 @@
 // Tests the readers of benchmark output; all samples are our own, in the tools' formats.
 #include "core/interop/benchmarks/benchmark.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -582,6 +583,149 @@ TEST(Osu, CollectivesOfGpus) {
 }
 
 TEST(Benchmarks, OtherTextIsNotDetected) { EXPECT_EQ(detect_benchmark("GPU0 GPU1\nGPU0 X NV12\n"), std::nullopt); }
+
+// --------------------------------------------------------------------------------------------------------
+// TransferBench
+
+constexpr auto* kTransferBenchPairs = R"(TransferBench v1.52.00
+===============================================================
+Bytes Per Direction 67108864
+Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)
+ SRC+EXE\DST    CPU 00    CPU 01       GPU 00    GPU 01
+  CPU 00  ->     40.00     39.00        41.00     42.00
+  CPU 01  ->     40.00     39.00        41.00     42.00
+
+  GPU 00  ->     55.23     55.26      1689.85     48.46
+  GPU 01  ->     55.24     55.25        48.51       N/A
+                           CPU->CPU  CPU->GPU  GPU->CPU  GPU->GPU
+Averages (During UniDir):     39.50     41.50     55.24     48.48
+
+Bidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)
+     SRC\DST    CPU 00    CPU 01       GPU 00    GPU 01
+  GPU 00  ->     30.00     30.00          N/A     46.10
+  GPU 00 <-      30.00     30.00          N/A     46.20
+  GPU 00 <->     60.00     60.00          N/A     92.30
+)";
+
+TEST(TransferBench, ReadsPairsByTheirExecutor) {
+  auto const m = read(Benchmark::TransferBench, kTransferBenchPairs, "mi300x-x8");
+  EXPECT_EQ(m.environment.at("TransferBench"), "1.52.00");
+  auto const pairs = series_of(m, "pairs-by-kernels");
+  ASSERT_EQ(pairs.points.size(), 2U);
+  EXPECT_THAT(pairs.points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}));
+  EXPECT_DOUBLE_EQ(pairs.points[0].value, 48.46e9);
+  EXPECT_EQ(pairs.points[0].bytes, Bytes(64 << 20));
+  EXPECT_EQ(pairs.op, Op::LoadStore);
+  EXPECT_EQ(pairs.mechanism, Mechanism::Nvlink);
+  auto const host = series_of(m, "host-pairs-by-kernels");
+  ASSERT_EQ(host.points.size(), 4U);
+  EXPECT_THAT(host.points[1].flows, ElementsAre(MeasuredFlow{"gpu0", "numa1"}));
+  auto const both = series_of(m, "pairs-both-ways-by-kernels");
+  ASSERT_EQ(both.points.size(), 1U) << "a CPU's threads have one direction of the others";
+  EXPECT_THAT(both.points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}, MeasuredFlow{"gpu1", "gpu0"}));
+  EXPECT_DOUBLE_EQ(both.points[0].value, 92.3e9);
+  EXPECT_EQ(detect_benchmark(kTransferBenchPairs), Benchmark::TransferBench);
+}
+
+TEST(TransferBench, EnginesAndRemoteReadsAreTold) {
+  std::string text = kTransferBenchPairs;
+  text.replace(text.find("[Local read / Remote write] (GPU-Executor: GFX)"), 47,
+               "[Remote read / Local write] (GPU-Executor: DMA)");
+  auto const pairs = series_of(read(Benchmark::TransferBench, text, "mi300x-x8"), "pairs-by-engines-reading");
+  EXPECT_EQ(pairs.op, Op::Copy);
+  EXPECT_TRUE(pairs.pulled);
+}
+
+TEST(TransferBench, TransfersOfOneTestRanAtOnce) {
+  auto const m = read(Benchmark::TransferBench, R"(Test 1:
+ Executor: GPU 00 |   97.0 GB/s |    1.400 ms |    134217728 bytes | 97.0 GB/s (sum)
+     Transfer 00  |   48.0 GB/s |    1.400 ms |     67108864 bytes | G0 -> G000:008 -> G1
+     Transfer 01  |   49.0 GB/s |    1.400 ms |     67108864 bytes | G0 -> G000:008 -> F2
+Test 2:
+     Transfer 00  |   50.0 GB/s |    1.400 ms |     67108864 bytes | G3 -> D003:001 -> G4
+     Transfer 01  |   20.0 GB/s |    1.400 ms |     67108864 bytes | C0 -> C000:004 -> G4
+)",
+                      "mi300x-x8");
+  auto const together = series_of(m, "together-by-kernels");
+  ASSERT_EQ(together.points.size(), 1U);
+  EXPECT_THAT(together.points[0].flows, ElementsAre(MeasuredFlow{"gpu0", "gpu1"}, MeasuredFlow{"gpu0", "gpu2"}));
+  EXPECT_DOUBLE_EQ(together.points[0].value, 97e9);
+  ASSERT_TRUE(together.program);
+  EXPECT_EQ(together.program->timed, TimedBy::Mean);
+  EXPECT_EQ(series_of(m, "single-by-engines").op, Op::Copy);
+  EXPECT_THAT(m.notes, testing::Contains(HasSubstr("Transfers by a CPU or a NIC")));
+}
+
+TEST(TransferBench, AnAllToAllIsOneFigure) {
+  std::string text =
+      "GPU-GFX All-To-All benchmark:\n==========================\n"
+      "- Copying 67108864 bytes between directly connected pairs of GPUs using 8 CUs (56 Transfers)\n"
+      "Test 1:\n     Transfer 00  |   47.0 GB/s |   1.4 ms |  67108864 bytes | F0 -> G000:008 -> F1\n"
+      "Summary: [67108864 bytes per Transfer]\nSRC\\DST ";
+  for (int i = 0; i < 8; ++i) text += fmt::format(" GPU {:02}    ", i);
+  text +=
+      "    STotal      Actual\nAverage   bandwidth (GPU Timed):   46.552 GB/s\n"
+      "Aggregate bandwidth (GPU Timed): 2606.891 GB/s\nAggregate bandwidth (CPU Timed): 1937.9 GB/s\n";
+  auto const m = read(Benchmark::TransferBench, text, "mi300x-x8");
+  auto const all = series_of(m, "all-to-all-by-kernels");
+  ASSERT_EQ(all.points.size(), 1U);
+  EXPECT_EQ(all.points[0].flows.size(), 56U);
+  EXPECT_DOUBLE_EQ(all.points[0].value, 2606.891e9);
+  EXPECT_EQ(m.series.size(), 1U) << "its transfers are not judged a second time";
+}
+
+TEST(TransferBench, WhatCannotBeReadIsNamed) {
+  EXPECT_THAT(problem_of(Benchmark::TransferBench, "Bytes Per Direction many\n", "mi300x-x8"),
+              HasSubstr("'Bytes Per Direction': expected a number of bytes"));
+  EXPECT_THAT(problem_of(Benchmark::TransferBench,
+                         "Unidirectional copy peak bandwidth GB/s (GPU-Executor: GFX)\nGPU 00\n", "mi300x-x8"),
+              HasSubstr("a line with the names of the columns must follow"));
+  EXPECT_THAT(problem_of(Benchmark::TransferBench, "Transfer 00 | 48.0 | G0 -> G1\n", "mi300x-x8"),
+              HasSubstr("expected 'Transfer N | RATE GB/s"));
+  EXPECT_THAT(problem_of(Benchmark::TransferBench,
+                         "Bytes Per Direction 8\nUnidirectional copy peak bandwidth (GPU-Executor: GFX)\n"
+                         "SRC+EXE\\DST GPU 00 GPU 01\nGPU 00 -> N/A x7\n",
+                         "mi300x-x8"),
+              HasSubstr("'x7': expected a number"));
+}
+
+// ------------------------------------------------------------------------------------------- nvbandwidth over nodes
+
+TEST(Nvbandwidth, OverNodesTheIndicesAreRanks) {
+  auto const m = read(Benchmark::Nvbandwidth, R"(nvbandwidth Version: v0.8
+Running multinode_device_to_device_memcpy_write_ce.
+memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)
+           0         4
+ 0       N/A    780.00
+ 4    781.00       N/A
+
+Running multinode_bisect_write_ce.
+Bisect benchmarking, simultaneous write CE BW
+            0
+ 0->1  600.00
+ 1->0  601.00
+
+Running multinode_device_to_device_all_to_one_write_sm.
+memcpy SM All Gpus -> GPU(column) total bandwidth (GB/s)
+           0         1
+ 0    700.00    701.00
+
+Running multinode_device_to_device_broadcast_one_to_all_sm.
+multicast SM GPU(column) -> All Gpus total bandwidth (GB/s)
+           0         1
+ 0    100.00    100.00
+)",
+                      "gb300-nvl72");
+  auto const pairs = series_of(m, "multinode_device_to_device_memcpy_write_ce");
+  ASSERT_EQ(pairs.points.size(), 2U);
+  EXPECT_THAT(pairs.points[0].flows, ElementsAre(MeasuredFlow{"node0/gpu0", "node0/gpu1"}));
+  EXPECT_EQ(pairs.mechanism, Mechanism::Nvlink);
+  auto const bisection = series_of(m, "multinode_bisect_write_ce");
+  ASSERT_EQ(bisection.points.size(), 1U);
+  EXPECT_DOUBLE_EQ(bisection.points[0].value, 1201e9);
+  EXPECT_EQ(series_of(m, "multinode_device_to_device_all_to_one_write_sm").points.size(), 2U);
+  EXPECT_THAT(m.notes, testing::Contains(HasSubstr("broadcast_one_to_all_sm is left out")));
+}
 
 }  // namespace
 }  // namespace lanewise::test

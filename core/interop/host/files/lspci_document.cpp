@@ -12,7 +12,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::size_t kMaxFunctions = 16'384;
+constexpr std::size_t kMaxLspciFunctions = 16'384;
 constexpr std::size_t kConfigBytes = 4096;
 
 std::string_view trimmed(std::string_view text) {
@@ -137,8 +137,8 @@ class LspciReader {
 
   // "3b:00.0 3D controller [0302]: NVIDIA Corporation GA100 [A100 SXM4 40GB] [10de:20b0] (rev a1)"
   void start(std::string const& address, std::string_view text) {
-    if (document_.functions.size() == kMaxFunctions && !document_.functions.contains(address))
-      throw InputError(fmt::format("{}: more than {} PCI functions", source_.name(), kMaxFunctions));
+    if (document_.functions.size() == kMaxLspciFunctions && !document_.functions.contains(address))
+      throw InputError(fmt::format("{}: more than {} PCI functions", source_.name(), kMaxLspciFunctions));
     auto rest = trimmed(text.substr(text.find(' ')));
     auto const colon = rest.find(": ");
     current_ = nullptr;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxCpus = 64;
-constexpr std::size_t kMaxFunctions = 4096;
+constexpr std::size_t kMaxNcclFunctions = 4096;
 constexpr int kMaxLinks = 1024;
 
 class NcclReader {
@@ -121,8 +121,8 @@ class NcclReader {
 
   void read_pci(pugi::xml_node node, std::vector<NcclPci>& into, int depth) {
     if (depth > kMaxDepth) return report_.fail(node, fmt::format("nested deeper than {} levels", kMaxDepth));
-    if (bus_ids_.size() == kMaxFunctions)
-      return report_.fail(node, fmt::format("more than {} <pci> elements", kMaxFunctions));
+    if (bus_ids_.size() == kMaxNcclFunctions)
+      return report_.fail(node, fmt::format("more than {} <pci> elements", kMaxNcclFunctions));
     NcclPci pci;
     read_bus_id(node, pci);
     read_class(node, pci);
@@ -219,8 +219,8 @@ class NcclReader {
         report_.unknown_element(child);
         continue;
       }
-      if (++nets_ > kMaxFunctions)
-        return report_.fail(child, fmt::format("more than {} <net> elements", kMaxFunctions));
+      if (++nets_ > kMaxNcclFunctions)
+        return report_.fail(child, fmt::format("more than {} <net> elements", kMaxNcclFunctions));
       into.push_back({std::string(text(child, "name")), net_speed(child), text(child, "gdr") == "1"});
     }
   }
@@ -261,7 +261,7 @@ class NcclReader {
   }
 
   void read_link(pugi::xml_node node, NcclLink::Kind kind, NcclGpu& gpu) {
-    if (++links_ > kMaxFunctions * 8) return report_.fail(node, "too many links between GPUs");
+    if (++links_ > kMaxNcclFunctions * 8) return report_.fail(node, "too many links between GPUs");
     NcclLink link{kind, lower_case(text(node, "target")), lower_case(text(node, "tclass")),
                   report_.number(node, "count", 1, 1, kMaxLinks), 0};
     if (kind == NcclLink::Kind::C2c)
