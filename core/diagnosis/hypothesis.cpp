@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/diagnosis/more_hypotheses.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
 
@@ -62,10 +63,12 @@ class HypothesisFinder {
   // What holds for the whole machine, or is a variable, before what one device may have: of these there are many, and
   // one of many states of one of many devices always fits a few figures.
   std::vector<Hypothesis> find_for_library() {
-    libraries();
+    for (auto& hypothesis : library_hypotheses(machine_, catalogue_, exchanges_))
+      found_.push_back(std::move(hypothesis));
     settings();
     links();
     nvlinks();
+    network_of_nodes();
     // A variable's values are alike, and so are the links of all devices.
     auto const family = [](Hypothesis const& hypothesis) {
       return std::pair(hypothesis.kind, hypothesis.kind == CauseKind::Library ? hypothesis.subject : std::string());
@@ -101,10 +104,8 @@ class HypothesisFinder {
     ends_.insert(index(std::get<PciId>(*place)));
   }
 
-  std::function<void(Machine&)> applied(Setting setting) {
-    return [setting = std::move(setting), &catalogue = catalogue_](Machine& machine) {
-      apply_setting(machine, setting, catalogue);
-    };
+  [[nodiscard]] std::function<void(Machine&)> applied(Setting setting) const {
+    return applying(std::move(setting), catalogue_);
   }
 
   // ------------------------------------------------------------------------------------------------------------ links
@@ -269,6 +270,7 @@ class HypothesisFinder {
       return true;
     };
     found_.push_back(std::move(h));
+    for (auto& hypothesis : small_bar1(machine_, ends_)) found_.push_back(std::move(hypothesis));
     if (!by_nvlink_) return;
     auto pcie = hypothesis_of(CauseKind::NotNvlink, "", "the GPUs reach each other over PCIe: NVLink is not in use");
     pcie.check = "nvidia-smi nvlink --status; the fabric manager must run on machines with NVSwitch";
@@ -342,74 +344,19 @@ class HypothesisFinder {
     peers_ = peers_ || gpus > 1;
   }
 
-  void library(std::string const& variable, std::string const& value, std::string text, std::string check) {
-    if (machine_.library_environment.contains(variable)) return;
-    auto h = hypothesis_of(CauseKind::Library, variable, std::move(text));
-    h.check = std::move(check);
-    h.settings = {{"library.env." + variable, value}};
-    h.change = applied(h.settings.front());
-    found_.push_back(std::move(h));
-  }
-
-  void libraries() {
-    library(
-        "NCCL_P2P_DISABLE", "1", "NCCL does not use peer access: data pass host memory",
-        "NCCL_DEBUG=INFO: 'via SHM' where 'via P2P' is expected; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, IOMMU, containers "
-        "without a common /dev/shm");
-    library(
-        "NCCL_NVLS_ENABLE", "0", "NVLS is not used: the NVSwitches reduce nothing",
-        "NCCL_DEBUG=INFO: 'NVLS multicast support is not available'; NCCL_NVLS_ENABLE, driver, fabric manager, a VM or "
-        "MIG without multicast");
-    for (auto const* channels : {"1", "2", "4", "8"})
-      library("NCCL_MAX_NCHANNELS", channels,
-              fmt::format("NCCL uses {} channel{} only", channels, std::string(channels) == "1" ? "" : "s"),
-              "NCCL_DEBUG=INFO: 'coll channels'; NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS, a topology file that is missing or "
-              "wrong");
-    for (auto const* channels : {"1", "2", "4"})
-      if (exchanges_)
-        library("NCCL_MAX_P2P_NCHANNELS", channels,
-                fmt::format("NCCL uses at most {} channel{} for each peer", channels,
-                            std::string(channels) == "1" ? "" : "s"),
-                "NCCL_DEBUG=INFO: 'p2p channels per peer'; NCCL_MAX_P2P_NCHANNELS");
-    for (auto const* protocol : {"LL", "LL128", "Simple"})
-      library("NCCL_PROTO", protocol, fmt::format("NCCL uses protocol {} for every size", protocol),
-              "the environment and nccl.conf: NCCL_PROTO, or a tuner plugin");
-    for (auto const* algorithm : {"Ring", "Tree"})
-      library("NCCL_ALGO", algorithm, fmt::format("NCCL uses algorithm {} for every size", algorithm),
-              "the environment and nccl.conf: NCCL_ALGO, or a tuner plugin");
-    if (machine_.hosts.size() > 1) library_over_networks();
-  }
-
-  void library_over_networks() {
-    library("NCCL_NET_GDR_LEVEL", "LOC", "GPUDirect RDMA is not used: data pass host memory on their way to the NICs",
-            "NCCL_DEBUG=INFO: 'via NET/IB' without GDRDMA; lsmod | grep nvidia_peermem; ACS, NCCL_NET_GDR_LEVEL");
-    std::size_t nics = 0;
-    for (auto const nic : machine_.all(PciKind::Nic))
-      if (machine_.host_of(nic) == HostId(0) && !machine_.fabric->attachments_of(nic).empty()) ++nics;
-    for (auto const used : {nics / 2, std::size_t{1}})
-      if (used > 0 && used < nics) fewer_nics(used, nics);
-  }
-
-  // Every n-th of a node stays.
-  void fewer_nics(std::size_t used, std::size_t nics) {
-    auto h = hypothesis_of(CauseKind::Library, "NCCL_IB_HCA",
-                           fmt::format("NCCL uses {} of the {} NICs of a node{}", used, nics,
-                                       2 * used == nics ? ", or one of two ports of each" : ""));
-    h.check =
-        "NCCL_DEBUG=INFO: 'NET/IB : Using' lists the NICs; NCCL_IB_HCA, links that are down, a topology file that "
-        "says wrong rates";
-    h.change = [step = nics / used](Machine& machine) {
-      std::map<HostId, std::set<PciId>> seen;  // a NIC has a cable in each plane
-      std::erase_if(machine.fabric->attachments, [&](Fabric::Attachment const& attachment) {
-        auto& of_node = seen[machine.host_of(attachment.nic)];
-        of_node.insert(attachment.nic);
-        return (of_node.size() - 1) % step != 0;
-      });
-    };
-    found_.push_back(std::move(h));
-  }
-
   // ---------------------------------------------------------------------------------------------------------- network
+
+  [[nodiscard]] std::set<HostId> hosts_of_ends() const {
+    std::set<HostId> hosts;
+    for (auto const end : ends_) hosts.insert(machine_.host_of(PciId(end)));
+    for (auto const numa : numas_) hosts.insert(machine_.host_of(Place(NumaId(numa))));
+    return hosts;
+  }
+
+  void network_of_nodes() {
+    if (!machine_.fabric || hosts_of_ends().size() < 2) return;
+    for (auto& hypothesis : fabric_hypotheses(machine_, catalogue_)) found_.push_back(std::move(hypothesis));
+  }
 
   void network() {
     if (gpu_direct_) {
@@ -423,11 +370,9 @@ class HypothesisFinder {
       };
       found_.push_back(std::move(h));
     }
-    if (!machine_.fabric) return;
-    std::set<HostId> hosts;
-    for (auto const end : ends_) hosts.insert(machine_.host_of(PciId(end)));
-    for (auto const numa : numas_) hosts.insert(machine_.host_of(Place(NumaId(numa))));
-    if (hosts.size() < 2) return;
+    auto const hosts = hosts_of_ends();
+    if (!machine_.fabric || hosts.size() < 2) return;
+    network_of_nodes();
     for (auto const& attachment : machine_.fabric->attachments) {
       auto const& nic = machine_.at(attachment.nic);
       if (!hosts.contains(machine_.host_of(attachment.nic))) continue;
@@ -453,9 +398,9 @@ class HypothesisFinder {
 }  // namespace
 
 std::string_view to_string(CauseKind kind) {
-  constexpr std::array<std::string_view, 11> kNames{"link", "nvlink",       "acs",          "iommu",
-                                                    "numa", "pageable",     "peer_refused", "not_nvlink",
-                                                    "nic",  "no_gpudirect", "library"};
+  constexpr std::array<std::string_view, 13> kNames{"link",     "nvlink",       "acs",        "iommu", "numa",
+                                                    "pageable", "peer_refused", "not_nvlink", "nic",   "no_gpudirect",
+                                                    "library",  "fabric",       "bar1"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -21,6 +21,8 @@ enum class CauseKind : std::uint8_t {
   Nic,          // a NIC other than the nearest
   NoGpuDirect,  // no GPUDirect RDMA, so data are staged in host memory
   Library,      // a variable of the library, or what has the same effect
+  Fabric,       // the network between nodes: hashed flows, cables that are missing
+  Bar1,         // an aperture that is too small
 };
 std::string_view to_string(CauseKind kind);  // link, nvlink, acs, iommu, numa, pageable, peer_refused, ...
 

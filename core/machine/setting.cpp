@@ -57,6 +57,13 @@ void refuse_other_nvlink(Machine const& machine, Setting const& setting, PciId g
       if (port.gpu == gpu) check(domain.link_part);
 }
 
+// A GPU uses no more NVLinks to its switches than it has ports.
+void keep_ports(Machine& machine, PciId gpu, Part const& part) {
+  for (auto& domain : machine.nvswitches)
+    for (auto& port : domain.ports)
+      if (port.gpu == gpu && part.gpu.nvlink_ports > 0) port.count = std::min(port.count, part.gpu.nvlink_ports);
+}
+
 void set_part(Machine& machine, Setting const& setting, std::string_view name, Catalogue& catalogue) {
   auto const* part = catalogue.part(setting.value);
   if (part == nullptr)
@@ -77,6 +84,7 @@ void set_part(Machine& machine, Setting const& setting, std::string_view name, C
   require(to_string(function.kind));
   if (function.kind == PciKind::Gpu) refuse_other_nvlink(machine, setting, id, *part);
   function.part = add_part(machine, *part);
+  if (function.kind == PciKind::Gpu) keep_ports(machine, id, *part);
   function.link.reset();  // the new part negotiates its own
   function.max_link.reset();
 }

@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/view/diagnosis_text.hpp"
+#include "lanewise/estimate/estimating_executor.hpp"
 #include "tests/support/bundled.hpp"
 
 namespace lanewise::test {
@@ -28,7 +30,7 @@ AccuracyContext context_of(std::string const& machine, std::vector<Setting> cons
               [settings](Machine& changed) {
                 for (auto const& setting : settings) apply_setting(changed, setting, catalogue());
               },
-          .executor = [](Model const&) { return std::unique_ptr<Executor>(); },
+          .executor = [](Model const& model) { return std::make_unique<EstimatingExecutor>(model); },
           .catalogue = catalogue()};
 }
 
@@ -135,6 +137,43 @@ TEST(Diagnosis, TwoFaultsAreTwoCauses) {
   std::vector<std::string> subjects{diagnosis.causes[0].what.subject, diagnosis.causes[1].what.subject};
   EXPECT_THAT(subjects, testing::UnorderedElementsAre("gpu3", "gpu6"));
   EXPECT_EQ(diagnosis.causes[0].explained + diagnosis.causes[1].explained, diagnosis.slow());
+}
+
+// Every GPU of eight servers sends to its like in another pod at once: alone none is slow.
+TEST(Diagnosis, AHashedNetworkIsNamed) {
+  auto catalogue = test::bundled();
+  Measurement asked;
+  asked.machine = "hgx-h100-16-three-tiers";
+  MeasuredSeries alone;
+  alone.name = "alone";
+  MeasuredSeries together;
+  together.name = "together";
+  Bytes const size(256 << 20);
+  MeasuredPoint all{{}, size, {}, 1, {}, {}};
+  for (int node = 0; node < 8; ++node)
+    for (int gpu = 0; gpu < 8; ++gpu) {
+      MeasuredFlow const flow{fmt::format("node{}/gpu{}", node, gpu), fmt::format("node{}/gpu{}", node + 8, gpu)};
+      all.flows.push_back(flow);
+      if (gpu == 0) alone.points.push_back({{flow}, size, {}, 1, {}, {}});
+    }
+  together.points = {all};
+  asked.series = {alone, together};
+  auto const diagnosis = diagnosed(measured(asked, asked, {{"routing", "ecmp"}}));
+  ASSERT_FALSE(diagnosis.causes.empty()) << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis.causes[0].what.kind, CauseKind::Fabric) << diagnosis_text(diagnosis);
+  EXPECT_TRUE(diagnosed(measured(asked, asked, {})).causes.empty());
+}
+
+TEST(Diagnosis, ASmallApertureIsAmongTheCausesOfPeers) {
+  auto catalogue = test::bundled();
+  auto machine = catalogue.machine("a100x8-pcie-4sw");
+  auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
+  auto const found = hypotheses_for(machine, {{&asked.series[2], &asked.series[2].points[0]}}, catalogue);
+  auto const small =
+      std::find_if(found.begin(), found.end(), [](auto const& one) { return one.kind == CauseKind::Bar1; });
+  ASSERT_NE(small, found.end());
+  small->change(machine);
+  EXPECT_EQ(machine.part_of(machine.all(PciKind::Gpu).front())->gpu.bar1, Bytes(256 << 20));
 }
 
 // The benchmark took the memory of one node for all GPUs.
