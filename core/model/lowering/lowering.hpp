@@ -123,6 +123,8 @@ class Lowering {
     bool staged = false;
   };
   void network();
+  void start_relayed_copy(PciId gpu);
+  void start_staged_copy(PciId gpu);
   NetworkEnd source_end();
   NetworkEnd target_end();
   [[nodiscard]] bool is_remote_drive(Place const& place) const;

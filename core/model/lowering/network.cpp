@@ -21,6 +21,20 @@ bool Lowering::reaches_gpu_memory() const {
          way_.mechanism == Mechanism::StorageDirect;
 }
 
+// To or from the relay's memory: by a copy engine, or by the blocks of a library's kernel, which runs already.
+void Lowering::start_relayed_copy(PciId gpu) {
+  if (way_.blocks > 0) return;
+  add_busy_start(engine_start(gpu));
+  hold_peer_engine(gpu);
+}
+
+// To or from host memory, likewise.
+void Lowering::start_staged_copy(PciId gpu) {
+  if (way_.blocks > 0) return;
+  add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
+  hold_engine(gpu);
+}
+
 Lowering::NetworkEnd Lowering::source_end() {
   NetworkEnd end;
   if (!way_.nic_from) return end;
@@ -32,8 +46,7 @@ Lowering::NetworkEnd Lowering::source_end() {
       if (way_.relay) {
         auto const hop = add_leg([&](PathBuilder& p) { return p.nvlink(*g, *way_.relay, nvlink_use()); });
         end = {hop.latency, hop.rate, true};
-        add_busy_start(engine_start(*g));
-        hold_peer_engine(*g);
+        start_relayed_copy(*g);
         holder = *way_.relay;
       }
       end.latency += path_.gpu_to_device(holder, nic);
@@ -42,8 +55,7 @@ Lowering::NetworkEnd Lowering::source_end() {
     }
     auto const copied = add_leg([&](PathBuilder& p) { return p.gpu_to_memory(*g, staging_at_source()); });
     end = {copied.latency, copied.rate, true};
-    add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
-    hold_engine(*g);
+    start_staged_copy(*g);
     end.latency += path_.memory_to_device(staging_at_source(), nic);
     return end;
   }
@@ -64,15 +76,13 @@ Lowering::NetworkEnd Lowering::target_end() {
       add_bar1_remaps(holder, holder, false);
       if (way_.relay_to) {
         end = {end.latency + path_.nvlink(holder, *g, nvlink_use()), received.rate, true};
-        add_busy_start(engine_start(holder));
-        hold_peer_engine(holder);
+        start_relayed_copy(holder);
       }
       return end;
     }
     auto const received = add_leg([&](PathBuilder& p) { return p.device_to_memory(nic, staging_at_target()); });
     end = {received.latency + path_.memory_to_gpu(staging_at_target(), *g), received.rate, true};
-    add_busy_start(host_time(overheads::kHostSubmit + overheads::kHostSync) + event_start());
-    hold_engine(*g);
+    start_staged_copy(*g);
     return end;
   }
   end.latency = path_.device_to_memory(nic, std::get<NumaId>(to_));

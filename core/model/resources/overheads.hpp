@@ -56,6 +56,9 @@ struct BlockFigures {
   // 0.24.0). Others are taken as Hopper.
   Seconds told{2.1e-6}, pass{0.6e-6};
 };
+// A step by Simple over PCIe, where NCCL chooses by 5.7 us. Fitted to all-reduces of 4 to 32 KiB among 8 RTX 5090
+// (measurements/published/rtx5090-x8-turin-p2p.yaml): 36.3 to 39.3 us, less 8.4 us of the call, in 14 steps.
+inline constexpr Seconds kSimpleStepOverPcie = 2.0_us;
 inline constexpr BlockFigures kBlockOfVolta{13.25_GBps, 4.9_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
 inline constexpr BlockFigures kBlockOfAmpere{12.0_GBps, 7.3_GBps, 2.5_GBps, 28.6_GBps, 1.8, 26.0_us, 5.5_us};
 inline constexpr BlockFigures kBlockOfHopper{29.0_GBps, 11.75_GBps, 7.4_GBps, 38.5_GBps, 1.05, 17.0_us, 1.6_us};

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/machine/node_kinds.hpp"
 #include "core/planner/libraries/steps/link_shares.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
@@ -197,6 +198,85 @@ TEST(OneShot, SaysWhichGpusItIsFor) {
   EXPECT_NO_THROW(plan("gpu0..gpu1"));
   EXPECT_THROW(plan("gpu0..gpu3"), PlanError);
   EXPECT_THROW(plan("gpu0..gpu2"), PlanError);
+}
+
+// ------------------------------------------------------------------------------- NCCL over nodes, by NICs of receivers
+
+Plan exchange_of(Model const& model, std::vector<std::string> const& among) {
+  Collective collective{CollectiveOp::AllToAll, {}, 1_GiB};
+  for (auto const& range : among)
+    for (auto const& place : collective_of(model, CollectiveOp::AllToAll, range, 1_GiB).among)
+      collective.among.push_back(place);
+  return plan_by_library(model, collective, {.kind = LibraryKind::Nccl, .minor = 28});
+}
+
+TEST(Nccl, SendsByTheReceiversNicThroughItsOwner) {
+  auto const model = model_of("hgx-h100-2");
+  auto const plan = exchange_of(model, {"node0/gpu0..node1/gpu7"});
+  auto const& machine = model.machine();
+  std::size_t relayed = 0;
+  for (auto const& step : plan.steps) {
+    if (!step.way.nic_from) continue;
+    auto const from = machine.name_of(step.from);
+    auto const to = machine.name_of(step.to);
+    auto const nic = machine.at(*step.way.nic_to).name;
+    EXPECT_EQ(nic.substr(nic.find("/nic") + 4), to.substr(to.find("/gpu") + 4)) << from << " > " << to;
+    EXPECT_EQ(short_name(machine.at(*step.way.nic_from).name), short_name(nic)) << "on one rail";
+    if (from.back() / 2 == to.back() / 2) continue;  // below the switch of that NIC itself
+    ++relayed;
+    ASSERT_TRUE(step.way.relay) << from << " > " << to;
+    EXPECT_EQ(machine.at(*step.way.relay).name.back(), to.back());
+    EXPECT_GT(step.way.blocks, 0) << "by the kernel, not a copy engine";
+  }
+  EXPECT_EQ(relayed, 2U * 8 * 6);
+}
+
+TEST(Nccl, WithoutRelaysEachEndTakesItsOwnNic) {
+  auto const model = model_of("hgx-h100-2", {"library.env.NCCL_PXN_DISABLE=1"});
+  auto const& machine = model.machine();
+  for (auto const& step : exchange_of(model, {"node0/gpu0..node1/gpu7"}).steps) {
+    if (!step.way.nic_from) continue;
+    EXPECT_FALSE(step.way.relay);
+    EXPECT_EQ(machine.at(*step.way.nic_from).name.back(), machine.name_of(step.from).back());
+    EXPECT_EQ(machine.at(*step.way.nic_to).name.back(), machine.name_of(step.to).back());
+  }
+}
+
+TEST(Nccl, ChannelsOfAPeerTakeAllPortsOfAGpu) {
+  auto const model = model_of("oci-b300-2");
+  std::map<std::string, std::set<std::string>> ports;
+  for (auto const& step : exchange_of(model, {"node0/gpu0..node1/gpu7"}).steps)
+    if (step.way.nic_to) ports[model.machine().name_of(step.to)].insert(model.machine().at(*step.way.nic_to).name);
+  ASSERT_EQ(ports.size(), 16U);
+  for (auto const& [gpu, nics] : ports) EXPECT_EQ(nics.size(), 2U) << gpu;
+}
+
+// A communicator of two racks of NVLink: a node of NCCL's is a rack, with the NICs of all its hosts.
+TEST(Nccl, ARackUsesTheNicsOfAllItsHosts) {
+  auto const model = model_of("gb200-nvl72-8");
+  auto const& machine = model.machine();
+  auto const plan = exchange_of(model, {"node0/gpu0..node1/gpu3", "node18/gpu0..node19/gpu3"});
+  std::set<std::string> nics;
+  for (auto const& step : plan.steps) {
+    if (!step.way.nic_from) continue;
+    EXPECT_NE(step.way.mechanism, Mechanism::NetStaged) << "GPUs reach NICs over NVLink-C2C";
+    nics.insert(machine.at(*step.way.nic_from).name);
+    auto const holder = step.way.relay.value_or(std::get<PciId>(step.from));
+    EXPECT_EQ(machine.host_of(holder), machine.host_of(*step.way.nic_from));
+  }
+  EXPECT_EQ(nics.size(), 16U) << "four of each of four hosts";
+}
+
+// Without peer access a kernel writes to host memory: no copy engine takes the sends one after the other.
+TEST(Nccl, StagedSendsTakeNoCopyEngine) {
+  auto const model = model_of("hgx-h100-2", {"library.env.NCCL_NET_GDR_LEVEL=LOC", "library.env.NCCL_PXN_DISABLE=1"});
+  std::size_t staged = 0;
+  for (auto const& step : exchange_of(model, {"node0/gpu0..node1/gpu7"}).steps) {
+    if (step.way.mechanism != Mechanism::NetStaged) continue;
+    ++staged;
+    EXPECT_TRUE(model.lower(step.from, step.to, step.bytes, step.op, step.way).engines.empty());
+  }
+  EXPECT_EQ(staged, 2U * 8 * 8);
 }
 
 }  // namespace

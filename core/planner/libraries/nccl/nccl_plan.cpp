@@ -41,6 +41,7 @@ class NcclPlan {
         topology_(machine_, nodes_.front(), library_, environment_),
         steps_(model, collective, to_string(library), "NCCL") {
     refuse_unknown_op(collective_.op, "NCCL");
+    for (auto const& node : nodes_) nics_.push_back(nics_of(machine_, node));
   }
 
   Plan make() {
@@ -92,7 +93,10 @@ class NcclPlan {
     if (cell_.algorithm == AlgorithmKind::Nvls) return base + time_of_rounds();
     Seconds const steps(cell_.latency_us * 1e-6 - base.value());
     // Steps over the network or PCIe take their time there, not in the GPU.
-    if (several() || communicator.ring.intra != PathType::Nvl) return base + steps + time_of_rounds();
+    bool const over_pcie = !several() && communicator.ring.intra != PathType::Nvl;
+    if (over_pcie && cell_.protocol == Protocol::Simple)
+      return base + overheads::kSimpleStepOverPcie * (steps.value() * 1e6 / pcie_step_us(cell_));
+    if (several() || over_pcie) return base + steps + time_of_rounds();
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
     if (cell_.protocol != Protocol::Simple) return base + steps * block.flagged_step;
     return block.simple_start + block.simple_step * (steps.value() * 1e6 / nvlink_step_us(cell_));
@@ -282,8 +286,8 @@ class NcclPlan {
     remark_transports();
     auto const& block = figures::block(machine_.part_of(nodes_.front().front()));
     steps_.begin(nodes_, Seconds(cell_.latency_us * 1e-6));
-    // Its own part is copied by a peer's channels.
-    steps_.add_latency(Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer));
+    // Its own part is copied by a peer's channels; what goes over a network takes longer than that.
+    if (!several()) steps_.add_latency(Bytes(static_cast<std::int64_t>(each * on_link())) / (block.local * of_peer));
     if (by_nvlink) steps_.add_latency(last_slices(each / of_peer, of_peer));
     steps_.name_next("sendrecv");
     for (std::size_t h = 0; h < nodes_.size(); ++h)
@@ -294,8 +298,25 @@ class NcclPlan {
             // channels.
             blocks_ = h == k && topology_.transport(a, b) == Transport::SharedMemory ? 2 * of_peer : of_peer;
             if (h == k && a != b) hop(h, a, b, each * on_link() / send_efficiency(collective_.among.size()));
-            if (h != k) over_network(h, a, k, b, topology_.own_nic(a), each);
+            if (h != k) send_over_network(h, a, k, b, each, of_peer);
           }
+  }
+  // A receiver takes its own NIC. A sender takes the same one of its node, through the GPU that owns it (PXN), so that
+  // nothing crosses rails; its own where there is no such way (net.cc: sendSetup).
+  void send_over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, double bytes,
+                         int channels) {
+    std::map<std::pair<std::size_t, std::size_t>, int> channels_of;  // by NICs of sender and receiver
+    bool const by_rails = number_in(environment_, "NCCL_PXN_DISABLE").value_or(0) != 1;
+    for (int channel = 0; channel < channels; ++channel) {
+      auto const number = static_cast<std::size_t>(channel);
+      auto const of_receiver = topology_.own_nic(to, number);
+      bool const is_near = by_rails && topology_.to_nic(from, of_receiver).type <= PathType::Pxn;
+      ++channels_of[{is_near ? of_receiver : topology_.own_nic(from, number), of_receiver}];
+    }
+    for (auto const& [nics, count] : channels_of) {
+      blocks_ = count;
+      over_network(node, from, to_node, to, nics.first, nics.second, bytes * count / channels);
+    }
   }
   // A block copies what a peer has sent into the buffer once a slice of it is whole: the last slices of its peers wait
   // for nothing else. All channels together serve all peers.
@@ -354,29 +375,40 @@ class NcclPlan {
 
   void over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
                     double bytes) {
+    over_network(node, from, to_node, to, nic, nic, bytes);
+  }
+  void over_network(std::size_t node, std::size_t from, std::size_t to_node, std::size_t to, std::size_t nic,
+                    std::size_t nic_there, double bytes) {
     auto const a = nodes_[node][from];
     auto const b = nodes_[to_node][to];
-    auto const of_node = [&](std::size_t of) {
-      auto const host = machine_.host_of(nodes_[of].front());
-      auto const nics = nics_of(machine_, host);
-      if (nic < nics.size()) return nics[nic];
-      throw PlanError(fmt::format("node '{}' has no NIC for NCCL's channel", machine_.at(host).name));
+    auto const of_node = [&](std::size_t of, std::size_t number) {
+      auto const& nics = nics_.at(of);
+      if (number < nics.size()) return nics[number];
+      throw PlanError(fmt::format("node '{}' has no NIC for NCCL's channel",
+                                  machine_.at(machine_.host_of(nodes_[of].front())).name));
     };
     if (!machine_.fabric || topology_.nics().empty()) throw PlanError("no network joins the nodes");
+    auto const& path = topology_.to_nic(from, nic);
+    auto const relay = path.relay ? std::optional(nodes_[node][*path.relay]) : std::nullopt;
     auto request = LibrarySteps::request_of(a, b, bytes, Op::Copy);
-    request.nics = {of_node(node), of_node(to_node)};
+    request.nics = {of_node(node, nic), of_node(to_node, nic_there)};
     request.only = Mechanism::Gdr;
+    // In a domain of several hosts the NIC may be another host's: the relay's way is asked for.
+    auto asked = request;
+    if (relay && machine_.host_of(*relay) != machine_.host_of(a)) asked.from = *relay;
     bool const gdr = uses_gdr(topology_, from, nic, library_, environment_) &&
-                     uses_gdr(topology_, to, nic, library_, environment_) && steps_.is_possible(request);
-    if (!gdr)
+                     uses_gdr(topology_, to, nic_there, library_, environment_) && steps_.is_possible(asked);
+    if (!gdr) {
       remark("GPUDirect RDMA is not possible, or GPUs are too far from their NICs for it: data pass host memory");
-    if (!gdr) request.only = Mechanism::NetStaged;
-    steps_.add(request, [&](Way& way) {
-      if (!gdr) return;
+      request.only = Mechanism::NetStaged;
+      steps_.add(request, [&](Way& way) { way.blocks = std::max(1, blocks_); });
+      return;
+    }
+    steps_.add(request, asked, [&](Way& way) {
       // NCCL's own relay, by which the NIC is nearest to one GPU for each.
-      auto const& path = topology_.to_nic(from, nic);
-      way.mechanism = path.relay ? Mechanism::GdrRelay : Mechanism::Gdr;
-      way.relay = path.relay ? std::optional(nodes_[node][*path.relay]) : std::nullopt;
+      way.mechanism = relay ? Mechanism::GdrRelay : Mechanism::Gdr;
+      way.relay = relay;
+      if (relay) way.blocks = std::max(1, blocks_);
       way.relay_to.reset();
     });
   }
@@ -403,7 +435,8 @@ class NcclPlan {
   Library const& library_;
   Environment const& environment_;
   std::vector<std::vector<PciId>> nodes_;
-  Topology topology_;  // of the first node; the others are taken to be like it
+  Topology topology_;                     // of the first node; the others are taken to be like it
+  std::vector<std::vector<PciId>> nics_;  // of each node
   LibrarySteps steps_;
   Cell cell_;
   int channels_ = 0;

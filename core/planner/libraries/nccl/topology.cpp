@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "core/machine/nic_rate.hpp"
@@ -18,6 +19,7 @@ namespace lanewise::nccl {
 namespace {
 
 constexpr double kLocalRate = 5000;  // topo.h: LOC_BW
+constexpr double kNoRate = 1e-3;     // between devices of two hosts of one NVLink domain
 
 // topo.h: what a PCIe lane carries by generation, times 80.
 double pci_rate(PcieLink const& link) {
@@ -139,6 +141,7 @@ class Topology::Builder {
         topology_.from_nics_.push_back(over_pci(nic, gpu));
         extend(topology_.from_nics_.back(), wire_of(nic) + 1);
       }
+    for (std::size_t g = 0; g < gpus().size(); ++g) topology_.nearest_nics_.push_back(topology_.nearest_nics(g));
     add_relays_to_nics();
     find_rates();
   }
@@ -249,9 +252,20 @@ class Topology::Builder {
     if (is_new) {
       auto const& function = machine_.at(device);
       auto const link = function.link ? function.link : assumed_link(machine_, device);
-      found->second = add_link(link ? pci_rate(*link) : pci_rate({3, 16}), true);
+      auto const* c2c = c2c_of(device);
+      found->second = c2c != nullptr && c2c->link.rate ? add_link(c2c->link.rate->value() * 1e-9, false)
+                                                       : add_link(link ? pci_rate(*link) : pci_rate({3, 16}), true);
     }
     return found->second;
+  }
+
+  // The link of a GPU to its CPU that is no PCIe; nullptr: it has none.
+  [[nodiscard]] Part const* c2c_of(PciId gpu) const {
+    for (auto const& bundle : machine_.nvlinks) {
+      bool const is_its = bundle.a == NvlinkEnd(gpu) && std::holds_alternative<SocketId>(bundle.b);
+      if (is_its && machine_.at(bundle.part).link.family == LinkFamily::C2c) return &machine_.at(bundle.part);
+    }
+    return nullptr;
   }
 
   // From a NIC to the network: its port.
@@ -280,6 +294,7 @@ class Topology::Builder {
 
   // Through switches where one joins the two, else through the CPUs.
   Path over_pci(PciId from, PciId to, bool through_cpu = false) {
+    if (machine_.host_of(from) != machine_.host_of(to)) return {PathType::Disconnected, kNoRate, {}, {}};
     Path path{PathType::Pix, kLocalRate, {}, {}};
     auto const above_from = switches_above(from);
     auto const above_to = switches_above(to);
@@ -295,7 +310,8 @@ class Topology::Builder {
     if (!meet) {
       auto const a = machine_.numa_of(from);
       auto const b = machine_.numa_of(to);
-      path.type = a == b ? PathType::Phb : PathType::Sys;
+      bool const by_c2c = c2c_of(from) != nullptr || c2c_of(to) != nullptr;
+      path.type = a != b ? PathType::Sys : by_c2c ? PathType::P2c : PathType::Phb;
       if (a != b) extend(path, link_between(a, b));
     } else if (up.size() + down.size() > 0) {
       path.type = PathType::Pxb;
@@ -381,13 +397,15 @@ class Topology::Builder {
   std::map<std::pair<NumaId, NumaId>, std::uint32_t> numa_links_;
 };
 
-std::vector<PciId> nics_of(Machine const& machine, HostId host) {
+std::vector<PciId> nics_of(Machine const& machine, std::vector<PciId> const& gpus) {
   std::vector<PciId> nics;
   if (!machine.fabric) return nics;
+  std::set<HostId> hosts;
+  for (auto const gpu : gpus) hosts.insert(machine.host_of(gpu));
   for (auto const& attachment : machine.fabric->attachments) {
-    bool const serves = machine.host_of(attachment.nic) == host && !machine.is_off(attachment.nic) &&
+    bool const serves = hosts.contains(machine.host_of(attachment.nic)) && !machine.is_off(attachment.nic) &&
                         machine.fabric->switches[attachment.at].network == 0;
-    if (serves && (nics.empty() || nics.back() != attachment.nic)) nics.push_back(attachment.nic);
+    if (serves && std::find(nics.begin(), nics.end(), attachment.nic) == nics.end()) nics.push_back(attachment.nic);
   }
   return nics;
 }
@@ -395,11 +413,11 @@ std::vector<PciId> nics_of(Machine const& machine, HostId host) {
 Topology::Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library,
                    Environment const& environment)
     : machine_(machine), gpus_(std::move(gpus)) {
-  nics_ = nics_of(machine, machine.host_of(gpus_.front()));
+  nics_ = nics_of(machine, gpus_);
   Builder(*this, library, environment).build();
 }
 
-std::size_t Topology::own_nic(std::size_t gpu) const {
+std::vector<std::size_t> Topology::nearest_nics(std::size_t gpu) const {
   std::vector<std::size_t> best;
   auto const rank = [&](std::size_t nic) {
     auto const& path = from_nic(nic, gpu);
@@ -410,7 +428,15 @@ std::size_t Topology::own_nic(std::size_t gpu) const {
     if (!best.empty() && rank(nic) < rank(best.front())) best.clear();
     best.push_back(nic);
   }
-  return best.empty() ? 0 : best[gpu % best.size()];
+  return best;
+}
+
+std::size_t Topology::own_nic(std::size_t gpu, std::size_t channel) const {
+  auto const& nearest = nearest_nics_[gpu];
+  if (nearest.empty()) return 0;
+  auto const sharing = static_cast<std::size_t>(std::count(nearest_nics_.begin(), nearest_nics_.end(), nearest));
+  auto const of_each = (nearest.size() + sharing - 1) / sharing;
+  return nearest[(gpu + channel % of_each) % nearest.size()];
 }
 
 PathType Topology::farthest_gpus() const {

@@ -34,12 +34,13 @@ struct Path {
 
 enum class CpuVendor : std::uint8_t { Unknown, Intel, Amd, Arm, Power };
 
-// The NICs of a node that work and are on the first network, as transfers prefer it.
-std::vector<PciId> nics_of(Machine const& machine, HostId host);
+// The NICs of the hosts of these GPUs that work and are on the first network, as transfers prefer it.
+std::vector<PciId> nics_of(Machine const& machine, std::vector<PciId> const& gpus);
 
 class Topology {
  public:
-  // The node of these GPUs. `machine` must outlive it. NICs are those of the node that are on the network.
+  // The node of these GPUs: a host, or the hosts that NVLink joins. `machine` must outlive it. NICs are those of its
+  // hosts that are on the network.
   Topology(Machine const& machine, std::vector<PciId> gpus, Library const& library, Environment const& environment);
 
   [[nodiscard]] std::vector<PciId> const& gpus() const { return gpus_; }
@@ -51,9 +52,9 @@ class Topology {
   [[nodiscard]] Path const& from_nic(std::size_t nic, std::size_t gpu) const {
     return from_nics_[gpu * nics_.size() + nic];
   }
-  // The NIC that a GPU uses by itself: of the fastest and nearest ones, each GPU another (topo.cc:
-  // ncclTopoGetLocalNet).
-  [[nodiscard]] std::size_t own_nic(std::size_t gpu) const;
+  // The NIC that a GPU uses by itself: of the fastest and nearest ones, each GPU another, and where there are more than
+  // GPUs, each channel another (topo.cc: ncclTopoGetLocalNet).
+  [[nodiscard]] std::size_t own_nic(std::size_t gpu, std::size_t channel = 0) const;
   [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
     return transports_[from * gpus_.size() + to];
   }
@@ -76,9 +77,11 @@ class Topology {
 
  private:
   class Builder;
+  [[nodiscard]] std::vector<std::size_t> nearest_nics(std::size_t gpu) const;
 
   Machine const& machine_;
   std::vector<PciId> gpus_, nics_;
+  std::vector<std::vector<std::size_t>> nearest_nics_;  // of each GPU
   std::vector<Path> pairs_, to_nics_, from_nics_;
   std::vector<Transport> transports_;
   std::vector<double> capacities_;

@@ -212,6 +212,10 @@ double nvlink_step_us(Cell const& cell) {
   return kNvlinkStep[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
 }
 
+double pcie_step_us(Cell const& cell) {
+  return kPciStep[cell.algorithm == AlgorithmKind::Ring ? 1 : 0][static_cast<std::size_t>(cell.protocol)];
+}
+
 double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op) {
   double rate = cell.rate;
   double latency = cell.latency_us;

@@ -34,8 +34,9 @@ struct Communicator {
 
 // The part of a cell's latency that is no step: the launch.
 double base_latency_us(Cell const& cell);
-// One of its steps over NVLink, as NCCL counts.
+// One of its steps over NVLink, or within a node over PCIe, as NCCL counts.
 double nvlink_step_us(Cell const& cell);
+double pcie_step_us(Cell const& cell);
 
 // The time of one cell for an op of `bytes`: the larger of what a rank sends and receives.
 double time_us(Cell const& cell, double bytes, Communicator const& communicator, CollectiveOp op);

@@ -49,6 +49,13 @@ class LibrarySteps {
     change(way);
     return append(request, way, std::move(after));
   }
+  // The same by the way that another request would take.
+  template <class Change>
+  std::optional<StepId> add(Request const& request, Request const& asked, Change change) {
+    auto way = way_of(asked);
+    change(way);
+    return append(request, way, {});
+  }
   std::optional<StepId> add(Request const& request, std::vector<StepId> after = {}) {
     return append(request, way_of(request), std::move(after));
   }
