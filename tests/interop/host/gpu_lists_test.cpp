@@ -1,4 +1,6 @@
 // Tests facts and machines from what nvidia-smi and rocm-smi say about GPUs alone.
+#include <fmt/format.h>
+
 #include "core/interop/host/files/nvidia_smi.hpp"
 #include "core/interop/host/files/rocm_topology.hpp"
 #include "core/interop/host/host_machine.hpp"
