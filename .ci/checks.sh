@@ -9,7 +9,7 @@ kSourceFolders=(include examples core sim hw lp process launch emulator cli pyth
 # shellcheck disable=SC2034  # for those who read this file
 kLongUnderSanitizers='^Machines/(Calibrat|Cho)|^InferredRanges|^Shapes/SymmetricAlgorithms.All(Reduce|Gather)'
 kLongUnderSanitizers+='|^Machines/KeptPlans.*/(dgx|a100)|^Bundled/Collectives.*/[0-2]$|^OrderOfEvents.PlansThat|^PlanJobSet.HoldsFor'
-kLongUnderSanitizers+='|^LibraryCauses'
+kLongUnderSanitizers+='|^LibraryCauses|^Diagnosis.AHashedNetwork'
 kLongUnderSanitizers+='|^Machines/AlgorithmChoice.*/(dgx|a100|epyc|mi300x|gh200|h100_pcie|rtx)'
 
 # Sources of ours, whether git knows them yet or not.
