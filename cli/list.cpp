@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "cli/command_description.hpp"
 #include "cli/session.hpp"
@@ -15,9 +17,32 @@
 namespace lanewise::cli {
 namespace {
 
-std::vector<std::string> const& kinds() {
-  static std::vector<std::string> const all{"machines", "clusters", "parts", "scenarios"};
-  return all;
+// What can be listed: its names, which takes no reading of files, and its entries.
+struct Kind {
+  std::string_view name;
+  std::vector<std::string> (*names)(Catalogue const&);
+  std::vector<CatalogueEntry> (*entries)(Catalogue&, std::string_view pattern);
+};
+constexpr std::array<Kind, 4> kKinds{
+    {{"machines", [](Catalogue const& all) { return all.machine_names(); }, list_machines},
+     {"clusters", [](Catalogue const& all) { return all.cluster_names(); }, list_clusters},
+     {"parts", [](Catalogue const& all) { return all.part_names(); }, list_parts},
+     {"scenarios", [](Catalogue const&) { return bundled_scenario_names(); },
+      [](Catalogue&, std::string_view pattern) { return list_scenarios(pattern); }}}};
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (auto const& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+Kind const& kind_named(std::string const& name) {
+  auto const* const found =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](Kind const& kind) { return kind.name == name; });
+  if (found != kKinds.end()) return *found;
+  auto const names = kind_names();
+  throw InputError(fmt::format("'{}' cannot be listed{} allowed: {}", name, did_you_mean_first(name, names),
+                               fmt::join(names, ", ")));
 }
 
 struct ListOptions {
@@ -26,33 +51,15 @@ struct ListOptions {
   bool names_only = false;
 };
 
-// Reads no file but those of the folders.
-std::vector<std::string> names_of(Catalogue const& catalogue, std::string const& kind) {
-  if (kind == "machines") return catalogue.machine_names();
-  if (kind == "clusters") return catalogue.cluster_names();
-  if (kind == "parts") return catalogue.part_names();
-  return bundled_scenario_names();
-}
-
-std::vector<CatalogueEntry> entries_of(Session& session, std::string const& kind, std::string const& pattern) {
-  if (kind == "machines") return list_machines(session.catalogue, pattern);
-  if (kind == "clusters") return list_clusters(session.catalogue, pattern);
-  if (kind == "parts") return list_parts(session.catalogue, pattern);
-  return list_scenarios(pattern);
-}
-
 void print_names(std::vector<std::string> const& names, bool as_json) {
   if (as_json) return fmt::print("{}\n", nlohmann::ordered_json(names).dump(2));
   for (auto const& name : names) fmt::print("{}\n", name);
 }
 
 void list(Session& session, ListOptions const& options) {
-  if (std::find(kinds().begin(), kinds().end(), options.kind) == kinds().end())
-    throw InputError(fmt::format("'{}' cannot be listed{} allowed: {}", options.kind,
-                                 did_you_mean_first(options.kind, kinds()), fmt::join(kinds(), ", ")));
-  if (options.names_only && options.pattern.empty())
-    return print_names(names_of(session.catalogue, options.kind), session.json);
-  auto const entries = entries_of(session, options.kind, options.pattern);
+  auto const& kind = kind_named(options.kind);
+  if (options.names_only && options.pattern.empty()) return print_names(kind.names(session.catalogue), session.json);
+  auto const entries = kind.entries(session.catalogue, options.pattern);
   if (options.names_only) {
     std::vector<std::string> names;
     for (auto const& entry : entries) names.push_back(entry.name);
@@ -73,7 +80,7 @@ void add_list(CLI::App& app, Session& session) {
   auto const options = std::make_shared<ListOptions>();
   command->add_option("kind", options->kind, "machines, clusters, parts or scenarios")
       ->required()
-      ->check(one_of(kinds()))
+      ->check(one_of(kind_names()))
       ->type_name("KIND");
   command
       ->add_option("pattern", options->pattern,

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "core/diagnosis/more_hypotheses.hpp"
+#include "core/diagnosis/hypothesis_groups.hpp"
 #include "core/machine/path_class.hpp"
 #include "core/model/resources/pcie.hpp"
 
@@ -63,12 +64,11 @@ class HypothesisFinder {
   // What holds for the whole machine, or is a variable, before what one device may have: of these there are many, and
   // one of many states of one of many devices always fits a few figures.
   std::vector<Hypothesis> find_for_library() {
-    for (auto& hypothesis : library_hypotheses(machine_, catalogue_, exchanges_))
-      found_.push_back(std::move(hypothesis));
+    append(library_hypotheses(machine_, catalogue_, exchanges_));
     settings();
     links();
     nvlinks();
-    network_of_nodes();
+    if (crosses_nodes()) append(fabric_hypotheses(machine_, catalogue_));
     // A variable's values are alike, and so are the links of all devices.
     auto const family = [](Hypothesis const& hypothesis) {
       return std::pair(hypothesis.kind, hypothesis.kind == CauseKind::Library ? hypothesis.subject : std::string());
@@ -104,6 +104,8 @@ class HypothesisFinder {
     ends_.insert(index(std::get<PciId>(*place)));
   }
 
+  void append(std::vector<Hypothesis> more) { std::move(more.begin(), more.end(), std::back_inserter(found_)); }
+
   [[nodiscard]] std::function<void(Machine&)> applied(Setting setting) const {
     return applying(std::move(setting), catalogue_);
   }
@@ -116,12 +118,8 @@ class HypothesisFinder {
     auto const add_with_ancestors = [&](std::size_t at) {
       for (std::optional<PciId> id = PciId(at); id; id = machine_.at(*id).parent) functions.insert(index(*id));
     };
-    std::set<HostId> hosts;
-    for (auto const end : ends_) {
-      add_with_ancestors(end);
-      hosts.insert(machine_.host_of(PciId(end)));
-    }
-    for (auto const numa : numas_) hosts.insert(machine_.host_of(Place(NumaId(numa))));
+    for (auto const end : ends_) add_with_ancestors(end);
+    auto const hosts = hosts_of_ends();
     if (hosts.size() > 1)
       for (auto const nic : machine_.all(PciKind::Nic))
         if (hosts.contains(machine_.host_of(nic))) add_with_ancestors(index(nic));
@@ -270,7 +268,7 @@ class HypothesisFinder {
       return true;
     };
     found_.push_back(std::move(h));
-    for (auto& hypothesis : small_bar1(machine_, ends_)) found_.push_back(std::move(hypothesis));
+    append(small_bar1(machine_, ends_));
     if (!by_nvlink_) return;
     auto pcie = hypothesis_of(CauseKind::NotNvlink, "", "the GPUs reach each other over PCIe: NVLink is not in use");
     pcie.check = "nvidia-smi nvlink --status; the fabric manager must run on machines with NVSwitch";
@@ -353,10 +351,7 @@ class HypothesisFinder {
     return hosts;
   }
 
-  void network_of_nodes() {
-    if (!machine_.fabric || hosts_of_ends().size() < 2) return;
-    for (auto& hypothesis : fabric_hypotheses(machine_, catalogue_)) found_.push_back(std::move(hypothesis));
-  }
+  [[nodiscard]] bool crosses_nodes() const { return machine_.fabric && hosts_of_ends().size() > 1; }
 
   void network() {
     if (gpu_direct_) {
@@ -370,9 +365,9 @@ class HypothesisFinder {
       };
       found_.push_back(std::move(h));
     }
+    if (!crosses_nodes()) return;
+    append(fabric_hypotheses(machine_, catalogue_));
     auto const hosts = hosts_of_ends();
-    if (!machine_.fabric || hosts.size() < 2) return;
-    network_of_nodes();
     for (auto const& attachment : machine_.fabric->attachments) {
       auto const& nic = machine_.at(attachment.nic);
       if (!hosts.contains(machine_.host_of(attachment.nic))) continue;
@@ -410,6 +405,10 @@ Hypothesis hypothesis_of(CauseKind kind, std::string subject, std::string text) 
   hypothesis.subject = std::move(subject);
   hypothesis.text = std::move(text);
   return hypothesis;
+}
+
+std::function<void(Machine&)> applying(Setting setting, Catalogue& catalogue) {
+  return [setting = std::move(setting), &catalogue](Machine& machine) { apply_setting(machine, setting, catalogue); };
 }
 
 std::vector<Hypothesis> hypotheses_for(Machine const& machine, std::vector<SlowPoint> const& slow,

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "core/diagnosis/more_hypotheses.hpp"
+#include "core/diagnosis/hypothesis_groups.hpp"
 
 namespace lanewise {
 namespace {
@@ -16,21 +16,6 @@ class LibraryHypotheses {
       : machine_(machine), catalogue_(catalogue), exchanges_(exchanges) {}
 
   std::vector<Hypothesis> find() {
-    libraries();
-    return std::move(found_);
-  }
-
- private:
-  void library(std::string const& variable, std::string const& value, std::string text, std::string check) {
-    if (machine_.library_environment.contains(variable)) return;
-    auto h = hypothesis_of(CauseKind::Library, variable, std::move(text));
-    h.check = std::move(check);
-    h.settings = {{"library.env." + variable, value}};
-    h.change = applying(h.settings.front(), catalogue_);
-    found_.push_back(std::move(h));
-  }
-
-  void libraries() {
     library(
         "NCCL_P2P_DISABLE", "1", "NCCL does not use peer access: data pass host memory",
         "NCCL_DEBUG=INFO: 'via SHM' where 'via P2P' is expected; NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, IOMMU, containers "
@@ -57,6 +42,17 @@ class LibraryHypotheses {
       library("NCCL_ALGO", algorithm, fmt::format("NCCL uses algorithm {} for every size", algorithm),
               "the environment and nccl.conf: NCCL_ALGO, or a tuner plugin");
     if (machine_.hosts.size() > 1) library_over_networks();
+    return std::move(found_);
+  }
+
+ private:
+  void library(std::string const& variable, std::string const& value, std::string text, std::string check) {
+    if (machine_.library_environment.contains(variable)) return;
+    auto h = hypothesis_of(CauseKind::Library, variable, std::move(text));
+    h.check = std::move(check);
+    h.settings = {{"library.env." + variable, value}};
+    h.change = applying(h.settings.front(), catalogue_);
+    found_.push_back(std::move(h));
   }
 
   void library_over_networks() {

@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/diagnosis/more_hypotheses.hpp"
+#include "core/diagnosis/hypothesis_groups.hpp"
 
 namespace lanewise {
-
-std::function<void(Machine&)> applying(Setting setting, Catalogue& catalogue) {
-  return [setting = std::move(setting), &catalogue](Machine& machine) { apply_setting(machine, setting, catalogue); };
-}
 
 std::vector<Hypothesis> fabric_hypotheses(Machine const& machine, Catalogue& catalogue) {
   std::vector<Hypothesis> found;

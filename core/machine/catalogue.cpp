@@ -34,7 +34,7 @@ std::string name_in(SourceText const& source) {
   }
 }
 
-// Names that hold the wrong one or one of its words: "; of 'b300': dgx-b300, hgx-b300". Empty if none does.
+// Names that hold the wrong one or one of its words: "; with 'b300': dgx-b300, hgx-b300". Empty if none does.
 std::string alike(std::string const& wrong, std::vector<std::string> const& names) {
   constexpr std::size_t kMost = 8;
   std::string word;

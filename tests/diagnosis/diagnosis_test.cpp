@@ -34,18 +34,21 @@ AccuracyContext context_of(std::string const& machine, std::vector<Setting> cons
           .catalogue = catalogue()};
 }
 
+MeasuredSeries series_named(std::string name) {
+  MeasuredSeries series;
+  series.name = std::move(name);
+  return series;
+}
+
 // Host copies of every GPU and copies of every pair, each of 256 MiB.
 Measurement questions(std::string const& name, Mechanism peer) {
   auto const machine = catalogue().machine(name);
   Measurement m;
   m.name = "made";
   m.machine = name;
-  MeasuredSeries down;
-  down.name = "host-to-device";
-  MeasuredSeries up;
-  up.name = "device-to-host";
-  MeasuredSeries peers;
-  peers.name = "peer-copies";
+  auto down = series_named("host-to-device");
+  auto up = series_named("device-to-host");
+  auto peers = series_named("peer-copies");
   peers.mechanism = peer;
   Bytes const size(256 << 20);
   for (auto const gpu : machine.all(PciKind::Gpu)) {
@@ -141,13 +144,10 @@ TEST(Diagnosis, TwoFaultsAreTwoCauses) {
 
 // Every GPU of eight servers sends to its like in another pod at once: alone none is slow.
 TEST(Diagnosis, AHashedNetworkIsNamed) {
-  auto catalogue = test::bundled();
   Measurement asked;
   asked.machine = "hgx-h100-16-three-tiers";
-  MeasuredSeries alone;
-  alone.name = "alone";
-  MeasuredSeries together;
-  together.name = "together";
+  auto alone = series_named("alone");
+  auto together = series_named("together");
   Bytes const size(256 << 20);
   MeasuredPoint all{{}, size, {}, 1, {}, {}};
   for (int node = 0; node < 8; ++node)
@@ -165,10 +165,9 @@ TEST(Diagnosis, AHashedNetworkIsNamed) {
 }
 
 TEST(Diagnosis, ASmallApertureIsAmongTheCausesOfPeers) {
-  auto catalogue = test::bundled();
-  auto machine = catalogue.machine("a100x8-pcie-4sw");
+  auto machine = catalogue().machine("a100x8-pcie-4sw");
   auto const asked = questions("a100x8-pcie-4sw", Mechanism::PcieP2p);
-  auto const found = hypotheses_for(machine, {{&asked.series[2], &asked.series[2].points[0]}}, catalogue);
+  auto const found = hypotheses_for(machine, {{&asked.series[2], &asked.series[2].points[0]}}, catalogue());
   auto const small =
       std::find_if(found.begin(), found.end(), [](auto const& one) { return one.kind == CauseKind::Bar1; });
   ASSERT_NE(small, found.end());

@@ -16,6 +16,7 @@ namespace {
 struct Copier {
   bool engine = false;          // DMA; false: a kernel
   bool at_destination = false;  // it reads from the source
+  friend bool operator==(Copier const&, Copier const&) = default;
 };
 
 class TransferBenchReader {
@@ -47,6 +48,9 @@ class TransferBenchReader {
     auto const bytes = index_in(word.text);
     return bytes && *bytes > 0 ? std::optional(Bytes(static_cast<std::int64_t>(*bytes))) : std::nullopt;
   }
+
+  // Of each transfer of the presets: what the tool printed, else its default.
+  Bytes bytes() { return bytes_ ? *bytes_ : builder_.bytes_or(Bytes(std::int64_t{256} << 20)); }
 
   void read_bytes(BenchmarkLine const& line) {
     bytes_ = size_of(line.words.back());
@@ -86,7 +90,6 @@ class TransferBenchReader {
   void read_pairs(BenchmarkLine const& title) {
     bool const both_ways = title.starts_with("Bidirectional");
     Copier const copier{title.has("(GPU-Executor: DMA)"), title.has("[Remote read")};
-    auto const bytes = bytes_ ? *bytes_ : builder_.bytes_or(Bytes(std::int64_t{256} << 20));
     auto const columns = read_header(title);
     for (++at_; at_ < lines_.size() && !ends_table(lines_[at_]); ++at_) {
       auto const& line = lines_[at_];
@@ -111,7 +114,7 @@ class TransferBenchReader {
         std::vector<MeasuredFlow> flows{{from, columns[k]}};
         if (both_ways) flows.push_back({columns[k], from});
         builder_.add(series_of(both_ways ? "pairs-both-ways" : "pairs", copier, from, columns[k]), std::move(flows),
-                     bytes, *value * 1e9, line.number, cell.column);
+                     bytes(), *value * 1e9, line.number, cell.column);
       }
     }
     --at_;
@@ -153,10 +156,9 @@ class TransferBenchReader {
         if (i != k && joined(from, to)) flows.push_back({from, to});
       }
     if (flows.empty()) return;
-    auto const bytes = bytes_ ? *bytes_ : builder_.bytes_or(Bytes(std::int64_t{256} << 20));
     auto like = series_of("all-to-all", copier_, flows.front().from, flows.front().to);
     like.program = MeasuredProgram{.timed = TimedBy::Mean};
-    builder_.add(like, std::move(flows), bytes, *value * 1e9, line.number, word.column);
+    builder_.add(like, std::move(flows), bytes(), *value * 1e9, line.number, word.column);
     in_all_to_all_ = false;
   }
   // Whether links of the GPUs' own join them: the preset leaves the others out.
@@ -191,16 +193,14 @@ class TransferBenchReader {
           fmt::format("Transfers by a CPU or a NIC, with several memories or none, and within one "
                       "memory are left out, such as that of line {}.",
                       line.number));
-    if (flows_.empty()) {
-      test_copier_ = *copier;
-      test_line_ = line.number;
-      test_column_ = (unit - 1)->column;
-    }
-    is_mixed_ =
-        is_mixed_ || copier->engine != test_copier_.engine || copier->at_destination != test_copier_.at_destination;
-    flows_.push_back({from, to, *bytes});
-    total_ += *rate;
+    if (test_.flows.empty()) test_ = {{}, 0, *copier, line.number, (unit - 1)->column};
+    test_.is_mixed = test_.is_mixed || *copier != test_.copier;
+    test_.flows.push_back({from, to, *bytes});
+    test_.total += *rate;
   }
+
+  static bool is_of_gpu(char memory) { return std::string_view("GFUM").find(memory) != std::string_view::npos; }
+  static bool is_of_cpu(char memory) { return std::string_view("CBKH").find(memory) != std::string_view::npos; }
 
   // "G0", "F3" (fine-grained memory of a GPU), "C1": a place; empty for what is none.
   std::string memory(Word const& word, BenchmarkLine const& line) {
@@ -208,10 +208,8 @@ class TransferBenchReader {
     bool const all_digits =
         std::all_of(word.text.begin() + 1, word.text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
     if (!all_digits) return {};
-    if (std::string_view("GFUM").find(word.text[0]) != std::string_view::npos)
-      return place("GPU", word.text.substr(1), line, word.column);
-    if (std::string_view("CBKH").find(word.text[0]) != std::string_view::npos)
-      return place("CPU", word.text.substr(1), line, word.column);
+    if (is_of_gpu(word.text[0])) return place("GPU", word.text.substr(1), line, word.column);
+    if (is_of_cpu(word.text[0])) return place("CPU", word.text.substr(1), line, word.column);
     return {};
   }
 
@@ -220,23 +218,23 @@ class TransferBenchReader {
     if (text.size() < 2 || (text[0] != 'G' && text[0] != 'D')) return std::nullopt;
     auto const index = number_at_start<int>(text.substr(1));
     if (!index || from.size() < 2 || to.size() < 2) return std::nullopt;
-    auto const is_gpu = [](std::string_view memory) {
-      return std::string_view("GFUM").find(memory[0]) != std::string_view::npos;
+    auto const is_its = [&](std::string_view memory) {
+      return is_of_gpu(memory[0]) && number_at_start<int>(memory.substr(1)) == index;
     };
-    bool const at_source = is_gpu(from) && number_at_start<int>(from.substr(1)) == index;
-    bool const at_destination = is_gpu(to) && number_at_start<int>(to.substr(1)) == index;
+    bool const at_source = is_its(from);
+    bool const at_destination = is_its(to);
     if (!at_source && !at_destination) return std::nullopt;
     return Copier{text[0] == 'D', !at_source};
   }
 
   // The transfers of one test ran at once: one figure, the sum of their rates.
   void finish_test() {
-    if (flows_.empty()) return;
-    auto flows = std::exchange(flows_, {});
-    auto const total = std::exchange(total_, 0);
-    if (std::exchange(is_mixed_, false))
-      return builder_.note(fmt::format("The test of line {} mixes kernels and engines; it is left out.", test_line_));
-    auto like = series_of(flows.size() > 1 ? "together" : "single", test_copier_, flows[0].from, flows[0].to);
+    if (test_.flows.empty()) return;
+    auto test = std::exchange(test_, {});
+    auto& flows = test.flows;
+    if (test.is_mixed)
+      return builder_.note(fmt::format("The test of line {} mixes kernels and engines; it is left out.", test.line));
+    auto like = series_of(flows.size() > 1 ? "together" : "single", test.copier, flows[0].from, flows[0].to);
     for (auto const& flow : flows)
       if (builder_.direct(flow.from, flow.to) != *like.mechanism) like.mechanism.reset();
     if (flows.size() > 1) like.program = MeasuredProgram{.timed = TimedBy::Mean};
@@ -244,8 +242,18 @@ class TransferBenchReader {
     bool const same = std::all_of(flows.begin(), flows.end(), [&](auto const& flow) { return flow.bytes == bytes; });
     if (same)
       for (auto& flow : flows) flow.bytes = Bytes(0);
-    builder_.add(like, std::move(flows), same ? bytes : Bytes(0), total * 1e9, test_line_, test_column_);
+    builder_.add(like, std::move(flows), same ? bytes : Bytes(0), test.total * 1e9, test.line, test.column);
   }
+
+  // What the lines of one test say.
+  struct Test {
+    std::vector<MeasuredFlow> flows;
+    double total = 0;  // of their rates, GB/s
+    Copier copier;     // of the first
+    int line = 0;
+    int column = 0;
+    bool is_mixed = false;  // others copy otherwise
+  };
 
   Machine const& machine_;
   BenchmarkBuilder& builder_;
@@ -255,13 +263,7 @@ class TransferBenchReader {
   bool in_all_to_all_ = false;
   std::size_t gpus_ = 0;  // of its table
   Copier copier_;
-  // Of the test whose lines are being read.
-  std::vector<MeasuredFlow> flows_;
-  double total_ = 0;
-  Copier test_copier_;
-  int test_line_ = 0;
-  int test_column_ = 0;
-  bool is_mixed_ = false;
+  Test test_;
 };
 
 }  // namespace

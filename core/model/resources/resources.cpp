@@ -72,11 +72,15 @@ Duplex Resources::add_duplex(std::string const& stem, std::string const& up, std
   return {first, add(stem + down, kind, capacity, missing)};
 }
 
+void Resources::widen_range(ResourceId id, double low, double high) {
+  auto& resource = resources_[index(id)];
+  resource.generic_low = std::min(resource.generic_low, low);
+  resource.generic_high = std::max(resource.generic_high, high);
+}
+
 void Resources::mark_generic(ResourceId id, Part const* part, Part const* limit) {
   auto const spread = [](Part const* of) { return of != nullptr ? of->spread.value_or(1) : 1; };
-  auto& resource = resources_[index(id)];
-  resource.generic_low = std::min(resource.generic_low, 1 / std::max(spread(part), spread(limit)));
-  resource.generic_high = std::max(resource.generic_high, spread(part));
+  widen_range(id, 1 / std::max(spread(part), spread(limit)), spread(part));
 }
 
 void Resources::mark_generic(Duplex const& both, Part const* part, Part const* limit) {
@@ -87,9 +91,7 @@ void Resources::mark_generic(Duplex const& both, Part const* part, Part const* l
 void Resources::mark_estimated(ResourceId id, Part const* part, std::string_view figure) {
   auto const* source = part != nullptr ? part->source_of(figure) : nullptr;
   if (source == nullptr || source->kind != SourceKind::Estimated || part->spread) return;
-  auto& resource = resources_[index(id)];
-  resource.generic_low = std::min(resource.generic_low, 1 / overheads::kEstimatedRateSpread);
-  resource.generic_high = std::max(resource.generic_high, overheads::kEstimatedRateSpread);
+  widen_range(id, 1 / overheads::kEstimatedRateSpread, overheads::kEstimatedRateSpread);
 }
 
 void Resources::mark_estimated(Duplex const& both, Part const* part, std::string_view figure) {
@@ -144,8 +146,7 @@ void Resources::add_functions(Machine const& machine) {
           add(function.name + ".memory", ResourceKind::DeviceMemory,
               bandwidth ? std::optional(*bandwidth * figures::device_memory_efficiency(part)) : std::nullopt,
               fmt::format("the memory bandwidth of '{}'", function.name));
-      mark_generic(device_memories_[i], part);
-      mark_estimated(device_memories_[i], part, "memory_bandwidth");
+      mark_set_by(device_memories_[i], part, "memory_bandwidth");
       add_driver_staging(machine, id);
       add_engines(machine, id, linked[i]);
     }
@@ -160,10 +161,7 @@ void Resources::add_functions(Machine const& machine) {
     if (function.kind == PciKind::Nic && port_owner(machine, id) == id) {
       wires_[i] = add_duplex(function.name, ".wire.out", ".wire.in", ResourceKind::Wire,
                              network::port_rate(machine, id), fmt::format("the rate of '{}'", function.name));
-      if (!function.rate) {
-        mark_generic(wires_[i], part);
-        mark_estimated(wires_[i], part, "rate");
-      }
+      if (!function.rate) mark_set_by(wires_[i], part, "rate");
     }
   }
 }
@@ -248,12 +246,10 @@ void Resources::add_nvlinks(Machine const& machine) {
     path.direction.up = add(stem + up, ResourceKind::Nvlink, forth, missing);
     path.direction.down = add(stem + down, ResourceKind::Nvlink, carried(part, count, shares.second), missing);
     auto const duplex = figures::duplex(part.link);
-    mark_generic(path.direction, &part);
-    mark_estimated(path.direction, &part, "rate");
+    mark_set_by(path.direction, &part, "rate");
     if (forth && duplex < 1) {
       path.both = add(stem + ".both", ResourceKind::NvlinkBoth, *forth * (2 * duplex));
-      mark_generic(*path.both, &part);
-      mark_estimated(*path.both, &part, "rate");
+      mark_set_by(*path.both, &part, "rate");
     }
     return path;
   };

@@ -100,8 +100,7 @@ void Resources::add_memories(Machine const& machine) {
             bandwidth ? std::optional(*bandwidth * (figures::memory_efficiency(part) / static_cast<double>(nodes)))
                       : std::nullopt,
             fmt::format("the memory bandwidth of '{}'", machine.at(numa.socket).name)));
-    mark_generic(memories_.back(), part);
-    mark_estimated(memories_.back(), part, "memory_bandwidth");
+    mark_set_by(memories_.back(), part, "memory_bandwidth");
   }
 }
 
@@ -126,11 +125,11 @@ void Resources::add_socket_pairs(Machine const& machine) {
       pair.peer_both = add(stem + ".peer.both", ResourceKind::SocketPeer, cpu->cpu.socket_peer_bandwidth_both);
       mark_estimated(*pair.peer_both, cpu, "socket_peer_bandwidth_both");
     }
-    mark_generic(pair.link, &part);
-    mark_estimated(pair.link, &part, "rate");
-    bool const is_of_cpu = cpu != nullptr && cpu->cpu.socket_peer_bandwidth;
-    mark_generic(pair.peer, is_of_cpu ? cpu : &part);
-    mark_estimated(pair.peer, is_of_cpu ? cpu : &part, is_of_cpu ? "socket_peer_bandwidth" : "rate");
+    mark_set_by(pair.link, &part, "rate");
+    if (cpu != nullptr && cpu->cpu.socket_peer_bandwidth)
+      mark_set_by(pair.peer, cpu, "socket_peer_bandwidth");
+    else
+      mark_set_by(pair.peer, &part, "rate");
     pairs_.push_back(pair);
   }
 }

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -21,16 +20,10 @@
 namespace lanewise {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 bool is_wanted(CatalogueEntry const& entry, std::string_view pattern) {
   if (pattern.empty()) return true;
-  auto const anywhere = fmt::format("*{}*", lower(pattern));
-  auto const has = [&](std::string_view text) { return fnmatch(anywhere.c_str(), lower(text).c_str(), 0) == 0; };
+  auto const anywhere = fmt::format("*{}*", pattern);
+  auto const has = [&](std::string const& text) { return fnmatch(anywhere.c_str(), text.c_str(), FNM_CASEFOLD) == 0; };
   return has(entry.name) || has(entry.title);
 }
 
@@ -61,7 +54,7 @@ std::string equipment_words(Machine const& machine) {
   for (std::size_t i = 0; i < machine.sockets.size(); ++i) sockets.add(part_words(machine, SocketId(i)));
   for (auto const nic : machine.all(PciKind::Nic)) {
     auto const rate = nic_rate(machine, nic);
-    nics.add(rate ? fmt::format("{:g} Gb/s", rate->value() * 8 / 1e9) : part_words(machine, nic));
+    nics.add(rate ? in_gigabits(*rate) : part_words(machine, nic));
   }
   auto words = gpus.words();
   for (auto const* more : {&sockets, &nics})

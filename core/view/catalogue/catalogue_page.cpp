@@ -65,9 +65,8 @@ class Section {
       std::vector<std::string> row{part->name, title_of(*part), part->year ? std::to_string(*part->year) : ""};
       auto const figures = figures_of(*part);
       for (auto const& key : key_figures(kind_)) {
-        auto const found =
-            std::find_if(figures.begin(), figures.end(), [&](auto const& one) { return one.key == key; });
-        row.push_back(found == figures.end() ? "" : found->value + letter(found->source));
+        auto const* figure = figure_named(key, figures);
+        row.push_back(figure == nullptr ? "" : figure->value + letter(figure->source));
       }
       text += markdown_row(row);
     }
@@ -104,10 +103,9 @@ class Section {
       if (is_generic(*part)) continue;
       auto const figures = figures_of(*part);
       for (auto const& key : key_figures(kind_)) {
-        auto const found =
-            std::find_if(figures.begin(), figures.end(), [&](auto const& one) { return one.key == key; });
-        if (found == figures.end() && key != "nvlink_ports") missing[key].push_back(part->name);
-        if (found != figures.end() && found->source != nullptr && found->source->kind == SourceKind::Estimated)
+        auto const* figure = figure_named(key, figures);
+        if (figure == nullptr && key != "nvlink_ports") missing[key].push_back(part->name);
+        if (figure != nullptr && figure->source != nullptr && figure->source->kind == SourceKind::Estimated)
           estimated[key].push_back(part->name);
       }
     }

@@ -32,9 +32,10 @@ bool is_of_network(Part const& part) {
   return part.kind == PartKind::Nic || part.kind == PartKind::NetworkSwitch ||
          (part.kind == PartKind::Link && part.link.family == LinkFamily::Network);
 }
-std::string in_gigabits(BytesPerSecond rate) { return fmt::format("{:g} Gb/s", rate.value() * 8 / 1e9); }
 
 }  // namespace
+
+std::string in_gigabits(BytesPerSecond rate) { return fmt::format("{:g} Gb/s", rate.value() * 8 / 1e9); }
 
 std::vector<PartFigure> figures_of(Part const& part) {
   std::vector<PartFigure> figures;
@@ -48,6 +49,12 @@ std::vector<PartFigure> figures_of(Part const& part) {
     figures.push_back({field.spec.name, std::move(value), source, field.spec.doc});
   }
   return figures;
+}
+
+PartFigure const* figure_named(std::string_view key, std::vector<PartFigure> const& figures) {
+  auto const found =
+      std::find_if(figures.begin(), figures.end(), [&](auto const& figure) { return figure.key == key; });
+  return found == figures.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> const& key_figures(PartKind kind) {
@@ -68,11 +75,8 @@ std::vector<std::string> const& key_figures(PartKind kind) {
 std::string key_figures_words(Part const& part) {
   auto const figures = figures_of(part);
   std::vector<std::string> words;
-  for (auto const& key : key_figures(part.kind)) {
-    auto const found =
-        std::find_if(figures.begin(), figures.end(), [&](PartFigure const& figure) { return figure.key == key; });
-    if (found != figures.end()) words.push_back(with_words(key, found->value));
-  }
+  for (auto const& key : key_figures(part.kind))
+    if (auto const* figure = figure_named(key, figures)) words.push_back(with_words(key, figure->value));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

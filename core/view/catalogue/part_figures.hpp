@@ -1,6 +1,7 @@
 #pragma once
 // A part's figures as texts, with what they rest on.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lanewise/machine/part.hpp"
@@ -15,6 +16,12 @@ struct PartFigure {
 };
 // Every figure that the part gives, in the order of its file. They point into the part.
 std::vector<PartFigure> figures_of(Part const& part);
+
+// The one of this key, or nullptr.
+PartFigure const* figure_named(std::string_view key, std::vector<PartFigure> const& figures);
+
+// "400 Gb/s": rates of networks are said in bits.
+std::string in_gigabits(BytesPerSecond rate);
 
 // The keys that people choose this kind of part by, most telling first: memory and its rate of a GPU, ports and their
 // rate of a network switch.

@@ -125,6 +125,12 @@ class Resources {
   // estimated.
   void mark_estimated(ResourceId id, Part const* part, std::string_view figure);
   void mark_estimated(Duplex const& both, Part const* part, std::string_view figure);
+  // Both: a part's figure sets the capacity. `at`: a resource or both directions.
+  void mark_set_by(auto const& at, Part const* part, std::string_view figure) {
+    mark_generic(at, part);
+    mark_estimated(at, part, figure);
+  }
+  void widen_range(ResourceId id, double low, double high);
   void add_functions(Machine const& machine);
   void share_ports(Machine const& machine);
   void add_engines(Machine const& machine, PciId gpu, int linked);
