@@ -65,7 +65,7 @@ key() {
   local sources
   # Whatever is compiled or installed; documents and tests change nothing.
   sources=$(cd -- "$root" && find CMakeLists.txt CMakePresets.json LICENSE setup.sh ci/run.sh cmake core sim hw lp process launch \
-    emulator cli topologies scenarios measurements -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+    emulator cli topologies scenarios measurements workloads -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
   printf '%s-%s\n' "$(system)" "${sources:0:16}"
 }
 

@@ -13,6 +13,7 @@
 #include "core/view/catalogue/catalogue_list.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
+#include "lanewise/workload/language_model.hpp"
 
 namespace lanewise::cli {
 namespace {
@@ -23,10 +24,12 @@ struct Kind {
   std::vector<std::string> (*names)(Catalogue const&);
   std::vector<CatalogueEntry> (*entries)(Catalogue&, std::string_view pattern);
 };
-constexpr std::array<Kind, 4> kKinds{
+constexpr std::array<Kind, 5> kKinds{
     {{"machines", [](Catalogue const& all) { return all.machine_names(); }, list_machines},
      {"clusters", [](Catalogue const& all) { return all.cluster_names(); }, list_clusters},
      {"parts", [](Catalogue const& all) { return all.part_names(); }, list_parts},
+     {"models", [](Catalogue const&) { return language_model_names(); },
+      [](Catalogue&, std::string_view pattern) { return list_models(pattern); }},
      {"scenarios", [](Catalogue const&) { return bundled_scenario_names(); },
       [](Catalogue&, std::string_view pattern) { return list_scenarios(pattern); }}}};
 
@@ -76,9 +79,10 @@ void list(Session& session, ListOptions const& options) {
 
 void add_list(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand(
-      "list", "List the machines, clusters, parts or scenarios that come with lanewise and your own, one line each");
+      "list",
+      "List the machines, clusters, parts, models or scenarios that come with lanewise and your own, one line each");
   auto const options = std::make_shared<ListOptions>();
-  command->add_option("kind", options->kind, "machines, clusters, parts or scenarios")
+  command->add_option("kind", options->kind, "machines, clusters, parts, models (of language) or scenarios")
       ->required()
       ->check(one_of(kind_names()))
       ->type_name("KIND");

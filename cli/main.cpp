@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   lanewise::cli::add_plan(app, session);
   lanewise::cli::add_run(app, session);
   lanewise::cli::add_check(app, session);
+  lanewise::cli::add_workload(app, session);
   lanewise::cli::add_compare(app, session);
   lanewise::cli::add_diff(app, session);
   lanewise::cli::add_report(app, session);

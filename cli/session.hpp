@@ -90,5 +90,6 @@ void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_whatif(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
+void add_workload(CLI::App& app, Session& session);
 
 }  // namespace lanewise::cli

@@ -31,7 +31,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/lanewise" DESTINATION "${CMAKE_
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/doc/liblanewise-dev"
         COMPONENT development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/topologies" "${PROJECT_SOURCE_DIR}/scenarios"
-                  "${PROJECT_SOURCE_DIR}/measurements"
+                  "${PROJECT_SOURCE_DIR}/measurements" "${PROJECT_SOURCE_DIR}/workloads"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/lanewise" COMPONENT runtime)
 install(FILES LICENSE CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

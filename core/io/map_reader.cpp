@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 
 #include "core/io/spelling.hpp"
@@ -40,6 +41,14 @@ std::string_view name_of(YamlKind kind) {
     case YamlKind::Map: return "a mapping";
   }
   return "?";
+}
+
+template <class Integer>
+Parsed<Integer> parse_count(std::string_view text) {
+  Integer value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 0) return {value, {}};
+  return {{}, fmt::format("'{}' is not a whole number from 0 to {}", text, std::numeric_limits<Integer>::max())};
 }
 
 }  // namespace
@@ -145,13 +154,10 @@ std::optional<bool> MapReader::flag(std::string_view key) {
   });
 }
 
-std::optional<int> MapReader::count(std::string_view key) {
-  return parsed(key, ValueType::Count, [](std::string_view text) {
-    int value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= 0) return Parsed<int>{value, {}};
-    return Parsed<int>{{}, fmt::format("'{}' is not a whole number from 0 to 2147483647", text)};
-  });
+std::optional<int> MapReader::count(std::string_view key) { return parsed(key, ValueType::Count, parse_count<int>); }
+
+std::optional<std::int64_t> MapReader::large_count(std::string_view key) {
+  return parsed(key, ValueType::LargeCount, parse_count<std::int64_t>);
 }
 
 std::optional<std::string> MapReader::text(std::string_view key) {

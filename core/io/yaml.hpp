@@ -49,6 +49,7 @@ enum class ValueType : std::uint8_t {
   Id,          // a name: letters, digits, '_', '-', '.', '/'
   Flag,        // true or false
   Count,       // a whole number from 0
+  LargeCount,  // the same up to 2^63 - 1
   Size,        // "256 MiB"
   Rate,        // "24.5 GB/s"
   Time,        // "350 ns"
@@ -105,6 +106,7 @@ class MapReader {
   std::optional<std::string> text(std::string_view key);  // Text, Id, Word
   std::optional<bool> flag(std::string_view key);
   std::optional<int> count(std::string_view key);
+  std::optional<std::int64_t> large_count(std::string_view key);
   std::optional<Bytes> size(std::string_view key);
   std::optional<BytesPerSecond> rate(std::string_view key);
   std::optional<Seconds> time(std::string_view key);

@@ -82,6 +82,12 @@ struct ScalarFormat<int> {
   static std::string text(int v) { return std::to_string(v); }
 };
 template <>
+struct ScalarFormat<std::int64_t> {
+  static constexpr auto kType = ValueType::LargeCount;
+  static auto read(MapReader& r, std::string_view key) { return r.large_count(key); }
+  static std::string text(std::int64_t v) { return std::to_string(v); }
+};
+template <>
 struct ScalarFormat<bool> {
   static constexpr auto kType = ValueType::Flag;
   static auto read(MapReader& r, std::string_view key) { return r.flag(key); }

@@ -8,6 +8,7 @@
 #include "core/calibration/calibration.hpp"
 #include "core/io/word.hpp"
 #include "core/measurement/measurement.hpp"
+#include "core/workload/language_model.hpp"
 #include "lanewise/machine/machine_file.hpp"
 #include "lanewise/machine/part.hpp"
 #include "lanewise/scenario/scenario.hpp"
@@ -15,8 +16,8 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFileKindNames{"machine",  "cluster",     "part",
-                                                         "scenario", "measurement", "calibration"};
+constexpr std::array<std::string_view, 7> kFileKindNames{"machine",     "cluster",     "part", "scenario",
+                                                         "measurement", "calibration", "model"};
 
 }  // namespace
 
@@ -56,6 +57,7 @@ std::vector<MapSpec const*> file_specs(FileKind kind) {
     case FileKind::Scenario: return {&scenario_spec()};
     case FileKind::Measurement: return {&measurement_spec()};
     case FileKind::Calibration: return {&calibration_spec()};
+    case FileKind::Model: return {&language_model_spec()};
   }
   return {};
 }

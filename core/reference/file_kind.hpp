@@ -12,10 +12,11 @@
 
 namespace lanewise {
 
-enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario, Measurement, Calibration };
-inline constexpr std::array<FileKind, 6> kFileKinds{FileKind::Machine,  FileKind::Cluster,     FileKind::Part,
-                                                    FileKind::Scenario, FileKind::Measurement, FileKind::Calibration};
-std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration
+enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario, Measurement, Calibration, Model };
+inline constexpr std::array<FileKind, 7> kFileKinds{FileKind::Machine,  FileKind::Cluster,     FileKind::Part,
+                                                    FileKind::Scenario, FileKind::Measurement, FileKind::Calibration,
+                                                    FileKind::Model};
+std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration, model
 Parsed<FileKind> parse_file_kind(std::string_view text);
 // What a file says that it is by its first key, such as "lanewise: machine/1"; absent: it begins with something else.
 std::optional<FileKind> file_kind(SourceText const& source);

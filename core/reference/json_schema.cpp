@@ -92,9 +92,11 @@ class SchemaWriter {
       case ValueType::Id: return {{"type", any_scalar()}, {"pattern", kIdPattern}};
       case ValueType::Flag: return flag(unknown);
       case ValueType::Count:
+      case ValueType::LargeCount:
         return {{"type", Json::array({"integer", "string"})},
                 {"minimum", 0},
-                {"maximum", std::numeric_limits<int>::max()},
+                {"maximum", field.type == ValueType::Count ? std::numeric_limits<int>::max()
+                                                           : std::numeric_limits<std::int64_t>::max()},
                 {"pattern", unknown ? "^[0-9]+$|^unknown$" : "^[0-9]+$"}};
       case ValueType::Size: return unit_text(bytes_pattern(), unknown);
       case ValueType::Rate: return unit_text(rate_pattern(), unknown);

@@ -46,7 +46,8 @@ std::string type_of(FieldSpec const& field) {
     case ValueType::Text: return "text";
     case ValueType::Id: return "name";
     case ValueType::Flag: return "`true` or `false`";
-    case ValueType::Count: return "whole number";
+    case ValueType::Count:
+    case ValueType::LargeCount: return "whole number";
     case ValueType::Size: return "size, `256 MiB`";
     case ValueType::Rate: return "rate, `24.5 GB/s`";
     case ValueType::Time: return "time, `350 ns`";

@@ -10,6 +10,19 @@
 
 namespace lanewise {
 
+namespace {
+
+// One step of a language model is many plans, one for each kind of its messages.
+void refuse_workload(Scenario const& scenario) {
+  if (scenario.workload)
+    throw PlanError(
+        fmt::format("scenario '{}' is a step of a language model, which is no single plan; "
+                    "`lanewise workload` and `lanewise check` take it",
+                    scenario.name));
+}
+
+}  // namespace
+
 std::optional<Library> library_of(Scenario const& scenario, Aim const& aim) {
   if (aim.library || !scenario.collective) return aim.library;
   return scenario.collective->library;
@@ -21,6 +34,7 @@ ScenarioPlanner::ScenarioPlanner(Scenario const& scenario, Model const& model, A
       aim_(aim),
       collectives_(model, keep, is_job_set(scenario) ? Detail::EveryStep : aim.detail),
       collective_(collective_of(scenario, model.machine())) {
+  refuse_workload(scenario);
   if (is_job_set(scenario)) job_set_.emplace(collectives_, workload_of(scenario, model.machine()), aim);
 }
 
@@ -41,6 +55,7 @@ Plan ScenarioPlanner::plan() {
 
 Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
   // Without a planner's own copy of a plan that may have a hundred thousand steps.
+  refuse_workload(scenario);
   auto const collective = collective_of(scenario, model.machine());
   auto const library = library_of(scenario, aim);
   if (library && !collective)

@@ -8,6 +8,7 @@
 #include "core/scenario/job_fields.hpp"
 #include "core/scenario/scenario_spec.hpp"
 #include "core/scenario/transfer_fields.hpp"
+#include "core/workload/workload_reader.hpp"
 #include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
@@ -37,12 +38,16 @@ class ScenarioReader {
     if (auto collective = top.map("collective")) scenario_.collective = read_collective(*collective);
     for (auto& reader : top.maps("collectives")) scenario_.collectives.push_back(read_collective(reader));
     for (auto& reader : top.maps("compute")) scenario_.compute.push_back(read_compute(reader));
+    if (auto workload = top.map("workload")) scenario_.workload = read_workload(*workload);
     bool const others = !scenario_.transfers.empty() || is_job_set(scenario_);
-    if (!others && !top.has("collective") && diagnostics_.empty())
+    bool const alone = top.has("collective") || top.has("workload");
+    if (!others && !alone && diagnostics_.empty())
       top.fail_at_key(top.has("transfers") ? "transfers" : "scenario",
-                      "a scenario has at least one transfer, collective or compute");
+                      "a scenario has at least one transfer, collective or compute, or a workload");
     if (others && top.has("collective"))
       top.fail_at_key("collective", "'collective' stands alone; beside other work write it under 'collectives'");
+    if (top.has("workload") && (others || top.has("collective")))
+      top.fail_at_key("workload", "'workload' stands alone in its scenario");
     check_order(top);
     for (auto& reader : top.maps("variants")) read_variant(reader);
     if (scenario_.variants.empty()) scenario_.variants.emplace_back();
@@ -179,6 +184,8 @@ class ScenarioReader {
       reader.fail(
           reader.self(),
           "mechanism, avoids, through, refuses, possible and latency speak of one transfer; add 'transfer: ID'");
+    if (scenario_.workload && (of_transfer || e.bandwidth || e.regret))
+      reader.fail(reader.self(), "of a workload only 'makespan', the time of its step, can be expected");
     if (only_says_where(reader)) reader.fail(reader.self(), "this expectation expects nothing");
     scenario_.expectations.push_back(std::move(e));
   }

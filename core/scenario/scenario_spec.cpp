@@ -2,6 +2,7 @@
 #include "core/machine/setting_list.hpp"
 #include "core/scenario/job_fields.hpp"
 #include "core/scenario/transfer_fields.hpp"
+#include "core/workload/workload_reader.hpp"
 #include "lanewise/scenario/scenario.hpp"
 
 namespace lanewise {
@@ -107,6 +108,10 @@ MapSpec const& scenario_spec() {
         .doc = "what GPUs compute beside and between transfers and collectives",
         .map = &compute_spec(),
         .item = ValueType::Map},
+       {.name = "workload",
+        .type = ValueType::Map,
+        .doc = "instead of all else: a step of training or inference of a language model",
+        .map = &workload_spec()},
        {.name = "variants",
         .type = ValueType::List,
         .doc = "the same transfers under other settings",

@@ -36,7 +36,7 @@ Agreement agreement_of(Regret const& predicted, Regret const& measured) {
   return agreement;
 }
 
-std::string difference_text(Regret const& predicted, Regret const& measured) {
+std::string regret_difference_text(Regret const& predicted, Regret const& measured) {
   if (auto const* rival = measured.better_rival(); rival != nullptr && measured.share() < kSameTime && rival->end_ratio)
     return fmt::format("{}: best in simulation {}, on hardware {}, which ends it {:.1f} % earlier", measured.transfer,
                        predicted.best, measured.best, (1 - rival->end_ratio->value) * 100);
@@ -62,7 +62,7 @@ BothModes pair_of(ScenarioVerdict const& verdict, VariantRun const& predicted, V
     both.within_noise += agreement == Agreement::WithinNoise ? 1 : 0;
     if (agreement != Agreement::Different) continue;
     both.worst_regret = std::max(both.worst_regret, here.share());
-    both.different.push_back(difference_text(there, here));
+    both.different.push_back(regret_difference_text(there, here));
   }
   return both;
 }

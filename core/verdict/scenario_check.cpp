@@ -12,6 +12,7 @@
 #include "core/verdict/expectation_check.hpp"
 #include "core/verdict/route_words.hpp"
 #include "core/verdict/soft_nic.hpp"
+#include "core/workload/step_time.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/planner.hpp"
 
@@ -44,6 +45,25 @@ CompletedRun ran(Scenario const& scenario, Variant const& variant, ScenarioPlann
   return {std::move(trace), std::move(regrets)};
 }
 
+// Composes the step of a language model; its time is the run's.
+void run_workload(Workload const& workload, Model const& model, CheckContext const& context, VariantRun& run) {
+  if (context.on_hardware) {
+    run.skipped = "a step of a language model is composed of simulated parts; hardware runs it in a program of its own";
+    return;
+  }
+  std::optional<Model> fitted_model;
+  if (auto const& fitted = workload.compute.fitted; fitted && !fitted->machine.empty())
+    fitted_model.emplace(context.machine(fitted->machine));
+  try {
+    auto const step =
+        step_time(workload, model, fitted_model ? *fitted_model : model, {context.library, context.executor});
+    run.trace.machine = model.machine().name;
+    run.trace.makespan = step.step;
+  } catch (PlanError const& error) {
+    run.failure = error.what();
+  }
+}
+
 VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::string const& machine_name,
                        CheckContext const& context) {
   VariantRun run;
@@ -53,6 +73,10 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   for (auto const& setting : scenario.settings) apply_setting(machine, setting, context.catalogue);
   for (auto const& setting : variant.settings) apply_setting(machine, setting, context.catalogue);
   Model const model(std::move(machine));
+  if (scenario.workload) {
+    run_workload(*scenario.workload, model, context, run);
+    return run;
+  }
   Planner const of_transfers(model);
   auto const requests = requests_of(scenario, model.machine());
   Aim const aim{context.objective.value_or(scenario.objective), context.effort, context.detail, context.library};

@@ -64,14 +64,14 @@ TEST(PartSources, AreReadAndWrittenBack) {
 TEST(PartSources, WhatIsWrongIsSaidAtItsPlace) {
   EXPECT_THAT(sources_error("  memry: {datasheet: \"x\"}\n"),
               HasSubstr("part.yaml:5:3: error: 'sources': a gpu has no key 'memry'; did you mean 'memory'?"));
-  EXPECT_THAT(sources_error("  bar1: {datasheet: \"x\"}\n"), HasSubstr("the part gives no 'bar1'"));
-  EXPECT_THAT(sources_error("  max_peers: {datasheet: \"x\"}\n"), HasSubstr("the part gives no 'max_peers'"));
+  EXPECT_THAT(sources_error("  bar1: {datasheet: \"x\"}\n"), HasSubstr("gives no 'bar1'"));
+  EXPECT_THAT(sources_error("  max_peers: {datasheet: \"x\"}\n"), HasSubstr("gives no 'max_peers'"));
   EXPECT_THAT(sources_error("  memory: NVIDIA\n"),
               HasSubstr("write {KIND: \"TEXT\"} with one of datasheet, measured, estimated"));
   EXPECT_THAT(sources_error("  memory: {}\n"), HasSubstr("the kind is missing"));
   EXPECT_THAT(sources_error("  memory: {datasheet: a, measured: b}\n"), HasSubstr("rests on one kind of source"));
   EXPECT_THAT(sources_error("  memory: {measurd: a}\n"), HasSubstr("did you mean 'measured'?"));
-  EXPECT_THAT(sources_error("  - memory\n"), HasSubstr("expected the part's keys"));
+  EXPECT_THAT(sources_error("  - memory\n"), HasSubstr("keys with what they rest on"));
 }
 
 // The ends of the range of a GPU's memory.

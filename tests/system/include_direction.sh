@@ -5,7 +5,7 @@ set -euo pipefail
 cd -- "$1"
 
 # Folders of core in the order of the data's way: each may include itself and those before it.
-order=(units io text machine rules model plan estimate solver planner scenario measurement calibration accuracy verdict explain
+order=(units io text machine rules model plan estimate solver planner workload scenario measurement calibration accuracy verdict explain
        diagnosis design view interop reference)
 declare -A rank
 for i in "${!order[@]}"; do rank[${order[i]}]=$i; done

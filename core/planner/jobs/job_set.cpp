@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
 #include <map>
 #include <set>
 
 #include "core/io/json.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/machine/fingerprint.hpp"
+#include "lanewise/planner/libraries/library.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
 
 namespace lanewise {
@@ -25,11 +27,13 @@ struct JobSteps {
 // Assembles one plan from those of the jobs.
 class JobSetAssembler {
  public:
-  JobSetAssembler(CollectivePlanner& collectives, JobSet const& job_set)
+  // `library`: plans the collectives; nullopt: as well as possible.
+  JobSetAssembler(CollectivePlanner& collectives, JobSet const& job_set, std::optional<Library> const& library)
       : model_(collectives.model()), job_set_(job_set) {
     for (auto const& job : job_set.jobs)
       if (auto const* collective = std::get_if<Collective>(&job.what))
-        collectives_.push_back(&collectives.best(*collective));
+        collectives_.push_back(library ? &library_plans_.emplace_back(plan_by_library(model_, *collective, *library))
+                                       : &collectives.best(*collective));
   }
 
   // `transfers`: their plan; nullptr if there are none.
@@ -61,7 +65,8 @@ class JobSetAssembler {
     auto const& id = job_set_.jobs[job].id;
     auto const first_step = plan_.steps.size();
     auto const first_buffer = plan_.buffers.size();
-    plan_.collectives.push_back({id, *collective.collective, BufferId(first_buffer)});
+    // A library keeps its buffers to itself.
+    if (!collective.buffers.empty()) plan_.collectives.push_back({id, *collective.collective, BufferId(first_buffer)});
     for (auto const& buffer : collective.buffers) {
       plan_.buffers.push_back(buffer);
       plan_.buffers.back().name = id + "." + buffer.name;
@@ -137,6 +142,7 @@ class JobSetAssembler {
 
   Model const& model_;
   JobSet const& job_set_;
+  std::list<Plan> library_plans_;
   std::vector<Plan const*> collectives_;  // in the order of the jobs
   Plan plan_;
   std::vector<JobSteps> job_steps_;
@@ -175,7 +181,7 @@ Plan JobSetPlanner::plan_with(std::string const& job, Collective const& collecti
 
 Plan JobSetPlanner::plan_of(JobSet const& job_set) {
   auto const& model = collectives_.model();
-  JobSetAssembler assembler(collectives_, job_set);
+  JobSetAssembler assembler(collectives_, job_set, aim_.library);
   auto const requests = requests_in(job_set);
   if (requests.empty()) {
     auto plan = assembler.assemble(nullptr);

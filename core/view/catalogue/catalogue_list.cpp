@@ -16,6 +16,7 @@
 #include "core/view/machine/words.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/scenario/scenario.hpp"
+#include "lanewise/workload/language_model.hpp"
 
 namespace lanewise {
 namespace {
@@ -84,6 +85,24 @@ std::optional<int> newest_part(Machine const& machine) {
   return year;
 }
 
+// "1.03 T" for 1,026,408,000,000.
+std::string count_words(std::int64_t count) {
+  auto const billions = static_cast<double>(count) / 1e9;
+  return billions >= 1000 ? fmt::format("{:.3g} T", billions / 1000) : fmt::format("{:.3g} B", billions);
+}
+
+std::string model_words(LanguageModel const& model) {
+  auto text = count_words(model.parameters);
+  if (model.active_parameters > 0) text += fmt::format(" ({} active)", count_words(model.active_parameters));
+  text += fmt::format(" parameters, {} layers, hidden size {}", model.layers, model.hidden_size);
+  if (model.latent_key_value_size > 0)
+    text += fmt::format(", {} heads, latent of {}", model.attention_heads, model.latent_key_value_size);
+  else
+    text += fmt::format(", {} heads ({} of keys and values)", model.attention_heads, model.key_value_heads);
+  if (model.experts > 0) text += fmt::format(", {} experts ({} a token)", model.experts, model.experts_per_token);
+  return text;
+}
+
 std::vector<CatalogueEntry> listed(Catalogue& catalogue, std::vector<std::string> const& names,
                                    std::string (*words)(Machine const&), std::string_view pattern) {
   std::vector<CatalogueEntry> entries;
@@ -123,6 +142,16 @@ std::vector<CatalogueEntry> list_scenarios(std::string_view pattern) {
   for (auto const& name : bundled_scenario_names()) {
     auto const scenario = read_scenario(SourceText::load(scenario_file(name)));
     CatalogueEntry entry{name, {}, {}, scenario.title, fmt::format("{}", fmt::join(scenario.machines, ", "))};
+    if (is_wanted(entry, pattern)) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<CatalogueEntry> list_models(std::string_view pattern) {
+  std::vector<CatalogueEntry> entries;
+  for (auto const& name : language_model_names()) {
+    auto const model = find_language_model(name);
+    CatalogueEntry entry{name, {}, model.year, model.title, model_words(model)};
     if (is_wanted(entry, pattern)) entries.push_back(std::move(entry));
   }
   return entries;

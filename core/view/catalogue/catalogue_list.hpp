@@ -13,7 +13,7 @@ namespace lanewise {
 struct CatalogueEntry {
   std::string name;
   std::string kind;         // of a part
-  std::optional<int> year;  // of a part: first sold; of a machine or cluster: of its newest part
+  std::optional<int> year;  // of a part: first sold; of a machine or cluster: of its newest part; of a model
   std::string title;        // what it is
   std::string figures;      // key figures in words
 };
@@ -23,6 +23,7 @@ struct CatalogueEntry {
 std::vector<CatalogueEntry> list_parts(Catalogue& catalogue, std::string_view pattern);
 std::vector<CatalogueEntry> list_machines(Catalogue& catalogue, std::string_view pattern);
 std::vector<CatalogueEntry> list_clusters(Catalogue& catalogue, std::string_view pattern);
+std::vector<CatalogueEntry> list_models(std::string_view pattern);     // language models
 std::vector<CatalogueEntry> list_scenarios(std::string_view pattern);  // those that come with lanewise
 
 std::string list_text(std::vector<CatalogueEntry> const& entries);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lanewise/machine/figure_source.hpp"
 #include "lanewise/machine/pcie_link.hpp"
 #include "lanewise/units/quantity.hpp"
 
@@ -169,18 +170,6 @@ struct SwitchHopFigures {              // NVSwitch and network switches
   std::optional<BytesPerSecond> rate;  // of one port (network switches)
   std::optional<int> ports;            // its radix
   friend bool operator==(SwitchHopFigures const&, SwitchHopFigures const&) = default;
-};
-
-// What a figure rests on: a document of the product's maker, a standard or source code; a reading of the device; or
-// another part, custom, or an assumption.
-enum class SourceKind : std::uint8_t { Datasheet, Measured, Estimated };
-std::string_view to_string(SourceKind kind);
-
-struct FigureSource {
-  std::string figure;  // the key in the part's file
-  SourceKind kind = SourceKind::Datasheet;
-  std::string text;  // where it is said
-  friend bool operator==(FigureSource const&, FigureSource const&) = default;
 };
 
 struct Part {

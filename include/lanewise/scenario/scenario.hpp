@@ -12,6 +12,7 @@
 #include "lanewise/planner/planner.hpp"
 #include "lanewise/scenario/job_spec.hpp"
 #include "lanewise/scenario/threshold.hpp"
+#include "lanewise/workload/workload.hpp"
 
 namespace lanewise {
 
@@ -67,7 +68,8 @@ struct Scenario {
   std::optional<CollectiveSpec> collective;  // if present, the scenario is this one collective
   std::vector<CollectiveSpec> collectives;
   std::vector<ComputeSpec> compute;
-  std::vector<Variant> variants;  // at least one; the default variant has no name and no settings
+  std::optional<Workload> workload;  // if present, the scenario is this step of a language model
+  std::vector<Variant> variants;     // at least one; the default variant has no name and no settings
   std::vector<Expectation> expectations;
   SourcePos pos;
   std::vector<SourcePos> machine_positions = {};  // where the file names each machine

@@ -52,7 +52,10 @@ struct SearchSetting {
 class RingSearch {
  public:
   RingSearch(Topology const& topology, bool several_nodes)
-      : topology_(topology), several_nodes_(several_nodes), left_(topology.capacities()) {}
+      : topology_(topology),
+        several_nodes_(several_nodes),
+        own_first_(own_nics_first(topology)),
+        left_(topology.capacities()) {}
 
   // The best that this setting allows; no channels where it allows none.
   std::vector<Channel> find(SearchSetting const& setting) {
@@ -116,7 +119,7 @@ class RingSearch {
     for (auto const nic : nics_in_order()) {
       for (auto const gpu : gpus_near(nic)) {
         auto const& in = topology_.from_nic(nic, gpu);
-        if (in.type > setting_.inter || !take(in, 1, false)) continue;
+        if (!take(in, 1, false)) continue;
         channel_ = {{gpu}, nic};
         next_gpu();
         take(in, -1, false);
@@ -125,28 +128,39 @@ class RingSearch {
     }
   }
 
-  // NICs that fewer channels use come first.
+  // NICs that fewer channels use come first; of those that are alike the GPUs' own (search.cc: ncclTopoSelectNets).
   [[nodiscard]] std::vector<std::size_t> nics_in_order() const {
-    std::vector<std::size_t> nics(topology_.nics().size());
-    std::iota(nics.begin(), nics.end(), 0);
-    auto const uses = [&](std::size_t nic) {
-      return std::count_if(found_.begin(), found_.end(), [&](Channel const& channel) { return channel.nic == nic; });
-    };
-    std::stable_sort(nics.begin(), nics.end(), [&](auto a, auto b) { return uses(a) < uses(b); });
+    auto nics = own_first_;
+    std::vector<std::size_t> uses(topology_.nics().size(), 0);
+    for (auto const& channel : found_) ++uses[channel.nic];
+    std::stable_sort(nics.begin(), nics.end(), [&](auto a, auto b) { return uses[a] < uses[b]; });
     return nics;
   }
-  [[nodiscard]] std::vector<std::size_t> gpus_near(std::size_t nic) const {
-    std::vector<std::size_t> gpus(topology_.gpus().size());
-    std::iota(gpus.begin(), gpus.end(), 0);
-    auto const starts = [&](std::size_t gpu) {
-      return std::count_if(found_.begin(), found_.end(),
-                           [&](Channel const& channel) { return channel.gpus.front() == gpu; });
+  [[nodiscard]] static std::vector<std::size_t> own_nics_first(Topology const& topology) {
+    std::vector<std::size_t> nics;
+    std::vector<bool> taken(topology.nics().size(), false);
+    auto const add = [&](std::size_t nic) {
+      if (!taken[nic]) nics.push_back(nic);
+      taken[nic] = true;
     };
-    std::stable_sort(gpus.begin(), gpus.end(), [&](auto a, auto b) {
-      auto const& to_a = topology_.from_nic(nic, a);
-      auto const& to_b = topology_.from_nic(nic, b);
-      return std::tuple(-to_a.rate, to_a.type, starts(a)) < std::tuple(-to_b.rate, to_b.type, starts(b));
-    });
+    for (std::size_t gpu = 0; gpu < topology.gpus().size(); ++gpu)
+      for (std::size_t channel = 0; channel < topology.nearest_nics(gpu); ++channel)
+        add(topology.own_nic(gpu, channel));
+    for (std::size_t nic = 0; nic < topology.nics().size(); ++nic) add(nic);
+    return nics;
+  }
+  // Those that the setting lets the NIC reach, the best first.
+  [[nodiscard]] std::vector<std::size_t> gpus_near(std::size_t nic) const {
+    std::vector<std::size_t> starts(topology_.gpus().size(), 0);
+    for (auto const& channel : found_) ++starts[channel.gpus.front()];
+    std::vector<std::tuple<double, PathType, std::size_t, std::size_t>> near;  // the last: the GPU
+    for (std::size_t gpu = 0; gpu < topology_.gpus().size(); ++gpu) {
+      auto const& path = topology_.from_nic(nic, gpu);
+      if (path.type <= setting_.inter) near.emplace_back(-path.rate, path.type, starts[gpu], gpu);
+    }
+    std::sort(near.begin(), near.end());
+    std::vector<std::size_t> gpus;
+    for (auto const& [rate, type, count, gpu] : near) gpus.push_back(gpu);
     return gpus;
   }
 
@@ -239,6 +253,7 @@ class RingSearch {
 
   Topology const& topology_;
   bool several_nodes_;
+  std::vector<std::size_t> own_first_;  // NICs
   SearchSetting setting_;
   std::vector<double> left_;  // of each link
   std::vector<Channel> found_, best_;
@@ -292,9 +307,10 @@ class RingPasses {
     static std::vector<PathType> const far{PathType::Pix, PathType::Pxb, PathType::P2c,
                                            PathType::Pxn, PathType::Phb, PathType::Sys};
     static std::vector<PathType> const none{PathType::Pix};
+    // One GPU of a node reaches no other, and is tried all the same.
+    auto const farthest = std::max(PathType::Nvl, topology_.farthest_gpus());
     for (auto const inter : several_nodes_ ? far : none)
-      for (auto intra = PathType::Nvl; intra <= topology_.farthest_gpus();
-           intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
+      for (auto intra = PathType::Nvl; intra <= farthest; intra = static_cast<PathType>(static_cast<int>(intra) + 1)) {
         if (is_optimal_ || (!best_.channels.empty() && (inter > best_.inter || intra > best_.intra))) return;
         try_setting({speed, intra, inter, true, max_, 1});
         bool const pointless = topology_.vendor() == CpuVendor::Amd && intra == PathType::Sys;

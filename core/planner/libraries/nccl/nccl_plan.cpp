@@ -401,6 +401,10 @@ class NcclPlan {
     if (!gdr) {
       remark("GPUDirect RDMA is not possible, or GPUs are too far from their NICs for it: data pass host memory");
       request.only = Mechanism::NetStaged;
+      for (auto const& [gpu, its] : {std::pair(a, request.nics->first), std::pair(b, request.nics->second)})
+        if (machine_.host_of(gpu) != machine_.host_of(its))
+          throw PlanError(fmt::format("as {} does it '{}' has no way to '{}' of another node without GPUDirect RDMA",
+                                      to_string(library_), machine_.at(gpu).name, machine_.at(its).name));
       steps_.add(request, [&](Way& way) { way.blocks = std::max(1, blocks_); });
       return;
     }

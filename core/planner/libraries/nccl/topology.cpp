@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -141,7 +142,10 @@ class Topology::Builder {
         topology_.from_nics_.push_back(over_pci(nic, gpu));
         extend(topology_.from_nics_.back(), wire_of(nic) + 1);
       }
-    for (std::size_t g = 0; g < gpus().size(); ++g) topology_.nearest_nics_.push_back(topology_.nearest_nics(g));
+    for (std::size_t g = 0; g < gpus().size(); ++g) topology_.nearest_nics_.push_back(topology_.find_nearest_nics(g));
+    std::map<std::vector<std::size_t>, std::size_t> sharing;
+    for (auto const& nearest : topology_.nearest_nics_) ++sharing[nearest];
+    for (auto const& nearest : topology_.nearest_nics_) topology_.sharing_.push_back(sharing[nearest]);
     add_relays_to_nics();
     find_rates();
   }
@@ -414,10 +418,16 @@ Topology::Topology(Machine const& machine, std::vector<PciId> gpus, Library cons
                    Environment const& environment)
     : machine_(machine), gpus_(std::move(gpus)) {
   nics_ = nics_of(machine, gpus_);
+  std::map<HostId, std::vector<PciId>> of_host;
+  for (auto const gpu : machine.all(PciKind::Gpu)) of_host[machine.host_of(gpu)].push_back(gpu);
+  for (auto const gpu : gpus_) {
+    auto const& all = of_host.at(machine.host_of(gpu));
+    devices_.push_back(static_cast<std::size_t>(std::find(all.begin(), all.end(), gpu) - all.begin()));
+  }
   Builder(*this, library, environment).build();
 }
 
-std::vector<std::size_t> Topology::nearest_nics(std::size_t gpu) const {
+std::vector<std::size_t> Topology::find_nearest_nics(std::size_t gpu) const {
   std::vector<std::size_t> best;
   auto const rank = [&](std::size_t nic) {
     auto const& path = from_nic(nic, gpu);
@@ -434,9 +444,16 @@ std::vector<std::size_t> Topology::nearest_nics(std::size_t gpu) const {
 std::size_t Topology::own_nic(std::size_t gpu, std::size_t channel) const {
   auto const& nearest = nearest_nics_[gpu];
   if (nearest.empty()) return 0;
-  auto const sharing = static_cast<std::size_t>(std::count(nearest_nics_.begin(), nearest_nics_.end(), nearest));
-  auto const of_each = (nearest.size() + sharing - 1) / sharing;
-  return nearest[(gpu + channel % of_each) % nearest.size()];
+  auto const of_each = (nearest.size() + sharing_[gpu] - 1) / sharing_[gpu];
+  // The number of its device in its host, whichever GPUs take part; its bits in reverse where the NICs are 2, 4, 8.
+  auto first = devices_[gpu];
+  if (std::has_single_bit(nearest.size())) {
+    std::size_t mirrored = 0;
+    for (std::size_t bit = 1, other = nearest.size() / 2; bit < nearest.size(); bit *= 2, other /= 2)
+      if ((first & bit) != 0) mirrored |= other;
+    first = mirrored;
+  }
+  return nearest[(first + channel % of_each) % nearest.size()];
 }
 
 PathType Topology::farthest_gpus() const {

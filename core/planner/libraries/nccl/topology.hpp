@@ -55,6 +55,8 @@ class Topology {
   // The NIC that a GPU uses by itself: of the fastest and nearest ones, each GPU another, and where there are more than
   // GPUs, each channel another (topo.cc: ncclTopoGetLocalNet).
   [[nodiscard]] std::size_t own_nic(std::size_t gpu, std::size_t channel = 0) const;
+  // How many NICs are as fast and near to the GPU as the best.
+  [[nodiscard]] std::size_t nearest_nics(std::size_t gpu) const { return nearest_nics_[gpu].size(); }
   [[nodiscard]] Transport transport(std::size_t from, std::size_t to) const {
     return transports_[from * gpus_.size() + to];
   }
@@ -77,11 +79,13 @@ class Topology {
 
  private:
   class Builder;
-  [[nodiscard]] std::vector<std::size_t> nearest_nics(std::size_t gpu) const;
+  [[nodiscard]] std::vector<std::size_t> find_nearest_nics(std::size_t gpu) const;
 
   Machine const& machine_;
   std::vector<PciId> gpus_, nics_;
+  std::vector<std::size_t> devices_;                    // of each GPU, its number in its host
   std::vector<std::vector<std::size_t>> nearest_nics_;  // of each GPU
+  std::vector<std::size_t> sharing_;                    // of each GPU, how many have the same nearest NICs
   std::vector<Path> pairs_, to_nics_, from_nics_;
   std::vector<Transport> transports_;
   std::vector<double> capacities_;

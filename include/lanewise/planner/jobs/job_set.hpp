@@ -27,8 +27,8 @@ struct JobSet {
 // Plans all jobs. The transfers are planned together as a set; each collective by the algorithm that is fastest alone,
 // unless it names one. A step of a job that comes after another job waits for the last steps of that job at the step's
 // own places, or for the whole job if it uses none of them. So the next kernel of a GPU waits only for its own
-// gradients, and an all-reduce for every GPU. Throws PlanError naming a transfer without a legal way or an unknown
-// figure.
+// gradients, and an all-reduce for every GPU. With `aim.library` that library plans the collectives, each as its own
+// communicator. Throws PlanError naming a transfer without a legal way or an unknown figure.
 Plan plan_job_set(Model const& model, JobSet const& job_set, Aim aim);
 
 // Plans one job set several times, each time with another plan of a collective. Transfers are planned once.

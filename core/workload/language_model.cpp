@@ -1,0 +1,94 @@
+#include "core/workload/language_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "core/io/spelling.hpp"
+#include "lanewise/io/bundled.hpp"
+#include "lanewise/io/error.hpp"
+
+namespace lanewise {
+namespace fs = std::filesystem;
+namespace {
+
+std::int64_t ffn_matrices(LanguageModel const& model) { return model.gated_ffn ? 3 : 2; }
+
+// The folders with files of models; the first that has a name wins.
+std::vector<fs::path> model_folders() {
+  std::vector<fs::path> folders;
+  if (auto const* own = std::getenv("LANEWISE_MODELS"); own != nullptr && *own != '\0') folders.emplace_back(own);
+  for (auto const& folder : bundled_folders("workloads")) folders.push_back(folder / "models");
+  return folders;
+}
+
+LanguageModel read_model_file(fs::path const& path) {
+  auto const source = SourceText::load(path);
+  return path.extension() == ".json" ? read_hugging_face_config(source) : read_language_model(source);
+}
+
+}  // namespace
+
+std::int64_t LanguageModel::expert_parameters() const {
+  return std::int64_t{expert_layers()} * experts * ffn_matrices(*this) * hidden_size * expert_ffn_size;
+}
+
+std::int64_t LanguageModel::multiplied_parameters() const {
+  auto const used = active_parameters > 0 ? active_parameters : parameters;
+  auto const looked_up = tied_embeddings ? 0 : std::int64_t{vocabulary} * hidden_size;
+  return std::max<std::int64_t>(used - looked_up, 0);
+}
+
+std::int64_t LanguageModel::kv_elements_per_token() const {
+  auto const of_layer =
+      latent_key_value_size > 0 ? std::int64_t{latent_key_value_size} : std::int64_t{2} * key_value_heads * head_size;
+  return of_layer * (layers - windowed_layers);
+}
+
+std::int64_t LanguageModel::windowed_kv_elements_per_token() const {
+  return std::int64_t{2} * key_value_heads * head_size * windowed_layers;
+}
+
+std::int64_t count_parameters(LanguageModel const& model) {
+  auto const hidden = std::int64_t{model.hidden_size};
+  auto const query = hidden * model.attention_heads * model.head_size;
+  auto const key_value = hidden * model.key_value_heads * model.head_size;
+  auto const dense_layers = model.experts > 0 ? model.dense_layers : model.layers;
+  auto const ffn = ffn_matrices(model) * hidden * model.ffn_size;
+  auto const beside_experts =  // shared experts and the router
+      ffn_matrices(model) * hidden * model.expert_ffn_size * model.shared_experts + hidden * model.experts;
+  return std::int64_t{model.vocabulary} * hidden * (model.tied_embeddings ? 1 : 2) +
+         model.layers * (2 * query + 2 * key_value) + dense_layers * ffn + model.expert_layers() * beside_experts +
+         model.expert_parameters();
+}
+
+std::vector<std::string> language_model_names() {
+  std::set<std::string> names;
+  for (auto const& folder : model_folders()) {
+    std::error_code error;
+    for (auto const& entry : fs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
+  }
+  return {names.begin(), names.end()};
+}
+
+LanguageModel find_language_model(std::string const& name_or_file, fs::path const& folder) {
+  std::error_code error;
+  bool const is_path =
+      name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
+  if (!is_path)
+    for (auto const& models : model_folders())
+      if (auto const path = models / (name_or_file + ".yaml"); fs::is_regular_file(path, error))
+        return read_model_file(path);
+  if (is_path)
+    for (auto const& path : {folder / name_or_file, fs::path(name_or_file)})
+      if (fs::is_regular_file(path, error)) return read_model_file(path);
+  throw InputError(
+      fmt::format("no model is called '{}'{} give a file, config.json of Hugging Face or a model file, or a "
+                  "name of `lanewise list models`",
+                  name_or_file, did_you_mean_first(name_or_file, language_model_names())));
+}
+
+}  // namespace lanewise

@@ -1,0 +1,140 @@
+#include "core/workload/pattern_time.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/choice/plan_collective.hpp"
+#include "lanewise/planner/libraries/library.hpp"
+
+namespace lanewise {
+namespace {
+
+std::optional<CollectiveOp> collective_op(Exchange exchange) {
+  switch (exchange) {
+    case Exchange::AllReduce: return CollectiveOp::AllReduce;
+    case Exchange::AllGather: return CollectiveOp::AllGather;
+    case Exchange::ReduceScatter: return CollectiveOp::ReduceScatter;
+    case Exchange::AllToAll: return CollectiveOp::AllToAll;
+    case Exchange::RingShift:
+    case Exchange::NextStage:
+    case Exchange::PrefillToDecode: break;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<Place>> groups_of(TrafficPattern const& pattern, Workload const& workload,
+                                          Placement const& placement) {
+  std::vector<std::vector<Place>> groups;
+  for (auto const& ranks : RankGrid(workload.parallel).groups(pattern.among)) {
+    auto& group = groups.emplace_back();
+    for (auto const rank : ranks) group.push_back(placement.ranks.at(static_cast<std::size_t>(rank)));
+  }
+  return groups;
+}
+
+// Sends of the cache: each prefilling GPU to those that decode. Both numbers divide one another.
+std::vector<Request> cache_requests(TrafficPattern const& pattern, Workload const& workload,
+                                    Placement const& placement) {
+  auto const& from = placement.ranks;
+  auto const& to = placement.decode;
+  if (std::max(from.size(), to.size()) % std::min(from.size(), to.size()) != 0)
+    refuse_at(workload.pos, fmt::format("workload: {} GPUs prefill and {} decode; one number must divide the other",
+                                        from.size(), to.size()));
+  // Heads are divided further where more GPUs decode; a latent goes to each of them whole.
+  auto const pairs = std::max(from.size(), to.size());
+  bool const whole = workload.model.latent_key_value_size > 0;
+  auto const bytes =
+      whole ? pattern.bytes.value()
+            : pattern.bytes.value() * static_cast<std::int64_t>(from.size()) / static_cast<std::int64_t>(pairs);
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    auto const& source = from[i * from.size() / pairs];
+    auto const& target = to[i * to.size() / pairs];
+    if (whole && i * to.size() / pairs != i) continue;
+    requests.push_back(
+        {.id = fmt::format("{}.{}", pattern.id, i), .from = source, .to = target, .bytes = Bytes(bytes)});
+  }
+  return requests;
+}
+
+std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::vector<Place>> const& groups) {
+  std::vector<Request> requests;
+  for (auto const& group : groups)
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (pattern.exchange == Exchange::NextStage && i + 1 == group.size()) continue;
+      requests.push_back({.id = fmt::format("{}.{}", pattern.id, requests.size()),
+                          .from = group[i],
+                          .to = group[(i + 1) % group.size()],
+                          .bytes = pattern.bytes});
+    }
+  return requests;
+}
+
+Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> const& library) {
+  if (jobs.jobs.size() == 1)
+    if (auto const* collective = std::get_if<Collective>(&jobs.jobs.front().what))
+      return library ? plan_by_library(model, *collective, *library) : plan_collective(model, *collective);
+  return plan_job_set(model, jobs, {.objective = Objective::Each, .effort = Effort::Quick, .library = library});
+}
+
+// Traffic patterns of one exchange, size and group take the same time.
+using Kind = std::tuple<Exchange, RankGroup, Bytes>;
+
+}  // namespace
+
+JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placement const& placement,
+               Machine const& machine) {
+  JobSet set;
+  auto const add_requests = [&](std::vector<Request> const& requests) {
+    for (auto const& request : requests) set.jobs.push_back({request.id, request, {}});
+  };
+  if (pattern.exchange == Exchange::PrefillToDecode) {
+    add_requests(cache_requests(pattern, workload, placement));
+    return set;
+  }
+  auto const groups = distinct_groups(machine, groups_of(pattern, workload, placement));
+  if (auto const op = collective_op(pattern.exchange)) {
+    for (auto const& group : groups)
+      set.jobs.push_back(
+          {fmt::format("{}.{}", pattern.id, set.jobs.size()), Collective{*op, group, pattern.bytes}, {}});
+  } else {
+    add_requests(sends_of(pattern, groups));
+  }
+  return set;
+}
+
+std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run) {
+  auto const& machine = model.machine();
+  auto const placement = place_ranks(workload, machine);
+  std::vector<PatternTime> times;
+  std::map<Kind, Seconds> known;
+  for (auto const& pattern : traffic_of(workload)) {
+    PatternTime time{.pattern = pattern, .reach = {}};
+    auto const groups = groups_of(pattern, workload, placement);
+    time.groups = groups.size();
+    time.group_size = groups.front().size();
+    if (pattern.exchange == Exchange::PrefillToDecode)
+      time.reach = reach_of(machine, {placement.ranks.front(), placement.decode.front()});
+    else
+      time.reach = reach_of(machine, groups.front());
+    auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, Seconds(0));
+    if (is_new) {
+      auto const plan =
+          plan_of(jobs_of(pattern, workload, placement, machine), model, run.library ? run.library : workload.library);
+      found->second = run.make_executor ? run.make_executor(model)->run(plan).makespan
+                                        : estimate(model, plan.steps, plan.folding).makespan;
+    }
+    time.each = found->second;
+    auto const wire = wire_bytes_per_step(pattern, time.group_size) / pattern.count;
+    time.bus_bandwidth = BytesPerSecond(wire / time.each.value());
+    times.push_back(std::move(time));
+  }
+  return times;
+}
+
+}  // namespace lanewise

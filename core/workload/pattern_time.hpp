@@ -1,0 +1,36 @@
+#pragma once
+// How long one message of each traffic pattern takes on a machine, while every group of ranks does the same.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/workload/placement.hpp"
+#include "core/workload/traffic.hpp"
+#include "lanewise/model/model.hpp"
+#include "lanewise/plan/executor.hpp"
+#include "lanewise/planner/jobs/job_set.hpp"
+
+namespace lanewise {
+
+struct PatternTime {
+  TrafficPattern pattern;
+  std::size_t groups = 0;      // that do this at once
+  std::size_t group_size = 0;  // ranks of one
+  std::string reach;           // how far its messages go: see reach_of()
+  Seconds each{0};             // of one message
+  BytesPerSecond bus_bandwidth{0};
+};
+
+struct TrafficRun {
+  std::optional<Library> library = {};  // instead of the workload's own
+  MakeExecutor make_executor = {};      // none: the planner's own estimate
+};
+
+// The jobs of one message of a pattern, of every group that is no copy of another.
+JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placement const& placement,
+               Machine const& machine);
+
+// Throws PlanError where a pattern has no legal way, or the library does not do it; InputError as place_ranks().
+std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run);
+
+}  // namespace lanewise

@@ -1,0 +1,53 @@
+#pragma once
+// How long a step takes: computing, and the communication that it does not hide.
+#include <string>
+#include <vector>
+
+#include "core/workload/pattern_time.hpp"
+
+namespace lanewise {
+
+// Computing of one micro-batch on one stage; of inference of the whole batch.
+struct StageTime {
+  Seconds forward{0};
+  Seconds backward{0};
+};
+
+// A pattern's time in a step. exposed + hidden is all of it.
+struct PatternShare {
+  PatternTime time;
+  Seconds exposed{0};
+  Seconds hidden{0};
+};
+
+struct StepTime {
+  std::vector<PatternShare> patterns;
+  StageTime stage;
+  std::string computing_by;      // what the computing rests on: "mfu 45 %", "fitted: ..."
+  double mfu = 0;                // model FLOPs over the peak, while it computes; 0: no peak is known
+  double step_mfu = 0;           // the same over the whole step
+  Seconds computing{0};          // of one rank
+  Seconds idle{0};               // of the pipeline while it fills and drains
+  Seconds exposed{0};            // communication that nothing hides
+  Seconds step{0};               // train: of the optimizer's step; prefill: until the first token; decode: of a token
+  double tokens_per_second = 0;  // of all ranks
+};
+
+// Operations of the model for one micro-batch on one rank, forward; backward takes twice as many. Counted as in PaLM
+// (arXiv 2204.02311, appendix B): 2 for each parameter that a token passes, and attention to the whole sequence.
+Flop forward_flop(Workload const& workload);
+// The part of it that is attention to the sequence.
+Flop attention_flop(Workload const& workload);
+
+// The computing of a workload that says how long it takes. Throws InputError where it does not, and PlanError where a
+// figure of the GPU is unknown.
+StageTime stage_time(Workload const& workload, Machine const& machine);
+
+// Composes a step of patterns whose times are known.
+StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& times, StageTime const& stage);
+
+// Times the traffic, and composes a step. Of a workload that is fitted to another step, `fitted_model` is the machine
+// that it ran on.
+StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run);
+
+}  // namespace lanewise
