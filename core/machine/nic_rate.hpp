@@ -18,7 +18,7 @@ inline std::optional<BytesPerSecond> cable_rate(Machine const& machine, Fabric::
 }
 
 // Whether a cable carries less than its port could, by the NIC's part.
-inline bool is_slow(Machine const& machine, Fabric::Attachment const& attachment) {
+inline bool is_slow_cable(Machine const& machine, Fabric::Attachment const& attachment) {
   auto const* part = machine.part_of(attachment.nic);
   if (!attachment.rate || part == nullptr || !part->nic.rate) return attachment.rate.has_value();
   constexpr double kRounding = 1 - 1e-9;

@@ -12,19 +12,19 @@ std::string joined(YamlNode const& node) {
 
 }  // namespace
 
-FieldSpec settings_field() {
-  return {.name = "settings",
+FieldSpec settings_field(std::string name) {
+  return {.name = std::move(name),
           .type = ValueType::Dictionary,
           .doc = "settings as --set takes them: acs, iommu, link@NAME, part@NAME, ...",
           .item = ValueType::Custom};
 }
 
-std::vector<Setting> read_settings(MapReader& reader) {
+std::vector<Setting> read_settings(MapReader& reader, std::string_view key) {
   std::vector<Setting> found;
-  auto const* node = reader.custom("settings");
+  auto const* node = reader.custom(key);
   if (node == nullptr) return found;
   if (node->kind != YamlKind::Map) {
-    reader.fail(*node, "'settings': expected a mapping, such as {acs: on}");
+    reader.fail(*node, "'" + std::string(key) + "': expected a mapping, such as {acs: on}");
     return found;
   }
   for (auto const& entry : node->entries) {

@@ -7,9 +7,9 @@
 
 namespace lanewise {
 
-// The key `settings`, whose entries are those of --set.
-FieldSpec settings_field();
+// The key `settings`, or another, whose entries are those of --set.
+FieldSpec settings_field(std::string name = "settings");
 // Its entries in file order; empty when it is absent. Problems go to the reader's diagnostics.
-std::vector<Setting> read_settings(MapReader& reader);
+std::vector<Setting> read_settings(MapReader& reader, std::string_view key = "settings");
 
 }  // namespace lanewise

@@ -24,7 +24,7 @@ std::vector<FieldSpec> collective_fields() {
       {.name = "op", .type = ValueType::Word, .doc = "what they do", .required = true, .words = collective_op_names()},
       {.name = "among",
        .type = ValueType::List,
-       .doc = "who takes part, in order: names and ranges, [gpu0..gpu7]",
+       .doc = "who takes part, in order: names and ranges, [gpu0..gpu7]; [all_gpus]: every GPU of the machine",
        .required = true,
        .item = ValueType::Text},
       {.name = "bytes",
@@ -136,7 +136,8 @@ CollectiveSpec read_collective(MapReader& reader) {
   if (reader.has("id")) collective.id = reader.text("id").value_or("");
   if (auto const op = reader.text("op")) collective.op = parse_collective_op(*op).value.value_or(collective.op);
   collective.among = expanded(reader, "among");
-  if (collective.among.size() < 2 && reader.has("among"))
+  bool const all_gpus = collective.among == std::vector<std::string>{kAllGpus};
+  if (collective.among.size() < 2 && !all_gpus && reader.has("among"))
     reader.fail(*reader.node("among"), "a collective has at least two participants");
   collective.bytes = reader.size("bytes").value_or(Bytes(0));
   if (auto const name = reader.text("algorithm"))

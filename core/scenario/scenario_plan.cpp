@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/machine/device_order.hpp"
 #include "core/machine/place_index.hpp"
 #include "core/plan/dag.hpp"
 #include "core/planner/nic_selection.hpp"
@@ -28,6 +29,10 @@ Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, M
   Collective collective{spec.op, {}, spec.bytes, spec.algorithm, 0, spec.sizes, spec.pieces};
   auto const what = spec.id.empty() ? std::string("the collective") : fmt::format("collective '{}'", spec.id);
   PlaceIndex const places(machine);
+  if (spec.among == std::vector<std::string>{kAllGpus})
+    for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
+      if (!machine.is_off(gpu)) collective.among.emplace_back(gpu);
+  if (!collective.among.empty()) return collective;
   for (auto const& name : spec.among) {
     if (name == spec.root) collective.root = collective.among.size();
     collective.among.push_back(place_named(scenario, scenario.pos, places, what, name));

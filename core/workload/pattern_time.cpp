@@ -108,11 +108,10 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
   return set;
 }
 
-std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run) {
+PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, std::optional<Library> const& library) {
   auto const& machine = model.machine();
   auto const placement = place_ranks(workload, machine);
-  std::vector<PatternTime> times;
-  std::map<Kind, Seconds> known;
+  std::map<Kind, std::size_t> known;
   for (auto const& pattern : traffic_of(workload)) {
     PatternTime time{.pattern = pattern, .reach = {}};
     auto const groups = groups_of(pattern, workload, placement);
@@ -122,19 +121,31 @@ std::vector<PatternTime> time_traffic(Workload const& workload, Model const& mod
       time.reach = reach_of(machine, {placement.ranks.front(), placement.decode.front()});
     else
       time.reach = reach_of(machine, groups.front());
-    auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, Seconds(0));
-    if (is_new) {
-      auto const plan =
-          plan_of(jobs_of(pattern, workload, placement, machine), model, run.library ? run.library : workload.library);
-      found->second = run.make_executor ? run.make_executor(model)->run(plan).makespan
-                                        : estimate(model, plan.steps, plan.folding).makespan;
-    }
-    time.each = found->second;
-    auto const wire = wire_bytes_per_step(pattern, time.group_size) / pattern.count;
+    auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());
+    if (is_new)
+      plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, library ? library : workload.library));
+    plan_of_.push_back(found->second);
+    patterns_.push_back(std::move(time));
+  }
+}
+
+std::vector<PatternTime> PlannedTraffic::times(Model const& model, MakeExecutor const& make_executor) const {
+  std::vector<Seconds> of_plans;
+  for (auto const& plan : plans_)
+    of_plans.push_back(make_executor ? make_executor(model)->run(plan).makespan
+                                     : estimate(model, plan.steps, plan.folding).makespan);
+  auto times = patterns_;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    auto& time = times[i];
+    time.each = of_plans[plan_of_[i]];
+    auto const wire = wire_bytes_per_step(time.pattern, time.group_size) / time.pattern.count;
     time.bus_bandwidth = BytesPerSecond(wire / time.each.value());
-    times.push_back(std::move(time));
   }
   return times;
+}
+
+std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run) {
+  return PlannedTraffic(workload, model, run.library).times(model, run.make_executor);
 }
 
 }  // namespace lanewise

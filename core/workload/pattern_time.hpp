@@ -30,7 +30,22 @@ struct TrafficRun {
 JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placement const& placement,
                Machine const& machine);
 
-// Throws PlanError where a pattern has no legal way, or the library does not do it; InputError as place_ranks().
+// The traffic of a workload with the plans of its messages, to be timed under several assumptions.
+class PlannedTraffic {
+ public:
+  // Throws PlanError where a pattern has no legal way, or the library does not do it; InputError as place_ranks().
+  PlannedTraffic(Workload const& workload, Model const& model, std::optional<Library> const& library);
+
+  // `model`: of the same machine.
+  [[nodiscard]] std::vector<PatternTime> times(Model const& model, MakeExecutor const& make_executor = {}) const;
+
+ private:
+  std::vector<PatternTime> patterns_;   // without times
+  std::vector<std::size_t> plan_of_;    // of each pattern
+  std::vector<Plan> plans_;             // patterns that are alike share one
+};
+
+// Throws as PlannedTraffic.
 std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run);
 
 }  // namespace lanewise

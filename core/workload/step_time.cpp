@@ -280,37 +280,50 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
   return result;
 }
 
-StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run) {
-  auto const times = time_traffic(workload, model, run);
+PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model,
+                         std::optional<Library> const& library)
+    : workload_(std::move(workload)), traffic_(workload_, model, library) {
+  auto const& fitted = workload_.compute.fitted;
+  if (!fitted) return;
+  measured_ = workload_;
+  measured_->parallel = fitted->parallel;
+  measured_->batch = fitted->batch;
+  measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
+  measured_traffic_.emplace(*measured_, fitted_model, library);
+}
+
+StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const {
+  auto const times = traffic_.times(model, make_executor);
+  auto const& compute = workload_.compute;
+  if (workload_.mode == WorkloadMode::KvTransfer) return compose_step(workload_, times, {});
   StageTime stage;
   std::string computing_by;
-  if (workload.mode == WorkloadMode::KvTransfer) return compose_step(workload, times, stage);
-  if (auto const& fitted = workload.compute.fitted) {
-    auto measured = workload;
-    measured.parallel = fitted->parallel;
-    measured.batch = fitted->batch;
-    measured.ranks = first_ranks(workload, fitted_model.machine(), fitted->parallel.ranks());
-    auto const measured_stage = fit_stage(measured, time_traffic(measured, fitted_model, run), fitted->step_time);
-    auto const scale = forward_flop(workload) / forward_flop(measured);
-    stage = {measured_stage.forward * scale, measured_stage.backward * scale};
-    computing_by =
-        fmt::format("fitted to a step of {:.4g} s on {} GPUs", fitted->step_time.value(), measured.parallel.ranks());
+  if (measured_) {
+    auto const fitted = fit_stage(*measured_, measured_traffic_->times(fitted_model, make_executor), compute.fitted->step_time);
+    auto const scale = forward_flop(workload_) / forward_flop(*measured_);
+    stage = {fitted.forward * scale, fitted.backward * scale};
+    computing_by = fmt::format("fitted to a step of {:.4g} s on {} GPUs", compute.fitted->step_time.value(),
+                               measured_->parallel.ranks());
   } else {
-    stage = stage_time(workload, model.machine());
-    computing_by = workload.compute.forward ? "given"
-                   : workload.compute.mfu   ? fmt::format("mfu {}", percent_text(*workload.compute.mfu))
-                                            : "what is read from memory";
+    stage = stage_time(workload_, model.machine());
+    computing_by = compute.forward ? "given"
+                   : compute.mfu   ? fmt::format("mfu {}", percent_text(*compute.mfu))
+                                   : "what is read from memory";
   }
-  auto result = compose_step(workload, times, stage);
+  auto result = compose_step(workload_, times, stage);
   result.computing_by = std::move(computing_by);
-  auto const peak = peak_of(workload.precision.matrices, gpu_part(workload, model.machine()).gpu);
+  auto const peak = peak_of(workload_.precision.matrices, gpu_part(workload_, model.machine()).gpu);
   if (peak && stage.forward > Seconds(0)) {
-    bool const trains = workload.mode == WorkloadMode::Train;
-    auto const work = forward_flop(workload) * (trains ? 3.0 : 1.0);
-    result.mfu = work / *peak / stage_pass(workload, stage);
-    result.step_mfu = work * micro_batches(workload) / *peak / result.step;
+    bool const trains = workload_.mode == WorkloadMode::Train;
+    auto const work = forward_flop(workload_) * (trains ? 3.0 : 1.0);
+    result.mfu = work / *peak / stage_pass(workload_, stage);
+    result.step_mfu = work * micro_batches(workload_) / *peak / result.step;
   }
   return result;
+}
+
+StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run) {
+  return PlannedStep(workload, model, fitted_model, run.library).time(model, fitted_model, run.make_executor);
 }
 
 }  // namespace lanewise

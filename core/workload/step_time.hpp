@@ -46,6 +46,22 @@ StageTime stage_time(Workload const& workload, Machine const& machine);
 // Composes a step of patterns whose times are known.
 StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& times, StageTime const& stage);
 
+// A workload planned on a machine, to be timed under several assumptions.
+class PlannedStep {
+ public:
+  // Throws as PlannedTraffic. `fitted_model`: the machine of a step that the workload is fitted to.
+  PlannedStep(Workload workload, Model const& model, Model const& fitted_model, std::optional<Library> const& library);
+
+  // The models: of the same machines.
+  [[nodiscard]] StepTime time(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor = {}) const;
+
+ private:
+  Workload workload_;
+  std::optional<Workload> measured_;  // that it is fitted to
+  PlannedTraffic traffic_;
+  std::optional<PlannedTraffic> measured_traffic_;
+};
+
 // Times the traffic, and composes a step. Of a workload that is fitted to another step, `fitted_model` is the machine
 // that it ran on.
 StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run);

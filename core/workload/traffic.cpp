@@ -148,8 +148,8 @@ class TrafficBuilder {
       add_sharded("fsdp", RankGroup::Shards, shards, own.dense);
       add_sharded("fsdp-experts", RankGroup::ExpertReplicas, expert_replicas, own.experts);
       if (shards < replicas)
-        add("hsdp-gradients", "gradients of one shard", Exchange::AllReduce, RankGroup::ShardReplicas,
-            own.dense / shards * bytes_of(w_.precision.gradients), 1, StepPhase::Gradients);
+        add("hsdp-gradients", "gradients of one shard, by layers", Exchange::AllReduce, RankGroup::ShardReplicas,
+            own.dense / shards / layers_ * bytes_of(w_.precision.gradients), layers_, StepPhase::Gradients);
       return;
     }
     add_gradients("dp", RankGroup::Replicas, replicas, own.dense);

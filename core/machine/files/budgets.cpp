@@ -58,6 +58,23 @@ class LaneBudgets {
     return found;
   }
 
+  std::vector<LaneUse> uses() {
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i) enter(PciId(i));
+    std::vector<LaneUse> found;
+    for (auto const& [socket, budget] : of_sockets_) {
+      auto const* part = machine_.part_of(socket);
+      found.push_back({machine_.at(socket).name, machine_.at(socket).part, budget.taken,
+                       part != nullptr ? part->cpu.lanes : std::nullopt});
+    }
+    for (auto const& [chip, budget] : of_chips_) {
+      auto const first = first_of_chip_.at(chip);
+      auto const* part = machine_.part_of(first);
+      found.push_back(
+          {chip, machine_.at(first).part, budget.taken, part != nullptr ? part->pcie_switch.lanes : std::nullopt});
+    }
+    return found;
+  }
+
  private:
   [[nodiscard]] std::string chip_of(PciId id) const {
     auto const& function = machine_.at(id);
@@ -108,6 +125,8 @@ std::vector<std::string> exceeded_lanes(Machine const& machine) {
   if (is_noted) return {};
   return LaneBudgets(machine).exceeded();
 }
+
+std::vector<LaneUse> lane_uses(Machine const& machine) { return LaneBudgets(machine).uses(); }
 
 std::vector<std::string> exceeded_ports(Machine const& cluster, Fabric const& fabric) {
   std::vector<double> taken(fabric.switches.size(), 0);

@@ -376,7 +376,7 @@ class DotWriter {
     auto const rate = cable_rate(machine_, attachment);
     if (!rate) return {{"color", std::string(kNetworkColour)}, {"style", "dotted"}};
     auto attributes = network_attributes(*rate);
-    if (is_slow(machine_, attachment)) attributes[0].second = kSlowColour;
+    if (is_slow_cable(machine_, attachment)) attributes[0].second = kSlowColour;
     return attributes;
   }
 

@@ -314,7 +314,7 @@ std::string network_lines(Machine const& machine, std::uint32_t number) {
   }
   std::string slower;
   for (auto const& attachment : fabric.attachments)
-    if (fabric.switches[attachment.at].network == number && is_slow(machine, attachment))
+    if (fabric.switches[attachment.at].network == number && is_slow_cable(machine, attachment))
       slower += fmt::format("{}{} runs at {}\n", machine.at(attachment.nic).name,
                             network.planes > 1 ? " to " + fabric.switches[attachment.at].name : std::string(),
                             rounded_text(*attachment.rate));

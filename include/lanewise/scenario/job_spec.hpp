@@ -10,6 +10,9 @@
 
 namespace lanewise {
 
+// Instead of participants: every GPU of the machine that works, in its own order.
+inline constexpr char kAllGpus[] = "all_gpus";
+
 struct CollectiveSpec {
   std::string id;  // empty: the scenario is this one collective
   CollectiveOp op = CollectiveOp::AllReduce;

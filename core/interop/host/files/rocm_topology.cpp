@@ -82,10 +82,10 @@ class Topology {
   // The NUMA nodes of the host: those up to the highest that a GPU is on, for some may have no GPU. Of hosts with
   // numbers beyond any count of nodes, those that GPUs are on.
   [[nodiscard]] std::set<int> nodes() const {
-    constexpr int kMaxNodes = 16;
+    constexpr int kMaxTopologyNodes = 16;
     std::set<int> nodes{0};
     for (auto const& [gpu, node] : numa_) nodes.insert(node);
-    if (*nodes.rbegin() < kMaxNodes)
+    if (*nodes.rbegin() < kMaxTopologyNodes)
       for (int i = 0; i < *nodes.rbegin(); ++i) nodes.insert(i);
     return nodes;
   }

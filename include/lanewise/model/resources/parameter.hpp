@@ -64,6 +64,13 @@ class Assumptions {
   Assumptions(Parameter parameter, double factor) : nominal_(false) {
     factors_.at(static_cast<std::size_t>(parameter)) = factor;
   }
+  // The same with another factor on one parameter.
+  [[nodiscard]] Assumptions with(Parameter parameter, double factor) const {
+    auto other = *this;
+    other.nominal_ = false;
+    other.factors_.at(static_cast<std::size_t>(parameter)) = factor;
+    return other;
+  }
   // Whether every factor is 1.
   [[nodiscard]] bool is_nominal() const { return nominal_; }
 

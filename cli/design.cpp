@@ -1,0 +1,121 @@
+// lanewise design and lanewise rank: candidates compared by jobs, before anything is bought.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/planning_options.hpp"
+#include "cli/progress.hpp"
+#include "cli/session.hpp"
+#include "core/design/comparison.hpp"
+#include "core/io/interrupt.hpp"
+#include "core/view/design_text.hpp"
+#include "lanewise/io/error.hpp"
+
+namespace lanewise::cli {
+namespace {
+
+struct DesignOptions {
+  std::string brief;
+  std::vector<std::string> machines, jobs;  // of rank
+  std::string library;
+  std::string faults;
+  std::string csv, output;
+  bool sensitivity = false;
+  bool bill = false;
+  std::size_t draws = 200;
+  std::uint64_t seed = 1;
+};
+
+void compare(Session& session, DesignBrief const& brief, DesignOptions const& options) {
+  InterruptScope const interruptible;
+  std::optional<PriceList> prices;
+  if (!brief.prices.empty()) prices = read_prices(SourceText::load(brief.prices));
+  std::optional<Progress> progress(std::in_place, "comparing " + brief.name);
+  DesignContext const context{
+      session.catalogue, prices ? &*prices : nullptr, options.draws, options.seed,
+      [&](std::string const& what, std::size_t done, std::size_t all) { progress->at({what, "steps", done, all}); }};
+  auto const comparison = compare_candidates(brief, context);
+  progress.reset();
+  if (!options.csv.empty()) write_file(options.csv, design_csv(comparison));
+  put_result(
+      session, options.output, [&] { return design_json(comparison); },
+      [&] { return design_text(comparison) + (options.bill ? bills_text(comparison) : ""); });
+  bool const has_failure = std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
+                                       [](CandidateResult const& one) { return !one.failure.empty(); });
+  if (has_failure)
+    session.exit_code = ExitCode::BadInput;
+  else if (!comparison.any_meets_limits())
+    session.exit_code = ExitCode::ExpectationFailed;
+}
+
+void override_brief(DesignBrief& brief, DesignOptions const& options) {
+  if (!options.library.empty()) brief.library = library_of(options.library);
+  if (!options.faults.empty()) brief.faults = options.faults == "each" ? FaultScope::Each : FaultScope::None;
+  brief.sensitivity = brief.sensitivity || options.sensitivity;
+}
+
+void design(Session& session, DesignOptions const& options) {
+  auto brief = read_design_brief(SourceText::load(options.brief));
+  override_brief(brief, options);
+  compare(session, brief, options);
+}
+
+void rank(Session& session, DesignOptions const& options) {
+  DesignBrief brief;
+  brief.name = "rank";
+  for (auto const& machine : options.machines) brief.candidates.push_back({machine, machine, {}, {}});
+  for (auto const& job : options.jobs) brief.jobs.push_back(job_named(job));
+  override_brief(brief, options);
+  compare(session, brief, options);
+}
+
+void add_common(CLI::App& command, Session& session, DesignOptions& options) {
+  command
+      .add_option("--library", options.library,
+                  "Rank by the collectives of nccl, nccl-VERSION (2.18 to 2.30) or rccl; best: as well as possible")
+      ->type_name("LIBRARY");
+  command.add_option("--faults", options.faults, "each: every component lost or halved, one at a time; none")
+      ->check(CLI::IsMember({"each", "none"}));
+  command.add_flag("--sensitivity", options.sensitivity,
+                   "Move every ranged figure, one at a time and all together, and say how sure the ranking is");
+  command.add_option("--draws", options.draws, "How often all ranged figures are drawn together")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Of the draws: the same seed gives the same result")->capture_default_str();
+  command.add_flag("--bill", options.bill, "Also print the bill of materials: parts, cables, lanes, watts, prices");
+  command.add_option("--csv", options.csv, "Also write a row for each candidate and job to this file")->type_name("FILE");
+  command.add_option("-o,--output", options.output, "Also write the result as JSON to this file")->type_name("FILE");
+  session.add_json(command);
+}
+
+}  // namespace
+
+void add_design(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand(
+      "design",
+      "Rank machines and clusters by jobs, with price, power, faults and doubt; the exit code is 1 when none meets the "
+      "limits");
+  auto const options = std::make_shared<DesignOptions>();
+  command->add_option("brief", options->brief, "A design brief (docs/design.md)")->required()->type_name("BRIEF");
+  add_common(*command, session, *options);
+  command->callback([&session, options] { design(session, *options); });
+}
+
+void add_rank(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("rank", "Rank machines and clusters by jobs: the short form of design");
+  auto const options = std::make_shared<DesignOptions>();
+  options->jobs = {"all_reduce:1 GiB"};
+  command
+      ->add_option("machines", options->machines, "Machine or cluster files, or names of bundled ones")
+      ->required()
+      ->type_name("MACHINE");
+  command
+      ->add_option("--job", options->jobs,
+                   "A scenario, by file or name, or a collective of all GPUs: \"all_reduce:1 GiB\"; may be repeated")
+      ->type_name("SCENARIO|COLLECTIVE:SIZE");
+  add_common(*command, session, *options);
+  command->callback([&session, options] { rank(session, *options); });
+}
+
+}  // namespace lanewise::cli

@@ -1,0 +1,264 @@
+#include "core/design/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/machine/device_order.hpp"
+#include "lanewise/estimate/estimate.hpp"
+#include "lanewise/explain/matrix.hpp"
+#include "lanewise/io/error.hpp"
+#include "lanewise/planner/search/set_planner.hpp"
+
+namespace lanewise {
+namespace {
+
+constexpr Bytes kPairBytes{std::int64_t{256} << 20};
+
+// A candidate with its jobs planned.
+struct Prepared {
+  std::unique_ptr<Model> model;
+  std::vector<std::unique_ptr<PlannedJob>> jobs;  // nullptr: it cannot be done
+};
+
+double score_of(std::vector<Seconds> const& times, std::vector<Seconds> const& fastest,
+                std::vector<DesignJob> const& jobs) {
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    if (!(fastest[j] > Seconds(0))) continue;  // nobody can do it
+    if (!(times[j] > Seconds(0))) return 0;
+    sum += jobs[j].weight * std::log(fastest[j] / times[j]);
+    weights += jobs[j].weight;
+  }
+  return weights > 0 ? std::exp(sum / weights) : 0;
+}
+
+class Comparer {
+ public:
+  Comparer(DesignBrief const& brief, DesignContext const& context) : brief_(brief), context_(context) {}
+
+  DesignComparison compare() {
+    DesignComparison all{brief_.name, brief_.title, brief_.library ? to_string(*brief_.library) : "best", brief_.jobs, {}, {}};
+    for (auto const& candidate : brief_.candidates) {
+      watch("evaluating " + candidate.name, all.candidates.size(), brief_.candidates.size());
+      prepared_.emplace_back();
+      all.candidates.push_back(evaluate(candidate, prepared_.back()));
+    }
+    fastest_.assign(brief_.jobs.size(), Seconds(0));
+    for (auto const& result : all.candidates)
+      for (std::size_t j = 0; j < result.jobs.size(); ++j)
+        if (auto const& figures = result.jobs[j].figures)
+          if (fastest_[j] == Seconds(0) || figures->time < fastest_[j]) fastest_[j] = figures->time;
+    for (auto& result : all.candidates) rate(result);
+    find_front(all.candidates);
+    auto const order = ranking(all.candidates);
+    if (brief_.sensitivity) all.sensitivity = sensitivity(order);
+    if (brief_.faults == FaultScope::Each)
+      for (std::size_t i = 0; i < order.size(); ++i) find_faults(all.candidates[order[i]], order[i]);
+    sort(all, order);
+    return all;
+  }
+
+ private:
+  void watch(std::string const& what, std::size_t done, std::size_t count) const {
+    if (context_.watch) context_.watch(what, done, count);
+  }
+
+  [[nodiscard]] Machine machine_of(std::string const& name) const { return context_.catalogue.machine(name); }
+
+  CandidateResult evaluate(DesignCandidate const& candidate, Prepared& prepared) {
+    CandidateResult result;
+    result.candidate = candidate;
+    try {
+      auto machine = machine_of(candidate.machine);
+      for (auto const& setting : candidate.settings) apply_setting(machine, setting, context_.catalogue);
+      result.title = machine.title;
+      result.gpus = machine.all(PciKind::Gpu).size();
+      result.bill = bill_of(machine, machine.name, context_.prices);
+      if (candidate.power)
+        result.power = candidate.power;
+      else if (result.bill.without_power.empty())
+        result.power = result.bill.power;
+      prepared.model = std::make_unique<Model>(std::move(machine));
+      for (auto const& job : brief_.jobs) result.jobs.push_back(evaluate(job, prepared));
+      find_pairs(result, *prepared.model);
+    } catch (InputError const& error) {
+      result.failure = error.what();
+      prepared = {};
+    }
+    return result;
+  }
+
+  JobResult evaluate(DesignJob const& job, Prepared& prepared) {
+    JobResult result;
+    auto const find = [this](std::string const& name) { return machine_of(name); };
+    try {
+      auto planned = std::make_unique<PlannedJob>(job.scenario, *prepared.model, brief_.library, find);
+      result.figures = planned->figures(*prepared.model);
+      if (brief_.library && (job.scenario.collective || job.scenario.workload))
+        result.best = PlannedJob(job.scenario, *prepared.model, std::nullopt, find).time(*prepared.model);
+      prepared.jobs.push_back(std::move(planned));
+    } catch (PlanError const& error) {
+      result.failure = error.what();
+      prepared.jobs.emplace_back();
+    } catch (InputError const& error) {  // the job's names do not fit this candidate
+      result.failure = error.what();
+      prepared.jobs.emplace_back();
+    }
+    return result;
+  }
+
+  // The slowest copy between two GPUs, and what two halves exchange.
+  static void find_pairs(CandidateResult& result, Model const& model) {
+    auto const& machine = model.machine();
+    std::vector<Place> gpus;
+    for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
+      if (!machine.is_off(gpu)) gpus.emplace_back(gpu);
+    if (gpus.size() < 2) return;
+    MatrixQuery const query{.places = gpus, .bytes = kPairBytes};
+    for (auto const& alike : make_matrix_by_class(model, query, nullptr).classes) {
+      if (!alike.cell.rate || alike.from == alike.to) continue;
+      if (result.worst_pair_rate && *result.worst_pair_rate <= *alike.cell.rate) continue;
+      result.worst_pair_rate = alike.cell.rate;
+      result.worst_pair = fmt::format("{} > {}", alike.from, alike.to);
+    }
+    std::vector<Request> requests;
+    auto const half = gpus.size() / 2;
+    for (std::size_t i = 0; i < half; ++i)
+      for (auto const& [from, to] : {std::pair(i, i + half), std::pair(i + half, i)})
+        requests.push_back({.id = fmt::format("{}", requests.size()), .from = gpus[from], .to = gpus[to], .bytes = kPairBytes});
+    try {
+      auto const plan = SetPlanner(model).plan(requests, {.objective = Objective::Each, .effort = Effort::Quick});
+      auto const time = estimate(model, plan.steps, plan.folding).makespan;
+      result.bisection = Bytes(kPairBytes.value() * static_cast<std::int64_t>(half)) / time;
+    } catch (PlanError const&) {
+      result.bisection.reset();  // some pair has no way
+    }
+  }
+
+  void rate(CandidateResult& result) const {
+    if (!result.failure.empty()) return;
+    std::vector<Seconds> times;
+    for (std::size_t j = 0; j < result.jobs.size(); ++j) {
+      auto& job = result.jobs[j];
+      times.push_back(job.figures ? job.figures->time : Seconds(0));
+      if (job.figures) job.ratio = times.back() / fastest_[j];
+    }
+    result.score = score_of(times, fastest_, brief_.jobs);
+    auto const& limits = brief_.limits;
+    auto& broken = result.broken_limits;
+    if (limits.price) {
+      if (!result.bill.price)
+        broken.push_back("its price is unknown");
+      else if (result.bill.price->currency != limits.price->currency)
+        broken.push_back(fmt::format("its price is in {}, the limit in {}", result.bill.price->currency, limits.price->currency));
+      else if (result.bill.price->amount > limits.price->amount)
+        broken.push_back(fmt::format("price {} above {}", to_string(*result.bill.price), to_string(*limits.price)));
+    }
+    if (limits.power) {
+      if (!result.power)
+        broken.push_back("its power is unknown");
+      else if (*result.power > *limits.power)
+        broken.push_back(fmt::format("power {} above {}", exact_text(*result.power), exact_text(*limits.power)));
+    }
+    for (auto const& limit : limits.jobs)
+      for (std::size_t j = 0; j < brief_.jobs.size(); ++j)
+        if (brief_.jobs[j].name == limit.job && times[j] > limit.at_most)
+          broken.push_back(fmt::format("{} takes {}, above {}", limit.job, rounded_text(times[j]), rounded_text(limit.at_most)));
+  }
+
+  // Pareto: nobody is at least as good in score, price and power, and better in one. What is unknown does not count.
+  static void find_front(std::vector<CandidateResult>& all) {
+    auto const beats = [](CandidateResult const& a, CandidateResult const& b) {
+      bool better = a.score > b.score;
+      if (a.score < b.score) return false;
+      if (a.bill.price && b.bill.price && a.bill.price->currency == b.bill.price->currency) {
+        if (a.bill.price->amount > b.bill.price->amount) return false;
+        better = better || a.bill.price->amount < b.bill.price->amount;
+      } else if (b.bill.price) {
+        return false;
+      }
+      if (a.power && b.power) {
+        if (*a.power > *b.power) return false;
+        better = better || *a.power < *b.power;
+      } else if (b.power) {
+        return false;
+      }
+      return better;
+    };
+    for (auto& result : all)
+      result.on_front = result.score > 0 && std::none_of(all.begin(), all.end(), [&](auto const& other) {
+                          return &other != &result && other.score > 0 && beats(other, result);
+                        });
+  }
+
+  static std::vector<std::size_t> ranking(std::vector<CandidateResult> const& all) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].score > 0) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].score > all[b].score; });
+    return order;
+  }
+
+  [[nodiscard]] Sensitivity sensitivity(std::vector<std::size_t> const& order) const {
+    std::size_t calls = 0;
+    auto const scores = [&](Assumptions const& assumed) {
+      watch("moving figures through their ranges", ++calls, context_.draws + 2 * kParameterCount + 1);
+      std::vector<std::vector<Seconds>> times(prepared_.size(), std::vector<Seconds>(brief_.jobs.size(), Seconds(0)));
+      for (auto const i : order) {
+        auto const model = prepared_[i].model->with_assumptions(assumed);
+        for (std::size_t j = 0; j < brief_.jobs.size(); ++j)
+          if (prepared_[i].jobs[j]) times[i][j] = prepared_[i].jobs[j]->time(model);
+      }
+      std::vector<double> found;
+      for (auto const& of_candidate : times) found.push_back(score_of(of_candidate, fastest_, brief_.jobs));
+      return found;
+    };
+    return find_sensitivity(scores, order, context_.draws, context_.seed);
+  }
+
+  void find_faults(CandidateResult& result, std::size_t i) const {
+    FaultQuery const query{
+        brief_.jobs, brief_.library, [this](std::string const& name) { return machine_of(name); },
+        [&](std::size_t done, std::size_t count) { watch("faults of " + result.candidate.name, done, count); }};
+    result.faults = evaluate_faults(prepared_[i].model->machine(), context_.catalogue, query);
+  }
+
+  // Puts candidates into the order of the ranking, and positions in the sensitivity with them.
+  static void sort(DesignComparison& all, std::vector<std::size_t> const& order) {
+    auto whole = order;
+    for (std::size_t i = 0; i < all.candidates.size(); ++i)
+      if (std::find(order.begin(), order.end(), i) == order.end()) whole.push_back(i);
+    std::vector<CandidateResult> sorted;
+    for (auto const i : whole) sorted.push_back(std::move(all.candidates[i]));
+    all.candidates = std::move(sorted);
+    if (!all.sensitivity) return;
+    auto const place = [&](std::size_t i) {
+      return static_cast<std::size_t>(std::find(whole.begin(), whole.end(), i) - whole.begin());
+    };
+    for (auto& duel : all.sensitivity->duels) duel = {place(duel.first), place(duel.second), duel.share};
+    std::vector<double> wins;
+    for (auto const i : whole) wins.push_back(all.sensitivity->wins[i]);
+    all.sensitivity->wins = std::move(wins);
+  }
+
+  DesignBrief const& brief_;
+  DesignContext const& context_;
+  std::vector<Prepared> prepared_;  // in the order of the brief
+  std::vector<Seconds> fastest_;    // of each job; 0: nobody can do it
+};
+
+}  // namespace
+
+bool DesignComparison::any_meets_limits() const {
+  return std::any_of(candidates.begin(), candidates.end(), [](CandidateResult const& one) { return one.meets_limits(); });
+}
+
+DesignComparison compare_candidates(DesignBrief const& brief, DesignContext const& context) {
+  return Comparer(brief, context).compare();
+}
+
+}  // namespace lanewise

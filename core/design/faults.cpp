@@ -1,0 +1,169 @@
+#include "core/design/faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/design/evaluation.hpp"
+#include "core/machine/fault_settings.hpp"
+#include "core/machine/node_kinds.hpp"
+#include "core/machine/path_class.hpp"
+#include "lanewise/io/error.hpp"
+
+namespace lanewise {
+namespace {
+
+// The name without digits: "leaf*", "cables.leaf*-spine*". Things that are called alike are alike.
+std::string stem_of(std::string const& name) {
+  std::string stem;
+  for (char const c : name) {
+    bool const is_digit = c >= '0' && c <= '9';
+    if (!is_digit)
+      stem += c;
+    else if (stem.empty() || stem.back() != '#')
+      stem += '#';
+  }
+  return stem;
+}
+
+class FaultList {
+ public:
+  explicit FaultList(Machine const& machine) : machine_(machine) {}
+
+  std::vector<Fault> make() {
+    std::set<HostId> first_hosts;
+    for (auto const& kind : node_kinds(machine_)) first_hosts.insert(kind.hosts.front());
+    for (std::size_t i = 0; i < machine_.functions.size(); ++i)
+      if (first_hosts.contains(machine_.host_of(PciId(i)))) add_function(PciId(i));
+    if (machine_.hosts.size() > 1)
+      for (auto const host : first_hosts) lose(machine_.at(host).name);
+    for (auto const& nvswitch : machine_.nvswitches) {
+      if (!nvswitch.host || first_hosts.contains(*nvswitch.host))
+        if (is_first(nvswitch.name)) lose(nvswitch.name);
+      for (auto const& port : nvswitch.ports)
+        if (first_hosts.contains(machine_.host_of(port.gpu)))
+          halve("nvlink." + machine_.at(port.gpu).name, port.count);
+    }
+    add_links();
+    if (machine_.fabric) add_fabric(*machine_.fabric);
+    return std::move(faults_);
+  }
+
+ private:
+  bool is_first(std::string const& name) { return seen_.insert(stem_of(name)).second; }
+
+  void lose(std::string const& name) {
+    if (!name.empty()) faults_.push_back({{"off@" + name, "true"}, name + " lost"});
+  }
+  void halve(std::string const& link, int count) {
+    if (count >= 2)
+      faults_.push_back({{"count@" + link, std::to_string(count / 2)}, "half of " + link});
+    else
+      lose(link);
+  }
+
+  void add_function(PciId id) {
+    auto const& function = machine_.at(id);
+    if (function.kind == PciKind::RootPort || function.kind == PciKind::Device) return;
+    lose(function.name);
+    auto const link = function.link ? function.link : assumed_link(machine_, id);
+    if (!link || link->width < 2) return;
+    auto const half = PcieLink{link->generation, link->width / 2};
+    faults_.push_back({{"link@" + function.name, to_string(half)}, fmt::format("{} at {}", function.name, to_string(half))});
+  }
+
+  // Direct NVLinks and links between sockets, by the names that count@ takes.
+  void add_links() {
+    auto const names = fault_names(machine_);
+    for (auto const& name : names) {
+      bool const is_link = name.starts_with("socket.") || (name.starts_with("nvlink.") && name.find('-') != std::string::npos);
+      if (!is_link || (machine_.hosts.size() > 1 && !is_first(name))) continue;
+      halve(name, count_of(name));
+    }
+  }
+  [[nodiscard]] int count_of(std::string const& name) const {
+    for (auto const& link : machine_.socket_links)
+      if (name == fmt::format("socket.{}-{}", machine_.at(link.a).name, machine_.at(link.b).name)) return link.count;
+    return 1;
+  }
+
+  void add_fabric(Fabric const& fabric) {
+    for (auto const& one : fabric.switches) {
+      if (one.count == 0 || fabric.networks[one.network].kind == "direct" || !is_first(one.name)) continue;
+      if (one.count > 1)
+        faults_.push_back({{"count@" + one.name, std::to_string(one.count - 1)}, fmt::format("one of {} {}", one.count, one.name)});
+      else
+        lose(one.name);
+    }
+    for (auto const& trunk : fabric.trunks) {
+      auto const name = fmt::format("cables.{}-{}", fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name);
+      if (trunk.cables > 0 && is_first(name)) halve(name, trunk.cables);
+    }
+  }
+
+  Machine const& machine_;
+  std::vector<Fault> faults_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::vector<Fault> single_faults(Machine const& machine) { return FaultList(machine).make(); }
+
+FaultReport evaluate_faults(Machine const& machine, Catalogue& catalogue, FaultQuery const& query) {
+  std::vector<std::optional<Seconds>> nominal;
+  Model const whole(machine);
+  for (auto const& job : query.jobs) {
+    try {
+      nominal.emplace_back(PlannedJob(job.scenario, whole, query.library, query.find_machine).time(whole));
+    } catch (PlanError const&) {
+      nominal.emplace_back();
+    } catch (InputError const&) {
+      nominal.emplace_back();
+    }
+  }
+  FaultReport report;
+  auto const faults = single_faults(machine);
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    auto broken = machine;
+    FaultLoss loss{faults[i], {}, {}, 0};
+    try {
+      apply_setting(broken, faults[i].setting, catalogue);
+    } catch (InputError const&) {
+      continue;  // this machine cannot lose it so: a port without a cable
+    }
+    Model const model(std::move(broken));
+    double logarithm = 0;
+    double weights = 0;
+    for (std::size_t j = 0; j < query.jobs.size(); ++j) {
+      loss.ratios.emplace_back();
+      if (!nominal[j]) continue;
+      auto const& job = query.jobs[j];
+      weights += job.weight;
+      try {
+        auto const time = PlannedJob(job.scenario, model, query.library, query.find_machine).time(model);
+        loss.ratios.back() = time / *nominal[j];
+        logarithm -= job.weight * std::log(*loss.ratios.back());
+      } catch (PlanError const& error) {
+        if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, error.what());
+      } catch (InputError const& error) {
+        if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, error.what());
+      }
+    }
+    if (weights > 0 && loss.impossible.empty()) loss.kept = std::exp(logarithm / weights);
+    report.losses.push_back(std::move(loss));
+    if (query.watch) query.watch(i + 1, faults.size());
+  }
+  std::stable_sort(report.losses.begin(), report.losses.end(), [](auto const& a, auto const& b) { return a.kept < b.kept; });
+  double sum = 0;
+  for (auto const& loss : report.losses) sum += loss.kept;
+  if (!report.losses.empty()) {
+    report.resilience = sum / static_cast<double>(report.losses.size());
+    report.worst_kept = report.losses.front().kept;
+  }
+  return report;
+}
+
+}  // namespace lanewise

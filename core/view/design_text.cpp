@@ -1,0 +1,333 @@
+#include "core/view/design_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/io/json.hpp"
+#include "core/text/percent.hpp"
+#include "core/text/table.hpp"
+#include "lanewise/units/text.hpp"
+
+namespace lanewise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxFaults = 12;
+constexpr std::size_t kMaxSwings = 8;
+constexpr double kDecided = 0.9;  // of draws
+
+std::string watts_words(Watts power) { return fmt::format("{:.4g} kW", power.value() / 1000); }
+
+std::string power_words(CandidateResult const& result) {
+  if (result.power) return watts_words(*result.power);
+  return result.bill.power > Watts(0) ? "> " + watts_words(result.bill.power) : "unknown";
+}
+
+// What a candidate costs for as much as the fastest one does.
+std::string price_of_score(CandidateResult const& result) {
+  if (!result.bill.price || result.score <= 0) return "";
+  return to_string(Money{result.bill.price->amount / result.score, result.bill.price->currency});
+}
+
+std::string ranking_text(DesignComparison const& all) {
+  Table table({"candidate", "GPUs", "score", "slower than the best", "price", "price / score", "power", "front", "limits"});
+  auto const best = all.candidates.empty() ? 0.0 : all.candidates.front().score;
+  for (auto const& result : all.candidates) {
+    if (!result.failure.empty()) {
+      table.add({result.candidate.name, "", "", "", "", "", "", "", "not evaluated"});
+      continue;
+    }
+    std::string limits = result.score > 0 ? "met" : "a job is impossible";
+    if (!result.broken_limits.empty()) limits = fmt::format("{}", fmt::join(result.broken_limits, "; "));
+    table.add({result.candidate.name, std::to_string(result.gpus), fmt::format("{:.3f}", result.score),
+               result.score > 0 ? fmt::format("{:.2f} x", best / result.score) : "",
+               result.bill.price ? to_string(*result.bill.price) : "unknown", price_of_score(result), power_words(result),
+               result.on_front ? "yes" : "no", limits});
+  }
+  return table.text();
+}
+
+std::string job_words(JobFigures const& figures) {
+  if (figures.tokens_per_second) return fmt::format("{:.4g} tokens/s", *figures.tokens_per_second);
+  if (figures.bus_bandwidth) return rounded_text(*figures.bus_bandwidth);
+  return "";
+}
+
+std::string jobs_text(DesignComparison const& all) {
+  bool const by_library = all.library != "best";
+  std::vector<std::string> header{"job", "weight", "candidate", "time", "slower than the best", "bus bandwidth or rate", "busiest"};
+  if (by_library) header.insert(header.begin() + 4, "as well as possible");
+  Table table(header);
+  table.align_left(header.size() - 1);
+  for (std::size_t j = 0; j < all.jobs.size(); ++j)
+    for (auto const& result : all.candidates) {
+      if (!result.failure.empty()) continue;
+      auto const& job = result.jobs[j];
+      std::vector<std::string> row{all.jobs[j].name, shortest_text(all.jobs[j].weight), result.candidate.name};
+      if (job.figures) {
+        row.push_back(rounded_text(job.figures->time));
+        if (by_library) row.push_back(job.best ? rounded_text(*job.best) : "");
+        row.insert(row.end(), {fmt::format("{:.2f} x", job.ratio), job_words(*job.figures), job.figures->bottleneck});
+      } else {
+        row.push_back("impossible");
+        row.resize(header.size() - 1);
+        row.push_back(job.failure);
+      }
+      table.add(std::move(row));
+    }
+  return table.text();
+}
+
+std::string pairs_text(DesignComparison const& all) {
+  Table table({"candidate", "slowest pair", "its rate", "between two halves, each way"});
+  for (auto const& result : all.candidates)
+    if (result.worst_pair_rate)
+      table.add({result.candidate.name, result.worst_pair, rounded_text(*result.worst_pair_rate),
+                 result.bisection ? rounded_text(*result.bisection) : "no way"});
+  return table.text();
+}
+
+std::string ratio_words(std::optional<double> const& ratio) { return ratio ? fmt::format("{:.2f} x", *ratio) : "impossible"; }
+
+std::string resilience_text(DesignComparison const& all) {
+  std::string text = "With one component lost or halved at a time:\n\n";
+  Table table({"candidate", "failures", "score that is left in the mean", "at worst", "by"});
+  for (auto const& result : all.candidates)
+    if (result.faults && !result.faults->losses.empty())
+      table.add({result.candidate.name, std::to_string(result.faults->losses.size()),
+                 percent_text(result.faults->resilience), percent_text(result.faults->worst_kept),
+                 result.faults->losses.front().fault.what});
+  text += table.text();
+  for (auto const& result : all.candidates)
+    if (result.faults) text += fmt::format("\n{}:\n{}", result.candidate.name, faults_text(*result.faults, all.jobs));
+  return text;
+}
+
+std::string_view name_of(Parameter parameter) { return parameter_ranges()[static_cast<std::size_t>(parameter)].name; }
+
+std::string sensitivity_text(DesignComparison const& all) {
+  auto const& found = *all.sensitivity;
+  std::string text = fmt::format("How sure that is ({} draws of all ranged figures together, seed {}):\n", found.draws, found.seed);
+  auto const& name = [&](std::size_t i) -> std::string const& { return all.candidates[i].candidate.name; };
+  for (auto const& duel : found.duels) {
+    bool const decided = duel.share >= kDecided;
+    text += fmt::format("  {} beats {} in {}{}\n", name(duel.first), name(duel.second), percent_text(duel.share, 0),
+                        decided ? "" : ": undecided");
+  }
+  if (found.swings.empty()) return text + "  no ranged figure moves the two best against one another by more than 0.1 %\n";
+  text += fmt::format("\n{} over {}, each figure at the ends of its 90 % range:\n", name(0), name(1));
+  Table table({"figure", "at its lowest", "at its highest", "", "measured by"});
+  table.align_left(4);
+  for (std::size_t i = 0; i < found.swings.size() && i < kMaxSwings; ++i) {
+    auto const& swing = found.swings[i];
+    table.add({std::string(name_of(swing.parameter)), fmt::format("{:.3f}", swing.at_low), fmt::format("{:.3f}", swing.at_high),
+               swing.decides() ? "decides" : "", std::string(measurement_of(swing.parameter))});
+  }
+  text += table.text();
+  auto const deciding = std::find_if(found.swings.begin(), found.swings.end(), [](Swing const& swing) { return swing.decides(); });
+  if (deciding != found.swings.end() && !found.duels.empty() && found.duels.front().share < kDecided)
+    text += fmt::format("decided by {}: measure that first, by {}\n", name_of(deciding->parameter),
+                        measurement_of(deciding->parameter));
+  return text;
+}
+
+Json job_json(JobResult const& job) {
+  Json json;
+  if (!job.figures) return {{"failure", job.failure}};
+  json["time_us"] = microseconds(job.figures->time);
+  if (job.best) json["best_us"] = microseconds(*job.best);
+  json["ratio"] = job.ratio;
+  if (job.figures->bus_bandwidth) json["bus_bandwidth_GBps"] = gigabytes_per_second(*job.figures->bus_bandwidth);
+  if (job.figures->tokens_per_second) json["tokens_per_second"] = *job.figures->tokens_per_second;
+  json["busiest"] = job.figures->bottleneck;
+  return json;
+}
+
+Json money_json(Money const& money) { return {{"amount", money.amount}, {"currency", money.currency}}; }
+
+Json bill_json(Bill const& bill) {
+  Json json;
+  auto& parts = json["parts"] = Json::array();
+  for (auto const& line : bill.lines) {
+    Json one{{"part", line.part}, {"kind", line.kind}, {"count", line.count}};
+    if (line.power) one["power_W"] = line.power->value();
+    if (line.price) one["price"] = money_json(*line.price);
+    parts.push_back(std::move(one));
+  }
+  auto& cables = json["cables"] = Json::array();
+  for (auto const& cable : bill.cables)
+    cables.push_back({{"what", cable.what}, {"count", cable.count}, {"rate_GBps", gigabytes_per_second(cable.rate)}});
+  auto& lanes = json["lanes"] = Json::array();
+  for (auto const& lane : bill.lanes) {
+    Json one{{"owner", lane.what}, {"used", lane.used}};
+    if (lane.there) one["there"] = *lane.there;
+    lanes.push_back(std::move(one));
+  }
+  json["without_power"] = bill.without_power;
+  json["without_price"] = bill.without_price;
+  return json;
+}
+
+Json candidate_json(CandidateResult const& result, std::vector<DesignJob> const& jobs) {
+  Json json{{"candidate", result.candidate.name}, {"machine", result.candidate.machine}};
+  if (!result.failure.empty()) {
+    json["failure"] = result.failure;
+    return json;
+  }
+  json["gpus"] = result.gpus;
+  json["score"] = result.score;
+  json["on_front"] = result.on_front;
+  json["meets_limits"] = result.meets_limits();
+  json["broken_limits"] = result.broken_limits;
+  if (result.bill.price) json["price"] = money_json(*result.bill.price);
+  if (result.power) json["power_W"] = result.power->value();
+  if (result.worst_pair_rate) {
+    json["slowest_pair"] = result.worst_pair;
+    json["slowest_pair_GBps"] = gigabytes_per_second(*result.worst_pair_rate);
+  }
+  if (result.bisection) json["bisection_GBps"] = gigabytes_per_second(*result.bisection);
+  auto& of_jobs = json["jobs"] = Json::object();
+  for (std::size_t j = 0; j < jobs.size(); ++j) of_jobs[jobs[j].name] = job_json(result.jobs[j]);
+  json["bill"] = bill_json(result.bill);
+  if (result.faults) json["faults"] = faults_json(*result.faults, jobs);
+  return json;
+}
+
+std::string csv_cell(std::string text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, "\"");
+  return "\"" + text + "\"";
+}
+
+}  // namespace
+
+std::string faults_text(FaultReport const& report, std::vector<DesignJob> const& jobs) {
+  std::vector<std::string> header{"failure", "score that is left"};
+  for (auto const& job : jobs) header.push_back(job.name);
+  header.emplace_back("impossible");
+  Table table(header);
+  std::size_t unchanged = 0;
+  std::size_t shown = 0;
+  for (auto const& loss : report.losses) {
+    if (loss.kept > 0.9995 && loss.kept < 1.0005) {
+      ++unchanged;
+      continue;
+    }
+    if (++shown > kMaxFaults) continue;
+    std::vector<std::string> row{loss.fault.what, percent_text(loss.kept)};
+    for (auto const& ratio : loss.ratios) row.push_back(ratio_words(ratio));
+    row.push_back(loss.impossible);
+    table.add(std::move(row));
+  }
+  auto text = table.empty() ? std::string() : table.text();
+  if (shown > kMaxFaults) text += fmt::format("and {} more that cost less\n", shown - kMaxFaults);
+  if (unchanged > 0) text += fmt::format("{} failures cost these jobs nothing\n", unchanged);
+  return text;
+}
+
+Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) {
+  Json json{{"resilience", report.resilience}, {"worst", report.worst_kept}};
+  auto& losses = json["losses"] = Json::array();
+  for (auto const& loss : report.losses) {
+    Json one{{"setting", loss.fault.setting.key + "=" + loss.fault.setting.value}, {"what", loss.fault.what}, {"kept", loss.kept}};
+    auto& ratios = one["ratios"] = Json::object();
+    for (std::size_t j = 0; j < jobs.size(); ++j)
+      ratios[jobs[j].name] = loss.ratios[j] ? Json(*loss.ratios[j]) : Json(nullptr);
+    if (!loss.impossible.empty()) one["impossible"] = loss.impossible;
+    losses.push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string design_text(DesignComparison const& all) {
+  auto text = all.title.empty() ? std::string() : all.title + "\n";
+  text += fmt::format("ranked by {}; the score is the weighted geometric mean of the fastest time over one's own\n\n",
+                      all.library == "best" ? "the best plans" : "what " + all.library + " does");
+  text += ranking_text(all) + "\n" + jobs_text(all);
+  if (auto const pairs = pairs_text(all); pairs.find('\n') + 1 < pairs.size()) text += "\n" + pairs;
+  if (all.sensitivity && all.candidates.size() > 1 && all.candidates[1].score > 0) text += "\n" + sensitivity_text(all);
+  if (std::any_of(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); }))
+    text += "\n" + resilience_text(all);
+  for (auto const& result : all.candidates)
+    if (!result.failure.empty()) text += fmt::format("\nnot evaluated: {}: {}\n", result.candidate.name, result.failure);
+  return text;
+}
+
+std::string bills_text(DesignComparison const& all) {
+  std::string text;
+  for (auto const& result : all.candidates) {
+    if (!result.failure.empty()) continue;
+    auto const& bill = result.bill;
+    text += fmt::format("\n{} ({}):\n", result.candidate.name, result.title);
+    Table table({"part", "kind", "count", "power of one", "price of one"});
+    for (auto const& line : bill.lines)
+      table.add({line.part, line.kind, std::to_string(line.count), line.power ? exact_text(*line.power) : "unknown",
+                 line.price ? to_string(*line.price) : ""});
+    text += table.text();
+    for (auto const& cable : bill.cables)
+      text += fmt::format("{} cables, {}, {} one way\n", cable.count, cable.what, rounded_text(cable.rate));
+    for (auto const& lane : bill.lanes)
+      text += lane.there ? fmt::format("{}: {} of {} PCIe lanes used, {} free\n", lane.what, lane.used, *lane.there,
+                                       *lane.there - lane.used)
+                         : fmt::format("{}: {} PCIe lanes used\n", lane.what, lane.used);
+    text += fmt::format("power of its parts {}", watts_words(bill.power));
+    if (!bill.without_power.empty()) text += fmt::format(", without {}", fmt::join(bill.without_power, ", "));
+    text += "; fans, memory and losses of power supplies are not counted\n";
+    if (!bill.price_source.empty()) text += fmt::format("price: {}\n", bill.price_source);
+  }
+  return text;
+}
+
+Json design_json(DesignComparison const& all) {
+  Json json{{"lanewise", "design_result/1"}, {"design", all.design}, {"library", all.library}};
+  auto& candidates = json["candidates"] = Json::array();
+  for (auto const& result : all.candidates) candidates.push_back(candidate_json(result, all.jobs));
+  if (all.sensitivity) {
+    auto const& found = *all.sensitivity;
+    auto& sensitivity = json["sensitivity"];
+    sensitivity["draws"] = found.draws;
+    sensitivity["seed"] = found.seed;
+    auto& duels = sensitivity["duels"] = Json::array();
+    for (auto const& duel : found.duels)
+      duels.push_back({{"first", all.candidates[duel.first].candidate.name},
+                       {"second", all.candidates[duel.second].candidate.name},
+                       {"share", duel.share}});
+    auto& swings = sensitivity["figures"] = Json::array();
+    for (auto const& swing : found.swings)
+      swings.push_back({{"figure", name_of(swing.parameter)},
+                        {"at_low", swing.at_low},
+                        {"at_high", swing.at_high},
+                        {"decides", swing.decides()},
+                        {"measured_by", measurement_of(swing.parameter)}});
+  }
+  return json;
+}
+
+std::string design_csv(DesignComparison const& all) {
+  std::string text = "candidate,job,weight,time_us,best_us,bus_bandwidth_GBps,tokens_per_second,ratio,score,price,currency,power_W,on_front,meets_limits\n";
+  for (auto const& result : all.candidates)
+    for (std::size_t j = 0; j < result.jobs.size(); ++j) {
+      auto const& job = result.jobs[j];
+      auto const number = [](auto const& value) { return value ? fmt::format("{}", *value) : std::string(); };
+      std::optional<double> time, best, bus, tokens;
+      if (job.figures) {
+        time = microseconds(job.figures->time);
+        if (job.figures->bus_bandwidth) bus = gigabytes_per_second(*job.figures->bus_bandwidth);
+        tokens = job.figures->tokens_per_second;
+      }
+      if (job.best) best = microseconds(*job.best);
+      auto const& price = result.bill.price;
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(result.candidate.name),
+                          csv_cell(all.jobs[j].name), all.jobs[j].weight, number(time), number(best), number(bus),
+                          number(tokens), job.ratio, result.score, price ? fmt::format("{}", price->amount) : "",
+                          price ? price->currency : "", result.power ? fmt::format("{}", result.power->value()) : "",
+                          result.on_front, result.meets_limits());
+    }
+  return text;
+}
+
+}  // namespace lanewise
