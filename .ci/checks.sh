@@ -22,18 +22,18 @@ formatted() { sources | xargs clang-format-14 --dry-run --Werror; }
 scripts() { shellcheck setup.sh .ci/run .ci/checks.sh ci/*.sh bench/*.sh fuzz/*.sh tests/*/*.sh; }
 
 # alone [all]: sources but those of tests, and every header, compile with nothing included before them; builds join files.
-# Of the sources a third, another with each commit, unless all are asked for: by the commands of a build that joins nothing,
+# Of the sources a sixth, another with each commit, unless all are asked for: by the commands of a build that joins nothing,
 # but only parsed. Headers unless their own source includes them first; those that need CUDA's, NCCL's or Python's only where
 # these are, none that needs libFuzzer's.
 alone() {
-  local third=all
-  [[ ${1:-} == all ]] || third=$(($(git rev-list --count HEAD) % 3))
+  local sixth=all
+  [[ ${1:-} == all ]] || sixth=$(($(git rev-list --count HEAD) % 6))
   cmake --preset release -B build/alone -DLANEWISE_TESTS=OFF >/dev/null
-  /usr/bin/python3 - "$third" <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
+  /usr/bin/python3 - "$sixth" <<'END' | xargs -0 -P "$(nproc)" -n 1 bash -c
 import json, re, sys
-third = sys.argv[1]
+sixth = sys.argv[1]
 for number, entry in enumerate(json.load(open("build/alone/compile_commands.json"))):
-    if third != "all" and number % 3 != int(third):
+    if sixth != "all" and number % 6 != int(sixth):
         continue
     if re.search(r"\.(cpp|cxx)$", entry["file"]) and "nvcc" not in entry["command"].split()[0]:
         command = re.sub(r" -o \S+ -c ", " -fsyntax-only -w -c ", entry["command"])
@@ -93,17 +93,21 @@ tidy_batch() {
 }
 export -f tidy_batch
 
-# tidy [FILE...]: clang-tidy on these sources; without any, on every C++ source but the tests. Needs build/release to be
-# configured. Any finding fails.
+# tidy [FILE...|all]: clang-tidy on these sources; with `all` on every C++ source but the tests; without any on a third of
+# those, another with each commit. Needs build/release to be configured. Any finding fails.
 # shellcheck disable=SC2016  # the inner shells expand their arguments
 tidy() {
   local count files=build/tidy-files.txt
-  if (($# > 0)); then
+  if (($# > 0)) && [[ $1 != all ]]; then
     printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 bash -c 'tidy_one build/release "$1"' bash >build/tidy.txt
   else
     cmake --preset release -B build/tidy -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DLANEWISE_TESTS=OFF >/dev/null
     sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/tidy/compile_commands.json |
       grep -E "^$PWD/(build/tidy/)?(core|sim|hw|lp|process|launch|emulator|cli|python|bench)/.*\.(cpp|cxx)$" | sort -u >"$files"
+    if (($# == 0)); then
+      local third=$(($(git rev-list --count HEAD) % 3))
+      awk -v third="$third" 'NR % 3 == third' "$files" >"$files.third" && mv "$files.third" "$files"
+    fi
     xargs -a "$files" -P "$(nproc)" -n 1 bash -c 'tidy_batch "$1"' bash >build/tidy.txt
   fi
   cat build/tidy.txt

@@ -32,9 +32,10 @@ void compare(Session& session, DesignBrief const& brief, DesignOptions const& op
   std::optional<PriceList> prices;
   if (!brief.prices.empty()) prices = read_prices(SourceText::load(brief.prices));
   std::optional<Progress> progress(std::in_place, "comparing " + brief.name);
-  DesignContext const context{
-      session.catalogue, prices ? &*prices : nullptr, options.draws, options.seed,
-      [&](std::string const& what, std::size_t done, std::size_t all) { progress->at({what, "steps", done, all}); }};
+  DesignContext const context{session.catalogue, prices ? &*prices : nullptr, options.draws, options.seed,
+                              [&](std::string const& what, std::size_t done, std::size_t all) {
+                                progress->at({what, "steps", done, all});
+                              }};
   auto const comparison = compare_candidates(brief, context);
   progress.reset();
   if (!options.csv.empty()) write_file(options.csv, design_csv(comparison));
@@ -82,9 +83,11 @@ void add_common(CLI::App& command, Session& session, DesignOptions& options) {
   command.add_option("--draws", options.draws, "How often all ranged figures are drawn together")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the draws: the same seed gives the same result")->capture_default_str();
+  command.add_option("--seed", options.seed, "Of the draws: the same seed gives the same result")
+      ->capture_default_str();
   command.add_flag("--bill", options.bill, "Also print the bill of materials: parts, cables, lanes, watts, prices");
-  command.add_option("--csv", options.csv, "Also write a row for each candidate and job to this file")->type_name("FILE");
+  command.add_option("--csv", options.csv, "Also write a row for each candidate and job to this file")
+      ->type_name("FILE");
   command.add_option("-o,--output", options.output, "Also write the result as JSON to this file")->type_name("FILE");
   session.add_json(command);
 }
@@ -106,8 +109,7 @@ void add_rank(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("rank", "Rank machines and clusters by jobs: the short form of design");
   auto const options = std::make_shared<DesignOptions>();
   options->jobs = {"all_reduce:1 GiB"};
-  command
-      ->add_option("machines", options->machines, "Machine or cluster files, or names of bundled ones")
+  command->add_option("machines", options->machines, "Machine or cluster files, or names of bundled ones")
       ->required()
       ->type_name("MACHINE");
   command

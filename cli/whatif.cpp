@@ -5,8 +5,11 @@
 #include "cli/command_description.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
+#include "core/design/faults.hpp"
 #include "core/explain/whatif.hpp"
 #include "core/io/interrupt.hpp"
+#include "core/text/percent.hpp"
+#include "core/view/design_text.hpp"
 #include "core/view/whatif_text.hpp"
 #include "lanewise/explain/places.hpp"
 #include "lanewise/io/error.hpp"
@@ -19,10 +22,42 @@ struct WhatifOptions {
   std::string bytes = "256 MiB";
   std::string op = "copy";
   std::vector<std::string> places;
+  std::string faults;             // "each"
+  std::vector<std::string> jobs;  // of --faults
 };
 
+// What each failure costs an all-reduce and an all-to-all of all GPUs, or the jobs of --job.
+void run_faults(Session& session, WhatifOptions const& options) {
+  auto const machine = session.machine();
+  auto texts = options.jobs;
+  if (texts.empty())
+    for (auto const* op : {"all_reduce", "all_to_all"}) texts.push_back(fmt::format("{}:{}", op, options.bytes));
+  std::vector<DesignJob> jobs;
+  for (auto const& text : texts) jobs.push_back(job_named(text));
+  InterruptScope const interruptible;
+  std::optional<Progress> progress(std::in_place, "faults of " + machine.name);
+  FaultQuery const query{jobs,
+                         {},
+                         [&](std::string const& name) { return session.catalogue.machine(name); },
+                         [&](std::size_t done, std::size_t all) {
+                           progress->at({"faults", "failures", done, all});
+                         }};
+  auto const report = evaluate_faults(machine, session.catalogue, query);
+  progress.reset();
+  put_result(
+      session, {}, [&] { return faults_json(report, jobs); },
+      [&] {
+        return fmt::format(
+            "{}: {} failures, one at a time; of the speed of these jobs {} is left in the mean, {} at worst\n\n{}",
+            machine.name, report.failures, percent_text(report.resilience), percent_text(report.worst_kept),
+            faults_text(report, jobs));
+      });
+}
+
 void run(Session& session, WhatifOptions const& options) {
-  if (session.settings.empty()) throw InputError("no change is given; add --set, such as --set acs=on");
+  if (options.faults == "each") return run_faults(session, options);
+  if (session.settings.empty())
+    throw InputError("no change is given; add --set, such as --set acs=on, or --faults each");
   Model const before(session.machine_before_settings());
   Model const after(session.machine());
   WhatIfQuery const question{
@@ -55,6 +90,15 @@ void add_whatif(CLI::App& app, Session& session) {
       ->check(one_of({"copy", "write", "read", "load_store", "atomic", "prefetch", "fault"}))
       ->capture_default_str();
   command->add_option("--places", options->places, "Ask only for these places: gpu0..gpu3,nic0,cpu0")->delimiter(',');
+  command
+      ->add_option("--faults", options->faults,
+                   "each: instead of a change, every component lost or halved, one at a time, and what that costs an "
+                   "all-reduce and an all-to-all of all GPUs")
+      ->check(CLI::IsMember({"each"}));
+  command
+      ->add_option("--job", options->jobs,
+                   "With --faults: other jobs, as `lanewise rank` takes them: a scenario, or all_gather:1 GiB")
+      ->type_name("SCENARIO|COLLECTIVE:SIZE");
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -47,7 +47,8 @@ class BillBuilder {
   void count(std::optional<PartId> id, int number) {
     if (!id) return;
     auto const& part = machine_.at(*id);
-    auto found = std::find_if(bill_.lines.begin(), bill_.lines.end(), [&](auto const& line) { return line.part == part.name; });
+    auto found =
+        std::find_if(bill_.lines.begin(), bill_.lines.end(), [&](auto const& line) { return line.part == part.name; });
     if (found == bill_.lines.end())
       found = bill_.lines.insert(found, {part.name, part.title, std::string(to_string(part.kind)), 0, part.power, {}});
     found->count += number;
@@ -64,8 +65,7 @@ class BillBuilder {
         auto const planes = fabric.network_of(trunk.lower).planes;
         cables[{"switch to switch", trunk.rate.value() / trunk.cables}] += trunk.cables * planes;
       }
-    for (auto const& [what, number] : cables)
-      bill_.cables.push_back({what.first, number, BytesPerSecond(what.second)});
+    for (auto const& [what, number] : cables) bill_.cables.push_back({what.first, number, BytesPerSecond(what.second)});
   }
 
   void add_lanes() {
@@ -104,7 +104,8 @@ class BillBuilder {
   }
 
   static int rank_of(std::string_view kind) {
-    constexpr std::array<std::string_view, 7> kOrder{"gpu", "cpu", "nic", "switch", "nvswitch", "network_switch", "nvme"};
+    constexpr std::array<std::string_view, 7> kOrder{"gpu", "cpu", "nic", "switch", "nvswitch", "network_switch",
+                                                     "nvme"};
     return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
   }
 

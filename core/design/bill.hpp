@@ -10,9 +10,9 @@
 namespace lanewise {
 
 struct BillLine {
-  std::string part;   // its name
+  std::string part;  // its name
   std::string title;
-  std::string kind;   // gpu, cpu, nic, switch, nvswitch, network_switch, nvme
+  std::string kind;  // gpu, cpu, nic, switch, nvswitch, network_switch, nvme
   int count = 0;
   std::optional<Watts> power;  // of one
   std::optional<Money> price;  // of one
@@ -34,12 +34,12 @@ struct LaneLine {
 struct Bill {
   std::vector<BillLine> lines;  // by kind
   std::vector<CableLine> cables;
-  std::vector<LaneLine> lanes;               // of the first node of each kind
-  Watts power{0};                            // of the parts that say theirs
-  std::vector<std::string> without_power;    // names of parts
-  std::optional<Money> price;                // absent: nothing has a price, or not everything
-  std::vector<std::string> without_price;    // names of parts, where the machine has no price of its own
-  std::string price_source;                  // of the machine's own price, with its date
+  std::vector<LaneLine> lanes;             // of the first node of each kind
+  Watts power{0};                          // of the parts that say theirs
+  std::vector<std::string> without_power;  // names of parts
+  std::optional<Money> price;              // absent: nothing has a price, or not everything
+  std::vector<std::string> without_price;  // names of parts, where the machine has no price of its own
+  std::string price_source;                // of the machine's own price, with its date
 };
 
 // `prices`: nullptr: none. A price of the machine itself, by `name`, goes before those of its parts. Throws InputError

@@ -59,7 +59,8 @@ struct DesignBrief {
 
 // The keys of `lanewise: design/1`.
 MapSpec const& design_brief_spec();
-// Reads a brief and the scenarios that it names, which are looked for beside it. Throws InputError listing every problem.
+// Reads a brief and the scenarios that it names, which are looked for beside it. Throws InputError listing every
+// problem.
 DesignBrief read_design_brief(SourceText const& source);
 
 // A scenario with one collective of all GPUs, for jobs that are given in a word.

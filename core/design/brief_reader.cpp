@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 MapSpec const& candidate_spec() {
   static MapSpec const spec{
       "candidate",
-      {text_field("machine", "a machine, by name or file"), text_field("cluster", "a cluster, by name or file"),
+      {text_field("machine", "a machine, by name or file"),
+       text_field("cluster", "a cluster, by name or file"),
        {.name = "name", .type = ValueType::Id, .doc = "instead of the machine's with its settings"},
        settings_field("set"),
        {.name = "power", .type = ValueType::Power, .doc = "what it draws, instead of the sum of its parts"}}};
@@ -31,10 +32,7 @@ MapSpec const& design_job_spec() {
       "job",
       {text_field("scenario", "a scenario, by name or file; its first variant"),
        {.name = "workload", .type = ValueType::Map, .doc = "a step of a language model", .map = &workload_spec()},
-       {.name = "collective",
-        .type = ValueType::Word,
-        .doc = "one of all GPUs",
-        .words = collective_op_names()},
+       {.name = "collective", .type = ValueType::Word, .doc = "one of all GPUs", .words = collective_op_names()},
        {.name = "bytes", .type = ValueType::Size, .doc = "of the collective"},
        {.name = "name", .type = ValueType::Id, .doc = "instead of the scenario's, or the collective with its size"},
        {.name = "weight", .type = ValueType::Ratio, .doc = "how much it counts; 1 when absent"}}};
@@ -50,7 +48,8 @@ MapSpec const& job_limit_spec() {
 
 MapSpec const& limits_spec() {
   static MapSpec const spec{"limits",
-                            {text_field("price", "at most: <= 400000 USD"), text_field("power", "at most: <= 12 kW"),
+                            {text_field("price", "at most: <= 400000 USD"),
+                             text_field("power", "at most: <= 12 kW"),
                              {.name = "jobs",
                               .type = ValueType::List,
                               .doc = "how long jobs may take",
@@ -75,8 +74,7 @@ std::optional<T> at_most(MapReader& reader, std::string_view key, Parsed<T> (*pa
 
 class BriefReader {
  public:
-  explicit BriefReader(SourceText const& source)
-      : source_(source), folder_(fs::path(source.name()).parent_path()) {}
+  explicit BriefReader(SourceText const& source) : source_(source), folder_(fs::path(source.name()).parent_path()) {}
 
   DesignBrief read() {
     auto const root = parse_yaml(source_);
@@ -97,7 +95,8 @@ class BriefReader {
     if (auto limits = top.map("limits")) read_limits(*limits);
     brief_.faults = top.text("faults") == "each" ? FaultScope::Each : FaultScope::None;
     brief_.sensitivity = top.flag("sensitivity").value_or(false);
-    if (diagnostics_.empty() && brief_.candidates.empty()) top.fail_at_key("candidates", "a brief has at least one candidate");
+    if (diagnostics_.empty() && brief_.candidates.empty())
+      top.fail_at_key("candidates", "a brief has at least one candidate");
     if (diagnostics_.empty() && brief_.jobs.empty()) top.fail_at_key("jobs", "a brief has at least one job");
     diagnostics_.throw_if_any();
     return std::move(brief_);
@@ -118,7 +117,8 @@ class BriefReader {
     candidate.name = reader.text("name").value_or(default_name(candidate));
     for (auto const& other : brief_.candidates)
       if (other.name == candidate.name)
-        reader.fail(reader.self(), fmt::format("a candidate '{}' is already there; give this one a 'name'", candidate.name));
+        reader.fail(reader.self(),
+                    fmt::format("a candidate '{}' is already there; give this one a 'name'", candidate.name));
     brief_.candidates.push_back(std::move(candidate));
   }
 
@@ -140,11 +140,13 @@ class BriefReader {
     if (collective) {
       auto const bytes = reader.size("bytes");
       if (!bytes) return reader.fail(reader.self(), "a collective needs 'bytes', such as 1 GiB");
-      job.scenario = collective_of_all(parse_collective_op(*collective).value.value_or(CollectiveOp::AllReduce), *bytes);
+      job.scenario =
+          collective_of_all(parse_collective_op(*collective).value.value_or(CollectiveOp::AllReduce), *bytes);
     }
     if (workload) {
       job.scenario.workload = read_workload(*workload);
-      job.scenario.name = fmt::format("{}-{}", job.scenario.workload->model.name, to_string(job.scenario.workload->mode));
+      job.scenario.name =
+          fmt::format("{}-{}", job.scenario.workload->model.name, to_string(job.scenario.workload->mode));
       job.scenario.variants.emplace_back();
     }
     job.name = reader.text("name").value_or(job.scenario.name);
@@ -171,7 +173,8 @@ class BriefReader {
     std::vector<std::string> names;
     for (auto const& job : brief_.jobs) names.push_back(job.name);
     for (auto& limit : reader.maps("jobs")) {
-      JobLimit found{limit.text("job").value_or(""), at_most<Seconds>(limit, "time", parse_seconds).value_or(Seconds(0))};
+      JobLimit found{limit.text("job").value_or(""),
+                     at_most<Seconds>(limit, "time", parse_seconds).value_or(Seconds(0))};
       if (std::find(names.begin(), names.end(), found.job) == names.end())
         limit.fail(limit.self(), fmt::format("no job is called '{}'{}", found.job, did_you_mean(found.job, names)));
       brief_.limits.jobs.push_back(std::move(found));
@@ -204,8 +207,9 @@ MapSpec const& design_brief_spec() {
         .required = true,
         .map = &design_job_spec(),
         .item = ValueType::Map},
-       text_field("library", "by whose collectives candidates are ranked: nccl, nccl-VERSION, rccl, best; both are shown; "
-                             "of AMD's GPUs rccl instead of nccl; best when absent"),
+       text_field("library",
+                  "by whose collectives candidates are ranked: nccl, nccl-VERSION, rccl, best; both are shown; "
+                  "of AMD's GPUs rccl instead of nccl; best when absent"),
        text_field("prices", "a file with prices, `lanewise: prices/1`"),
        {.name = "limits", .type = ValueType::Map, .doc = "what no candidate may exceed", .map = &limits_spec()},
        {.name = "faults",

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "core/machine/device_order.hpp"
 #include "lanewise/estimate/estimate.hpp"
@@ -22,6 +26,16 @@ struct Prepared {
   std::unique_ptr<Model> model;
   std::vector<std::unique_ptr<PlannedJob>> jobs;  // nullptr: it cannot be done
 };
+
+// " of a, b and 3 more": parts without a figure.
+std::string unknown_words(std::vector<std::string> const& parts) {
+  constexpr std::size_t kNamed = 2;
+  if (parts.empty()) return "";
+  auto text = " of " + parts.front();
+  if (parts.size() > 1) text += ", " + parts[1];
+  if (parts.size() > kNamed) text += fmt::format(" and {} more", parts.size() - kNamed);
+  return text;
+}
 
 double score_of(std::vector<Seconds> const& times, std::vector<Seconds> const& fastest,
                 std::vector<DesignJob> const& jobs) {
@@ -41,12 +55,13 @@ class Comparer {
   Comparer(DesignBrief const& brief, DesignContext const& context) : brief_(brief), context_(context) {}
 
   DesignComparison compare() {
-    DesignComparison all{brief_.name, brief_.title, brief_.library ? to_string(*brief_.library) : "best", brief_.jobs, {}, {}};
-    for (auto const& candidate : brief_.candidates) {
-      watch("evaluating " + candidate.name, all.candidates.size(), brief_.candidates.size());
-      prepared_.emplace_back();
-      all.candidates.push_back(evaluate(candidate, prepared_.back()));
-    }
+    DesignComparison all{brief_.name, brief_.title, brief_.library ? to_string(*brief_.library) : "best",
+                         brief_.jobs, {},           {}};
+    prepared_.resize(brief_.candidates.size());
+    all.candidates.resize(brief_.candidates.size());
+    for (std::size_t i = 0; i < brief_.candidates.size(); ++i)
+      prepare(brief_.candidates[i], all.candidates[i], prepared_[i]);
+    for_each_in_threads(all.candidates.size(), [&](std::size_t i) { evaluate(all.candidates[i], prepared_[i]); });
     fastest_.assign(brief_.jobs.size(), Seconds(0));
     for (auto const& result : all.candidates)
       for (std::size_t j = 0; j < result.jobs.size(); ++j)
@@ -67,10 +82,30 @@ class Comparer {
     if (context_.watch) context_.watch(what, done, count);
   }
 
-  [[nodiscard]] Machine machine_of(std::string const& name) const { return context_.catalogue.machine(name); }
+  [[nodiscard]] Machine machine_of(std::string const& name) const {
+    std::lock_guard const lock(catalogue_mutex_);
+    return context_.catalogue.machine(name);
+  }
 
-  CandidateResult evaluate(DesignCandidate const& candidate, Prepared& prepared) {
-    CandidateResult result;
+  // `work(i)` for all i, by as many threads as cores; what is thrown is thrown again.
+  void for_each_in_threads(std::size_t count, std::function<void(std::size_t)> const& work) const {
+    std::atomic<std::size_t> next{0};
+    std::atomic<std::size_t> done{0};
+    auto const serve = [&] {
+      for (auto i = next++; i < count; i = next++) {
+        work(i);
+        std::lock_guard const lock(watch_mutex_);
+        watch("evaluating candidates", ++done, count);
+      }
+    };
+    auto const threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+    std::vector<std::future<void>> served;
+    for (std::size_t t = 1; t < threads; ++t) served.push_back(std::async(std::launch::async, serve));
+    serve();
+    for (auto& one : served) one.get();
+  }
+
+  void prepare(DesignCandidate const& candidate, CandidateResult& result, Prepared& prepared) {
     result.candidate = candidate;
     try {
       auto machine = machine_of(candidate.machine);
@@ -83,16 +118,18 @@ class Comparer {
       else if (result.bill.without_power.empty())
         result.power = result.bill.power;
       prepared.model = std::make_unique<Model>(std::move(machine));
-      for (auto const& job : brief_.jobs) result.jobs.push_back(evaluate(job, prepared));
-      find_pairs(result, *prepared.model);
     } catch (InputError const& error) {
       result.failure = error.what();
-      prepared = {};
     }
-    return result;
   }
 
-  JobResult evaluate(DesignJob const& job, Prepared& prepared) {
+  void evaluate(CandidateResult& result, Prepared& prepared) const {
+    if (!prepared.model) return;
+    for (auto const& job : brief_.jobs) result.jobs.push_back(evaluate(job, prepared));
+    find_pairs(result, *prepared.model);
+  }
+
+  JobResult evaluate(DesignJob const& job, Prepared& prepared) const {
     JobResult result;
     auto const find = [this](std::string const& name) { return machine_of(name); };
     try {
@@ -129,7 +166,8 @@ class Comparer {
     auto const half = gpus.size() / 2;
     for (std::size_t i = 0; i < half; ++i)
       for (auto const& [from, to] : {std::pair(i, i + half), std::pair(i + half, i)})
-        requests.push_back({.id = fmt::format("{}", requests.size()), .from = gpus[from], .to = gpus[to], .bytes = kPairBytes});
+        requests.push_back(
+            {.id = fmt::format("{}", requests.size()), .from = gpus[from], .to = gpus[to], .bytes = kPairBytes});
     try {
       auto const plan = SetPlanner(model).plan(requests, {.objective = Objective::Each, .effort = Effort::Quick});
       auto const time = estimate(model, plan.steps, plan.folding).makespan;
@@ -152,22 +190,28 @@ class Comparer {
     auto& broken = result.broken_limits;
     if (limits.price) {
       if (!result.bill.price)
-        broken.push_back("its price is unknown");
+        broken.push_back(fmt::format("price unknown{}", unknown_words(result.bill.without_price)));
       else if (result.bill.price->currency != limits.price->currency)
-        broken.push_back(fmt::format("its price is in {}, the limit in {}", result.bill.price->currency, limits.price->currency));
+        broken.push_back(
+            fmt::format("its price is in {}, the limit in {}", result.bill.price->currency, limits.price->currency));
       else if (result.bill.price->amount > limits.price->amount)
         broken.push_back(fmt::format("price {} above {}", to_string(*result.bill.price), to_string(*limits.price)));
     }
     if (limits.power) {
-      if (!result.power)
-        broken.push_back("its power is unknown");
+      if (!result.power && result.bill.power <= *limits.power)
+        broken.push_back(
+            fmt::format("power unknown{}: give it in the brief", unknown_words(result.bill.without_power)));
+      else if (!result.power)
+        broken.push_back(
+            fmt::format("power of some parts {} above {}", exact_text(result.bill.power), exact_text(*limits.power)));
       else if (*result.power > *limits.power)
         broken.push_back(fmt::format("power {} above {}", exact_text(*result.power), exact_text(*limits.power)));
     }
     for (auto const& limit : limits.jobs)
       for (std::size_t j = 0; j < brief_.jobs.size(); ++j)
         if (brief_.jobs[j].name == limit.job && times[j] > limit.at_most)
-          broken.push_back(fmt::format("{} takes {}, above {}", limit.job, rounded_text(times[j]), rounded_text(limit.at_most)));
+          broken.push_back(
+              fmt::format("{} takes {}, above {}", limit.job, rounded_text(times[j]), rounded_text(limit.at_most)));
   }
 
   // Pareto: nobody is at least as good in score, price and power, and better in one. What is unknown does not count.
@@ -248,13 +292,15 @@ class Comparer {
   DesignBrief const& brief_;
   DesignContext const& context_;
   std::vector<Prepared> prepared_;  // in the order of the brief
-  std::vector<Seconds> fastest_;    // of each job; 0: nobody can do it
+  mutable std::mutex catalogue_mutex_, watch_mutex_;
+  std::vector<Seconds> fastest_;  // of each job; 0: nobody can do it
 };
 
 }  // namespace
 
 bool DesignComparison::any_meets_limits() const {
-  return std::any_of(candidates.begin(), candidates.end(), [](CandidateResult const& one) { return one.meets_limits(); });
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [](CandidateResult const& one) { return one.meets_limits(); });
 }
 
 DesignComparison compare_candidates(DesignBrief const& brief, DesignContext const& context) {

@@ -15,7 +15,7 @@
 namespace lanewise {
 
 struct JobResult {
-  std::string failure;            // why it cannot be done; empty: it can
+  std::string failure;                // why it cannot be done; empty: it can
   std::optional<JobFigures> figures;  // by the library of the brief
   std::optional<Seconds> best;        // as well as possible, where a library does it
   double ratio = 0;                   // time over that of the fastest candidate; 0: it cannot be done
@@ -28,8 +28,8 @@ struct CandidateResult {
   std::size_t gpus = 0;
   std::vector<JobResult> jobs;  // of the brief, in its order
   Bill bill;
-  std::optional<Watts> power;   // given, or the sum of its parts where all say theirs
-  std::string worst_pair;       // "gpu0 > gpu5"
+  std::optional<Watts> power;  // given, or the sum of its parts where all say theirs
+  std::string worst_pair;      // "gpu0 > gpu5"
   std::optional<BytesPerSecond> worst_pair_rate;
   std::optional<BytesPerSecond> bisection;  // each way between two halves of the GPUs
   double score = 0;                         // weighted geometric mean of best time / time; 0: a job cannot be done
@@ -41,7 +41,7 @@ struct CandidateResult {
 
 struct DesignComparison {
   std::string design, title;
-  std::string library;                     // "nccl-2.30", "best"
+  std::string library;  // "nccl-2.30", "best"
   std::vector<DesignJob> jobs;
   std::vector<CandidateResult> candidates;  // best score first, those that failed last
   std::optional<Sensitivity> sensitivity;

@@ -18,7 +18,9 @@ bool has_amd_gpus(Machine const& machine) {
 }
 
 // Whether a library could do something of it: a collective that stands alone.
-bool is_for_library(Scenario const& scenario) { return scenario.collective && scenario.collective->algorithm == Algorithm::Auto; }
+bool is_for_library(Scenario const& scenario) {
+  return scenario.collective && scenario.collective->algorithm == Algorithm::Auto;
+}
 
 std::string longest_part(StepTime const& step) {
   std::string longest = "computing";
@@ -35,7 +37,8 @@ std::string longest_part(StepTime const& step) {
 
 PlannedJob::PlannedJob(Scenario const& scenario, Model const& model, std::optional<Library> library,
                        std::function<Machine(std::string const&)> const& find_machine) {
-  if (library && library->kind == LibraryKind::Nccl && has_amd_gpus(model.machine())) library = parse_library("rccl").value;
+  if (library && library->kind == LibraryKind::Nccl && has_amd_gpus(model.machine()))
+    library = parse_library("rccl").value;
   if (scenario.workload) {
     auto workload = *scenario.workload;
     workload.library = library;

@@ -13,10 +13,10 @@
 namespace lanewise {
 
 struct JobFigures {
-  Seconds time{0};                               // of the run, or of a step
-  std::optional<BytesPerSecond> bus_bandwidth;   // of a collective
-  std::optional<double> tokens_per_second;       // of a workload
-  std::string bottleneck;                        // what is busiest, or which part of a step is longest
+  Seconds time{0};                              // of the run, or of a step
+  std::optional<BytesPerSecond> bus_bandwidth;  // of a collective
+  std::optional<double> tokens_per_second;      // of a workload
+  std::string bottleneck;                       // what is busiest, or which part of a step is longest
 };
 
 class PlannedJob {

@@ -28,6 +28,11 @@ std::string stem_of(std::string const& name) {
   return stem;
 }
 
+// Without the place in the file, which is the same for all.
+std::string message_of(InputError const& error) {
+  return error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
+}
+
 class FaultList {
  public:
   explicit FaultList(Machine const& machine) : machine_(machine) {}
@@ -43,8 +48,7 @@ class FaultList {
       if (!nvswitch.host || first_hosts.contains(*nvswitch.host))
         if (is_first(nvswitch.name)) lose(nvswitch.name);
       for (auto const& port : nvswitch.ports)
-        if (first_hosts.contains(machine_.host_of(port.gpu)))
-          halve("nvlink." + machine_.at(port.gpu).name, port.count);
+        if (first_hosts.contains(machine_.host_of(port.gpu))) halve("nvlink." + machine_.at(port.gpu).name, port.count);
     }
     add_links();
     if (machine_.fabric) add_fabric(*machine_.fabric);
@@ -71,14 +75,16 @@ class FaultList {
     auto const link = function.link ? function.link : assumed_link(machine_, id);
     if (!link || link->width < 2) return;
     auto const half = PcieLink{link->generation, link->width / 2};
-    faults_.push_back({{"link@" + function.name, to_string(half)}, fmt::format("{} at {}", function.name, to_string(half))});
+    faults_.push_back(
+        {{"link@" + function.name, to_string(half)}, fmt::format("{} at {}", function.name, to_string(half))});
   }
 
   // Direct NVLinks and links between sockets, by the names that count@ takes.
   void add_links() {
     auto const names = fault_names(machine_);
     for (auto const& name : names) {
-      bool const is_link = name.starts_with("socket.") || (name.starts_with("nvlink.") && name.find('-') != std::string::npos);
+      bool const is_link =
+          name.starts_with("socket.") || (name.starts_with("nvlink.") && name.find('-') != std::string::npos);
       if (!is_link || (machine_.hosts.size() > 1 && !is_first(name))) continue;
       halve(name, count_of(name));
     }
@@ -93,12 +99,14 @@ class FaultList {
     for (auto const& one : fabric.switches) {
       if (one.count == 0 || fabric.networks[one.network].kind == "direct" || !is_first(one.name)) continue;
       if (one.count > 1)
-        faults_.push_back({{"count@" + one.name, std::to_string(one.count - 1)}, fmt::format("one of {} {}", one.count, one.name)});
+        faults_.push_back(
+            {{"count@" + one.name, std::to_string(one.count - 1)}, fmt::format("one of {} {}", one.count, one.name)});
       else
         lose(one.name);
     }
     for (auto const& trunk : fabric.trunks) {
-      auto const name = fmt::format("cables.{}-{}", fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name);
+      auto const name =
+          fmt::format("cables.{}-{}", fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name);
       if (trunk.cables > 0 && is_first(name)) halve(name, trunk.cables);
     }
   }
@@ -107,6 +115,16 @@ class FaultList {
   std::vector<Fault> faults_;
   std::set<std::string> seen_;
 };
+
+bool are_alike(FaultLoss const& a, FaultLoss const& b) {
+  constexpr double kSame = 0.005;
+  if (stem_of(a.fault.what) != stem_of(b.fault.what)) return false;
+  for (std::size_t j = 0; j < a.ratios.size(); ++j) {
+    if (a.ratios[j].has_value() != b.ratios[j].has_value()) return false;
+    if (a.ratios[j] && std::abs(*a.ratios[j] / *b.ratios[j] - 1) > kSame) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -125,10 +143,12 @@ FaultReport evaluate_faults(Machine const& machine, Catalogue& catalogue, FaultQ
     }
   }
   FaultReport report;
+  double sum = 0;
   auto const faults = single_faults(machine);
   for (std::size_t i = 0; i < faults.size(); ++i) {
     auto broken = machine;
-    FaultLoss loss{faults[i], {}, {}, 0};
+    FaultLoss loss;
+    loss.fault = faults[i];
     try {
       apply_setting(broken, faults[i].setting, catalogue);
     } catch (InputError const&) {
@@ -149,18 +169,24 @@ FaultReport evaluate_faults(Machine const& machine, Catalogue& catalogue, FaultQ
       } catch (PlanError const& error) {
         if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, error.what());
       } catch (InputError const& error) {
-        if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, error.what());
+        if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, message_of(error));
       }
     }
     if (weights > 0 && loss.impossible.empty()) loss.kept = std::exp(logarithm / weights);
-    report.losses.push_back(std::move(loss));
+    ++report.failures;
+    sum += loss.kept;
+    auto const same = std::find_if(report.losses.begin(), report.losses.end(),
+                                   [&](FaultLoss const& other) { return are_alike(other, loss); });
+    if (same != report.losses.end())
+      ++same->alike;
+    else
+      report.losses.push_back(std::move(loss));
     if (query.watch) query.watch(i + 1, faults.size());
   }
-  std::stable_sort(report.losses.begin(), report.losses.end(), [](auto const& a, auto const& b) { return a.kept < b.kept; });
-  double sum = 0;
-  for (auto const& loss : report.losses) sum += loss.kept;
+  std::stable_sort(report.losses.begin(), report.losses.end(),
+                   [](auto const& a, auto const& b) { return a.kept < b.kept; });
   if (!report.losses.empty()) {
-    report.resilience = sum / static_cast<double>(report.losses.size());
+    report.resilience = sum / static_cast<double>(report.failures);
     report.worst_kept = report.losses.front().kept;
   }
   return report;

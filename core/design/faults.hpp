@@ -22,13 +22,15 @@ std::vector<Fault> single_faults(Machine const& machine);
 
 struct FaultLoss {
   Fault fault;
+  int alike = 1;                              // failures of the same kind that cost as much, this one included
   std::vector<std::optional<double>> ratios;  // of each job: its time over that without the fault; absent: impossible
   std::string impossible;                     // why, of the first such job
   double kept = 0;                            // of the score: the weighted geometric mean of 1 / ratio; 0: impossible
 };
 
 struct FaultReport {
-  std::vector<FaultLoss> losses;  // worst first
+  std::vector<FaultLoss> losses;  // worst first; of those that are alike the first
+  std::size_t failures = 0;       // all of them
   double resilience = 1;          // mean of `kept` over all faults
   double worst_kept = 1;
 };

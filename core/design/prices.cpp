@@ -33,10 +33,11 @@ Parsed<Money> parse_money(std::string_view text) {
   double amount = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
   auto const currency = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
-  bool const is_currency = currency.size() == 3 && std::all_of(currency.begin(), currency.end(),
-                                                               [](char c) { return c >= 'A' && c <= 'Z'; });
+  bool const is_currency = currency.size() == 3 &&
+                           std::all_of(currency.begin(), currency.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   if (error != std::errc() || !is_currency || !(amount >= 0) || !std::isfinite(amount))
-    return {{}, fmt::format("'{}' is no sum of money; write a number and a currency of three letters: 28000 USD", text)};
+    return {{},
+            fmt::format("'{}' is no sum of money; write a number and a currency of three letters: 28000 USD", text)};
   return {Money{amount, std::string(currency)}, {}};
 }
 
@@ -87,15 +88,15 @@ PriceList read_prices(SourceText const& source) {
       price.each = money.value.value_or(Money{});
     }
     if (price.date.empty())
-      reader.fail(reader.self(), fmt::format("the price of '{}' has no date; add 'date' here or for the file", price.what));
+      reader.fail(reader.self(),
+                  fmt::format("the price of '{}' has no date; add 'date' here or for the file", price.what));
     else if (!is_date(price.date))
       reader.fail(reader.has("date") ? *reader.node("date") : reader.self(),
                   fmt::format("'{}' is no date; write year, month and day: 2026-11-01", price.date));
     if (price.source.empty())
       reader.fail(reader.self(),
                   fmt::format("the price of '{}' has no source; add 'source' here or for the file", price.what));
-    if (list.of(price.what) != nullptr)
-      reader.fail(reader.self(), fmt::format("'{}' has a price already", price.what));
+    if (list.of(price.what) != nullptr) reader.fail(reader.self(), fmt::format("'{}' has a price already", price.what));
     list.prices.push_back(std::move(price));
   }
   diagnostics.throw_if_any();

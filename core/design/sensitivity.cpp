@@ -79,16 +79,19 @@ Sensitivity find_sensitivity(Scores const& scores, std::vector<std::size_t> cons
     ++result.wins[static_cast<std::size_t>(std::max_element(found.begin(), found.end()) - found.begin())];
   }
   auto const count = static_cast<double>(std::max<std::size_t>(draws, 1));
-  for (std::size_t i = 0; i + 1 < ranking.size(); ++i) result.duels.push_back({ranking[i], ranking[i + 1], won[i] / count});
+  for (std::size_t i = 0; i + 1 < ranking.size(); ++i)
+    result.duels.push_back({ranking[i], ranking[i + 1], won[i] / count});
   for (auto& wins : result.wins) wins /= count;
   return result;
 }
 
 std::string_view measurement_of(Parameter parameter) {
   switch (parameter) {
-    case Parameter::LinkUtilisation: return "copies between one GPU and host memory (nvbandwidth host_to_device_memcpy_ce)";
+    case Parameter::LinkUtilisation:
+      return "copies between one GPU and host memory (nvbandwidth host_to_device_memcpy_ce)";
     case Parameter::SwitchFabric: return "copies of several pairs below one switch at once";
-    case Parameter::RootComplexPeer: return "a copy between GPUs of two root ports of one socket (p2pBandwidthLatencyTest)";
+    case Parameter::RootComplexPeer:
+      return "a copy between GPUs of two root ports of one socket (p2pBandwidthLatencyTest)";
     case Parameter::HostWrites: return "all GPUs of a socket copying to host memory at once";
     case Parameter::HostReads: return "all GPUs of a socket copying from host memory at once";
     case Parameter::HostTraffic: return "all GPUs of a socket copying to and from host memory at once";
@@ -96,9 +99,11 @@ std::string_view measurement_of(Parameter parameter) {
     case Parameter::HostMemory: return "STREAM";
     case Parameter::HostDuplex: return "one GPU copying both ways (nvbandwidth host_to_device_bidirectional_memcpy_ce)";
     case Parameter::SocketPeer: return "a copy between GPUs of two sockets (p2pBandwidthLatencyTest)";
-    case Parameter::IommuWalks: return "small DMA over a large buffer with a translating IOMMU (ib_write_bw with many pages)";
+    case Parameter::IommuWalks:
+      return "small DMA over a large buffer with a translating IOMMU (ib_write_bw with many pages)";
     case Parameter::NvlinkEfficiency: return "a copy over NVLink (nvbandwidth device_to_device_memcpy_read_ce)";
-    case Parameter::NvlinkDuplex: return "copies both ways over NVLink (nvbandwidth device_to_device_bidirectional_memcpy)";
+    case Parameter::NvlinkDuplex:
+      return "copies both ways over NVLink (nvbandwidth device_to_device_bidirectional_memcpy)";
     case Parameter::DeviceMemory: return "a copy within one GPU (nvbandwidth device_local_copy)";
     case Parameter::NetworkRate: return "ib_write_bw between two nodes";
     case Parameter::DriveRate: return "fio with large reads of one drive";

@@ -36,7 +36,8 @@ struct Sensitivity {
 using Scores = std::function<std::vector<double>(Assumptions const&)>;
 
 // `ranking`: positions of candidates, the best first. Draws are log-normal with the range of a figure as its 90 %
-// interval; of generic parts, which have ranges of their own, an end or the middle. The same seed gives the same result.
+// interval; of generic parts, which have ranges of their own, an end or the middle. The same seed gives the same
+// result.
 Sensitivity find_sensitivity(Scores const& scores, std::vector<std::size_t> const& ranking, std::size_t draws,
                              std::uint64_t seed);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "core/calibration/calibration.hpp"
+#include "core/design/brief.hpp"
+#include "core/design/prices.hpp"
 #include "core/io/word.hpp"
 #include "core/measurement/measurement.hpp"
 #include "core/workload/language_model.hpp"
@@ -16,8 +18,8 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 7> kFileKindNames{"machine",     "cluster",     "part", "scenario",
-                                                         "measurement", "calibration", "model"};
+constexpr std::array<std::string_view, 9> kFileKindNames{"machine",     "cluster", "part",   "scenario", "measurement",
+                                                         "calibration", "model",   "design", "prices"};
 
 }  // namespace
 
@@ -58,6 +60,8 @@ std::vector<MapSpec const*> file_specs(FileKind kind) {
     case FileKind::Measurement: return {&measurement_spec()};
     case FileKind::Calibration: return {&calibration_spec()};
     case FileKind::Model: return {&language_model_spec()};
+    case FileKind::Design: return {&design_brief_spec()};
+    case FileKind::Prices: return {&price_list_spec()};
   }
   return {};
 }

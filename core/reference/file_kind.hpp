@@ -12,11 +12,22 @@
 
 namespace lanewise {
 
-enum class FileKind : std::uint8_t { Machine, Cluster, Part, Scenario, Measurement, Calibration, Model };
-inline constexpr std::array<FileKind, 7> kFileKinds{FileKind::Machine,  FileKind::Cluster,     FileKind::Part,
+enum class FileKind : std::uint8_t {
+  Machine,
+  Cluster,
+  Part,
+  Scenario,
+  Measurement,
+  Calibration,
+  Model,
+  Design,
+  Prices
+};
+inline constexpr std::array<FileKind, 9> kFileKinds{FileKind::Machine,  FileKind::Cluster,     FileKind::Part,
                                                     FileKind::Scenario, FileKind::Measurement, FileKind::Calibration,
-                                                    FileKind::Model};
-std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration, model
+                                                    FileKind::Model,    FileKind::Design,      FileKind::Prices};
+std::string_view to_string(FileKind kind);  // machine, cluster, part, scenario, measurement, calibration, model,
+                                            // design, prices
 Parsed<FileKind> parse_file_kind(std::string_view text);
 // What a file says that it is by its first key, such as "lanewise: machine/1"; absent: it begins with something else.
 std::optional<FileKind> file_kind(SourceText const& source);

@@ -24,7 +24,8 @@ std::vector<FieldSpec> collective_fields() {
       {.name = "op", .type = ValueType::Word, .doc = "what they do", .required = true, .words = collective_op_names()},
       {.name = "among",
        .type = ValueType::List,
-       .doc = "who takes part, in order: names and ranges, [gpu0..gpu7]; [all_gpus]: every GPU of the machine",
+       .doc = "who takes part, in order: names and ranges, [gpu0..gpu7]; [all_gpus]: every GPU of the machine, with "
+              "bytes rounded down to a multiple of 16 for each",
        .required = true,
        .item = ValueType::Text},
       {.name = "bytes",

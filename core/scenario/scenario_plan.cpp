@@ -32,7 +32,12 @@ Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, M
   if (spec.among == std::vector<std::string>{kAllGpus})
     for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
       if (!machine.is_off(gpu)) collective.among.emplace_back(gpu);
-  if (!collective.among.empty()) return collective;
+  if (!collective.among.empty()) {
+    // However many they are, each gets a whole number of 16 B words.
+    auto const unit = static_cast<std::int64_t>(16 * collective.among.size());
+    if (collective.bytes.value() > unit) collective.bytes = Bytes(collective.bytes.value() / unit * unit);
+    return collective;
+  }
   for (auto const& name : spec.among) {
     if (name == spec.root) collective.root = collective.among.size();
     collective.among.push_back(place_named(scenario, scenario.pos, places, what, name));

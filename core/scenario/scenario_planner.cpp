@@ -62,7 +62,7 @@ Plan plan_of(Scenario const& scenario, Model const& model, Aim aim) {
     throw PlanError(
         fmt::format("scenario '{}' has no 'collective': {} plans nothing else", scenario.name, to_string(*library)));
   if (library) return plan_by_library(model, *collective, *library);
-  if (collective) return plan_collective(model, *collective, aim.detail);
+  if (collective) return plan_collective(model, *collective, aim.detail, aim.effort);
   return ScenarioPlanner(scenario, model, aim).plan();
 }
 

@@ -34,7 +34,8 @@ std::string price_of_score(CandidateResult const& result) {
 }
 
 std::string ranking_text(DesignComparison const& all) {
-  Table table({"candidate", "GPUs", "score", "slower than the best", "price", "price / score", "power", "front", "limits"});
+  Table table(
+      {"candidate", "GPUs", "score", "slower than the best", "price", "price / score", "power", "front", "limits"});
   auto const best = all.candidates.empty() ? 0.0 : all.candidates.front().score;
   for (auto const& result : all.candidates) {
     if (!result.failure.empty()) {
@@ -45,8 +46,8 @@ std::string ranking_text(DesignComparison const& all) {
     if (!result.broken_limits.empty()) limits = fmt::format("{}", fmt::join(result.broken_limits, "; "));
     table.add({result.candidate.name, std::to_string(result.gpus), fmt::format("{:.3f}", result.score),
                result.score > 0 ? fmt::format("{:.2f} x", best / result.score) : "",
-               result.bill.price ? to_string(*result.bill.price) : "unknown", price_of_score(result), power_words(result),
-               result.on_front ? "yes" : "no", limits});
+               result.bill.price ? to_string(*result.bill.price) : "unknown", price_of_score(result),
+               power_words(result), result.on_front ? "yes" : "no", limits});
   }
   return table.text();
 }
@@ -59,8 +60,9 @@ std::string job_words(JobFigures const& figures) {
 
 std::string jobs_text(DesignComparison const& all) {
   bool const by_library = all.library != "best";
-  std::vector<std::string> header{"job", "weight", "candidate", "time", "slower than the best", "bus bandwidth or rate", "busiest"};
-  if (by_library) header.insert(header.begin() + 4, "as well as possible");
+  std::vector<std::string> header{
+      "job", "weight", "candidate", "time", "slower than the best", "bus bandwidth or rate", "busiest"};
+  if (by_library) header.insert(header.begin() + 4, "best plan");
   Table table(header);
   table.align_left(header.size() - 1);
   for (std::size_t j = 0; j < all.jobs.size(); ++j)
@@ -91,14 +93,16 @@ std::string pairs_text(DesignComparison const& all) {
   return table.text();
 }
 
-std::string ratio_words(std::optional<double> const& ratio) { return ratio ? fmt::format("{:.2f} x", *ratio) : "impossible"; }
+std::string ratio_words(std::optional<double> const& ratio) {
+  return ratio ? fmt::format("{:.2f} x", *ratio) : "impossible";
+}
 
 std::string resilience_text(DesignComparison const& all) {
   std::string text = "With one component lost or halved at a time:\n\n";
   Table table({"candidate", "failures", "score that is left in the mean", "at worst", "by"});
   for (auto const& result : all.candidates)
     if (result.faults && !result.faults->losses.empty())
-      table.add({result.candidate.name, std::to_string(result.faults->losses.size()),
+      table.add({result.candidate.name, std::to_string(result.faults->failures),
                  percent_text(result.faults->resilience), percent_text(result.faults->worst_kept),
                  result.faults->losses.front().fault.what});
   text += table.text();
@@ -111,24 +115,28 @@ std::string_view name_of(Parameter parameter) { return parameter_ranges()[static
 
 std::string sensitivity_text(DesignComparison const& all) {
   auto const& found = *all.sensitivity;
-  std::string text = fmt::format("How sure that is ({} draws of all ranged figures together, seed {}):\n", found.draws, found.seed);
+  std::string text =
+      fmt::format("How sure that is ({} draws of all ranged figures together, seed {}):\n", found.draws, found.seed);
   auto const& name = [&](std::size_t i) -> std::string const& { return all.candidates[i].candidate.name; };
   for (auto const& duel : found.duels) {
     bool const decided = duel.share >= kDecided;
     text += fmt::format("  {} beats {} in {}{}\n", name(duel.first), name(duel.second), percent_text(duel.share, 0),
                         decided ? "" : ": undecided");
   }
-  if (found.swings.empty()) return text + "  no ranged figure moves the two best against one another by more than 0.1 %\n";
+  if (found.swings.empty())
+    return text + "  no ranged figure moves the two best against one another by more than 0.1 %\n";
   text += fmt::format("\n{} over {}, each figure at the ends of its 90 % range:\n", name(0), name(1));
   Table table({"figure", "at its lowest", "at its highest", "", "measured by"});
   table.align_left(4);
   for (std::size_t i = 0; i < found.swings.size() && i < kMaxSwings; ++i) {
     auto const& swing = found.swings[i];
-    table.add({std::string(name_of(swing.parameter)), fmt::format("{:.3f}", swing.at_low), fmt::format("{:.3f}", swing.at_high),
-               swing.decides() ? "decides" : "", std::string(measurement_of(swing.parameter))});
+    table.add({std::string(name_of(swing.parameter)), fmt::format("{:.3f}", swing.at_low),
+               fmt::format("{:.3f}", swing.at_high), swing.decides() ? "decides" : "",
+               std::string(measurement_of(swing.parameter))});
   }
   text += table.text();
-  auto const deciding = std::find_if(found.swings.begin(), found.swings.end(), [](Swing const& swing) { return swing.decides(); });
+  auto const deciding =
+      std::find_if(found.swings.begin(), found.swings.end(), [](Swing const& swing) { return swing.decides(); });
   if (deciding != found.swings.end() && !found.duels.empty() && found.duels.front().share < kDecided)
     text += fmt::format("decided by {}: measure that first, by {}\n", name_of(deciding->parameter),
                         measurement_of(deciding->parameter));
@@ -214,11 +222,13 @@ std::string faults_text(FaultReport const& report, std::vector<DesignJob> const&
   std::size_t shown = 0;
   for (auto const& loss : report.losses) {
     if (loss.kept > 0.9995 && loss.kept < 1.0005) {
-      ++unchanged;
+      unchanged += static_cast<std::size_t>(loss.alike);
       continue;
     }
     if (++shown > kMaxFaults) continue;
-    std::vector<std::string> row{loss.fault.what, percent_text(loss.kept)};
+    auto what = loss.fault.what;
+    if (loss.alike > 1) what += fmt::format(", and {} alike", loss.alike - 1);
+    std::vector<std::string> row{std::move(what), percent_text(loss.kept)};
     for (auto const& ratio : loss.ratios) row.push_back(ratio_words(ratio));
     row.push_back(loss.impossible);
     table.add(std::move(row));
@@ -233,7 +243,10 @@ Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) 
   Json json{{"resilience", report.resilience}, {"worst", report.worst_kept}};
   auto& losses = json["losses"] = Json::array();
   for (auto const& loss : report.losses) {
-    Json one{{"setting", loss.fault.setting.key + "=" + loss.fault.setting.value}, {"what", loss.fault.what}, {"kept", loss.kept}};
+    Json one{{"setting", loss.fault.setting.key + "=" + loss.fault.setting.value},
+             {"what", loss.fault.what},
+             {"alike", loss.alike},
+             {"kept", loss.kept}};
     auto& ratios = one["ratios"] = Json::object();
     for (std::size_t j = 0; j < jobs.size(); ++j)
       ratios[jobs[j].name] = loss.ratios[j] ? Json(*loss.ratios[j]) : Json(nullptr);
@@ -253,7 +266,8 @@ std::string design_text(DesignComparison const& all) {
   if (std::any_of(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); }))
     text += "\n" + resilience_text(all);
   for (auto const& result : all.candidates)
-    if (!result.failure.empty()) text += fmt::format("\nnot evaluated: {}: {}\n", result.candidate.name, result.failure);
+    if (!result.failure.empty())
+      text += fmt::format("\nnot evaluated: {}: {}\n", result.candidate.name, result.failure);
   return text;
 }
 
@@ -308,7 +322,9 @@ Json design_json(DesignComparison const& all) {
 }
 
 std::string design_csv(DesignComparison const& all) {
-  std::string text = "candidate,job,weight,time_us,best_us,bus_bandwidth_GBps,tokens_per_second,ratio,score,price,currency,power_W,on_front,meets_limits\n";
+  std::string text =
+      "candidate,job,weight,time_us,best_us,bus_bandwidth_GBps,tokens_per_second,ratio,score,price,currency,power_W,on_"
+      "front,meets_limits\n";
   for (auto const& result : all.candidates)
     for (std::size_t j = 0; j < result.jobs.size(); ++j) {
       auto const& job = result.jobs[j];

@@ -136,7 +136,7 @@ std::vector<std::string> verdict_row(ScenarioVerdict const& verdict, VariantRun 
           ran ? rounded_text(run.trace.makespan) : "",
           ran && run.bound ? rounded_text(run.bound->makespan) : "",
           timed && run.bound ? percent_text(run.bound->gap(run.trace.makespan)) : "",
-          timed ? percent_text(worst_regret(run)) : "",
+          timed && !run.trace.steps.empty() ? percent_text(worst_regret(run)) : "",
           fmt::format("{}/{}", passed, all),
           !verdict.passed(run)  ? "FAIL"
           : run.skipped.empty() ? "pass"

@@ -10,14 +10,15 @@
 #include <set>
 #include <span>
 
-#include "core/io/yaml.hpp"
+#include "core/workload/language_model.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/workload/language_model.hpp"
 
 namespace lanewise {
 namespace {
 
 using Keys = std::initializer_list<std::string_view>;
+
+constexpr int kMaxCount = 1 << 24;  // tokens of the longest sequence, words of the largest vocabulary
 
 // Families whose feed-forward networks have two matrices; in all others a gate makes three.
 constexpr std::array<std::string_view, 11> kUngatedFamilies{
@@ -52,6 +53,7 @@ class ConfigReader {
     model.head_size = head_size.value_or(model.hidden_size / std::max(model.attention_heads, 1));
     read_experts(model);
     read_windows(model);
+    if (auto problem = size_problem(model); !problem.empty()) fail(std::move(problem));
     diagnostics_.throw_if_any();
     model.parameters = count_parameters(model);
     if (auto const latent = count({"kv_lora_rank"})) read_latent_attention(model, *latent);
@@ -81,10 +83,12 @@ class ConfigReader {
       int value = 0;
       auto const& text = node->text;
       auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (node->kind == YamlKind::Scalar && error == std::errc() && end == text.data() + text.size() && value > 0)
+      if (node->kind == YamlKind::Scalar && error == std::errc() && end == text.data() + text.size() && value > 0 &&
+          value <= kMaxCount)
         return value;
       diagnostics_.add({source_.name(), node->line, node->column},
-                       fmt::format("'{}': expected a whole number above 0", key), source_.line(node->line));
+                       fmt::format("'{}': expected a whole number above 0, at most {}", key, kMaxCount),
+                       source_.line(node->line));
       return std::nullopt;
     }
     return std::nullopt;

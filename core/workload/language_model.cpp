@@ -14,7 +14,10 @@ namespace lanewise {
 namespace fs = std::filesystem;
 namespace {
 
-std::int64_t ffn_matrices(LanguageModel const& model) { return model.gated_ffn ? 3 : 2; }
+int ffn_matrices(LanguageModel const& model) { return model.gated_ffn ? 3 : 2; }
+
+// Numbers of parameters are exact up to 2^53; larger ones are refused by size_problem().
+std::int64_t count_of(double count) { return static_cast<std::int64_t>(std::min(count, 1e18)); }
 
 // The folders with files of models; the first that has a name wins.
 std::vector<fs::path> model_folders() {
@@ -32,7 +35,7 @@ LanguageModel read_model_file(fs::path const& path) {
 }  // namespace
 
 std::int64_t LanguageModel::expert_parameters() const {
-  return std::int64_t{expert_layers()} * experts * ffn_matrices(*this) * hidden_size * expert_ffn_size;
+  return count_of(static_cast<double>(expert_layers()) * experts * ffn_matrices(*this) * hidden_size * expert_ffn_size);
 }
 
 std::int64_t LanguageModel::multiplied_parameters() const {
@@ -52,16 +55,36 @@ std::int64_t LanguageModel::windowed_kv_elements_per_token() const {
 }
 
 std::int64_t count_parameters(LanguageModel const& model) {
-  auto const hidden = std::int64_t{model.hidden_size};
+  auto const hidden = static_cast<double>(model.hidden_size);
   auto const query = hidden * model.attention_heads * model.head_size;
   auto const key_value = hidden * model.key_value_heads * model.head_size;
   auto const dense_layers = model.experts > 0 ? model.dense_layers : model.layers;
   auto const ffn = ffn_matrices(model) * hidden * model.ffn_size;
   auto const beside_experts =  // shared experts and the router
       ffn_matrices(model) * hidden * model.expert_ffn_size * model.shared_experts + hidden * model.experts;
-  return std::int64_t{model.vocabulary} * hidden * (model.tied_embeddings ? 1 : 2) +
-         model.layers * (2 * query + 2 * key_value) + dense_layers * ffn + model.expert_layers() * beside_experts +
+  return count_of(model.vocabulary * hidden * (model.tied_embeddings ? 1 : 2) +
+                  model.layers * (2 * query + 2 * key_value) + dense_layers * ffn +
+                  model.expert_layers() * beside_experts) +
          model.expert_parameters();
+}
+
+std::string size_problem(LanguageModel const& model) {
+  constexpr int kMaxSize = 1 << 20;
+  constexpr double kMaxParameters = 1e17;
+  for (auto const& [name, size] : {std::pair("layers", model.layers),
+                                   {"hidden_size", model.hidden_size},
+                                   {"attention_heads", model.attention_heads},
+                                   {"key_value_heads", model.key_value_heads},
+                                   {"head_size", model.head_size},
+                                   {"ffn_size", model.ffn_size},
+                                   {"experts", model.experts},
+                                   {"shared_experts", model.shared_experts},
+                                   {"expert_ffn_size", model.expert_ffn_size},
+                                   {"latent_key_value_size", model.latent_key_value_size}})
+    if (size > kMaxSize) return fmt::format("'{}': {} is more than any model has; at most {}", name, size, kMaxSize);
+  auto const all = std::max(static_cast<double>(model.parameters), static_cast<double>(count_parameters(model)));
+  if (all > kMaxParameters) return fmt::format("its sizes make {:.3g} parameters; at most {:.0e}", all, kMaxParameters);
+  return {};
 }
 
 std::vector<std::string> language_model_names() {

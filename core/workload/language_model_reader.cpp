@@ -75,6 +75,7 @@ MapSpec const& language_model_spec() {
 
 void check_language_model(LanguageModel const& model, MapReader& reader) {
   auto const refuse = [&](std::string_view key, std::string const& why) { reader.fail_at_key(key, why); };
+  if (auto const problem = size_problem(model); !problem.empty()) return reader.fail(reader.self(), problem);
   if (model.key_value_heads > 0 && model.attention_heads % model.key_value_heads != 0)
     refuse("key_value_heads", fmt::format("{} query heads cannot share {} heads of keys and values evenly",
                                           model.attention_heads, model.key_value_heads));

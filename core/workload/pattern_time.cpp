@@ -78,7 +78,8 @@ std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::ve
 Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> const& library) {
   if (jobs.jobs.size() == 1)
     if (auto const* collective = std::get_if<Collective>(&jobs.jobs.front().what))
-      return library ? plan_by_library(model, *collective, *library) : plan_collective(model, *collective);
+      return library ? plan_by_library(model, *collective, *library)
+                     : plan_collective(model, *collective, Detail::Folded, Effort::Quick);
   return plan_job_set(model, jobs, {.objective = Objective::Each, .effort = Effort::Quick, .library = library});
 }
 
@@ -123,7 +124,8 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, std
       time.reach = reach_of(machine, groups.front());
     auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());
     if (is_new)
-      plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, library ? library : workload.library));
+      plans_.push_back(
+          plan_of(jobs_of(pattern, workload, placement, machine), model, library ? library : workload.library));
     plan_of_.push_back(found->second);
     patterns_.push_back(std::move(time));
   }

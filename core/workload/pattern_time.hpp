@@ -40,9 +40,9 @@ class PlannedTraffic {
   [[nodiscard]] std::vector<PatternTime> times(Model const& model, MakeExecutor const& make_executor = {}) const;
 
  private:
-  std::vector<PatternTime> patterns_;   // without times
-  std::vector<std::size_t> plan_of_;    // of each pattern
-  std::vector<Plan> plans_;             // patterns that are alike share one
+  std::vector<PatternTime> patterns_;  // without times
+  std::vector<std::size_t> plan_of_;   // of each pattern
+  std::vector<Plan> plans_;            // patterns that are alike share one
 };
 
 // Throws as PlannedTraffic.

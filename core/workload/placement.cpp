@@ -41,6 +41,7 @@ std::vector<Place> places_named(std::vector<std::string> const& names, Workload 
     } catch (InputError const& error) {
       refuse_at(workload.pos, fmt::format("workload: {}", error.what()));
     }
+    if (machine.is_off(place)) refuse_at(workload.pos, fmt::format("workload: '{}' is off", name));
     if (!gpu_at(machine, place)) refuse_at(workload.pos, fmt::format("workload: '{}' is no GPU", name));
     add(place, name);
   }
@@ -79,12 +80,14 @@ Placement place_ranks(Workload const& workload, Machine const& machine) {
       refuse_at(workload.pos, fmt::format("workload: {} GPUs for {} ranks (tp {} x cp {} x pp {} x dp {})",
                                           placement.ranks.size(), p.ranks(), p.tp, p.cp, p.pp, p.dp));
   } else {
-    for (auto const gpu : all_in_number_order(machine, PciKind::Gpu)) placement.ranks.emplace_back(gpu);
+    for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
+      if (!machine.is_off(gpu)) placement.ranks.emplace_back(gpu);
     auto const needed = static_cast<std::size_t>(workload.parallel.ranks());
     if (placement.ranks.size() < needed) {
       auto const& p = workload.parallel;
-      refuse_at(workload.pos, fmt::format("workload: {} ranks (tp {} x cp {} x pp {} x dp {}), and {} has {} GPUs",
-                                          needed, p.tp, p.cp, p.pp, p.dp, machine.name, placement.ranks.size()));
+      refuse_at(workload.pos,
+                fmt::format("workload: {} ranks (tp {} x cp {} x pp {} x dp {}), and {} has {} GPUs that work", needed,
+                            p.tp, p.cp, p.pp, p.dp, machine.name, placement.ranks.size()));
     }
     placement.ranks.resize(needed);
   }

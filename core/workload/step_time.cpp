@@ -299,7 +299,8 @@ StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeEx
   StageTime stage;
   std::string computing_by;
   if (measured_) {
-    auto const fitted = fit_stage(*measured_, measured_traffic_->times(fitted_model, make_executor), compute.fitted->step_time);
+    auto const fitted =
+        fit_stage(*measured_, measured_traffic_->times(fitted_model, make_executor), compute.fitted->step_time);
     auto const scale = forward_flop(workload_) / forward_flop(*measured_);
     stage = {fitted.forward * scale, fitted.backward * scale};
     computing_by = fmt::format("fitted to a step of {:.4g} s on {} GPUs", compute.fitted->step_time.value(),

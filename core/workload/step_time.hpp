@@ -53,7 +53,8 @@ class PlannedStep {
   PlannedStep(Workload workload, Model const& model, Model const& fitted_model, std::optional<Library> const& library);
 
   // The models: of the same machines.
-  [[nodiscard]] StepTime time(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor = {}) const;
+  [[nodiscard]] StepTime time(Model const& model, Model const& fitted_model,
+                              MakeExecutor const& make_executor = {}) const;
 
  private:
   Workload workload_;

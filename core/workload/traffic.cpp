@@ -36,6 +36,7 @@ class TrafficBuilder {
     add_context();
     add_experts();
     add_pipeline();
+    if (trains_ && w_.recompute == Recompute::Full) repeat_forward();
     if (trains_) add_replicas();
     return std::move(found_);
   }
@@ -78,6 +79,19 @@ class TrafficBuilder {
           std::max(1, w_.batch.concurrency) * static_cast<double>(model_.vocabulary) *
               bytes_of(w_.precision.activations),
           1, StepPhase::Forward);
+  }
+
+  // What the forward pass sends within a layer, once more in the backward pass; add_tensor() counts its own.
+  void repeat_forward() {
+    auto const once = found_;
+    for (auto pattern : once) {
+      bool const in_layer = pattern.among == RankGroup::Context || pattern.among == RankGroup::Expert;
+      if (!in_layer || pattern.phase != StepPhase::Forward) continue;
+      pattern.id += "-again";
+      pattern.what += ", recomputed";
+      pattern.phase = StepPhase::Backward;
+      found_.push_back(std::move(pattern));
+    }
   }
 
   void add_context() {
@@ -242,7 +256,7 @@ std::int64_t tokens_at_once(Workload const& workload) {
     case WorkloadMode::Prefill:
     case WorkloadMode::KvTransfer: break;
   }
-  return std::llround(batch.concurrency * batch.prompt * (1 - batch.prefix_hit));
+  return std::llround(static_cast<double>(batch.concurrency) * batch.prompt * (1 - batch.prefix_hit));
 }
 
 RankParameters parameters_of_rank(Workload const& workload) {

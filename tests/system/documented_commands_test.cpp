@@ -76,7 +76,8 @@ TEST_P(DocumentedCommands, PrintWhatTheDocumentShows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Documents, DocumentedCommands,
-                         testing::Values("README.md", "docs/ci.md", "docs/cli.md", "docs/judge.md", "docs/libraries.md",
-                                         "docs/scenarios.md", "docs/sets.md"));
+                         testing::Values("README.md", "docs/ci.md", "docs/cli.md", "docs/design.md", "docs/judge.md",
+                                         "docs/libraries.md", "docs/scenarios.md", "docs/sets.md",
+                                         "docs/workloads.md"));
 
 }  // namespace

@@ -12,7 +12,6 @@
 namespace lanewise {
 namespace {
 
-
 using testing::HasSubstr;
 
 Workload training(Parallelism const& parallel, int micro) {
@@ -56,8 +55,10 @@ TEST(StepTime, GradientsHideBehindTheLastBackwardPass) {
   Parallelism p;
   p.dp = 8;
   auto const buckets = timed(RankGroup::Replicas, Exchange::AllReduce, StepPhase::Gradients, Seconds(100.0e-3), 10);
-  EXPECT_NEAR(compose_step(training(p, 1), {buckets}, {Seconds(1), Seconds(2)}).exposed.value(), 0.1, 1e-9);    // the last one
-  EXPECT_NEAR(compose_step(training(p, 1), {buckets}, {Seconds(1), Seconds(0.3)}).exposed.value(), 0.7, 1e-9);  // 0.1 + 0.9 - 0.3
+  EXPECT_NEAR(compose_step(training(p, 1), {buckets}, {Seconds(1), Seconds(2)}).exposed.value(), 0.1,
+              1e-9);  // the last one
+  EXPECT_NEAR(compose_step(training(p, 1), {buckets}, {Seconds(1), Seconds(0.3)}).exposed.value(), 0.7,
+              1e-9);  // 0.1 + 0.9 - 0.3
   auto alone = training(p, 1);
   alone.overlap.dp = false;
   EXPECT_NEAR(compose_step(alone, {buckets}, {Seconds(1), Seconds(2)}).exposed.value(), 1, 1e-9);
@@ -69,7 +70,8 @@ TEST(StepTime, ShardedWeightsHideBehindTheLayerBefore) {
   p.zero = 3;
   // A layer computes 1 s / 80 = 12.5 ms; gathering takes 20 ms: 7.5 ms of each of 80 stand alone, and the first whole.
   auto const gathered = timed(RankGroup::Shards, Exchange::AllGather, StepPhase::Forward, Seconds(20.0e-3), 80);
-  EXPECT_NEAR(compose_step(training(p, 1), {gathered}, {Seconds(1), Seconds(2)}).exposed.value(), 80 * 0.0075 + 0.0125, 1e-9);
+  EXPECT_NEAR(compose_step(training(p, 1), {gathered}, {Seconds(1), Seconds(2)}).exposed.value(), 80 * 0.0075 + 0.0125,
+              1e-9);
 }
 
 TEST(StepTime, PipelineMessagesDelayOnlyFillingAndDraining) {
@@ -176,7 +178,7 @@ TEST(Workload, NeedsAsManyGpusAsRanks) {
   auto workload = *scenario_with(kPrefill).workload;
   workload.parallel.dp = 2;
   EXPECT_THAT(test::input_error([&] { step_time(workload, model, model, {}); }),
-              HasSubstr("16 ranks (tp 8 x cp 1 x pp 1 x dp 2), and hgx-h100 has 8 GPUs"));
+              HasSubstr("16 ranks (tp 8 x cp 1 x pp 1 x dp 2), and hgx-h100 has 8 GPUs that work"));
   workload.ranks = {"gpu0", "gpu0"};
   EXPECT_THAT(test::input_error([&] { place_ranks(workload, model.machine()); }), HasSubstr("'gpu0' has two ranks"));
 }

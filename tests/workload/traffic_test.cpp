@@ -99,6 +99,17 @@ TEST(Traffic, ExpertsGetTheTokensThatAreTheirs) {
   EXPECT_LT(pattern(workload, "ep-dispatch").bytes, dispatch.bytes);
 }
 
+TEST(Traffic, RecomputingRepeatsWhatTheForwardPassSends) {
+  auto workload = worked_example();
+  auto const once = pattern(workload, "tp-backward").count;
+  workload.parallel.cp = 2;
+  workload.recompute = Recompute::Full;
+  EXPECT_DOUBLE_EQ(pattern(workload, "tp-backward").count, 2 * once);
+  auto const again = pattern(workload, "cp-forward-again");
+  EXPECT_EQ(again.phase, StepPhase::Backward);
+  EXPECT_DOUBLE_EQ(again.count, pattern(workload, "cp-forward").count);
+}
+
 // Uniform routing of K of N experts on E ranks: E x (1 - C(N - N/E, K) / C(N, K)).
 TEST(Traffic, ExpectsDistinctRanksOfExperts) {
   LanguageModel model;

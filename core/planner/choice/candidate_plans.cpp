@@ -134,11 +134,11 @@ bool CandidatePlans::is_far_from_cut_bounds() const {
   return best_time() > kCollectiveLimits.min_ratio_to_cut_bounds * bound;
 }
 
-void CandidatePlans::add_planned_as_set() {
+void CandidatePlans::add_planned_as_set(Effort effort) {
   if (!can_be_planned_as_set(collective_, model_.machine())) return;
   auto const schedule = schedules_of(collective_, Algorithm::Direct, layout_).front();
   auto const direct = plan_of_schedule(model_, collective_, places_, Algorithm::TransferSet, schedule, ways_.front());
-  auto plan = planned_as_set(model_, direct);
+  auto plan = planned_as_set(model_, direct, effort);
   // It is harder to run, so it must be clearly faster; more so where host memory carries both directions beside NVLink.
   // Of 256 MiB among 2 x H100, an all_gather predicted 7 % faster was 1 % slower; scatter and gather were 7 % faster,
   // as predicted.

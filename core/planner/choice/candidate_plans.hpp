@@ -34,7 +34,7 @@ class CandidatePlans {
   // The same of planning the blocks together as a set.
   [[nodiscard]] bool is_worth_a_set() const;
   // Adds the plan of the blocks as a set if it is clearly faster than all.
-  void add_planned_as_set();
+  void add_planned_as_set(Effort effort);
 
   [[nodiscard]] bool empty() const { return candidates_.empty(); }
   // The shortest first.

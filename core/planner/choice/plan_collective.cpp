@@ -80,7 +80,7 @@ void require_few_participants(Collective const& collective) {
 
 // The shortest first; at least one.
 std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collective const& collective, Keep keep,
-                                                     Detail detail) {
+                                                     Detail detail, Effort effort) {
   check_request(collective);
   CandidatePlans plans(model, collective, keep);
   if (detail == Detail::Folded && may_be_folded(collective) && plans.add_folded()) return std::move(plans).take();
@@ -92,8 +92,10 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
   // Among many participants, perhaps only an algorithm of many steps can do this collective.
   auto const by_pairs = collective.among.size() <= kCollectiveLimits.pairs_max_participants;
   if (is_auto && plans.empty() && by_pairs) plans.add_all([](Algorithm) { return true; });
-  if (is_auto ? plans.is_worth_packing() : collective.algorithm == Algorithm::PackedTrees) plans.add_packed_trees();
-  if (is_auto ? plans.is_worth_a_set() : collective.algorithm == Algorithm::TransferSet) plans.add_planned_as_set();
+  if (is_auto ? effort == Effort::Full && plans.is_worth_packing() : collective.algorithm == Algorithm::PackedTrees)
+    plans.add_packed_trees();
+  if (is_auto ? plans.is_worth_a_set() : collective.algorithm == Algorithm::TransferSet)
+    plans.add_planned_as_set(effort);
   auto candidates = std::move(plans).take();
   if (candidates.empty() && collective.algorithm == Algorithm::PackedTrees && !linear_solver())
     throw PlanError("packed_trees needs a linear solver, which this build has not (package coinor-libclp-dev)");
@@ -105,14 +107,16 @@ std::vector<CandidatePlans::Candidate> candidates_of(Model const& model, Collect
 
 }  // namespace
 
-std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep, Detail detail) {
+std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep, Detail detail,
+                                      Effort effort) {
   std::vector<Plan> plans;
-  for (auto& candidate : candidates_of(model, collective, keep, detail)) plans.push_back(std::move(candidate.plan));
+  for (auto& candidate : candidates_of(model, collective, keep, detail, effort))
+    plans.push_back(std::move(candidate.plan));
   return plans;
 }
 
-Plan plan_collective(Model const& model, Collective const& collective, Detail detail) {
-  auto plan = std::move(plans_of_collective(model, collective, Keep::Best, detail).front());
+Plan plan_collective(Model const& model, Collective const& collective, Detail detail, Effort effort) {
+  auto plan = std::move(plans_of_collective(model, collective, Keep::Best, detail, effort).front());
   plan.verify(model.machine());
   return plan;
 }

@@ -53,7 +53,7 @@ bool can_be_planned_as_set(Collective const& collective, Machine const& machine)
   });
 }
 
-Plan planned_as_set(Model const& model, Plan const& direct) {
+Plan planned_as_set(Model const& model, Plan const& direct, Effort effort) {
   std::vector<Request> requests;
   for (std::size_t i = 0; i < direct.steps.size(); ++i) {
     auto const& step = direct.steps[i];
@@ -64,7 +64,7 @@ Plan planned_as_set(Model const& model, Plan const& direct) {
                         .op = step.from == step.to ? step.op : Op::Copy,
                         .any_mover = true});
   }
-  auto set = SetPlanner(model).plan(requests, {Objective::Makespan});
+  auto set = SetPlanner(model).plan(requests, {Objective::Makespan, effort});
   auto const move_block = [&](StepId id, Step const& block) {
     auto& step = set.steps[index(id)];
     step.transfer = block.transfer;

@@ -1,6 +1,7 @@
 #pragma once
 #include "lanewise/model/model.hpp"
 #include "lanewise/plan/plan.hpp"
+#include "lanewise/planner/aim.hpp"
 
 namespace lanewise {
 
@@ -12,6 +13,6 @@ bool can_be_planned_as_set(Collective const& collective, Machine const& machine)
 // ways, and what contends goes one after another, by copy engines or by kernels. `direct`: a plan that sends every
 // block in one step. Pieces are multiples of 16 bytes where blocks are. Throws PlanError if nothing copies between two
 // of the GPUs.
-Plan planned_as_set(Model const& model, Plan const& direct);
+Plan planned_as_set(Model const& model, Plan const& direct, Effort effort);
 
 }  // namespace lanewise

@@ -25,11 +25,12 @@ Seconds compared_time(Model const& model, Plan const& plan);
 // The plan by the collective's algorithm; for Algorithm::Auto the plan with the shortest estimate. With Detail::Folded
 // it is folded where more than 64 participants on nodes that are alike can all do the same. Throws PlanError if the
 // request is malformed, if the algorithm cannot do this collective here, or if two participants have no way between
-// them.
-Plan plan_collective(Model const& model, Collective const& collective, Detail detail = Detail::Folded);
+// them. With Effort::Quick neither trees are packed nor sets planned at length, which is some ten times faster.
+Plan plan_collective(Model const& model, Collective const& collective, Detail detail = Detail::Folded,
+                     Effort effort = Effort::Full);
 // At least one plan by every algorithm that can do it, or folded plans alone where there are any; shortest estimate
 // first; with Keep::Best the first of them alone. Throws as plan_collective() does.
 std::vector<Plan> plans_of_collective(Model const& model, Collective const& collective, Keep keep = Keep::All,
-                                      Detail detail = Detail::Folded);
+                                      Detail detail = Detail::Folded, Effort effort = Effort::Full);
 
 }  // namespace lanewise

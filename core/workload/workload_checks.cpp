@@ -1,0 +1,160 @@
+#include "core/workload/workload_checks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lanewise {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is_order(std::string const& order) {
+  std::array<std::string, 5> words{"cp", "dp", "ep", "pp", "tp"};
+  Words found;
+  for (std::size_t start = 0; start <= order.size();) {
+    auto const end = std::min(order.find('-', start), order.size());
+    found.push_back(order.substr(start, end - start));
+    start = end + 1;
+  }
+  return std::is_permutation(found.begin(), found.end(), words.begin(), words.end());
+}
+
+// What of a workload does not fit together.
+class WorkloadChecks {
+ public:
+  WorkloadChecks(Workload const& workload, MapReader& reader) : w_(workload), p_(workload.parallel), reader_(reader) {}
+
+  void run() {
+    if (!check_sizes()) return;
+    check_parallelism();
+    if (w_.mode == WorkloadMode::Train)
+      check_training();
+    else
+      check_inference();
+    check_compute();
+  }
+
+ private:
+  void refuse(std::string_view block, std::string_view key, std::string message) {
+    auto const* node = reader_.node(block);
+    auto const* at = node == nullptr ? nullptr : node->find(key);
+    reader_.fail(at != nullptr ? *at : node != nullptr ? *node : reader_.self(), std::move(message));
+  }
+
+  // Whether nothing is so large that the rest would overflow.
+  bool check_sizes() {
+    constexpr int kMaxEach = 1 << 24;
+    constexpr double kMaxRanks = 1 << 20;
+    auto const ranks = static_cast<double>(p_.tp) * p_.cp * p_.pp * p_.dp;
+    if (ranks > kMaxRanks) {
+      refuse("parallel", "dp", fmt::format("{:.0f} ranks; at most {:.0f}", ranks, kMaxRanks));
+      return false;
+    }
+    auto const& b = w_.batch;
+    for (int const size :
+         {p_.vpp, p_.ep, p_.etp, p_.shards, b.global, b.micro, b.sequence, b.concurrency, b.prompt, b.output})
+      if (size > kMaxEach) {
+        refuse("batch", "global", fmt::format("{} is more than any workload has; at most {}", size, kMaxEach));
+        return false;
+      }
+    return true;
+  }
+
+  void check_parallelism() {
+    auto const& model = w_.model;
+    if (model.attention_heads % p_.tp != 0)
+      refuse("parallel", "tp",
+             fmt::format("tp {} does not divide the {} heads of {}; allowed: {}", p_.tp, model.attention_heads,
+                         model.name, divisors(model.attention_heads)));
+    if (std::max(p_.tp, model.key_value_heads) % std::min(p_.tp, model.key_value_heads) != 0)
+      refuse("parallel", "tp",
+             fmt::format("tp {} and the {} heads of keys and values of {} do not divide one another", p_.tp,
+                         model.key_value_heads, model.name));
+    if (std::int64_t{p_.pp} * p_.vpp > model.layers + 2)  // embedding and output may stand for a layer each
+      refuse("parallel", "pp",
+             fmt::format("pp {} x vpp {} is more than the {} layers of {}", p_.pp, p_.vpp, model.layers, model.name));
+    if (p_.vpp > 1 && p_.pp == 1) refuse("parallel", "vpp", "'vpp' interleaves the stages of 'pp', and there is one");
+    if (p_.sp && p_.tp == 1) refuse("parallel", "sp", "'sp' is by the ranks of 'tp', and there is one");
+    if (p_.zero > 3) refuse("parallel", "zero", fmt::format("zero {}: there is 0, 1, 2 and 3", p_.zero));
+    if (p_.shards > 0 && (p_.zero != 3 || (p_.dp * p_.cp) % p_.shards != 0))
+      refuse("parallel", "shards", "'shards' belongs to zero 3, and divides dp x cp");
+    if (!is_order(p_.order))
+      refuse("parallel", "order",
+             fmt::format("'{}' is no order; write tp, cp, ep, dp and pp, each once, with '-' between", p_.order));
+    check_experts();
+  }
+
+  void check_experts() {
+    auto const& model = w_.model;
+    if (p_.ep > 1 && model.experts == 0)
+      return refuse("parallel", "ep", fmt::format("{} has no experts to divide by 'ep'", model.name));
+    if (model.experts > 0 && model.experts % p_.ep != 0)
+      refuse("parallel", "ep",
+             fmt::format("ep {} does not divide the {} experts of {}; allowed: {}", p_.ep, model.experts, model.name,
+                         divisors(model.experts)));
+    auto const ranks = p_.tp * p_.cp * p_.dp;
+    if (model.experts > 0 && ranks % (std::int64_t{p_.ep} * p_.expert_tp()) != 0)
+      refuse("parallel", "ep",
+             fmt::format("ep {} x etp {} does not divide the {} ranks of a stage (tp x cp x dp)", p_.ep, p_.expert_tp(),
+                         ranks));
+  }
+
+  void check_training() {
+    auto const& b = w_.batch;
+    if (b.global == 0 || b.sequence == 0)
+      return refuse("batch", "global", "training needs 'global', sequences of a step, and 'sequence', tokens of each");
+    if (b.global % (std::int64_t{p_.dp} * b.micro) != 0)
+      refuse("batch", "global",
+             fmt::format("{} sequences cannot be divided evenly over dp {} x micro {}", b.global, p_.dp, b.micro));
+    if (b.sequence % (p_.cp * (p_.sp ? p_.tp : 1)) != 0)
+      refuse("batch", "sequence",
+             fmt::format("{} tokens cannot be divided evenly over cp {}{}", b.sequence, p_.cp,
+                         p_.sp ? fmt::format(" x tp {}", p_.tp) : ""));
+    if (p_.vpp > 1 && (b.global / (std::int64_t{p_.dp} * b.micro)) % p_.pp != 0)
+      refuse("batch", "global",
+             fmt::format("an interleaved pipeline needs a multiple of pp {} micro-batches, not {}", p_.pp,
+                         b.global / (std::int64_t{p_.dp} * b.micro)));
+  }
+
+  void check_inference() {
+    auto const& b = w_.batch;
+    if (b.prompt == 0) refuse("batch", "prompt", "inference needs 'prompt', the tokens of a prompt");
+    if (b.prefix_hit >= 1) refuse("batch", "prefix_hit", "less than 100 % of a prompt can be in the cache");
+    if (p_.zero > 0) refuse("parallel", "zero", "'zero' belongs to training");
+    bool const moves_cache = w_.mode == WorkloadMode::KvTransfer;
+    if (moves_cache && (w_.ranks.empty() || w_.decode.empty()))
+      reader_.fail(reader_.self(),
+                   "kv_transfer needs 'ranks', the GPUs that prefill, and 'decode', those that receive");
+    if (!moves_cache && !w_.decode.empty()) reader_.fail_at_key("decode", "'decode' belongs to the mode kv_transfer");
+  }
+
+  void check_compute() {
+    auto const& c = w_.compute;
+    int const ways = (c.mfu ? 1 : 0) + (c.forward ? 1 : 0) + (c.fitted ? 1 : 0);
+    if (ways > 1) refuse("compute", "mfu", "'mfu', 'forward' and 'fitted' are three ways to say the same; give one");
+    if (c.mfu && (*c.mfu <= 0 || *c.mfu > 1)) refuse("compute", "mfu", "'mfu' is above 0 % and at most 100 %");
+    if (c.backward && !c.forward) refuse("compute", "backward", "'backward' needs 'forward' beside it");
+    if (c.fitted && w_.mode != WorkloadMode::Train)
+      refuse("compute", "fitted", "'fitted' belongs to training; give 'mfu' or 'forward'");
+  }
+
+  static std::string divisors(int number) {
+    Words found;
+    for (int i = 1; i <= number; ++i)
+      if (number % i == 0) found.push_back(std::to_string(i));
+    return fmt::format("{}", fmt::join(found, ", "));
+  }
+
+  Workload const& w_;
+  Parallelism const& p_;
+  MapReader& reader_;
+};
+
+}  // namespace
+
+void check_workload(Workload const& workload, MapReader& reader) { WorkloadChecks(workload, reader).run(); }
+
+}  // namespace lanewise
