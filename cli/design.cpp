@@ -95,10 +95,10 @@ void add_common(CLI::App& command, Session& session, DesignOptions& options) {
 }  // namespace
 
 void add_design(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand(
-      "design",
-      "Rank machines and clusters by jobs, with price, power, faults and doubt; the exit code is 1 when none meets the "
-      "limits");
+  auto* command = app.add_subcommand("design",
+                                     "Rank machines and clusters by jobs, with price, power, failures, and how sure "
+                                     "the ranking is; the exit code is 1 "
+                                     "when none meets the limits");
   auto const options = std::make_shared<DesignOptions>();
   command->add_option("brief", options->brief, "A design brief (docs/design.md)")->required()->type_name("BRIEF");
   add_common(*command, session, *options);

@@ -44,6 +44,8 @@ void run_faults(Session& session, WhatifOptions const& options) {
                          }};
   auto const report = evaluate_faults(machine, session.catalogue, query);
   progress.reset();
+  if (!report.why_none.empty())
+    throw PlanError(fmt::format("nothing to lose on {}: {}", machine.name, report.why_none));
   put_result(
       session, {}, [&] { return faults_json(report, jobs); },
       [&] {
@@ -90,14 +92,15 @@ void add_whatif(CLI::App& app, Session& session) {
       ->check(one_of({"copy", "write", "read", "load_store", "atomic", "prefetch", "fault"}))
       ->capture_default_str();
   command->add_option("--places", options->places, "Ask only for these places: gpu0..gpu3,nic0,cpu0")->delimiter(',');
-  command
-      ->add_option("--faults", options->faults,
-                   "each: instead of a change, every component lost or halved, one at a time, and what that costs an "
-                   "all-reduce and an all-to-all of all GPUs")
-      ->check(CLI::IsMember({"each"}));
+  auto* faults = command->add_option(
+      "--faults", options->faults,
+      "each: instead of a change, every component lost or halved, one at a time, and what that costs an "
+      "all-reduce and an all-to-all of all GPUs");
+  faults->check(CLI::IsMember({"each"}));
   command
       ->add_option("--job", options->jobs,
                    "With --faults: other jobs, as `lanewise rank` takes them: a scenario, or all_gather:1 GiB")
+      ->needs(faults)
       ->type_name("SCENARIO|COLLECTIVE:SIZE");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -53,7 +53,9 @@ void workload(Session& session, WorkloadOptions const& options) {
     Model const model(machine);
     auto const& fitted = workload.compute.fitted;
     std::optional<Model> fitted_model;
-    if (fitted && !fitted->machine.empty()) fitted_model.emplace(session.machine_named_in(folder, fitted->machine));
+    // It was measured on a machine without the scenario's settings.
+    if (fitted)
+      fitted_model.emplace(session.machine_named_in(folder, fitted->machine.empty() ? name : fitted->machine));
     auto const library = options.library.empty() ? workload.library : library_of(options.library);
     auto asked = workload;
     asked.library = library;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -76,6 +77,7 @@ class BillBuilder {
   void add_up(std::string const& name) {
     std::stable_sort(bill_.lines.begin(), bill_.lines.end(),
                      [](auto const& a, auto const& b) { return rank_of(a.kind) < rank_of(b.kind); });
+    auto const* own = prices_ == nullptr ? nullptr : prices_->of(name);
     std::optional<Money> sum;
     for (auto& line : bill_.lines) {
       if (line.power)
@@ -88,13 +90,13 @@ class BillBuilder {
         continue;
       }
       line.price = price->each;
-      if (sum && sum->currency != price->each.currency)
+      if (sum && sum->currency != price->each.currency && own == nullptr)
         throw InputError(fmt::format("{} has parts priced in {} and in {}; currencies are not converted", name,
                                      sum->currency, price->each.currency));
       if (!sum) sum = Money{0, price->each.currency};
       sum->amount += price->each.amount * line.count;
     }
-    if (auto const* own = prices_ == nullptr ? nullptr : prices_->of(name)) {
+    if (own != nullptr) {
       bill_.price = own->each;
       bill_.price_source = fmt::format("{}, {}", own->source, own->date);
       bill_.without_price.clear();

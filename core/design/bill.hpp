@@ -19,7 +19,7 @@ struct BillLine {
 };
 
 struct CableLine {
-  std::string what;  // "NIC to leaf", "leaf to spine"
+  std::string what;  // "NIC to switch", "switch to switch"
   int count = 0;
   BytesPerSecond rate{0};  // of one, one way
 };

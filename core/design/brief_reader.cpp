@@ -30,7 +30,7 @@ MapSpec const& candidate_spec() {
 MapSpec const& design_job_spec() {
   static MapSpec const spec{
       "job",
-      {text_field("scenario", "a scenario, by name or file; its first variant"),
+      {text_field("scenario", "a scenario without settings, by name or file"),
        {.name = "workload", .type = ValueType::Map, .doc = "a step of a language model", .map = &workload_spec()},
        {.name = "collective", .type = ValueType::Word, .doc = "one of all GPUs", .words = collective_op_names()},
        {.name = "bytes", .type = ValueType::Size, .doc = "of the collective"},
@@ -111,7 +111,9 @@ class BriefReader {
     if (machine.has_value() == cluster.has_value())
       return reader.fail(reader.self(), "a candidate has either a 'machine' or a 'cluster'");
     candidate.machine = machine ? *machine : *cluster;
-    if (fs::is_regular_file(folder_ / candidate.machine)) candidate.machine = (folder_ / candidate.machine).string();
+    std::error_code error;
+    if (fs::is_regular_file(folder_ / candidate.machine, error))
+      candidate.machine = (folder_ / candidate.machine).string();
     candidate.settings = read_settings(reader, "set");
     candidate.power = reader.power("power");
     candidate.name = reader.text("name").value_or(default_name(candidate));
@@ -161,7 +163,8 @@ class BriefReader {
   void read_scenario_of(MapReader& reader, std::string const& name, DesignJob& job) {
     try {
       auto const beside = folder_ / name;
-      job.scenario = read_scenario(SourceText::load(fs::is_regular_file(beside) ? beside : scenario_file(name)));
+      std::error_code error;
+      job.scenario = read_scenario(SourceText::load(fs::is_regular_file(beside, error) ? beside : scenario_file(name)));
     } catch (InputError const& error) {
       reader.fail(*reader.node("scenario"), error.what());
     }

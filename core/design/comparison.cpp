@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "core/machine/device_order.hpp"
@@ -63,10 +64,13 @@ class Comparer {
       prepare(brief_.candidates[i], all.candidates[i], prepared_[i]);
     for_each_in_threads(all.candidates.size(), [&](std::size_t i) { evaluate(all.candidates[i], prepared_[i]); });
     fastest_.assign(brief_.jobs.size(), Seconds(0));
-    for (auto const& result : all.candidates)
-      for (std::size_t j = 0; j < result.jobs.size(); ++j)
-        if (auto const& figures = result.jobs[j].figures)
-          if (fastest_[j] == Seconds(0) || figures->time < fastest_[j]) fastest_[j] = figures->time;
+    for (auto const& result : all.candidates) {
+      auto fastest = fastest_.begin();
+      for (auto const& job : result.jobs) {
+        if (job.figures && (*fastest == Seconds(0) || job.figures->time < *fastest)) *fastest = job.figures->time;
+        ++fastest;
+      }
+    }
     for (auto& result : all.candidates) rate(result);
     find_front(all.candidates);
     auto const order = ranking(all.candidates);
@@ -93,14 +97,23 @@ class Comparer {
     std::atomic<std::size_t> done{0};
     auto const serve = [&] {
       for (auto i = next++; i < count; i = next++) {
-        work(i);
+        try {
+          work(i);
+        } catch (...) {
+          next = count;  // the others stop too
+          throw;
+        }
         std::lock_guard const lock(watch_mutex_);
         watch("evaluating candidates", ++done, count);
       }
     };
     auto const threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
     std::vector<std::future<void>> served;
-    for (std::size_t t = 1; t < threads; ++t) served.push_back(std::async(std::launch::async, serve));
+    try {
+      for (std::size_t t = 1; t < threads; ++t) served.push_back(std::async(std::launch::async, serve));
+    } catch (std::system_error const&) {
+      // No more threads: those there are, and this one, do all.
+    }
     serve();
     for (auto& one : served) one.get();
   }
@@ -126,7 +139,11 @@ class Comparer {
   void evaluate(CandidateResult& result, Prepared& prepared) const {
     if (!prepared.model) return;
     for (auto const& job : brief_.jobs) result.jobs.push_back(evaluate(job, prepared));
-    find_pairs(result, *prepared.model);
+    try {
+      find_pairs(result, *prepared.model);
+    } catch (PlanError const&) {
+      result.worst_pair_rate.reset();  // a figure is unknown
+    }
   }
 
   JobResult evaluate(DesignJob const& job, Prepared& prepared) const {
@@ -183,9 +200,16 @@ class Comparer {
     for (std::size_t j = 0; j < result.jobs.size(); ++j) {
       auto& job = result.jobs[j];
       times.push_back(job.figures ? job.figures->time : Seconds(0));
-      if (job.figures) job.ratio = times.back() / fastest_[j];
+      if (job.figures)
+        job.ratio = times.back() / fastest_[j];
+      else
+        result.broken_limits.push_back(brief_.jobs[j].name + " is impossible");
     }
     result.score = score_of(times, fastest_, brief_.jobs);
+    check_limits(result, times);
+  }
+
+  void check_limits(CandidateResult& result, std::vector<Seconds> const& times) const {
     auto const& limits = brief_.limits;
     auto& broken = result.broken_limits;
     if (limits.price) {
@@ -284,9 +308,6 @@ class Comparer {
       return static_cast<std::size_t>(std::find(whole.begin(), whole.end(), i) - whole.begin());
     };
     for (auto& duel : all.sensitivity->duels) duel = {place(duel.first), place(duel.second), duel.share};
-    std::vector<double> wins;
-    for (auto const i : whole) wins.push_back(all.sensitivity->wins[i]);
-    all.sensitivity->wins = std::move(wins);
   }
 
   DesignBrief const& brief_;

@@ -7,6 +7,7 @@
 #include "core/text/percent.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/estimate/estimating_executor.hpp"
+#include "lanewise/io/error.hpp"
 
 namespace lanewise {
 namespace {
@@ -36,14 +37,22 @@ std::string longest_part(StepTime const& step) {
 }  // namespace
 
 PlannedJob::PlannedJob(Scenario const& scenario, Model const& model, std::optional<Library> library,
-                       std::function<Machine(std::string const&)> const& find_machine) {
+                       std::function<Machine(std::string const&)> const& find_machine, Model const* fitted_on) {
+  if (!scenario.settings.empty() || !scenario.variants.front().settings.empty())
+    throw InputError(fmt::format("scenario '{}' has settings; give them to the candidates ('set')", scenario.name));
   if (library && library->kind == LibraryKind::Nccl && has_amd_gpus(model.machine()))
     library = parse_library("rccl").value;
   if (scenario.workload) {
     auto workload = *scenario.workload;
     workload.library = library;
-    if (auto const& fitted = workload.compute.fitted; fitted && !fitted->machine.empty())
-      fitted_model_.emplace(find_machine(fitted->machine));
+    if (auto const& fitted = workload.compute.fitted) {
+      if (!fitted->machine.empty())
+        fitted_model_.emplace(find_machine(fitted->machine));
+      else if (fitted_on != nullptr)
+        fitted_model_ = *fitted_on;
+      else
+        throw InputError("its computing is fitted to a step on a machine that is not named; add 'machine' to 'fitted'");
+    }
     step_.emplace(std::move(workload), model, fitted_model_ ? *fitted_model_ : model, std::nullopt);
     return;
   }

@@ -22,10 +22,11 @@ struct JobFigures {
 class PlannedJob {
  public:
   // `library`: plans collectives; nullopt: as well as possible. Of AMD's GPUs RCCL does what NCCL does of NVIDIA's.
-  // `find_machine`: of a workload that is fitted to a step on another machine. Throws PlanError where the job cannot be
-  // done here, InputError where its names do not fit the machine.
+  // `find_machine`: of a workload that is fitted to a step on another machine; `fitted_on`: where it names none;
+  // nullptr: it has to. Throws PlanError where the job cannot be done here, InputError where its names do not fit the
+  // machine, or where it has settings, which would be the candidate's.
   PlannedJob(Scenario const& scenario, Model const& model, std::optional<Library> library,
-             std::function<Machine(std::string const&)> const& find_machine);
+             std::function<Machine(std::string const&)> const& find_machine, Model const* fitted_on = nullptr);
 
   // `model`: of the same machine.
   [[nodiscard]] JobFigures figures(Model const& model) const;

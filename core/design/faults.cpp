@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/design/evaluation.hpp"
+#include "core/machine/end_name.hpp"
 #include "core/machine/fault_settings.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
@@ -90,6 +91,9 @@ class FaultList {
     }
   }
   [[nodiscard]] int count_of(std::string const& name) const {
+    for (auto const& link : machine_.nvlinks)
+      if (name == fmt::format("nvlink.{}-{}", end_name(machine_, link.a), end_name(machine_, link.b)))
+        return link.count;
     for (auto const& link : machine_.socket_links)
       if (name == fmt::format("socket.{}-{}", machine_.at(link.a).name, machine_.at(link.b).name)) return link.count;
     return 1;
@@ -126,70 +130,102 @@ bool are_alike(FaultLoss const& a, FaultLoss const& b) {
   return true;
 }
 
+class FaultEvaluator {
+ public:
+  FaultEvaluator(Machine const& machine, Catalogue& catalogue, FaultQuery const& query)
+      : machine_(machine), catalogue_(catalogue), query_(query), whole_(machine) {
+    for (auto const& job : query.jobs) nominal_.push_back(time_of(job, whole_, why_not_));
+  }
+
+  FaultReport evaluate() {
+    FaultReport report;
+    if (std::none_of(nominal_.begin(), nominal_.end(), [](auto const& time) { return time.has_value(); })) {
+      report.why_none = why_not_;
+      return report;
+    }
+    double sum = 0;
+    auto const faults = single_faults(machine_);
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      if (query_.watch) query_.watch(i, faults.size());
+      auto broken = machine_;
+      try {
+        apply_setting(broken, faults[i].setting, catalogue_);
+      } catch (InputError const&) {
+        continue;  // this machine cannot lose it so: a port without a cable
+      }
+      auto loss = evaluate(faults[i], Model(std::move(broken)));
+      ++report.failures;
+      sum += loss.kept;
+      add(report.losses, std::move(loss));
+    }
+    std::stable_sort(report.losses.begin(), report.losses.end(),
+                     [](auto const& a, auto const& b) { return a.kept < b.kept; });
+    if (!report.losses.empty()) {
+      report.resilience = sum / static_cast<double>(report.failures);
+      report.worst_kept = report.losses.front().kept;
+    }
+    return report;
+  }
+
+ private:
+  // Nullopt, and why, where the job cannot be done.
+  std::optional<Seconds> time_of(DesignJob const& job, Model const& model, std::string& why) const {
+    auto const say = [&](std::string const& reason) {
+      if (why.empty()) why = fmt::format("{}: {}", job.name, reason);
+    };
+    try {
+      return PlannedJob(job.scenario, model, query_.library, query_.find_machine, &whole_).time(model);
+    } catch (PlanError const& error) {
+      say(error.what());
+    } catch (InputError const& error) {
+      say(message_of(error));
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] FaultLoss evaluate(Fault const& fault, Model const& model) const {
+    FaultLoss loss;
+    loss.fault = fault;
+    double logarithm = 0;
+    double weights = 0;
+    for (std::size_t j = 0; j < query_.jobs.size(); ++j) {
+      loss.ratios.emplace_back();
+      if (!nominal_[j]) continue;
+      auto const& job = query_.jobs[j];
+      weights += job.weight;
+      auto const time = time_of(job, model, loss.impossible);
+      if (!time) continue;
+      loss.ratios.back() = *time / *nominal_[j];
+      logarithm -= job.weight * std::log(*loss.ratios.back());
+    }
+    // Fewer GPUs may end a collective sooner, but do less.
+    if (loss.impossible.empty()) loss.kept = std::min(1.0, std::exp(logarithm / weights));
+    return loss;
+  }
+
+  static void add(std::vector<FaultLoss>& losses, FaultLoss loss) {
+    auto const same =
+        std::find_if(losses.begin(), losses.end(), [&](FaultLoss const& other) { return are_alike(other, loss); });
+    if (same != losses.end())
+      ++same->alike;
+    else
+      losses.push_back(std::move(loss));
+  }
+
+  Machine const& machine_;
+  Catalogue& catalogue_;
+  FaultQuery const& query_;
+  Model whole_;
+  std::vector<std::optional<Seconds>> nominal_;  // of each job
+  std::string why_not_;                          // of the first job that cannot be done
+};
+
 }  // namespace
 
 std::vector<Fault> single_faults(Machine const& machine) { return FaultList(machine).make(); }
 
 FaultReport evaluate_faults(Machine const& machine, Catalogue& catalogue, FaultQuery const& query) {
-  std::vector<std::optional<Seconds>> nominal;
-  Model const whole(machine);
-  for (auto const& job : query.jobs) {
-    try {
-      nominal.emplace_back(PlannedJob(job.scenario, whole, query.library, query.find_machine).time(whole));
-    } catch (PlanError const&) {
-      nominal.emplace_back();
-    } catch (InputError const&) {
-      nominal.emplace_back();
-    }
-  }
-  FaultReport report;
-  double sum = 0;
-  auto const faults = single_faults(machine);
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    auto broken = machine;
-    FaultLoss loss;
-    loss.fault = faults[i];
-    try {
-      apply_setting(broken, faults[i].setting, catalogue);
-    } catch (InputError const&) {
-      continue;  // this machine cannot lose it so: a port without a cable
-    }
-    Model const model(std::move(broken));
-    double logarithm = 0;
-    double weights = 0;
-    for (std::size_t j = 0; j < query.jobs.size(); ++j) {
-      loss.ratios.emplace_back();
-      if (!nominal[j]) continue;
-      auto const& job = query.jobs[j];
-      weights += job.weight;
-      try {
-        auto const time = PlannedJob(job.scenario, model, query.library, query.find_machine).time(model);
-        loss.ratios.back() = time / *nominal[j];
-        logarithm -= job.weight * std::log(*loss.ratios.back());
-      } catch (PlanError const& error) {
-        if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, error.what());
-      } catch (InputError const& error) {
-        if (loss.impossible.empty()) loss.impossible = fmt::format("{}: {}", job.name, message_of(error));
-      }
-    }
-    if (weights > 0 && loss.impossible.empty()) loss.kept = std::exp(logarithm / weights);
-    ++report.failures;
-    sum += loss.kept;
-    auto const same = std::find_if(report.losses.begin(), report.losses.end(),
-                                   [&](FaultLoss const& other) { return are_alike(other, loss); });
-    if (same != report.losses.end())
-      ++same->alike;
-    else
-      report.losses.push_back(std::move(loss));
-    if (query.watch) query.watch(i + 1, faults.size());
-  }
-  std::stable_sort(report.losses.begin(), report.losses.end(),
-                   [](auto const& a, auto const& b) { return a.kept < b.kept; });
-  if (!report.losses.empty()) {
-    report.resilience = sum / static_cast<double>(report.failures);
-    report.worst_kept = report.losses.front().kept;
-  }
-  return report;
+  return FaultEvaluator(machine, catalogue, query).evaluate();
 }
 
 }  // namespace lanewise

@@ -25,7 +25,7 @@ struct FaultLoss {
   int alike = 1;                              // failures of the same kind that cost as much, this one included
   std::vector<std::optional<double>> ratios;  // of each job: its time over that without the fault; absent: impossible
   std::string impossible;                     // why, of the first such job
-  double kept = 0;                            // of the score: the weighted geometric mean of 1 / ratio; 0: impossible
+  double kept = 0;  // of the score: the weighted geometric mean of 1 / ratio, at most 1; 0: impossible
 };
 
 struct FaultReport {
@@ -33,6 +33,7 @@ struct FaultReport {
   std::size_t failures = 0;       // all of them
   double resilience = 1;          // mean of `kept` over all faults
   double worst_kept = 1;
+  std::string why_none;  // none of the jobs can be done without a fault; empty: one can
 };
 
 struct FaultQuery {

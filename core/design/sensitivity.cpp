@@ -51,7 +51,6 @@ Sensitivity find_sensitivity(Scores const& scores, std::vector<std::size_t> cons
   result.draws = draws;
   result.seed = seed;
   auto const nominal = scores({});
-  result.wins.assign(nominal.size(), 0);
   if (ranking.size() < 2) return result;
   std::vector<Parameter> moved;  // those on which any score depends
   for (auto const& range : parameter_ranges()) {
@@ -76,12 +75,10 @@ Sensitivity find_sensitivity(Scores const& scores, std::vector<std::size_t> cons
     auto const found = scores(assumed);
     for (std::size_t i = 0; i + 1 < ranking.size(); ++i)
       if (found[ranking[i]] > found[ranking[i + 1]]) ++won[i];
-    ++result.wins[static_cast<std::size_t>(std::max_element(found.begin(), found.end()) - found.begin())];
   }
   auto const count = static_cast<double>(std::max<std::size_t>(draws, 1));
   for (std::size_t i = 0; i + 1 < ranking.size(); ++i)
     result.duels.push_back({ranking[i], ranking[i + 1], won[i] / count});
-  for (auto& wins : result.wins) wins /= count;
   return result;
 }
 
@@ -117,7 +114,7 @@ std::string_view measurement_of(Parameter parameter) {
     case Parameter::BarAccess: return "gdrcopy copybw";
     case Parameter::PageMigration: return "a prefetch of managed memory";
     case Parameter::LibrarySteps: return "the collective with small sizes (nccl-tests)";
-    case Parameter::GenericParts: return "which products the machine's generic parts stand for";
+    case Parameter::GenericParts:
     case Parameter::GenericLatencies: return "which products the machine's generic parts stand for";
     case Parameter::CopyEngines: return "how many copy engines the GPU has (deviceQuery)";
   }

@@ -26,7 +26,6 @@ struct Duel {
 struct Sensitivity {
   std::vector<Swing> swings;  // of the two best, widest first; those below 0.1 % are left out
   std::vector<Duel> duels;    // each candidate and the next of the ranking
-  std::vector<double> wins;   // of each candidate: the share of draws in which it is the best
   std::size_t draws = 0;
   std::uint64_t seed = 0;
 };

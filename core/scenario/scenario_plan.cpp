@@ -32,6 +32,11 @@ Collective collective_on(Scenario const& scenario, CollectiveSpec const& spec, M
   if (spec.among == std::vector<std::string>{kAllGpus})
     for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
       if (!machine.is_off(gpu)) collective.among.emplace_back(gpu);
+  if (spec.among == std::vector<std::string>{kAllGpus} && collective.among.size() < 2)
+    throw InputError(std::vector<Diagnostic>{
+        {scenario.pos,
+         fmt::format("{} of '{}': {} has fewer than two GPUs that work", what, scenario.name, machine.name),
+         {}}});
   if (!collective.among.empty()) {
     // However many they are, each gets a whole number of 16 B words.
     auto const unit = static_cast<std::int64_t>(16 * collective.among.size());

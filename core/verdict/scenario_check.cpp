@@ -46,14 +46,16 @@ CompletedRun ran(Scenario const& scenario, Variant const& variant, ScenarioPlann
 }
 
 // Composes the step of a language model; its time is the run's.
-void run_workload(Workload const& workload, Model const& model, CheckContext const& context, VariantRun& run) {
+void run_workload(Workload const& workload, Model const& model, std::string const& machine, CheckContext const& context,
+                  VariantRun& run) {
   if (context.on_hardware) {
     run.skipped = "a step of a language model is composed of simulated parts; hardware runs it in a program of its own";
     return;
   }
   std::optional<Model> fitted_model;
-  if (auto const& fitted = workload.compute.fitted; fitted && !fitted->machine.empty())
-    fitted_model.emplace(context.machine(fitted->machine));
+  // It was measured on a machine without the scenario's settings.
+  if (auto const& fitted = workload.compute.fitted)
+    fitted_model.emplace(context.machine(fitted->machine.empty() ? machine : fitted->machine));
   try {
     auto const step =
         step_time(workload, model, fitted_model ? *fitted_model : model, {context.library, context.executor});
@@ -74,7 +76,7 @@ VariantRun run_variant(Scenario const& scenario, Variant const& variant, std::st
   for (auto const& setting : variant.settings) apply_setting(machine, setting, context.catalogue);
   Model const model(std::move(machine));
   if (scenario.workload) {
-    run_workload(*scenario.workload, model, context, run);
+    run_workload(*scenario.workload, model, machine_name, context, run);
     return run;
   }
   Planner const of_transfers(model);

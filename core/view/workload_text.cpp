@@ -161,8 +161,12 @@ std::string step_text(Workload const& workload, StepTime const& step, std::strin
     text += fmt::format(", mfu of the step {}", percent_text(step.step_mfu));
   text += "\n";
   if (workload.batch.request_rate) {
-    auto const needed = workload.batch.request_rate->value() * kv_bytes_of_rank(workload, workload.batch.prompt) *
-                        (1 - workload.batch.prefix_hit) * workload.parallel.tp * workload.parallel.pp;
+    auto const tokens = workload.batch.prompt * (1 - workload.batch.prefix_hit);
+    bool const is_latent = workload.model.latent_key_value_size > 0;  // each GPU that decodes gets the whole
+    auto one = workload;
+    one.parallel = {};
+    auto const copies = is_latent ? static_cast<double>(std::max<std::size_t>(1, workload.decode.size())) : 1.0;
+    auto const needed = workload.batch.request_rate->value() * kv_bytes_of_rank(one, tokens) * copies;
     text += fmt::format("{} prompts a second need {} of cache on the way\n", workload.batch.request_rate->value(),
                         rounded_text(BytesPerSecond(needed)));
   }

@@ -60,6 +60,8 @@ class ConfigReader {
     if (model.experts > 0)
       model.active_parameters = model.parameters - model.expert_parameters() +
                                 model.expert_parameters() / model.experts * model.experts_per_token;
+    if (diagnostics_.empty())
+      for (auto const& problem : problems_of(model)) fail(problem.why);
     diagnostics_.throw_if_any();
     return model;
   }
@@ -175,6 +177,9 @@ class ConfigReader {
     auto const heads = std::int64_t{model.attention_heads};
     auto const counted = 2 * hidden * heads * model.head_size + 2 * hidden * model.key_value_heads * model.head_size;
     auto const query_latent = count({"q_lora_rank"});
+    constexpr int kMaxLatent = 1 << 16;
+    if (std::max({latent, rotary, plain, value, query_latent.value_or(0)}) > kMaxLatent)
+      return fail(fmt::format("a latent or head size of latent attention is above {}", kMaxLatent));
     auto const query =
         query_latent ? *query_latent * (hidden + heads * (plain + rotary)) : hidden * heads * (plain + rotary);
     auto const key_value = hidden * (latent + rotary) + latent * heads * (plain + value);

@@ -10,7 +10,10 @@ MapSpec const& language_model_spec();
 // What is wrong with sizes that no model has; empty: nothing.
 std::string size_problem(LanguageModel const& model);
 
-// Reports sizes that contradict one another, at the keys of `reader`.
-void check_language_model(LanguageModel const& model, MapReader& reader);
+// Sizes that contradict one another; `key`: of a model's file.
+struct ModelProblem {
+  std::string key, why;
+};
+std::vector<ModelProblem> problems_of(LanguageModel const& model);
 
 }  // namespace lanewise

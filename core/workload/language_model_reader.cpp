@@ -73,9 +73,10 @@ MapSpec const& language_model_spec() {
   return spec;
 }
 
-void check_language_model(LanguageModel const& model, MapReader& reader) {
-  auto const refuse = [&](std::string_view key, std::string const& why) { reader.fail_at_key(key, why); };
-  if (auto const problem = size_problem(model); !problem.empty()) return reader.fail(reader.self(), problem);
+std::vector<ModelProblem> problems_of(LanguageModel const& model) {
+  std::vector<ModelProblem> problems;
+  auto const refuse = [&](std::string key, std::string why) { problems.push_back({std::move(key), std::move(why)}); };
+  if (auto problem = size_problem(model); !problem.empty()) return {{"layers", std::move(problem)}};
   if (model.key_value_heads > 0 && model.attention_heads % model.key_value_heads != 0)
     refuse("key_value_heads", fmt::format("{} query heads cannot share {} heads of keys and values evenly",
                                           model.attention_heads, model.key_value_heads));
@@ -94,6 +95,9 @@ void check_language_model(LanguageModel const& model, MapReader& reader) {
   bool const has_dense = model.experts == 0 || model.dense_layers > 0;
   if (has_dense && model.ffn_size == 0) refuse("ffn_size", "its dense layers need 'ffn_size'");
   if (model.active_parameters > model.parameters) refuse("active_parameters", "more than all parameters");
+  if (problems.empty() && model.expert_parameters() > model.parameters)
+    refuse("parameters", fmt::format("its experts alone have {} parameters", model.expert_parameters()));
+  return problems;
 }
 
 LanguageModel read_language_model(SourceText const& source) {
@@ -109,7 +113,8 @@ LanguageModel read_language_model(SourceText const& source) {
     keys.push_back(field.spec.name);
   }
   model.sources = read_figure_sources(reader, keys, "model");
-  if (diagnostics.empty()) check_language_model(model, reader);
+  if (diagnostics.empty())
+    for (auto const& problem : problems_of(model)) reader.fail_at_key(problem.key, problem.why);
   diagnostics.throw_if_any();
   return model;
 }

@@ -37,7 +37,8 @@ std::vector<std::vector<Place>> groups_of(TrafficPattern const& pattern, Workloa
   return groups;
 }
 
-// Sends of the cache: each prefilling GPU to those that decode. Both numbers divide one another.
+// Sends of the cache: each prefilling GPU to those that decode. Both numbers divide one another. Heads are divided
+// while there are enough; what more GPUs decode hold copies. A latent goes to each of them whole.
 std::vector<Request> cache_requests(TrafficPattern const& pattern, Workload const& workload,
                                     Placement const& placement) {
   auto const& from = placement.ranks;
@@ -45,28 +46,29 @@ std::vector<Request> cache_requests(TrafficPattern const& pattern, Workload cons
   if (std::max(from.size(), to.size()) % std::min(from.size(), to.size()) != 0)
     refuse_at(workload.pos, fmt::format("workload: {} GPUs prefill and {} decode; one number must divide the other",
                                         from.size(), to.size()));
-  // Heads are divided further where more GPUs decode; a latent goes to each of them whole.
-  auto const pairs = std::max(from.size(), to.size());
   bool const whole = workload.model.latent_key_value_size > 0;
-  auto const bytes =
-      whole ? pattern.bytes.value()
-            : pattern.bytes.value() * static_cast<std::int64_t>(from.size()) / static_cast<std::int64_t>(pairs);
+  auto const pairs = whole ? to.size() : std::max(from.size(), to.size());
+  auto const of_rank = static_cast<double>(pattern.bytes.value());
+  auto const holders = std::min<double>(workload.parallel.tp, workload.model.key_value_heads);
+  auto const head = of_rank * holders / workload.model.key_value_heads;
+  auto const share = of_rank * static_cast<double>(from.size()) / static_cast<double>(pairs);
+  auto const bytes = whole ? of_rank : std::min(of_rank, std::max(share, head));
   std::vector<Request> requests;
-  for (std::size_t i = 0; i < pairs; ++i) {
-    auto const& source = from[i * from.size() / pairs];
-    auto const& target = to[i * to.size() / pairs];
-    if (whole && i * to.size() / pairs != i) continue;
-    requests.push_back(
-        {.id = fmt::format("{}.{}", pattern.id, i), .from = source, .to = target, .bytes = Bytes(bytes)});
-  }
+  for (std::size_t i = 0; i < pairs; ++i)
+    requests.push_back({.id = fmt::format("{}.{}", pattern.id, i),
+                        .from = from[i * from.size() / pairs],
+                        .to = to[i * to.size() / pairs],
+                        .bytes = Bytes(static_cast<std::int64_t>(bytes))});
   return requests;
 }
 
-std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::vector<Place>> const& groups) {
+// `wraps`: the last stage sends to the first too, as chunks of an interleaved pipeline do.
+std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::vector<Place>> const& groups,
+                              bool wraps) {
   std::vector<Request> requests;
   for (auto const& group : groups)
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (pattern.exchange == Exchange::NextStage && i + 1 == group.size()) continue;
+      if (i + 1 == group.size() && !wraps) continue;
       requests.push_back({.id = fmt::format("{}.{}", pattern.id, requests.size()),
                           .from = group[i],
                           .to = group[(i + 1) % group.size()],
@@ -104,7 +106,7 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
       set.jobs.push_back(
           {fmt::format("{}.{}", pattern.id, set.jobs.size()), Collective{*op, group, pattern.bytes}, {}});
   } else {
-    add_requests(sends_of(pattern, groups));
+    add_requests(sends_of(pattern, groups, pattern.exchange == Exchange::RingShift || workload.parallel.vpp > 1));
   }
   return set;
 }

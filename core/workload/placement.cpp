@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -23,6 +24,7 @@ std::vector<Place> places_named(std::vector<std::string> const& names, Workload 
   std::vector<Place> places;
   std::set<Place> seen;
   auto const add = [&](Place const& place, std::string const& name) {
+    if (machine.is_off(place)) refuse_at(workload.pos, fmt::format("workload: '{}' is off", name));
     if (!seen.insert(place).second) refuse_at(workload.pos, fmt::format("workload: '{}' has two ranks", name));
     places.push_back(place);
   };
@@ -41,7 +43,6 @@ std::vector<Place> places_named(std::vector<std::string> const& names, Workload 
     } catch (InputError const& error) {
       refuse_at(workload.pos, fmt::format("workload: {}", error.what()));
     }
-    if (machine.is_off(place)) refuse_at(workload.pos, fmt::format("workload: '{}' is off", name));
     if (!gpu_at(machine, place)) refuse_at(workload.pos, fmt::format("workload: '{}' is no GPU", name));
     add(place, name);
   }

@@ -7,8 +7,8 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRankGroups{"tp", "cp",        "dp", "shards", "shard replicas",
-                                                      "ep", "expert dp", "pp"};
+constexpr std::array<std::string_view, 9> kRankGroups{"tp", "cp",  "dp",        "shards", "shard replicas",
+                                                      "ep", "etp", "expert dp", "pp"};
 
 }  // namespace
 
@@ -58,6 +58,7 @@ std::vector<std::vector<int>> RankGrid::groups(RankGroup group) const {
       case RankGroup::Shards: return {c.tp, c.pp, replica / shards, 0};
       case RankGroup::ShardReplicas: return {c.tp, c.pp, replica % shards, 0};
       case RankGroup::Expert: return {c.etp, c.expert_replica, c.pp, 0};
+      case RankGroup::ExpertTensor: return {c.ep, c.expert_replica, c.pp, 0};
       case RankGroup::ExpertReplicas: return {c.etp, c.ep, c.pp, 0};
       case RankGroup::Pipeline: return {c.tp, c.cp, c.dp, 0};
     }

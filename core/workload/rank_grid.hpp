@@ -16,6 +16,7 @@ enum class RankGroup : std::uint8_t {
   Shards,         // those of them that share one copy of the weights
   ShardReplicas,  // those of them that have the same part of it
   Expert,
+  ExpertTensor,    // of one expert
   ExpertReplicas,  // of the weights of experts
   Pipeline
 };

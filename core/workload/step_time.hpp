@@ -39,6 +39,10 @@ Flop forward_flop(Workload const& workload);
 // The part of it that is attention to the sequence.
 Flop attention_flop(Workload const& workload);
 
+// The peak rate of the GPU of the first rank for the workload's matrices; nullopt: nobody says it.
+std::optional<FlopPerSecond> peak_rate(Workload const& workload, Machine const& machine);
+// How many times as long as the forward pass the backward pass takes.
+double backward_ratio(Workload const& workload);
 // The computing of a workload that says how long it takes. Throws InputError where it does not, and PlanError where a
 // figure of the GPU is unknown.
 StageTime stage_time(Workload const& workload, Machine const& machine);
@@ -57,6 +61,9 @@ class PlannedStep {
                               MakeExecutor const& make_executor = {}) const;
 
  private:
+  [[nodiscard]] StageTime fitted_stage(Model const& model, Model const& fitted_model,
+                                       MakeExecutor const& make_executor) const;
+
   Workload workload_;
   std::optional<Workload> measured_;  // that it is fitted to
   PlannedTraffic traffic_;
@@ -64,7 +71,7 @@ class PlannedStep {
 };
 
 // Times the traffic, and composes a step. Of a workload that is fitted to another step, `fitted_model` is the machine
-// that it ran on.
+// that it ran on, as it was then; another GPU is taken to have the same mfu.
 StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run);
 
 }  // namespace lanewise

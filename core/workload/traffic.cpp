@@ -18,14 +18,16 @@ Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::ceil(byt
 
 class TrafficBuilder {
  public:
-  explicit TrafficBuilder(Workload const& workload) : w_(workload), p_(workload.parallel), model_(workload.model) {
-    micro_ = micro_batches(w_);
-    layers_ = layers_of_stage(w_);
-    expert_layers_ = layers_ * model_.expert_layers() / model_.layers;
-    tokens_ = static_cast<double>(tokens_at_once(w_)) / p_.cp;
-    activation_ = tokens_ * model_.hidden_size * bytes_of(w_.precision.activations);
-    trains_ = w_.mode == WorkloadMode::Train;
-  }
+  explicit TrafficBuilder(Workload const& workload)
+      : w_(workload),
+        p_(workload.parallel),
+        model_(workload.model),
+        micro_(micro_batches(workload)),
+        layers_(layers_of_stage(workload)),
+        expert_layers_(layers_ * model_.expert_layers() / model_.layers),
+        tokens_(static_cast<double>(tokens_at_once(workload)) / p_.cp),
+        activation_(tokens_ * model_.hidden_size * bytes_of(workload.precision.activations)),
+        trains_(workload.mode == WorkloadMode::Train) {}
 
   std::vector<TrafficPattern> build() {
     if (w_.mode == WorkloadMode::KvTransfer) {
@@ -48,8 +50,9 @@ class TrafficBuilder {
     found_.push_back({std::move(id), std::move(what), exchange, among, whole(bytes), count, phase});
   }
 
-  // Layers whose feed-forward network is shared over `tp` like attention; experts over ranks exchange tokens instead.
-  [[nodiscard]] bool experts_exchange() const { return p_.ep > 1 || p_.expert_tp() != p_.tp; }
+  // Experts over ranks exchange tokens, and with sequence parallel nothing else; without, what the ranks of `tp` have
+  // in parts is summed as after a dense network.
+  [[nodiscard]] bool experts_exchange() const { return p_.sp && (p_.ep > 1 || p_.expert_tp() != p_.tp); }
 
   void add_tensor() {
     if (p_.tp == 1) return;
@@ -69,6 +72,10 @@ class TrafficBuilder {
       auto const again = w_.recompute == Recompute::Full ? 2 : 1;  // forward once more
       sums("tp-backward", again * blocks * micro_, StepPhase::Backward);
     }
+    add_vocabulary();
+  }
+
+  void add_vocabulary() {
     add("tp-embedding", "of the vocabulary's parts, on the first stage", Exchange::AllReduce, RankGroup::Tensor,
         activation_, micro_, StepPhase::Forward);
     if (trains_)
@@ -79,13 +86,17 @@ class TrafficBuilder {
           std::max(1, w_.batch.concurrency) * static_cast<double>(model_.vocabulary) *
               bytes_of(w_.precision.activations),
           1, StepPhase::Forward);
+    for (auto& pattern : found_)
+      pattern.in_layers =
+          pattern.in_layers && pattern.id != "tp-embedding" && pattern.id != "tp-loss" && pattern.id != "tp-logits";
   }
 
   // What the forward pass sends within a layer, once more in the backward pass; add_tensor() counts its own.
   void repeat_forward() {
     auto const once = found_;
     for (auto pattern : once) {
-      bool const in_layer = pattern.among == RankGroup::Context || pattern.among == RankGroup::Expert;
+      bool const in_layer = pattern.among == RankGroup::Context || pattern.among == RankGroup::Expert ||
+                            pattern.among == RankGroup::ExpertTensor;
       if (!in_layer || pattern.phase != StepPhase::Forward) continue;
       pattern.id += "-again";
       pattern.what += ", recomputed";
@@ -128,7 +139,7 @@ class TrafficBuilder {
   void add_experts() {
     if (p_.ep == 1 || model_.experts == 0) return;
     // With sequence parallel each rank of `tp` has its own tokens; without, they divide them before they send.
-    auto const tokens = tokens_ / p_.tp * p_.expert_tp();
+    auto const tokens = tokens_ / p_.tp;
     auto const copies =
         w_.routing.dispatcher == Dispatcher::PerRank ? expected_expert_ranks(model_, p_.ep) : model_.experts_per_token;
     auto const sent = tokens * copies * model_.hidden_size * w_.routing.imbalance;
@@ -141,6 +152,18 @@ class TrafficBuilder {
     if (trains_)
       add("ep-backward", "gradients of both", Exchange::AllToAll, RankGroup::Expert, combine, 2 * calls,
           StepPhase::Backward);
+    if (p_.expert_tp() == 1) return;
+    // The ranks of one expert gather what each of them received, and scatter the sums (Megatron-LM,
+    // token_dispatcher.py).
+    add("etp-gather", "tokens of an expert's ranks", Exchange::AllGather, RankGroup::ExpertTensor,
+        dispatch * p_.expert_tp(), calls, StepPhase::Forward);
+    add("etp-scatter", "results of an expert's ranks", Exchange::ReduceScatter, RankGroup::ExpertTensor,
+        combine * p_.expert_tp(), calls, StepPhase::Forward);
+    if (!trains_) return;
+    add("etp-backward-gather", "their gradients", Exchange::AllGather, RankGroup::ExpertTensor,
+        combine * p_.expert_tp(), calls, StepPhase::Backward);
+    add("etp-backward-scatter", "their gradients", Exchange::ReduceScatter, RankGroup::ExpertTensor,
+        combine * p_.expert_tp(), calls, StepPhase::Backward);
   }
 
   void add_pipeline() {
@@ -170,7 +193,7 @@ class TrafficBuilder {
     add_gradients("expert-dp", RankGroup::ExpertReplicas, expert_replicas, own.experts);
   }
 
-  // Weights are gathered for each layer of each micro-batch, forward and backward, and gradients are summed once.
+  // Of each layer of each micro-batch weights are gathered forward and backward, and gradients are summed.
   void add_sharded(std::string const& id, RankGroup among, int ranks, double parameters) {
     if (ranks == 1) return;
     auto const layer = parameters / layers_;
@@ -206,12 +229,12 @@ class TrafficBuilder {
   Workload const& w_;
   Parallelism const& p_;
   LanguageModel const& model_;
-  int micro_ = 1;
-  double layers_ = 0;         // of one stage
-  double expert_layers_ = 0;  // of one stage
-  double tokens_ = 0;         // of one rank of cp
-  double activation_ = 0;     // bytes of these tokens between layers
-  bool trains_ = false;
+  int micro_;
+  double layers_;         // of one stage
+  double expert_layers_;  // of one stage
+  double tokens_;         // of one rank of cp
+  double activation_;     // bytes of these tokens between layers
+  bool trains_;
   std::vector<TrafficPattern> found_;
 };
 
@@ -282,7 +305,7 @@ double kv_bytes_of_rank(Workload const& workload, double tokens) {
                         windowed * static_cast<double>(model.windowed_kv_elements_per_token());
   // A latent is on every rank of tp; heads are divided while there are enough.
   auto const divided = model.latent_key_value_size > 0 ? 1 : std::min(workload.parallel.tp, model.key_value_heads);
-  return elements * bytes_of(workload.precision.kv) / divided / workload.parallel.pp;
+  return elements * bytes_of(workload.precision.kv) / divided / workload.parallel.pp / workload.parallel.cp;
 }
 
 std::vector<TrafficPattern> traffic_of(Workload const& workload) { return TrafficBuilder(workload).build(); }

@@ -40,6 +40,7 @@ struct TrafficPattern {
   Bytes bytes{0};    // as nccl-tests defines the size; of a send, what one rank sends
   double count = 0;  // a step and rank, on the busiest stage
   StepPhase phase = StepPhase::Forward;
+  bool in_layers = true;  // with the computing of a layer beside it; not: of the first or last stage alone
   friend bool operator==(TrafficPattern const&, TrafficPattern const&) = default;
 };
 

@@ -60,6 +60,13 @@ class WorkloadChecks {
         refuse("batch", "global", fmt::format("{} is more than any workload has; at most {}", size, kMaxEach));
         return false;
       }
+    auto const tokens = static_cast<double>(b.micro) * b.sequence + static_cast<double>(b.concurrency) * b.prompt;
+    auto const copies = std::max(1, w_.model.experts_per_token) * w_.routing.imbalance;
+    constexpr double kMaxElements = 1e14;  // of one message
+    if (tokens * w_.model.hidden_size * copies * p_.expert_tp() > kMaxElements) {
+      refuse("batch", "global", "a message of so many tokens is larger than any memory");
+      return false;
+    }
     return true;
   }
 
@@ -79,6 +86,11 @@ class WorkloadChecks {
     if (p_.vpp > 1 && p_.pp == 1) refuse("parallel", "vpp", "'vpp' interleaves the stages of 'pp', and there is one");
     if (p_.sp && p_.tp == 1) refuse("parallel", "sp", "'sp' is by the ranks of 'tp', and there is one");
     if (p_.zero > 3) refuse("parallel", "zero", fmt::format("zero {}: there is 0, 1, 2 and 3", p_.zero));
+    if (p_.shards > 0 && model.experts > 0) refuse("parallel", "shards", "'shards' is for models without experts");
+    if (p_.cp_kind == ContextKind::Ulysses && model.attention_heads % (p_.tp * p_.cp) != 0)
+      refuse("parallel", "cp",
+             fmt::format("tp {} x cp {} (ulysses) does not divide the {} heads of {}", p_.tp, p_.cp,
+                         model.attention_heads, model.name));
     if (p_.shards > 0 && (p_.zero != 3 || (p_.dp * p_.cp) % p_.shards != 0))
       refuse("parallel", "shards", "'shards' belongs to zero 3, and divides dp x cp");
     if (!is_order(p_.order))
@@ -124,6 +136,7 @@ class WorkloadChecks {
     if (b.prompt == 0) refuse("batch", "prompt", "inference needs 'prompt', the tokens of a prompt");
     if (b.prefix_hit >= 1) refuse("batch", "prefix_hit", "less than 100 % of a prompt can be in the cache");
     if (p_.zero > 0) refuse("parallel", "zero", "'zero' belongs to training");
+    if (p_.vpp > 1) refuse("parallel", "vpp", "'vpp' belongs to training");
     bool const moves_cache = w_.mode == WorkloadMode::KvTransfer;
     if (moves_cache && (w_.ranks.empty() || w_.decode.empty()))
       reader_.fail(reader_.self(),
@@ -135,6 +148,12 @@ class WorkloadChecks {
     auto const& c = w_.compute;
     int const ways = (c.mfu ? 1 : 0) + (c.forward ? 1 : 0) + (c.fitted ? 1 : 0);
     if (ways > 1) refuse("compute", "mfu", "'mfu', 'forward' and 'fitted' are three ways to say the same; give one");
+    if (w_.routing.imbalance < 1) refuse("routing", "imbalance", "the busiest rank has the mean at least: 1 or more");
+    if (c.memory_utilization && (*c.memory_utilization <= 0 || *c.memory_utilization > 1))
+      refuse("compute", "memory_utilization", "'memory_utilization' is above 0 % and at most 100 %");
+    if ((c.forward && *c.forward <= Seconds(0)) || (c.backward && *c.backward <= Seconds(0)) ||
+        (c.fitted && c.fitted->step_time <= Seconds(0)))
+      refuse("compute", "forward", "computing takes more than no time");
     if (c.mfu && (*c.mfu <= 0 || *c.mfu > 1)) refuse("compute", "mfu", "'mfu' is above 0 % and at most 100 %");
     if (c.backward && !c.forward) refuse("compute", "backward", "'backward' needs 'forward' beside it");
     if (c.fitted && w_.mode != WorkloadMode::Train)

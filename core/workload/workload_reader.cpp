@@ -289,7 +289,8 @@ Workload read_workload(MapReader& reader) {
     auto measured = workload;
     measured.parallel = fitted->parallel;
     measured.batch = fitted->batch;
-    check_workload(measured, reader);
+    if (auto compute = reader.map("compute"))
+      if (auto block = compute->map("fitted")) check_workload(measured, *block);
   }
   return workload;
 }

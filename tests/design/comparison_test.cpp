@@ -90,6 +90,37 @@ TEST(Design, ACandidateThatFailsDoesNotEndTheComparison) {
   EXPECT_THAT(design_text(all), HasSubstr("not evaluated: hgx-h100 off@gpu9=true"));
 }
 
+TEST(Design, AJobThatNobodyCanDoMeetsNoLimits) {
+  auto const all =
+      compare(brief_of("candidates: [{machine: hgx-h100}]\njobs:\n  - {collective: all_reduce, bytes: 1 GiB}\n"
+                       "  - {workload: {model: llama-3-70b, mode: prefill, parallel: {tp: 16}, batch: {prompt: 64}, "
+                       "compute: {mfu: 50 %}}}\n"));
+  EXPECT_FALSE(all.any_meets_limits());
+  EXPECT_THAT(all.candidates[0].broken_limits, testing::ElementsAre("llama-3-70b-prefill is impossible"));
+}
+
+// Fitted on whatever is compared, every candidate would take as long.
+TEST(Design, AFittedStepNamesItsMachine) {
+  std::string const fitted =
+      "{model: llama-3.1-8b, mode: train, parallel: {tp: 8}, batch: {global: 8, sequence: 4096}, "
+      "compute: {fitted: {step_time: 1 s";
+  auto const brief = [&](std::string const& more) {
+    return brief_of("candidates: [{machine: hgx-h100}, {machine: hgx-b200}]\njobs: [{workload: " + fitted + more +
+                    "}}}}]\n");
+  };
+  EXPECT_THAT(compare(brief("")).candidates[0].jobs[0].failure, HasSubstr("add 'machine' to 'fitted'"));
+  auto const all = compare(brief(", machine: hgx-h100"));
+  EXPECT_NEAR(all.candidates[1].jobs[0].figures->time.value(), 1, 1e-6);
+  EXPECT_LT(all.candidates[0].jobs[0].figures->time, Seconds(0.6));  // the same mfu of 2.3 times the peak
+}
+
+TEST(Design, SettingsBelongToCandidates) {
+  auto const all =
+      compare(brief_of("candidates: [{machine: rtx6000pro-x8-bcm}]\n"
+                       "jobs: [{scenario: acs-halves-bidirectional-p2p}]\n"));
+  EXPECT_THAT(all.candidates[0].jobs[0].failure, HasSubstr("give them to the candidates"));
+}
+
 TEST(Design, AmdDoesByRcclWhatNvidiaDoesByNccl) {
   auto const all =
       compare(brief_of("candidates: [{machine: mi300x-x8}]\nlibrary: nccl\n"

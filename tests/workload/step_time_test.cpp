@@ -84,6 +84,42 @@ TEST(StepTime, PipelineMessagesDelayOnlyFillingAndDraining) {
   EXPECT_NEAR(compose_step(alone, {sent}, {Seconds(1), Seconds(2)}).exposed.value(), 0.08, 1e-9);
 }
 
+// All that hides behind the computing of a pass shares it.
+TEST(StepTime, NothingHidesMoreThanThereIsComputing) {
+  Parallelism p;
+  p.tp = 8;
+  auto workload = training(p, 1);
+  workload.overlap.tp = true;
+  auto const sums = timed(RankGroup::Tensor, Exchange::AllReduce, StepPhase::Forward, Seconds(1), 8);
+  auto const step = compose_step(workload, {sums, sums}, {Seconds(2), Seconds(4)});
+  EXPECT_NEAR(step.exposed.value(), 2 * 8 - 2, 1e-9);
+}
+
+TEST(StepTime, EveryStagePassesItsActivationsOnInInference) {
+  auto workload = training({}, 1);
+  workload.mode = WorkloadMode::Prefill;
+  workload.parallel.pp = 4;
+  workload.batch = {.concurrency = 1, .prompt = 1024};
+  auto const sent = timed(RankGroup::Pipeline, Exchange::NextStage, StepPhase::Forward, Seconds(0.01), 1);
+  EXPECT_NEAR(compose_step(workload, {sent}, {Seconds(1), Seconds(0)}).step.value(), 4.03, 1e-9);
+}
+
+TEST(StepTime, EachDecodingGpuGetsTheWholeLatent) {
+  auto catalogue = test::bundled();
+  Model const model(catalogue.machine("hgx-h100"));
+  auto workload = training({}, 1);
+  workload.model = find_language_model("deepseek-v3");
+  workload.mode = WorkloadMode::KvTransfer;
+  workload.parallel.tp = 4;
+  workload.batch = {.concurrency = 1, .prompt = 4096};
+  workload.ranks = {"gpu0", "gpu1", "gpu2", "gpu3"};
+  workload.decode = {"gpu4", "gpu5"};
+  auto const jobs =
+      jobs_of(traffic_of(workload).front(), workload, place_ranks(workload, model.machine()), model.machine());
+  ASSERT_EQ(jobs.jobs.size(), 2U);
+  for (auto const& job : jobs.jobs) EXPECT_EQ(std::get<Request>(job.what).bytes, Bytes(4096LL * 70272));
+}
+
 TEST(StepTime, InferencePassesAllStages) {
   auto workload = training({}, 1);
   workload.mode = WorkloadMode::Decode;

@@ -110,6 +110,23 @@ TEST(Traffic, RecomputingRepeatsWhatTheForwardPassSends) {
   EXPECT_DOUBLE_EQ(again.count, pattern(workload, "cp-forward").count);
 }
 
+// With sequence parallel each rank sends its own tokens, and the ranks of an expert gather what they received.
+TEST(Traffic, RanksOfAnExpertGatherItsTokens) {
+  Workload workload;
+  workload.model = find_language_model("mixtral-8x7b");
+  workload.parallel.tp = 4;
+  workload.parallel.sp = true;
+  workload.parallel.dp = 4;
+  workload.parallel.ep = 4;
+  workload.batch = {.global = 4, .micro = 1, .sequence = 4096};
+  auto const dispatch = pattern(workload, "ep-dispatch");
+  EXPECT_EQ(dispatch.bytes, Bytes(4096LL / 4 * 2 * 4096 * 2));  // two experts a token, bf16
+  EXPECT_EQ(pattern(workload, "etp-gather").bytes, Bytes(4 * dispatch.bytes.value()));
+  workload.parallel.etp = 1;
+  EXPECT_EQ(pattern(workload, "ep-dispatch").bytes, dispatch.bytes);
+  for (auto const& one : traffic_of(workload)) EXPECT_NE(one.among, RankGroup::ExpertTensor) << one.id;
+}
+
 // Uniform routing of K of N experts on E ranks: E x (1 - C(N - N/E, K) / C(N, K)).
 TEST(Traffic, ExpectsDistinctRanksOfExperts) {
   LanguageModel model;
