@@ -6,16 +6,18 @@
 #include <random>
 
 #include "bench/heap_counter.hpp"
+#include "core/design/comparison.hpp"
 #include "core/estimate/demands.hpp"
 #include "core/estimate/schedule.hpp"
+#include "core/workload/step_time.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/explain/matrix.hpp"
 #include "lanewise/machine/catalogue.hpp"
 #include "lanewise/planner/planner.hpp"
 #include "lanewise/planner/search/set_planner.hpp"
+#include "lanewise/scenario/scenario.hpp"
 #ifdef LANEWISE_BENCH_SIM
 #include "lanewise/planner/choice/plan_collective.hpp"
-#include "lanewise/scenario/scenario.hpp"
 #include "lanewise/sim/simgrid_executor.hpp"
 #include "lanewise/verdict/scenario_check.hpp"
 #endif
@@ -171,6 +173,23 @@ void estimate_flows(benchmark::State& state, FlowsAtOnce flows) {
 
 // -----------------------------------------------------------------------------------------------------------
 // simulating
+// A step of a language model: its messages planned and estimated, and composed.
+void compose(benchmark::State& state, char const* file) {
+  auto const source = SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "scenarios/training" / file);
+  auto const scenario = read_scenario(source);
+  Model const model(machine_named(scenario.machines.front().c_str()));
+  measure(state, [&] { benchmark::DoNotOptimize(step_time(*scenario.workload, model, model, {})); });
+}
+
+// Candidates of a brief by all of its jobs, without faults and sensitivity.
+void compare(benchmark::State& state, char const* file) {
+  auto brief = read_design_brief(SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "docs/examples" / file));
+  brief.sensitivity = false;
+  auto catalogue = fresh_catalogue();
+  DesignContext const context{catalogue, nullptr, 1, 1, {}};
+  measure(state, [&] { benchmark::DoNotOptimize(compare_candidates(brief, context)); });
+}
+
 #ifdef LANEWISE_BENCH_SIM
 
 void matrix_simulated(benchmark::State& state, char const* name) {
@@ -242,6 +261,8 @@ void add_all() {
   add("estimate_250_flows", estimate_flows, FlowsAtOnce{250}, kMillisecond);
   add("estimate_2000_flows", estimate_flows, FlowsAtOnce{2000}, kMillisecond);
   add("estimate_10000_flows", estimate_flows, FlowsAtOnce{10000}, kMillisecond);
+  add("step_of_128_gpus", compose, "llama-8b-grows-from-one-node-to-sixteen.yaml", kMillisecond);
+  add("compare_4_candidates", compare, "inference-box.yaml", kMillisecond);
 #ifdef LANEWISE_BENCH_SIM
   add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond);
   add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond);
