@@ -76,7 +76,7 @@ class Comparer {
     auto const order = ranking(all.candidates);
     if (brief_.sensitivity) all.sensitivity = sensitivity(order);
     if (brief_.faults == FaultScope::Each)
-      for (std::size_t i = 0; i < order.size(); ++i) find_faults(all.candidates[order[i]], order[i]);
+      for (auto const i : order) find_faults(all.candidates[i], i);
     sort(all, order);
     return all;
   }
