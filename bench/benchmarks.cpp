@@ -178,7 +178,7 @@ void compose(benchmark::State& state, char const* file) {
   auto const source = SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "scenarios/training" / file);
   auto const scenario = read_scenario(source);
   Model const model(machine_named(scenario.machines.front().c_str()));
-  measure(state, [&] { benchmark::DoNotOptimize(step_time(*scenario.workload, model, model, {})); });
+  measure(state, [&] { benchmark::DoNotOptimize(step_time(*scenario.workload, model, model)); });
 }
 
 // Candidates of a brief by all of its jobs, without faults and sensitivity.
@@ -186,7 +186,7 @@ void compare(benchmark::State& state, char const* file) {
   auto brief = read_design_brief(SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "docs/examples" / file));
   brief.sensitivity = false;
   auto catalogue = fresh_catalogue();
-  DesignContext const context{catalogue, nullptr, 1, 1, {}};
+  DesignContext const context{catalogue, nullptr, 1, 1};
   measure(state, [&] { benchmark::DoNotOptimize(compare_candidates(brief, context)); });
 }
 

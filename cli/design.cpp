@@ -32,10 +32,8 @@ void compare(Session& session, DesignBrief const& brief, DesignOptions const& op
   std::optional<PriceList> prices;
   if (!brief.prices.empty()) prices = read_prices(SourceText::load(brief.prices));
   std::optional<Progress> progress(std::in_place, "comparing " + brief.name);
-  DesignContext const context{session.catalogue, prices ? &*prices : nullptr, options.draws, options.seed,
-                              [&](std::string const& what, std::size_t done, std::size_t all) {
-                                progress->at({what, "steps", done, all});
-                              }};
+  auto const listening = listen(progress);
+  DesignContext const context{session.catalogue, prices ? &*prices : nullptr, options.draws, options.seed};
   auto const comparison = compare_candidates(brief, context);
   progress.reset();
   if (!options.csv.empty()) write_file(options.csv, design_csv(comparison));

@@ -26,11 +26,11 @@ namespace {
 CLI::App* add_of_kind(CLI::App& command, std::string const& name, std::string const& what, void (*print)(FileKind)) {
   auto* exported = command.add_subcommand(name, what);
   auto const kind = std::make_shared<std::string>();
-  exported
-      ->add_option("kind", *kind, "machine, cluster, part, scenario, measurement, calibration, model, design or prices")
+  std::vector<std::string> words;
+  for (auto const one : kFileKinds) words.emplace_back(to_string(one));
+  exported->add_option("kind", *kind, fmt::format("One of {}", fmt::join(words, ", ")))
       ->required()
-      ->check(
-          one_of({"machine", "cluster", "part", "scenario", "measurement", "calibration", "model", "design", "prices"}))
+      ->check(one_of(words))
       ->type_name("KIND");
   exported->callback([kind, print] { print(argument(parse_file_kind(*kind))); });
   return exported;

@@ -36,12 +36,8 @@ void run_faults(Session& session, WhatifOptions const& options) {
   for (auto const& text : texts) jobs.push_back(job_named(text));
   InterruptScope const interruptible;
   std::optional<Progress> progress(std::in_place, "faults of " + machine.name);
-  FaultQuery const query{jobs,
-                         {},
-                         [&](std::string const& name) { return session.catalogue.machine(name); },
-                         [&](std::size_t done, std::size_t all) {
-                           progress->at({"faults", "failures", done, all});
-                         }};
+  auto const listening = listen(progress);
+  FaultQuery const query{jobs, {}, [&](std::string const& name) { return session.catalogue.machine(name); }};
   auto const report = evaluate_faults(machine, session.catalogue, query);
   progress.reset();
   if (!report.why_none.empty())

@@ -34,7 +34,9 @@ void workload(Session& session, WorkloadOptions const& options) {
   if (!scenario.workload)
     throw InputError(
         fmt::format("{} has no block 'workload'; `lanewise plan` and `lanewise run` are for it", file.string()));
-  auto const& workload = *scenario.workload;
+  auto workload = *scenario.workload;
+  if (!options.library.empty()) workload.library = library_of(options.library);
+  auto const library = workload.library ? to_string(*workload.library) : kBestPlan;
   auto const traffic = traffic_of(workload);
   std::vector<std::string> machines;
   if (!session.machine_name.empty())
@@ -56,17 +58,13 @@ void workload(Session& session, WorkloadOptions const& options) {
     // It was measured on a machine without the scenario's settings.
     if (fitted)
       fitted_model.emplace(session.machine_named_in(folder, fitted->machine.empty() ? name : fitted->machine));
-    auto const library = options.library.empty() ? workload.library : library_of(options.library);
-    auto asked = workload;
-    asked.library = library;
-    auto const library_name = library ? to_string(*library) : kBestPlan;
-    TrafficRun const run{{}, [&](Model const& on) { return make_executor(options.mode, on, {}); }};
-    auto const step = step_time(asked, model, fitted_model ? *fitted_model : model, run);
+    auto const step = step_time(workload, model, fitted_model ? *fitted_model : model,
+                                [&](Model const& on) { return make_executor(options.mode, on, {}); });
     auto one = step_json(workload, step);
     one["machine"] = machine.name;
-    one["library"] = library_name;
+    one["library"] = library;
     json["steps"].push_back(std::move(one));
-    text += "\n" + step_text(workload, step, machine.name, library_name);
+    text += "\n" + step_text(workload, step, machine.name, library);
   }
   progress.reset();
   put_result(

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "core/machine/files/budgets.hpp"
 #include "core/machine/nic_rate.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "lanewise/io/error.hpp"
@@ -71,7 +70,7 @@ class BillBuilder {
 
   void add_lanes() {
     for (auto const& kind : node_kinds(machine_))
-      for (auto const& use : lane_uses(kind.machine)) bill_.lanes.push_back({use.owner, use.used, use.there});
+      for (auto const& use : lane_uses(kind.machine)) bill_.lanes.push_back(use);
   }
 
   void add_up(std::string const& name) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/design/prices.hpp"
+#include "core/machine/files/budgets.hpp"
 #include "lanewise/machine/machine.hpp"
 
 namespace lanewise {
@@ -24,17 +25,10 @@ struct CableLine {
   BytesPerSecond rate{0};  // of one, one way
 };
 
-// Lanes of a CPU or a PCIe switch.
-struct LaneLine {
-  std::string what;
-  int used = 0;
-  std::optional<int> there;  // absent: its part does not say
-};
-
 struct Bill {
   std::vector<BillLine> lines;  // by kind
   std::vector<CableLine> cables;
-  std::vector<LaneLine> lanes;             // of the first node of each kind
+  std::vector<LaneUse> lanes;              // of the first node of each kind
   Watts power{0};                          // of the parts that say theirs
   std::vector<std::string> without_power;  // names of parts
   std::optional<Money> price;              // absent: nothing has a price, or not everything

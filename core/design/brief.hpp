@@ -17,7 +17,6 @@ struct DesignCandidate {
   std::string machine;  // or cluster: a name or a file
   std::vector<Setting> settings;
   std::optional<Watts> power;  // instead of the sum of its parts
-  SourcePos pos = {};
   friend bool operator==(DesignCandidate const&, DesignCandidate const&) = default;
 };
 
@@ -25,7 +24,6 @@ struct DesignJob {
   std::string name;
   Scenario scenario;
   double weight = 1;
-  SourcePos pos = {};
   friend bool operator==(DesignJob const&, DesignJob const&) = default;
 };
 
@@ -63,9 +61,7 @@ MapSpec const& design_brief_spec();
 // problem.
 DesignBrief read_design_brief(SourceText const& source);
 
-// A scenario with one collective of all GPUs, for jobs that are given in a word.
-Scenario collective_of_all(CollectiveOp op, Bytes bytes);
-// The jobs of one word, "all_reduce:1 GiB", or of a scenario's name or file. Throws InputError.
+// The job of one word, "all_reduce:1 GiB", or of a scenario's name or file. Throws InputError.
 DesignJob job_named(std::string const& text);
 
 }  // namespace lanewise

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +6,7 @@
 #include "core/design/brief.hpp"
 #include "core/io/spelling.hpp"
 #include "core/machine/setting_list.hpp"
+#include "core/planner/libraries/library_field.hpp"
 #include "core/workload/workload_reader.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
@@ -72,6 +72,20 @@ std::optional<T> at_most(MapReader& reader, std::string_view key, Parsed<T> (*pa
   return parsed.value;
 }
 
+// A scenario with one collective of all GPUs, for jobs that are given in a word.
+Scenario collective_of_all(CollectiveOp op, Bytes bytes) {
+  Scenario scenario;
+  auto size = exact_text(bytes);
+  std::erase(size, ' ');
+  scenario.name = fmt::format("{}-{}", to_string(op), size);
+  scenario.collective.emplace();
+  scenario.collective->op = op;
+  scenario.collective->among = {kAllGpus};
+  scenario.collective->bytes = bytes;
+  scenario.variants.emplace_back();
+  return scenario;
+}
+
 class BriefReader {
  public:
   explicit BriefReader(SourceText const& source) : source_(source), folder_(fs::path(source.name()).parent_path()) {}
@@ -84,11 +98,7 @@ class BriefReader {
     brief_.title = top.text("title").value_or("");
     for (auto& reader : top.maps("candidates")) read_candidate(reader);
     for (auto& reader : top.maps("jobs")) read_job(reader);
-    if (auto const name = top.text("library"); name && *name != "best") {
-      auto const library = parse_library(*name);
-      if (!library.value) top.fail(*top.node("library"), library.problem);
-      brief_.library = library.value;
-    }
+    brief_.library = read_library(top);
     brief_.prices = top.text("prices").value_or("");
     if (!brief_.prices.empty() && fs::path(brief_.prices).is_relative())
       brief_.prices = (folder_ / brief_.prices).string();
@@ -105,7 +115,6 @@ class BriefReader {
  private:
   void read_candidate(MapReader& reader) {
     DesignCandidate candidate;
-    candidate.pos = {source_.name(), reader.self().line, reader.self().column};
     auto const machine = reader.text("machine");
     auto const cluster = reader.text("cluster");
     if (machine.has_value() == cluster.has_value())
@@ -132,7 +141,6 @@ class BriefReader {
 
   void read_job(MapReader& reader) {
     DesignJob job;
-    job.pos = {source_.name(), reader.self().line, reader.self().column};
     auto const scenario = reader.text("scenario");
     auto const collective = reader.text("collective");
     auto workload = reader.map("workload");
@@ -224,19 +232,6 @@ MapSpec const& design_brief_spec() {
 }
 
 DesignBrief read_design_brief(SourceText const& source) { return BriefReader(source).read(); }
-
-Scenario collective_of_all(CollectiveOp op, Bytes bytes) {
-  Scenario scenario;
-  auto size = exact_text(bytes);
-  std::erase(size, ' ');
-  scenario.name = fmt::format("{}-{}", to_string(op), size);
-  scenario.collective.emplace();
-  scenario.collective->op = op;
-  scenario.collective->among = {kAllGpus};
-  scenario.collective->bytes = bytes;
-  scenario.variants.emplace_back();
-  return scenario;
-}
 
 DesignJob job_named(std::string const& text) {
   auto const colon = text.find(':');

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "core/io/work_progress.hpp"
 #include "core/machine/device_order.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/explain/matrix.hpp"
@@ -82,10 +83,6 @@ class Comparer {
   }
 
  private:
-  void watch(std::string const& what, std::size_t done, std::size_t count) const {
-    if (context_.watch) context_.watch(what, done, count);
-  }
-
   [[nodiscard]] Machine machine_of(std::string const& name) const {
     std::lock_guard const lock(catalogue_mutex_);
     return context_.catalogue.machine(name);
@@ -103,8 +100,7 @@ class Comparer {
           next = count;  // the others stop too
           throw;
         }
-        std::lock_guard const lock(watch_mutex_);
-        watch("evaluating candidates", ++done, count);
+        report_progress({"evaluating candidates", "candidates", ++done, count});
       }
     };
     auto const threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
@@ -274,7 +270,8 @@ class Comparer {
   [[nodiscard]] Sensitivity sensitivity(std::vector<std::size_t> const& order) const {
     std::size_t calls = 0;
     auto const scores = [&](Assumptions const& assumed) {
-      watch("moving figures through their ranges", ++calls, context_.draws + 2 * kParameterCount + 1);
+      report_progress(
+          {"moving figures through their ranges", "evaluations", ++calls, context_.draws + 2 * kParameterCount + 1});
       std::vector<std::vector<Seconds>> times(prepared_.size(), std::vector<Seconds>(brief_.jobs.size(), Seconds(0)));
       for (auto const i : order) {
         auto const model = prepared_[i].model->with_assumptions(assumed);
@@ -289,9 +286,7 @@ class Comparer {
   }
 
   void find_faults(CandidateResult& result, std::size_t i) const {
-    FaultQuery const query{
-        brief_.jobs, brief_.library, [this](std::string const& name) { return machine_of(name); },
-        [&](std::size_t done, std::size_t count) { watch("faults of " + result.candidate.name, done, count); }};
+    FaultQuery const query{brief_.jobs, brief_.library, [this](std::string const& name) { return machine_of(name); }};
     result.faults = evaluate_faults(prepared_[i].model->machine(), context_.catalogue, query);
   }
 
@@ -313,7 +308,7 @@ class Comparer {
   DesignBrief const& brief_;
   DesignContext const& context_;
   std::vector<Prepared> prepared_;  // in the order of the brief
-  mutable std::mutex catalogue_mutex_, watch_mutex_;
+  mutable std::mutex catalogue_mutex_;
   std::vector<Seconds> fastest_;  // of each job; 0: nobody can do it
 };
 

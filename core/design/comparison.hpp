@@ -1,6 +1,5 @@
 #pragma once
 // Candidates compared by their jobs: time, score, price, power, and which of them nothing else beats.
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,10 +52,9 @@ struct DesignContext {
   PriceList const* prices = nullptr;
   std::size_t draws = 200;
   std::uint64_t seed = 1;
-  std::function<void(std::string const& what, std::size_t done, std::size_t all)> watch = {};
 };
 
-// A candidate that fails does not end the comparison.
+// A candidate that fails does not end the comparison. Reports progress.
 DesignComparison compare_candidates(DesignBrief const& brief, DesignContext const& context);
 
 }  // namespace lanewise

@@ -53,7 +53,7 @@ PlannedJob::PlannedJob(Scenario const& scenario, Model const& model, std::option
       else
         throw InputError("its computing is fitted to a step on a machine that is not named; add 'machine' to 'fitted'");
     }
-    step_.emplace(std::move(workload), model, fitted_model_ ? *fitted_model_ : model, std::nullopt);
+    step_.emplace(std::move(workload), model, fitted_model_ ? *fitted_model_ : model);
     return;
   }
   Aim aim{.objective = scenario.objective, .effort = Effort::Quick};

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/design/evaluation.hpp"
-#include "core/machine/end_name.hpp"
+#include "core/io/work_progress.hpp"
 #include "core/machine/fault_settings.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
@@ -45,14 +45,15 @@ class FaultList {
       if (first_hosts.contains(machine_.host_of(PciId(i)))) add_function(PciId(i));
     if (machine_.hosts.size() > 1)
       for (auto const host : first_hosts) lose(machine_.at(host).name);
-    for (auto const& nvswitch : machine_.nvswitches) {
+    for (auto const& nvswitch : machine_.nvswitches)
       if (!nvswitch.host || first_hosts.contains(*nvswitch.host))
         if (is_first(nvswitch.name)) lose(nvswitch.name);
-      for (auto const& port : nvswitch.ports)
-        if (first_hosts.contains(machine_.host_of(port.gpu))) halve("nvlink." + machine_.at(port.gpu).name, port.count);
+    for (auto const& link : countable_links(machine_)) {
+      bool const stands_for_all = link.gpu ? first_hosts.contains(machine_.host_of(*link.gpu))
+                                           : machine_.hosts.size() == 1 || is_first(link.name);
+      if (stands_for_all && link.count > 0) halve(link.name, link.count);
     }
-    add_links();
-    if (machine_.fabric) add_fabric(*machine_.fabric);
+    if (machine_.fabric) add_switches(*machine_.fabric);
     return std::move(faults_);
   }
 
@@ -80,26 +81,7 @@ class FaultList {
         {{"link@" + function.name, to_string(half)}, fmt::format("{} at {}", function.name, to_string(half))});
   }
 
-  // Direct NVLinks and links between sockets, by the names that count@ takes.
-  void add_links() {
-    auto const names = fault_names(machine_);
-    for (auto const& name : names) {
-      bool const is_link =
-          name.starts_with("socket.") || (name.starts_with("nvlink.") && name.find('-') != std::string::npos);
-      if (!is_link || (machine_.hosts.size() > 1 && !is_first(name))) continue;
-      halve(name, count_of(name));
-    }
-  }
-  [[nodiscard]] int count_of(std::string const& name) const {
-    for (auto const& link : machine_.nvlinks)
-      if (name == fmt::format("nvlink.{}-{}", end_name(machine_, link.a), end_name(machine_, link.b)))
-        return link.count;
-    for (auto const& link : machine_.socket_links)
-      if (name == fmt::format("socket.{}-{}", machine_.at(link.a).name, machine_.at(link.b).name)) return link.count;
-    return 1;
-  }
-
-  void add_fabric(Fabric const& fabric) {
+  void add_switches(Fabric const& fabric) {
     for (auto const& one : fabric.switches) {
       if (one.count == 0 || fabric.networks[one.network].kind == "direct" || !is_first(one.name)) continue;
       if (one.count > 1)
@@ -107,11 +89,6 @@ class FaultList {
             {{"count@" + one.name, std::to_string(one.count - 1)}, fmt::format("one of {} {}", one.count, one.name)});
       else
         lose(one.name);
-    }
-    for (auto const& trunk : fabric.trunks) {
-      auto const name =
-          fmt::format("cables.{}-{}", fabric.switches[trunk.lower].name, fabric.switches[trunk.upper].name);
-      if (trunk.cables > 0 && is_first(name)) halve(name, trunk.cables);
     }
   }
 
@@ -146,7 +123,7 @@ class FaultEvaluator {
     double sum = 0;
     auto const faults = single_faults(machine_);
     for (std::size_t i = 0; i < faults.size(); ++i) {
-      if (query_.watch) query_.watch(i, faults.size());
+      report_progress({"evaluating failures", "failures", i, faults.size()});
       auto broken = machine_;
       try {
         apply_setting(broken, faults[i].setting, catalogue_);

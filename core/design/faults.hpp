@@ -40,10 +40,9 @@ struct FaultQuery {
   std::vector<DesignJob> const& jobs;
   std::optional<Library> library;
   std::function<Machine(std::string const&)> find_machine;
-  std::function<void(std::size_t done, std::size_t all)> watch = {};
 };
 
-// Jobs that are impossible without a fault are left out.
+// Jobs that are impossible without a fault are left out. Reports progress.
 FaultReport evaluate_faults(Machine const& machine, Catalogue& catalogue, FaultQuery const& query);
 
 }  // namespace lanewise

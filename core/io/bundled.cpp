@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "core/io/own_library.hpp"
 #include "core/io/spelling.hpp"
@@ -32,11 +33,28 @@ std::vector<std::filesystem::path> bundled_folders(std::string_view folder) {
   return {};
 }
 
-std::vector<std::filesystem::path> topology_folders() {
-  auto folders = bundled_folders("topologies");
-  if (auto const* own = std::getenv("LANEWISE_TOPOLOGIES"); own != nullptr && *own != '\0')
-    folders.insert(folders.begin(), own);
+std::vector<std::filesystem::path> own_and_bundled_folders(char const* variable, std::string_view folder) {
+  auto folders = bundled_folders(folder);
+  if (auto const* own = std::getenv(variable); own != nullptr && *own != '\0') folders.insert(folders.begin(), own);
   return folders;
+}
+
+std::vector<std::string> names_of_yaml_files(std::vector<std::filesystem::path> const& folders) {
+  std::set<std::string> names;
+  for (auto const& folder : folders) {
+    std::error_code error;
+    for (auto const& entry : fs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
+  }
+  return {names.begin(), names.end()};
+}
+
+bool is_file_text(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") || text.ends_with(".json");
+}
+
+std::vector<std::filesystem::path> topology_folders() {
+  return own_and_bundled_folders("LANEWISE_TOPOLOGIES", "topologies");
 }
 
 std::vector<std::string> bundled_scenario_names() {
@@ -53,9 +71,7 @@ std::optional<fs::path> bundled_scenario(std::string const& name) {
 
 fs::path scenario_file(std::string const& name_or_file) {
   std::error_code error;
-  if (fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos ||
-      name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json"))
-    return name_or_file;
+  if (fs::exists(name_or_file, error) || is_file_text(name_or_file)) return name_or_file;
   if (auto const bundled = bundled_scenario(name_or_file)) return *bundled;
   throw InputError(fmt::format("no scenario is called '{}'{} give a file, or a name of `lanewise list scenarios`",
                                name_or_file, did_you_mean_first(name_or_file, bundled_scenario_names())));

@@ -6,6 +6,7 @@
 
 #include "core/io/spelling.hpp"
 #include "core/machine/part_fields.hpp"
+#include "lanewise/io/bundled.hpp"
 #include "lanewise/machine/machine_file.hpp"
 
 namespace lanewise {
@@ -57,15 +58,9 @@ std::string alike(std::string const& wrong, std::vector<std::string> const& name
 
 std::vector<std::string> const& Catalogue::names_in(std::string_view folder) const {
   if (auto const known = names_.find(folder); known != names_.end()) return known->second;
-  std::vector<std::string> names;
-  for (auto const& root : folders_) {
-    std::error_code error;
-    for (auto const& entry : fs::directory_iterator(root / folder, error))
-      if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names_.emplace(folder, std::move(names)).first->second;
+  std::vector<fs::path> folders;
+  for (auto const& root : folders_) folders.push_back(root / folder);
+  return names_.emplace(folder, names_of_yaml_files(folders)).first->second;
 }
 
 std::optional<fs::path> Catalogue::file_of(std::string_view folder, std::string const& name) const {
@@ -167,8 +162,7 @@ Machine Catalogue::machine(std::string const& name_or_file) {
   if (auto const* known = machine_named(name_or_file)) return *known;
   if (auto const path = file_of("clusters", name_or_file)) return read_cluster(SourceText::load(*path), *this);
   std::error_code error;
-  bool const is_path = fs::exists(name_or_file, error) || name_or_file.find('/') != std::string::npos ||
-                       name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
+  bool const is_path = fs::exists(name_or_file, error) || is_file_text(name_or_file);
   if (is_path) return machine_from(SourceText::load(name_or_file));
   std::vector<std::string> names;
   for (auto const& [name, file] : added_files_) names.push_back(name);

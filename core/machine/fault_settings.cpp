@@ -145,20 +145,26 @@ std::vector<Fabric::Network*> networks_called(Machine& machine, Setting const& s
 
 }  // namespace
 
+std::vector<CountableLinks> countable_links(Machine const& machine) {
+  std::vector<CountableLinks> links;
+  for (auto const& domain : machine.nvswitches)
+    for (auto const& port : domain.ports) links.push_back({name_of(machine, port), port.count, port.gpu});
+  for (auto const& bundle : machine.nvlinks) links.push_back({name_of(machine, bundle), bundle.count});
+  for (auto const& link : machine.socket_links) links.push_back({name_of(machine, link), link.count});
+  if (machine.fabric)
+    for (auto const& trunk : machine.fabric->trunks) links.push_back({name_of(*machine.fabric, trunk), trunk.cables});
+  return links;
+}
+
 std::vector<std::string> fault_names(Machine const& machine) {
   std::vector<std::string> names;
   for (auto const& function : machine.functions) names.push_back(function.name);
   for (auto const& host : machine.hosts)
     if (!host.name.empty()) names.push_back(host.name);
-  for (auto const& bundle : machine.nvlinks) names.push_back(name_of(machine, bundle));
-  for (auto const& domain : machine.nvswitches) {
-    names.push_back(domain.name);
-    for (auto const& port : domain.ports) names.push_back(name_of(machine, port));
-  }
-  for (auto const& link : machine.socket_links) names.push_back(name_of(machine, link));
-  if (!machine.fabric) return names;
-  for (auto const& one : machine.fabric->switches) names.push_back(one.name);
-  for (auto const& trunk : machine.fabric->trunks) names.push_back(name_of(*machine.fabric, trunk));
+  for (auto const& domain : machine.nvswitches) names.push_back(domain.name);
+  if (machine.fabric)
+    for (auto const& one : machine.fabric->switches) names.push_back(one.name);
+  for (auto& link : countable_links(machine)) names.push_back(std::move(link.name));
   return names;
 }
 

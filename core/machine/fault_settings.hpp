@@ -1,6 +1,7 @@
 #pragma once
 // Settings of what fails: off@NAME, count@LINK=N, rate@NIC=RATE, uplinks=N, uplinks@LEAF=N; and of the network, routing
 // and flows_per_pair, also as routing@FABRIC. See setting.hpp.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "lanewise/machine/setting.hpp"
 
 namespace lanewise {
+
+// Links that count@ changes, by the names that it takes, with how many there are.
+struct CountableLinks {
+  std::string name;
+  int count = 0;
+  std::optional<PciId> gpu = {};  // of a GPU's links to the NVSwitches
+};
+std::vector<CountableLinks> countable_links(Machine const& machine);
 
 // Everything that can be off: devices and ports, nodes and network switches of a cluster, NVSwitches, and links by the
 // names that count@ takes: "nvlink.gpu3" (to the NVSwitches), "nvlink.gpu0-gpu1", "socket.cpu0-cpu1",

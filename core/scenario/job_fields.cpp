@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/io/spelling.hpp"
+#include "core/machine/files/key_values.hpp"
+#include "core/planner/libraries/library_field.hpp"
 #include "lanewise/units/text.hpp"
 
 namespace lanewise {
@@ -46,19 +47,6 @@ std::vector<FieldSpec> collective_fields() {
       {.name = "pieces",
        .type = ValueType::Count,
        .doc = "of a chain: in how many the data goes on; as many as are fastest when absent"}};
-}
-
-std::vector<std::string> expanded(MapReader& reader, std::string_view key) {
-  std::vector<std::string> names;
-  for (auto const& text : reader.texts(key)) {
-    try {
-      auto range = expand_range(text);
-      names.insert(names.end(), std::make_move_iterator(range.begin()), std::make_move_iterator(range.end()));
-    } catch (InputError const& error) {
-      reader.fail(*reader.node(key), error.what());
-    }
-  }
-  return names;
 }
 
 std::vector<Bytes> read_row(MapReader const& reader, YamlNode const& row, std::size_t columns) {
@@ -136,22 +124,20 @@ CollectiveSpec read_collective(MapReader& reader) {
   CollectiveSpec collective;
   if (reader.has("id")) collective.id = reader.text("id").value_or("");
   if (auto const op = reader.text("op")) collective.op = parse_collective_op(*op).value.value_or(collective.op);
-  collective.among = expanded(reader, "among");
+  collective.among = expanded_names(reader, "among");
   bool const all_gpus = collective.among == std::vector<std::string>{kAllGpus};
   if (collective.among.size() < 2 && !all_gpus && reader.has("among"))
     reader.fail(*reader.node("among"), "a collective has at least two participants");
   collective.bytes = reader.size("bytes").value_or(Bytes(0));
   if (auto const name = reader.text("algorithm"))
     collective.algorithm = parse_algorithm(*name).value.value_or(Algorithm::Auto);
-  if (auto const name = reader.text("library"); name && *name != "best") {
-    auto const library = parse_library(*name);
-    if (!library.value) reader.fail(*reader.node("library"), library.problem);
+  collective.library = read_library(reader);
+  if (auto const* library = reader.node("library"); library != nullptr && library->text != "best") {
     if (reader.has("id"))
       reader.fail(*reader.node("library"), "'library' belongs to 'collective', which stands alone in its scenario");
     if (collective.algorithm != Algorithm::Auto)
       reader.fail(*reader.node("library"),
                   "a library chooses its algorithm by itself: no 'algorithm' beside 'library'");
-    collective.library = library.value;
   }
   collective.root = reader.text("root").value_or("");
   auto const& among = collective.among;
@@ -169,7 +155,7 @@ CollectiveSpec read_collective(MapReader& reader) {
 ComputeSpec read_compute(MapReader& reader) {
   ComputeSpec compute;
   compute.id = reader.text("id").value_or("");
-  compute.on = expanded(reader, "on");
+  compute.on = expanded_names(reader, "on");
   compute.time = reader.time("time").value_or(Seconds(0));
   compute.flop = reader.work("flop").value_or(Flop(0));
   if (auto const precision = reader.text("precision"))

@@ -46,7 +46,7 @@ CompletedRun ran(Scenario const& scenario, Variant const& variant, ScenarioPlann
 }
 
 // Composes the step of a language model; its time is the run's.
-void run_workload(Workload const& workload, Model const& model, std::string const& machine, CheckContext const& context,
+void run_workload(Workload workload, Model const& model, std::string const& machine, CheckContext const& context,
                   VariantRun& run) {
   if (context.on_hardware) {
     run.skipped = "a step of a language model is composed of simulated parts; hardware runs it in a program of its own";
@@ -56,9 +56,9 @@ void run_workload(Workload const& workload, Model const& model, std::string cons
   // It was measured on a machine without the scenario's settings.
   if (auto const& fitted = workload.compute.fitted)
     fitted_model.emplace(context.machine(fitted->machine.empty() ? machine : fitted->machine));
+  if (context.library) workload.library = context.library;
   try {
-    auto const step =
-        step_time(workload, model, fitted_model ? *fitted_model : model, {context.library, context.executor});
+    auto const step = step_time(workload, model, fitted_model ? *fitted_model : model, context.executor);
     run.trace.machine = model.machine().name;
     run.trace.makespan = step.step;
   } catch (PlanError const& error) {

@@ -38,7 +38,7 @@ Json bill_json(Bill const& bill) {
     cables.push_back({{"what", cable.what}, {"count", cable.count}, {"rate_GBps", gigabytes_per_second(cable.rate)}});
   auto& lanes = json["lanes"] = Json::array();
   for (auto const& lane : bill.lanes) {
-    Json one{{"owner", lane.what}, {"used", lane.used}};
+    Json one{{"owner", lane.owner}, {"used", lane.used}};
     if (lane.there) one["there"] = *lane.there;
     lanes.push_back(std::move(one));
   }

@@ -196,9 +196,9 @@ std::string bills_text(DesignComparison const& all) {
     for (auto const& cable : bill.cables)
       text += fmt::format("{} cables, {}, {} one way\n", cable.count, cable.what, rounded_text(cable.rate));
     for (auto const& lane : bill.lanes)
-      text += lane.there ? fmt::format("{}: {} of {} PCIe lanes used, {} free\n", lane.what, lane.used, *lane.there,
+      text += lane.there ? fmt::format("{}: {} of {} PCIe lanes used, {} free\n", lane.owner, lane.used, *lane.there,
                                        *lane.there - lane.used)
-                         : fmt::format("{}: {} PCIe lanes used\n", lane.what, lane.used);
+                         : fmt::format("{}: {} PCIe lanes used\n", lane.owner, lane.used);
     text += fmt::format("power of its parts {}", watts_words(bill.power));
     if (!bill.without_power.empty()) text += fmt::format(", without {}", fmt::join(bill.without_power, ", "));
     text += "; fans, memory and losses of power supplies are not counted\n";

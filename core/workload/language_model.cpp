@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <set>
 
 #include "core/io/spelling.hpp"
 #include "lanewise/io/bundled.hpp"
@@ -19,13 +17,7 @@ int ffn_matrices(LanguageModel const& model) { return model.gated_ffn ? 3 : 2; }
 // Numbers of parameters are exact up to 2^53; larger ones are refused by size_problem().
 std::int64_t count_of(double count) { return static_cast<std::int64_t>(std::min(count, 1e18)); }
 
-// The folders with files of models; the first that has a name wins.
-std::vector<fs::path> model_folders() {
-  std::vector<fs::path> folders;
-  if (auto const* own = std::getenv("LANEWISE_MODELS"); own != nullptr && *own != '\0') folders.emplace_back(own);
-  for (auto const& folder : bundled_folders("workloads")) folders.push_back(folder / "models");
-  return folders;
-}
+std::vector<fs::path> model_folders() { return own_and_bundled_folders("LANEWISE_MODELS", "workloads/models"); }
 
 LanguageModel read_model_file(fs::path const& path) {
   auto const source = SourceText::load(path);
@@ -87,20 +79,11 @@ std::string size_problem(LanguageModel const& model) {
   return {};
 }
 
-std::vector<std::string> language_model_names() {
-  std::set<std::string> names;
-  for (auto const& folder : model_folders()) {
-    std::error_code error;
-    for (auto const& entry : fs::directory_iterator(folder, error))
-      if (entry.path().extension() == ".yaml") names.insert(entry.path().stem().string());
-  }
-  return {names.begin(), names.end()};
-}
+std::vector<std::string> language_model_names() { return names_of_yaml_files(model_folders()); }
 
 LanguageModel find_language_model(std::string const& name_or_file, fs::path const& folder) {
   std::error_code error;
-  bool const is_path =
-      name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".yaml") || name_or_file.ends_with(".json");
+  bool const is_path = is_file_text(name_or_file);
   if (!is_path)
     for (auto const& models : model_folders())
       if (auto const path = models / (name_or_file + ".yaml"); fs::is_regular_file(path, error))

@@ -111,7 +111,7 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
   return set;
 }
 
-PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, std::optional<Library> const& library) {
+PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model) {
   auto const& machine = model.machine();
   auto const placement = place_ranks(workload, machine);
   std::map<Kind, std::size_t> known;
@@ -125,9 +125,7 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, std
     else
       time.reach = reach_of(machine, groups.front());
     auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());
-    if (is_new)
-      plans_.push_back(
-          plan_of(jobs_of(pattern, workload, placement, machine), model, library ? library : workload.library));
+    if (is_new) plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library));
     plan_of_.push_back(found->second);
     patterns_.push_back(std::move(time));
   }
@@ -146,10 +144,6 @@ std::vector<PatternTime> PlannedTraffic::times(Model const& model, MakeExecutor 
     time.bus_bandwidth = BytesPerSecond(wire / time.each.value());
   }
   return times;
-}
-
-std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run) {
-  return PlannedTraffic(workload, model, run.library).times(model, run.make_executor);
 }
 
 }  // namespace lanewise

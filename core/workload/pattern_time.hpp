@@ -21,11 +21,6 @@ struct PatternTime {
   BytesPerSecond bus_bandwidth{0};
 };
 
-struct TrafficRun {
-  std::optional<Library> library = {};  // instead of the workload's own
-  MakeExecutor make_executor = {};      // none: the planner's own estimate
-};
-
 // The jobs of one message of a pattern, of every group that is no copy of another.
 JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placement const& placement,
                Machine const& machine);
@@ -33,10 +28,11 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
 // The traffic of a workload with the plans of its messages, to be timed under several assumptions.
 class PlannedTraffic {
  public:
-  // Throws PlanError where a pattern has no legal way, or the library does not do it; InputError as place_ranks().
-  PlannedTraffic(Workload const& workload, Model const& model, std::optional<Library> const& library);
+  // Throws PlanError where a pattern has no legal way, or the workload's library does not do it; InputError as
+  // place_ranks().
+  PlannedTraffic(Workload const& workload, Model const& model);
 
-  // `model`: of the same machine.
+  // `model`: of the same machine. Without `make_executor` by the planner's own estimate.
   [[nodiscard]] std::vector<PatternTime> times(Model const& model, MakeExecutor const& make_executor = {}) const;
 
  private:
@@ -44,8 +40,5 @@ class PlannedTraffic {
   std::vector<std::size_t> plan_of_;   // of each pattern
   std::vector<Plan> plans_;            // patterns that are alike share one
 };
-
-// Throws as PlannedTraffic.
-std::vector<PatternTime> time_traffic(Workload const& workload, Model const& model, TrafficRun const& run);
 
 }  // namespace lanewise

@@ -187,16 +187,15 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
   return result;
 }
 
-PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model,
-                         std::optional<Library> const& library)
-    : workload_(std::move(workload)), traffic_(workload_, model, library) {
+PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model)
+    : workload_(std::move(workload)), traffic_(workload_, model) {
   auto const& fitted = workload_.compute.fitted;
   if (!fitted) return;
   measured_ = workload_;
   measured_->parallel = fitted->parallel;
   measured_->batch = fitted->batch;
   measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
-  measured_traffic_.emplace(*measured_, fitted_model, library);
+  measured_traffic_.emplace(*measured_, fitted_model);
 }
 
 StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_model,
@@ -238,8 +237,9 @@ StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeEx
   return result;
 }
 
-StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run) {
-  return PlannedStep(workload, model, fitted_model, run.library).time(model, fitted_model, run.make_executor);
+StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model,
+                   MakeExecutor const& make_executor) {
+  return PlannedStep(workload, model, fitted_model).time(model, fitted_model, make_executor);
 }
 
 }  // namespace lanewise

@@ -54,7 +54,7 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
 class PlannedStep {
  public:
   // Throws as PlannedTraffic. `fitted_model`: the machine of a step that the workload is fitted to.
-  PlannedStep(Workload workload, Model const& model, Model const& fitted_model, std::optional<Library> const& library);
+  PlannedStep(Workload workload, Model const& model, Model const& fitted_model);
 
   // The models: of the same machines.
   [[nodiscard]] StepTime time(Model const& model, Model const& fitted_model,
@@ -72,6 +72,7 @@ class PlannedStep {
 
 // Times the traffic, and composes a step. Of a workload that is fitted to another step, `fitted_model` is the machine
 // that it ran on, as it was then; another GPU is taken to have the same mfu.
-StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model, TrafficRun const& run);
+StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model,
+                   MakeExecutor const& make_executor = {});
 
 }  // namespace lanewise

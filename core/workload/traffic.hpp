@@ -66,7 +66,7 @@ struct RankParameters {
 RankParameters parameters_of_rank(Workload const& workload);
 // Distinct ranks that have some of a token's experts, expected with uniform routing.
 double expected_expert_ranks(LanguageModel const& model, int ep);
-// What the cache holds of one sequence of so many tokens on one rank.
+// What the cache holds of `tokens` of one sequence on one rank, in bytes.
 double kv_bytes_of_rank(Workload const& workload, double tokens);
 
 }  // namespace lanewise

@@ -64,7 +64,7 @@ class WorkloadChecks {
     auto const copies = std::max(1, w_.model.experts_per_token) * w_.routing.imbalance;
     constexpr double kMaxElements = 1e14;  // of one message
     if (tokens * w_.model.hidden_size * copies * p_.expert_tp() > kMaxElements) {
-      refuse("batch", "global", "a message of so many tokens is larger than any memory");
+      refuse("batch", "global", "a message of all these tokens is larger than any memory");
       return false;
     }
     return true;

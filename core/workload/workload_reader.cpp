@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "core/machine/field.hpp"
+#include "core/machine/files/key_values.hpp"
+#include "core/planner/libraries/library_field.hpp"
 #include "core/workload/workload_checks.hpp"
 #include "lanewise/machine/setting.hpp"
 
@@ -183,18 +185,6 @@ std::optional<LanguageModel> read_model(MapReader& reader) {
   }
 }
 
-std::vector<std::string> read_places(MapReader& reader, std::string_view key) {
-  std::vector<std::string> names;
-  for (auto const& text : reader.texts(key)) {
-    try {
-      for (auto& name : expand_range(text)) names.push_back(std::move(name));
-    } catch (InputError const& error) {
-      reader.fail(*reader.node(key), error.what());
-    }
-  }
-  return names;
-}
-
 ComputeTime read_compute_time(MapReader& reader, Workload const& workload) {
   ComputeTime compute;
   auto block = reader.map("compute");
@@ -277,13 +267,9 @@ Workload read_workload(MapReader& reader) {
   }
   if (reader.text("recompute") == "full") workload.recompute = Recompute::Full;
   workload.compute = read_compute_time(reader, workload);
-  if (auto const name = reader.text("library"); name && *name != "best") {
-    auto const library = parse_library(*name);
-    if (!library.value) reader.fail(*reader.node("library"), library.problem);
-    workload.library = library.value;
-  }
-  workload.ranks = read_places(reader, "ranks");
-  workload.decode = read_places(reader, "decode");
+  workload.library = read_library(reader);
+  workload.ranks = expanded_names(reader, "ranks");
+  workload.decode = expanded_names(reader, "decode");
   if (model && reader.diagnostics().empty()) check_workload(workload, reader);
   if (auto const& fitted = workload.compute.fitted; fitted && reader.diagnostics().empty()) {
     auto measured = workload;

@@ -27,7 +27,7 @@ constexpr char kTwo[] =
 
 DesignComparison compare(DesignBrief const& brief, PriceList const* prices = nullptr, std::uint64_t seed = 1) {
   auto catalogue = test::bundled();
-  return compare_candidates(brief, {catalogue, prices, 20, seed, {}});
+  return compare_candidates(brief, {catalogue, prices, 20, seed});
 }
 
 PriceList prices_of(std::string const& items) {
@@ -167,7 +167,7 @@ TEST(Faults, EveryComponentIsLostOrHalvedOnce) {
   auto catalogue = test::bundled();
   auto const machine = catalogue.machine("hgx-h100");
   std::vector<DesignJob> const jobs{job_named("all_reduce:256 MiB")};
-  auto const report = evaluate_faults(machine, catalogue, {jobs, {}, {}, {}});
+  auto const report = evaluate_faults(machine, catalogue, {jobs, {}, {}});
   auto const find = [&](std::string const& what) {
     return std::find_if(report.losses.begin(), report.losses.end(),
                         [&](auto const& loss) { return loss.fault.what == what; });

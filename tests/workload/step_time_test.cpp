@@ -142,7 +142,7 @@ TEST(StepTime, OfAMachineIsComputingAndSums) {
   auto catalogue = test::bundled();
   Model const model(catalogue.machine("hgx-h100"));
   auto const workload = *scenario_with(kPrefill).workload;
-  auto const step = step_time(workload, model, model, {});
+  auto const step = step_time(workload, model, model);
   // 2 x 69.5e9 parameters that multiply x 8192 tokens and attention, over eight GPUs of 989 TFLOP/s.
   auto const parameters = 70553706496.0 - 128256.0 * 8192;
   auto const work = (2 * parameters * 8192 + 4.0 * 8192 * 80 * 64 * 128 * 8192) / 8;
@@ -160,14 +160,14 @@ TEST(StepTime, FitGivesBackWhatItWasFittedTo) {
   workload.parallel.zero = 1;
   workload.batch.global = 8;
   workload.compute.mfu = 0.4;
-  auto const wanted = step_time(workload, model, model, {});
+  auto const wanted = step_time(workload, model, model);
   workload.compute = {};
   workload.compute.fitted = FittedStep{wanted.step, workload.parallel, workload.batch, {}};
-  auto const fitted = step_time(workload, model, model, {});
+  auto const fitted = step_time(workload, model, model);
   EXPECT_NEAR(fitted.step.value(), wanted.step.value(), 1e-6 * wanted.step.value());
   EXPECT_NEAR(fitted.mfu, 0.4, 1e-6);
   workload.compute.fitted->step_time = Seconds(1.0e-3);
-  EXPECT_THAT(test::input_error([&] { step_time(workload, model, model, {}); }),
+  EXPECT_THAT(test::input_error([&] { step_time(workload, model, model); }),
               HasSubstr("its communication alone takes longer"));
 }
 
@@ -180,7 +180,7 @@ TEST(StepTime, RailsDoNotShareNics) {
   workload.parallel.dp = 2;
   workload.batch.global = 2;
   workload.library = parse_library("nccl").value;
-  auto const times = time_traffic(workload, model, {});
+  auto const times = PlannedTraffic(workload, model).times(model);
   auto const gradients =
       std::find_if(times.begin(), times.end(), [](auto const& t) { return t.pattern.id == "dp-gradients"; });
   ASSERT_NE(gradients, times.end());
@@ -213,7 +213,7 @@ TEST(Workload, NeedsAsManyGpusAsRanks) {
   Model const model(catalogue.machine("hgx-h100"));
   auto workload = *scenario_with(kPrefill).workload;
   workload.parallel.dp = 2;
-  EXPECT_THAT(test::input_error([&] { step_time(workload, model, model, {}); }),
+  EXPECT_THAT(test::input_error([&] { step_time(workload, model, model); }),
               HasSubstr("16 ranks (tp 8 x cp 1 x pp 1 x dp 2), and hgx-h100 has 8 GPUs that work"));
   workload.ranks = {"gpu0", "gpu0"};
   EXPECT_THAT(test::input_error([&] { place_ranks(workload, model.machine()); }), HasSubstr("'gpu0' has two ranks"));

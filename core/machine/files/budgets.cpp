@@ -63,14 +63,11 @@ class LaneBudgets {
     std::vector<LaneUse> found;
     for (auto const& [socket, budget] : of_sockets_) {
       auto const* part = machine_.part_of(socket);
-      found.push_back({machine_.at(socket).name, machine_.at(socket).part, budget.taken,
-                       part != nullptr ? part->cpu.lanes : std::nullopt});
+      found.push_back({machine_.at(socket).name, budget.taken, part != nullptr ? part->cpu.lanes : std::nullopt});
     }
     for (auto const& [chip, budget] : of_chips_) {
-      auto const first = first_of_chip_.at(chip);
-      auto const* part = machine_.part_of(first);
-      found.push_back(
-          {chip, machine_.at(first).part, budget.taken, part != nullptr ? part->pcie_switch.lanes : std::nullopt});
+      auto const* part = machine_.part_of(first_of_chip_.at(chip));
+      found.push_back({chip, budget.taken, part != nullptr ? part->pcie_switch.lanes : std::nullopt});
     }
     return found;
   }

@@ -16,7 +16,6 @@ std::vector<std::string> exceeded_lanes(Machine const& machine);
 // The lanes of one CPU or one PCIe switch.
 struct LaneUse {
   std::string owner;  // "cpu0", or the chip
-  std::optional<PartId> part;
   int used = 0;
   std::optional<int> there;  // absent: its part does not say
 };

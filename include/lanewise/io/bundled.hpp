@@ -12,6 +12,15 @@ namespace lanewise {
 // none.
 std::vector<std::filesystem::path> bundled_folders(std::string_view folder);
 
+// The folder that this environment variable names, then the bundled ones of this name.
+std::vector<std::filesystem::path> own_and_bundled_folders(char const* variable, std::string_view folder);
+// The names of the YAML files in these folders, without their ending; sorted, each once. A folder that is not there has
+// none.
+std::vector<std::string> names_of_yaml_files(std::vector<std::filesystem::path> const& folders);
+// Whether a command line or a file means a file by this text, whether it is there or not: it has a slash or the ending
+// of a YAML or JSON file.
+bool is_file_text(std::string_view text);
+
 // What a Catalogue searches unless told otherwise: the folder in the environment variable LANEWISE_TOPOLOGIES, then
 // bundled_folders("topologies").
 std::vector<std::filesystem::path> topology_folders();
