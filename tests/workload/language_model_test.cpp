@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "core/io/yaml.hpp"
 #include "tests/support/marked_errors.hpp"
 
 namespace lanewise {
@@ -17,8 +21,20 @@ TEST_P(EveryModel, HasAsManyParametersAsItsSizesMake) {
   // The formula has no biases, norms and encoders of pictures, and is an upper bound for latent attention.
   auto const ratio = static_cast<double>(count_parameters(model)) / static_cast<double>(model.parameters);
   EXPECT_NEAR(ratio, 1, model.latent_key_value_size > 0 ? 0.05 : 0.02);
+}
+
+TEST_P(EveryModel, NamesASourceOfEveryFigure) {
+  auto const model = find_language_model(GetParam());
   for (auto const& source : model.sources) EXPECT_FALSE(source.text.empty()) << source.figure;
   EXPECT_GE(model.sources.size(), 10U);
+  auto const file = std::filesystem::path(LANEWISE_SOURCE_DIR) / "workloads/models" / (GetParam() + ".yaml");
+  for (auto const& entry : parse_yaml(SourceText::load(file)).entries) {
+    bool const is_name = entry.key == "lanewise" || entry.key == "model" || entry.key == "title";
+    if (is_name || entry.key == "sources") continue;
+    auto const found = std::find_if(model.sources.begin(), model.sources.end(),
+                                    [&](FigureSource const& source) { return source.figure == entry.key; });
+    EXPECT_NE(found, model.sources.end()) << entry.key;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, EveryModel, testing::ValuesIn(language_model_names()), [](auto const& one) {
