@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command_description.hpp"
+#include "cli/evaluation_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/session.hpp"
 #include "core/design/faults.hpp"
@@ -13,6 +14,7 @@
 #include "core/view/whatif_text.hpp"
 #include "lanewise/explain/places.hpp"
 #include "lanewise/io/error.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -22,8 +24,9 @@ struct WhatifOptions {
   std::string bytes = "256 MiB";
   std::string op = "copy";
   std::vector<std::string> places;
-  std::string faults;             // "each"
+  std::string faults;             // "each", "pairs"
   std::vector<std::string> jobs;  // of --faults
+  EvaluationOptions evaluation;   // of --faults
 };
 
 // What each failure costs an all-reduce and an all-to-all of all GPUs, or the jobs of --job.
@@ -34,26 +37,36 @@ void run_faults(Session& session, WhatifOptions const& options) {
     for (auto const* op : {"all_reduce", "all_to_all"}) texts.push_back(fmt::format("{}:{}", op, options.bytes));
   std::vector<DesignJob> jobs;
   for (auto const& text : texts) jobs.push_back(job_named(text));
+  auto const scope = argument(parse_fault_scope(options.faults));
   InterruptScope const interruptible;
+  Evaluations evaluations(options.evaluation);
   std::optional<Progress> progress(std::in_place, "faults of " + machine.name);
   auto const listening = listen(progress);
-  FaultQuery const query{jobs, {}, [&](std::string const& name) { return session.catalogue.machine(name); }};
-  auto const report = evaluate_faults(machine, session.catalogue, query);
+  auto const report = evaluations.run([&] {
+    Evaluator evaluator(session.catalogue, evaluations.store, evaluations.workers);
+    Subject subject{.candidate = {.name = machine.name, .machine = machine.name, .settings = {}, .power = {}},
+                    .fingerprint = fingerprint(machine),
+                    .machine = std::make_shared<Machine const>(machine)};
+    FaultStudy const study(machine, std::move(subject), jobs, {}, scope, evaluator);
+    evaluator.run("evaluating failures");
+    return study.report();
+  });
   progress.reset();
+  if (evaluations.workers.rank > 0) return;  // the first process prints
   if (!report.why_none.empty())
     throw PlanError(fmt::format("nothing to lose on {}: {}", machine.name, report.why_none));
   put_result(
       session, {}, [&] { return faults_json(report, jobs); },
       [&] {
         return fmt::format(
-            "{}: {} failures, one at a time; of the speed of these jobs {} is left in the mean, {} at worst\n\n{}",
-            machine.name, report.failures, percent_text(report.resilience), percent_text(report.worst_kept),
+            "{}: {} failures, {} at a time; of the speed of these jobs {} is left in the mean, {} at worst\n\n{}",
+            machine.name, report.failures, scope == FaultScope::Pairs ? "two" : "one", percent_text(report.resilience), percent_text(report.worst_kept),
             faults_text(report, jobs));
       });
 }
 
 void run(Session& session, WhatifOptions const& options) {
-  if (options.faults == "each") return run_faults(session, options);
+  if (!options.faults.empty()) return run_faults(session, options);
   if (session.settings.empty())
     throw InputError("no change is given; add --set, such as --set acs=on, or --faults each");
   Model const before(session.machine_before_settings());
@@ -91,8 +104,9 @@ void add_whatif(CLI::App& app, Session& session) {
   auto* faults = command->add_option(
       "--faults", options->faults,
       "each: instead of a change, every component lost or halved, one at a time, and what that costs an "
-      "all-reduce and an all-to-all of all GPUs");
-  faults->check(CLI::IsMember({"each"}));
+      "all-reduce and an all-to-all of all GPUs; pairs: every two of them");
+  faults->check(CLI::IsMember({"each", "pairs"}));
+  add_evaluation(*command, options->evaluation);
   command
       ->add_option("--job", options->jobs,
                    "With --faults: other jobs, as `lanewise rank` takes them: a scenario, or all_gather:1 GiB")

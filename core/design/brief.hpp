@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/design/generator.hpp"
 #include "core/design/prices.hpp"
 #include "core/io/yaml.hpp"
 #include "lanewise/machine/setting.hpp"
@@ -15,6 +16,8 @@ namespace lanewise {
 struct DesignCandidate {
   std::string name;     // the machine's, with its settings, unless it has one of its own
   std::string machine;  // or cluster: a name or a file
+  std::string source = {};       // of a generated one: its file; else empty
+  std::string node_name = {}, node_source = {};  // of a generated cluster: its nodes' machine and its file
   std::vector<Setting> settings;
   std::optional<Watts> power;  // instead of the sum of its parts
   friend bool operator==(DesignCandidate const&, DesignCandidate const&) = default;
@@ -24,6 +27,7 @@ struct DesignJob {
   std::string name;
   Scenario scenario;
   double weight = 1;
+  std::string digest = {};  // changes with everything that the job asks for, but for the weight
   friend bool operator==(DesignJob const&, DesignJob const&) = default;
 };
 
@@ -40,12 +44,15 @@ struct DesignLimits {
   friend bool operator==(DesignLimits const&, DesignLimits const&) = default;
 };
 
-enum class FaultScope : std::uint8_t { None, Each };
+enum class FaultScope : std::uint8_t { None, Each, Pairs };
+std::string_view to_string(FaultScope scope);
+Parsed<FaultScope> parse_fault_scope(std::string_view text);
 
 struct DesignBrief {
   std::string name;
   std::string title;
   std::vector<DesignCandidate> candidates;
+  std::vector<CandidateGenerator> generators;
   std::vector<DesignJob> jobs;
   std::optional<Library> library;  // by which candidates are ranked; nullopt: as well as possible
   std::string prices;              // a file beside the brief; empty: none

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "core/design/brief.hpp"
+#include "core/io/digest.hpp"
 #include "core/io/spelling.hpp"
+#include "core/io/word.hpp"
 #include "core/machine/setting_list.hpp"
 #include "core/planner/libraries/library_field.hpp"
 #include "core/workload/workload_reader.hpp"
@@ -16,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 3> kFaultScopes{"none", "each", "pairs"};
+
 MapSpec const& candidate_spec() {
   static MapSpec const spec{
       "candidate",
@@ -23,7 +28,11 @@ MapSpec const& candidate_spec() {
        text_field("cluster", "a cluster, by name or file"),
        {.name = "name", .type = ValueType::Id, .doc = "instead of the machine's with its settings"},
        settings_field("set"),
-       {.name = "power", .type = ValueType::Power, .doc = "what it draws, instead of the sum of its parts"}}};
+       {.name = "power", .type = ValueType::Power, .doc = "what it draws, instead of the sum of its parts"},
+       {.name = "generate",
+        .type = ValueType::Map,
+        .doc = "instead of a machine: candidates made from parts, every combination of these choices",
+        .map = &generator_spec()}}};
   return spec;
 }
 
@@ -86,6 +95,27 @@ Scenario collective_of_all(CollectiveOp op, Bytes bytes) {
   return scenario;
 }
 
+// What a job's entry says, but for its name and weight.
+void add_to(Digest& digest, YamlNode const& node) {
+  digest.add(node.text);
+  for (auto const& item : node.items) add_to(digest, item);
+  for (auto const& entry : node.entries) {
+    if (entry.key == "name" || entry.key == "weight") continue;
+    digest.add(entry.key);
+    add_to(digest, entry.value);
+  }
+  digest.add(node.kind == YamlKind::Sequence ? "]" : "}");
+}
+
+void add_to(Digest& digest, LanguageModel const& model) {
+  digest.add(fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", model.parameters,
+                         model.active_parameters, model.layers, model.hidden_size, model.attention_heads,
+                         model.key_value_heads, model.head_size, model.ffn_size, model.gated_ffn, model.vocabulary,
+                         model.tied_embeddings, model.experts, model.experts_per_token, model.shared_experts,
+                         model.expert_ffn_size, model.dense_layers, model.latent_key_value_size, model.sliding_window,
+                         model.windowed_layers));
+}
+
 class BriefReader {
  public:
   explicit BriefReader(SourceText const& source) : source_(source), folder_(fs::path(source.name()).parent_path()) {}
@@ -103,9 +133,9 @@ class BriefReader {
     if (!brief_.prices.empty() && fs::path(brief_.prices).is_relative())
       brief_.prices = (folder_ / brief_.prices).string();
     if (auto limits = top.map("limits")) read_limits(*limits);
-    brief_.faults = top.text("faults") == "each" ? FaultScope::Each : FaultScope::None;
+    if (auto const faults = top.text("faults")) brief_.faults = parse_fault_scope(*faults).value.value_or(FaultScope::None);
     brief_.sensitivity = top.flag("sensitivity").value_or(false);
-    if (diagnostics_.empty() && brief_.candidates.empty())
+    if (diagnostics_.empty() && brief_.candidates.empty() && brief_.generators.empty())
       top.fail_at_key("candidates", "a brief has at least one candidate");
     if (diagnostics_.empty() && brief_.jobs.empty()) top.fail_at_key("jobs", "a brief has at least one job");
     diagnostics_.throw_if_any();
@@ -117,8 +147,16 @@ class BriefReader {
     DesignCandidate candidate;
     auto const machine = reader.text("machine");
     auto const cluster = reader.text("cluster");
-    if (machine.has_value() == cluster.has_value())
-      return reader.fail(reader.self(), "a candidate has either a 'machine' or a 'cluster'");
+    auto generate = reader.map("generate");
+    if ((machine ? 1 : 0) + (cluster ? 1 : 0) + (generate ? 1 : 0) != 1)
+      return reader.fail(reader.self(), "a candidate has one of 'machine', 'cluster' and 'generate'");
+    if (generate) {
+      for (auto const* key : {"name", "set", "power"})
+        if (reader.has(key))
+          reader.fail_at_key(key, fmt::format("'{}' is for one machine; 'generate' makes several", key));
+      brief_.generators.push_back(read_generator(*generate));
+      return;
+    }
     candidate.machine = machine ? *machine : *cluster;
     std::error_code error;
     if (fs::is_regular_file(folder_ / candidate.machine, error))
@@ -141,6 +179,7 @@ class BriefReader {
 
   void read_job(MapReader& reader) {
     DesignJob job;
+    digest_ = {};
     auto const scenario = reader.text("scenario");
     auto const collective = reader.text("collective");
     auto workload = reader.map("workload");
@@ -155,10 +194,13 @@ class BriefReader {
     }
     if (workload) {
       job.scenario.workload = read_workload(*workload);
+      add_to(digest_, job.scenario.workload->model);
       job.scenario.name =
           fmt::format("{}-{}", job.scenario.workload->model.name, to_string(job.scenario.workload->mode));
       job.scenario.variants.emplace_back();
     }
+    add_to(digest_, reader.self());
+    job.digest = digest_.text();
     job.name = reader.text("name").value_or(job.scenario.name);
     job.weight = reader.ratio("weight").value_or(1);
     if (job.weight <= 0) reader.fail(reader.self(), "a job's weight is above 0");
@@ -172,7 +214,10 @@ class BriefReader {
     try {
       auto const beside = folder_ / name;
       std::error_code error;
-      job.scenario = read_scenario(SourceText::load(fs::is_regular_file(beside, error) ? beside : scenario_file(name)));
+      auto const source = SourceText::load(fs::is_regular_file(beside, error) ? beside : scenario_file(name));
+      job.scenario = read_scenario(source);
+      digest_.add(source.text());
+      if (job.scenario.workload) add_to(digest_, job.scenario.workload->model);
     } catch (InputError const& error) {
       reader.fail(*reader.node("scenario"), error.what());
     }
@@ -195,6 +240,7 @@ class BriefReader {
   SourceText const& source_;
   fs::path folder_;
   Diagnostics diagnostics_;
+  Digest digest_;  // of the job that is read
   DesignBrief brief_;
 };
 
@@ -225,10 +271,16 @@ MapSpec const& design_brief_spec() {
        {.name = "limits", .type = ValueType::Map, .doc = "what no candidate may exceed", .map = &limits_spec()},
        {.name = "faults",
         .type = ValueType::Word,
-        .doc = "each: every component lost or halved, one at a time; none when absent",
-        .words = {"none", "each"}},
+        .doc = "each: every component lost or halved, one at a time; pairs: every two of them; none when absent",
+        .words = {kFaultScopes.begin(), kFaultScopes.end()}},
        flag_field("sensitivity", "move every figure through its range, and say how sure the ranking is")}};
   return spec;
+}
+
+std::string_view to_string(FaultScope scope) { return kFaultScopes[static_cast<std::size_t>(scope)]; }
+
+Parsed<FaultScope> parse_fault_scope(std::string_view text) {
+  return parse_word<FaultScope>(text, kFaultScopes, "a choice of failures");
 }
 
 DesignBrief read_design_brief(SourceText const& source) { return BriefReader(source).read(); }
@@ -241,11 +293,16 @@ DesignJob job_named(std::string const& text) {
     auto const bytes = parse_bytes(colon == std::string::npos ? "1 GiB" : std::string_view(text).substr(colon + 1));
     if (!bytes.value) throw InputError(fmt::format("job '{}': {}", text, bytes.problem));
     auto scenario = collective_of_all(*parse_collective_op(word).value, *bytes.value);
-    return {scenario.name, scenario};
+    return {scenario.name, scenario, 1, digest_of(scenario.name)};
   }
-  auto scenario = read_scenario(SourceText::load(scenario_file(text)));
-  auto name = scenario.name;
-  return {std::move(name), std::move(scenario)};
+  auto const source = SourceText::load(scenario_file(text));
+  DesignJob job{{}, read_scenario(source)};
+  job.name = job.scenario.name;
+  Digest digest;
+  digest.add(source.text());
+  if (job.scenario.workload) add_to(digest, job.scenario.workload->model);
+  job.digest = digest.text();
+  return job;
 }
 
 }  // namespace lanewise

@@ -3,31 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <future>
-#include <memory>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "core/io/work_progress.hpp"
-#include "core/machine/device_order.hpp"
-#include "lanewise/estimate/estimate.hpp"
-#include "lanewise/explain/matrix.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/planner/search/set_planner.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr Bytes kPairBytes{std::int64_t{256} << 20};
-
-// A candidate with its jobs planned.
-struct Prepared {
-  std::unique_ptr<Model> model;
-  std::vector<std::unique_ptr<PlannedJob>> jobs;  // nullptr: it cannot be done
-};
+constexpr std::size_t kFinal = 10;  // candidates that are evaluated in detail
 
 // " of a, b and 3 more": parts without a figure.
 std::string unknown_words(std::vector<std::string> const& parts) {
@@ -52,73 +37,61 @@ double score_of(std::vector<Seconds> const& times, std::vector<Seconds> const& f
   return weights > 0 ? std::exp(sum / weights) : 0;
 }
 
+bool takes_no_more(Bill const& a, Bill const& b) {
+  return std::all_of(a.lines.begin(), a.lines.end(), [&](BillLine const& line) {
+    auto const same =
+        std::find_if(b.lines.begin(), b.lines.end(), [&](BillLine const& other) { return other.part == line.part; });
+    return same != b.lines.end() && same->count >= line.count;
+  });
+}
+
 class Comparer {
  public:
-  Comparer(DesignBrief const& brief, DesignContext const& context) : brief_(brief), context_(context) {}
+  Comparer(DesignBrief const& brief, DesignContext const& context)
+      : brief_(brief), context_(context), evaluator_(context.catalogue, context.store, context.workers) {}
 
   DesignComparison compare() {
-    DesignComparison all{brief_.name, brief_.title, brief_.library ? to_string(*brief_.library) : "best",
-                         brief_.jobs, {},           {}};
-    prepared_.resize(brief_.candidates.size());
-    all.candidates.resize(brief_.candidates.size());
-    for (std::size_t i = 0; i < brief_.candidates.size(); ++i)
-      prepare(brief_.candidates[i], all.candidates[i], prepared_[i]);
-    for_each_in_threads(all.candidates.size(), [&](std::size_t i) { evaluate(all.candidates[i], prepared_[i]); });
-    fastest_.assign(brief_.jobs.size(), Seconds(0));
-    for (auto const& result : all.candidates) {
-      auto fastest = fastest_.begin();
-      for (auto const& job : result.jobs) {
-        if (job.figures && (*fastest == Seconds(0) || job.figures->time < *fastest)) *fastest = job.figures->time;
-        ++fastest;
-      }
-    }
-    for (auto& result : all.candidates) rate(result);
-    find_front(all.candidates);
-    auto const order = ranking(all.candidates);
-    if (brief_.sensitivity) all.sensitivity = sensitivity(order);
-    if (brief_.faults == FaultScope::Each)
-      for (auto const i : order) find_faults(all.candidates[i], i);
-    sort(all, order);
-    return all;
+    all_.design = brief_.name;
+    all_.title = brief_.title;
+    all_.library = brief_.library ? to_string(*brief_.library) : "best";
+    all_.simulated = static_cast<bool>(context_.make_executor);
+    all_.jobs = brief_.jobs;
+    for (auto const& candidate : brief_.candidates) prepare(candidate);
+    for (auto const& generator : brief_.generators)
+      for (auto& made : generate_machines(generator, context_.catalogue, all_.generated))
+        prepare({.name = made.name,
+                 .machine = made.name,
+                 .source = std::move(made.source),
+                 .node_name = std::move(made.node_name),
+                 .node_source = std::move(made.node_source),
+                 .settings = generator.settings,
+                 .power = {}});
+    if (all_.candidates.empty()) refuse_empty();
+    evaluate_all();
+    leave_out_beaten();
+    auto const finalists = choose_finalists();
+    evaluate_in_detail(finalists);
+    rate_all();
+    auto const order = ranking(finalists);
+    if (brief_.sensitivity) all_.sensitivity = sensitivity(order);
+    sort(order);
+    return std::move(all_);
   }
 
  private:
-  [[nodiscard]] Machine machine_of(std::string const& name) const {
-    std::lock_guard const lock(catalogue_mutex_);
-    return context_.catalogue.machine(name);
+  [[noreturn]] void refuse_empty() const {
+    auto text = fmt::format("no candidate of '{}' can be built; of {} combinations", brief_.name,
+                            all_.generated.combinations);
+    for (auto const& [why, count] : all_.generated.excluded) text += fmt::format("\n  {}: {}", count, why);
+    refuse_at(brief_.generators.front().pos, text);
   }
 
-  // `work(i)` for all i, by as many threads as cores; what is thrown is thrown again.
-  void for_each_in_threads(std::size_t count, std::function<void(std::size_t)> const& work) const {
-    std::atomic<std::size_t> next{0};
-    std::atomic<std::size_t> done{0};
-    auto const serve = [&] {
-      for (auto i = next++; i < count; i = next++) {
-        try {
-          work(i);
-        } catch (...) {
-          next = count;  // the others stop too
-          throw;
-        }
-        report_progress({"evaluating candidates", "candidates", ++done, count});
-      }
-    };
-    auto const threads = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-    std::vector<std::future<void>> served;
-    try {
-      for (std::size_t t = 1; t < threads; ++t) served.push_back(std::async(std::launch::async, serve));
-    } catch (std::system_error const&) {
-      // No more threads: those there are, and this one, do all.
-    }
-    serve();
-    for (auto& one : served) one.get();
-  }
-
-  void prepare(DesignCandidate const& candidate, CandidateResult& result, Prepared& prepared) {
+  void prepare(DesignCandidate const& candidate) {
+    auto& result = all_.candidates.emplace_back();
+    auto& subject = subjects_.emplace_back();
     result.candidate = candidate;
     try {
-      auto machine = machine_of(candidate.machine);
-      for (auto const& setting : candidate.settings) apply_setting(machine, setting, context_.catalogue);
+      auto const machine = evaluator_.machine(candidate);
       result.title = machine.title;
       result.gpus = machine.all(PciKind::Gpu).size();
       result.bill = bill_of(machine, machine.name, context_.prices);
@@ -126,72 +99,118 @@ class Comparer {
         result.power = candidate.power;
       else if (result.bill.without_power.empty())
         result.power = result.bill.power;
-      prepared.model = std::make_unique<Model>(std::move(machine));
+      subject = {.candidate = candidate, .fingerprint = fingerprint(machine)};
     } catch (InputError const& error) {
       result.failure = error.what();
     }
   }
 
-  void evaluate(CandidateResult& result, Prepared& prepared) const {
-    if (!prepared.model) return;
-    for (auto const& job : brief_.jobs) result.jobs.push_back(evaluate(job, prepared));
-    try {
-      find_pairs(result, *prepared.model);
-    } catch (PlanError const&) {
-      result.worst_pair_rate.reset();  // a figure is unknown
+  // The first look: every candidate, as fast as it goes.
+  void evaluate_all() {
+    if (all_.candidates.size() <= kFinal && !context_.make_executor) return;  // the second look is as fast
+    Approach const approach{.library = brief_.library};
+    std::vector<std::vector<std::string>> keys(all_.candidates.size());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (all_.candidates[i].failure.empty())
+        for (auto const& job : brief_.jobs) keys[i].push_back(evaluator_.add(subjects_[i], job, approach, {}, "first"));
+    evaluator_.run("evaluating candidates");
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      for (auto const& key : keys[i]) all_.candidates[i].jobs.push_back({evaluator_.evaluation(key)});
+    rate_all();
+    if (!context_.first_ranking) return;
+    auto first = all_;
+    std::stable_sort(first.candidates.begin(), first.candidates.end(),
+                     [](auto const& a, auto const& b) { return a.score > b.score; });
+    context_.first_ranking(first);
+  }
+
+  // A generated candidate is left out where another one with as many GPUs takes no more of any part and is as fast in
+  // every job. Of fewer GPUs a job of all of them may take less time, but it does less.
+  void leave_out_beaten() {
+    auto const beats = [&](CandidateResult const& a, CandidateResult const& b) {
+      if (a.gpus != b.gpus) return false;
+      for (std::size_t j = 0; j < b.jobs.size(); ++j) {
+        if (!b.jobs[j].figures) continue;
+        if (!a.jobs[j].figures || a.jobs[j].figures->time > b.jobs[j].figures->time) return false;
+      }
+      return takes_no_more(a.bill, b.bill);
+    };
+    auto& all = all_.candidates;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].candidate.source.empty() || all[i].jobs.empty()) continue;
+      for (std::size_t k = 0; k < all.size() && all[i].beaten_by.empty(); ++k)
+        if (k != i && !all[k].jobs.empty() && all[k].beaten_by.empty() && beats(all[k], all[i]) &&
+            (k < i || !beats(all[i], all[k])))  // of two that are equal the first stays
+          all[i].beaten_by = all[k].candidate.name;
     }
   }
 
-  JobResult evaluate(DesignJob const& job, Prepared& prepared) const {
-    JobResult result;
-    auto const find = [this](std::string const& name) { return machine_of(name); };
-    try {
-      auto planned = std::make_unique<PlannedJob>(job.scenario, *prepared.model, brief_.library, find);
-      result.figures = planned->figures(*prepared.model);
-      if (brief_.library && (job.scenario.collective || job.scenario.workload))
-        result.best = PlannedJob(job.scenario, *prepared.model, std::nullopt, find).time(*prepared.model);
-      prepared.jobs.push_back(std::move(planned));
-    } catch (PlanError const& error) {
-      result.failure = error.what();
-      prepared.jobs.emplace_back();
-    } catch (InputError const& error) {  // the job's names do not fit this candidate
-      result.failure = error.what();
-      prepared.jobs.emplace_back();
-    }
-    return result;
+  // Those that meet the limits first, then by score.
+  [[nodiscard]] std::vector<std::size_t> choose_finalists() const {
+    auto const& all = all_.candidates;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].failure.empty() && all[i].beaten_by.empty()) chosen.push_back(i);
+    std::stable_sort(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(all[a].meets_limits(), all[a].score) > std::pair(all[b].meets_limits(), all[b].score);
+    });
+    if (chosen.size() > kFinal) chosen.resize(kFinal);
+    return chosen;
   }
 
-  // The slowest copy between two GPUs, and what two halves exchange.
-  static void find_pairs(CandidateResult& result, Model const& model) {
-    auto const& machine = model.machine();
-    std::vector<Place> gpus;
-    for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
-      if (!machine.is_off(gpu)) gpus.emplace_back(gpu);
-    if (gpus.size() < 2) return;
-    MatrixQuery const query{.places = gpus, .bytes = kPairBytes};
-    for (auto const& alike : make_matrix_by_class(model, query, nullptr).classes) {
-      if (!alike.cell.rate || alike.from == alike.to) continue;
-      if (result.worst_pair_rate && *result.worst_pair_rate <= *alike.cell.rate) continue;
-      result.worst_pair_rate = alike.cell.rate;
-      result.worst_pair = fmt::format("{} > {}", alike.from, alike.to);
+  void evaluate_in_detail(std::vector<std::size_t> const& finalists) {
+    Approach const approach{.library = brief_.library,
+                            .effort = context_.make_executor ? Effort::Full : Effort::Quick,
+                            .make_executor = context_.make_executor};
+    if (brief_.sensitivity) samples_ = sensitivity_samples(context_.draws, context_.seed);
+    EvaluationDetail const detail{.range = true, .best = true, .samples = samples_};
+    auto const detail_name =
+        brief_.sensitivity ? fmt::format("detail with {} draws of seed {}", context_.draws, context_.seed) : "detail";
+    std::vector<std::vector<std::string>> keys;
+    std::vector<std::string> pairs;
+    std::vector<FaultStudy> studies;
+    for (auto const i : finalists) {
+      auto& of_candidate = keys.emplace_back();
+      for (auto const& job : brief_.jobs)
+        of_candidate.push_back(evaluator_.add(subjects_[i], job, approach, detail, detail_name));
+      pairs.push_back(evaluator_.add_pairs(subjects_[i]));
     }
-    std::vector<Request> requests;
-    auto const half = gpus.size() / 2;
-    for (std::size_t i = 0; i < half; ++i)
-      for (auto const& [from, to] : {std::pair(i, i + half), std::pair(i + half, i)})
-        requests.push_back(
-            {.id = fmt::format("{}", requests.size()), .from = gpus[from], .to = gpus[to], .bytes = kPairBytes});
-    try {
-      auto const plan = SetPlanner(model).plan(requests, {.objective = Objective::Each, .effort = Effort::Quick});
-      auto const time = estimate(model, plan.steps, plan.folding).makespan;
-      result.bisection = Bytes(kPairBytes.value() * static_cast<std::int64_t>(half)) / time;
-    } catch (PlanError const&) {
-      result.bisection.reset();  // some pair has no way
+    evaluator_.run(context_.make_executor ? "simulating the best candidates" : "evaluating candidates");
+    if (brief_.faults != FaultScope::None) {
+      for (auto const i : finalists)
+        studies.emplace_back(evaluator_.machine(subjects_[i].candidate), subjects_[i], brief_.jobs, brief_.library,
+                             brief_.faults, evaluator_);
+      evaluator_.run("evaluating failures");
     }
+    for (std::size_t k = 0; k < finalists.size(); ++k) {
+      auto& result = all_.candidates[finalists[k]];
+      result.is_final = true;
+      result.jobs.clear();
+      for (auto const& key : keys[k]) result.jobs.push_back({evaluator_.evaluation(key)});
+      result.pairs = evaluator_.pairs(pairs[k]);
+      if (!studies.empty()) result.faults = studies[k].report();
+    }
+  }
+
+  // Scores, limits and the front, of whatever is known.
+  void rate_all() {
+    fastest_.assign(brief_.jobs.size(), Seconds(0));
+    for (auto const& result : all_.candidates) {
+      auto fastest = fastest_.begin();
+      for (auto const& job : result.jobs) {
+        if (job.figures && (*fastest == Seconds(0) || job.figures->time < *fastest)) *fastest = job.figures->time;
+        ++fastest;
+      }
+    }
+    for (auto& result : all_.candidates) {
+      result.broken_limits.clear();
+      rate(result);
+    }
+    find_front(all_.candidates);
   }
 
   void rate(CandidateResult& result) const {
-    if (!result.failure.empty()) return;
+    if (!result.failure.empty() || result.jobs.empty()) return;
     std::vector<Seconds> times;
     for (std::size_t j = 0; j < result.jobs.size(); ++j) {
       auto& job = result.jobs[j];
@@ -259,56 +278,57 @@ class Comparer {
                         });
   }
 
-  static std::vector<std::size_t> ranking(std::vector<CandidateResult> const& all) {
+  // Those that were evaluated in detail and can do every job, the best first.
+  [[nodiscard]] std::vector<std::size_t> ranking(std::vector<std::size_t> const& finalists) const {
+    auto const& all = all_.candidates;
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < all.size(); ++i)
+    for (auto const i : finalists)
       if (all[i].score > 0) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].score > all[b].score; });
     return order;
   }
 
   [[nodiscard]] Sensitivity sensitivity(std::vector<std::size_t> const& order) const {
-    std::size_t calls = 0;
-    auto const scores = [&](Assumptions const& assumed) {
-      report_progress(
-          {"moving figures through their ranges", "evaluations", ++calls, context_.draws + 2 * kParameterCount + 1});
-      std::vector<std::vector<Seconds>> times(prepared_.size(), std::vector<Seconds>(brief_.jobs.size(), Seconds(0)));
+    std::vector<std::vector<double>> scores;
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      auto& of_sample = scores.emplace_back(all_.candidates.size(), 0.0);
       for (auto const i : order) {
-        auto const model = prepared_[i].model->with_assumptions(assumed);
-        for (std::size_t j = 0; j < brief_.jobs.size(); ++j)
-          if (prepared_[i].jobs[j]) times[i][j] = prepared_[i].jobs[j]->time(model);
+        std::vector<Seconds> times;
+        for (auto const& job : all_.candidates[i].jobs)
+          times.push_back(job.figures ? job.figures->time * job.samples[s] : Seconds(0));
+        of_sample[i] = score_of(times, fastest_, brief_.jobs);
       }
-      std::vector<double> found;
-      for (auto const& of_candidate : times) found.push_back(score_of(of_candidate, fastest_, brief_.jobs));
-      return found;
-    };
-    return find_sensitivity(scores, order, context_.draws, context_.seed);
+    }
+    return find_sensitivity(scores, order, context_.seed);
   }
 
-  void find_faults(CandidateResult& result, std::size_t i) const {
-    FaultQuery const query{brief_.jobs, brief_.library, [this](std::string const& name) { return machine_of(name); }};
-    result.faults = evaluate_faults(prepared_[i].model->machine(), context_.catalogue, query);
-  }
-
-  // Puts candidates into the order of the ranking, and positions in the sensitivity with them.
-  static void sort(DesignComparison& all, std::vector<std::size_t> const& order) {
+  // Puts candidates into the order of the ranking, and positions in the sensitivity with them: then those that were
+  // estimated alone, by score, and last those that failed.
+  void sort(std::vector<std::size_t> const& order) {
     auto whole = order;
-    for (std::size_t i = 0; i < all.candidates.size(); ++i)
-      if (std::find(order.begin(), order.end(), i) == order.end()) whole.push_back(i);
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < all_.candidates.size(); ++i)
+      if (std::find(order.begin(), order.end(), i) == order.end()) others.push_back(i);
+    std::stable_sort(others.begin(), others.end(), [&](auto a, auto b) {
+      return all_.candidates[a].score > all_.candidates[b].score;
+    });
+    whole.insert(whole.end(), others.begin(), others.end());
     std::vector<CandidateResult> sorted;
-    for (auto const i : whole) sorted.push_back(std::move(all.candidates[i]));
-    all.candidates = std::move(sorted);
-    if (!all.sensitivity) return;
+    for (auto const i : whole) sorted.push_back(std::move(all_.candidates[i]));
+    all_.candidates = std::move(sorted);
+    if (!all_.sensitivity) return;
     auto const place = [&](std::size_t i) {
       return static_cast<std::size_t>(std::find(whole.begin(), whole.end(), i) - whole.begin());
     };
-    for (auto& duel : all.sensitivity->duels) duel = {place(duel.first), place(duel.second), duel.share};
+    for (auto& duel : all_.sensitivity->duels) duel = {place(duel.first), place(duel.second), duel.share};
   }
 
   DesignBrief const& brief_;
   DesignContext const& context_;
-  std::vector<Prepared> prepared_;  // in the order of the brief
-  mutable std::mutex catalogue_mutex_;
+  Evaluator evaluator_;
+  DesignComparison all_;
+  std::vector<Subject> subjects_;  // of candidates, in the order of the brief
+  std::vector<Assumptions> samples_;
   std::vector<Seconds> fastest_;  // of each job; 0: nobody can do it
 };
 

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
-#include "core/design/evaluation.hpp"
-#include "core/io/work_progress.hpp"
 #include "core/machine/fault_settings.hpp"
 #include "core/machine/node_kinds.hpp"
 #include "core/machine/path_class.hpp"
@@ -29,18 +28,16 @@ std::string stem_of(std::string const& name) {
   return stem;
 }
 
-// Without the place in the file, which is the same for all.
-std::string message_of(InputError const& error) {
-  return error.diagnostics().empty() ? error.what() : error.diagnostics().front().message;
-}
-
 class FaultList {
  public:
-  explicit FaultList(Machine const& machine) : machine_(machine) {}
+  // `of_each_kind`: how many of those that are alike are there.
+  FaultList(Machine const& machine, int of_each_kind) : machine_(machine), of_each_kind_(of_each_kind) {}
 
   std::vector<Fault> make() {
     std::set<HostId> first_hosts;
-    for (auto const& kind : node_kinds(machine_)) first_hosts.insert(kind.hosts.front());
+    for (auto const& kind : node_kinds(machine_))
+      for (std::size_t i = 0; i < kind.hosts.size() && i < static_cast<std::size_t>(of_each_kind_); ++i)
+        first_hosts.insert(kind.hosts[i]);
     for (std::size_t i = 0; i < machine_.functions.size(); ++i)
       if (first_hosts.contains(machine_.host_of(PciId(i)))) add_function(PciId(i));
     if (machine_.hosts.size() > 1)
@@ -58,14 +55,14 @@ class FaultList {
   }
 
  private:
-  bool is_first(std::string const& name) { return seen_.insert(stem_of(name)).second; }
+  bool is_first(std::string const& name) { return ++seen_[stem_of(name)] <= of_each_kind_; }
 
   void lose(std::string const& name) {
-    if (!name.empty()) faults_.push_back({{"off@" + name, "true"}, name + " lost"});
+    if (!name.empty()) faults_.push_back({{{"off@" + name, "true"}}, name + " lost"});
   }
   void halve(std::string const& link, int count) {
     if (count >= 2)
-      faults_.push_back({{"count@" + link, std::to_string(count / 2)}, "half of " + link});
+      faults_.push_back({{{"count@" + link, std::to_string(count / 2)}}, "half of " + link});
     else
       lose(link);
   }
@@ -78,7 +75,7 @@ class FaultList {
     if (!link || link->width < 2) return;
     auto const half = PcieLink{link->generation, link->width / 2};
     faults_.push_back(
-        {{"link@" + function.name, to_string(half)}, fmt::format("{} at {}", function.name, to_string(half))});
+        {{{"link@" + function.name, to_string(half)}}, fmt::format("{} at {}", function.name, to_string(half))});
   }
 
   void add_switches(Fabric const& fabric) {
@@ -86,15 +83,16 @@ class FaultList {
       if (one.count == 0 || fabric.networks[one.network].kind == "direct" || !is_first(one.name)) continue;
       if (one.count > 1)
         faults_.push_back(
-            {{"count@" + one.name, std::to_string(one.count - 1)}, fmt::format("one of {} {}", one.count, one.name)});
+            {{{"count@" + one.name, std::to_string(one.count - 1)}}, fmt::format("one of {} {}", one.count, one.name)});
       else
         lose(one.name);
     }
   }
 
   Machine const& machine_;
+  int of_each_kind_;
   std::vector<Fault> faults_;
-  std::set<std::string> seen_;
+  std::map<std::string, int> seen_;
 };
 
 bool are_alike(FaultLoss const& a, FaultLoss const& b) {
@@ -107,102 +105,103 @@ bool are_alike(FaultLoss const& a, FaultLoss const& b) {
   return true;
 }
 
-class FaultEvaluator {
- public:
-  FaultEvaluator(Machine const& machine, Catalogue& catalogue, FaultQuery const& query)
-      : machine_(machine), catalogue_(catalogue), query_(query), whole_(machine) {
-    for (auto const& job : query.jobs) nominal_.push_back(time_of(job, whole_, why_not_));
-  }
+void add_to(std::vector<FaultLoss>& losses, FaultLoss loss) {
+  auto const same =
+      std::find_if(losses.begin(), losses.end(), [&](FaultLoss const& other) { return are_alike(other, loss); });
+  if (same != losses.end())
+    ++same->alike;
+  else
+    losses.push_back(std::move(loss));
+}
 
-  FaultReport evaluate() {
-    FaultReport report;
-    if (std::none_of(nominal_.begin(), nominal_.end(), [](auto const& time) { return time.has_value(); })) {
-      report.why_none = why_not_;
-      return report;
-    }
-    double sum = 0;
-    auto const faults = single_faults(machine_);
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-      report_progress({"evaluating failures", "failures", i, faults.size()});
-      auto broken = machine_;
-      try {
-        apply_setting(broken, faults[i].setting, catalogue_);
-      } catch (InputError const&) {
-        continue;  // this machine cannot lose it so: a port without a cable
-      }
-      auto loss = evaluate(faults[i], Model(std::move(broken)));
-      ++report.failures;
-      sum += loss.kept;
-      add(report.losses, std::move(loss));
-    }
-    std::stable_sort(report.losses.begin(), report.losses.end(),
-                     [](auto const& a, auto const& b) { return a.kept < b.kept; });
-    if (!report.losses.empty()) {
-      report.resilience = sum / static_cast<double>(report.failures);
-      report.worst_kept = report.losses.front().kept;
-    }
-    return report;
-  }
-
- private:
-  // Nullopt, and why, where the job cannot be done.
-  std::optional<Seconds> time_of(DesignJob const& job, Model const& model, std::string& why) const {
-    auto const say = [&](std::string const& reason) {
-      if (why.empty()) why = fmt::format("{}: {}", job.name, reason);
-    };
-    try {
-      return PlannedJob(job.scenario, model, query_.library, query_.find_machine, &whole_).time(model);
-    } catch (PlanError const& error) {
-      say(error.what());
-    } catch (InputError const& error) {
-      say(message_of(error));
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] FaultLoss evaluate(Fault const& fault, Model const& model) const {
-    FaultLoss loss;
-    loss.fault = fault;
-    double logarithm = 0;
-    double weights = 0;
-    for (std::size_t j = 0; j < query_.jobs.size(); ++j) {
-      loss.ratios.emplace_back();
-      if (!nominal_[j]) continue;
-      auto const& job = query_.jobs[j];
-      weights += job.weight;
-      auto const time = time_of(job, model, loss.impossible);
-      if (!time) continue;
-      loss.ratios.back() = *time / *nominal_[j];
-      logarithm -= job.weight * std::log(*loss.ratios.back());
-    }
-    // Fewer GPUs may end a collective sooner, but do less.
-    if (loss.impossible.empty()) loss.kept = std::min(1.0, std::exp(logarithm / weights));
-    return loss;
-  }
-
-  static void add(std::vector<FaultLoss>& losses, FaultLoss loss) {
-    auto const same =
-        std::find_if(losses.begin(), losses.end(), [&](FaultLoss const& other) { return are_alike(other, loss); });
-    if (same != losses.end())
-      ++same->alike;
-    else
-      losses.push_back(std::move(loss));
-  }
-
-  Machine const& machine_;
-  Catalogue& catalogue_;
-  FaultQuery const& query_;
-  Model whole_;
-  std::vector<std::optional<Seconds>> nominal_;  // of each job
-  std::string why_not_;                          // of the first job that cannot be done
-};
+// "gpu3" of off@gpu3 and of link@gpu3.
+std::string component_of(Fault const& fault) {
+  auto const& key = fault.settings.front().key;
+  return key.substr(key.find('@') + 1);
+}
 
 }  // namespace
 
-std::vector<Fault> single_faults(Machine const& machine) { return FaultList(machine).make(); }
+std::vector<Fault> single_faults(Machine const& machine) { return FaultList(machine, 1).make(); }
 
-FaultReport evaluate_faults(Machine const& machine, Catalogue& catalogue, FaultQuery const& query) {
-  return FaultEvaluator(machine, catalogue, query).evaluate();
+std::vector<Fault> double_faults(Machine const& machine) {
+  constexpr std::size_t kMaxFaults = 100'000;
+  auto const single = FaultList(machine, 2).make();
+  std::vector<Fault> pairs;
+  for (std::size_t i = 0; i < single.size(); ++i)
+    for (std::size_t j = i + 1; j < single.size(); ++j) {
+      if (component_of(single[i]) == component_of(single[j])) continue;
+      pairs.push_back({{single[i].settings.front(), single[j].settings.front()},
+                       fmt::format("{} and {}", single[i].what, single[j].what)});
+      if (pairs.size() > kMaxFaults)
+        throw InputError(fmt::format("{} has more than {} pairs of failures; take 'faults: each'", machine.name,
+                                     kMaxFaults));
+    }
+  return pairs;
+}
+
+FaultStudy::FaultStudy(Machine const& machine, Subject subject, std::vector<DesignJob> const& jobs,
+                       std::optional<Library> const& library, FaultScope scope, Evaluator& evaluator)
+    : jobs_(jobs),
+      evaluator_(evaluator),
+      scope_(scope),
+      faults_(scope == FaultScope::Pairs ? double_faults(machine) : single_faults(machine)) {
+  for (auto const& job : jobs) nominal_.push_back(evaluator.add_time(subject, job, library));
+  for (auto const& fault : faults_) {
+    subject.failures = fault.settings;
+    auto& keys = keys_.emplace_back();
+    for (auto const& job : jobs) keys.push_back(evaluator.add_time(subject, job, library));
+  }
+}
+
+FaultLoss FaultStudy::loss_of(std::size_t fault, std::vector<std::optional<Seconds>> const& nominal) const {
+  FaultLoss loss;
+  loss.fault = faults_[fault];
+  double logarithm = 0;
+  double weights = 0;
+  for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    loss.ratios.emplace_back();
+    if (!nominal[j]) continue;
+    weights += jobs_[j].weight;
+    auto const found = evaluator_.evaluation(keys_[fault][j]);
+    if (found.figures) {
+      loss.ratios.back() = found.figures->time / *nominal[j];
+      logarithm -= jobs_[j].weight * std::log(*loss.ratios.back());
+    } else if (loss.impossible.empty()) {
+      loss.impossible = fmt::format("{}: {}", jobs_[j].name, found.failure);
+    }
+  }
+  // Fewer GPUs may end a collective sooner, but do less.
+  if (loss.impossible.empty()) loss.kept = std::min(1.0, std::exp(logarithm / weights));
+  return loss;
+}
+
+FaultReport FaultStudy::report() const {
+  FaultReport report;
+  report.scope = scope_;
+  std::vector<std::optional<Seconds>> nominal;
+  for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    auto const found = evaluator_.evaluation(nominal_[j]);
+    nominal.push_back(found.figures ? std::optional(found.figures->time) : std::nullopt);
+    if (!found.figures && report.why_none.empty()) report.why_none = fmt::format("{}: {}", jobs_[j].name, found.failure);
+  }
+  if (std::none_of(nominal.begin(), nominal.end(), [](auto const& time) { return time.has_value(); })) return report;
+  report.why_none.clear();
+  double sum = 0;
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    if (!evaluator_.can_fail(keys_[i].front())) continue;  // a port without a cable
+    auto loss = loss_of(i, nominal);
+    ++report.failures;
+    sum += loss.kept;
+    add_to(report.losses, std::move(loss));
+  }
+  std::stable_sort(report.losses.begin(), report.losses.end(),
+                   [](auto const& a, auto const& b) { return a.kept < b.kept; });
+  if (!report.losses.empty()) {
+    report.resilience = sum / static_cast<double>(report.failures);
+    report.worst_kept = report.losses.front().kept;
+  }
+  return report;
 }
 
 }  // namespace lanewise

@@ -9,6 +9,7 @@ namespace lanewise {
 namespace {
 
 constexpr double kMinSwing = 0.001;
+constexpr std::size_t kFirstDraw = 1 + 2 * kParameterCount;  // among the samples
 constexpr double kNormalOfInterval = 1.645;  // standard deviations from the middle to the end of a 90 % interval
 
 bool says_only_the_end(Parameter parameter) {
@@ -45,38 +46,39 @@ double lead(std::vector<double> const& scores, std::vector<std::size_t> const& r
 
 }  // namespace
 
-Sensitivity find_sensitivity(Scores const& scores, std::vector<std::size_t> const& ranking, std::size_t draws,
+std::vector<Assumptions> sensitivity_samples(std::size_t draws, std::uint64_t seed) {
+  std::vector<Assumptions> samples{Assumptions()};
+  for (auto const& range : parameter_ranges())
+    for (auto const end : {range.low, range.high}) samples.emplace_back(range.parameter, end);
+  Draws random(seed);
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    Assumptions assumed;
+    for (auto const& range : parameter_ranges())
+      assumed = assumed.with(range.parameter, random.factor(range.parameter));
+    samples.push_back(assumed);
+  }
+  return samples;
+}
+
+Sensitivity find_sensitivity(std::vector<std::vector<double>> const& scores, std::vector<std::size_t> const& ranking,
                              std::uint64_t seed) {
   Sensitivity result;
-  result.draws = draws;
+  result.draws = scores.size() - kFirstDraw;
   result.seed = seed;
-  auto const nominal = scores({});
   if (ranking.size() < 2) return result;
-  std::vector<Parameter> moved;  // those on which any score depends
-  for (auto const& range : parameter_ranges()) {
-    auto const low = scores(Assumptions(range.parameter, range.low));
-    auto const high = scores(Assumptions(range.parameter, range.high));
-    bool matters = false;
-    for (std::size_t i = 0; i < nominal.size(); ++i)
-      matters = matters || std::abs(low[i] - nominal[i]) > 1e-9 || std::abs(high[i] - nominal[i]) > 1e-9;
-    if (!matters) continue;
-    moved.push_back(range.parameter);
-    Swing const swing{range.parameter, lead(low, ranking), lead(high, ranking)};
+  auto const& ranges = parameter_ranges();
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    Swing const swing{ranges[p].parameter, lead(scores[1 + 2 * p], ranking), lead(scores[2 + 2 * p], ranking)};
     if (std::abs(std::log(swing.at_high / swing.at_low)) > kMinSwing) result.swings.push_back(swing);
   }
   std::stable_sort(result.swings.begin(), result.swings.end(), [](Swing const& a, Swing const& b) {
     return std::abs(std::log(a.at_high / a.at_low)) > std::abs(std::log(b.at_high / b.at_low));
   });
   std::vector<double> won(ranking.size() - 1, 0);
-  Draws random(seed);
-  for (std::size_t draw = 0; draw < draws; ++draw) {
-    Assumptions assumed;
-    for (auto const parameter : moved) assumed = assumed.with(parameter, random.factor(parameter));
-    auto const found = scores(assumed);
+  for (auto draw = kFirstDraw; draw < scores.size(); ++draw)
     for (std::size_t i = 0; i + 1 < ranking.size(); ++i)
-      if (found[ranking[i]] > found[ranking[i + 1]]) ++won[i];
-  }
-  auto const count = static_cast<double>(std::max<std::size_t>(draws, 1));
+      if (scores[draw][ranking[i]] > scores[draw][ranking[i + 1]]) ++won[i];
+  auto const count = static_cast<double>(std::max<std::size_t>(result.draws, 1));
   for (std::size_t i = 0; i + 1 < ranking.size(); ++i)
     result.duels.push_back({ranking[i], ranking[i + 1], won[i] / count});
   return result;

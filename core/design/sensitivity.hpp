@@ -1,7 +1,6 @@
 #pragma once
 // How sure a ranking is: every figure of the model moved through its range, one at a time and all together.
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,14 +29,14 @@ struct Sensitivity {
   std::uint64_t seed = 0;
 };
 
-// Scores of all candidates under these assumptions. All of them are assumed to err alike: a figure of the model is the
-// same on every machine.
-using Scores = std::function<std::vector<double>(Assumptions const&)>;
+// What is tried: nothing moved, each figure at both ends of its range, and `draws` of all of them together. Draws are
+// log-normal with the range of a figure as its 90 % interval; of generic parts, which have ranges of their own, an end
+// or the middle. The same seed gives the same draws. All candidates are assumed to err alike: a figure of the model is
+// the same on every machine.
+std::vector<Assumptions> sensitivity_samples(std::size_t draws, std::uint64_t seed);
 
-// `ranking`: positions of candidates, the best first. Draws are log-normal with the range of a figure as its 90 %
-// interval; of generic parts, which have ranges of their own, an end or the middle. The same seed gives the same
-// result.
-Sensitivity find_sensitivity(Scores const& scores, std::vector<std::size_t> const& ranking, std::size_t draws,
+// `scores`: of all candidates under each of these samples. `ranking`: positions of candidates, the best first.
+Sensitivity find_sensitivity(std::vector<std::vector<double>> const& scores, std::vector<std::size_t> const& ranking,
                              std::uint64_t seed);
 
 // What to measure to know a figure better: "nvbandwidth device_to_device_memcpy_read_ce".

@@ -14,6 +14,8 @@ Json job_json(JobResult const& job) {
   Json json;
   if (!job.figures) return {{"failure", job.failure}};
   json["time_us"] = microseconds(job.figures->time);
+  if (auto const& range = job.figures->range)
+    json["range_us"] = {microseconds(range->low), microseconds(range->high)};
   if (job.best) json["best_us"] = microseconds(*job.best);
   json["ratio"] = job.ratio;
   if (job.figures->bus_bandwidth) json["bus_bandwidth_GBps"] = gigabytes_per_second(*job.figures->bus_bandwidth);
@@ -54,17 +56,20 @@ Json candidate_json(CandidateResult const& result, std::vector<DesignJob> const&
     return json;
   }
   json["gpus"] = result.gpus;
+  json["detailed"] = result.is_final;
+  if (!result.beaten_by.empty()) json["beaten_by"] = result.beaten_by;
   json["score"] = result.score;
   json["on_front"] = result.on_front;
   json["meets_limits"] = result.meets_limits();
   json["broken_limits"] = result.broken_limits;
   if (result.bill.price) json["price"] = money_json(*result.bill.price);
   if (result.power) json["power_W"] = result.power->value();
-  if (result.worst_pair_rate) {
-    json["slowest_pair"] = result.worst_pair;
-    json["slowest_pair_GBps"] = gigabytes_per_second(*result.worst_pair_rate);
+  auto const& pairs = result.pairs;
+  if (pairs.worst_pair_rate) {
+    json["slowest_pair"] = pairs.worst_pair;
+    json["slowest_pair_GBps"] = gigabytes_per_second(*pairs.worst_pair_rate);
   }
-  if (result.bisection) json["bisection_GBps"] = gigabytes_per_second(*result.bisection);
+  if (pairs.bisection) json["bisection_GBps"] = gigabytes_per_second(*pairs.bisection);
   auto& of_jobs = json["jobs"] = Json::object();
   for (std::size_t j = 0; j < jobs.size(); ++j) of_jobs[jobs[j].name] = job_json(result.jobs[j]);
   json["bill"] = bill_json(result.bill);
@@ -81,10 +86,14 @@ std::string csv_cell(std::string text) {
 }  // namespace
 
 Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) {
-  Json json{{"resilience", report.resilience}, {"worst", report.worst_kept}};
+  Json json{{"failures_at_once", report.scope == FaultScope::Pairs ? 2 : 1},
+            {"resilience", report.resilience},
+            {"worst", report.worst_kept}};
   auto& losses = json["losses"] = Json::array();
   for (auto const& loss : report.losses) {
-    Json one{{"setting", loss.fault.setting.key + "=" + loss.fault.setting.value},
+    auto settings = Json::array();
+    for (auto const& setting : loss.fault.settings) settings.push_back(setting.key + "=" + setting.value);
+    Json one{{"settings", std::move(settings)},
              {"what", loss.fault.what},
              {"alike", loss.alike},
              {"kept", loss.kept}};
@@ -98,7 +107,12 @@ Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) 
 }
 
 Json design_json(DesignComparison const& all) {
-  Json json{{"lanewise", "design_result/1"}, {"design", all.design}, {"library", all.library}};
+  Json json{{"lanewise", "design_result/1"}, {"design", all.design}, {"library", all.library}, {"mode", all.simulated ? "sim" : "estimate"}};
+  if (auto const& generated = all.generated; generated.combinations > 0)
+    json["generated"] = {{"combinations", generated.combinations},
+                         {"candidates", generated.candidates},
+                         {"equivalent", generated.equivalent},
+                         {"excluded", generated.excluded}};
   auto& candidates = json["candidates"] = Json::array();
   for (auto const& result : all.candidates) candidates.push_back(candidate_json(result, all.jobs));
   if (all.sensitivity) {
@@ -125,7 +139,7 @@ Json design_json(DesignComparison const& all) {
 std::string design_csv(DesignComparison const& all) {
   std::string text =
       "candidate,job,weight,time_us,best_us,bus_bandwidth_GBps,tokens_per_second,ratio,score,price,currency,power_W,on_"
-      "front,meets_limits\n";
+      "front,meets_limits,low_us,high_us,detailed,beaten_by\n";
   for (auto const& result : all.candidates)
     for (std::size_t j = 0; j < result.jobs.size(); ++j) {
       auto const& job = result.jobs[j];
@@ -134,6 +148,12 @@ std::string design_csv(DesignComparison const& all) {
       std::optional<double> best;
       std::optional<double> bus;
       std::optional<double> tokens;
+      std::optional<double> low;
+      std::optional<double> high;
+      if (job.figures && job.figures->range) {
+        low = microseconds(job.figures->range->low);
+        high = microseconds(job.figures->range->high);
+      }
       if (job.figures) {
         time = microseconds(job.figures->time);
         if (job.figures->bus_bandwidth) bus = gigabytes_per_second(*job.figures->bus_bandwidth);
@@ -141,11 +161,12 @@ std::string design_csv(DesignComparison const& all) {
       }
       if (job.best) best = microseconds(*job.best);
       auto const& price = result.bill.price;
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(result.candidate.name),
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(result.candidate.name),
                           csv_cell(all.jobs[j].name), all.jobs[j].weight, number(time), number(best), number(bus),
                           number(tokens), job.ratio, result.score, price ? fmt::format("{}", price->amount) : "",
                           price ? price->currency : "", result.power ? fmt::format("{}", result.power->value()) : "",
-                          result.on_front, result.meets_limits());
+                          result.on_front, result.meets_limits(), number(low), number(high), result.is_final,
+                          csv_cell(result.beaten_by));
     }
   return text;
 }

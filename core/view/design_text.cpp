@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxFaults = 12;
 constexpr std::size_t kMaxSwings = 8;
+constexpr std::size_t kMaxReasons = 6;  // for which generated candidates are left out
 constexpr double kDecided = 0.9;  // of draws
 
 std::string watts_words(Watts power) { return fmt::format("{:.4g} kW", power.value() / 1000); }
@@ -38,6 +39,7 @@ std::string ranking_text(DesignComparison const& all) {
       table.add({result.candidate.name, "", "", "", "", "", "", "", "not evaluated"});
       continue;
     }
+    if (!result.is_final) continue;
     std::string limits = result.score > 0 ? "met" : "a job is impossible";
     if (!result.broken_limits.empty()) limits = fmt::format("{}", fmt::join(result.broken_limits, "; "));
     table.add({result.candidate.name, std::to_string(result.gpus), fmt::format("{:.3f}", result.score),
@@ -54,20 +56,25 @@ std::string job_words(JobFigures const& figures) {
   return "";
 }
 
+std::string range_words(std::optional<TimeRange> const& range) {
+  return range ? fmt::format("{} to {}", rounded_text(range->low), rounded_text(range->high)) : "";
+}
+
 std::string jobs_text(DesignComparison const& all) {
   bool const by_library = all.library != "best";
   std::vector<std::string> header{
-      "job", "weight", "candidate", "time", "slower than the best", "bus bandwidth or rate", "busiest"};
-  if (by_library) header.insert(header.begin() + 4, "best plan");
+      "job", "weight", "candidate", "time", "90 % range", "slower than the best", "bus bandwidth or rate", "busiest"};
+  if (by_library) header.insert(header.begin() + 5, "best plan");
   Table table(header);
   table.align_left(header.size() - 1);
   for (std::size_t j = 0; j < all.jobs.size(); ++j)
     for (auto const& result : all.candidates) {
-      if (!result.failure.empty()) continue;
+      if (!result.is_final) continue;
       auto const& job = result.jobs[j];
       std::vector<std::string> row{all.jobs[j].name, shortest_text(all.jobs[j].weight), result.candidate.name};
       if (job.figures) {
         row.push_back(rounded_text(job.figures->time));
+        row.push_back(range_words(job.figures->range));
         if (by_library) row.push_back(job.best ? rounded_text(*job.best) : "");
         row.insert(row.end(), {fmt::format("{:.2f} x", job.ratio), job_words(*job.figures), job.figures->bottleneck});
       } else {
@@ -83,9 +90,9 @@ std::string jobs_text(DesignComparison const& all) {
 std::string pairs_text(DesignComparison const& all) {
   Table table({"candidate", "slowest pair", "its rate", "between two halves, each way"});
   for (auto const& result : all.candidates)
-    if (result.worst_pair_rate)
-      table.add({result.candidate.name, result.worst_pair, rounded_text(*result.worst_pair_rate),
-                 result.bisection ? rounded_text(*result.bisection) : "no way"});
+    if (result.pairs.worst_pair_rate)
+      table.add({result.candidate.name, result.pairs.worst_pair, rounded_text(*result.pairs.worst_pair_rate),
+                 result.pairs.bisection ? rounded_text(*result.pairs.bisection) : "no way"});
   return table.text();
 }
 
@@ -94,7 +101,10 @@ std::string ratio_words(std::optional<double> const& ratio) {
 }
 
 std::string resilience_text(DesignComparison const& all) {
-  std::string text = "With one component lost or halved at a time:\n\n";
+  auto const study =
+      std::find_if(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); });
+  std::string text = fmt::format("With {} lost or halved at a time:\n\n",
+                                 study->faults->scope == FaultScope::Pairs ? "two components" : "one component");
   Table table({"candidate", "failures", "score that is left in the mean", "at worst", "by"});
   for (auto const& result : all.candidates)
     if (result.faults && !result.faults->losses.empty())
@@ -139,6 +149,40 @@ std::string sensitivity_text(DesignComparison const& all) {
   return text;
 }
 
+// What became of generated candidates, and of those that were only estimated.
+std::string others_text(DesignComparison const& all) {
+  std::string text;
+  auto const& generated = all.generated;
+  std::size_t beaten = 0;
+  std::size_t others = 0;
+  CandidateResult const* best = nullptr;
+  for (auto const& result : all.candidates) {
+    if (result.is_final || !result.failure.empty()) continue;
+    if (!result.beaten_by.empty()) {
+      ++beaten;
+      continue;
+    }
+    ++others;
+    if (best == nullptr || result.score > best->score) best = &result;
+  }
+  if (others > 0)
+    text += fmt::format("{} more candidates were estimated; the best of them is {} with a score of {:.3f}\n", others,
+                        best->candidate.name, best->score);
+  if (generated.combinations == 0) return text;
+  text += fmt::format("generated: {} combinations, of which {} can be built and differ; {} of these take no less of any "
+                      "part than another and are faster in no job\n",
+                      generated.combinations, generated.candidates, beaten);
+  if (generated.equivalent > 0)
+    text += fmt::format("left out: {}, the same machine as another\n", generated.equivalent);
+  std::vector<std::pair<std::size_t, std::string>> excluded;
+  for (auto const& [why, count] : generated.excluded) excluded.emplace_back(count, why);
+  std::sort(excluded.rbegin(), excluded.rend());
+  for (std::size_t i = 0; i < excluded.size() && i < kMaxReasons; ++i)
+    text += fmt::format("left out: {}, {}\n", excluded[i].first, excluded[i].second);
+  if (excluded.size() > kMaxReasons) text += fmt::format("and for {} more reasons\n", excluded.size() - kMaxReasons);
+  return text;
+}
+
 }  // namespace
 
 std::string faults_text(FaultReport const& report, std::vector<DesignJob> const& jobs) {
@@ -169,10 +213,12 @@ std::string faults_text(FaultReport const& report, std::vector<DesignJob> const&
 
 std::string design_text(DesignComparison const& all) {
   auto text = all.title.empty() ? std::string() : all.title + "\n";
-  text += fmt::format("ranked by {}; the score is the weighted geometric mean of the fastest time over one's own\n\n",
-                      all.library == "best" ? "the best plans" : "what " + all.library + " does");
+  text += fmt::format("ranked by {}, {}; the score is the weighted geometric mean of the fastest time over one's own\n\n",
+                      all.library == "best" ? "the best plans" : "what " + all.library + " does",
+                      all.simulated ? "simulated" : "estimated");
   text += ranking_text(all) + "\n" + jobs_text(all);
   if (auto const pairs = pairs_text(all); pairs.find('\n') + 1 < pairs.size()) text += "\n" + pairs;
+  if (auto const others = others_text(all); !others.empty()) text += "\n" + others;
   if (all.sensitivity && all.candidates.size() > 1 && all.candidates[1].score > 0) text += "\n" + sensitivity_text(all);
   if (std::any_of(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); }))
     text += "\n" + resilience_text(all);
@@ -185,7 +231,7 @@ std::string design_text(DesignComparison const& all) {
 std::string bills_text(DesignComparison const& all) {
   std::string text;
   for (auto const& result : all.candidates) {
-    if (!result.failure.empty()) continue;
+    if (!result.is_final) continue;
     auto const& bill = result.bill;
     text += fmt::format("\n{} ({}):\n", result.candidate.name, result.title);
     Table table({"part", "kind", "count", "power of one", "price of one"});

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "core/estimate/plan_parameters.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
@@ -77,12 +79,12 @@ std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::ve
   return requests;
 }
 
-Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> const& library) {
+Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> const& library, Effort effort) {
   if (jobs.jobs.size() == 1)
     if (auto const* collective = std::get_if<Collective>(&jobs.jobs.front().what))
       return library ? plan_by_library(model, *collective, *library)
-                     : plan_collective(model, *collective, Detail::Folded, Effort::Quick);
-  return plan_job_set(model, jobs, {.objective = Objective::Each, .effort = Effort::Quick, .library = library});
+                     : plan_collective(model, *collective, Detail::Folded, effort);
+  return plan_job_set(model, jobs, {.objective = Objective::Each, .effort = effort, .library = library});
 }
 
 // Traffic patterns of one exchange, size and group take the same time.
@@ -111,7 +113,7 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
   return set;
 }
 
-PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model) {
+PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, Effort effort) {
   auto const& machine = model.machine();
   auto const placement = place_ranks(workload, machine);
   std::map<Kind, std::size_t> known;
@@ -125,7 +127,7 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model) {
     else
       time.reach = reach_of(machine, groups.front());
     auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());
-    if (is_new) plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library));
+    if (is_new) plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library, effort));
     plan_of_.push_back(found->second);
     patterns_.push_back(std::move(time));
   }
@@ -144,6 +146,13 @@ std::vector<PatternTime> PlannedTraffic::times(Model const& model, MakeExecutor 
     time.bus_bandwidth = BytesPerSecond(wire / time.each.value());
   }
   return times;
+}
+
+std::vector<Parameter> PlannedTraffic::parameters(Model const& model) const {
+  std::set<Parameter> all;
+  for (auto const& plan : plans_)
+    for (auto const parameter : parameters_of(plan, model)) all.insert(parameter);
+  return {all.begin(), all.end()};
 }
 
 }  // namespace lanewise

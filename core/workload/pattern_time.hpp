@@ -30,10 +30,12 @@ class PlannedTraffic {
  public:
   // Throws PlanError where a pattern has no legal way, or the workload's library does not do it; InputError as
   // place_ranks().
-  PlannedTraffic(Workload const& workload, Model const& model);
+  PlannedTraffic(Workload const& workload, Model const& model, Effort effort = Effort::Quick);
 
   // `model`: of the same machine. Without `make_executor` by the planner's own estimate.
   [[nodiscard]] std::vector<PatternTime> times(Model const& model, MakeExecutor const& make_executor = {}) const;
+  // What the times may depend on.
+  [[nodiscard]] std::vector<Parameter> parameters(Model const& model) const;
 
  private:
   std::vector<PatternTime> patterns_;  // without times

@@ -187,15 +187,15 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
   return result;
 }
 
-PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model)
-    : workload_(std::move(workload)), traffic_(workload_, model) {
+PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model, Effort effort)
+    : workload_(std::move(workload)), traffic_(workload_, model, effort) {
   auto const& fitted = workload_.compute.fitted;
   if (!fitted) return;
   measured_ = workload_;
   measured_->parallel = fitted->parallel;
   measured_->batch = fitted->batch;
   measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
-  measured_traffic_.emplace(*measured_, fitted_model);
+  measured_traffic_.emplace(*measured_, fitted_model, effort);
 }
 
 StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_model,
@@ -235,6 +235,14 @@ StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeEx
     result.step_mfu = work * micro_batches(workload_) / *peak / result.step;
   }
   return result;
+}
+
+std::vector<Parameter> PlannedStep::parameters(Model const& model, Model const& fitted_model) const {
+  auto all = traffic_.parameters(model);
+  if (measured_traffic_)
+    for (auto const parameter : measured_traffic_->parameters(fitted_model))
+      if (std::find(all.begin(), all.end(), parameter) == all.end()) all.push_back(parameter);
+  return all;
 }
 
 StepTime step_time(Workload const& workload, Model const& model, Model const& fitted_model,

@@ -54,11 +54,13 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
 class PlannedStep {
  public:
   // Throws as PlannedTraffic. `fitted_model`: the machine of a step that the workload is fitted to.
-  PlannedStep(Workload workload, Model const& model, Model const& fitted_model);
+  PlannedStep(Workload workload, Model const& model, Model const& fitted_model, Effort effort = Effort::Quick);
 
   // The models: of the same machines.
   [[nodiscard]] StepTime time(Model const& model, Model const& fitted_model,
                               MakeExecutor const& make_executor = {}) const;
+  // What the time may depend on.
+  [[nodiscard]] std::vector<Parameter> parameters(Model const& model, Model const& fitted_model) const;
 
  private:
   [[nodiscard]] StageTime fitted_stage(Model const& model, Model const& fitted_model,

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/view/design_text.hpp"
+#include "lanewise/machine/fingerprint.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/marked_errors.hpp"
 
@@ -27,7 +28,9 @@ constexpr char kTwo[] =
 
 DesignComparison compare(DesignBrief const& brief, PriceList const* prices = nullptr, std::uint64_t seed = 1) {
   auto catalogue = test::bundled();
-  return compare_candidates(brief, {catalogue, prices, 20, seed});
+  ResultStore store;
+  return compare_candidates(brief,
+                            {.catalogue = catalogue, .store = store, .prices = prices, .draws = 20, .seed = seed});
 }
 
 PriceList prices_of(std::string const& items) {
@@ -50,8 +53,8 @@ TEST(Design, RanksByTheWeightedGeometricMean) {
   }
   EXPECT_NEAR(other.score, std::exp(logarithm), 1e-12);
   EXPECT_EQ(best.gpus, 8U);
-  EXPECT_NEAR(best.worst_pair_rate->value() / 1e9, 770, 40);  // any pair over NVLink 5
-  EXPECT_GT(*best.bisection, *other.bisection);
+  EXPECT_NEAR(best.pairs.worst_pair_rate->value() / 1e9, 770, 40);  // any pair over NVLink 5
+  EXPECT_GT(*best.pairs.bisection, *other.pairs.bisection);
 }
 
 TEST(Design, FrontKeepsWhatNothingBeatsInEveryWay) {
@@ -149,12 +152,57 @@ TEST(Design, EqualCandidatesStayUndecided) {
   EXPECT_THAT(design_text(all), HasSubstr("a beats b in 0 %: undecided"));
 }
 
+TEST(Design, ARangeHoldsTheTime) {
+  auto const all = compare(brief_of(kTwo));
+  for (auto const& candidate : all.candidates)
+    for (auto const& job : candidate.jobs) {
+      ASSERT_TRUE(job.figures->range.has_value());
+      EXPECT_LT(job.figures->range->low, job.figures->time);
+      EXPECT_GT(job.figures->range->high, job.figures->time);
+    }
+}
+
+// Twelve candidates: ten are looked at in detail, those that meet the limits before all others.
+TEST(Design, TheTenBestThatMeetTheLimitsAreEvaluatedInDetail) {
+  std::string text = "limits: {power: \"<= 6 kW\"}\njobs: [{collective: all_reduce, bytes: 64 MiB}]\ncandidates:\n";
+  for (int i = 0; i < 12; ++i)
+    text += "  - {machine: hgx-h100, name: c" + std::to_string(i) + ", power: " + (i < 9 ? "9" : "5") +
+            " kW, set: {count@nvlink.gpu0: " + std::to_string(18 - i) + "}}\n";
+  auto const all = compare(brief_of(text));
+  std::vector<std::string> detailed;
+  for (auto const& candidate : all.candidates)
+    if (candidate.is_final) detailed.push_back(candidate.candidate.name);
+  EXPECT_THAT(detailed, testing::ElementsAre("c0", "c1", "c2", "c3", "c4", "c5", "c6", "c9", "c10", "c11"));
+  EXPECT_EQ(all.candidates[10].candidate.name, "c7");
+  EXPECT_FALSE(all.candidates[10].jobs[0].figures->range.has_value());
+  EXPECT_THAT(design_text(all), HasSubstr("2 more candidates were estimated; the best of them is c7"));
+  EXPECT_EQ(design_json(all)["candidates"].size(), 12U);
+}
+
+TEST(Design, WhatWasEvaluatedIsNotEvaluatedAgain) {
+  auto catalogue = test::bundled();
+  ResultStore store;
+  DesignContext const context{.catalogue = catalogue, .store = store};
+  auto const first = compare_candidates(brief_of(kTwo), context);
+  auto const evaluations = store.size();
+  auto const again = compare_candidates(brief_of(kTwo), context);
+  EXPECT_EQ(design_json(first), design_json(again));
+  EXPECT_EQ(store.size(), evaluations);
+  // One job more: only that one is new, of two candidates.
+  compare_candidates(brief_of("candidates: [{machine: hgx-h100}, {machine: hgx-b200}]\n"
+                              "jobs: [{collective: all_reduce, bytes: 1 GiB, weight: 7, name: sums}, "
+                              "{collective: all_to_all, bytes: 64 MiB}, {collective: all_gather, bytes: 1 GiB}]\n"),
+                     context);
+  EXPECT_EQ(store.size(), evaluations + 2);
+}
+
 TEST(Sensitivity, FindsTheFigureThatDecides) {
   // The first leads while NVLink is fast, and by 10 % where nothing is moved.
-  Scores const scores = [](Assumptions const& assumed) {
-    return std::vector<double>{1.1 * std::pow(assumed(Parameter::NvlinkEfficiency), 3), 1};
-  };
-  auto const found = find_sensitivity(scores, {0, 1}, 2000, 1);
+  std::vector<std::vector<double>> scores;
+  for (auto const& assumed : sensitivity_samples(2000, 1))
+    scores.push_back({1.1 * std::pow(assumed(Parameter::NvlinkEfficiency), 3), 1});
+  auto const found = find_sensitivity(scores, {0, 1}, 1);
+  EXPECT_EQ(found.draws, 2000U);
   ASSERT_EQ(found.swings.size(), 1U);
   EXPECT_EQ(found.swings[0].parameter, Parameter::NvlinkEfficiency);
   EXPECT_TRUE(found.swings[0].decides());
@@ -163,11 +211,22 @@ TEST(Sensitivity, FindsTheFigureThatDecides) {
   EXPECT_NEAR(found.duels[0].share, 0.5 * std::erfc(-deviations / std::sqrt(2)), 0.03);
 }
 
+FaultReport faults_of(Machine const& machine, std::vector<DesignJob> const& jobs, FaultScope scope) {
+  auto catalogue = test::bundled();
+  ResultStore store;
+  Evaluator evaluator(catalogue, store, {});
+  Subject const subject{.candidate = {.name = machine.name, .machine = machine.name, .settings = {}, .power = {}},
+                        .fingerprint = fingerprint(machine)};
+  FaultStudy const study(machine, subject, jobs, {}, scope, evaluator);
+  evaluator.run("evaluating failures");
+  return study.report();
+}
+
 TEST(Faults, EveryComponentIsLostOrHalvedOnce) {
   auto catalogue = test::bundled();
   auto const machine = catalogue.machine("hgx-h100");
   std::vector<DesignJob> const jobs{job_named("all_reduce:256 MiB")};
-  auto const report = evaluate_faults(machine, catalogue, {jobs, {}, {}});
+  auto const report = faults_of(machine, jobs, FaultScope::Each);
   auto const find = [&](std::string const& what) {
     return std::find_if(report.losses.begin(), report.losses.end(),
                         [&](auto const& loss) { return loss.fault.what == what; });
@@ -192,6 +251,23 @@ TEST(Faults, OfAClusterOneNodeStandsForAll) {
   EXPECT_FALSE(has("node1/nic3 lost"));
   EXPECT_TRUE(has("leaf0.rail0 lost"));
   EXPECT_FALSE(has("leaf0.rail1 lost"));
+}
+
+// Two of four GPUs in bridged pairs: which two are lost decides.
+TEST(Faults, PairsAreWorseThanTheirPartsAlone) {
+  auto catalogue = test::bundled();
+  auto const machine = catalogue.machine("h100-nvl-pairs");
+  std::vector<DesignJob> const jobs{job_named("all_reduce:64 MiB")};
+  auto const singles = faults_of(machine, jobs, FaultScope::Each);
+  auto const pairs = faults_of(machine, jobs, FaultScope::Pairs);
+  EXPECT_GT(pairs.failures, 2 * singles.failures);
+  EXPECT_LE(pairs.worst_kept, singles.worst_kept);
+  EXPECT_LT(pairs.resilience, singles.resilience);
+  EXPECT_EQ(pairs.losses.front().fault.settings.size(), 2U);
+  for (auto const& fault : double_faults(machine))
+    EXPECT_NE(fault.settings[0].key.substr(fault.settings[0].key.find('@')),
+              fault.settings[1].key.substr(fault.settings[1].key.find('@')))
+        << fault.what;
 }
 
 TEST(Bill, CountsPartsCablesAndLanes) {
@@ -225,7 +301,7 @@ TEST(Prices, NeedDateAndSource) {
 TEST(Brief, RefusesWhatIsWrong) {
   auto const error = [](std::string const& rest) { return test::input_error([&] { brief_of(rest); }); };
   EXPECT_THAT(error("candidates: [{set: {acs: on}}]\njobs: [{collective: all_reduce, bytes: 1 GiB}]\n"),
-              HasSubstr("either a 'machine' or a 'cluster'"));
+              HasSubstr("one of 'machine', 'cluster' and 'generate'"));
   EXPECT_THAT(error("candidates: [{machine: hgx-h100}]\njobs: [{collective: all_reduce}]\n"),
               HasSubstr("needs 'bytes'"));
   EXPECT_THAT(

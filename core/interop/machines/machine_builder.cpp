@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/interop/machines/socket_links.hpp"
+#include "core/machine/socket_links.hpp"
 #include "core/machine/fastest_link.hpp"
 #include "core/machine/files/budgets.hpp"
 #include "core/machine/nvlink_ports.hpp"

@@ -1,4 +1,4 @@
-#include "core/interop/machines/socket_links.hpp"
+#include "core/machine/socket_links.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,10 @@ constexpr std::array kRows{Row{"GenuineIntel/6/45", "qpi-8.0", 2},   Row{"Genuin
                            Row{"epyc-7763", "xgmi-18", 4},           Row{"epyc-7v13", "xgmi-18", 4},
                            Row{"AuthenticAMD/25/17", "xgmi-32", 3},  Row{"epyc-9654", "xgmi-32", 3},
                            Row{"AuthenticAMD/26/2", "xgmi-32", 3},   Row{"epyc-9575f", "xgmi-32", 3},
-                           Row{"power9-ac922", "x-bus", 1},          Row{"grace", "cnvlink", 1}};
+                           Row{"epyc-9655", "xgmi-32", 3},           Row{"epyc-9755", "xgmi-32", 3},
+                           Row{"epyc-9965", "xgmi-32", 3},           Row{"xeon-platinum-8592plus", "upi-20", 4},
+                           Row{"xeon-6776p", "upi-24", 4},           Row{"xeon-6787p", "upi-24", 4},
+                           Row{"xeon-6980p", "upi-24", 6},           Row{"power9-ac922", "x-bus", 1},          Row{"grace", "cnvlink", 1}};
 
 bool is_for(Row const& row, Part const& cpu) {
   return row.cpu == cpu.name || std::find(cpu.cpu.cpuid.begin(), cpu.cpu.cpuid.end(), row.cpu) != cpu.cpu.cpuid.end();
