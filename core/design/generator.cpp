@@ -23,10 +23,13 @@ struct Excluded {
   std::string why;
 };
 
+// Its segments, one for each kind of choice, are joined by an underscore, which is in none of them.
 std::string name_of(ServerChoice const& choice) {
   auto name = fmt::format("{}-x{}", choice.gpu, choice.gpus);
   if (choice.links != GpuLinks::None) name += fmt::format("-{}", to_string(choice.links));
-  name += fmt::format("_{}-x{}_{}", choice.cpu, choice.sockets, to_string(choice.shape));
+  std::string shape(to_string(choice.shape));
+  std::replace(shape.begin(), shape.end(), '_', '-');
+  name += fmt::format("_{}-x{}_{}", choice.cpu, choice.sockets, shape);
   if (choice.switches > 0) name += fmt::format("-{}-x{}", choice.pcie_switch, choice.switches);
   if (choice.nics > 0) name += fmt::format("_{}-x{}-at-{}", choice.nic, choice.nics, to_string(choice.nics_at));
   return name;

@@ -30,7 +30,47 @@ std::string price_of_score(CandidateResult const& result) {
   return to_string(Money{result.bill.price->amount / result.score, result.bill.price->currency});
 }
 
-std::string ranking_text(DesignComparison const& all) {
+// What the tables call candidates: generated ones by what they do not have in common.
+class Labels {
+ public:
+  explicit Labels(std::vector<CandidateResult> const& candidates) {
+    std::vector<std::vector<std::string>> names;
+    for (auto const& result : candidates)
+      if (result.is_final && !result.candidate.source.empty()) names.push_back(segments_of(result.candidate.name));
+    if (names.size() < 2) return;
+    for (auto const& segment : names.front())
+      if (std::all_of(names.begin(), names.end(),
+                      [&](auto const& name) { return std::find(name.begin(), name.end(), segment) != name.end(); }))
+        common_.push_back(segment);
+  }
+
+  [[nodiscard]] std::string of(CandidateResult const& result) const {
+    if (result.candidate.source.empty()) return result.candidate.name;
+    std::vector<std::string> own;
+    for (auto const& segment : segments_of(result.candidate.name))
+      if (std::find(common_.begin(), common_.end(), segment) == common_.end()) own.push_back(segment);
+    return own.empty() ? result.candidate.name : fmt::format("{}", fmt::join(own, "_"));
+  }
+  // "every generated candidate here has a, b"; empty: they have nothing in common.
+  [[nodiscard]] std::string common_text() const {
+    return common_.empty() ? "" : fmt::format("every generated candidate here has {}\n", fmt::join(common_, ", "));
+  }
+
+ private:
+  static std::vector<std::string> segments_of(std::string const& name) {
+    std::vector<std::string> segments(1);
+    for (char const c : name) {
+      if (c == '_')
+        segments.emplace_back();
+      else
+        segments.back() += c;
+    }
+    return segments;
+  }
+  std::vector<std::string> common_;
+};
+
+std::string ranking_text(DesignComparison const& all, Labels const& labels) {
   Table table(
       {"candidate", "GPUs", "score", "slower than the best", "price", "price / score", "power", "front", "limits"});
   auto const best = all.candidates.empty() ? 0.0 : all.candidates.front().score;
@@ -42,7 +82,7 @@ std::string ranking_text(DesignComparison const& all) {
     if (!result.is_final) continue;
     std::string limits = result.score > 0 ? "met" : "a job is impossible";
     if (!result.broken_limits.empty()) limits = fmt::format("{}", fmt::join(result.broken_limits, "; "));
-    table.add({result.candidate.name, std::to_string(result.gpus), fmt::format("{:.3f}", result.score),
+    table.add({labels.of(result), std::to_string(result.gpus), fmt::format("{:.3f}", result.score),
                result.score > 0 ? fmt::format("{:.2f} x", best / result.score) : "",
                result.bill.price ? to_string(*result.bill.price) : "unknown", price_of_score(result),
                power_words(result), result.on_front ? "yes" : "no", limits});
@@ -60,7 +100,7 @@ std::string range_words(std::optional<TimeRange> const& range) {
   return range ? fmt::format("{} to {}", rounded_text(range->low), rounded_text(range->high)) : "";
 }
 
-std::string jobs_text(DesignComparison const& all) {
+std::string jobs_text(DesignComparison const& all, Labels const& labels) {
   bool const by_library = all.library != "best";
   std::vector<std::string> header{
       "job", "weight", "candidate", "time", "90 % range", "slower than the best", "bus bandwidth or rate", "busiest"};
@@ -71,7 +111,7 @@ std::string jobs_text(DesignComparison const& all) {
     for (auto const& result : all.candidates) {
       if (!result.is_final) continue;
       auto const& job = result.jobs[j];
-      std::vector<std::string> row{all.jobs[j].name, shortest_text(all.jobs[j].weight), result.candidate.name};
+      std::vector<std::string> row{all.jobs[j].name, shortest_text(all.jobs[j].weight), labels.of(result)};
       if (job.figures) {
         row.push_back(rounded_text(job.figures->time));
         row.push_back(range_words(job.figures->range));
@@ -87,11 +127,11 @@ std::string jobs_text(DesignComparison const& all) {
   return table.text();
 }
 
-std::string pairs_text(DesignComparison const& all) {
+std::string pairs_text(DesignComparison const& all, Labels const& labels) {
   Table table({"candidate", "slowest pair", "its rate", "between two halves, each way"});
   for (auto const& result : all.candidates)
     if (result.pairs.worst_pair_rate)
-      table.add({result.candidate.name, result.pairs.worst_pair, rounded_text(*result.pairs.worst_pair_rate),
+      table.add({labels.of(result), result.pairs.worst_pair, rounded_text(*result.pairs.worst_pair_rate),
                  result.pairs.bisection ? rounded_text(*result.pairs.bisection) : "no way"});
   return table.text();
 }
@@ -100,7 +140,7 @@ std::string ratio_words(std::optional<double> const& ratio) {
   return ratio ? fmt::format("{:.2f} x", *ratio) : "impossible";
 }
 
-std::string resilience_text(DesignComparison const& all) {
+std::string resilience_text(DesignComparison const& all, Labels const& labels) {
   auto const study =
       std::find_if(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); });
   std::string text = fmt::format("With {} lost or halved at a time:\n\n",
@@ -108,22 +148,22 @@ std::string resilience_text(DesignComparison const& all) {
   Table table({"candidate", "failures", "score that is left in the mean", "at worst", "by"});
   for (auto const& result : all.candidates)
     if (result.faults && !result.faults->losses.empty())
-      table.add({result.candidate.name, std::to_string(result.faults->failures),
+      table.add({labels.of(result), std::to_string(result.faults->failures),
                  percent_text(result.faults->resilience), percent_text(result.faults->worst_kept),
                  result.faults->losses.front().fault.what});
   text += table.text();
   for (auto const& result : all.candidates)
-    if (result.faults) text += fmt::format("\n{}:\n{}", result.candidate.name, faults_text(*result.faults, all.jobs));
+    if (result.faults) text += fmt::format("\n{}:\n{}", labels.of(result), faults_text(*result.faults, all.jobs));
   return text;
 }
 
 std::string_view name_of(Parameter parameter) { return parameter_ranges()[static_cast<std::size_t>(parameter)].name; }
 
-std::string sensitivity_text(DesignComparison const& all) {
+std::string sensitivity_text(DesignComparison const& all, Labels const& labels) {
   auto const& found = *all.sensitivity;
   std::string text =
       fmt::format("How sure that is ({} draws of all ranged figures together, seed {}):\n", found.draws, found.seed);
-  auto const& name = [&](std::size_t i) -> std::string const& { return all.candidates[i].candidate.name; };
+  auto const name = [&](std::size_t i) { return labels.of(all.candidates[i]); };
   for (auto const& duel : found.duels) {
     bool const decided = duel.share >= kDecided;
     text += fmt::format("  {} beats {} in {}{}\n", name(duel.first), name(duel.second), percent_text(duel.share, 0),
@@ -150,7 +190,7 @@ std::string sensitivity_text(DesignComparison const& all) {
 }
 
 // What became of generated candidates, and of those that were only estimated.
-std::string others_text(DesignComparison const& all) {
+std::string others_text(DesignComparison const& all, Labels const& labels) {
   std::string text;
   auto const& generated = all.generated;
   std::size_t beaten = 0;
@@ -167,7 +207,7 @@ std::string others_text(DesignComparison const& all) {
   }
   if (others > 0)
     text += fmt::format("{} more candidates were estimated; the best of them is {} with a score of {:.3f}\n", others,
-                        best->candidate.name, best->score);
+                        labels.of(*best), best->score);
   if (generated.combinations == 0) return text;
   text += fmt::format("generated: {} combinations, of which {} can be built and differ; {} of these take no less of any "
                       "part than another and are faster in no job\n",
@@ -216,12 +256,13 @@ std::string design_text(DesignComparison const& all) {
   text += fmt::format("ranked by {}, {}; the score is the weighted geometric mean of the fastest time over one's own\n\n",
                       all.library == "best" ? "the best plans" : "what " + all.library + " does",
                       all.simulated ? "simulated" : "estimated");
-  text += ranking_text(all) + "\n" + jobs_text(all);
-  if (auto const pairs = pairs_text(all); pairs.find('\n') + 1 < pairs.size()) text += "\n" + pairs;
-  if (auto const others = others_text(all); !others.empty()) text += "\n" + others;
-  if (all.sensitivity && all.candidates.size() > 1 && all.candidates[1].score > 0) text += "\n" + sensitivity_text(all);
+  Labels const labels(all.candidates);
+  text += ranking_text(all, labels) + labels.common_text() + "\n" + jobs_text(all, labels);
+  if (auto const pairs = pairs_text(all, labels); pairs.find('\n') + 1 < pairs.size()) text += "\n" + pairs;
+  if (auto const others = others_text(all, labels); !others.empty()) text += "\n" + others;
+  if (all.sensitivity && all.candidates.size() > 1 && all.candidates[1].score > 0) text += "\n" + sensitivity_text(all, labels);
   if (std::any_of(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); }))
-    text += "\n" + resilience_text(all);
+    text += "\n" + resilience_text(all, labels);
   for (auto const& result : all.candidates)
     if (!result.failure.empty())
       text += fmt::format("\nnot evaluated: {}: {}\n", result.candidate.name, result.failure);

@@ -51,7 +51,7 @@ TEST(Generator, NamesSayTheChoicesAndNothingElse) {
 TEST(Generator, ShapesAreWhatTheirWordsSay) {
   Generated shapes(std::string(kServer) + ", pcie: [direct, flat, dual_root, cascaded], switches: [2]");
   EXPECT_THAT(shapes.names(), ElementsAre("l40s-x8_epyc-9575f-x2_direct", "l40s-x8_epyc-9575f-x2_flat-pex89144-x2",
-                                          "l40s-x8_epyc-9575f-x2_dual_root-pex89144-x2",
+                                          "l40s-x8_epyc-9575f-x2_dual-root-pex89144-x2",
                                           "l40s-x8_epyc-9575f-x2_cascaded-pex89144-x2"));
   auto const sockets_of = [&](std::size_t i) {
     auto const machine = shapes.machine(i);
@@ -117,7 +117,7 @@ TEST(Generator, ClustersStayWithinTheRadix) {
   // 128 servers are too many for one tier; 16 with 8 NICs each are too many for one switch, not for one a rail.
   auto const names = clusters.names();
   auto const server =
-      "h200-sxm5-141g-x8-switch_xeon-platinum-8480c-x2_dual_root-pex89144-x4_connectx-7-ndr-x8-at-switch_";
+      "h200-sxm5-141g-x8-switch_xeon-platinum-8480c-x2_dual-root-pex89144-x4_connectx-7-ndr-x8-at-switch_";
   EXPECT_THAT(names, Contains(std::string(server) + "16-nodes_quantum-2-ndr-rails-1-tiers-1-to-1"));
   EXPECT_THAT(names, Contains(std::string(server) + "128-nodes_quantum-2-ndr-rails-2-tiers-2-to-1"));
   EXPECT_THAT(names, Contains(std::string(server) + "128-nodes_quantum-2-ndr-2-tiers-1-to-1"));

@@ -152,6 +152,17 @@ TEST(FabricReader, SaysWhatIsWrong) {
               HasSubstr("no switch is called 'bb'"));
 }
 
+// ConnectX-7 has 400 Gb/s, the ports of Quantum HDR have 200.
+TEST(FabricReader, ACableIsNoFasterThanThePortsOfItsSwitch) {
+  for (auto const* fabric : {"{kind: single_switch, switch: quantum-hdr}", "{kind: leaf_spine, switch: quantum-hdr}"}) {
+    auto const machine = cluster_of(fabric, 2);
+    for (auto const& attachment : machine.fabric->attachments)
+      EXPECT_DOUBLE_EQ(attachment.rate.value().value(), 25e9) << fabric;
+    for (auto const& trunk : machine.fabric->trunks) EXPECT_LE(trunk.rate / trunk.cables, BytesPerSecond(25e9));
+  }
+  EXPECT_FALSE(cluster_of("{kind: single_switch, switch: quantum-2-ndr}", 2).fabric->attachments[0].rate.has_value());
+}
+
 TEST(FabricReader, PortsOfEveryTierAreABudget) {
   // 64 nodes of eight NICs below eight leaves: 64 ports down, 64 up.
   EXPECT_THAT(fabric_problem("{kind: rail_optimised, switch: quantum-2-ndr}", 64),

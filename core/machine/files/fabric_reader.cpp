@@ -175,7 +175,7 @@ std::size_t FabricReader::nodes_per_leaf(std::size_t otherwise) {
 BytesPerSecond FabricReader::fastest_nic() const {
   BytesPerSecond fastest{0};
   for (auto const& attachment : fabric_.attachments)
-    fastest = std::max(fastest, nic_rate(cluster_, attachment.nic).value_or(BytesPerSecond(0)));
+    fastest = std::max(fastest, cable_rate(cluster_, attachment).value_or(BytesPerSecond(0)));
   return fastest;
 }
 

@@ -67,7 +67,7 @@ class FabricReader {
   void check_uplinks(Tier const& tier, bool is_top);
   void attach_leaves(Tier const& tier);
   [[nodiscard]] std::optional<std::size_t> plane_name(std::size_t plane) const;
-  [[nodiscard]] std::optional<BytesPerSecond> rate_of_port(PciId nic) const;
+  [[nodiscard]] std::optional<BytesPerSecond> rate_of_cable(PciId nic, std::uint32_t at) const;
   void add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top);
   void add_uplinks(std::uint32_t lower, std::uint32_t upper, Tier const& tier);
   [[nodiscard]] Below below(std::uint32_t of) const;

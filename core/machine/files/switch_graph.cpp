@@ -39,7 +39,8 @@ bool FabricReader::attach_nodes(std::vector<std::string> const& names) {
   for (auto const& name : names) fabric_.switches.push_back({name, 0, 1, part});
   for (std::size_t i = 0; i < nodes; ++i)
     for (auto const nic : nics_[nodes_[i]])
-      fabric_.attachments.push_back({nic, static_cast<std::uint32_t>(i / each), std::nullopt});
+      fabric_.attachments.push_back(
+          {nic, static_cast<std::uint32_t>(i / each), rate_of_cable(nic, static_cast<std::uint32_t>(i / each))});
   return true;
 }
 
@@ -180,7 +181,7 @@ void FabricReader::attach_named(MapReader& reader, std::string const& nic, std::
   bool const is_taken = std::any_of(fabric_.attachments.begin(), fabric_.attachments.end(),
                                     [&](Fabric::Attachment const& known) { return known.nic == *id; });
   if (is_taken) return reader.fail(*reader.node("nics"), fmt::format("'{}' is on two switches", nic));
-  fabric_.attachments.push_back({*id, at, std::nullopt});
+  fabric_.attachments.push_back({*id, at, rate_of_cable(*id, at)});
 }
 
 void FabricReader::read_link(MapReader& reader) {

@@ -98,7 +98,7 @@ void FabricReader::attach_leaves(Tier const& tier) {
           rail_of_.push_back(rail.value_or(0));
           plane_of_.push_back(plane);
         }
-        fabric_.attachments.push_back({nic, it->second, rate_of_port(nic)});
+        fabric_.attachments.push_back({nic, it->second, rate_of_cable(nic, it->second)});
       }
 }
 
@@ -106,11 +106,16 @@ std::optional<std::size_t> FabricReader::plane_name(std::size_t plane) const {
   return network().planes > 1 ? std::optional(plane) : std::nullopt;
 }
 
-// Of one of several ports of a NIC; nullopt where it has only one, or its rate is unknown.
-std::optional<BytesPerSecond> FabricReader::rate_of_port(PciId nic) const {
+// Where it is not the NIC's own: of one of several ports, or to a switch whose ports are slower.
+std::optional<BytesPerSecond> FabricReader::rate_of_cable(PciId nic, std::uint32_t at) const {
   auto const rate = nic_rate(cluster_, nic);
+  if (!rate) return std::nullopt;
   auto const planes = network().planes;
-  return planes > 1 && rate ? std::optional(*rate / static_cast<double>(planes)) : std::nullopt;
+  auto const of_port = *rate / static_cast<double>(planes);
+  auto const& part = fabric_.switches[at].part;
+  auto const limit = part ? cluster_.at(*part).hop.rate : std::nullopt;
+  if (limit && *limit < of_port) return limit;
+  return planes > 1 ? std::optional(of_port) : std::nullopt;
 }
 
 void FabricReader::add_tier(Tier const& lower, Tier const& tier, std::size_t tier_number, bool is_top) {
