@@ -69,6 +69,7 @@ class Comparer {
     if (all_.candidates.empty()) refuse_empty();
     evaluate_all();
     leave_out_beaten();
+    tell_first_ranking();
     auto const finalists = choose_finalists();
     evaluate_in_detail(finalists);
     rate_all();
@@ -117,9 +118,16 @@ class Comparer {
     for (std::size_t i = 0; i < keys.size(); ++i)
       for (auto const& key : keys[i]) all_.candidates[i].jobs.push_back({evaluator_.evaluation(key)});
     rate_all();
+  }
+
+  void tell_first_ranking() const {
     if (!context_.first_ranking) return;
     auto first = all_;
-    std::stable_sort(first.candidates.begin(), first.candidates.end(),
+    auto& candidates = first.candidates;
+    candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                    [](CandidateResult const& one) { return !one.beaten_by.empty(); }),
+                     candidates.end());
+    std::stable_sort(candidates.begin(), candidates.end(),
                      [](auto const& a, auto const& b) { return a.score > b.score; });
     context_.first_ranking(first);
   }

@@ -219,7 +219,7 @@ std::string others_text(DesignComparison const& all, Labels const& labels) {
   std::sort(excluded.rbegin(), excluded.rend());
   for (std::size_t i = 0; i < excluded.size() && i < kMaxReasons; ++i)
     text += fmt::format("left out: {}, {}\n", excluded[i].first, excluded[i].second);
-  if (excluded.size() > kMaxReasons) text += fmt::format("and for {} more reasons\n", excluded.size() - kMaxReasons);
+  if (excluded.size() > kMaxReasons) text += fmt::format("reasons not shown: {}\n", excluded.size() - kMaxReasons);
   return text;
 }
 
