@@ -34,7 +34,8 @@ class GroupedSchedule {
   [[nodiscard]] TransferSchedule& schedule() { return schedule_; }
 
   static std::size_t chunks_of_slice(Collective const& collective, ParticipantLayout const& layout) {
-    return collective.op == CollectiveOp::Broadcast ? layout.groups.front().size() : collective.among.size();
+    auto const size = layout.groups.front().size();
+    return collective.op == CollectiveOp::Broadcast ? size : layout.groups.size() * size;
   }
 
   // The chunk of a slice that a member ends (or begins) with. In an all_reduce any assignment will do; this one makes

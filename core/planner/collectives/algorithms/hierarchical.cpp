@@ -65,7 +65,12 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
 
 }  // namespace
 
-std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& layout) {
+std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& all_groups) {
+  auto layout = all_groups;
+  if (collective.op == CollectiveOp::AllReduce && !layout.common_groups.empty())
+    layout.groups = layout.common_groups;
+  else
+    layout.other_members.clear();
   if (!can_be_hierarchical(collective, layout)) return {};
   std::vector<TransferSchedule> all;
   auto const groups = layout.groups.size();

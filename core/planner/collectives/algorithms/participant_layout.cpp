@@ -40,6 +40,44 @@ std::size_t best_pipeline_chunks(Model const& model, Collective const& collectiv
                                              static_cast<double>(kCollectiveLimits.max_pipeline_chunks)));
 }
 
+// The number of a participant among all GPUs of its node, those that are off too; so those of one number are on one rail.
+std::optional<std::size_t> number_in_node(Machine const& machine, Place const& place) {
+  auto const own = gpu_at(machine, place);
+  if (!own) return std::nullopt;
+  std::size_t number = 0;
+  for (auto const gpu : machine.all(PciKind::Gpu)) {
+    if (gpu == *own) return number;
+    if (machine.host_of(gpu) == machine.host_of(*own)) ++number;
+  }
+  return std::nullopt;
+}
+
+void find_common_groups(ParticipantLayout& layout, Machine const& machine, Collective const& collective) {
+  auto const& groups = layout.groups;
+  auto const is_as_large = [&](auto const& group) { return group.size() == groups.front().size(); };
+  if (groups.size() < 2 || std::all_of(groups.begin(), groups.end(), is_as_large)) return;
+  std::map<std::size_t, std::vector<std::size_t>> by_number;  // participants, one of each group at most
+  for (auto const& group : groups)
+    for (auto const member : group) {
+      auto const number = number_in_node(machine, collective.among[member]);
+      if (!number) return;
+      by_number[*number].push_back(member);
+    }
+  std::vector<bool> is_common(collective.among.size(), false);
+  std::size_t common = 0;
+  for (auto const& [number, members] : by_number) {
+    if (members.size() != groups.size()) continue;
+    ++common;
+    for (auto const member : members) is_common[member] = true;
+  }
+  if (common < 2) return;
+  for (auto const& group : groups) {
+    auto& of_all = layout.common_groups.emplace_back();
+    auto& rest = layout.other_members.emplace_back();
+    for (auto const member : group) (is_common[member] ? of_all : rest).push_back(member);
+  }
+}
+
 }  // namespace
 
 ParticipantLayout layout_of(Model const& model, Collective const& collective) {
@@ -57,6 +95,7 @@ ParticipantLayout layout_of(Model const& model, Collective const& collective) {
     hosts[first[index(machine.host_of(collective.among[i]))]].push_back(i);
   for (auto& [host, members] : hosts) layout.groups.push_back(std::move(members));
   if (layout.groups.size() == 1) layout.groups = nvlink_islands(machine, collective.among);
+  find_common_groups(layout, machine, collective);
   layout.near_memories = near_memories_of(machine, collective);
   layout.pipeline_chunks = best_pipeline_chunks(model, collective, layout.rings.front());
   return layout;

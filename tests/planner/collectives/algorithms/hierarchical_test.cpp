@@ -49,6 +49,38 @@ TEST(Hierarchical, BringsEveryContributionToItsPlaceOnce) {
       }
 }
 
+Collective among_but(Machine const& machine, std::size_t nodes, std::size_t each, std::vector<std::string> const& lost,
+                     Bytes bytes) {
+  auto collective = among_nodes(machine, CollectiveOp::AllReduce, nodes, each, bytes);
+  std::erase_if(collective.among, [&](Place const& place) {
+    return std::find(lost.begin(), lost.end(), machine.name_of(place)) != lost.end();
+  });
+  return collective;
+}
+
+// A GPU less in one node, or in two of them different ones.
+TEST(Hierarchical, SumsAmongNodesOfDifferentSizes) {
+  Model const model(bundled("hgx-h100-32"));
+  for (auto const& lost : {std::vector<std::string>{"node0/gpu3"}, {"node1/gpu0", "node2/gpu3"}})
+    for (auto const bytes : {Bytes(16 * 840), 4_MiB}) expect_whole(model, among_but(model.machine(), 4, 4, lost, bytes));
+}
+
+// Seven of eight rails are left; a ring of all has one NIC between two nodes.
+TEST(Hierarchical, AMissingGpuCostsItsRailAndNotTheOthers) {
+  Model const model(bundled("hgx-h100-32"));
+  auto const time = [&](std::vector<std::string> const& lost, Algorithm algorithm) {
+    auto collective = among_but(model.machine(), 4, 8, lost, 64_MiB);
+    collective.algorithm = algorithm;
+    auto const plan = plan_collective(model, collective, Detail::Folded, Effort::Quick);
+    return estimate(model, plan.steps, plan.folding).makespan;
+  };
+  auto const whole = time({}, Algorithm::Hierarchical);
+  auto const broken = time({"node2/gpu5"}, Algorithm::Hierarchical);
+  EXPECT_GT(broken / whole, 1);
+  EXPECT_LT(broken / whole, 1.5);
+  EXPECT_GT(time({"node2/gpu5"}, Algorithm::Ring) / broken, 2);
+}
+
 // In up to 32 slices, and among participants listed rail by rail: their chunks are neighbours in one piece and not in
 // several.
 TEST(Hierarchical, KeepsToTheMaximumOfTransfers) {
