@@ -181,13 +181,18 @@ void compose(benchmark::State& state, char const* file) {
   measure(state, [&] { benchmark::DoNotOptimize(step_time(*scenario.workload, model, model)); });
 }
 
-// Candidates of a brief by all of its jobs, without faults and sensitivity.
+// Candidates of a brief by all of its jobs, estimated, without faults and sensitivity.
 void compare(benchmark::State& state, char const* file) {
   auto brief = read_design_brief(SourceText::load(std::filesystem::path(LANEWISE_SOURCE_DIR) / "docs/examples" / file));
   brief.sensitivity = false;
   auto catalogue = fresh_catalogue();
-  DesignContext const context{catalogue, nullptr, 1, 1};
-  measure(state, [&] { benchmark::DoNotOptimize(compare_candidates(brief, context)); });
+  std::size_t evaluations = 0;
+  measure(state, [&] {
+    ResultStore store;  // each time an empty one
+    benchmark::DoNotOptimize(compare_candidates(brief, {.catalogue = catalogue, .store = store}));
+    evaluations = store.size();
+  });
+  state.counters["evaluations"] = static_cast<double>(evaluations);
 }
 
 #ifdef LANEWISE_BENCH_SIM
@@ -263,6 +268,7 @@ void add_all() {
   add("estimate_10000_flows", estimate_flows, FlowsAtOnce{10000}, kMillisecond);
   add("step_of_128_gpus", compose, "llama-8b-grows-from-one-node-to-sixteen.yaml", kMillisecond);
   add("compare_4_candidates", compare, "inference-box.yaml", kMillisecond);
+  add("compare_72_generated_candidates", compare, "server-from-parts.yaml", kMillisecond);
 #ifdef LANEWISE_BENCH_SIM
   add("simulate_8x8_nvlink", matrix_simulated, kEightGpus, kMillisecond);
   add("simulate_8x8_pcie", matrix_simulated, kEightGpusPcie, kMillisecond);

@@ -57,10 +57,9 @@ void run(Session& session, Options const& options) {
   } catch (Interrupted const&) {
     if (results.empty()) throw;
   }
-  if (session.json)
-    fmt::print("{}\n", accuracy_json(results).dump(2));
-  else
-    fmt::print("{}", options.markdown ? accuracy_markdown(results) : accuracy_text(results));
+  put_result(
+      session, "", [&] { return accuracy_json(results); },
+      [&] { return options.markdown ? accuracy_markdown(results) : accuracy_text(results); });
   if (results.size() < files.size()) stopped(session, results.size(), files.size(), "files");
 }
 
@@ -73,6 +72,7 @@ void add_accuracy(CLI::App& app, Session& session) {
   command->add_option("files", options->files, "Measurement files, or folders of them; default: the published ones")
       ->type_name("FILE");
   session.add_machine(*command, "--on", false);
+  session.add_html(*command);
   command->add_flag("--markdown", options->markdown, "Print the Markdown of docs/accuracy.md");
   command->callback([&session, options] { run(session, *options); });
 }

@@ -254,6 +254,7 @@ void add_check(CLI::App& app, Session& session) {
       ->required()
       ->type_name("SCENARIO");
   session.add_machine(*command, "--on", false);
+  session.add_html(*command);
   add_mode(*command, options->mode);
   command
       ->add_option("--objective", options->objective,

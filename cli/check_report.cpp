@@ -24,18 +24,20 @@ bool passed(CheckReport const& report) {
 
 // `of`: how many scenarios there were, when the user stopped the program before the last.
 void put(Session const& session, CheckReport const& report, std::optional<std::size_t> of = {}) {
-  if (session.json) {
-    auto json = verdict_json(report.verdicts);
-    json["passed"] = passed(report);
-    if (of) json["stopped"] = {{"checked", report.verdicts.size()}, {"of", *of}};
-    if (report.both) json["both_modes"] = both_modes_json(*report.both);
-    if (report.comparison) json["baseline"] = to_json(*report.comparison);
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
-  fmt::print("{}", verdict_text(report.verdicts));
-  if (report.both) fmt::print("\n{}", both_modes_text(*report.both));
-  if (report.comparison) fmt::print("\n{}", baseline_text(*report.comparison));
+  auto const json = [&] {
+    auto made = verdict_json(report.verdicts);
+    made["passed"] = passed(report);
+    if (of) made["stopped"] = {{"checked", report.verdicts.size()}, {"of", *of}};
+    if (report.both) made["both_modes"] = both_modes_json(*report.both);
+    if (report.comparison) made["baseline"] = to_json(*report.comparison);
+    return made;
+  };
+  put_result(session, "", json, [&] {
+    auto text = verdict_text(report.verdicts);
+    if (report.both) text += "\n" + both_modes_text(*report.both);
+    if (report.comparison) text += "\n" + baseline_text(*report.comparison);
+    return text;
+  });
 }
 
 // Each error once, although both modes may have it.

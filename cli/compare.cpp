@@ -19,10 +19,8 @@ struct CompareOptions {
 void run(Session& session, CompareOptions const& options) {
   auto const comparison =
       compare(read_trace(SourceText::load(options.predicted)), read_trace(SourceText::load(options.measured)));
-  if (session.json)
-    fmt::print("{}\n", comparison_json(comparison).dump(2));
-  else
-    fmt::print("{}", comparison_text(comparison));
+  put_result(
+      session, "", [&] { return comparison_json(comparison); }, [&] { return comparison_text(comparison); });
 }
 
 }  // namespace
@@ -37,6 +35,7 @@ void add_compare(CLI::App& app, Session& session) {
       ->required()
       ->type_name("FILE");
   session.add_json(*command);
+  session.add_html(*command);
   command->callback([&session, options] { run(session, *options); });
 }
 

@@ -149,6 +149,7 @@ void add_common(CLI::App& command, Session& session, DesignOptions& options) {
   command.add_option("-o,--output", options.output, "Also write the result as JSON to this file")->type_name("FILE");
   add_evaluation(command, options.evaluation);
   session.add_json(command);
+  session.add_html(command);
 }
 
 }  // namespace

@@ -93,10 +93,8 @@ void run(Session& session, JudgeOptions& options) {
     Progress const progress("grading " + options.file);
     return diagnose(measurement, context);
   }();
-  if (session.json)
-    fmt::print("{}\n", diagnosis_json(diagnosis).dump(2));
-  else
-    fmt::print("{}", diagnosis_text(diagnosis));
+  put_result(
+      session, "", [&] { return diagnosis_json(diagnosis); }, [&] { return diagnosis_text(diagnosis); }, &described);
   print_notes(measurement.notes);
   if (diagnosis.worst() == Grade::Fail) session.exit_code = ExitCode::ExpectationFailed;
 }
@@ -108,6 +106,7 @@ void add_judge(CLI::App& app, Session& session) {
       "judge", "Grade measured figures pass, warn or fail, and name the likely cause; the exit code is 1 on fail");
   auto options = std::make_shared<JudgeOptions>();
   session.add_machine(*command);
+  session.add_html(*command);
   command->add_option("file", options->file, "A measurement file, or what a benchmark printed; - reads standard input")
       ->type_name("FILE");
   command

@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text, "Print the version, and which executors this build has");
   lanewise::cli::Session session;
+  session.command_line = lanewise::cli::command_line(argc, argv);
   lanewise::cli::add_list(app, session);
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);

@@ -41,7 +41,7 @@ void run(Session& session, MatrixOptions const& options) {
   if (question.places.size() > kMaxPlacesOfMatrix) {
     auto const by_class = make_matrix_by_class(model, question, executor.get());
     put_result(
-        session, "", [&] { return matrix_json(by_class, machine.name); }, [&] { return matrix_text(by_class); });
+        session, "", [&] { return matrix_json(by_class, machine.name); }, [&] { return matrix_text(by_class); }, &machine);
     return;
   }
   auto const pairs = question.places.size() * question.places.size();
@@ -49,10 +49,8 @@ void run(Session& session, MatrixOptions const& options) {
     Progress progress("pairs", pairs);
     return make_matrix(model, question, executor.get(), [&] { progress.done(); });
   }();
-  if (session.json)
-    fmt::print("{}\n", matrix_json(matrix, machine.name).dump(2));
-  else
-    fmt::print("{}", matrix_text(matrix));
+  put_result(
+      session, "", [&] { return matrix_json(matrix, machine.name); }, [&] { return matrix_text(matrix); }, &machine);
   if (!matrix.whole()) stopped(session, matrix.cells.size(), matrix.names.size(), "rows");
 }
 
@@ -62,6 +60,7 @@ void add_matrix(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("matrix", "Show one figure for every pair of GPUs");
   auto options = std::make_shared<MatrixOptions>();
   session.add_machine(*command);
+  session.add_html(*command);
   command
       ->add_option("--metric", options->metric,
                    "Figure to show: bandwidth, latency, mechanism or class (PIX, PXB, ...)")

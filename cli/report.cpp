@@ -61,10 +61,10 @@ void run(Session& session, SetReportOptions const& options) {
   if (library)
     put_result(
         session, "", [&] { return library_report_json(of_library); }, [&] { return library_report_text(of_library); });
-  else if (session.json)
-    fmt::print("{}\n", set_report_json(results).dump(2));
   else
-    fmt::print("{}", one && !options.markdown ? set_report_text(results) : set_report_markdown(results));
+    put_result(
+        session, "", [&] { return set_report_json(results); },
+        [&] { return one && !options.markdown ? set_report_text(results) : set_report_markdown(results); });
   if (done < names.size()) stopped(session, done, names.size(), "machines");
 }
 
@@ -79,6 +79,7 @@ void add_report(CLI::App& app, Session& session) {
                          "library does with collectives, beside the best plan");
   auto options = std::make_shared<SetReportOptions>();
   session.add_machine(*command, "machine", false);
+  session.add_html(*command);
   command->add_option("--bytes", options->bytes, "Size of each transfer")->capture_default_str();
   add_effort(*command, options->effort);
   command

@@ -42,14 +42,15 @@ void report_wrong_data(Session& session, Trace const& trace) {
 
 void run_both(Session& session, RunOptions const& options, Model const& model, Plan const& plan,
               std::optional<Progress>& progress) {
-  auto const predicted = sim::make_executor(model)->run(plan);
-  auto const measured = make_executor("hw", model, options.hardware)->run(plan);
+  auto predicted = sim::make_executor(model)->run(plan);
+  auto measured = make_executor("hw", model, options.hardware)->run(plan);
+  for (auto* trace : {&predicted, &measured}) describe_steps(*trace, plan, model.machine());
   progress.reset();
   report_wrong_data(session, measured);
   auto const comparison = compare(predicted, measured);
   put_result(
       session, options.output, [&] { return comparison_json(comparison); },
-      [&] { return comparison_text(comparison); });
+      [&] { return comparison_text(comparison); }, &model.machine());
 }
 
 // Of a large plan this takes longer than all before it.
@@ -74,6 +75,7 @@ void run(Session& session, RunOptions& options) {
   if (options.mode == "both") return run_both(session, options, model, plan, progress);
   auto trace = make_executor(options.mode, model, options.hardware)->run(plan);
   if (!uses_hardware(options.mode)) add_ranges(trace, plan, model, *progress);
+  describe_steps(trace, plan, model.machine());
   auto const bound = lower_bound(plan, model);
   std::optional<Seconds> best;
   if (prepared.best) best = make_executor(options.mode, model, options.hardware)->run(*prepared.best).makespan;
@@ -90,7 +92,7 @@ void run(Session& session, RunOptions& options) {
     return trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
            (best ? best_plan_text(*prepared.best, *best, trace.makespan) : "") +
            optimality_text(trace.makespan, bound) + "\n";
-  });
+  }, &model.machine());
 }
 
 }  // namespace
@@ -104,6 +106,7 @@ void add_run(CLI::App& app, Session& session) {
       ->required()
       ->type_name("SCENARIO|PLAN");
   session.add_machine(*command, "--on", false);
+  session.add_html(*command);
   add_planning(*command, options->planning);
   command->add_option("-o,--output", options->output, "Also write the result as JSON to this file")->type_name("FILE");
   add_mode(*command, options->mode);

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/view/machine/machine_json.hpp"
 #include "lanewise/io/bundled.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/io/file.hpp"
 #include "lanewise/machine/setting.hpp"
+#include "pages/page.hpp"
 
 namespace lanewise::cli {
 namespace fs = std::filesystem;
@@ -43,6 +45,10 @@ void Session::add_machine(CLI::App& command, std::string const& option, bool req
 }
 
 void Session::add_json(CLI::App& command) { command.add_flag("--json", json, "Print JSON instead of text"); }
+void Session::add_html(CLI::App& command) {
+  command.add_option("--html", html, "Also write a page that draws the result to this file; it opens offline")
+      ->type_name("FILE");
+}
 
 Calibration const* Session::calibration() {
   if (!calibration_ && !calibration_file.empty()) calibration_ = read_calibration(SourceText::load(calibration_file));
@@ -95,11 +101,19 @@ std::vector<fs::path> yaml_files(std::vector<std::string> const& arguments) {
   return files;
 }
 
+void put_page(Session const& session, nlohmann::ordered_json const& result, Machine const* machine) {
+  PageContent content{.title = session.command_line, .made_by = "lanewise " LANEWISE_VERSION, .result = result};
+  if (machine != nullptr) content.machine = machine_json(*machine);
+  write_file(session.html, html_page(content));
+}
+
 void put_result(Session const& session, std::string const& output, std::function<nlohmann::ordered_json()> const& json,
-                std::function<std::string()> const& text) {
-  auto const dumped = session.json || !output.empty() ? json().dump(2) + "\n" : std::string();
-  if (!output.empty()) write_file(output, dumped);
-  fmt::print("{}", session.json ? dumped : text());
+                std::function<std::string()> const& text, Machine const* machine) {
+  nlohmann::ordered_json result;
+  if (session.json || !output.empty() || !session.html.empty()) result = json();
+  if (!output.empty()) write_file(output, result.dump(2) + "\n");
+  if (!session.html.empty()) put_page(session, result, machine);
+  fmt::print("{}", session.json ? result.dump(2) + "\n" : text());
 }
 
 void print_notes(std::vector<std::string> const& notes) {

@@ -26,11 +26,15 @@ struct Session {
   std::vector<std::string> settings;  // of --set
   std::string calibration_file;       // of --calibration; empty: none
   bool json = false;
+  std::string html;          // of --html; empty: no page
+  std::string command_line;  // as it could be typed again
   ExitCode exit_code = ExitCode::Fine;
 
   // Adds MACHINE as a positional argument, or as an option such as --on; and --calibration, --set and --json.
   void add_machine(CLI::App& command, std::string const& option = "machine", bool required = true);
   void add_json(CLI::App& command);
+  // Adds --html.
+  void add_html(CLI::App& command);
   // Reads the named machine, and applies the calibration and every --set.
   Machine machine();
   // The same without any --set.
@@ -51,10 +55,14 @@ struct Session {
 // Replaces every folder by the YAML files in and below it, sorted by name. Throws InputError for a folder without any.
 std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& arguments);
 
-// Prints JSON with --json, else the text; and writes the JSON to the file `output` where that is not empty.
-// Only what is wanted is made: that of a large plan takes longer than the plan.
+// Prints JSON with --json, else the text; writes the JSON to the file `output` where that is not empty, and with --html
+// a page that draws it, with `machine` where there is one. Only what is wanted is made: that of a large plan takes longer
+// than the plan. Throws MissingError where the program draws no pages.
 void put_result(Session const& session, std::string const& output, std::function<nlohmann::ordered_json()> const& json,
-                std::function<std::string()> const& text);
+                std::function<std::string()> const& text, Machine const* machine = nullptr);
+
+// Writes the page of --html.
+void put_page(Session const& session, nlohmann::ordered_json const& result, Machine const* machine);
 
 // Prints notes of a machine or a measurement to standard error, those of something that no source says, or of which
 // sources say different things, as warnings.

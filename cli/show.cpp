@@ -49,7 +49,12 @@ bool names_part(Session& session) {
 }
 
 std::string shown(Session& session, std::string const& as) {
-  if (!names_part(session)) return shown_machine(session.machine(), session.json ? "json" : as);
+  if (!names_part(session)) {
+    auto const machine = session.machine();
+    if (!session.html.empty()) put_page(session, machine_json(machine), nullptr);
+    return shown_machine(machine, session.json ? "json" : as);
+  }
+  if (!session.html.empty()) throw InputError("--html draws machines and clusters, and this is a part");
   if (!session.settings.empty() || !session.calibration_file.empty())
     throw InputError(fmt::format("'{}' is a part; --set and --calibration change machines", session.machine_name));
   return shown_part(*session.catalogue.part(session.machine_name), as, session.json);
@@ -61,6 +66,7 @@ void add_show(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand(
       "show", "Show a machine as a tree, a matrix, a picture or data; or a part with what its figures rest on");
   session.add_machine(*command);
+  session.add_html(*command);
   auto const options = std::make_shared<ShowOptions>();
   command
       ->add_option("--as", options->as,

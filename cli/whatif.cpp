@@ -62,7 +62,8 @@ void run_faults(Session& session, WhatifOptions const& options) {
             "{}: {} failures, {} at a time; of the speed of these jobs {} is left in the mean, {} at worst\n\n{}",
             machine.name, report.failures, scope == FaultScope::Pairs ? "two" : "one", percent_text(report.resilience), percent_text(report.worst_kept),
             faults_text(report, jobs));
-      });
+      },
+      &machine);
 }
 
 void run(Session& session, WhatifOptions const& options) {
@@ -82,10 +83,10 @@ void run(Session& session, WhatifOptions const& options) {
     Progress const progress("comparing pairs of " + before.machine().name);
     return what_if(before, after, question, before_executor.get(), after_executor.get());
   }();
-  if (session.json)
-    fmt::print("{}\n", whatif_json(found, before.machine().name, session.settings).dump(2));
-  else
-    fmt::print("{}", whatif_text(found, before.machine().name, session.settings));
+  auto const& machine = before.machine();
+  put_result(
+      session, "", [&] { return whatif_json(found, machine.name, session.settings); },
+      [&] { return whatif_text(found, machine.name, session.settings); }, &machine);
 }
 
 }  // namespace
@@ -95,6 +96,7 @@ void add_whatif(CLI::App& app, Session& session) {
       app.add_subcommand("whatif", "Show what a change of settings does to every pair, worst first, and why");
   auto options = std::make_shared<WhatifOptions>();
   session.add_machine(*command);
+  session.add_html(*command);
   command->add_option("--bytes", options->bytes, "Size of each transfer; latency is that of 16 B")
       ->capture_default_str();
   command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")

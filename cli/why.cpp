@@ -45,10 +45,9 @@ void print_choice_explanation(Session& session, WhyOptions const& options) {
                         .bytes = argument(parse_bytes(options.bytes)),
                         .op = argument(parse_op(options.op))};
   auto const explanation = explain_choice(model, request);
-  if (session.json)
-    fmt::print("{}\n", why_json(explanation, machine).dump(2));
-  else
-    fmt::print("{}", why_text(explanation, machine));
+  put_result(
+      session, "", [&] { return why_json(explanation, machine); }, [&] { return why_text(explanation, machine); },
+      &machine);
 }
 
 void print_run_explanation(Session& session, WhyOptions const& options) {
@@ -59,10 +58,10 @@ void print_run_explanation(Session& session, WhyOptions const& options) {
   auto const trace = sim::make_executor(model)->run(plan);
   auto const explanation = explain_run(plan, trace, model, Replanner{replan, sim::make_executor});
   progress.reset();
-  if (session.json)
-    fmt::print("{}\n", why_run_json(explanation, model.machine()).dump(2));
-  else
-    fmt::print("{}", why_run_text(explanation, model.machine()));
+  auto const& machine = model.machine();
+  put_result(
+      session, "", [&] { return why_run_json(explanation, machine); },
+      [&] { return why_run_text(explanation, machine); }, &machine);
 }
 
 void run(Session& session, WhyOptions const& options) {
@@ -97,6 +96,7 @@ void add_why(CLI::App& app, Session& session) {
       ->type_name("PLACE");
   command->add_option("to", options->to, "Place the data goes to")->type_name("PLACE");
   session.add_machine(*command, "--on", false);
+  session.add_html(*command);
   command->add_option("--bytes", options->bytes, "Size of the transfer")->capture_default_str();
   command->add_option("--op", options->op, "Kind of transfer: copy, write, read, load_store, atomic, prefetch or fault")
       ->check(one_of({"copy", "write", "read", "load_store", "atomic", "prefetch", "fault"}))

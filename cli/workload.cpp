@@ -83,6 +83,7 @@ void add_workload(CLI::App& app, Session& session) {
       ->required()
       ->type_name("SCENARIO");
   session.add_machine(*command, "--on", false);
+  session.add_html(*command);
   command->add_flag("--traffic", options->traffic_only, "Only the traffic, without the machines that the file names");
   command
       ->add_option("--mode", options->mode,

@@ -1,6 +1,8 @@
 #include "lanewise/plan/trace.hpp"
 
 #include "core/io/json.hpp"
+#include "lanewise/machine/machine.hpp"
+#include "lanewise/plan/plan.hpp"
 
 namespace lanewise {
 namespace {
@@ -23,7 +25,25 @@ std::optional<TimeRange> range_at(Json const& json, char const* key) {
   return TimeRange{from_microseconds(json.at(key).at(0)), from_microseconds(json.at(key).at(1))};
 }
 
+bool crosses_nodes(Machine const& machine, Step const& step) {
+  return machine.hosts.size() > 1 && machine.host_of(step.from) != machine.host_of(step.to);
+}
+
 }  // namespace
+
+void describe_steps(Trace& trace, Plan const& plan, Machine const& machine) {
+  for (std::size_t i = 0; i < trace.steps.size() && i < plan.steps.size(); ++i) {
+    auto const& step = plan.steps[i];
+    auto& described = trace.steps[i];
+    described.from = machine.name_of(step.from);
+    if (step.work > Seconds(0)) continue;  // it computes
+    described.to = machine.name_of(step.to);
+    described.mechanism = to_string(step.way.mechanism);
+    if (!plan.collective) continue;
+    described.phase = std::string(step.reduces ? "reduce" : "copy") + (crosses_nodes(machine, step) ? " between nodes" : "");
+    if (step.writes) described.offset = step.writes->offset;
+  }
+}
 
 nlohmann::ordered_json to_json(Trace const& trace) {
   nlohmann::ordered_json json{{"lanewise", kTraceSchemas.front()}, {"mode", trace.mode},
@@ -42,6 +62,10 @@ nlohmann::ordered_json to_json(Trace const& trace) {
     put_noise(item, "spread", step.spread, "noise_us", step.noise);
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     if (!step.mismatch.empty()) item["mismatch"] = step.mismatch;
+    for (auto const& [key, label] : {std::pair("from", &StepTrace::from), std::pair("to", &StepTrace::to),
+                                     std::pair("mechanism", &StepTrace::mechanism), std::pair("phase", &StepTrace::phase)})
+      if (!(step.*label).empty()) item[key] = step.*label;
+    if (step.offset) item["offset"] = step.offset->value();
     json["steps"].push_back(std::move(item));
   }
   json["resources"] = nlohmann::ordered_json::array();
@@ -73,6 +97,11 @@ Trace trace_from_json(nlohmann::ordered_json const& json) {
       step.noise = range_at(item, "noise_us");
       if (!item.at("verified").is_null()) step.verified = item.at("verified").get<bool>();
       step.mismatch = item.value("mismatch", std::string());
+      step.from = item.value("from", std::string());
+      step.to = item.value("to", std::string());
+      step.mechanism = item.value("mechanism", std::string());
+      step.phase = item.value("phase", std::string());
+      if (item.contains("offset")) step.offset = size_from(item.at("offset"));
       trace.steps.push_back(std::move(step));
     }
     for (auto const& item : json.at("resources"))

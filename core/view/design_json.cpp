@@ -86,7 +86,8 @@ std::string csv_cell(std::string text) {
 }  // namespace
 
 Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) {
-  Json json{{"failures_at_once", report.scope == FaultScope::Pairs ? 2 : 1},
+  Json json{{"lanewise", "fault_report/1"},
+            {"failures_at_once", report.scope == FaultScope::Pairs ? 2 : 1},
             {"resilience", report.resilience},
             {"worst", report.worst_kept}};
   auto& losses = json["losses"] = Json::array();

@@ -133,14 +133,29 @@ std::string noisy_steps_text(Trace const& trace) {
 }  // namespace
 
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
-  Table table({"transfer", "way", "start", "end", (trace.mode == "hw" ? "repetitions" : "took, 90 % range"),
-               "bandwidth", "verified"});
+  bool const of_collective = plan.collective.has_value();
+  std::vector<std::string> header{"transfer", "from", "to", "way", "start", "end",
+                                  (trace.mode == "hw" ? "repetitions" : "took, 90 % range"), "bandwidth", "verified"};
+  if (of_collective) {
+    header.front() = "phase";
+    header.insert(header.begin() + 4, {"bytes", "at"});
+  }
+  Table table(header);
   for (std::size_t i = 0; i < std::min(kMaxStepsShown, trace.steps.size()); ++i) {
     auto const& step = trace.steps[i];
     bool const computes = plan.steps[i].work > Seconds(0);
-    table.add({step.transfer, way_text(plan.steps[i], machine), rounded_text(step.start), rounded_text(step.end),
-               spread_text(step), computes ? "" : rounded_text(step.rate()),
-               step.verified ? (*step.verified ? "yes" : "NO") : "-"});
+    std::vector<std::string> row{of_collective ? step.phase : step.transfer,
+                                 step.from,
+                                 step.to,
+                                 way_text(plan.steps[i], machine),
+                                 rounded_text(step.start),
+                                 rounded_text(step.end),
+                                 spread_text(step),
+                                 computes ? "" : rounded_text(step.rate()),
+                                 step.verified ? (*step.verified ? "yes" : "NO") : "-"};
+    if (of_collective)
+      row.insert(row.begin() + 4, {exact_text(step.bytes), step.offset ? exact_text(*step.offset) : ""});
+    table.add(std::move(row));
   }
   auto text = fmt::format("{} on {}: makespan {}{}\n", trace.mode, trace.machine, rounded_text(trace.makespan),
                           certainty_text(trace)) +

@@ -43,6 +43,11 @@ std::vector<std::size_t> threads_of(Trace const& trace, std::vector<std::string>
   return threads;
 }
 
+// "gpu0 > gpu4, reduce": of a collective all steps belong to one transfer.
+std::string name_of(StepTrace const& step) {
+  return step.phase.empty() ? step.transfer : fmt::format("{} > {}, {}", step.from, step.to, step.phase);
+}
+
 Json named(char const* what, std::size_t process, std::size_t thread, std::string const& name) {
   return {{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
 }
@@ -64,8 +69,11 @@ nlohmann::ordered_json chrome_trace(std::span<Trace const> traces) {
       Json args{{"step", i}, {"bytes", step.bytes.value()}};
       if (step.duration() > Seconds(0)) args["bandwidth_GBps"] = gigabytes_per_second(step.rate());
       if (step.verified) args["verified"] = *step.verified;
+      if (!step.to.empty()) args.update({{"from", step.from}, {"to", step.to}, {"mechanism", step.mechanism}});
+      if (!step.phase.empty()) args["phase"] = step.phase;
+      if (step.offset) args["offset"] = step.offset->value();
       events.push_back({{"ph", "X"},
-                        {"name", step.transfer},
+                        {"name", name_of(step)},
                         {"ts", microseconds(step.start)},
                         {"dur", microseconds(step.duration())},
                         {"pid", process},

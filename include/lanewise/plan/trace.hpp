@@ -14,6 +14,9 @@
 
 namespace lanewise {
 
+struct Machine;
+struct Plan;
+
 struct StepTrace {
   std::string transfer;
   Seconds start{0};
@@ -24,6 +27,10 @@ struct StepTrace {
   std::optional<double> spread = {};    // of measured durations over repetitions, as a share of their median
   std::optional<TimeRange> noise = {};  // of a measured duration: 95 % confidence interval of its median
   std::string mismatch = {};            // where `verified` is false: the first wrong byte
+  // What describe_steps() says of it; empty: nothing did.
+  std::string from = {}, to = {}, mechanism = {};
+  std::string phase = {};              // of a collective: "reduce", "copy between nodes"
+  std::optional<Bytes> offset = {};    // of a collective: where in the target's buffer its bytes begin
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
   friend bool operator==(StepTrace const&, StepTrace const&) = default;
@@ -55,6 +62,10 @@ inline constexpr double kNoisySpread = 0.05;
 
 // What can be read; the first is what is written. trace/1 has no noise, and no spread of the makespan.
 inline constexpr std::array<std::string_view, 2> kTraceSchemas{"trace/2", "trace/1"};
+// Says of each step of a trace of this plan between which places it goes, and of a collective in which phase, and where
+// in the data.
+void describe_steps(Trace& trace, Plan const& plan, Machine const& machine);
+
 // Times in microseconds, rates in GB/s. Reading throws InputError when the file or the JSON is not a trace.
 nlohmann::ordered_json to_json(Trace const& trace);
 Trace trace_from_json(nlohmann::ordered_json const& json);

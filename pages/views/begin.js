@@ -1,0 +1,2 @@
+// The last script of a page.
+lanewise.begin();
