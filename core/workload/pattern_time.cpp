@@ -111,6 +111,21 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
   return set;
 }
 
+std::vector<PatternTime> estimated_times(Workload const& workload, Model const& model, KnownTimes& known) {
+  auto const placement = place_ranks(workload, model.machine());
+  std::vector<PatternTime> times;
+  for (auto const& pattern : traffic_of(workload)) {
+    auto const [found, is_new] =
+        known.try_emplace({pattern.exchange, pattern.bytes, groups_of(pattern, workload, placement)}, Seconds(0));
+    if (is_new) {
+      auto const plan = plan_of(jobs_of(pattern, workload, placement, model.machine()), model, workload.library);
+      found->second = estimate(model, plan.steps, plan.folding).makespan;
+    }
+    times.push_back({.pattern = pattern, .reach = {}, .each = found->second});
+  }
+  return times;
+}
+
 PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model) {
   auto const& machine = model.machine();
   auto const placement = place_ranks(workload, machine);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/text/percent.hpp"
+#include "core/workload/placement_search.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -188,14 +189,23 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
 }
 
 PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model)
-    : workload_(std::move(workload)), traffic_(workload_, model) {
-  auto const& fitted = workload_.compute.fitted;
-  if (!fitted) return;
-  measured_ = workload_;
-  measured_->parallel = fitted->parallel;
-  measured_->batch = fitted->batch;
-  measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
-  measured_traffic_.emplace(*measured_, fitted_model);
+    : workload_(std::move(workload)) {
+  if (auto const& fitted = workload_.compute.fitted) {
+    measured_ = workload_;
+    measured_->parallel = fitted->parallel;
+    measured_->batch = fitted->batch;
+    measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
+    measured_traffic_.emplace(*measured_, fitted_model);
+  }
+  if (workload_.parallel.search_order && workload_.parallel.ranks() > 1 && workload_.mode != WorkloadMode::KvTransfer) {
+    searched_ = search_order(workload_, model, stage(model, fitted_model, {}));
+    workload_.parallel.order = full_order(searched_->order);
+  }
+  traffic_.emplace(workload_, model);
+}
+
+StageTime PlannedStep::stage(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const {
+  return measured_ ? fitted_stage(model, fitted_model, make_executor) : stage_time(workload_, model.machine());
 }
 
 StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_model,
@@ -216,12 +226,12 @@ StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_mode
 }
 
 StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const {
-  auto const times = traffic_.times(model, make_executor);
+  auto const times = traffic_->times(model, make_executor);
   auto const& compute = workload_.compute;
   if (workload_.mode == WorkloadMode::KvTransfer) return compose_step(workload_, times, {});
-  auto const stage =
-      measured_ ? fitted_stage(model, fitted_model, make_executor) : stage_time(workload_, model.machine());
+  auto const stage = this->stage(model, fitted_model, make_executor);
   auto result = compose_step(workload_, times, stage);
+  result.searched = searched_;
   result.computing_by = measured_         ? fmt::format("fitted to a step of {:.4g} s on {} GPUs",
                                                         compute.fitted->step_time.value(), measured_->parallel.ranks())
                         : compute.forward ? "given"

@@ -95,7 +95,8 @@ class WorkloadChecks {
       refuse("parallel", "shards", "'shards' belongs to zero 3, and divides dp x cp");
     if (!is_order(p_.order))
       refuse("parallel", "order",
-             fmt::format("'{}' is no order; write tp, cp, ep, dp and pp, each once, with '-' between", p_.order));
+             fmt::format("'{}' is no order; write tp, cp, ep, dp and pp, each once, with '-' between, or search",
+                         p_.order));
     check_experts();
   }
 

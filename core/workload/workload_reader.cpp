@@ -57,7 +57,9 @@ std::vector<Field<Parallelism>> const& parallel_fields() {
                     LANEWISE_MEMBER(shards)),
       Key::positive("ep", "expert parallel: ranks that share the experts of a layer", LANEWISE_MEMBER(ep)),
       Key::positive("etp", "tensor parallel within an expert; as tp when absent", LANEWISE_MEMBER(etp)),
-      Key::scalar("order", "which ranks are neighbours, innermost first; tp-cp-ep-dp-pp when absent",
+      Key::scalar("order",
+                  "which ranks are neighbours, innermost first, or search: the order with the shortest step; "
+                  "tp-cp-ep-dp-pp when absent",
                   LANEWISE_MEMBER(order))};
   return fields;
 }
@@ -174,6 +176,13 @@ void read_block(MapReader& reader, std::string_view key, std::vector<Field<Objec
   if (auto block = reader.map(key)) read_fields(*block, fields, object);
 }
 
+// `order: search` leaves the order open.
+void read_parallelism(MapReader& reader, Parallelism& parallel) {
+  read_block(reader, "parallel", parallel_fields(), parallel);
+  parallel.search_order = parallel.order == "search";
+  if (parallel.search_order) parallel.order = Parallelism{}.order;
+}
+
 std::optional<LanguageModel> read_model(MapReader& reader) {
   auto const name = reader.text("model");
   if (!name) return std::nullopt;
@@ -196,7 +205,9 @@ ComputeTime read_compute_time(MapReader& reader, Workload const& workload) {
   if (auto fitted = block->map("fitted")) {
     FittedStep step{fitted->time("step_time").value_or(Seconds(0)), workload.parallel, workload.batch,
                     fitted->text("machine").value_or("")};
-    read_block(*fitted, "parallel", parallel_fields(), step.parallel);
+    read_parallelism(*fitted, step.parallel);
+    if (step.parallel.search_order)
+      fitted->fail_at_key("parallel", "'order: search' is for a step to be planned; a measured one ran in some order");
     read_block(*fitted, "batch", batch_fields(), step.batch);
     compute.fitted = std::move(step);
   }
@@ -258,7 +269,7 @@ Workload read_workload(MapReader& reader) {
   if (auto const mode = reader.text("mode"))
     workload.mode = static_cast<WorkloadMode>(std::find(kModes.begin(), kModes.end(), *mode) - kModes.begin());
   read_block(reader, "precision", precision_fields(), workload.precision);
-  read_block(reader, "parallel", parallel_fields(), workload.parallel);
+  read_parallelism(reader, workload.parallel);
   read_block(reader, "batch", batch_fields(), workload.batch);
   read_block(reader, "overlap", overlap_fields(), workload.overlap);
   if (auto const* routing = reader.custom("routing"); routing != nullptr && routing->text != "uniform") {

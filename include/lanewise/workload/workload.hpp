@@ -55,6 +55,7 @@ struct Parallelism {
   int ep = 1;      // expert: the experts of a layer, over ranks that differ in tp, cp or dp
   int etp = 0;     // tensor parallel within an expert; 0: as tp
   std::string order = "tp-cp-ep-dp-pp";  // innermost first
+  bool search_order = false;             // of all orders that with the shortest step; `order` is the first to be tried
   friend bool operator==(Parallelism const&, Parallelism const&) = default;
   [[nodiscard]] int ranks() const { return tp * cp * pp * dp; }
   [[nodiscard]] int expert_tp() const { return etp == 0 ? tp : etp; }
