@@ -235,6 +235,7 @@ StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeEx
   result.computing_by = measured_         ? fmt::format("fitted to a step of {:.4g} s on {} GPUs",
                                                         compute.fitted->step_time.value(), measured_->parallel.ranks())
                         : compute.forward ? "given"
+                        : compute.table   ? "table " + compute.table->file
                         : compute.mfu     ? fmt::format("mfu {}", percent_text(*compute.mfu))
                                           : "what is read from memory";
   auto const peak = peak_rate(workload_, model.machine());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace lanewise {
 namespace {
@@ -142,7 +143,7 @@ class TrafficBuilder {
     auto const tokens = tokens_ / p_.tp;
     auto const copies =
         w_.routing.dispatcher == Dispatcher::PerRank ? expected_expert_ranks(model_, p_.ep) : model_.experts_per_token;
-    auto const sent = tokens * copies * model_.hidden_size * w_.routing.imbalance;
+    auto const sent = tokens * copies * model_.hidden_size * imbalance_of(w_.routing, p_.ep);
     auto const calls = expert_layers_ * micro_;
     auto const dispatch = sent * bytes_of(w_.precision.dispatch);
     auto const combine = sent * bytes_of(w_.precision.combine);
@@ -296,6 +297,17 @@ double expected_expert_ranks(LanguageModel const& model, int ep) {
   for (int i = 0; i < model.experts_per_token; ++i)
     none *= std::max(0.0, static_cast<double>(elsewhere - i) / (model.experts - i));
   return ep * (1 - none);
+}
+
+double imbalance_of(ExpertRouting const& routing, int ep) {
+  auto const& tokens = routing.tokens_per_expert;
+  if (tokens.empty()) return routing.imbalance;
+  auto const of_rank = static_cast<std::ptrdiff_t>(tokens.size()) / ep;
+  auto const all = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+  double most = 0;
+  for (int rank = 0; rank < ep; ++rank)
+    most = std::max(most, std::accumulate(tokens.begin() + rank * of_rank, tokens.begin() + (rank + 1) * of_rank, 0.0));
+  return most * ep / all;
 }
 
 double kv_bytes_of_rank(Workload const& workload, double tokens) {

@@ -66,6 +66,9 @@ struct RankParameters {
 RankParameters parameters_of_rank(Workload const& workload);
 // Distinct ranks that have some of a token's experts, expected with uniform routing.
 double expected_expert_ranks(LanguageModel const& model, int ep);
+// Tokens of the busiest rank of a group of `ep` over the mean: as stated, or of the experts that were counted, of which
+// each rank has its share of consecutive ones.
+double imbalance_of(ExpertRouting const& routing, int ep);
 // What the cache holds of `tokens` of one sequence on one rank, in bytes.
 double kv_bytes_of_rank(Workload const& workload, double tokens);
 

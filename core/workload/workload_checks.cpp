@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/workload/token_tables.hpp"
+#include "core/workload/traffic.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -34,6 +37,7 @@ class WorkloadChecks {
       check_training();
     else
       check_inference();
+    check_routing();
     check_compute();
   }
 
@@ -61,7 +65,9 @@ class WorkloadChecks {
         return false;
       }
     auto const tokens = static_cast<double>(b.micro) * b.sequence + static_cast<double>(b.concurrency) * b.prompt;
-    auto const copies = std::max(1, w_.model.experts_per_token) * w_.routing.imbalance;
+    auto const& routing = w_.routing;
+    auto const imbalance = routing.tokens_per_expert.empty() ? routing.imbalance : p_.ep;  // at most
+    auto const copies = std::max(1, w_.model.experts_per_token) * imbalance;
     constexpr double kMaxElements = 1e14;  // of one message
     if (tokens * w_.model.hidden_size * copies * p_.expert_tp() > kMaxElements) {
       refuse("batch", "global", "a message of all these tokens is larger than any memory");
@@ -147,9 +153,10 @@ class WorkloadChecks {
 
   void check_compute() {
     auto const& c = w_.compute;
-    int const ways = (c.mfu ? 1 : 0) + (c.forward ? 1 : 0) + (c.fitted ? 1 : 0);
-    if (ways > 1) refuse("compute", "mfu", "'mfu', 'forward' and 'fitted' are three ways to say the same; give one");
-    if (w_.routing.imbalance < 1) refuse("routing", "imbalance", "the busiest rank has the mean at least: 1 or more");
+    int const ways = (c.mfu ? 1 : 0) + (c.forward ? 1 : 0) + (c.table ? 1 : 0) + (c.fitted ? 1 : 0);
+    if (ways > 1)
+      refuse("compute", "mfu", "'mfu', 'forward', 'table' and 'fitted' are four ways to say the same; give one");
+    if (c.table) check_table(*c.table);
     if (c.memory_utilization && (*c.memory_utilization <= 0 || *c.memory_utilization > 1))
       refuse("compute", "memory_utilization", "'memory_utilization' is above 0 % and at most 100 %");
     if ((c.forward && *c.forward <= Seconds(0)) || (c.backward && *c.backward <= Seconds(0)) ||
@@ -159,6 +166,29 @@ class WorkloadChecks {
     if (c.backward && !c.forward) refuse("compute", "backward", "'backward' needs 'forward' beside it");
     if (c.fitted && w_.mode != WorkloadMode::Train)
       refuse("compute", "fitted", "'fitted' belongs to training; give 'mfu' or 'forward'");
+  }
+
+  void check_table(ComputeTable const& table) {
+    auto const tokens = static_cast<double>(tokens_at_once(w_));
+    auto const times = times_at(table, tokens);
+    if (!times)
+      return refuse("compute", "table",
+                    fmt::format("a micro-batch has {:.0f} tokens, and {} is about {:.0f} to {:.0f}", tokens, table.file,
+                                table.rows.front().tokens, table.rows.back().tokens));
+    if (w_.mode == WorkloadMode::Train && !times->backward)
+      refuse("compute", "table", fmt::format("training needs the column backward_us, which {} lacks", table.file));
+  }
+
+  void check_routing() {
+    auto const& tokens = w_.routing.tokens_per_expert;
+    if (w_.routing.imbalance < 1) refuse("routing", "imbalance", "the busiest rank has the mean at least: 1 or more");
+    if (tokens.empty()) return;
+    if (tokens.size() != static_cast<std::size_t>(w_.model.experts))
+      return refuse(
+          "routing", "tokens_per_expert",
+          fmt::format("{} numbers, and {} has {} experts in a layer", tokens.size(), w_.model.name, w_.model.experts));
+    if (std::all_of(tokens.begin(), tokens.end(), [](double of_expert) { return of_expert == 0; }))
+      refuse("routing", "tokens_per_expert", "no expert got a token");
   }
 
   static std::string divisors(int number) {

@@ -79,7 +79,8 @@ enum class Dispatcher : std::uint8_t {
   PerRank     // a copy for each rank that has one of them (DeepEP within a node)
 };
 struct ExpertRouting {
-  double imbalance = 1;  // tokens of the busiest rank over the mean
+  double imbalance = 1;                        // tokens of the busiest rank over the mean
+  std::vector<double> tokens_per_expert = {};  // counted, of one layer; empty: `imbalance` says it
   Dispatcher dispatcher = Dispatcher::PerExpert;
   friend bool operator==(ExpertRouting const&, ExpertRouting const&) = default;
 };
@@ -103,11 +104,25 @@ struct FittedStep {
   friend bool operator==(FittedStep const&, FittedStep const&) = default;
 };
 
+// How long computing of so many tokens was measured to take.
+struct ComputeTable {
+  struct Row {
+    double tokens = 0;
+    Seconds forward{0};  // of one micro-batch on one stage
+    std::optional<Seconds> backward;
+    friend bool operator==(Row const&, Row const&) = default;
+  };
+  std::string file;
+  std::vector<Row> rows;  // ascending by tokens
+  friend bool operator==(ComputeTable const&, ComputeTable const&) = default;
+};
+
 // How long computing takes: lanewise does not predict that.
 struct ComputeTime {
   std::optional<double> mfu;                 // model FLOPs over the peak of its GPU while it computes
   std::optional<double> memory_utilization;  // decode: what is read over the memory bandwidth
   std::optional<Seconds> forward, backward;  // of one micro-batch on one stage
+  std::optional<ComputeTable> table;
   std::optional<FittedStep> fitted;
   friend bool operator==(ComputeTime const&, ComputeTime const&) = default;
 };
