@@ -61,6 +61,7 @@ std::size_t group_size(Workload const& workload, TrafficPattern const& pattern) 
 }
 
 std::string count_words(double count) {
+  if (count > 0 && count < 1) return fmt::format("{:.2g}", count);
   return count == static_cast<double>(static_cast<std::int64_t>(count)) ? fmt::format("{:.0f}", count)
                                                                         : fmt::format("{:.1f}", count);
 }
@@ -131,9 +132,9 @@ std::string traffic_text(Workload const& workload, std::vector<TrafficPattern> c
   table.align_left(7);
   for (auto const& pattern : traffic) {
     auto const size = group_size(workload, pattern);
-    auto const among = pattern.exchange == Exchange::PrefillToDecode
-                           ? std::string("prefill to decode")
-                           : fmt::format("{} {}", to_string(pattern.among), size);
+    auto const among = pattern.exchange == Exchange::PrefillToDecode ? std::string("prefill to decode")
+                       : size == 1                                   ? std::string(to_string(pattern.among))
+                                   : fmt::format("{} {}", to_string(pattern.among), size);
     table.add({pattern.id, std::string(to_string(pattern.exchange)), among, size_words(pattern.bytes),
                count_words(pattern.count), size_words(wire_bytes_per_step(pattern, size)),
                std::string(to_string(pattern.phase)), pattern.what});

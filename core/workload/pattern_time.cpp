@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/workload/storage_traffic.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
@@ -20,9 +21,7 @@ std::optional<CollectiveOp> collective_op(Exchange exchange) {
     case Exchange::AllGather: return CollectiveOp::AllGather;
     case Exchange::ReduceScatter: return CollectiveOp::ReduceScatter;
     case Exchange::AllToAll: return CollectiveOp::AllToAll;
-    case Exchange::RingShift:
-    case Exchange::NextStage:
-    case Exchange::PrefillToDecode: break;
+    default: break;
   }
   return std::nullopt;
 }
@@ -77,6 +76,13 @@ std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::ve
   return requests;
 }
 
+std::vector<Request> requests_with_storage(TrafficPattern const& pattern, std::vector<std::vector<Place>> const& ranks,
+                                           Machine const& machine) {
+  std::vector<PciId> gpus;
+  for (auto const& rank : ranks) gpus.push_back(std::get<PciId>(rank.front()));
+  return storage_requests(pattern, machine, gpus);
+}
+
 Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> const& library) {
   if (jobs.jobs.size() == 1)
     if (auto const* collective = std::get_if<Collective>(&jobs.jobs.front().what))
@@ -105,6 +111,8 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
     for (auto const& group : groups)
       set.jobs.push_back(
           {fmt::format("{}.{}", pattern.id, set.jobs.size()), Collective{*op, group, pattern.bytes}, {}});
+  } else if (is_with_storage(pattern.exchange)) {
+    add_requests(requests_with_storage(pattern, groups, machine));
   } else {
     add_requests(sends_of(pattern, groups, pattern.exchange == Exchange::RingShift || workload.parallel.vpp > 1));
   }
@@ -137,6 +145,8 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model) {
     time.group_size = groups.front().size();
     if (pattern.exchange == Exchange::PrefillToDecode)
       time.reach = reach_of(machine, {placement.ranks.front(), placement.decode.front()});
+    else if (is_with_storage(pattern.exchange))
+      time.reach = storage_reach(machine, requests_with_storage(pattern, {groups.front()}, machine).front());
     else
       time.reach = reach_of(machine, groups.front());
     auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());

@@ -42,6 +42,7 @@ class StepComposer {
         layers_(layers_of_stage(workload)),
         forward_(pass_budget(stage.forward)),
         backward_(pass_budget(stage.backward)),
+        ahead_((stage.forward + stage.backward) * micro_),
         gradients_(stage.backward),
         weights_(stage.forward) {}
 
@@ -68,6 +69,8 @@ class StepComposer {
     if (pattern.phase == StepPhase::Gradients) return behind_computing(time, gradients_, w_.overlap.dp);
     if (pattern.phase == StepPhase::Weights) return behind_computing(time, weights_, w_.overlap.dp);
     if (pattern.phase == StepPhase::Once) return all;
+    if (pattern.phase == StepPhase::Ahead) return ahead_.expose(all);
+    if (pattern.phase == StepPhase::Afterwards) return Seconds(0);  // compose_step() knows how long a step is
     switch (pattern.among) {
       case RankGroup::Tensor: return w_.overlap.tp && pattern.in_layers ? in_pieces(time) : all;
       case RankGroup::Context:
@@ -75,10 +78,10 @@ class StepComposer {
       case RankGroup::Expert:
       case RankGroup::ExpertTensor: return w_.overlap.ep ? pass(pattern).all.expose(all) : all;
       case RankGroup::Pipeline: return between_stages(time);
+      case RankGroup::Each: return prefetched(time);
       case RankGroup::Shards:
       case RankGroup::ExpertReplicas: return w_.overlap.dp ? prefetched(time) : all;
-      case RankGroup::Replicas:
-      case RankGroup::ShardReplicas: break;
+      default: break;
     }
     return all;
   }
@@ -124,6 +127,7 @@ class StepComposer {
   int micro_;
   double layers_;                  // of one stage
   PassBudget forward_, backward_;  // of a whole step, for messages between the computing of a layer
+  Budget ahead_;                   // all computing of a step
   Budget gradients_, weights_;
   std::optional<Budget> forward_layer_, backward_layer_;  // of computing of one layer, for weights that are gathered
 };
@@ -158,6 +162,19 @@ std::optional<StageTime> fit_stage(Workload const& workload, std::vector<Pattern
   return with(low);
 }
 
+// What goes on behind the following steps makes them longer where it takes longer than they do, one after another.
+void expose_afterwards(StepTime& result) {
+  Budget steps(result.step);
+  for (auto& share : result.patterns) {
+    if (share.time.pattern.phase != StepPhase::Afterwards) continue;
+    auto const all = share.time.each * share.time.pattern.count;
+    share.exposed = steps.expose(all);
+    share.hidden = all - share.exposed;
+    result.exposed += share.exposed;
+    result.step += share.exposed;
+  }
+}
+
 }  // namespace
 
 StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& times, StageTime const& stage) {
@@ -183,6 +200,7 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
   // all stages one after another, and others follow it.
   result.idle = trains ? pass * (p.pp - 1) / p.vpp : pass * (p.pp - 1);
   result.step = workload.mode == WorkloadMode::KvTransfer ? beside : pass * micro + result.idle + beside;
+  expose_afterwards(result);
   auto const tokens = static_cast<double>(tokens_at_once(workload)) * p.dp * micro;
   result.tokens_per_second = tokens / result.step.value() * (trains ? 1 : p.pp);
   return result;

@@ -7,12 +7,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/workload/storage_traffic.hpp"
+
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 7> kExchanges{
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ring shift", "send", "send"};
-constexpr std::array<std::string_view, 5> kPhases{"forward", "backward", "gradients", "weights", "once"};
+constexpr std::array<std::string_view, 12> kExchanges{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                                      "ring shift", "send",       "send",           "from host",
+                                                      "to host",    "from drive", "to drive",       "host to drive"};
+constexpr std::array<std::string_view, 7> kPhases{"forward", "backward", "gradients", "weights",
+                                                  "once",    "ahead",    "afterwards"};
 
 double bytes_of(NumberFormat format) { return bits_of(format) / 8.0; }
 Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::ceil(bytes))); }
@@ -41,6 +45,7 @@ class TrafficBuilder {
     add_pipeline();
     if (trains_ && w_.recompute == Recompute::Full) repeat_forward();
     if (trains_) add_replicas();
+    for (auto& pattern : storage_traffic_of(w_)) found_.push_back(std::move(pattern));
     return std::move(found_);
   }
 
@@ -253,9 +258,7 @@ double wire_bytes_per_step(TrafficPattern const& pattern, std::size_t group_size
       case Exchange::AllGather:
       case Exchange::ReduceScatter:
       case Exchange::AllToAll: return (ranks - 1) / ranks;
-      case Exchange::RingShift:
-      case Exchange::NextStage:
-      case Exchange::PrefillToDecode: return 1.0;
+      default: return 1.0;
     }
     return 1.0;
   }();

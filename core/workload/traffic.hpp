@@ -18,7 +18,12 @@ enum class Exchange : std::uint8_t {
   AllToAll,
   RingShift,  // each rank sends to the next of its group
   NextStage,  // each stage sends to the next one
-  PrefillToDecode
+  PrefillToDecode,
+  FromHost,    // a rank reads host memory
+  ToHost,      // a rank writes it
+  FromDrive,   // a rank reads a drive
+  ToDrive,     // a rank writes it
+  HostToDrive  // the host memory of a rank is written to a drive
 };
 std::string_view to_string(Exchange exchange);
 
@@ -27,7 +32,9 @@ enum class StepPhase : std::uint8_t {
   Backward,   // of each micro-batch
   Gradients,  // once a step, after the backward passes
   Weights,    // once a step, before the forward passes
-  Once
+  Once,       // once a step or less often, with nothing beside it
+  Ahead,      // of each micro-batch, while the one before computes
+  Afterwards  // behind the steps that follow, until it happens again
 };
 std::string_view to_string(StepPhase phase);
 
@@ -44,7 +51,7 @@ struct TrafficPattern {
   friend bool operator==(TrafficPattern const&, TrafficPattern const&) = default;
 };
 
-// What one rank sends a step: count x the share of the message that leaves it.
+// What one rank sends, or reads of host memory or a drive, in a step: count x the share of the message that leaves it.
 double wire_bytes_per_step(TrafficPattern const& pattern, std::size_t group_size);
 
 // Formulas: Megatron-LM (arXiv 1909.08053, 2104.04473, 2205.05198), ZeRO (1910.02054), Ring Attention (2310.01889),

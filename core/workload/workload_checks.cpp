@@ -38,6 +38,7 @@ class WorkloadChecks {
     else
       check_inference();
     check_routing();
+    check_storage();
     check_compute();
   }
 
@@ -177,6 +178,27 @@ class WorkloadChecks {
                                 table.rows.front().tokens, table.rows.back().tokens));
     if (w_.mode == WorkloadMode::Train && !times->backward)
       refuse("compute", "table", fmt::format("training needs the column backward_us, which {} lacks", table.file));
+  }
+
+  void check_storage() {
+    bool const trains = w_.mode == WorkloadMode::Train;
+    auto const& offload = w_.offload;
+    if (offload.weights > 1) refuse("offload", "weights", "at most 100 % of the weights can be outside of GPU memory");
+    if (offload.kv > 1) refuse("offload", "kv", "at most 100 % of the cache can be outside of GPU memory");
+    if (reader_.has("offload") && offload.weights == 0 && offload.kv == 0 && !offload.optimizer)
+      refuse("offload", "to", "nothing is outside of GPU memory; name a share of 'weights' or 'kv', or 'optimizer'");
+    if (trains && offload.kv > 0)
+      refuse("offload", "kv", "'kv' belongs to prefill and decode; training keeps no cache");
+    if (!trains && offload.optimizer) refuse("offload", "optimizer", "'optimizer' belongs to training");
+    if (w_.mode == WorkloadMode::KvTransfer && reader_.has("offload"))
+      reader_.fail_at_key("offload", "'offload' belongs to train, prefill and decode");
+    if (w_.checkpoint && !trains) reader_.fail_at_key("checkpoint", "'checkpoint' belongs to training");
+    if (w_.data && !trains) reader_.fail_at_key("data", "'data' belongs to training");
+    constexpr int kMaxBytes = 1 << 10;  // more has no optimizer, and no token
+    if (w_.checkpoint && w_.checkpoint->bytes_per_parameter > kMaxBytes)
+      refuse("checkpoint", "bytes_per_parameter", fmt::format("at most {} bytes a parameter", kMaxBytes));
+    if (w_.data && w_.data->bytes_per_token > kMaxBytes * kMaxBytes)
+      refuse("data", "bytes_per_token", fmt::format("at most {} bytes a token", kMaxBytes * kMaxBytes));
   }
 
   void check_routing() {

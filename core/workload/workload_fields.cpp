@@ -131,6 +131,44 @@ std::vector<Field<Overlap>> const& overlap_fields() {
   return fields;
 }
 
+std::vector<Field<Offload>> const& offload_fields() {
+  using Key = FieldsOf<Offload>;
+  static std::vector<Field<Offload>> const fields{
+      Key::scalar("weights", "the share of a rank's weights that every pass copies to the GPU; 0 when absent",
+                  LANEWISE_MEMBER(weights)),
+      Key::scalar("kv", "prefill, decode: the share of the cache that is not in GPU memory; 0 when absent",
+                  LANEWISE_MEMBER(kv)),
+      Key::scalar("optimizer", "train: the CPU keeps the optimizer's state and updates the weights (ZeRO-Offload)",
+                  LANEWISE_MEMBER(optimizer)),
+      Key::word("to", "where all this is: in host memory or on drives; host when absent", {"host", "nvme"},
+                LANEWISE_MEMBER(to))};
+  return fields;
+}
+
+std::vector<Field<Checkpoint>> const& checkpoint_fields() {
+  using Key = FieldsOf<Checkpoint>;
+  static auto const fields = [] {
+    std::vector<Field<Checkpoint>> all{
+        Key::positive("every", "steps from one to the next", LANEWISE_MEMBER(every)),
+        Key::positive("bytes_per_parameter", "of weights and optimizer state; 14 when absent (Adam with bf16 weights)",
+                      LANEWISE_MEMBER(bytes_per_parameter)),
+        Key::word("to", "in host memory, or from there on drives while training goes on; host when absent",
+                  {"host", "nvme"}, LANEWISE_MEMBER(to))};
+    all.front().spec.required = true;
+    return all;
+  }();
+  return fields;
+}
+
+std::vector<Field<DataLoading>> const& data_fields() {
+  using Key = FieldsOf<DataLoading>;
+  static std::vector<Field<DataLoading>> const fields{
+      Key::positive("bytes_per_token", "that a rank of the first stage reads; 4 when absent",
+                    LANEWISE_MEMBER(bytes_per_token)),
+      Key::word("from", "host memory or drives; host when absent", {"host", "nvme"}, LANEWISE_MEMBER(from))};
+  return fields;
+}
+
 MapSpec const& precision_spec() {
   static MapSpec const spec = spec_of("precision", precision_fields());
   return spec;
@@ -149,6 +187,19 @@ MapSpec const& routing_spec() {
 }
 MapSpec const& overlap_spec() {
   static MapSpec const spec = spec_of("overlap", overlap_fields());
+  return spec;
+}
+
+MapSpec const& offload_spec() {
+  static MapSpec const spec = spec_of("offload", offload_fields());
+  return spec;
+}
+MapSpec const& checkpoint_spec() {
+  static MapSpec const spec = spec_of("checkpoint", checkpoint_fields());
+  return spec;
+}
+MapSpec const& data_spec() {
+  static MapSpec const spec = spec_of("data", data_fields());
   return spec;
 }
 

@@ -15,11 +15,18 @@ std::vector<Field<Batch>> const& batch_fields();
 std::vector<Field<ExpertRouting>> const& routing_fields();
 std::vector<Field<Overlap>> const& overlap_fields();
 
+std::vector<Field<Offload>> const& offload_fields();
+std::vector<Field<Checkpoint>> const& checkpoint_fields();
+std::vector<Field<DataLoading>> const& data_fields();
+
 MapSpec const& precision_spec();
 MapSpec const& parallel_spec();
 MapSpec const& batch_spec();
 MapSpec const& routing_spec();
 MapSpec const& overlap_spec();
+MapSpec const& offload_spec();
+MapSpec const& checkpoint_spec();
+MapSpec const& data_spec();
 
 // A key whose value is a mapping.
 FieldSpec map_field(std::string name, std::string doc, MapSpec const& map);

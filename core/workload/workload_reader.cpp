@@ -111,6 +111,9 @@ MapSpec const& workload_spec() {
         .map = &routing_spec(),
         .pattern = "^uniform$"},
        map_field("overlap", "which communication the software hides behind computing", overlap_spec()),
+       map_field("offload", "what is not in GPU memory, and goes there when it is used", offload_spec()),
+       map_field("checkpoint", "train: what is saved, and how often", checkpoint_spec()),
+       map_field("data", "train: where tokens come from; not counted when absent", data_spec()),
        {.name = "recompute",
         .type = ValueType::Word,
         .doc = "train: what of the activations is computed again in the backward pass; none when absent",
@@ -145,6 +148,9 @@ Workload read_workload(MapReader& reader) {
     MapReader block(*routing, routing_spec(), reader.source(), reader.diagnostics());
     read_fields(block, routing_fields(), workload.routing);
   }
+  read_block(reader, "offload", offload_fields(), workload.offload);
+  if (reader.has("checkpoint")) read_block(reader, "checkpoint", checkpoint_fields(), workload.checkpoint.emplace());
+  if (reader.has("data")) read_block(reader, "data", data_fields(), workload.data.emplace());
   if (reader.text("recompute") == "full") workload.recompute = Recompute::Full;
   workload.compute = read_compute_time(reader, workload);
   workload.library = read_library(reader);

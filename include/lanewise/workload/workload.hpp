@@ -95,6 +95,36 @@ struct Overlap {
   friend bool operator==(Overlap const&, Overlap const&) = default;
 };
 
+// Where a rank keeps what is not in its GPU's memory.
+enum class MemoryTier : std::uint8_t {
+  Host,  // the memory of its NUMA node
+  Nvme   // a drive of its node
+};
+
+// What of a rank's state is outside of its GPU's memory, and goes there when it is used.
+struct Offload {
+  double weights = 0;      // the share that every pass copies
+  double kv = 0;           // inference: the share of the cache
+  bool optimizer = false;  // train: its state, and the update (ZeRO-Offload)
+  MemoryTier to = MemoryTier::Host;
+  friend bool operator==(Offload const&, Offload const&) = default;
+};
+
+// What is saved of a training.
+struct Checkpoint {
+  int every = 0;                 // steps
+  int bytes_per_parameter = 14;  // Adam: 4 for each of a copy of the weights and two moments, and 2 for the weights
+  MemoryTier to = MemoryTier::Host;
+  friend bool operator==(Checkpoint const&, Checkpoint const&) = default;
+};
+
+// How training gets its tokens.
+struct DataLoading {
+  int bytes_per_token = 4;
+  MemoryTier from = MemoryTier::Host;
+  friend bool operator==(DataLoading const&, DataLoading const&) = default;
+};
+
 // A step time that was measured with another number of ranks of the same kind, from which the computing is fitted.
 struct FittedStep {
   Seconds step_time{0};
@@ -135,6 +165,9 @@ struct Workload {
   Batch batch;
   ExpertRouting routing;
   Overlap overlap;
+  Offload offload = {};
+  std::optional<Checkpoint> checkpoint = {};
+  std::optional<DataLoading> data = {};
   Recompute recompute = Recompute::None;
   ComputeTime compute;
   std::optional<Library> library = {};  // plans the collectives; nullopt: as well as possible
