@@ -155,8 +155,8 @@ class BriefReader {
     }
     if (workload) {
       job.scenario.workload = read_workload(*workload);
-      job.scenario.name =
-          fmt::format("{}-{}", job.scenario.workload->model.name, to_string(job.scenario.workload->mode));
+      auto const& step = *job.scenario.workload;
+      job.scenario.name = step.trace ? step.trace->file : fmt::format("{}-{}", step.model.name, to_string(step.mode));
       job.scenario.variants.emplace_back();
     }
     job.name = reader.text("name").value_or(job.scenario.name);

@@ -44,6 +44,9 @@ std::string batch_words(Workload const& workload) {
 }
 
 std::string heading(Workload const& workload) {
+  if (auto const& trace = workload.trace)
+    return fmt::format("trace {}; {} ranks\n{} nodes of rank 0\n\n", trace->file, trace->ranks,
+                       trace->trace.nodes.size());
   return fmt::format("{}, {}; {}\n{}\n\n", workload.model.title, to_string(workload.mode),
                      parallel_words(workload.parallel), batch_words(workload));
 }
@@ -57,7 +60,7 @@ std::string size_words(double bytes) {
 std::string size_words(Bytes bytes) { return size_words(static_cast<double>(bytes.value())); }
 
 std::size_t group_size(Workload const& workload, TrafficPattern const& pattern) {
-  return RankGrid(workload.parallel).groups(pattern.among).front().size();
+  return rank_groups_of(pattern, workload).front().size();
 }
 
 std::string count_words(double count) {
@@ -79,6 +82,8 @@ Json pattern_json(TrafficPattern const& pattern, std::size_t group_size) {
 }
 
 Json workload_json(Workload const& workload) {
+  if (auto const& trace = workload.trace)
+    return {{"trace", trace->file}, {"ranks", trace->ranks}, {"nodes", trace->trace.nodes.size()}};
   auto const& p = workload.parallel;
   return {{"model", workload.model.name},
           {"mode", to_string(workload.mode)},
@@ -171,12 +176,14 @@ std::string step_text(Workload const& workload, StepTime const& step, std::strin
     if (step.mfu > 0 && step.computing_by.find("mfu") == std::string::npos)
       text += fmt::format(", which is an mfu of {}", percent_text(step.mfu));
     text += fmt::format("\nexposed communication {}", share(step.exposed));
-    if (step.idle > Seconds(0)) text += fmt::format("\nidle pipeline {}", share(step.idle));
+    if (step.idle > Seconds(0))
+      text += fmt::format("\n{} {}", workload.trace ? "neither of both" : "idle pipeline", share(step.idle));
     text += "\n";
   }
   if (step.searched) text += searched_words(*step.searched);
-  text +=
-      fmt::format("{} {}, {:.4g} tokens/s", step_name(workload.mode), rounded_text(step.step), step.tokens_per_second);
+  for (auto const& note : step.notes) text += note + "\n";
+  text += fmt::format("{} {}", step_name(workload.mode), rounded_text(step.step));
+  if (!workload.trace) text += fmt::format(", {:.4g} tokens/s", step.tokens_per_second);
   if (step.step_mfu > 0 && workload.mode == WorkloadMode::Train)
     text += fmt::format(", mfu of the step {}", percent_text(step.step_mfu));
   text += "\n";
@@ -213,7 +220,8 @@ Json step_json(Workload const& workload, StepTime const& step) {
   json["idle_us"] = microseconds(step.idle);
   json["step_us"] = microseconds(step.step);
   if (step.searched) json["order"] = searched_json(*step.searched);
-  json["tokens_per_second"] = step.tokens_per_second;
+  if (!workload.trace) json["tokens_per_second"] = step.tokens_per_second;
+  if (!step.notes.empty()) json["notes"] = step.notes;
   if (step.step_mfu > 0) json["step_mfu"] = step.step_mfu;
   return json;
 }

@@ -21,6 +21,7 @@ std::optional<CollectiveOp> collective_op(Exchange exchange) {
     case Exchange::AllGather: return CollectiveOp::AllGather;
     case Exchange::ReduceScatter: return CollectiveOp::ReduceScatter;
     case Exchange::AllToAll: return CollectiveOp::AllToAll;
+    case Exchange::Broadcast: return CollectiveOp::Broadcast;
     default: break;
   }
   return std::nullopt;
@@ -29,7 +30,7 @@ std::optional<CollectiveOp> collective_op(Exchange exchange) {
 std::vector<std::vector<Place>> groups_of(TrafficPattern const& pattern, Workload const& workload,
                                           Placement const& placement) {
   std::vector<std::vector<Place>> groups;
-  for (auto const& ranks : RankGrid(workload.parallel).groups(pattern.among)) {
+  for (auto const& ranks : rank_groups_of(pattern, workload)) {
     auto& group = groups.emplace_back();
     for (auto const rank : ranks) group.push_back(placement.ranks.at(static_cast<std::size_t>(rank)));
   }
@@ -92,7 +93,7 @@ Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> cons
 }
 
 // Traffic patterns of one exchange, size and group take the same time.
-using Kind = std::tuple<Exchange, RankGroup, Bytes>;
+using Kind = std::tuple<Exchange, RankGroup, Bytes, std::vector<std::vector<int>>>;
 
 }  // namespace
 
@@ -149,7 +150,8 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model) {
       time.reach = storage_reach(machine, requests_with_storage(pattern, {groups.front()}, machine).front());
     else
       time.reach = reach_of(machine, groups.front());
-    auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());
+    auto const [found, is_new] =
+        known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes, pattern.groups}, plans_.size());
     if (is_new) plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library));
     plan_of_.push_back(found->second);
     patterns_.push_back(std::move(time));

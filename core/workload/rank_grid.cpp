@@ -7,7 +7,7 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 14> kRankGroups{"tp",
+constexpr std::array<std::string_view, 15> kRankGroups{"tp",
                                                        "cp",
                                                        "dp",
                                                        "shards",
@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 14> kRankGroups{"tp",
                                                        "etp",
                                                        "expert dp",
                                                        "pp",
+                                                       "group",
                                                        "each rank",
                                                        "the first replica",
                                                        "the first shards",

@@ -19,6 +19,7 @@ enum class RankGroup : std::uint8_t {
   ExpertTensor,    // of one expert
   ExpertReplicas,  // of the weights of experts
   Pipeline,
+  Traced,  // as a trace has it: the pattern itself lists the ranks
   // Ranks that do something each for itself, as groups of one:
   Each,
   FirstReplica,        // of those that hold the same weights outside experts, the first

@@ -7,6 +7,7 @@
 
 #include "core/text/percent.hpp"
 #include "core/workload/placement_search.hpp"
+#include "core/workload/trace_traffic.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -246,6 +247,7 @@ StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_mode
 StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const {
   auto const times = traffic_->times(model, make_executor);
   auto const& compute = workload_.compute;
+  if (workload_.trace) return compose_traced_step(*workload_.trace, times);
   if (workload_.mode == WorkloadMode::KvTransfer) return compose_step(workload_, times, {});
   auto const stage = this->stage(model, fitted_model, make_executor);
   auto result = compose_step(workload_, times, stage);

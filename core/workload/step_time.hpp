@@ -41,6 +41,7 @@ struct StepTime {
   Seconds step{0};               // train: of the optimizer's step; prefill: until the first token; decode: of a token
   double tokens_per_second = 0;  // of all ranks
   std::optional<SearchedOrder> searched;
+  std::vector<std::string> notes;  // what of a trace is not used, or taken to be
 };
 
 // Operations of the model for one micro-batch on one rank, forward; backward takes twice as many. Counted as in PaLM

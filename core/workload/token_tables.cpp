@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxExperts = 1 << 20;
 constexpr double kMaxTokens = 1e15;
-constexpr double kMaxMicroseconds = 1e12;
+constexpr double kMaxRowMicroseconds = 1e12;
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kCellBlanks = " \t\r";
 
 // A decimal number from 0 to `most`.
 std::optional<double> plain_number(std::string_view text, double most) {
@@ -25,7 +25,7 @@ std::optional<double> plain_number(std::string_view text, double most) {
   return value;
 }
 
-std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
+std::vector<std::string_view> table_cells(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   for (std::size_t start = 0; start <= text.size();) {
     auto const end = std::min(text.find_first_of(separators, start), text.size());
@@ -38,7 +38,7 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view s
 // Throws InputError naming the first text that is no number.
 std::vector<double> numbers_in(SourceText const& source) {
   std::vector<double> numbers;
-  for (auto const part : parts_of(source.text(), ", \t\r\n[]")) {
+  for (auto const part : table_cells(source.text(), ", \t\r\n[]")) {
     if (part.empty()) continue;
     auto const number = plain_number(part, kMaxTokens);
     auto const offset = static_cast<std::size_t>(part.data() - source.text().data());
@@ -52,15 +52,15 @@ std::vector<double> numbers_in(SourceText const& source) {
   return numbers;
 }
 
-ComputeTable::Row row_of(std::vector<std::string_view> const& cells, SourcePos const& pos) {
+ComputeTable::Row compute_row(std::vector<std::string_view> const& cells, SourcePos const& pos) {
   auto const number = [&](std::size_t i, double most) {
-    auto const value = plain_number(trimmed(cells[i], kBlanks), most);
+    auto const value = plain_number(trimmed(cells[i], kCellBlanks), most);
     if (!value || *value == 0)
-      refuse_at(pos, fmt::format("'{}' is no number above 0", trimmed(cells[i], kBlanks).substr(0, 40)));
+      refuse_at(pos, fmt::format("'{}' is no number above 0", trimmed(cells[i], kCellBlanks).substr(0, 40)));
     return *value;
   };
-  ComputeTable::Row row{number(0, kMaxTokens), Seconds(number(1, kMaxMicroseconds) * 1e-6), std::nullopt};
-  if (cells.size() > 2) row.backward = Seconds(number(2, kMaxMicroseconds) * 1e-6);
+  ComputeTable::Row row{number(0, kMaxTokens), Seconds(number(1, kMaxRowMicroseconds) * 1e-6), std::nullopt};
+  if (cells.size() > 2) row.backward = Seconds(number(2, kMaxRowMicroseconds) * 1e-6);
   return row;
 }
 
@@ -100,13 +100,13 @@ ComputeTable read_compute_table(SourceText const& source) {
   std::size_t columns = 0;
   for (int line = 1; line <= source.line_count(); ++line) {
     auto const text = source.line(line);
-    auto const used = trimmed(text.substr(0, text.find('#')), kBlanks);
+    auto const used = trimmed(text.substr(0, text.find('#')), kCellBlanks);
     if (used.empty()) continue;
     SourcePos const pos{source.name(), line, 1};
-    auto const cells = parts_of(used, ",");
+    auto const cells = table_cells(used, ",");
     if (columns == 0) {
       std::string header;
-      for (auto const cell : cells) header += (header.empty() ? "" : ",") + std::string(trimmed(cell, kBlanks));
+      for (auto const cell : cells) header += (header.empty() ? "" : ",") + std::string(trimmed(cell, kCellBlanks));
       if (header != "tokens,forward_us,backward_us" && header != "tokens,forward_us")
         refuse_at(pos, fmt::format("the header is '{}'; allowed: tokens,forward_us,backward_us and tokens,forward_us",
                                    header.substr(0, 80)));
@@ -114,7 +114,7 @@ ComputeTable read_compute_table(SourceText const& source) {
       continue;
     }
     if (cells.size() != columns) refuse_at(pos, fmt::format("{} cells; the header has {}", cells.size(), columns));
-    table.rows.push_back(row_of(cells, pos));
+    table.rows.push_back(compute_row(cells, pos));
   }
   if (table.rows.empty()) refuse_at(source.whole(), "a table of computing needs a header and a row");
   std::sort(table.rows.begin(), table.rows.end(), [](auto const& a, auto const& b) { return a.tokens < b.tokens; });

@@ -8,15 +8,16 @@
 #include <numeric>
 
 #include "core/workload/storage_traffic.hpp"
+#include "core/workload/trace_traffic.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 12> kExchanges{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                                      "ring shift", "send",       "send",           "from host",
-                                                      "to host",    "from drive", "to drive",       "host to drive"};
-constexpr std::array<std::string_view, 7> kPhases{"forward", "backward", "gradients", "weights",
-                                                  "once",    "ahead",    "afterwards"};
+constexpr std::array<std::string_view, 13> kExchanges{
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ring shift",    "send",     "send",
+    "from host",  "to host",    "from drive",     "to drive",   "host to drive", "broadcast"};
+constexpr std::array<std::string_view, 8> kPhases{"forward", "backward", "gradients",  "weights",
+                                                  "once",    "ahead",    "afterwards", "traced"};
 
 double bytes_of(NumberFormat format) { return bits_of(format) / 8.0; }
 Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::ceil(bytes))); }
@@ -323,6 +324,12 @@ double kv_bytes_of_rank(Workload const& workload, double tokens) {
   return elements * bytes_of(workload.precision.kv) / divided / workload.parallel.pp / workload.parallel.cp;
 }
 
-std::vector<TrafficPattern> traffic_of(Workload const& workload) { return TrafficBuilder(workload).build(); }
+std::vector<TrafficPattern> traffic_of(Workload const& workload) {
+  return workload.trace ? traffic_of_trace(*workload.trace).patterns : TrafficBuilder(workload).build();
+}
+
+std::vector<std::vector<int>> rank_groups_of(TrafficPattern const& pattern, Workload const& workload) {
+  return pattern.groups.empty() ? RankGrid(workload.parallel).groups(pattern.among) : pattern.groups;
+}
 
 }  // namespace lanewise

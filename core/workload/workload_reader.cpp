@@ -9,6 +9,7 @@
 #include "core/machine/files/key_values.hpp"
 #include "core/planner/libraries/library_field.hpp"
 #include "core/workload/token_tables.hpp"
+#include "core/workload/trace_workload_reader.hpp"
 #include "core/workload/workload_checks.hpp"
 #include "core/workload/workload_fields.hpp"
 #include "lanewise/machine/setting.hpp"
@@ -96,11 +97,14 @@ std::string_view to_string(WorkloadMode mode) { return kModes.at(static_cast<std
 MapSpec const& workload_spec() {
   static MapSpec const spec{
       "workload",
-      {text_field("model", "a name of `lanewise list models`, a model file, or Hugging Face's config.json", true),
+      {text_field("model", "a name of `lanewise list models`, a model file, or Hugging Face's config.json"),
+       text_field("trace",
+                  "instead of model, mode and all else: execution traces of MLCommons Chakra (.et), %d being the rank; "
+                  "without %d the trace of one rank that stands for all"),
+       text_field("comm_groups", "with trace: a file of the ranks of each group, {\"1\": [0, 1, 2, 3]}"),
        {.name = "mode",
         .type = ValueType::Word,
         .doc = "a step of training, the prompts of a batch, a token of each sequence, or the cache on its way",
-        .required = true,
         .words = {kModes.begin(), kModes.end()}},
        map_field("precision", "the formats of numbers", precision_spec()),
        map_field("parallel", "how ranks divide the work; one rank when absent", parallel_spec()),
@@ -136,6 +140,18 @@ MapSpec const& workload_spec() {
 Workload read_workload(MapReader& reader) {
   Workload workload;
   workload.pos = {reader.source().name(), reader.self().line, reader.self().column};
+  workload.library = read_library(reader);
+  workload.ranks = expanded_names(reader, "ranks");
+  if (reader.has("trace")) {
+    read_trace(reader, workload);
+    return workload;
+  }
+  for (auto const* key : {"model", "mode"})
+    if (!reader.has(key))
+      reader.fail(reader.self(), fmt::format("workload: the key '{}' is missing; a workload has 'model' and 'mode', or "
+                                             "'trace'",
+                                             key));
+  if (reader.has("comm_groups")) reader.fail_at_key("comm_groups", "'comm_groups' is about the groups of a 'trace'");
   auto const model = read_model(reader);
   if (model) workload.model = *model;
   if (auto const mode = reader.text("mode"))
@@ -153,8 +169,6 @@ Workload read_workload(MapReader& reader) {
   if (reader.has("data")) read_block(reader, "data", data_fields(), workload.data.emplace());
   if (reader.text("recompute") == "full") workload.recompute = Recompute::Full;
   workload.compute = read_compute_time(reader, workload);
-  workload.library = read_library(reader);
-  workload.ranks = expanded_names(reader, "ranks");
   workload.decode = expanded_names(reader, "decode");
   if (model && reader.diagnostics().empty()) check_workload(workload, reader);
   if (auto const& fitted = workload.compute.fitted; fitted && reader.diagnostics().empty()) {

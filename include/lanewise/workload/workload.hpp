@@ -2,6 +2,7 @@
 // Training or inference of a language model, as a scenario's block `workload` states it: the model, its mode, how it is
 // divided over ranks, and how large a batch is.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/libraries/library_name.hpp"
 #include "lanewise/units/quantity.hpp"
+#include "lanewise/workload/chakra/execution_trace.hpp"
 #include "lanewise/workload/language_model.hpp"
 
 namespace lanewise {
@@ -157,6 +159,24 @@ struct ComputeTime {
   friend bool operator==(ComputeTime const&, ComputeTime const&) = default;
 };
 
+// A message from one rank to another that a trace has.
+struct TracedSend {
+  std::int64_t bytes = 0;
+  int from = 0, to = 0;
+  friend auto operator<=>(TracedSend const&, TracedSend const&) = default;
+};
+
+// A step as execution traces have it, instead of a model and how it is divided.
+struct TracedStep {
+  std::string file;  // as the scenario names it: "llama.%d.et"
+  int ranks = 1;
+  bool one_for_all = false;                        // rank 0's trace stands for the others
+  ExecutionTrace trace;                            // of rank 0
+  std::map<std::string, std::vector<int>> groups;  // ranks by the name that nodes have for them
+  std::vector<TracedSend> sends;                   // of all ranks, each once; empty where one trace stands for all
+  friend bool operator==(TracedStep const&, TracedStep const&) = default;
+};
+
 struct Workload {
   LanguageModel model;
   WorkloadMode mode = WorkloadMode::Train;
@@ -170,6 +190,8 @@ struct Workload {
   std::optional<DataLoading> data = {};
   Recompute recompute = Recompute::None;
   ComputeTime compute;
+  std::optional<TracedStep> trace =
+      {};  // if given, the step is this; of all before only `parallel`.dp counts, its ranks
   std::optional<Library> library = {};  // plans the collectives; nullopt: as well as possible
   std::vector<std::string> ranks;       // GPUs in the order of ranks; empty: those of the machine in its own order
   std::vector<std::string> decode;      // kv_transfer: the GPUs that receive
