@@ -63,7 +63,8 @@ TEST(PlacementSearch, LeavesTheDefaultWhereAnotherIsFaster) {
   workload.parallel.order = full_order("pp-dp");
   shortest = std::min(shortest, step_time(workload, model, model).step);
   EXPECT_DOUBLE_EQ(step.step.value(), shortest.value());
-  EXPECT_THAT(step_text(workload, step, "hgx-h100-2", "best"), HasSubstr("order pp-dp, the fastest of 2 by estimate; dp-pp would take 902"));
+  EXPECT_THAT(step_text(workload, step, "hgx-h100-2", "best"),
+              HasSubstr("order pp-dp, the fastest of 2 by estimate; dp-pp would take 902"));
   auto const json = step_json(workload, step);
   EXPECT_EQ(json["order"]["taken"], "pp-dp");
   EXPECT_EQ(json["order"]["tried"], 2);
