@@ -60,21 +60,31 @@ class TrafficOfTrace {
     return found;
   }
 
-  // The group itself, and those that do the same at the same time.
-  RankLists const& alike(std::vector<int> const& group) {
-    auto const [known, is_new] = alike_.try_emplace(group);
-    if (!is_new) return known->second;
-    known->second.push_back(group);
+  // The ranks of a node, and the groups that do the same at the same time: its own first.
+  RankLists const& alike(TraceNode const& node) {
+    auto const [known, is_new] = family_of_name_.try_emplace(node.group, families_.size());
+    if (is_new) {
+      auto family = family_of(group_of(node));
+      auto const same = std::find(families_.begin(), families_.end(), family);
+      known->second = static_cast<std::size_t>(same - families_.begin());
+      if (same == families_.end()) families_.push_back(std::move(family));
+    }
+    return families_[known->second];
+  }
+
+  [[nodiscard]] RankLists family_of(std::vector<int> const& group) const {
+    RankLists family{group};
     std::set<int> taken(group.begin(), group.end());
     std::set<std::vector<int>> others;  // by their first ranks
     for (auto const& [name, ranks] : step_.groups) others.insert(ranks);
+    auto const own_distances = distances(group);
     for (auto const& other : others) {
       bool const is_apart = std::none_of(other.begin(), other.end(), [&](int rank) { return taken.count(rank) > 0; });
-      if (!is_apart || distances(other) != distances(group)) continue;
-      known->second.push_back(other);
+      if (!is_apart || distances(other) != own_distances) continue;
+      family.push_back(other);
       taken.insert(other.begin(), other.end());
     }
-    return known->second;
+    return family;
   }
 
   std::optional<std::size_t> collective(TraceNode const& node) {
@@ -99,23 +109,24 @@ class TrafficOfTrace {
     // The trace has what each rank gives, nccl-tests what all of them give together.
     if (node.collective == TraceCollective::AllGather) bytes *= static_cast<std::int64_t>(group.size());
     if (bytes == 0) return std::nullopt;
-    return add(node, exchange, bytes, alike(group));
+    auto const& family = alike(node);
+    return add(node, exchange, bytes, &family - families_.data(), [&] { return family; });
   }
 
   std::optional<std::size_t> send(TraceNode const& node) {
     bool const sends = node.kind == TraceNodeKind::Send;
     auto const peer = peer_of(node, sends ? "comm_dst" : "comm_src");
     if (node.bytes == 0) return std::nullopt;
-    RankLists pairs{sends ? std::vector<int>{0, peer} : std::vector<int>{peer, 0}};
-    if (step_.sends.empty()) {
-      for (int rank = 1; rank + peer < step_.ranks; ++rank)
-        pairs.push_back(sends ? std::vector<int>{rank, rank + peer} : std::vector<int>{rank + peer, rank});
-    } else {
+    auto const first = sends ? std::vector<int>{0, peer} : std::vector<int>{peer, 0};
+    return add(node, Exchange::NextStage, node.bytes, sends ? peer : -peer, [&] {
+      RankLists pairs{first};
+      for (int rank = 1; step_.sends.empty() && rank + peer < step_.ranks; ++rank)
+        pairs.push_back({first.front() + rank, first.back() + rank});
       for (auto const& other : step_.sends)
-        if (other.bytes == node.bytes && std::vector<int>{other.from, other.to} != pairs.front())
-          pairs.push_back({other.from, other.to});
-    }
-    return add(node, Exchange::NextStage, node.bytes, std::move(pairs));
+        if (std::vector<int> const pair{other.from, other.to}; other.bytes == node.bytes && pair != first)
+          pairs.push_back(pair);
+      return pairs;
+    });
   }
 
   [[nodiscard]] int peer_of(TraceNode const& node, std::string_view attribute) const {
@@ -130,8 +141,10 @@ class TrafficOfTrace {
     return *peer;
   }
 
-  std::size_t add(TraceNode const& node, Exchange exchange, std::int64_t bytes, RankLists groups) {
-    auto const [known, is_new] = known_.try_emplace({exchange, bytes, groups}, found_.patterns.size());
+  // `among`: a number that is different for other ranks; `groups` makes their lists.
+  template <class Groups>
+  std::size_t add(TraceNode const& node, Exchange exchange, std::int64_t bytes, std::ptrdiff_t among, Groups groups) {
+    auto const [known, is_new] = known_.try_emplace({exchange, bytes, among}, found_.patterns.size());
     if (is_new) {
       if (found_.patterns.size() == kMaxPatterns)
         refuse(node, fmt::format("more than {} kinds of messages", kMaxPatterns));
@@ -141,7 +154,7 @@ class TrafficOfTrace {
       pattern.what = node.name.substr(0, 80);
       pattern.exchange = exchange;
       pattern.among = RankGroup::Traced;
-      pattern.groups = std::move(groups);
+      pattern.groups = groups();
       pattern.bytes = Bytes(bytes);
       pattern.phase = StepPhase::Traced;
       found_.patterns.push_back(std::move(pattern));
@@ -152,8 +165,9 @@ class TrafficOfTrace {
 
   TracedStep const& step_;
   std::vector<int> everyone_;
-  std::map<std::vector<int>, RankLists> alike_;
-  std::map<std::tuple<Exchange, std::int64_t, RankLists>, std::size_t> known_;
+  std::map<std::string, std::size_t> family_of_name_;
+  std::vector<RankLists> families_;
+  std::map<std::tuple<Exchange, std::int64_t, std::ptrdiff_t>, std::size_t> known_;
   std::map<Exchange, int> numbers_;
   TracedTraffic found_;
 };

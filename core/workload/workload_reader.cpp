@@ -18,6 +18,7 @@ namespace lanewise {
 namespace {
 
 constexpr std::array<std::string_view, 4> kModes{"train", "prefill", "decode", "kv_transfer"};
+
 MapSpec const& fitted_spec() {
   static MapSpec const spec{
       "fitted",
@@ -94,6 +95,7 @@ ComputeTime read_compute_time(MapReader& reader, Workload const& workload) {
 }  // namespace
 
 std::string_view to_string(WorkloadMode mode) { return kModes.at(static_cast<std::size_t>(mode)); }
+
 MapSpec const& workload_spec() {
   static MapSpec const spec{
       "workload",

@@ -7,7 +7,6 @@
 #include <array>
 #include <fstream>
 #include <limits>
-#include <queue>
 #include <unordered_map>
 
 #include "core/workload/chakra/wire_format.hpp"
@@ -136,7 +135,7 @@ class TraceReader {
     if (raw_.empty()) refuse("no nodes; an execution trace of Chakra (.et) has metadata, and then its nodes");
     for (auto& raw : raw_) finish(raw);
     connect();
-    sort();
+    refuse_circles();
     return std::move(trace_);
   }
 
@@ -219,25 +218,21 @@ class TraceReader {
     raw_.clear();
   }
 
-  // Kahn's algorithm; of several nodes that are ready the first in the file.
-  void sort() {
+  // Takes out what waits for nothing, again and again (Kahn's algorithm): what is left waits for itself.
+  void refuse_circles() const {
     auto const& nodes = trace_.nodes;
     std::vector<std::uint32_t> waiting(nodes.size());
     std::vector<std::vector<std::uint32_t>> next(nodes.size());
-    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
+    std::vector<std::uint32_t> ready;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       waiting[i] = static_cast<std::uint32_t>(nodes[i].after.size());
       for (auto const before : nodes[i].after) next[before].push_back(i);
-      if (waiting[i] == 0) ready.push(i);
+      if (waiting[i] == 0) ready.push_back(i);
     }
-    while (!ready.empty()) {
-      auto const i = ready.top();
-      ready.pop();
-      trace_.order.push_back(i);
-      for (auto const later : next[i])
-        if (--waiting[later] == 0) ready.push(later);
-    }
-    if (trace_.order.size() < nodes.size()) refuse_circle(waiting);
+    for (std::size_t done = 0; done < ready.size(); ++done)
+      for (auto const later : next[ready[done]])
+        if (--waiting[later] == 0) ready.push_back(later);
+    if (ready.size() < nodes.size()) refuse_circle(waiting);
   }
 
   // Each of the nodes that are left waits for one that is left too: going back from any leads into a circle.

@@ -190,11 +190,10 @@ struct Workload {
   std::optional<DataLoading> data = {};
   Recompute recompute = Recompute::None;
   ComputeTime compute;
-  std::optional<TracedStep> trace =
-      {};  // if given, the step is this; of all before only `parallel`.dp counts, its ranks
-  std::optional<Library> library = {};  // plans the collectives; nullopt: as well as possible
-  std::vector<std::string> ranks;       // GPUs in the order of ranks; empty: those of the machine in its own order
-  std::vector<std::string> decode;      // kv_transfer: the GPUs that receive
+  std::optional<TracedStep> trace = {};  // if given, the step is this; all before is unused but parallel.dp, its ranks
+  std::optional<Library> library = {};   // plans the collectives; nullopt: as well as possible
+  std::vector<std::string> ranks;        // GPUs in the order of ranks; empty: those of the machine in its own order
+  std::vector<std::string> decode;       // kv_transfer: the GPUs that receive
   SourcePos pos;
   friend bool operator==(Workload const&, Workload const&) = default;
 };

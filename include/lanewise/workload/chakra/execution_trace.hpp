@@ -49,9 +49,7 @@ struct TraceNode {
 
 struct ExecutionTrace {
   std::string file;
-  std::vector<TraceNode> nodes;  // as in the file
-  // Positions in an order in which each node comes after those that it waits for, and otherwise as in the file.
-  std::vector<std::uint32_t> order;
+  std::vector<TraceNode> nodes;  // as in the file; none waits for itself, also not by way of others
   friend bool operator==(ExecutionTrace const&, ExecutionTrace const&) = default;
 };
 
