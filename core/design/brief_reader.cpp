@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/design/brief.hpp"
-#include "core/io/digest.hpp"
+#include "core/design/job_digest.hpp"
 #include "core/io/spelling.hpp"
 #include "core/io/word.hpp"
 #include "core/machine/setting_list.hpp"
@@ -95,27 +95,6 @@ Scenario collective_of_all(CollectiveOp op, Bytes bytes) {
   return scenario;
 }
 
-// What a job's entry says, but for its name and weight.
-void add_to(Digest& digest, YamlNode const& node) {
-  digest.add(node.text);
-  for (auto const& item : node.items) add_to(digest, item);
-  for (auto const& entry : node.entries) {
-    if (entry.key == "name" || entry.key == "weight") continue;
-    digest.add(entry.key);
-    add_to(digest, entry.value);
-  }
-  digest.add(node.kind == YamlKind::Sequence ? "]" : "}");
-}
-
-void add_to(Digest& digest, LanguageModel const& model) {
-  digest.add(fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", model.parameters,
-                         model.active_parameters, model.layers, model.hidden_size, model.attention_heads,
-                         model.key_value_heads, model.head_size, model.ffn_size, model.gated_ffn, model.vocabulary,
-                         model.tied_embeddings, model.experts, model.experts_per_token, model.shared_experts,
-                         model.expert_ffn_size, model.dense_layers, model.latent_key_value_size, model.sliding_window,
-                         model.windowed_layers));
-}
-
 class BriefReader {
  public:
   explicit BriefReader(SourceText const& source) : source_(source), folder_(fs::path(source.name()).parent_path()) {}
@@ -194,12 +173,12 @@ class BriefReader {
     }
     if (workload) {
       job.scenario.workload = read_workload(*workload);
-      add_to(digest_, job.scenario.workload->model);
-      job.scenario.name =
-          fmt::format("{}-{}", job.scenario.workload->model.name, to_string(job.scenario.workload->mode));
+      add_files_of(*job.scenario.workload, digest_);
+      auto const& step = *job.scenario.workload;
+      job.scenario.name = step.trace ? step.trace->file : fmt::format("{}-{}", step.model.name, to_string(step.mode));
       job.scenario.variants.emplace_back();
     }
-    add_to(digest_, reader.self());
+    add_job_entry(reader.self(), digest_);
     job.digest = digest_.text();
     job.name = reader.text("name").value_or(job.scenario.name);
     job.weight = reader.ratio("weight").value_or(1);
@@ -217,7 +196,7 @@ class BriefReader {
       auto const source = SourceText::load(fs::is_regular_file(beside, error) ? beside : scenario_file(name));
       job.scenario = read_scenario(source);
       digest_.add(source.text());
-      if (job.scenario.workload) add_to(digest_, job.scenario.workload->model);
+      if (job.scenario.workload) add_files_of(*job.scenario.workload, digest_);
     } catch (InputError const& error) {
       reader.fail(*reader.node("scenario"), error.what());
     }
@@ -300,7 +279,7 @@ DesignJob job_named(std::string const& text) {
   job.name = job.scenario.name;
   Digest digest;
   digest.add(source.text());
-  if (job.scenario.workload) add_to(digest, job.scenario.workload->model);
+  if (job.scenario.workload) add_files_of(*job.scenario.workload, digest);
   job.digest = digest.text();
   return job;
 }

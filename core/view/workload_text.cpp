@@ -44,6 +44,9 @@ std::string batch_words(Workload const& workload) {
 }
 
 std::string heading(Workload const& workload) {
+  if (auto const& trace = workload.trace)
+    return fmt::format("trace {}; {} ranks\n{} nodes of rank 0\n\n", trace->file, trace->ranks,
+                       trace->trace.nodes.size());
   return fmt::format("{}, {}; {}\n{}\n\n", workload.model.title, to_string(workload.mode),
                      parallel_words(workload.parallel), batch_words(workload));
 }
@@ -57,10 +60,11 @@ std::string size_words(double bytes) {
 std::string size_words(Bytes bytes) { return size_words(static_cast<double>(bytes.value())); }
 
 std::size_t group_size(Workload const& workload, TrafficPattern const& pattern) {
-  return RankGrid(workload.parallel).groups(pattern.among).front().size();
+  return rank_groups_of(pattern, workload).front().size();
 }
 
 std::string count_words(double count) {
+  if (count > 0 && count < 1) return fmt::format("{:.2g}", count);
   return count == static_cast<double>(static_cast<std::int64_t>(count)) ? fmt::format("{:.0f}", count)
                                                                         : fmt::format("{:.1f}", count);
 }
@@ -78,6 +82,8 @@ Json pattern_json(TrafficPattern const& pattern, std::size_t group_size) {
 }
 
 Json workload_json(Workload const& workload) {
+  if (auto const& trace = workload.trace)
+    return {{"trace", trace->file}, {"ranks", trace->ranks}, {"nodes", trace->trace.nodes.size()}};
   auto const& p = workload.parallel;
   return {{"model", workload.model.name},
           {"mode", to_string(workload.mode)},
@@ -93,6 +99,24 @@ Json workload_json(Workload const& workload) {
             {"ep", p.ep}}},
           {"micro_batches", micro_batches(workload)},
           {"tokens_at_once", tokens_at_once(workload)}};
+}
+
+// "order tp-dp-pp, the fastest of 6 by estimate; tp-pp-dp would take 3.1 s instead of 2.8 s".
+std::string searched_words(SearchedOrder const& searched) {
+  if (searched.tried == 1) return fmt::format("order {}: there is no other\n", searched.order);
+  auto text = fmt::format("order {}, the fastest of {} by estimate", searched.order, searched.tried);
+  if (!searched.step_as_default)
+    text += fmt::format("; {} cannot be done", searched.default_order);
+  else if (searched.default_order != searched.order)
+    text += fmt::format("; {} would take {} instead of {}", searched.default_order,
+                        rounded_text(*searched.step_as_default), rounded_text(searched.step));
+  return text + "\n";
+}
+
+Json searched_json(SearchedOrder const& searched) {
+  Json json{{"taken", searched.order}, {"tried", searched.tried}, {"estimated_step_us", microseconds(searched.step)}};
+  if (searched.step_as_default) json["estimated_step_as_default_us"] = microseconds(*searched.step_as_default);
+  return json;
 }
 
 // "time to the first token" and the like.
@@ -113,9 +137,9 @@ std::string traffic_text(Workload const& workload, std::vector<TrafficPattern> c
   table.align_left(7);
   for (auto const& pattern : traffic) {
     auto const size = group_size(workload, pattern);
-    auto const among = pattern.exchange == Exchange::PrefillToDecode
-                           ? std::string("prefill to decode")
-                           : fmt::format("{} {}", to_string(pattern.among), size);
+    auto const among = pattern.exchange == Exchange::PrefillToDecode ? std::string("prefill to decode")
+                       : size == 1                                   ? std::string(to_string(pattern.among))
+                                   : fmt::format("{} {}", to_string(pattern.among), size);
     table.add({pattern.id, std::string(to_string(pattern.exchange)), among, size_words(pattern.bytes),
                count_words(pattern.count), size_words(wire_bytes_per_step(pattern, size)),
                std::string(to_string(pattern.phase)), pattern.what});
@@ -152,11 +176,14 @@ std::string step_text(Workload const& workload, StepTime const& step, std::strin
     if (step.mfu > 0 && step.computing_by.find("mfu") == std::string::npos)
       text += fmt::format(", which is an mfu of {}", percent_text(step.mfu));
     text += fmt::format("\nexposed communication {}", share(step.exposed));
-    if (step.idle > Seconds(0)) text += fmt::format("\nidle pipeline {}", share(step.idle));
+    if (step.idle > Seconds(0))
+      text += fmt::format("\n{} {}", workload.trace ? "neither of both" : "idle pipeline", share(step.idle));
     text += "\n";
   }
-  text +=
-      fmt::format("{} {}, {:.4g} tokens/s", step_name(workload.mode), rounded_text(step.step), step.tokens_per_second);
+  if (step.searched) text += searched_words(*step.searched);
+  for (auto const& note : step.notes) text += note + "\n";
+  text += fmt::format("{} {}", step_name(workload.mode), rounded_text(step.step));
+  if (!workload.trace) text += fmt::format(", {:.4g} tokens/s", step.tokens_per_second);
   if (step.step_mfu > 0 && workload.mode == WorkloadMode::Train)
     text += fmt::format(", mfu of the step {}", percent_text(step.step_mfu));
   text += "\n";
@@ -192,7 +219,9 @@ Json step_json(Workload const& workload, StepTime const& step) {
   json["exposed_us"] = microseconds(step.exposed);
   json["idle_us"] = microseconds(step.idle);
   json["step_us"] = microseconds(step.step);
-  json["tokens_per_second"] = step.tokens_per_second;
+  if (step.searched) json["order"] = searched_json(*step.searched);
+  if (!workload.trace) json["tokens_per_second"] = step.tokens_per_second;
+  if (!step.notes.empty()) json["notes"] = step.notes;
   if (step.step_mfu > 0) json["step_mfu"] = step.step_mfu;
   return json;
 }

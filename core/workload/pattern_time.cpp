@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/estimate/plan_parameters.hpp"
+#include "core/workload/storage_traffic.hpp"
 #include "lanewise/estimate/estimate.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/choice/plan_collective.hpp"
@@ -22,9 +23,8 @@ std::optional<CollectiveOp> collective_op(Exchange exchange) {
     case Exchange::AllGather: return CollectiveOp::AllGather;
     case Exchange::ReduceScatter: return CollectiveOp::ReduceScatter;
     case Exchange::AllToAll: return CollectiveOp::AllToAll;
-    case Exchange::RingShift:
-    case Exchange::NextStage:
-    case Exchange::PrefillToDecode: break;
+    case Exchange::Broadcast: return CollectiveOp::Broadcast;
+    default: break;
   }
   return std::nullopt;
 }
@@ -32,7 +32,7 @@ std::optional<CollectiveOp> collective_op(Exchange exchange) {
 std::vector<std::vector<Place>> groups_of(TrafficPattern const& pattern, Workload const& workload,
                                           Placement const& placement) {
   std::vector<std::vector<Place>> groups;
-  for (auto const& ranks : RankGrid(workload.parallel).groups(pattern.among)) {
+  for (auto const& ranks : rank_groups_of(pattern, workload)) {
     auto& group = groups.emplace_back();
     for (auto const rank : ranks) group.push_back(placement.ranks.at(static_cast<std::size_t>(rank)));
   }
@@ -79,6 +79,13 @@ std::vector<Request> sends_of(TrafficPattern const& pattern, std::vector<std::ve
   return requests;
 }
 
+std::vector<Request> requests_with_storage(TrafficPattern const& pattern, std::vector<std::vector<Place>> const& ranks,
+                                           Machine const& machine) {
+  std::vector<PciId> gpus;
+  for (auto const& rank : ranks) gpus.push_back(std::get<PciId>(rank.front()));
+  return storage_requests(pattern, machine, gpus);
+}
+
 Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> const& library, Effort effort) {
   if (jobs.jobs.size() == 1)
     if (auto const* collective = std::get_if<Collective>(&jobs.jobs.front().what))
@@ -88,7 +95,7 @@ Plan plan_of(JobSet const& jobs, Model const& model, std::optional<Library> cons
 }
 
 // Traffic patterns of one exchange, size and group take the same time.
-using Kind = std::tuple<Exchange, RankGroup, Bytes>;
+using Kind = std::tuple<Exchange, RankGroup, Bytes, std::vector<std::vector<int>>>;
 
 }  // namespace
 
@@ -107,10 +114,27 @@ JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placemen
     for (auto const& group : groups)
       set.jobs.push_back(
           {fmt::format("{}.{}", pattern.id, set.jobs.size()), Collective{*op, group, pattern.bytes}, {}});
+  } else if (is_with_storage(pattern.exchange)) {
+    add_requests(requests_with_storage(pattern, groups, machine));
   } else {
     add_requests(sends_of(pattern, groups, pattern.exchange == Exchange::RingShift || workload.parallel.vpp > 1));
   }
   return set;
+}
+
+std::vector<PatternTime> estimated_times(Workload const& workload, Model const& model, KnownTimes& known) {
+  auto const placement = place_ranks(workload, model.machine());
+  std::vector<PatternTime> times;
+  for (auto const& pattern : traffic_of(workload)) {
+    auto const [found, is_new] =
+        known.try_emplace({pattern.exchange, pattern.bytes, groups_of(pattern, workload, placement)}, Seconds(0));
+    if (is_new) {
+      auto const plan = plan_of(jobs_of(pattern, workload, placement, model.machine()), model, workload.library, Effort::Quick);
+      found->second = estimate(model, plan.steps, plan.folding).makespan;
+    }
+    times.push_back({.pattern = pattern, .reach = {}, .each = found->second});
+  }
+  return times;
 }
 
 PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, Effort effort) {
@@ -124,9 +148,12 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, Eff
     time.group_size = groups.front().size();
     if (pattern.exchange == Exchange::PrefillToDecode)
       time.reach = reach_of(machine, {placement.ranks.front(), placement.decode.front()});
+    else if (is_with_storage(pattern.exchange))
+      time.reach = storage_reach(machine, requests_with_storage(pattern, {groups.front()}, machine).front());
     else
       time.reach = reach_of(machine, groups.front());
-    auto const [found, is_new] = known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes}, plans_.size());
+    auto const [found, is_new] =
+        known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes, pattern.groups}, plans_.size());
     if (is_new) plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library, effort));
     plan_of_.push_back(found->second);
     patterns_.push_back(std::move(time));

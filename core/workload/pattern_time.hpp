@@ -1,7 +1,9 @@
 #pragma once
 // How long one message of each traffic pattern takes on a machine, while every group of ranks does the same.
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/workload/placement.hpp"
@@ -24,6 +26,13 @@ struct PatternTime {
 // The jobs of one message of a pattern, of every group that is no copy of another.
 JobSet jobs_of(TrafficPattern const& pattern, Workload const& workload, Placement const& placement,
                Machine const& machine);
+
+// The times of messages by what they are and among which GPUs, as searches over many placements meet them again.
+using KnownTimes = std::map<std::tuple<Exchange, Bytes, std::vector<std::vector<Place>>>, Seconds>;
+
+// The traffic of a workload by the planner's own estimate; messages that are not in `known` are planned and added.
+// Throws as PlannedTraffic.
+std::vector<PatternTime> estimated_times(Workload const& workload, Model const& model, KnownTimes& known);
 
 // The traffic of a workload with the plans of its messages, to be timed under several assumptions.
 class PlannedTraffic {

@@ -49,6 +49,13 @@ std::vector<Place> places_named(std::vector<std::string> const& names, Workload 
   return places;
 }
 
+// "16 ranks (tp 8 x cp 1 x pp 1 x dp 2)".
+std::string ranks_words(Workload const& workload) {
+  auto const& p = workload.parallel;
+  if (workload.trace) return fmt::format("{} ranks", p.ranks());
+  return fmt::format("{} ranks (tp {} x cp {} x pp {} x dp {})", p.ranks(), p.tp, p.cp, p.pp, p.dp);
+}
+
 bool share_nvlink(Machine const& machine, PciId a, PciId b) { return nvlink_count(machine, a, b) > 0; }
 
 enum class Reach : std::uint8_t { Nvlink, Switch, Socket, Node, Rack, Rail, Network };
@@ -78,17 +85,14 @@ Placement place_ranks(Workload const& workload, Machine const& machine) {
     placement.ranks = places_named(workload.ranks, workload, machine);
     auto const& p = workload.parallel;
     if (placement.ranks.size() != static_cast<std::size_t>(p.ranks()))
-      refuse_at(workload.pos, fmt::format("workload: {} GPUs for {} ranks (tp {} x cp {} x pp {} x dp {})",
-                                          placement.ranks.size(), p.ranks(), p.tp, p.cp, p.pp, p.dp));
+      refuse_at(workload.pos, fmt::format("workload: {} GPUs for {}", placement.ranks.size(), ranks_words(workload)));
   } else {
     for (auto const gpu : all_in_number_order(machine, PciKind::Gpu))
       if (!machine.is_off(gpu)) placement.ranks.emplace_back(gpu);
     auto const needed = static_cast<std::size_t>(workload.parallel.ranks());
     if (placement.ranks.size() < needed) {
-      auto const& p = workload.parallel;
-      refuse_at(workload.pos,
-                fmt::format("workload: {} ranks (tp {} x cp {} x pp {} x dp {}), and {} has {} GPUs that work", needed,
-                            p.tp, p.cp, p.pp, p.dp, machine.name, placement.ranks.size()));
+      refuse_at(workload.pos, fmt::format("workload: {}, and {} has {} GPUs that work", ranks_words(workload),
+                                          machine.name, placement.ranks.size()));
     }
     placement.ranks.resize(needed);
   }

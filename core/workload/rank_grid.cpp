@@ -7,8 +7,21 @@
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 9> kRankGroups{"tp", "cp",  "dp",        "shards", "shard replicas",
-                                                      "ep", "etp", "expert dp", "pp"};
+constexpr std::array<std::string_view, 15> kRankGroups{"tp",
+                                                       "cp",
+                                                       "dp",
+                                                       "shards",
+                                                       "shard replicas",
+                                                       "ep",
+                                                       "etp",
+                                                       "expert dp",
+                                                       "pp",
+                                                       "group",
+                                                       "each rank",
+                                                       "the first replica",
+                                                       "the first shards",
+                                                       "the first replica of experts",
+                                                       "the first stage"};
 
 }  // namespace
 
@@ -45,6 +58,25 @@ RankGrid::Coordinates RankGrid::at(int rank) const {
   return c;
 }
 
+std::vector<std::vector<int>> RankGrid::singles(RankGroup group, int shards) const {
+  std::vector<std::vector<int>> ranks;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    auto const c = at(rank);
+    auto const replica = c.dp * parallel_.cp + c.cp;
+    bool const is_in = [&] {
+      switch (group) {
+        case RankGroup::FirstReplica: return replica == 0;
+        case RankGroup::FirstShards: return replica < shards;
+        case RankGroup::FirstExpertReplica: return c.expert_replica == 0;
+        case RankGroup::FirstStage: return c.pp == 0;
+        default: return true;
+      }
+    }();
+    if (is_in) ranks.push_back({rank});
+  }
+  return ranks;
+}
+
 std::vector<std::vector<int>> RankGrid::groups(RankGroup group) const {
   auto const shards = parallel_.shards > 0 ? parallel_.shards : parallel_.dp * parallel_.cp;
   using Key = std::array<int, 4>;  // equal for the ranks of one group
@@ -61,9 +93,11 @@ std::vector<std::vector<int>> RankGrid::groups(RankGroup group) const {
       case RankGroup::ExpertTensor: return {c.ep, c.expert_replica, c.pp, 0};
       case RankGroup::ExpertReplicas: return {c.etp, c.ep, c.pp, 0};
       case RankGroup::Pipeline: return {c.tp, c.cp, c.dp, 0};
+      default: break;
     }
     return {};
   };
+  if (group >= RankGroup::Each) return singles(group, shards);
   std::map<Key, std::size_t> number;
   std::vector<std::vector<int>> groups;
   for (int rank = 0; rank < ranks_; ++rank) {

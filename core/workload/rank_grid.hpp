@@ -18,7 +18,14 @@ enum class RankGroup : std::uint8_t {
   Expert,
   ExpertTensor,    // of one expert
   ExpertReplicas,  // of the weights of experts
-  Pipeline
+  Pipeline,
+  Traced,  // as a trace has it: the pattern itself lists the ranks
+  // Ranks that do something each for itself, as groups of one:
+  Each,
+  FirstReplica,        // of those that hold the same weights outside experts, the first
+  FirstShards,         // those that share the first copy of the weights
+  FirstExpertReplica,  // of those that hold the same experts, the first
+  FirstStage
 };
 std::string_view to_string(RankGroup group);
 
@@ -26,8 +33,8 @@ class RankGrid {
  public:
   explicit RankGrid(Parallelism const& parallel);
   [[nodiscard]] int ranks() const { return ranks_; }
-  // Every rank is in exactly one group; each group is sorted, and so are groups by their first ranks. Of the pipeline
-  // the ranks of a group are in the order of stages.
+  // Every rank is in exactly one group, or in one of its own or none; each group is sorted, and so are groups by their
+  // first ranks. Of the pipeline the ranks of a group are in the order of stages.
   [[nodiscard]] std::vector<std::vector<int>> groups(RankGroup group) const;
 
  private:
@@ -37,6 +44,7 @@ class RankGrid {
     int etp;
   };
   [[nodiscard]] Coordinates at(int rank) const;
+  [[nodiscard]] std::vector<std::vector<int>> singles(RankGroup group, int shards) const;
 
   Parallelism parallel_;
   int ranks_;

@@ -6,6 +6,7 @@
 
 #include "core/rules/conditions.hpp"
 #include "core/workload/step_time.hpp"
+#include "core/workload/token_tables.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -87,11 +88,18 @@ StageTime stage_time(Workload const& workload, Machine const& machine) {
   auto const& compute = workload.compute;
   if (compute.forward)
     return {*compute.forward, compute.backward.value_or(*compute.forward * backward_ratio(workload))};
+  if (compute.table) {
+    auto const tokens = static_cast<double>(tokens_at_once(workload));
+    auto const times = times_at(*compute.table, tokens);
+    if (!times)
+      refuse_at(workload.pos, fmt::format("workload: {} says nothing of {:.0f} tokens", compute.table->file, tokens));
+    return {times->forward, times->backward.value_or(Seconds(0))};
+  }
   bool const reads_memory = workload.mode == WorkloadMode::Decode;
   if (!compute.mfu && !reads_memory)
     refuse_at(workload.pos,
-              "workload: nobody says how long computing takes; add compute: {mfu: 40 %}, {forward: 12 ms} or {fitted: "
-              "...}");
+              "workload: nobody says how long computing takes; add compute: {mfu: 40 %}, {forward: 12 ms}, {table: "
+              "FILE} or {fitted: ...}");
   StageTime stage;
   if (compute.mfu) {
     auto const peak = peak_rate(workload, machine);

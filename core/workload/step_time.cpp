@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "core/text/percent.hpp"
+#include "core/workload/placement_search.hpp"
+#include "core/workload/trace_traffic.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {
@@ -41,6 +43,7 @@ class StepComposer {
         layers_(layers_of_stage(workload)),
         forward_(pass_budget(stage.forward)),
         backward_(pass_budget(stage.backward)),
+        ahead_((stage.forward + stage.backward) * micro_),
         gradients_(stage.backward),
         weights_(stage.forward) {}
 
@@ -67,6 +70,8 @@ class StepComposer {
     if (pattern.phase == StepPhase::Gradients) return behind_computing(time, gradients_, w_.overlap.dp);
     if (pattern.phase == StepPhase::Weights) return behind_computing(time, weights_, w_.overlap.dp);
     if (pattern.phase == StepPhase::Once) return all;
+    if (pattern.phase == StepPhase::Ahead) return ahead_.expose(all);
+    if (pattern.phase == StepPhase::Afterwards) return Seconds(0);  // compose_step() knows how long a step is
     switch (pattern.among) {
       case RankGroup::Tensor: return w_.overlap.tp && pattern.in_layers ? in_pieces(time) : all;
       case RankGroup::Context:
@@ -74,10 +79,10 @@ class StepComposer {
       case RankGroup::Expert:
       case RankGroup::ExpertTensor: return w_.overlap.ep ? pass(pattern).all.expose(all) : all;
       case RankGroup::Pipeline: return between_stages(time);
+      case RankGroup::Each: return prefetched(time);
       case RankGroup::Shards:
       case RankGroup::ExpertReplicas: return w_.overlap.dp ? prefetched(time) : all;
-      case RankGroup::Replicas:
-      case RankGroup::ShardReplicas: break;
+      default: break;
     }
     return all;
   }
@@ -123,6 +128,7 @@ class StepComposer {
   int micro_;
   double layers_;                  // of one stage
   PassBudget forward_, backward_;  // of a whole step, for messages between the computing of a layer
+  Budget ahead_;                   // all computing of a step
   Budget gradients_, weights_;
   std::optional<Budget> forward_layer_, backward_layer_;  // of computing of one layer, for weights that are gathered
 };
@@ -157,6 +163,19 @@ std::optional<StageTime> fit_stage(Workload const& workload, std::vector<Pattern
   return with(low);
 }
 
+// What goes on behind the following steps makes them longer where it takes longer than they do, one after another.
+void expose_afterwards(StepTime& result) {
+  Budget steps(result.step);
+  for (auto& share : result.patterns) {
+    if (share.time.pattern.phase != StepPhase::Afterwards) continue;
+    auto const all = share.time.each * share.time.pattern.count;
+    share.exposed = steps.expose(all);
+    share.hidden = all - share.exposed;
+    result.exposed += share.exposed;
+    result.step += share.exposed;
+  }
+}
+
 }  // namespace
 
 StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& times, StageTime const& stage) {
@@ -182,20 +201,30 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
   // all stages one after another, and others follow it.
   result.idle = trains ? pass * (p.pp - 1) / p.vpp : pass * (p.pp - 1);
   result.step = workload.mode == WorkloadMode::KvTransfer ? beside : pass * micro + result.idle + beside;
+  expose_afterwards(result);
   auto const tokens = static_cast<double>(tokens_at_once(workload)) * p.dp * micro;
   result.tokens_per_second = tokens / result.step.value() * (trains ? 1 : p.pp);
   return result;
 }
 
 PlannedStep::PlannedStep(Workload workload, Model const& model, Model const& fitted_model, Effort effort)
-    : workload_(std::move(workload)), traffic_(workload_, model, effort) {
-  auto const& fitted = workload_.compute.fitted;
-  if (!fitted) return;
-  measured_ = workload_;
-  measured_->parallel = fitted->parallel;
-  measured_->batch = fitted->batch;
-  measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
-  measured_traffic_.emplace(*measured_, fitted_model, effort);
+    : workload_(std::move(workload)) {
+  if (auto const& fitted = workload_.compute.fitted) {
+    measured_ = workload_;
+    measured_->parallel = fitted->parallel;
+    measured_->batch = fitted->batch;
+    measured_->ranks = first_ranks(workload_, fitted_model.machine(), fitted->parallel.ranks());
+    measured_traffic_.emplace(*measured_, fitted_model, effort);
+  }
+  if (workload_.parallel.search_order && workload_.parallel.ranks() > 1 && workload_.mode != WorkloadMode::KvTransfer) {
+    searched_ = search_order(workload_, model, stage(model, fitted_model, {}));
+    workload_.parallel.order = full_order(searched_->order);
+  }
+  traffic_.emplace(workload_, model, effort);
+}
+
+StageTime PlannedStep::stage(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const {
+  return measured_ ? fitted_stage(model, fitted_model, make_executor) : stage_time(workload_, model.machine());
 }
 
 StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_model,
@@ -216,15 +245,17 @@ StageTime PlannedStep::fitted_stage(Model const& model, Model const& fitted_mode
 }
 
 StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const {
-  auto const times = traffic_.times(model, make_executor);
+  auto const times = traffic_->times(model, make_executor);
   auto const& compute = workload_.compute;
+  if (workload_.trace) return compose_traced_step(*workload_.trace, times);
   if (workload_.mode == WorkloadMode::KvTransfer) return compose_step(workload_, times, {});
-  auto const stage =
-      measured_ ? fitted_stage(model, fitted_model, make_executor) : stage_time(workload_, model.machine());
+  auto const stage = this->stage(model, fitted_model, make_executor);
   auto result = compose_step(workload_, times, stage);
+  result.searched = searched_;
   result.computing_by = measured_         ? fmt::format("fitted to a step of {:.4g} s on {} GPUs",
                                                         compute.fitted->step_time.value(), measured_->parallel.ranks())
                         : compute.forward ? "given"
+                        : compute.table   ? "table " + compute.table->file
                         : compute.mfu     ? fmt::format("mfu {}", percent_text(*compute.mfu))
                                           : "what is read from memory";
   auto const peak = peak_rate(workload_, model.machine());
@@ -238,7 +269,7 @@ StepTime PlannedStep::time(Model const& model, Model const& fitted_model, MakeEx
 }
 
 std::vector<Parameter> PlannedStep::parameters(Model const& model, Model const& fitted_model) const {
-  auto all = traffic_.parameters(model);
+  auto all = traffic_->parameters(model);
   if (measured_traffic_)
     for (auto const parameter : measured_traffic_->parameters(fitted_model))
       if (std::find(all.begin(), all.end(), parameter) == all.end()) all.push_back(parameter);

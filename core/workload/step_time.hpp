@@ -20,6 +20,15 @@ struct PatternShare {
   Seconds hidden{0};
 };
 
+// The order of ranks that was found to make the shortest step, by the planner's own estimate.
+struct SearchedOrder {
+  std::string order;  // "tp-dp-pp": of what divides the work, innermost first
+  std::size_t tried = 0;
+  std::string default_order;               // the same words in the order that counts when none is named
+  std::optional<Seconds> step_as_default;  // nullopt: it cannot be done in that order
+  Seconds step{0};                         // in the order that was taken
+};
+
 struct StepTime {
   std::vector<PatternShare> patterns;
   StageTime stage;
@@ -31,6 +40,8 @@ struct StepTime {
   Seconds exposed{0};            // communication that nothing hides
   Seconds step{0};               // train: of the optimizer's step; prefill: until the first token; decode: of a token
   double tokens_per_second = 0;  // of all ranks
+  std::optional<SearchedOrder> searched;
+  std::vector<std::string> notes;  // what of a trace is not used, or taken to be
 };
 
 // Operations of the model for one micro-batch on one rank, forward; backward takes twice as many. Counted as in PaLM
@@ -53,7 +64,8 @@ StepTime compose_step(Workload const& workload, std::vector<PatternTime> const& 
 // A workload planned on a machine, to be timed under several assumptions.
 class PlannedStep {
  public:
-  // Throws as PlannedTraffic. `fitted_model`: the machine of a step that the workload is fitted to.
+  // Throws as PlannedTraffic. `fitted_model`: the machine of a step that the workload is fitted to. Where the workload
+  // leaves its order open, this searches it; the order then stays under all assumptions.
   PlannedStep(Workload workload, Model const& model, Model const& fitted_model, Effort effort = Effort::Quick);
 
   // The models: of the same machines.
@@ -65,11 +77,13 @@ class PlannedStep {
  private:
   [[nodiscard]] StageTime fitted_stage(Model const& model, Model const& fitted_model,
                                        MakeExecutor const& make_executor) const;
+  [[nodiscard]] StageTime stage(Model const& model, Model const& fitted_model, MakeExecutor const& make_executor) const;
 
   Workload workload_;
   std::optional<Workload> measured_;  // that it is fitted to
-  PlannedTraffic traffic_;
   std::optional<PlannedTraffic> measured_traffic_;
+  std::optional<SearchedOrder> searched_;
+  std::optional<PlannedTraffic> traffic_;
 };
 
 // Times the traffic, and composes a step. Of a workload that is fitted to another step, `fitted_model` is the machine

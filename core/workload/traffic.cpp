@@ -5,13 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+
+#include "core/workload/storage_traffic.hpp"
+#include "core/workload/trace_traffic.hpp"
 
 namespace lanewise {
 namespace {
 
-constexpr std::array<std::string_view, 7> kExchanges{
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ring shift", "send", "send"};
-constexpr std::array<std::string_view, 5> kPhases{"forward", "backward", "gradients", "weights", "once"};
+constexpr std::array<std::string_view, 13> kExchanges{
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ring shift",    "send",     "send",
+    "from host",  "to host",    "from drive",     "to drive",   "host to drive", "broadcast"};
+constexpr std::array<std::string_view, 8> kPhases{"forward", "backward", "gradients",  "weights",
+                                                  "once",    "ahead",    "afterwards", "traced"};
 
 double bytes_of(NumberFormat format) { return bits_of(format) / 8.0; }
 Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::ceil(bytes))); }
@@ -40,6 +46,7 @@ class TrafficBuilder {
     add_pipeline();
     if (trains_ && w_.recompute == Recompute::Full) repeat_forward();
     if (trains_) add_replicas();
+    for (auto& pattern : storage_traffic_of(w_)) found_.push_back(std::move(pattern));
     return std::move(found_);
   }
 
@@ -142,7 +149,7 @@ class TrafficBuilder {
     auto const tokens = tokens_ / p_.tp;
     auto const copies =
         w_.routing.dispatcher == Dispatcher::PerRank ? expected_expert_ranks(model_, p_.ep) : model_.experts_per_token;
-    auto const sent = tokens * copies * model_.hidden_size * w_.routing.imbalance;
+    auto const sent = tokens * copies * model_.hidden_size * imbalance_of(w_.routing, p_.ep);
     auto const calls = expert_layers_ * micro_;
     auto const dispatch = sent * bytes_of(w_.precision.dispatch);
     auto const combine = sent * bytes_of(w_.precision.combine);
@@ -252,9 +259,7 @@ double wire_bytes_per_step(TrafficPattern const& pattern, std::size_t group_size
       case Exchange::AllGather:
       case Exchange::ReduceScatter:
       case Exchange::AllToAll: return (ranks - 1) / ranks;
-      case Exchange::RingShift:
-      case Exchange::NextStage:
-      case Exchange::PrefillToDecode: return 1.0;
+      default: return 1.0;
     }
     return 1.0;
   }();
@@ -298,6 +303,17 @@ double expected_expert_ranks(LanguageModel const& model, int ep) {
   return ep * (1 - none);
 }
 
+double imbalance_of(ExpertRouting const& routing, int ep) {
+  auto const& tokens = routing.tokens_per_expert;
+  if (tokens.empty()) return routing.imbalance;
+  auto const of_rank = static_cast<std::ptrdiff_t>(tokens.size()) / ep;
+  auto const all = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+  double most = 0;
+  for (int rank = 0; rank < ep; ++rank)
+    most = std::max(most, std::accumulate(tokens.begin() + rank * of_rank, tokens.begin() + (rank + 1) * of_rank, 0.0));
+  return most * ep / all;
+}
+
 double kv_bytes_of_rank(Workload const& workload, double tokens) {
   auto const& model = workload.model;
   auto const windowed = std::min<double>(tokens, model.sliding_window);
@@ -308,6 +324,12 @@ double kv_bytes_of_rank(Workload const& workload, double tokens) {
   return elements * bytes_of(workload.precision.kv) / divided / workload.parallel.pp / workload.parallel.cp;
 }
 
-std::vector<TrafficPattern> traffic_of(Workload const& workload) { return TrafficBuilder(workload).build(); }
+std::vector<TrafficPattern> traffic_of(Workload const& workload) {
+  return workload.trace ? traffic_of_trace(*workload.trace).patterns : TrafficBuilder(workload).build();
+}
+
+std::vector<std::vector<int>> rank_groups_of(TrafficPattern const& pattern, Workload const& workload) {
+  return pattern.groups.empty() ? RankGrid(workload.parallel).groups(pattern.among) : pattern.groups;
+}
 
 }  // namespace lanewise

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/workload/token_tables.hpp"
+#include "core/workload/traffic.hpp"
+
 namespace lanewise {
 namespace {
 
@@ -34,6 +37,8 @@ class WorkloadChecks {
       check_training();
     else
       check_inference();
+    check_routing();
+    check_storage();
     check_compute();
   }
 
@@ -61,7 +66,9 @@ class WorkloadChecks {
         return false;
       }
     auto const tokens = static_cast<double>(b.micro) * b.sequence + static_cast<double>(b.concurrency) * b.prompt;
-    auto const copies = std::max(1, w_.model.experts_per_token) * w_.routing.imbalance;
+    auto const& routing = w_.routing;
+    auto const imbalance = routing.tokens_per_expert.empty() ? routing.imbalance : p_.ep;  // at most
+    auto const copies = std::max(1, w_.model.experts_per_token) * imbalance;
     constexpr double kMaxElements = 1e14;  // of one message
     if (tokens * w_.model.hidden_size * copies * p_.expert_tp() > kMaxElements) {
       refuse("batch", "global", "a message of all these tokens is larger than any memory");
@@ -95,7 +102,8 @@ class WorkloadChecks {
       refuse("parallel", "shards", "'shards' belongs to zero 3, and divides dp x cp");
     if (!is_order(p_.order))
       refuse("parallel", "order",
-             fmt::format("'{}' is no order; write tp, cp, ep, dp and pp, each once, with '-' between", p_.order));
+             fmt::format("'{}' is no order; write tp, cp, ep, dp and pp, each once, with '-' between, or search",
+                         p_.order));
     check_experts();
   }
 
@@ -146,9 +154,10 @@ class WorkloadChecks {
 
   void check_compute() {
     auto const& c = w_.compute;
-    int const ways = (c.mfu ? 1 : 0) + (c.forward ? 1 : 0) + (c.fitted ? 1 : 0);
-    if (ways > 1) refuse("compute", "mfu", "'mfu', 'forward' and 'fitted' are three ways to say the same; give one");
-    if (w_.routing.imbalance < 1) refuse("routing", "imbalance", "the busiest rank has the mean at least: 1 or more");
+    int const ways = (c.mfu ? 1 : 0) + (c.forward ? 1 : 0) + (c.table ? 1 : 0) + (c.fitted ? 1 : 0);
+    if (ways > 1)
+      refuse("compute", "mfu", "'mfu', 'forward', 'table' and 'fitted' are four ways to say the same; give one");
+    if (c.table) check_table(*c.table);
     if (c.memory_utilization && (*c.memory_utilization <= 0 || *c.memory_utilization > 1))
       refuse("compute", "memory_utilization", "'memory_utilization' is above 0 % and at most 100 %");
     if ((c.forward && *c.forward <= Seconds(0)) || (c.backward && *c.backward <= Seconds(0)) ||
@@ -158,6 +167,50 @@ class WorkloadChecks {
     if (c.backward && !c.forward) refuse("compute", "backward", "'backward' needs 'forward' beside it");
     if (c.fitted && w_.mode != WorkloadMode::Train)
       refuse("compute", "fitted", "'fitted' belongs to training; give 'mfu' or 'forward'");
+  }
+
+  void check_table(ComputeTable const& table) {
+    auto const tokens = static_cast<double>(tokens_at_once(w_));
+    auto const times = times_at(table, tokens);
+    if (!times)
+      return refuse("compute", "table",
+                    fmt::format("a micro-batch has {:.0f} tokens, and {} is about {:.0f} to {:.0f}", tokens, table.file,
+                                table.rows.front().tokens, table.rows.back().tokens));
+    if (w_.mode == WorkloadMode::Train && !times->backward)
+      refuse("compute", "table", fmt::format("training needs the column backward_us, which {} lacks", table.file));
+  }
+
+  void check_storage() {
+    bool const trains = w_.mode == WorkloadMode::Train;
+    auto const& offload = w_.offload;
+    if (offload.weights > 1) refuse("offload", "weights", "at most 100 % of the weights can be outside of GPU memory");
+    if (offload.kv > 1) refuse("offload", "kv", "at most 100 % of the cache can be outside of GPU memory");
+    if (reader_.has("offload") && offload.weights == 0 && offload.kv == 0 && !offload.optimizer)
+      refuse("offload", "to", "nothing is outside of GPU memory; name a share of 'weights' or 'kv', or 'optimizer'");
+    if (trains && offload.kv > 0)
+      refuse("offload", "kv", "'kv' belongs to prefill and decode; training keeps no cache");
+    if (!trains && offload.optimizer) refuse("offload", "optimizer", "'optimizer' belongs to training");
+    if (w_.mode == WorkloadMode::KvTransfer && reader_.has("offload"))
+      reader_.fail_at_key("offload", "'offload' belongs to train, prefill and decode");
+    if (w_.checkpoint && !trains) reader_.fail_at_key("checkpoint", "'checkpoint' belongs to training");
+    if (w_.data && !trains) reader_.fail_at_key("data", "'data' belongs to training");
+    constexpr int kMaxBytes = 1 << 10;  // more has no optimizer, and no token
+    if (w_.checkpoint && w_.checkpoint->bytes_per_parameter > kMaxBytes)
+      refuse("checkpoint", "bytes_per_parameter", fmt::format("at most {} bytes a parameter", kMaxBytes));
+    if (w_.data && w_.data->bytes_per_token > kMaxBytes * kMaxBytes)
+      refuse("data", "bytes_per_token", fmt::format("at most {} bytes a token", kMaxBytes * kMaxBytes));
+  }
+
+  void check_routing() {
+    auto const& tokens = w_.routing.tokens_per_expert;
+    if (w_.routing.imbalance < 1) refuse("routing", "imbalance", "the busiest rank has the mean at least: 1 or more");
+    if (tokens.empty()) return;
+    if (tokens.size() != static_cast<std::size_t>(w_.model.experts))
+      return refuse(
+          "routing", "tokens_per_expert",
+          fmt::format("{} numbers, and {} has {} experts in a layer", tokens.size(), w_.model.name, w_.model.experts));
+    if (std::all_of(tokens.begin(), tokens.end(), [](double of_expert) { return of_expert == 0; }))
+      refuse("routing", "tokens_per_expert", "no expert got a token");
   }
 
   static std::string divisors(int number) {

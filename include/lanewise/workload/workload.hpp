@@ -2,6 +2,7 @@
 // Training or inference of a language model, as a scenario's block `workload` states it: the model, its mode, how it is
 // divided over ranks, and how large a batch is.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "lanewise/io/error.hpp"
 #include "lanewise/planner/libraries/library_name.hpp"
 #include "lanewise/units/quantity.hpp"
+#include "lanewise/workload/chakra/execution_trace.hpp"
 #include "lanewise/workload/language_model.hpp"
 
 namespace lanewise {
@@ -55,6 +57,7 @@ struct Parallelism {
   int ep = 1;      // expert: the experts of a layer, over ranks that differ in tp, cp or dp
   int etp = 0;     // tensor parallel within an expert; 0: as tp
   std::string order = "tp-cp-ep-dp-pp";  // innermost first
+  bool search_order = false;             // of all orders that with the shortest step; `order` is the first to be tried
   friend bool operator==(Parallelism const&, Parallelism const&) = default;
   [[nodiscard]] int ranks() const { return tp * cp * pp * dp; }
   [[nodiscard]] int expert_tp() const { return etp == 0 ? tp : etp; }
@@ -78,7 +81,8 @@ enum class Dispatcher : std::uint8_t {
   PerRank     // a copy for each rank that has one of them (DeepEP within a node)
 };
 struct ExpertRouting {
-  double imbalance = 1;  // tokens of the busiest rank over the mean
+  double imbalance = 1;                        // tokens of the busiest rank over the mean
+  std::vector<double> tokens_per_expert = {};  // counted, of one layer; empty: `imbalance` says it
   Dispatcher dispatcher = Dispatcher::PerExpert;
   friend bool operator==(ExpertRouting const&, ExpertRouting const&) = default;
 };
@@ -93,6 +97,36 @@ struct Overlap {
   friend bool operator==(Overlap const&, Overlap const&) = default;
 };
 
+// Where a rank keeps what is not in its GPU's memory.
+enum class MemoryTier : std::uint8_t {
+  Host,  // the memory of its NUMA node
+  Nvme   // a drive of its node
+};
+
+// What of a rank's state is outside of its GPU's memory, and goes there when it is used.
+struct Offload {
+  double weights = 0;      // the share that every pass copies
+  double kv = 0;           // inference: the share of the cache
+  bool optimizer = false;  // train: its state, and the update (ZeRO-Offload)
+  MemoryTier to = MemoryTier::Host;
+  friend bool operator==(Offload const&, Offload const&) = default;
+};
+
+// What is saved of a training.
+struct Checkpoint {
+  int every = 0;                 // steps
+  int bytes_per_parameter = 14;  // Adam: 4 for each of a copy of the weights and two moments, and 2 for the weights
+  MemoryTier to = MemoryTier::Host;
+  friend bool operator==(Checkpoint const&, Checkpoint const&) = default;
+};
+
+// How training gets its tokens.
+struct DataLoading {
+  int bytes_per_token = 4;
+  MemoryTier from = MemoryTier::Host;
+  friend bool operator==(DataLoading const&, DataLoading const&) = default;
+};
+
 // A step time that was measured with another number of ranks of the same kind, from which the computing is fitted.
 struct FittedStep {
   Seconds step_time{0};
@@ -102,13 +136,45 @@ struct FittedStep {
   friend bool operator==(FittedStep const&, FittedStep const&) = default;
 };
 
+// How long computing of so many tokens was measured to take.
+struct ComputeTable {
+  struct Row {
+    double tokens = 0;
+    Seconds forward{0};  // of one micro-batch on one stage
+    std::optional<Seconds> backward;
+    friend bool operator==(Row const&, Row const&) = default;
+  };
+  std::string file;
+  std::vector<Row> rows;  // ascending by tokens
+  friend bool operator==(ComputeTable const&, ComputeTable const&) = default;
+};
+
 // How long computing takes: lanewise does not predict that.
 struct ComputeTime {
   std::optional<double> mfu;                 // model FLOPs over the peak of its GPU while it computes
   std::optional<double> memory_utilization;  // decode: what is read over the memory bandwidth
   std::optional<Seconds> forward, backward;  // of one micro-batch on one stage
+  std::optional<ComputeTable> table;
   std::optional<FittedStep> fitted;
   friend bool operator==(ComputeTime const&, ComputeTime const&) = default;
+};
+
+// A message from one rank to another that a trace has.
+struct TracedSend {
+  std::int64_t bytes = 0;
+  int from = 0, to = 0;
+  friend auto operator<=>(TracedSend const&, TracedSend const&) = default;
+};
+
+// A step as execution traces have it, instead of a model and how it is divided.
+struct TracedStep {
+  std::string file;  // as the scenario names it: "llama.%d.et"
+  int ranks = 1;
+  bool one_for_all = false;                        // rank 0's trace stands for the others
+  ExecutionTrace trace;                            // of rank 0
+  std::map<std::string, std::vector<int>> groups;  // ranks by the name that nodes have for them
+  std::vector<TracedSend> sends;                   // of all ranks, each once; empty where one trace stands for all
+  friend bool operator==(TracedStep const&, TracedStep const&) = default;
 };
 
 struct Workload {
@@ -119,11 +185,15 @@ struct Workload {
   Batch batch;
   ExpertRouting routing;
   Overlap overlap;
+  Offload offload = {};
+  std::optional<Checkpoint> checkpoint = {};
+  std::optional<DataLoading> data = {};
   Recompute recompute = Recompute::None;
   ComputeTime compute;
-  std::optional<Library> library = {};  // plans the collectives; nullopt: as well as possible
-  std::vector<std::string> ranks;       // GPUs in the order of ranks; empty: those of the machine in its own order
-  std::vector<std::string> decode;      // kv_transfer: the GPUs that receive
+  std::optional<TracedStep> trace = {};  // if given, the step is this; all before is unused but parallel.dp, its ranks
+  std::optional<Library> library = {};   // plans the collectives; nullopt: as well as possible
+  std::vector<std::string> ranks;        // GPUs in the order of ranks; empty: those of the machine in its own order
+  std::vector<std::string> decode;       // kv_transfer: the GPUs that receive
   SourcePos pos;
   friend bool operator==(Workload const&, Workload const&) = default;
 };
