@@ -23,6 +23,9 @@ packages_oracle=(linux-source)
 if grep -qsx VERSION_CODENAME=bookworm /etc/os-release; then packages_oracle=(linux-source-6.1); fi
 # dpkg-shlibdeps, which finds what the packages depend on.
 packages_package=(dpkg-dev file)
+# d3, which pages of --html draw with, and the browser that their tests open them in (Ubuntu has none as a package).
+packages_page=(node-d3)
+if grep -qsx ID=debian /etc/os-release; then packages_page+=(chromium fonts-dejavu-core); fi
 # What clang-format and clang-tidy say differs between releases, hence one for all; the others are the distribution's own.
 packages_lint=(clang-format-14 clang-tidy-14 clang libclang-rt-dev shellcheck)
 
@@ -46,9 +49,9 @@ usage: ./setup.sh COMMAND
              install, build, then measure everything into docs/benchmarks.md; with arguments (--benchmark_filter=...)
              only run the benchmarks with them
   package    install, build, then make Debian packages of what was built, and print their paths (docs/packages.md)
-  install [build|python|test|bench|lint|emulator|oracle|package]...
+  install [build|python|test|bench|lint|emulator|oracle|package|page]...
              install packages only: those to build (always), to build the Python module, to test, to measure, to lint and
-             fuzz, to emulate machines, to hold rules to Linux's source, to make packages
+             fuzz, to emulate machines, to hold rules to Linux's source, to make packages, to draw pages (--html)
   help       this text
 
 Packages come from apt-get, as root or through sudo; nothing is asked of it when nothing is missing.
@@ -240,7 +243,7 @@ main() {
       ;;
     test | sweep) wanted+=("${packages_test[@]}") ;;
     bench) wanted+=("${packages_bench[@]}") ;;
-    package) target=installed wanted+=("${packages_python[@]}" "${packages_package[@]}") ;;
+    package) target=installed wanted+=("${packages_python[@]}" "${packages_package[@]}" node-d3) ;;
     install)
       for group in "$@"; do
         case $group in
@@ -252,7 +255,8 @@ main() {
           emulator) wanted+=("${packages_emulator[@]}") ;;
           oracle) wanted+=("${packages_oracle[@]}") ;;
           package) wanted+=("${packages_package[@]}") ;;
-          *) refuse 2 "no packages '$group'; there are: build, python, test, bench, lint, emulator, oracle, package" ;;
+          page) wanted+=("${packages_page[@]}") ;;
+          *) refuse 2 "no packages '$group'; there are: build, python, test, bench, lint, emulator, oracle, package, page" ;;
         esac
       done
       ;;

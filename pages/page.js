@@ -22,7 +22,7 @@ const lanewise = (() => {
   const rate = (gigabytes) => (gigabytes === undefined || gigabytes === null ? "" : `${rounded(gigabytes)} GB/s`);
   const bytes = (count) => {
     for (const [least, unit] of [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
-      if (count >= least) return `${rounded(count / least)} ${unit}`;
+      if (count >= least) return `${rounded(count / least).replace(/\.0+$/, "")} ${unit}`;
     return `${count} B`;
   };
   const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
@@ -133,7 +133,7 @@ const lanewise = (() => {
       body.selectAll("tr").remove();
       const made = body.selectAll("tr").data(shown).enter().append("tr");
       made.selectAll("td").data((row) => columns.map((column) => ({ column, row }))).enter().append("td")
-        .attr("class", (cell) => (typeof cell.column.value(cell.row) === "number" ? "number" : cell.column.wrap ? "wrap" : null))
+        .attr("class", (cell) => (isNumber(cell.column) ? "number" : cell.column.wrap ? "wrap" : null))
         .text((cell) => text(cell.column, cell.row));
       if (options.onRow) made.attr("tabindex", 0).on("click", options.onRow).on("keydown", (row) => {
         if (d3.event.key === "Enter") options.onRow(row);
@@ -144,7 +144,7 @@ const lanewise = (() => {
   };
   const svg = (root, width, height, label) =>
     d3.select(root).append("div").attr("class", "scroll").append("svg").attr("viewBox", `0 0 ${width} ${height}`)
-      .attr("width", width).attr("height", height).attr("role", "img").attr("aria-label", label);
+      .attr("width", width).attr("height", height).attr("role", "group").attr("aria-label", label);
 
   // ---------------------------------------------------------------------------------- the page
   const parsed = (id) => {

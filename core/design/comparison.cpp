@@ -281,7 +281,7 @@ class Comparer {
       return better;
     };
     for (auto& result : all)
-      result.on_front = result.score > 0 && std::none_of(all.begin(), all.end(), [&](auto const& other) {
+      result.on_front = result.score > 0 && result.beaten_by.empty() && std::none_of(all.begin(), all.end(), [&](auto const& other) {
                           return &other != &result && other.score > 0 && beats(other, result);
                         });
   }

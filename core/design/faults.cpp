@@ -144,6 +144,7 @@ FaultStudy::FaultStudy(Machine const& machine, Subject subject, std::vector<Desi
                        std::optional<Library> const& library, FaultScope scope, Evaluator& evaluator)
     : jobs_(jobs),
       evaluator_(evaluator),
+      machine_(subject.candidate.name),
       scope_(scope),
       faults_(scope == FaultScope::Pairs ? double_faults(machine) : single_faults(machine)) {
   for (auto const& job : jobs) nominal_.push_back(evaluator.add_time(subject, job, library));
@@ -178,6 +179,7 @@ FaultLoss FaultStudy::loss_of(std::size_t fault, std::vector<std::optional<Secon
 
 FaultReport FaultStudy::report() const {
   FaultReport report;
+  report.machine = machine_;
   report.scope = scope_;
   std::vector<std::optional<Seconds>> nominal;
   for (std::size_t j = 0; j < jobs_.size(); ++j) {

@@ -31,6 +31,7 @@ struct FaultLoss {
 };
 
 struct FaultReport {
+  std::string machine;
   FaultScope scope = FaultScope::Each;
   std::vector<FaultLoss> losses;  // worst first; of those that are alike the first
   std::size_t failures = 0;       // all of them
@@ -55,6 +56,7 @@ class FaultStudy {
 
   std::vector<DesignJob> const& jobs_;
   Evaluator const& evaluator_;
+  std::string machine_;
   FaultScope scope_;
   std::vector<Fault> faults_;
   std::vector<std::string> nominal_;            // keys, of each job

@@ -51,6 +51,7 @@ Json bill_json(Bill const& bill) {
 
 Json candidate_json(CandidateResult const& result, std::vector<DesignJob> const& jobs) {
   Json json{{"candidate", result.candidate.name}, {"machine", result.candidate.machine}};
+  if (!result.candidate.source.empty()) json["generated"] = true;
   if (!result.failure.empty()) {
     json["failure"] = result.failure;
     return json;
@@ -63,7 +64,10 @@ Json candidate_json(CandidateResult const& result, std::vector<DesignJob> const&
   json["meets_limits"] = result.meets_limits();
   json["broken_limits"] = result.broken_limits;
   if (result.bill.price) json["price"] = money_json(*result.bill.price);
-  if (result.power) json["power_W"] = result.power->value();
+  if (result.power)
+    json["power_W"] = result.power->value();
+  else
+    json["power_at_least_W"] = result.bill.power.value();
   auto const& pairs = result.pairs;
   if (pairs.worst_pair_rate) {
     json["slowest_pair"] = pairs.worst_pair;
@@ -87,9 +91,12 @@ std::string csv_cell(std::string text) {
 
 Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) {
   Json json{{"lanewise", "fault_report/1"},
+            {"machine", report.machine},
             {"failures_at_once", report.scope == FaultScope::Pairs ? 2 : 1},
             {"resilience", report.resilience},
             {"worst", report.worst_kept}};
+  auto& weights = json["weights"] = Json::object();
+  for (auto const& job : jobs) weights[job.name] = job.weight;
   auto& losses = json["losses"] = Json::array();
   for (auto const& loss : report.losses) {
     auto settings = Json::array();
@@ -109,6 +116,9 @@ Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) 
 
 Json design_json(DesignComparison const& all) {
   Json json{{"lanewise", "design_result/1"}, {"design", all.design}, {"library", all.library}, {"mode", all.simulated ? "sim" : "estimate"}};
+  if (!all.title.empty()) json["title"] = all.title;
+  auto& weights = json["weights"] = Json::object();
+  for (auto const& job : all.jobs) weights[job.name] = job.weight;
   if (auto const& generated = all.generated; generated.combinations > 0)
     json["generated"] = {{"combinations", generated.combinations},
                          {"candidates", generated.candidates},

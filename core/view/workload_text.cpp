@@ -148,7 +148,8 @@ std::string traffic_text(Workload const& workload, std::vector<TrafficPattern> c
 }
 
 Json traffic_json(Workload const& workload, std::vector<TrafficPattern> const& traffic) {
-  auto json = workload_json(workload);
+  Json json{{"lanewise", "workload/1"}};
+  json.update(workload_json(workload));
   auto& patterns = json["traffic"] = Json::array();
   for (auto const& pattern : traffic) patterns.push_back(pattern_json(pattern, group_size(workload, pattern)));
   return json;

@@ -39,7 +39,7 @@ TraceAttribute attribute_of(std::string_view message) {
   TraceAttribute attribute;
   WireReader reader(message);
   while (auto const field = reader.next()) {
-    bool const is_number = field->type != WireType::Bytes;
+    bool const is_number = field->type != WireType::Delimited;
     switch (field->number) {
       case 1: attribute.name = field->bytes; break;
       case 29: attribute.text = field->bytes; break;  // string_val
@@ -100,7 +100,7 @@ RawNode raw_node(std::string_view message) {
       case 3: raw.type = field->value; break;
       case 4:  // ctrl_deps, data_deps: one by one, or packed
       case 5:
-        if (field->type != WireType::Bytes) {
+        if (field->type != WireType::Delimited) {
           raw.waits_for.push_back(field->value);
         } else {
           WireReader packed(field->bytes);

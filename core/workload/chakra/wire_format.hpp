@@ -15,7 +15,7 @@ class WireError : public InputError {
   using InputError::InputError;
 };
 
-enum class WireType : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+enum class WireType : std::uint8_t { Varint = 0, Fixed64 = 1, Delimited = 2, Fixed32 = 5 };
 
 struct WireField {
   std::uint32_t number = 0;
