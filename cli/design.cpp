@@ -41,7 +41,8 @@ std::string ranking_words(DesignComparison const& first) {
   constexpr std::size_t kNamed = 5;
   std::string text;
   for (std::size_t i = 0; i < first.candidates.size() && i < kNamed; ++i)
-    text += fmt::format("{}{} {:.3f}", i == 0 ? "" : ", ", first.candidates[i].candidate.name, first.candidates[i].score);
+    text +=
+        fmt::format("{}{} {:.3f}", i == 0 ? "" : ", ", first.candidates[i].candidate.name, first.candidates[i].score);
   return text;
 }
 
@@ -53,8 +54,7 @@ void write_generated(DesignComparison const& comparison, std::filesystem::path c
     if (!result.is_final || candidate.source.empty()) continue;
     write_file(folder / (candidate.name + ".yaml"), candidate.source);
     // A cluster's nodes are looked for beside it.
-    if (!candidate.node_source.empty())
-      write_file(folder / (candidate.node_name + ".yaml"), candidate.node_source);
+    if (!candidate.node_source.empty()) write_file(folder / (candidate.node_name + ".yaml"), candidate.node_source);
   }
 }
 
@@ -115,7 +115,8 @@ void design(Session& session, DesignOptions const& options) {
 void rank(Session& session, DesignOptions const& options) {
   DesignBrief brief;
   brief.name = "rank";
-  for (auto const& machine : options.machines) brief.candidates.push_back({.name = machine, .machine = machine, .settings = {}, .power = {}});
+  for (auto const& machine : options.machines)
+    brief.candidates.push_back({.name = machine, .machine = machine, .settings = {}, .power = {}});
   for (auto const& job : options.jobs) brief.jobs.push_back(job_named(job));
   override_brief(brief, options);
   compare(session, brief, options);

@@ -34,6 +34,19 @@ std::string version_text() {
                      lanewise::hw::hardware().about());
 }
 
+// As it could be typed again to get the same result: without the page itself.
+std::string command_line_of_page(int argc, char** argv) {
+  std::vector<char const*> arguments;
+  for (int i = 0; i < argc; ++i) {
+    std::string_view const argument = argv[i];
+    if (argument == "--html")
+      ++i;
+    else if (!argument.starts_with("--html="))
+      arguments.push_back(argv[i]);
+  }
+  return lanewise::cli::command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Plan GPU data transfers, and check the plans in simulation and on hardware.\nRates are decimal (GB/s = "
@@ -42,7 +55,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text, "Print the version, and which executors this build has");
   lanewise::cli::Session session;
-  session.command_line = lanewise::cli::command_line(argc, argv);
+  session.command_line = command_line_of_page(argc, argv);
   lanewise::cli::add_list(app, session);
   lanewise::cli::add_show(app, session);
   lanewise::cli::add_why(app, session);

@@ -41,7 +41,8 @@ void run(Session& session, MatrixOptions const& options) {
   if (question.places.size() > kMaxPlacesOfMatrix) {
     auto const by_class = make_matrix_by_class(model, question, executor.get());
     put_result(
-        session, "", [&] { return matrix_json(by_class, machine.name); }, [&] { return matrix_text(by_class); }, &machine);
+        session, "", [&] { return matrix_json(by_class, machine.name); }, [&] { return matrix_text(by_class); },
+        &machine);
     return;
   }
   auto const pairs = question.places.size() * question.places.size();

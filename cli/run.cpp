@@ -49,8 +49,8 @@ void run_both(Session& session, RunOptions const& options, Model const& model, P
   report_wrong_data(session, measured);
   auto const comparison = compare(predicted, measured);
   put_result(
-      session, options.output, [&] { return comparison_json(comparison); },
-      [&] { return comparison_text(comparison); }, &model.machine());
+      session, options.output, [&] { return comparison_json(comparison); }, [&] { return comparison_text(comparison); },
+      &model.machine());
 }
 
 // Of a large plan this takes longer than all before it.
@@ -88,11 +88,14 @@ void run(Session& session, RunOptions& options) {
     if (best) result["best_us"] = microseconds(*best);
     return result;
   };
-  put_result(session, options.output, json, [&] {
-    return trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
-           (best ? best_plan_text(*prepared.best, *best, trace.makespan) : "") +
-           optimality_text(trace.makespan, bound) + "\n";
-  }, &model.machine());
+  put_result(
+      session, options.output, json,
+      [&] {
+        return trace_text(trace, plan, model.machine()) + "\n" + collective_text(plan, trace.makespan) +
+               (best ? best_plan_text(*prepared.best, *best, trace.makespan) : "") +
+               optimality_text(trace.makespan, bound) + "\n";
+      },
+      &model.machine());
 }
 
 }  // namespace

@@ -112,8 +112,8 @@ void put_result(Session const& session, std::string const& output, std::function
   nlohmann::ordered_json result;
   if (session.json || !output.empty() || !session.html.empty()) result = json();
   if (!output.empty()) write_file(output, result.dump(2) + "\n");
-  if (!session.html.empty()) put_page(session, result, machine);
   fmt::print("{}", session.json ? result.dump(2) + "\n" : text());
+  if (!session.html.empty()) put_page(session, result, machine);  // last: where it fails the result is not lost
 }
 
 void print_notes(std::vector<std::string> const& notes) {

@@ -56,8 +56,8 @@ struct Session {
 std::vector<std::filesystem::path> yaml_files(std::vector<std::string> const& arguments);
 
 // Prints JSON with --json, else the text; writes the JSON to the file `output` where that is not empty, and with --html
-// a page that draws it, with `machine` where there is one. Only what is wanted is made: that of a large plan takes longer
-// than the plan. Throws MissingError where the program draws no pages.
+// a page that draws it, with `machine` where there is one. Only what is wanted is made: that of a large plan takes
+// longer than the plan. Throws MissingError where the program draws no pages.
 void put_result(Session const& session, std::string const& output, std::function<nlohmann::ordered_json()> const& json,
                 std::function<std::string()> const& text, Machine const* machine = nullptr);
 

@@ -14,7 +14,6 @@
 #include "core/view/whatif_text.hpp"
 #include "lanewise/explain/places.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/machine/fingerprint.hpp"
 #include "sim/sim_library.hpp"
 
 namespace lanewise::cli {
@@ -44,8 +43,9 @@ void run_faults(Session& session, WhatifOptions const& options) {
   auto const listening = listen(progress);
   auto const report = evaluations.run([&] {
     Evaluator evaluator(session.catalogue, evaluations.store, evaluations.workers);
-    Subject subject{.candidate = {.name = machine.name, .machine = machine.name, .settings = {}, .power = {}},
-                    .fingerprint = fingerprint(machine),
+    DesignCandidate const candidate{.name = machine.name, .machine = machine.name, .settings = {}, .power = {}};
+    Subject subject{.candidate = std::make_shared<DesignCandidate const>(candidate),
+                    .fingerprint = evaluation_fingerprint(machine),
                     .machine = std::make_shared<Machine const>(machine)};
     FaultStudy const study(machine, std::move(subject), jobs, {}, scope, evaluator);
     evaluator.run("evaluating failures");
@@ -60,14 +60,17 @@ void run_faults(Session& session, WhatifOptions const& options) {
       [&] {
         return fmt::format(
             "{}: {} failures, {} at a time; of the speed of these jobs {} is left in the mean, {} at worst\n\n{}",
-            machine.name, report.failures, scope == FaultScope::Pairs ? "two" : "one", percent_text(report.resilience), percent_text(report.worst_kept),
-            faults_text(report, jobs));
+            machine.name, report.failures, scope == FaultScope::Pairs ? "two" : "one", percent_text(report.resilience),
+            percent_text(report.worst_kept), faults_text(report, jobs));
       },
       &machine);
 }
 
 void run(Session& session, WhatifOptions const& options) {
   if (!options.faults.empty()) return run_faults(session, options);
+  auto const& evaluation = options.evaluation;
+  if (evaluation.processes > 0 || !evaluation.results.empty() || !evaluation.merged.empty())
+    throw InputError("--processes, --results, --resume and --merge are for --faults");
   if (session.settings.empty())
     throw InputError("no change is given; add --set, such as --set acs=on, or --faults each");
   Model const before(session.machine_before_settings());

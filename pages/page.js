@@ -18,14 +18,17 @@ const lanewise = (() => {
     const [least, unit] = steps[steps.length - 1];
     return `${rounded(value / least)} ${unit}`;
   };
-  const time = (us) => (us === undefined || us === null ? "" : scaled(us, [[1e6, "s"], [1e3, "ms"], [1, "us"], [1e-3, "ns"]]));
+  const time = (us) => (us === undefined || us === null ? ""
+    : scaled(us, [[1e6, "s"], [1e3, "ms"], [1, "us"], [1e-3, "ns"]]));
   const rate = (gigabytes) => (gigabytes === undefined || gigabytes === null ? "" : `${rounded(gigabytes)} GB/s`);
   const bytes = (count) => {
     for (const [least, unit] of [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
       if (count >= least) return `${rounded(count / least).replace(/\.0+$/, "")} ${unit}`;
     return `${count} B`;
   };
+  const grouped = d3.format(",");
   const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+  const modeWords = { sim: "simulated", estimate: "estimated", hw: "measured" };
 
   // ---------------------------------------------------------------------------------- colours
   // Okabe and Ito's palette for categories, cividis for amounts: both are told apart by colour-blind eyes.
@@ -75,23 +78,34 @@ const lanewise = (() => {
     list.append("span").text(high);
     return list;
   };
-  const tip = () => document.getElementById("tip");
-  // Shows a text beside whatever the pointer or the keyboard is on. `text`: of the element's datum.
+  // Shows a text beside an element, or beside a rectangle of the window: {left, right, top}. It stands right of it,
+  // or left of it where there is no room.
+  const tipAt = (box, text) => {
+    const tip = document.getElementById("tip");
+    tip.textContent = text;
+    tip.hidden = false;
+    const at = box.getBoundingClientRect ? box.getBoundingClientRect() : box;
+    const [width, height] = [tip.offsetWidth, tip.offsetHeight];
+    const isRight = at.right + 8 + width <= innerWidth - 8 || at.left - 8 - width < 4;
+    const left = isRight ? at.right + 8 : at.left - 8 - width;
+    tip.style.left = `${Math.max(4, Math.min(left, innerWidth - width - 8))}px`;
+    tip.style.top = `${Math.max(4, Math.min(at.top, innerHeight - height - 8))}px`;
+  };
+  const hideTip = () => { document.getElementById("tip").hidden = true; };
+  // A tip for whatever the pointer or the keyboard is on. `text`: of the element's datum.
   const withTip = (selection, text) => {
     const show = function (datum) {
-      const box = tip();
-      box.textContent = text(datum);
-      box.hidden = false;
-      const at = this.getBoundingClientRect();
-      box.style.left = `${Math.max(4, Math.min(at.right + 8, innerWidth - box.offsetWidth - 8))}px`;
-      box.style.top = `${Math.max(4, Math.min(at.top, innerHeight - box.offsetHeight - 8))}px`;
+      const now = text(datum);
+      this.setAttribute("aria-label", now);  // the datum may have changed since it was drawn
+      tipAt(this, now);
     };
-    const hide = () => { tip().hidden = true; };
     return selection.attr("tabindex", 0).attr("aria-label", text)
-      .on("mouseover", show).on("focus", show).on("mouseout", hide).on("blur", hide);
+      .on("mouseover", show).on("focus", show).on("mouseout", hideTip).on("blur", hideTip);
   };
   // A table that sorts by its headings and shows the rows that hold a text.
   // columns: {name, value: (row) => number or text, text: (row) => text, wrap}
+  // options: {filter (false: none), caption, onRow: (row) => ..., most}
+  // most: how many rows to show at once; all rows are sorted and searched.
   const table = (root, columns, rows, options = {}) => {
     const holder = d3.select(root).append("div");
     let wanted = "";
@@ -104,9 +118,12 @@ const lanewise = (() => {
         fill();
       });
     }
+    const cutNote = holder.append("p").attr("class", "note").attr("role", "status").property("hidden", true);
     const made = holder.append("div").attr("class", "scroll").append("table");
     if (options.caption) made.append("caption").text(options.caption);
-    const isNumber = (column) => rows.some((row) => typeof column.value(row) === "number");
+    // Once for a column, not for every cell: a column of texts is looked through to its end.
+    const numbers = new Set(columns.filter((column) => rows.some((row) => typeof column.value(row) === "number")));
+    const isNumber = (column) => numbers.has(column);
     const headings = made.append("thead").append("tr").selectAll("th").data(columns).enter().append("th")
       .attr("class", (column) => (isNumber(column) ? "number" : null)).attr("scope", "col");
     headings.append("button").attr("type", "button").text((column) => column.name).on("click", (column) => {
@@ -121,7 +138,8 @@ const lanewise = (() => {
       return value === undefined || value === null ? "" : String(value);
     };
     const fill = () => {
-      let shown = rows.filter((row) => columns.some((column) => text(column, row).toLowerCase().includes(wanted)));
+      let shown = wanted
+        ? rows.filter((row) => columns.some((column) => text(column, row).toLowerCase().includes(wanted))) : rows;
       if (sortedBy) {
         const value = (row) => {
           const found = sortedBy.value(row);
@@ -129,6 +147,10 @@ const lanewise = (() => {
         };
         shown = shown.slice().sort((a, b) => (isRising ? d3.ascending : d3.descending)(value(a), value(b)));
       }
+      const count = shown.length;
+      if (options.most < count) shown = shown.slice(0, options.most);
+      cutNote.property("hidden", shown.length === count)
+        .text(`The first ${grouped(shown.length)} of ${grouped(count)} rows. A heading sorts all of them.`);
       headings.attr("aria-sort", (column) => (column !== sortedBy ? null : isRising ? "ascending" : "descending"));
       body.selectAll("tr").remove();
       const made = body.selectAll("tr").data(shown).enter().append("tr");
@@ -151,6 +173,22 @@ const lanewise = (() => {
     const text = document.getElementById(id).textContent.trim();
     return text ? JSON.parse(text) : null;
   };
+  // Paper cannot be unfolded. Some views fill a part when it is opened: they hear of it at once, for the browser's own
+  // event comes after the page is printed.
+  const showDetailsInPrint = () => {
+    let opened = [];
+    addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details:not([open])")];
+      for (const one of opened) {
+        one.open = true;
+        one.dispatchEvent(new Event("toggle"));
+      }
+    });
+    addEventListener("afterprint", () => {
+      for (const one of opened) one.open = false;
+      opened = [];
+    });
+  };
   const begin = () => {
     const root = document.getElementById("main");
     const result = parsed("result");
@@ -160,11 +198,12 @@ const lanewise = (() => {
       document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
     });
     const schema = result.lanewise || "";
+    showDetailsInPrint();
     const draw = views.get(schema) || views.get(schema.replace(/\/.*/, ""));
     if (draw) draw(root, result, parsed("machine"));
     else section(root, "Result").append("pre").text(JSON.stringify(result, null, 2));
     document.documentElement.dataset.drawn = schema;
   };
-  return { view, begin, time, rate, bytes, percent, rounded, category, amount, inkOn, section, facts, legend, amountLegend,
-    withTip, table, svg };
+  return { view, begin, time, rate, bytes, percent, rounded, modeWords, category, amount, inkOn, section, facts, legend,
+    amountLegend, tipAt, hideTip, withTip, table, svg };
 })();

@@ -14,9 +14,9 @@
 namespace lanewise {
 
 struct DesignCandidate {
-  std::string name;     // the machine's, with its settings, unless it has one of its own
-  std::string machine;  // or cluster: a name or a file
-  std::string source = {};       // of a generated one: its file; else empty
+  std::string name;                              // the machine's, with its settings, unless it has one of its own
+  std::string machine;                           // or cluster: a name or a file
+  std::string source = {};                       // of a generated one: its file; else empty
   std::string node_name = {}, node_source = {};  // of a generated cluster: its nodes' machine and its file
   std::vector<Setting> settings;
   std::optional<Watts> power;  // instead of the sum of its parts

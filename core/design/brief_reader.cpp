@@ -112,7 +112,8 @@ class BriefReader {
     if (!brief_.prices.empty() && fs::path(brief_.prices).is_relative())
       brief_.prices = (folder_ / brief_.prices).string();
     if (auto limits = top.map("limits")) read_limits(*limits);
-    if (auto const faults = top.text("faults")) brief_.faults = parse_fault_scope(*faults).value.value_or(FaultScope::None);
+    if (auto const faults = top.text("faults"))
+      brief_.faults = parse_fault_scope(*faults).value.value_or(FaultScope::None);
     brief_.sensitivity = top.flag("sensitivity").value_or(false);
     if (diagnostics_.empty() && brief_.candidates.empty() && brief_.generators.empty())
       top.fail_at_key("candidates", "a brief has at least one candidate");

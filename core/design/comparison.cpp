@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
+#include "core/io/interrupt.hpp"
 #include "core/io/work_progress.hpp"
 #include "lanewise/io/error.hpp"
-#include "lanewise/machine/fingerprint.hpp"
 
 namespace lanewise {
 namespace {
@@ -81,8 +83,8 @@ class Comparer {
 
  private:
   [[noreturn]] void refuse_empty() const {
-    auto text = fmt::format("no candidate of '{}' can be built; of {} combinations", brief_.name,
-                            all_.generated.combinations);
+    auto text =
+        fmt::format("no candidate of '{}' can be built; of {} combinations", brief_.name, all_.generated.combinations);
     for (auto const& [why, count] : all_.generated.excluded) text += fmt::format("\n  {}: {}", count, why);
     refuse_at(brief_.generators.front().pos, text);
   }
@@ -100,7 +102,8 @@ class Comparer {
         result.power = candidate.power;
       else if (result.bill.without_power.empty())
         result.power = result.bill.power;
-      subject = {.candidate = candidate, .fingerprint = fingerprint(machine)};
+      subject = {.candidate = std::make_shared<DesignCandidate const>(candidate),
+                 .fingerprint = evaluation_fingerprint(machine)};
     } catch (InputError const& error) {
       result.failure = error.what();
     }
@@ -108,7 +111,8 @@ class Comparer {
 
   // The first look: every candidate, as fast as it goes.
   void evaluate_all() {
-    if (all_.candidates.size() <= kFinal && !context_.make_executor) return;  // the second look is as fast
+    bool const is_second_look_as_fast = all_.candidates.size() <= kFinal && !context_.make_executor;
+    if (is_second_look_as_fast && brief_.generators.empty()) return;
     Approach const approach{.library = brief_.library};
     std::vector<std::vector<std::string>> keys(all_.candidates.size());
     for (std::size_t i = 0; i < keys.size(); ++i)
@@ -132,24 +136,44 @@ class Comparer {
     context_.first_ranking(first);
   }
 
-  // A generated candidate is left out where another one with as many GPUs takes no more of any part and is as fast in
-  // every job. Of fewer GPUs a job of all of them may take less time, but it does less.
+  // Whether a candidate with as many GPUs is as good in every job, takes no more of any part, costs and draws no more,
+  // and breaks no limit that the other one keeps. Of fewer GPUs a job of all of them may take less time, but it does
+  // less.
+  static bool beats(CandidateResult const& a, CandidateResult const& b) {
+    if (a.gpus != b.gpus) return false;
+    for (std::size_t j = 0; j < b.jobs.size(); ++j) {
+      if (!b.jobs[j].figures) continue;
+      if (!a.jobs[j].figures || a.jobs[j].figures->time > b.jobs[j].figures->time) return false;
+    }
+    if (b.power && (!a.power || *a.power > *b.power)) return false;
+    auto const& price = b.bill.price;
+    if (price && (!a.bill.price || a.bill.price->currency != price->currency || a.bill.price->amount > price->amount))
+      return false;
+    return (a.broken_limits.empty() || !b.broken_limits.empty()) && takes_no_more(a.bill, b.bill);
+  }
+
+  // Generated candidates that another one beats are left out. What beats one comes first in the order by time and
+  // parts, so it is enough to look at those that are kept.
   void leave_out_beaten() {
-    auto const beats = [&](CandidateResult const& a, CandidateResult const& b) {
-      if (a.gpus != b.gpus) return false;
-      for (std::size_t j = 0; j < b.jobs.size(); ++j) {
-        if (!b.jobs[j].figures) continue;
-        if (!a.jobs[j].figures || a.jobs[j].figures->time > b.jobs[j].figures->time) return false;
-      }
-      return takes_no_more(a.bill, b.bill);
-    };
     auto& all = all_.candidates;
+    std::vector<std::size_t> order;
+    std::vector<std::pair<double, int>> size(all.size());  // the sums of times and of parts
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].candidate.source.empty() || all[i].jobs.empty()) continue;
-      for (std::size_t k = 0; k < all.size() && all[i].beaten_by.empty(); ++k)
-        if (k != i && !all[k].jobs.empty() && all[k].beaten_by.empty() && beats(all[k], all[i]) &&
-            (k < i || !beats(all[i], all[k])))  // of two that are equal the first stays
-          all[i].beaten_by = all[k].candidate.name;
+      if (all[i].jobs.empty()) continue;
+      order.push_back(i);
+      for (auto const& job : all[i].jobs)
+        size[i].first += job.figures ? job.figures->time.value() : std::numeric_limits<double>::infinity();
+      for (auto const& line : all[i].bill.lines) size[i].second += line.count;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return size[a] < size[b]; });
+    std::vector<std::size_t> kept;
+    for (auto const i : order) {
+      throw_if_interrupted();
+      auto const better = std::find_if(kept.begin(), kept.end(), [&](auto k) { return beats(all[k], all[i]); });
+      if (!all[i].candidate.source.empty() && better != kept.end())
+        all[i].beaten_by = all[*better].candidate.name;
+      else
+        kept.push_back(i);
     }
   }
 
@@ -176,7 +200,7 @@ class Comparer {
         brief_.sensitivity ? fmt::format("detail with {} draws of seed {}", context_.draws, context_.seed) : "detail";
     std::vector<std::vector<std::string>> keys;
     std::vector<std::string> pairs;
-    std::vector<FaultStudy> studies;
+    std::vector<std::optional<FaultStudy>> studies(finalists.size());
     for (auto const i : finalists) {
       auto& of_candidate = keys.emplace_back();
       for (auto const& job : brief_.jobs)
@@ -184,19 +208,23 @@ class Comparer {
       pairs.push_back(evaluator_.add_pairs(subjects_[i]));
     }
     evaluator_.run(context_.make_executor ? "simulating the best candidates" : "evaluating candidates");
-    if (brief_.faults != FaultScope::None) {
-      for (auto const i : finalists)
-        studies.emplace_back(evaluator_.machine(subjects_[i].candidate), subjects_[i], brief_.jobs, brief_.library,
-                             brief_.faults, evaluator_);
-      evaluator_.run("evaluating failures");
+    for (std::size_t k = 0; brief_.faults != FaultScope::None && k < finalists.size(); ++k) {
+      auto& result = all_.candidates[finalists[k]];
+      try {
+        studies[k].emplace(evaluator_.machine(result.candidate), subjects_[finalists[k]], brief_.jobs, brief_.library,
+                           brief_.faults, evaluator_);
+      } catch (InputError const& error) {  // too many failures
+        result.faults.emplace().why_none = error.what();
+      }
     }
+    evaluator_.run("evaluating failures");
     for (std::size_t k = 0; k < finalists.size(); ++k) {
       auto& result = all_.candidates[finalists[k]];
       result.is_final = true;
       result.jobs.clear();
       for (auto const& key : keys[k]) result.jobs.push_back({evaluator_.evaluation(key)});
       result.pairs = evaluator_.pairs(pairs[k]);
-      if (!studies.empty()) result.faults = studies[k].report();
+      if (studies[k]) result.faults = studies[k]->report();
     }
   }
 
@@ -281,9 +309,10 @@ class Comparer {
       return better;
     };
     for (auto& result : all)
-      result.on_front = result.score > 0 && result.beaten_by.empty() && std::none_of(all.begin(), all.end(), [&](auto const& other) {
-                          return &other != &result && other.score > 0 && beats(other, result);
-                        });
+      result.on_front =
+          result.score > 0 && result.beaten_by.empty() && std::none_of(all.begin(), all.end(), [&](auto const& other) {
+            return &other != &result && other.score > 0 && beats(other, result);
+          });
   }
 
   // Those that were evaluated in detail and can do every job, the best first.
@@ -297,38 +326,34 @@ class Comparer {
   }
 
   [[nodiscard]] Sensitivity sensitivity(std::vector<std::size_t> const& order) const {
-    std::vector<std::vector<double>> scores;
+    std::vector<std::vector<double>> scores;  // in the order of the ranking
     for (std::size_t s = 0; s < samples_.size(); ++s) {
-      auto& of_sample = scores.emplace_back(all_.candidates.size(), 0.0);
+      auto& of_sample = scores.emplace_back();
       for (auto const i : order) {
         std::vector<Seconds> times;
         for (auto const& job : all_.candidates[i].jobs)
           times.push_back(job.figures ? job.figures->time * job.samples[s] : Seconds(0));
-        of_sample[i] = score_of(times, fastest_, brief_.jobs);
+        of_sample.push_back(score_of(times, fastest_, brief_.jobs));
       }
     }
-    return find_sensitivity(scores, order, context_.seed);
+    std::vector<std::size_t> ranking(order.size());
+    std::iota(ranking.begin(), ranking.end(), std::size_t{0});
+    return find_sensitivity(scores, ranking, context_.seed);
   }
 
-  // Puts candidates into the order of the ranking, and positions in the sensitivity with them: then those that were
-  // estimated alone, by score, and last those that failed.
+  // Puts candidates into the order of the ranking; then those that were estimated alone, by score, and last those that
+  // failed. So their first positions are those of the sensitivity.
   void sort(std::vector<std::size_t> const& order) {
     auto whole = order;
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < all_.candidates.size(); ++i)
       if (std::find(order.begin(), order.end(), i) == order.end()) others.push_back(i);
-    std::stable_sort(others.begin(), others.end(), [&](auto a, auto b) {
-      return all_.candidates[a].score > all_.candidates[b].score;
-    });
+    std::stable_sort(others.begin(), others.end(),
+                     [&](auto a, auto b) { return all_.candidates[a].score > all_.candidates[b].score; });
     whole.insert(whole.end(), others.begin(), others.end());
     std::vector<CandidateResult> sorted;
     for (auto const i : whole) sorted.push_back(std::move(all_.candidates[i]));
     all_.candidates = std::move(sorted);
-    if (!all_.sensitivity) return;
-    auto const place = [&](std::size_t i) {
-      return static_cast<std::size_t>(std::find(whole.begin(), whole.end(), i) - whole.begin());
-    };
-    for (auto& duel : all_.sensitivity->duels) duel = {place(duel.first), place(duel.second), duel.share};
   }
 
   DesignBrief const& brief_;
@@ -344,7 +369,7 @@ class Comparer {
 
 bool DesignComparison::any_meets_limits() const {
   return std::any_of(candidates.begin(), candidates.end(),
-                     [](CandidateResult const& one) { return one.meets_limits(); });
+                     [](CandidateResult const& one) { return one.beaten_by.empty() && one.meets_limits(); });
 }
 
 DesignComparison compare_candidates(DesignBrief const& brief, DesignContext const& context) {

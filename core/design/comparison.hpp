@@ -38,8 +38,8 @@ struct CandidateResult {
 
 struct DesignComparison {
   std::string design, title;
-  std::string library;      // "nccl-2.30", "best"
-  bool simulated = false;   // final times are the simulator's; else the planner's estimates
+  std::string library;     // "nccl-2.30", "best"
+  bool simulated = false;  // final times are the simulator's; else the planner's estimates
   GeneratedSummary generated;
   std::vector<DesignJob> jobs;
   std::vector<CandidateResult> candidates;  // best score first, those that failed last

@@ -90,12 +90,12 @@ JobFigures PlannedJob::figures(Model const& model) const {
   if (step_) {
     auto const found = step(model, approach_.make_executor);
     figures.time = found.step;
-    figures.tokens_per_second = found.tokens_per_second;
+    if (found.tokens_per_second > 0) figures.tokens_per_second = found.tokens_per_second;  // a trace does not say
     figures.bottleneck = longest_part(found);
     return figures;
   }
-  auto const trace = approach_.make_executor ? approach_.make_executor(model)->run(*plan_)
-                                             : EstimatingExecutor(model).run(*plan_);
+  auto const trace =
+      approach_.make_executor ? approach_.make_executor(model)->run(*plan_) : EstimatingExecutor(model).run(*plan_);
   figures.time = trace.makespan;
   if (plan_->collective) figures.bus_bandwidth = bus_bandwidth(*plan_->collective, trace.makespan);
   if (!trace.resources.empty())

@@ -38,8 +38,9 @@ class PlannedJob {
   using FindMachine = std::function<Machine(std::string const&)>;
 
   // Of AMD's GPUs RCCL does what NCCL does of NVIDIA's. `find_machine`: of a workload that is fitted to a step on
-  // another machine; `fitted_on`: where it names none; nullptr: it has to. Throws PlanError where the job cannot be done
-  // here, InputError where its names do not fit the machine, or where it has settings, which would be the candidate's.
+  // another machine; `fitted_on`: where it names none; nullptr: it has to. Throws PlanError where the job cannot be
+  // done here, InputError where its names do not fit the machine, or where it has settings, which would be the
+  // candidate's.
   PlannedJob(Scenario const& scenario, Model const& model, Approach approach, FindMachine const& find_machine,
              Model const* fitted_on = nullptr);
 

@@ -61,6 +61,22 @@ PairFigures find_pairs(Model const& model) {
 
 }  // namespace
 
+std::string evaluation_fingerprint(Machine const& machine) {
+  Digest digest;
+  digest.add(fingerprint(machine));
+  auto const rate = [](std::optional<FlopPerSecond> const& value) { return value ? value->value() : 0; };
+  Part const* last = nullptr;
+  for (auto const gpu : machine.all(PciKind::Gpu)) {
+    auto const* part = machine.part_of(gpu);
+    if (part == nullptr || part == last) continue;
+    last = part;
+    auto const& figures = part->gpu;
+    digest.add(fmt::format("{} {} {} {}", rate(figures.fp32_rate), rate(figures.fp16_rate), rate(figures.fp8_rate),
+                           rate(figures.fp4_rate)));
+  }
+  return digest.text();
+}
+
 Machine Evaluator::machine(DesignCandidate const& candidate) {
   auto machine = candidate.source.empty()
                      ? catalogue_.machine(candidate.machine)
@@ -72,7 +88,7 @@ Machine Evaluator::machine(DesignCandidate const& candidate) {
 Model const& Evaluator::whole_model(Subject const& subject) {
   if (!whole_model_ || whole_model_of_ != subject.fingerprint) {
     whole_model_.reset();
-    whole_model_ = std::make_unique<Model>(subject.machine ? *subject.machine : machine(subject.candidate));
+    whole_model_ = std::make_unique<Model>(subject.machine ? *subject.machine : machine(*subject.candidate));
     whole_model_of_ = subject.fingerprint;
   }
   return *whole_model_;
@@ -95,7 +111,7 @@ Model const& Evaluator::model(Subject const& subject) {
 
 std::string Evaluator::fingerprint_of(std::string const& machine) {
   auto& known = fingerprints_[machine];
-  if (known.empty()) known = fingerprint(catalogue_.machine(machine));
+  if (known.empty()) known = evaluation_fingerprint(catalogue_.machine(machine));
   return known;
 }
 
@@ -121,7 +137,7 @@ std::string Evaluator::add(Subject const& subject, DesignJob const& job, Approac
   auto key = key_of("figures", subject, &job, approach.library,
                     fmt::format("{}, {}, {}", approach.effort == Effort::Full ? "full effort" : "quick effort",
                                 approach.make_executor ? "simulated" : "estimated", detail_name));
-  items_.push_back({key, fmt::format("{}, {}, {}", subject.candidate.name, job.name, detail_name),
+  items_.push_back({key, fmt::format("{}, {}, {}", subject.candidate->name, job.name, detail_name),
                     [this, subject, &job, approach, detail] {
                       auto const find = [this](std::string const& name) { return catalogue_.machine(name); };
                       return to_json(evaluate_job(job.scenario, model(subject), approach, find, detail));
@@ -131,7 +147,7 @@ std::string Evaluator::add(Subject const& subject, DesignJob const& job, Approac
 
 std::string Evaluator::add_pairs(Subject const& subject) {
   auto key = key_of("pairs", subject, nullptr, {}, {});
-  items_.push_back({key, fmt::format("{}, pairs", subject.candidate.name), [this, subject] {
+  items_.push_back({key, fmt::format("{}, pairs", subject.candidate->name), [this, subject] {
                       auto const found = find_pairs(model(subject));
                       Json json = Json::object();
                       if (found.worst_pair_rate)
@@ -144,7 +160,7 @@ std::string Evaluator::add_pairs(Subject const& subject) {
 
 std::string Evaluator::add_time(Subject const& subject, DesignJob const& job, std::optional<Library> const& library) {
   auto key = key_of("time", subject, &job, library, {});
-  auto what = subject.candidate.name;
+  auto what = subject.candidate->name;
   for (auto const& failure : subject.failures) what += " " + failure.key + "=" + failure.value;
   items_.push_back({key, what + ", " + job.name, [this, subject, &job, library]() -> Json {
                       Model const* broken = nullptr;

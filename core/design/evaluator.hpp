@@ -20,10 +20,10 @@ namespace lanewise {
 
 // A machine that jobs are evaluated on.
 struct Subject {
-  DesignCandidate candidate;      // its machine with its settings
-  std::string fingerprint;        // of that machine
-  std::vector<Setting> failures = {};  // settings on top
-  std::shared_ptr<Machine const> machine = {};  // absent: read anew where it is needed, which takes less memory
+  std::shared_ptr<DesignCandidate const> candidate;  // its machine with its settings
+  std::string fingerprint;                           // of that machine: evaluation_fingerprint()
+  std::vector<Setting> failures = {};                // settings on top
+  std::shared_ptr<Machine const> machine = {};       // absent: read anew where it is needed, which takes less memory
 };
 
 // What places of a machine can exchange.
@@ -32,6 +32,10 @@ struct PairFigures {
   std::optional<BytesPerSecond> worst_pair_rate;
   std::optional<BytesPerSecond> bisection;  // each way between two halves of the GPUs; absent: some pair has no way
 };
+
+// The machine's fingerprint, and the peak rates of its GPUs, of which that says nothing: the steps of a plan carry
+// times, but those of a workload follow from the rates.
+std::string evaluation_fingerprint(Machine const& machine);
 
 class Evaluator {
  public:

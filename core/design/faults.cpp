@@ -95,9 +95,8 @@ class FaultList {
   std::map<std::string, int> seen_;
 };
 
-bool are_alike(FaultLoss const& a, FaultLoss const& b) {
+bool cost_as_much(FaultLoss const& a, FaultLoss const& b) {
   constexpr double kSame = 0.005;
-  if (stem_of(a.fault.what) != stem_of(b.fault.what)) return false;
   for (std::size_t j = 0; j < a.ratios.size(); ++j) {
     if (a.ratios[j].has_value() != b.ratios[j].has_value()) return false;
     if (a.ratios[j] && std::abs(*a.ratios[j] / *b.ratios[j] - 1) > kSame) return false;
@@ -105,14 +104,25 @@ bool are_alike(FaultLoss const& a, FaultLoss const& b) {
   return true;
 }
 
-void add_to(std::vector<FaultLoss>& losses, FaultLoss loss) {
-  auto const same =
-      std::find_if(losses.begin(), losses.end(), [&](FaultLoss const& other) { return are_alike(other, loss); });
-  if (same != losses.end())
-    ++same->alike;
-  else
-    losses.push_back(std::move(loss));
-}
+// Losses, those that are alike once.
+class LossList {
+ public:
+  void add(FaultLoss loss) {
+    auto& of_stem = by_stem_[stem_of(loss.fault.what)];
+    for (auto const i : of_stem)
+      if (cost_as_much(losses_[i], loss)) {
+        ++losses_[i].alike;
+        return;
+      }
+    of_stem.push_back(losses_.size());
+    losses_.push_back(std::move(loss));
+  }
+  std::vector<FaultLoss> take() { return std::move(losses_); }
+
+ private:
+  std::vector<FaultLoss> losses_;
+  std::map<std::string, std::vector<std::size_t>> by_stem_;
+};
 
 // "gpu3" of off@gpu3 and of link@gpu3.
 std::string component_of(Fault const& fault) {
@@ -134,8 +144,8 @@ std::vector<Fault> double_faults(Machine const& machine) {
       pairs.push_back({{single[i].settings.front(), single[j].settings.front()},
                        fmt::format("{} and {}", single[i].what, single[j].what)});
       if (pairs.size() > kMaxFaults)
-        throw InputError(fmt::format("{} has more than {} pairs of failures; take 'faults: each'", machine.name,
-                                     kMaxFaults));
+        throw InputError(
+            fmt::format("{} has more than {} pairs of failures; take 'faults: each'", machine.name, kMaxFaults));
     }
   return pairs;
 }
@@ -144,7 +154,7 @@ FaultStudy::FaultStudy(Machine const& machine, Subject subject, std::vector<Desi
                        std::optional<Library> const& library, FaultScope scope, Evaluator& evaluator)
     : jobs_(jobs),
       evaluator_(evaluator),
-      machine_(subject.candidate.name),
+      machine_(subject.candidate->name),
       scope_(scope),
       faults_(scope == FaultScope::Pairs ? double_faults(machine) : single_faults(machine)) {
   for (auto const& job : jobs) nominal_.push_back(evaluator.add_time(subject, job, library));
@@ -185,18 +195,21 @@ FaultReport FaultStudy::report() const {
   for (std::size_t j = 0; j < jobs_.size(); ++j) {
     auto const found = evaluator_.evaluation(nominal_[j]);
     nominal.push_back(found.figures ? std::optional(found.figures->time) : std::nullopt);
-    if (!found.figures && report.why_none.empty()) report.why_none = fmt::format("{}: {}", jobs_[j].name, found.failure);
+    if (!found.figures && report.why_none.empty())
+      report.why_none = fmt::format("{}: {}", jobs_[j].name, found.failure);
   }
   if (std::none_of(nominal.begin(), nominal.end(), [](auto const& time) { return time.has_value(); })) return report;
   report.why_none.clear();
   double sum = 0;
+  LossList losses;
   for (std::size_t i = 0; i < faults_.size(); ++i) {
     if (!evaluator_.can_fail(keys_[i].front())) continue;  // a port without a cable
     auto loss = loss_of(i, nominal);
     ++report.failures;
     sum += loss.kept;
-    add_to(report.losses, std::move(loss));
+    losses.add(std::move(loss));
   }
+  report.losses = losses.take();
   std::stable_sort(report.losses.begin(), report.losses.end(),
                    [](auto const& a, auto const& b) { return a.kept < b.kept; });
   if (!report.losses.empty()) {

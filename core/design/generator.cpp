@@ -7,8 +7,8 @@
 #include <array>
 #include <set>
 
-#include "core/io/work_progress.hpp"
 #include "core/io/spelling.hpp"
+#include "core/io/work_progress.hpp"
 #include "core/machine/socket_links.hpp"
 #include "lanewise/io/error.hpp"
 #include "lanewise/machine/fingerprint.hpp"
@@ -27,6 +27,7 @@ struct Excluded {
 std::string name_of(ServerChoice const& choice) {
   auto name = fmt::format("{}-x{}", choice.gpu, choice.gpus);
   if (choice.links != GpuLinks::None) name += fmt::format("-{}", to_string(choice.links));
+  if (!choice.link_part.empty()) name += fmt::format("-by-{}", choice.link_part);
   std::string shape(to_string(choice.shape));
   std::replace(shape.begin(), shape.end(), '_', '-');
   name += fmt::format("_{}-x{}_{}", choice.cpu, choice.sockets, shape);
@@ -71,7 +72,9 @@ class ServerWriter {
 
  private:
   [[nodiscard]] std::string gpu(int i) const { return fmt::format("gpu: gpu{}, part: {}", i, choice_.gpu); }
-  [[nodiscard]] std::string nic(int i) const { return fmt::format("nic: nic{}, part: {}, rail: {}", i, choice_.nic, i); }
+  [[nodiscard]] std::string nic(int i) const {
+    return fmt::format("nic: nic{}, part: {}, rail: {}", i, choice_.nic, i);
+  }
 
   void add_root_port(int socket, std::string const& what) {
     ports_[static_cast<std::size_t>(socket)].push_back(fmt::format("{{root_port: rp{}, {}}}", root_ports_++, what));
@@ -99,9 +102,8 @@ class ServerWriter {
     if (choice_.shape == PcieShape::Cascaded) {
       std::vector<std::string> ports;
       for (auto const& one : switches) ports.push_back("{" + one + "}");
-      return add_root_port(
-          0, fmt::format("switch: sw{}, part: {}, ports: [{}]", choice_.switches, choice_.pcie_switch,
-                         fmt::join(ports, ", ")));
+      return add_root_port(0, fmt::format("switch: sw{}, part: {}, ports: [{}]", choice_.switches, choice_.pcie_switch,
+                                          fmt::join(ports, ", ")));
     }
     for (int i = 0; i < choice_.switches; ++i)
       add_root_port(choice_.shape == PcieShape::Flat ? 0 : i * choice_.sockets / choice_.switches,
@@ -128,9 +130,10 @@ class ServerWriter {
     if (choice_.links == GpuLinks::Switch) {
       // NVIDIA: NVSwitch came with the second generation of NVLink.
       if (generation < 2) throw Excluded{fmt::format("no NVSwitch has NVLink of {}'s generation", gpu_.name)};
-      text_ += fmt::format("  - {{switch: nvswitch, switch_part: nvswitch-{}, gpus: [gpu0..gpu{}], generation: {}, "
-                           "count: {}}}\n",
-                           generation - 1, choice_.gpus - 1, generation, figures.nvlink_ports);
+      text_ += fmt::format(
+          "  - {{switch: nvswitch, switch_part: nvswitch-{}, gpus: [gpu0..gpu{}], generation: {}, "
+          "count: {}}}\n",
+          generation - 1, choice_.gpus - 1, generation, figures.nvlink_ports);
       return;
     }
     if (choice_.links == GpuLinks::Pairs) {
@@ -163,7 +166,8 @@ std::string cluster_source(ServerChoice const& server, ClusterChoice const& choi
   auto const ports = network_switch.hop.ports;
   if (!ports) throw Excluded{fmt::format("how many ports {} has is not known", network_switch.name)};
   auto text = fmt::format(
-      "lanewise: cluster/1\ncluster: {}\ntitle: \"generated: {} servers\"\nnodes: [{{machine: {}, count: {}}}]\nfabric:\n"
+      "lanewise: cluster/1\ncluster: {}\ntitle: \"generated: {} servers\"\nnodes: [{{machine: {}, count: "
+      "{}}}]\nfabric:\n"
       "  switch: {}\n",
       name_of(server, choice), choice.nodes, name_of(server), choice.nodes, network_switch.name);
   if (choice.tiers == 1)
@@ -173,7 +177,8 @@ std::string cluster_source(ServerChoice const& server, ClusterChoice const& choi
   auto const o = choice.oversubscription;
   auto const cables_down = *ports * o / (o + 1);
   auto const nodes_per_leaf = std::min(choice.rails ? cables_down : cables_down / server.nics, choice.nodes);
-  if (nodes_per_leaf < 1) throw Excluded{fmt::format("{} has too few ports for the NICs of one server", network_switch.name)};
+  if (nodes_per_leaf < 1)
+    throw Excluded{fmt::format("{} has too few ports for the NICs of one server", network_switch.name)};
   auto const down = choice.rails ? nodes_per_leaf : nodes_per_leaf * server.nics;
   auto const uplinks = std::max(1, down / o);
   if (choice.tiers == 2)
@@ -183,11 +188,13 @@ std::string cluster_source(ServerChoice const& server, ClusterChoice const& choi
   auto const per_pod = std::min(leaves, *ports / 2 / (choice.rails ? server.nics : 1));
   if (per_pod < 1) throw Excluded{fmt::format("{} has too few ports for the rails of one leaf", network_switch.name)};
   auto const pods = (leaves + per_pod - 1) / per_pod;
-  auto const core = std::max(1, pods * uplinks * per_pod * (choice.rails ? server.nics : 1) / *ports);
-  return text + fmt::format("  kind: fat_tree\n{}  tiers:\n"
-                            "    - {{tier: leaf, joins: {}, oversubscription: {}}}\n"
-                            "    - {{tier: pod, joins: {}, switches: {}}}\n    - {{tier: core, switches: {}}}\n",
-                            choice.rails ? "  by_rail: true\n" : "", nodes_per_leaf, o, per_pod, uplinks, core);
+  auto const cables_to_core = pods * uplinks * per_pod * (choice.rails ? server.nics : 1);
+  auto const core = (cables_to_core + *ports - 1) / *ports;
+  return text + fmt::format(
+                    "  kind: fat_tree\n{}  tiers:\n"
+                    "    - {{tier: leaf, joins: {}, oversubscription: {}}}\n"
+                    "    - {{tier: pod, joins: {}, switches: {}}}\n    - {{tier: core, switches: {}}}\n",
+                    choice.rails ? "  by_rail: true\n" : "", nodes_per_leaf, o, per_pod, uplinks, core);
 }
 
 class Generation {
@@ -205,8 +212,8 @@ class Generation {
   Part const& part(std::string const& name, PartKind kind) {
     auto const* found = catalogue_.part(name);
     if (found == nullptr)
-      refuse_at(generator_.pos, fmt::format("generate: no part is called '{}'{}", name,
-                                            did_you_mean(name, catalogue_.part_names())));
+      refuse_at(generator_.pos,
+                fmt::format("generate: no part is called '{}'{}", name, did_you_mean(name, catalogue_.part_names())));
     if (found->kind != kind)
       refuse_at(generator_.pos, fmt::format("generate: '{}' is a {}, and a {} is wanted here", name,
                                             to_string(found->kind), to_string(kind)));
@@ -217,7 +224,8 @@ class Generation {
     for (auto const& name : generator_.gpu) {
       auto const& gpu = part(name, PartKind::Gpu);
       if (generator_.links.empty() && gpu.gpu.nvlink_generation > 0)
-        refuse_at(generator_.pos, fmt::format("generate: {} has NVLink; say 'gpu_links': switch, pairs, mesh or none", name));
+        refuse_at(generator_.pos,
+                  fmt::format("generate: {} has NVLink; say 'gpu_links': switch, pairs, mesh or none", name));
     }
     for (auto const& name : generator_.cpu) part(name, PartKind::Cpu);
     for (auto const& name : generator_.pcie_switch) part(name, PartKind::Switch);
@@ -237,7 +245,8 @@ class Generation {
         }
       all = std::move(varied);
       if (all.size() > kMaxCombinations)
-        refuse_at(generator_.pos, fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
+        refuse_at(generator_.pos,
+                  fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
     };
     auto const& g = generator_;
     vary([&](auto const&) { return g.gpu; }, [](auto& c, auto const& v) { c.gpu = v; });
@@ -257,11 +266,12 @@ class Generation {
          [](auto& c, int v) { c.switches = v; });
     vary([&](auto const&) { return g.nic.empty() ? std::vector<std::string>{""} : g.nic; },
          [](auto& c, auto const& v) { c.nic = v; });
-    vary([&](auto const& c) { return c.nic.empty() ? std::vector{0} : g.nics.empty() ? std::vector{c.gpus} : g.nics; },
+    vary([&](auto const& c) { return c.nic.empty()    ? std::vector{0}
+                                     : g.nics.empty() ? std::vector{c.gpus}
+                                                      : g.nics; },
          [](auto& c, int v) { c.nics = v; });
-    vary([&](auto const& c) {
-      return c.nics == 0 || !has_switches(c) ? std::vector{NicPlace::Socket} : g.nics_at;
-    }, [](auto& c, NicPlace v) { c.nics_at = v; });
+    vary([&](auto const& c) { return c.nics == 0 || !has_switches(c) ? std::vector{NicPlace::Socket} : g.nics_at; },
+         [](auto& c, NicPlace v) { c.nics_at = v; });
     return all;
   }
 
@@ -294,7 +304,8 @@ class Generation {
   void add(ServerChoice const& server) {
     for (auto const& cluster : clusters()) {
       if (++summary_.combinations > kMaxCombinations)
-        refuse_at(generator_.pos, fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
+        refuse_at(generator_.pos,
+                  fmt::format("generate: more than {} combinations; leave some choices out", kMaxCombinations));
       report_progress({"generating candidates", "combinations", summary_.combinations, 0});
       try {
         add(server, cluster);

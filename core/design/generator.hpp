@@ -1,6 +1,7 @@
 #pragma once
 // Candidates made from parts: every server, or cluster of such servers, that a few choices allow.
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -80,8 +81,8 @@ MapSpec const& generator_spec();
 CandidateGenerator read_generator(MapReader& reader);
 
 struct GeneratedMachine {
-  std::string name;         // made of the choices, so that more choices do not change it
-  std::string source;       // its machine or cluster file
+  std::string name;                    // made of the choices, so that more choices do not change it
+  std::string source;                  // its machine or cluster file
   std::string node_name, node_source;  // of a cluster: its nodes' machine and its file
   std::string fingerprint;
 };

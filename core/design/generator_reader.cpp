@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -85,23 +86,24 @@ std::string_view to_string(NicPlace place) { return kNicPlaces[static_cast<std::
 MapSpec const& generator_spec() {
   static MapSpec const spec{
       "generate",
-      {list_of_parts("gpu", "GPUs, by part", true),
-       list_of_counts("gpus", "how many GPUs a server has", true),
+      {list_of_parts("gpu", "GPUs, by part", true), list_of_counts("gpus", "how many GPUs a server has", true),
        list_of_words("gpu_links", words(kLinks),
                      "between GPUs of a server: switch (NVSwitch), pairs (bridges), mesh (each with each), none; "
                      "required for GPUs with NVLink"),
        text_field("gpu_link_part", "of a mesh: the link; NVLink of the GPU's generation when absent"),
        list_of_parts("cpu", "CPUs, by part", true),
        list_of_counts("sockets", "how many CPUs a server has; 2 when absent"),
-       list_of_words("pcie", words(kShapes),
-                     "direct: a root port a GPU; flat: switches below the first socket; dual_root: switches divided over "
-                     "the sockets; cascaded: one switch below the first socket, others below it; direct when absent, "
-                     "with 'switch' all of them"),
+       list_of_words(
+           "pcie", words(kShapes),
+           "direct: a root port a GPU; flat: switches below the first socket; dual_root: switches divided over "
+           "the sockets; cascaded: one switch below the first socket, others below it; direct when absent, "
+           "with 'switch' all of them"),
        list_of_parts("switch", "PCIe switches, by part"),
        list_of_counts("switches", "how many of them with GPUs a server has; 1, 2, 4 when absent"),
        list_of_parts("nic", "NICs, by part"),
        list_of_counts("nics", "how many NICs a server has; as many as GPUs when absent"),
-       list_of_words("nics_at", words(kNicPlaces), "below the switches, or root ports of the sockets; both when absent"),
+       list_of_words("nics_at", words(kNicPlaces),
+                     "below the switches, or root ports of the sockets; both when absent"),
        list_of_counts("nodes", "how many servers; 1 when absent"),
        list_of_parts("network_switch", "switches between servers, by part"),
        list_of_words("rails", words(kYesNo), "whether NICs of one number have switches of their own; yes when absent"),

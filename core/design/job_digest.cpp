@@ -16,6 +16,7 @@ void add_model(LanguageModel const& model, Digest& digest) {
 }
 
 void add_trace(TracedStep const& step, Digest& digest) {
+  digest.add(fmt::format("{} {}", step.ranks, step.one_for_all));
   for (auto const& node : step.trace.nodes)
     digest.add(fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(node.kind), fmt::join(node.after, ","),
                            node.duration.value(), static_cast<int>(node.collective), node.bytes, node.group,

@@ -117,8 +117,8 @@ void ResultStore::take(Json line, SourcePos const& at, bool is_old) {
     if (text("lanewise") != kSchema) refuse_at(at, fmt::format("its first line does not say lanewise: {}", kSchema));
     if (text("version") != version_)
       refuse_at(at, fmt::format("these results are of lanewise {}, and this is {}: name another folder, so that both "
-                                  "are kept",
-                                  text("version"), version_));
+                                "are kept",
+                                text("version"), version_));
     return;
   }
   auto const key = text("key");

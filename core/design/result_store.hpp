@@ -20,15 +20,15 @@ struct OpenFile {
 };
 
 // A folder holds a file for each process that wrote, `evaluations-HOST-PROCESS.jsonl`: the first line says
-// `lanewise: evaluations/1` and the version of the program, each other one holds a result. Folders are merged by copying
-// their files into one.
+// `lanewise: evaluations/1` and the version of the program, each other one holds a result. Folders are merged by
+// copying their files into one.
 class ResultStore {
  public:
-  // In memory only.
-  ResultStore() = default;
+  // In memory only. `version`: of the program; results of another one are refused.
+  explicit ResultStore(std::string version = {}) : version_(std::move(version)) {}
   // Makes the folder where it is not there, and reads what is in it. A last line that was cut off is left out, and is
   // evaluated again. Throws InputError naming the file and line of what is no result, and of another version's results.
-  explicit ResultStore(std::filesystem::path folder, std::string version);
+  ResultStore(std::filesystem::path folder, std::string version);
 
   [[nodiscard]] nlohmann::ordered_json const* find(std::string const& key) const;  // nullptr: there is none
   [[nodiscard]] std::size_t size() const { return results_.size(); }

@@ -9,6 +9,8 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -26,6 +28,12 @@ using Clock = std::chrono::steady_clock;
 // twice its own longest: then that process is taken to be gone.
 constexpr std::chrono::seconds kPatience{60};
 
+// What a process gave up for, before its words.
+constexpr char kOutOfMemory[] = "M";
+constexpr char kMissing[] = "N";
+constexpr char kInput[] = "I";
+constexpr char kDefect[] = "D";
+
 std::optional<int> number_in(char const* variable) {
   auto const* text = std::getenv(variable);
   if (text == nullptr) return std::nullopt;
@@ -42,15 +50,16 @@ class Worker {
          std::string_view doing)
       : items_(items), missing_(missing), store_(store), doing_(doing) {}
 
-  // `slot`: of `slots` processes that share this.
-  void work(std::size_t slot, std::size_t slots) {
+  // `slot`: of `slots` processes that share this. `is_anybody_there`: whether others may still do what they began.
+  void work(std::size_t slot, std::size_t slots, std::function<bool()> const& is_anybody_there) {
     auto const first = missing_.size() * slot / slots;
     for (std::size_t k = 0; k < missing_.size(); ++k) {
       auto const& item = items_[missing_[(first + k) % missing_.size()]];
+      if (store_.find(item.key) != nullptr) continue;
       if (slots > 1) look_around();
       if (store_.find(item.key) == nullptr && !store_.is_claimed(item.key)) evaluate(item, slots > 1);
     }
-    if (slots > 1) wait_for_others();
+    if (slots > 1) wait_for_others(is_anybody_there);
   }
 
  private:
@@ -66,20 +75,31 @@ class Worker {
 
   void look_around() {
     store_.refresh();
-    if (!store_.given_up().empty()) throw std::runtime_error(store_.given_up());
+    if (store_.given_up().empty()) return;
+    auto const& [kind, text] = std::pair(store_.given_up().substr(0, 1), store_.given_up().substr(1));
+    if (kind == kOutOfMemory) throw std::bad_alloc();
+    if (kind == kMissing) throw MissingError(text);
+    if (kind == kInput) throw InputError(text);
+    throw std::runtime_error(text);
   }
 
-  void wait_for_others() {
+  void wait_for_others(std::function<bool()> const& is_anybody_there) {
+    auto const patience = std::max<Clock::duration>(kPatience, 2 * longest_);
+    auto pause = std::chrono::milliseconds(2);
+    bool are_gone = false;
     for (auto const i : missing_) {
       auto const& item = items_[i];
       while (store_.find(item.key) == nullptr) {
         throw_if_interrupted();
-        if (Clock::now() - last_ended_ > std::max<Clock::duration>(kPatience, 2 * longest_)) {
+        are_gone = are_gone || !is_anybody_there() || Clock::now() - last_ended_ > patience;
+        look_around();  // what they wrote before they went
+        if (store_.find(item.key) != nullptr) break;
+        if (are_gone) {
           evaluate(item, true);
           break;
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        look_around();
+        std::this_thread::sleep_for(pause);
+        pause = std::min(2 * pause, std::chrono::milliseconds(100));
         report();
       }
     }
@@ -129,13 +149,22 @@ class Pool {
       store.begin_own_file();
       work();
     } catch (Interrupted const&) {
+    } catch (std::bad_alloc const&) {
+      give_up(store, kOutOfMemory, "");
+    } catch (MissingError const& error) {
+      give_up(store, kMissing, error.what());
+    } catch (InputError const& error) {
+      give_up(store, kInput, error.what());
     } catch (std::exception const& error) {
-      try {
-        store.give_up(error.what());
-      } catch (std::exception const&) {
-      }
+      give_up(store, kDefect, error.what());
     }
     _exit(0);
+  }
+
+  // Whether one of them has not ended.
+  bool is_anybody_there() {
+    std::erase_if(children_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) == child; });
+    return !children_.empty();
   }
 
   void wait() {
@@ -144,16 +173,24 @@ class Pool {
   }
 
  private:
+  static void give_up(ResultStore& store, std::string const& kind, std::string const& why) {
+    try {
+      store.give_up(kind + why);
+    } catch (std::exception const&) {
+      // Nothing can be written: the others find out by waiting.
+    }
+  }
+
   std::vector<pid_t> children_;
 };
 
 }  // namespace
 
 Workers launched_workers() {
-  // Open MPI, MPICH and Intel MPI (PMI), srun.
+  // Open MPI, MPICH and Intel MPI (PMI), srun. A batch script has SLURM_PROCID too, but is no step.
   constexpr std::array<std::pair<char const*, char const*>, 3> kVariables{
       std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"},
-      std::pair{"SLURM_PROCID", "SLURM_NTASKS"}};
+      std::pair{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
   for (auto const& [rank_variable, ranks_variable] : kVariables) {
     auto const rank = number_in(rank_variable);
     auto const ranks = number_in(ranks_variable);
@@ -175,8 +212,9 @@ void evaluate_missing(std::vector<WorkItem> const& items, ResultStore& store, Wo
   auto const first = processes * static_cast<std::size_t>(workers.rank);
   Worker worker(items, missing, store, doing);
   Pool pool;
-  for (std::size_t k = 1; k < processes; ++k) pool.start(store, [&] { worker.work(first + k, slots); });
-  worker.work(first, slots);
+  auto const unknown = [] { return true; };
+  for (std::size_t k = 1; k < processes; ++k) pool.start(store, [&] { worker.work(first + k, slots, unknown); });
+  worker.work(first, slots, [&] { return workers.ranks > 1 || pool.is_anybody_there(); });
   pool.wait();
 }
 

@@ -1,8 +1,12 @@
 #pragma once
 #include <filesystem>
+#include <string>
 
 namespace lanewise {
 
+// The build id that the linker wrote into this library, in hexadecimal: another build, another id. Empty: it wrote
+// none.
+std::string own_build_id();
 // A path that begins in the folder of this library.
 std::filesystem::path own_library_path(char const* path);
 // Where a library of lanewise is if it was built, "liblanewise_sim.so": in the folder of this one, installed with its

@@ -40,7 +40,8 @@ void describe_steps(Trace& trace, Plan const& plan, Machine const& machine) {
     described.to = machine.name_of(step.to);
     described.mechanism = to_string(step.way.mechanism);
     if (!plan.collective) continue;
-    described.phase = std::string(step.reduces ? "reduce" : "copy") + (crosses_nodes(machine, step) ? " between nodes" : "");
+    described.phase =
+        std::string(step.reduces ? "reduce" : "copy") + (crosses_nodes(machine, step) ? " between nodes" : "");
     if (step.writes) described.offset = step.writes->offset;
   }
 }
@@ -62,8 +63,9 @@ nlohmann::ordered_json to_json(Trace const& trace) {
     put_noise(item, "spread", step.spread, "noise_us", step.noise);
     item["verified"] = step.verified ? nlohmann::ordered_json(*step.verified) : nlohmann::ordered_json(nullptr);
     if (!step.mismatch.empty()) item["mismatch"] = step.mismatch;
-    for (auto const& [key, label] : {std::pair("from", &StepTrace::from), std::pair("to", &StepTrace::to),
-                                     std::pair("mechanism", &StepTrace::mechanism), std::pair("phase", &StepTrace::phase)})
+    for (auto const& [key, label] :
+         {std::pair("from", &StepTrace::from), std::pair("to", &StepTrace::to),
+          std::pair("mechanism", &StepTrace::mechanism), std::pair("phase", &StepTrace::phase)})
       if (!(step.*label).empty()) item[key] = step.*label;
     if (step.offset) item["offset"] = step.offset->value();
     json["steps"].push_back(std::move(item));

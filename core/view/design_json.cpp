@@ -14,8 +14,7 @@ Json job_json(JobResult const& job) {
   Json json;
   if (!job.figures) return {{"failure", job.failure}};
   json["time_us"] = microseconds(job.figures->time);
-  if (auto const& range = job.figures->range)
-    json["range_us"] = {microseconds(range->low), microseconds(range->high)};
+  if (auto const& range = job.figures->range) json["range_us"] = {microseconds(range->low), microseconds(range->high)};
   if (job.best) json["best_us"] = microseconds(*job.best);
   json["ratio"] = job.ratio;
   if (job.figures->bus_bandwidth) json["bus_bandwidth_GBps"] = gigabytes_per_second(*job.figures->bus_bandwidth);
@@ -101,10 +100,7 @@ Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) 
   for (auto const& loss : report.losses) {
     auto settings = Json::array();
     for (auto const& setting : loss.fault.settings) settings.push_back(setting.key + "=" + setting.value);
-    Json one{{"settings", std::move(settings)},
-             {"what", loss.fault.what},
-             {"alike", loss.alike},
-             {"kept", loss.kept}};
+    Json one{{"settings", std::move(settings)}, {"what", loss.fault.what}, {"alike", loss.alike}, {"kept", loss.kept}};
     auto& ratios = one["ratios"] = Json::object();
     for (std::size_t j = 0; j < jobs.size(); ++j)
       ratios[jobs[j].name] = loss.ratios[j] ? Json(*loss.ratios[j]) : Json(nullptr);
@@ -115,7 +111,10 @@ Json faults_json(FaultReport const& report, std::vector<DesignJob> const& jobs) 
 }
 
 Json design_json(DesignComparison const& all) {
-  Json json{{"lanewise", "design_result/1"}, {"design", all.design}, {"library", all.library}, {"mode", all.simulated ? "sim" : "estimate"}};
+  Json json{{"lanewise", "design_result/1"},
+            {"design", all.design},
+            {"library", all.library},
+            {"mode", all.simulated ? "sim" : "estimate"}};
   if (!all.title.empty()) json["title"] = all.title;
   auto& weights = json["weights"] = Json::object();
   for (auto const& job : all.jobs) weights[job.name] = job.weight;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxFaults = 12;
 constexpr std::size_t kMaxSwings = 8;
 constexpr std::size_t kMaxReasons = 6;  // for which generated candidates are left out
-constexpr double kDecided = 0.9;  // of draws
+constexpr double kDecided = 0.9;        // of draws
 
 std::string watts_words(Watts power) { return fmt::format("{:.4g} kW", power.value() / 1000); }
 
@@ -141,19 +141,21 @@ std::string ratio_words(std::optional<double> const& ratio) {
 }
 
 std::string resilience_text(DesignComparison const& all, Labels const& labels) {
-  auto const study =
-      std::find_if(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); });
+  auto const study = std::find_if(all.candidates.begin(), all.candidates.end(),
+                                  [](auto const& one) { return one.faults.has_value(); });
   std::string text = fmt::format("With {} lost or halved at a time:\n\n",
                                  study->faults->scope == FaultScope::Pairs ? "two components" : "one component");
   Table table({"candidate", "failures", "score that is left in the mean", "at worst", "by"});
   for (auto const& result : all.candidates)
     if (result.faults && !result.faults->losses.empty())
-      table.add({labels.of(result), std::to_string(result.faults->failures),
-                 percent_text(result.faults->resilience), percent_text(result.faults->worst_kept),
-                 result.faults->losses.front().fault.what});
+      table.add({labels.of(result), std::to_string(result.faults->failures), percent_text(result.faults->resilience),
+                 percent_text(result.faults->worst_kept), result.faults->losses.front().fault.what});
   text += table.text();
   for (auto const& result : all.candidates)
-    if (result.faults) text += fmt::format("\n{}:\n{}", labels.of(result), faults_text(*result.faults, all.jobs));
+    if (result.faults && !result.faults->why_none.empty())
+      text += fmt::format("\n{}: {}\n", labels.of(result), result.faults->why_none);
+    else if (result.faults)
+      text += fmt::format("\n{}:\n{}", labels.of(result), faults_text(*result.faults, all.jobs));
   return text;
 }
 
@@ -209,9 +211,10 @@ std::string others_text(DesignComparison const& all, Labels const& labels) {
     text += fmt::format("{} more candidates were estimated; the best of them is {} with a score of {:.3f}\n", others,
                         labels.of(*best), best->score);
   if (generated.combinations == 0) return text;
-  text += fmt::format("generated: {} combinations, of which {} can be built and differ; {} of these take no less of any "
-                      "part than another and are faster in no job\n",
-                      generated.combinations, generated.candidates, beaten);
+  text += fmt::format(
+      "generated: {} combinations, of which {} can be built and differ; {} of these take no less of any "
+      "part than another and are faster in no job\n",
+      generated.combinations, generated.candidates, beaten);
   if (generated.equivalent > 0)
     text += fmt::format("left out: {}, the same machine as another\n", generated.equivalent);
   std::vector<std::pair<std::size_t, std::string>> excluded;
@@ -253,14 +256,16 @@ std::string faults_text(FaultReport const& report, std::vector<DesignJob> const&
 
 std::string design_text(DesignComparison const& all) {
   auto text = all.title.empty() ? std::string() : all.title + "\n";
-  text += fmt::format("ranked by {}, {}; the score is the weighted geometric mean of the fastest time over one's own\n\n",
-                      all.library == "best" ? "the best plans" : "what " + all.library + " does",
-                      all.simulated ? "simulated" : "estimated");
+  text +=
+      fmt::format("ranked by {}, {}; the score is the weighted geometric mean of the fastest time over one's own\n\n",
+                  all.library == "best" ? "the best plans" : "what " + all.library + " does",
+                  all.simulated ? "simulated" : "estimated");
   Labels const labels(all.candidates);
   text += ranking_text(all, labels) + labels.common_text() + "\n" + jobs_text(all, labels);
   if (auto const pairs = pairs_text(all, labels); pairs.find('\n') + 1 < pairs.size()) text += "\n" + pairs;
   if (auto const others = others_text(all, labels); !others.empty()) text += "\n" + others;
-  if (all.sensitivity && all.candidates.size() > 1 && all.candidates[1].score > 0) text += "\n" + sensitivity_text(all, labels);
+  if (all.sensitivity && all.candidates.size() > 1 && all.candidates[1].score > 0)
+    text += "\n" + sensitivity_text(all, labels);
   if (std::any_of(all.candidates.begin(), all.candidates.end(), [](auto const& one) { return one.faults.has_value(); }))
     text += "\n" + resilience_text(all, labels);
   for (auto const& result : all.candidates)

@@ -134,8 +134,9 @@ std::string noisy_steps_text(Trace const& trace) {
 
 std::string trace_text(Trace const& trace, Plan const& plan, Machine const& machine) {
   bool const of_collective = plan.collective.has_value();
-  std::vector<std::string> header{"transfer", "from", "to", "way", "start", "end",
-                                  (trace.mode == "hw" ? "repetitions" : "took, 90 % range"), "bandwidth", "verified"};
+  std::vector<std::string> header{
+      "transfer",  "from",    "to", "way", "start", "end", (trace.mode == "hw" ? "repetitions" : "took, 90 % range"),
+      "bandwidth", "verified"};
   if (of_collective) {
     header.front() = "phase";
     header.insert(header.begin() + 4, {"bytes", "at"});

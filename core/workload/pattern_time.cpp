@@ -129,7 +129,8 @@ std::vector<PatternTime> estimated_times(Workload const& workload, Model const& 
     auto const [found, is_new] =
         known.try_emplace({pattern.exchange, pattern.bytes, groups_of(pattern, workload, placement)}, Seconds(0));
     if (is_new) {
-      auto const plan = plan_of(jobs_of(pattern, workload, placement, model.machine()), model, workload.library, Effort::Quick);
+      auto const plan =
+          plan_of(jobs_of(pattern, workload, placement, model.machine()), model, workload.library, Effort::Quick);
       found->second = estimate(model, plan.steps, plan.folding).makespan;
     }
     times.push_back({.pattern = pattern, .reach = {}, .each = found->second});
@@ -154,7 +155,8 @@ PlannedTraffic::PlannedTraffic(Workload const& workload, Model const& model, Eff
       time.reach = reach_of(machine, groups.front());
     auto const [found, is_new] =
         known.emplace(Kind{pattern.exchange, pattern.among, pattern.bytes, pattern.groups}, plans_.size());
-    if (is_new) plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library, effort));
+    if (is_new)
+      plans_.push_back(plan_of(jobs_of(pattern, workload, placement, machine), model, workload.library, effort));
     plan_of_.push_back(found->second);
     patterns_.push_back(std::move(time));
   }

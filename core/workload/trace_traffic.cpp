@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -107,7 +108,13 @@ class TrafficOfTrace {
                                to_string(node.collective)));
     }();
     // The trace has what each rank gives, nccl-tests what all of them give together.
-    if (node.collective == TraceCollective::AllGather) bytes *= static_cast<std::int64_t>(group.size());
+    if (node.collective == TraceCollective::AllGather) {
+      auto const ranks = static_cast<std::int64_t>(group.size());
+      if (bytes > std::numeric_limits<std::int64_t>::max() / ranks)
+        refuse_at({step_.trace.file, 0, 0},
+                  fmt::format("node {}: an all_gather of {} B of each of {} ranks", node.id, bytes, ranks));
+      bytes *= ranks;
+    }
     if (bytes == 0) return std::nullopt;
     auto const& family = alike(node);
     return add(node, exchange, bytes, &family - families_.data(), [&] { return family; });

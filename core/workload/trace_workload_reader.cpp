@@ -27,11 +27,13 @@ std::vector<std::filesystem::path> trace_files(SourceText const& scenario, std::
   if (at == std::string::npos) return {file_of_scenario(scenario, name)};
   if (name.find(kRankMark) != at || name.find('%', at + 1) != std::string::npos)
     throw InputError(fmt::format("'{}' has one %d, where the rank's number stands, or none", name));
-  auto const first = file_of_scenario(scenario, name_of_rank(name, 0));
+  auto const name_of_first = name_of_rank(name, 0);
+  auto const first = file_of_scenario(scenario, name_of_first);
+  auto const folder = first.string().substr(0, first.string().size() - name_of_first.size());
   std::vector<std::filesystem::path> files{first};
   std::error_code error;
   for (int rank = 1; rank <= kMaxTracedRanks; ++rank) {
-    auto const file = first.parent_path() / std::filesystem::path(name_of_rank(name, rank)).filename();
+    std::filesystem::path const file = folder + name_of_rank(name, rank);
     if (!std::filesystem::is_regular_file(file, error)) return files;
     files.push_back(file);
   }

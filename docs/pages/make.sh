@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes pictures of pages: docs/pages/make.sh [FOLDER]. Six of them are in docs/pages; needs chromium and a release build
+# Takes pictures of pages: docs/pages/make.sh [FOLDER]. Six of them are kept in docs/pages; needs chromium and a release build
 # with d3 (./setup.sh install page).
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)

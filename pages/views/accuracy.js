@@ -16,7 +16,8 @@
       `90 % range ${figure(point, "interval").map((value) => figureText(point, value)).join(" to ")}: `
         + (point.in_interval ? "holds it" : "DOES NOT HOLD IT"),
       `decided by ${point.binding}`];
-    if (isThere(point.noise)) lines.push(`noise ${percent(point.noise)}${point.within_noise ? ", the error is within it" : ""}`);
+    if (isThere(point.noise))
+      lines.push(`noise ${percent(point.noise)}${point.within_noise ? ", the error is within it" : ""}`);
     if (point.doubtful) lines.push(`left out: ${point.doubtful}`);
     return lines.join("\n");
   };
@@ -31,7 +32,8 @@
       isIn: (point) => point.quantity === "makespan" },
     latency: { text: "latencies", unit: "us", text_of: time, isIn: (point) => point.quantity === "latency" },
   };
-  // What the plot's axes are. The line is where predicted and measured figures are equal, the dashed ones a factor of 2 off.
+  // What the plot's axes are. The line is where predicted and measured figures are equal, the dashed ones a factor of
+  // 2 off.
   const plain = (value) => d3.format(",")(+value.toPrecision(3));
   const kindsOfAxes = {
     both: { text: "predicted against measured", along: (point) => figure(point, "measured"),
@@ -81,7 +83,8 @@
   const drawLines = (plot) => {
     const [low, high] = plot.wholeX.domain();
     const { equal } = plot.axes;
-    const across = (factor) => `M${plot.x(low)},${plot.y(equal(low, factor))}L${plot.x(high)},${plot.y(equal(high, factor))}`;
+    const across = (factor) => `M${plot.x(low)},${plot.y(equal(low, factor))}`
+      + `L${plot.x(high)},${plot.y(equal(high, factor))}`;
     plot.over.select(".equal").attr("d", across(1));
     plot.over.select(".twice").attr("d", across(2) + across(0.5));
   };
@@ -118,8 +121,7 @@
     plot.selected = point;
     placeCursor(plot);
     if (!point) return lanewise.hideTip();
-    const [left, top] = lanewise.inWindow(plot.over, plot.x(point.along), plot.y(point.up));
-    lanewise.tipAt(describe(point), left, top);
+    lanewise.tipAt(lanewise.inWindow(plot.over, plot.x(point.along), plot.y(point.up)), describe(point));
   };
 
   // The nearest point within a few pixels. Distances are those on the page, however far it is zoomed.
@@ -196,7 +198,8 @@
     const plot = { brush, over, points, quantity, axes, colours, ...scalesOf(points, axes), selected: null };
     plot.x = plot.wholeX;
     plot.y = plot.wholeY;
-    over.append("clipPath").attr("id", "accuracy-plot").append("rect").attr("x", kLeft).attr("y", 4).attr("width", kSide)
+    over.append("clipPath").attr("id", "accuracy-plot").append("rect").attr("x", kLeft).attr("y", 4)
+      .attr("width", kSide)
       .attr("height", kSide);
     over.append("rect").attr("x", kLeft).attr("y", 4).attr("width", kSide).attr("height", kSide)
       .style("fill", "transparent").style("stroke", "var(--line)");
@@ -234,14 +237,16 @@
     const errors = points.map((point) => point.error).sort(d3.ascending);
     const held = points.filter((point) => point.in_interval).length;
     facts(root, [["points", grouped(points.length)], ["median error", percent(d3.median(errors))],
-      ["95 % of errors below", percent(d3.quantile(errors, 0.95))], ["inside the 90 % ranges", percent(held / points.length)]]);
+      ["95 % of errors below", percent(d3.quantile(errors, 0.95))],
+      ["inside the 90 % ranges", percent(held / points.length)]]);
   };
 
   // Returns a function that shows the points of one file, or of all.
   const plotSection = (root, all) => {
     const made = section(root, "Predicted against measured",
-      "On the line both are equal; between the dashed lines they differ by less than a factor of 2. Drag moves, Ctrl or Shift and "
-      + "the wheel zoom. With the keyboard: left and right go along the axis, down from the worst error to smaller ones, + and - zoom.");
+      "On the line both are equal; between the dashed lines they differ by less than a factor of 2. Drag moves, Ctrl "
+      + "or Shift and the wheel zoom. With the keyboard: left and right go along the axis, down from the worst error "
+      + "to smaller ones, + and - zoom.");
     const state = { quantity: Object.keys(quantities).find((key) => all.some(quantities[key].isIn)), axes: "both",
       colour: "range", counted: "counted", wanted: "" };
     const controls = made.append("p").attr("class", "no-print");
@@ -270,7 +275,8 @@
     lanewise.choice(controls.node(), "points", ["counted", "left out", "all"].map((value) => ({ value, text: value })),
       state.counted, change("counted"));
     let waiting = 0;
-    const search = controls.append("label").text("that hold ").append("input").attr("type", "search").on("input", function () {
+    const search = controls.append("label").text("that hold ").append("input").attr("type", "search")
+      .on("input", function () {
       clearTimeout(waiting);
       waiting = setTimeout(() => change("wanted")(this.value.toLowerCase()), 150);
     });
@@ -301,7 +307,8 @@
     const ticks = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2,
       5].filter((tick) => tick >= errors.domain()[0] && tick <= errors.domain()[1]);
     const top = drawn.append("g").attr("class", "axis").attr("transform", "translate(0,40)");
-    top.call(d3.axisTop(errors).tickValues(ticks).tickFormat((share) => percent(share, share < 0.01 ? 1 : 0)).tickSizeOuter(0));
+    top.call(d3.axisTop(errors).tickValues(ticks).tickFormat((share) => percent(share, share < 0.01 ? 1 : 0))
+      .tickSizeOuter(0));
     drawn.append("g").attr("class", "axis").attr("transform", "translate(0,40)")
       .call(d3.axisTop(covered).ticks(5).tickFormat((share) => percent(share, 0)).tickSizeOuter(0));
     drawn.append("line").attr("x1", covered(0.9)).attr("x2", covered(0.9)).attr("y1", 40).attr("y2", height)
@@ -311,10 +318,12 @@
   const classPlot = (root, rows) => {
     const height = 46 + rows.length * 20 + 4;
     const low = d3.min(rows, (row) => row.errors.median_error) || 0.001;
-    const errors = d3.scaleLog().domain([Math.max(1e-4, low) * 0.7, d3.max(rows, (row) => row.errors.worst_error) * 1.2])
+    const errors = d3.scaleLog().domain(
+      [Math.max(1e-4, low) * 0.7, d3.max(rows, (row) => row.errors.worst_error) * 1.2])
       .range(kError).clamp(true);
-    const covered = d3.scaleLinear().domain([Math.min(0.5, d3.min(rows, (row) => row.interval_coverage)), 1]).range(kCovered);
-    const drawn = lanewise.svg(root, kCovered[1] + 80, height, "errors and coverage by class").attr("role", "group");
+    const covered = d3.scaleLinear().domain([Math.min(0.5, d3.min(rows, (row) => row.interval_coverage)), 1])
+      .range(kCovered);
+    const drawn = lanewise.svg(root, kCovered[1] + 80, height, "errors and coverage by class");
     classAxes(drawn, errors, covered, height);
     const groups = drawn.selectAll("g.row").data(rows).enter().append("g").attr("class", "row").attr("role", "img")
       .attr("transform", (row, i) => `translate(0,${46 + i * 20})`);
@@ -329,7 +338,8 @@
     groups.append("text").attr("class", "label-faint").attr("x", kError[1] + 10).attr("y", 14)
       .text((row) => grouped(row.errors.points));
     const isLow = (row) => row.interval_coverage < 0.9;
-    groups.append("path").attr("d", (row) => d3.symbol().type(isLow(row) ? d3.symbolTriangle : d3.symbolCircle).size(60)())
+    groups.append("path").attr("d", (row) => d3.symbol().type(isLow(row) ? d3.symbolTriangle : d3.symbolCircle)
+      .size(60)())
       .attr("transform", (row) => `translate(${covered(row.interval_coverage)},10)`)
       .style("fill", (row) => category(isLow(row) ? 5 : 0));
     groups.append("text").attr("x", kCovered[1] + 12).attr("y", 14).text((row) => percent(row.interval_coverage));
@@ -348,7 +358,8 @@
       space.selectAll("*").remove();
       const named = (one, name) => ({ ...one, name, errors: one[kind] });
       const rows = [...(result.at_once || []).map((one) => named(one, `all: ${one.at_once}`)),
-        ...result.classes.map((one) => named(one, `${one.generation}: ${one.at_once}`))].filter((row) => row.errors.points > 0);
+        ...result.classes.map((one) => named(one, `${one.generation}: ${one.at_once}`))]
+          .filter((row) => row.errors.points > 0);
       if (rows.length > 0) classPlot(space.node(), rows);
       else space.append("p").text("No such point.");
     };
@@ -368,7 +379,8 @@
         .sort((a, b) => b.error - a.error).slice(0, 100);
       table(space.node(), [
         { name: "error", value: (point) => point.error, text: (point) => percent(point.error) },
-        { name: "measurement", value: (point) => point.measurement }, { name: "series", value: (point) => point.series },
+        { name: "measurement", value: (point) => point.measurement },
+        { name: "series", value: (point) => point.series },
         { name: "transfer", value: (point) => point.transfer }, { name: "by", value: (point) => point.group },
         { name: "size", value: (point) => point.bytes, text: (point) => bytes(point.bytes) },
         { name: "measured", value: (point) => figure(point, "measured"),
@@ -390,7 +402,8 @@
     const made = section(root, "Measurements",
       "Enter or a click on a row shows its points above. Grade: how well its source is known.");
     const points = (file) => ["bandwidth", "latency", "makespan", "collective"].map((key) => file.summary[key].points);
-    const main = (file) => ["bandwidth", "collective", "makespan", "latency"].find((key) => file.summary[key].points > 0)
+    const main = (file) => ["bandwidth", "collective", "makespan", "latency"]
+      .find((key) => file.summary[key].points > 0)
       || "bandwidth";
     const error = (name) => ({ value: (file) => file.summary[main(file)][name],
       text: (file) => shareText(file.summary[main(file)][name]) });
@@ -401,43 +414,49 @@
       { name: "grade", value: (file) => file.grade }, { name: "points", value: (file) => d3.sum(points(file)) },
       { name: "left out", value: (file) => file.summary.left_out }, { name: "errors of", value: main },
       { name: "median", ...error("median_error") }, { name: "95 % below", ...error("p95_error") },
-        { name: "worst", ...error("worst_error") },
+      { name: "worst", ...error("worst_error") },
       { name: "in ranges", value: coverage, text: (file) => shareText(coverage(file)) },
       { name: "source", value: (file) => file.source, wrap: true },
-    ], result.files, { onRow: (file) => show(file.measurement, main(file) === "collective" ? "makespan" : main(file)) });
+    ], result.files, { onRow: (file) => show(file.measurement,
+      main(file) === "collective" ? "makespan" : main(file)) });
   };
 
   const factSection = (root, result) => {
     const wrong = result.facts.filter((fact) => !fact.agrees);
     if (result.facts.length === 0) return;
     const made = section(root, "What works and what does not",
-      `${grouped(result.facts.length - wrong.length)} of ${grouped(result.facts.length)} statements about what is possible or faster agree.`);
+      `${grouped(result.facts.length - wrong.length)} of ${grouped(result.facts.length)} statements about what is `
+      + "possible or faster agree.");
     if (wrong.length > 0)
       table(made.node(), [{ name: "measurement", value: (fact) => fact.measurement },
         { name: "measured", value: (fact) => fact.what, wrap: true },
         { name: "predicted", value: (fact) => fact.found, wrap: true },
-          { name: "counted", value: (fact) => (fact.in_gate ? "yes" : "no") },
+        { name: "counted", value: (fact) => (fact.in_gate ? "yes" : "no") },
         { name: "line", value: (fact) => fact.line }], wrong, { caption: "Those that do not" });
   };
 
   lanewise.view("accuracy/1", (root, result) => {
     const { summary } = result;
     const made = section(root, "Predictions against measurements",
-      "An error is |predicted - measured| / measured. Counted are points that nothing makes doubtful and that no figure was fitted to.");
+      "An error is |predicted - measured| / measured. Counted are points that nothing makes doubtful and that no "
+      + "figure was fitted to.");
     const pairs = [["measurements", grouped(result.files.length)], ["points", grouped(result.points.length)],
       ["left out", grouped(summary.left_out)]];
     const names = { bandwidth: "rates", latency: "latencies", makespan: "several at once", collective: "collectives" };
     for (const key of Object.keys(names))
       if (summary[key].points > 0) pairs.push([`median error, ${names[key]}`, percent(summary[key].median_error)]);
     if (isThere(summary.interval_coverage)) pairs.push(["inside the 90 % ranges", percent(summary.interval_coverage)]);
-    if (isThere(summary.collective_coverage)) pairs.push(["the same of collectives", percent(summary.collective_coverage)]);
-    if (isThere(summary.legality_agreement)) pairs.push(["what is possible agrees", percent(summary.legality_agreement)]);
+    if (isThere(summary.collective_coverage))
+      pairs.push(["the same of collectives", percent(summary.collective_coverage)]);
+    if (isThere(summary.legality_agreement))
+      pairs.push(["what is possible agrees", percent(summary.legality_agreement)]);
     if (summary.noise.points > 0) pairs.push(["errors within noise",
       `${grouped(summary.within_noise)} of ${grouped(summary.noise.points)}`]);
     facts(made.node(), pairs);
     const points = result.points.filter((point) => isThere(point.error) && figure(point, "measured") > 0
       && figure(point, "predicted") > 0);
-    for (const point of points) point.words = `${point.measurement} ${point.series} ${point.transfer} ${point.group}`.toLowerCase();
+    for (const point of points)
+      point.words = `${point.measurement} ${point.series} ${point.transfer} ${point.group}`.toLowerCase();
     const show = points.length > 0 ? plotSection(root, points) : () => {};
     classSection(root, result);
     worstSection(root, result);

@@ -13,8 +13,8 @@
   };
   const verdictText = (word) => `${marks[word].mark} ${word}`;
   const wordOf = (passed) => (isThere(passed) ? (passed ? "passed" : "FAILED") : "not judged");
-  const wordOfRun = (run) => (!run.passed ? "FAILED" : run.skipped ? "skipped" : run.not_judged ? "not judged" : run.failure
-    ? "refused" : "passed");
+  const wordOfRun = (run) => (!run.passed ? "FAILED" : run.skipped ? "skipped" : run.not_judged ? "not judged"
+    : run.failure ? "refused" : "passed");
   const wordOfScenario = (scenario) =>
     (!scenario.passed ? "FAILED" : scenario.results.length > 0
       && scenario.results.every((one) => !isThere(one.passed)) ? "not judged" : "passed");
@@ -46,7 +46,8 @@
     const made = section(root, verdict.passed ? "All passed" : "Not all passed");
     made.select("h2").style("color", verdict.passed ? "var(--good)" : "var(--bad)")
       .text(`${marks[verdict.passed ? "passed" : "FAILED"].mark} ${verdict.passed ? "All passed" : "Not all passed"}`);
-    const pairs = [["scenarios", `${grouped(of(scenarios, (one) => one.passed))} of ${grouped(scenarios.length)} passed`],
+    const pairs = [
+      ["scenarios", `${grouped(of(scenarios, (one) => one.passed))} of ${grouped(scenarios.length)} passed`],
       ["expectations", `${grouped(of(results, (one) => one.passed))} of ${grouped(results.length)} held`],
       ["runs", `${grouped(of(runs, (one) => isThere(one.makespan_us)))} of ${grouped(runs.length)} ran`],
       ["mode", [...new Set(scenarios.map((one) => one.mode))].join(" and ")]];
@@ -54,7 +55,8 @@
     if (open > 0) pairs.push(["not judged", grouped(open)]);
     facts(made.node(), pairs);
     if (verdict.stopped)
-      made.append("p").text(`Stopped by the user after ${grouped(verdict.stopped.checked)} of ${grouped(verdict.stopped.of)} scenarios.`);
+      made.append("p").text(`Stopped by the user after ${grouped(verdict.stopped.checked)} of `
+        + `${grouped(verdict.stopped.of)} scenarios.`);
   };
 
   const failureSection = (root, verdict) => {
@@ -76,7 +78,8 @@
     const several = new Set(verdict.scenarios.map((one) => one.mode)).size > 1;
     table(made.node(), [{ name: "scenario", value: (row) => row.scenario },
       ...(several ? [{ name: "mode", value: (row) => row.mode }] : []),
-      { name: "machine, variant", value: (row) => row.where }, { name: "wanted", value: (row) => row.wanted, wrap: true },
+      { name: "machine, variant", value: (row) => row.where },
+      { name: "wanted", value: (row) => row.wanted, wrap: true },
       { name: "found", value: (row) => row.found, wrap: true }, { name: "at", value: (row) => row.at }], rows);
   };
 
@@ -92,7 +95,8 @@
         { name: "regression", value: (one) => (one.regression ? "YES" : "no") },
         { name: "scenario", value: (one) => one.scenario }, { name: "machine, variant", value: runName },
         { name: "mode", value: (one) => one.mode },
-        { name: "now / before", value: (one) => one.ratio, text: (one) => (isThere(one.ratio) ? one.ratio.toFixed(3) : "") },
+        { name: "now / before", value: (one) => one.ratio,
+          text: (one) => (isThere(one.ratio) ? one.ratio.toFixed(3) : "") },
         { name: "detail", value: (one) => one.detail, wrap: true }], baseline.changes);
   };
 
@@ -108,9 +112,10 @@
       ["95 % of errors below", percent(both.p95_error)]);
     facts(made.node(), pairs);
     const details = made.append("div");
-    table(made.node(), [{ name: "scenario", value: (one) => one.scenario }, { name: "machine, variant", value: runName },
+    table(made.node(), [{ name: "scenario", value: (one) => one.scenario },
+      { name: "machine, variant", value: runName },
       { name: "decisions", value: (one) => one.decisions },
-        { name: "agree", value: (one) => one.equal_decisions + one.within_noise },
+      { name: "agree", value: (one) => one.equal_decisions + one.within_noise },
       { name: "median error", value: (one) => one.comparison.median_error,
         text: (one) => percent(one.comparison.median_error) },
       { name: "worst regret", value: (one) => one.worst_regret, text: (one) => percent(one.worst_regret) },
@@ -132,7 +137,8 @@
       "Makespans over their lower bounds. A gap can be the plan's or the bound's: no plan may reach the bound.");
     const worst = runs.slice().sort((a, b) => b.run.gap - a.run.gap).slice(0, 15);
     const several = new Set(runs.map((one) => one.scenario.scenario)).size > 1;
-    lanewise.bars(made.node(), { label: "gap between makespan and lower bound", tick: (value) => percent(value, 0), width: 420,
+    lanewise.bars(made.node(), { label: "gap between makespan and lower bound", tick: (value) => percent(value, 0),
+      width: 420,
       high: Math.max(0.01, worst[0].run.gap), rows: worst.map(({ scenario, run }) => ({
         name: several ? `${scenario.scenario}: ${runName(run)}` : runName(run),
         bars: [{ value: run.gap, text: percent(run.gap), colour: category(0) }],
@@ -157,10 +163,11 @@
       { name: "makespan", value: (run) => run.makespan_us, text: (run) => time(run.makespan_us) },
       { name: "lower bound", value: (run) => run.bound_us, text: (run) => time(run.bound_us) },
       { name: "gap", value: (run) => run.gap, text: (run) => (isThere(run.gap) ? percent(run.gap) : "") },
-      ...(has((run) => isThere(run.bus_bandwidth_GBps)) ? [{ name: "bus bandwidth", value: (run) => run.bus_bandwidth_GBps,
+      ...(has((run) => isThere(run.bus_bandwidth_GBps))
+        ? [{ name: "bus bandwidth", value: (run) => run.bus_bandwidth_GBps,
         text: (run) => rate(run.bus_bandwidth_GBps) },
           { name: "size", value: (run) => run.bytes, text: (run) => (run.bytes ? bytes(run.bytes) : "") },
-      { name: "algorithm", value: (run) => run.algorithm }] : []),
+          { name: "algorithm", value: (run) => run.algorithm }] : []),
       ...(has((run) => isThere(regret(run))) ? [{ name: "regret", value: regret,
       text: (run) => (isThere(regret(run)) ? percent(regret(run)) : "") },
         { name: "decisions", value: listed, wrap: true }] : []),
@@ -176,9 +183,11 @@
     const failed = (result) => (result.passed === false ? 0 : isThere(result.passed) ? 2 : 1);
     const results = scenario.results.slice().sort((a, b) => failed(a) - failed(b));
     const has = (key) => results.some((one) => isThere(one[key]));
-    verdictTable(root, [{ name: "verdict", value: (one) => wordOf(one.passed), text: (one) => verdictText(wordOf(one.passed)) },
+    verdictTable(root, [{ name: "verdict", value: (one) => wordOf(one.passed),
+      text: (one) => verdictText(wordOf(one.passed)) },
       { name: "machine", value: (one) => one.machine || "all" }, { name: "variant", value: (one) => one.variant },
-      { name: "wanted", value: (one) => one.expected, wrap: true }, { name: "found", value: (one) => one.found, wrap: true },
+      { name: "wanted", value: (one) => one.expected, wrap: true },
+      { name: "found", value: (one) => one.found, wrap: true },
       ...(has("rules") ? [{ name: "rules", value: (one) => (one.rules || []).join(", "), wrap: true }] : []),
       ...(has("not_judged") ? [{ name: "why not judged", value: (one) => one.not_judged, wrap: true }] : []),
       { name: "at", value: (one) => placeOf(one.at) }], results, "Expectations");
@@ -190,14 +199,16 @@
     if (!holder.select("table").empty()) return;
     if (scenario.title) holder.append("p").text(scenario.title);
     for (const error of scenario.errors || [])
-      holder.append("p").style("color", "var(--bad)").text(`${error.machine ? `${error.machine}: ` : ""}${error.message}`);
+      holder.append("p").style("color", "var(--bad)")
+        .text(`${error.machine ? `${error.machine}: ` : ""}${error.message}`);
     resultTable(holder.node(), scenario);
     runTable(holder.node(), scenario);
   };
 
   const scenarioList = (root, scenarios, isOpen) => {
     const several = new Set(scenarios.map((one) => one.mode)).size > 1;
-    const items = d3.select(root).selectAll("details").data(scenarios).enter().append("details").style("margin", ".25rem 0");
+    const items = d3.select(root).selectAll("details").data(scenarios).enter().append("details")
+      .style("margin", ".25rem 0");
     const summary = items.append("summary");
     summary.append("b").style("color", (one) => marks[wordOfScenario(one)].colour)
       .text((one) => `${verdictText(wordOfScenario(one))} `);
@@ -223,7 +234,8 @@
         && `${one.scenario} ${one.title} ${(one.runs || []).map((run) => run.machine).join(" ")}`.toLowerCase()
         .includes(wanted));
       space.selectAll("*").remove();
-      scenarioList(space.node(), shown, (one) => shown.length <= 3 || (!one.passed && order(one) === 0 && shown.length < 30));
+      scenarioList(space.node(), shown, (one) => shown.length <= 3
+        || (!one.passed && order(one) === 0 && shown.length < 30));
       if (shown.length === 0) space.append("p").text("None.");
     };
     const present = [...new Set(sorted.map(wordOfScenario))];

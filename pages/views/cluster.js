@@ -13,20 +13,24 @@
     const words = names[0].replace(/^.*\//, "").split(/(?<=\d)(?=\D)/);
     const ranges = words.map((word, i) => {
       const label = word.replace(/[\d.]+/g, " ").trim();
-      const numbers = names.map((name) => Number(/\d+/.exec(name.replace(/^.*\//, "").split(/(?<=\d)(?=\D)/)[i] || "")));
+      const numbers = names.map((name) => Number(
+        /\d+/.exec(name.replace(/^.*\//, "").split(/(?<=\d)(?=\D)/)[i] || "")));
       const [least, most] = d3.extent(numbers);
       return least === most ? "" : `${label} ${least} to ${most}`;
     });
     return ranges.filter((range) => range).join(", ");
   };
   const switchClasses = (fabric) => {
-    const switches = fabric.leaves.map((one) => ({ name: one.leaf, tier: 0, part: fabric.switch, nics: one.nics, count: 1 }));
+    const switches = fabric.leaves.map((one) =>
+      ({ name: one.leaf, tier: 0, part: fabric.switch, nics: one.nics, count: 1 }));
     for (const one of fabric.higher || [])
       switches.push({ name: one.switch, tier: one.tier, part: one.part, nics: [], count: one.switches });
     const alike = (one) => [one.tier, pattern(one.name), one.part, one.nics.length].join(" ");
     return d3.nest().key(alike).entries(switches).map(({ values }) => ({
-      kind: "network", tier: values[0].tier, members: values, names: values.map((one) => one.name), part: values[0].part,
-      nics: values[0].nics.length, count: values.some((one) => one.count === undefined) ? null : d3.sum(values, (one) => one.count),
+      kind: "network", tier: values[0].tier, members: values, names: values.map((one) => one.name),
+      part: values[0].part,
+      nics: values[0].nics.length, count: values.some((one) => one.count === undefined) ? null
+        : d3.sum(values, (one) => one.count),
     }));
   };
   const kindOfFabric = (kind) => kind.replace(/_/g, " ");
@@ -34,8 +38,8 @@
     const isDirect = fabric.kind === "direct";
     const stem = one.names[0].replace(/^.*\//, "").replace(/[\d.].*$/, "");
     const word = stem.length > 1 ? `${stem} switch` : "switch";  // in a torus or dragonfly names are s3 and g0s1
-    const title = isDirect ? "NICs joined directly" : one.count === null ? `${stem} (number not stated)` : many(one.count, word,
-        `${word}es`);
+    const title = isDirect ? "NICs joined directly" : one.count === null ? `${stem} (number not stated)`
+      : many(one.count, word, `${word}es`);
     const lines = [title];
     if (one.part && !isDirect) lines.push(one.part);
     if (one.names.length > 1) lines.push(numbersText(one.names));
@@ -56,7 +60,8 @@
       const [lower, upper] = cable.between.map((name) => classOf.get(name));
       if (lower === upper) { lower.inner = (lower.inner || 0) + cable.count; continue; }
       const key = `${classes.indexOf(lower)} ${classes.indexOf(upper)}`;
-      if (!joined.has(key)) joined.set(key, { from: upper, to: lower, cables: 0, total: 0, rates: new Set(), counts: new Set() });
+      if (!joined.has(key))
+        joined.set(key, { from: upper, to: lower, cables: 0, total: 0, rates: new Set(), counts: new Set() });
       const line = joined.get(key);
       line.cables += cable.count;
       line.total += rateNumber(cable.rate);
@@ -64,10 +69,12 @@
       if (cable.count) line.rates.add(lanewise.rate(rateNumber(cable.rate) / cable.count));
     }
     return [...joined.values()].map((line) => ({ ...line, text: [
-      `${many(line.cables, "cable")}${line.counts.size === 1 && line.to.names.length > 1 ? `, ${[...line.counts][0]} from each` : ""}`,
+      many(line.cables, "cable")
+        + (line.counts.size === 1 && line.to.names.length > 1 ? `, ${[...line.counts][0]} from each` : ""),
       `${[...line.rates].join(" or ")} each${line.cables > 1 ? `, ${totalRate(line.total)} in all` : ""}`] }));
   };
-  const totalRate = (gigabytes) => (gigabytes >= 1000 ? `${lanewise.rounded(gigabytes / 1000)} TB/s` : lanewise.rate(gigabytes));
+  const totalRate = (gigabytes) => (gigabytes >= 1000 ? `${lanewise.rounded(gigabytes / 1000)} TB/s`
+    : lanewise.rate(gigabytes));
   const nicLines = (classes, kindOfNode) => {
     const joined = new Map();
     for (const one of classes) for (const leaf of one.members) for (const entry of leaf.nics) {
@@ -81,7 +88,8 @@
     }
     return [...joined.values()].map((line) => {
       const each = line.cables / line.nodes.size;
-      const text = [many(line.cables, "cable") + (Number.isInteger(each) && line.nodes.size > 1 ? `, ${each} to each node` : "")];
+      const text = [many(line.cables, "cable")
+        + (Number.isInteger(each) && line.nodes.size > 1 ? `, ${each} to each node` : "")];
       if (line.rates.size) text.push(`${[...line.rates].join(" or ")} each`);
       return { ...line, text };
     });
@@ -92,7 +100,8 @@
   };
   const rangeText = (names) => (names.length === 1 ? names[0] : `${names[0]} to ${names[names.length - 1]}`);
   const nodeKinds = (cluster) => cluster.machines.map((entry, number) => {
-    const counts = [["gpu", "GPU"], ["nic", "NIC"], ["nvme", "drive"]].map(([kind, word]) => [countDevices(entry.machine, kind), word]);
+    const counts = [["gpu", "GPU"], ["nic", "NIC"], ["nvme", "drive"]]
+      .map(([kind, word]) => [countDevices(entry.machine, kind), word]);
     return { kind: "node", number, nodes: entry.nodes, machine: entry.machine, count: entry.nodes.length,
       lines: [`${entry.nodes.length} x ${entry.machine.machine}`, rangeText(entry.nodes),
         `each ${counts.filter(([count]) => count).map(([count, word]) => many(count, word)).join(", ")}`] };
@@ -102,7 +111,8 @@
     return d3.nest().key(alike).entries(cluster.domains || []).map(({ values }) => {
       const first = values[0];
       const nodes = new Set(first.gpus.map((one) => nodeOf(one.gpu)));
-      const lines = [`${many(values.length, "domain")} of ${first.gpus.length} GPUs`, rangeText(values.map((one) => one.domain)),
+      const lines = [`${many(values.length, "domain")} of ${first.gpus.length} GPUs`,
+        rangeText(values.map((one) => one.domain)),
         `${many(nodes.size, "node")} each; ${first.chips ? `${first.chips} x ` : ""}${first.switch_part}`];
       const kinds = new Set([].concat(...values.map((one) => one.gpus.map((gpu) => kindOfNode.get(nodeOf(gpu.gpu))))));
       return { kind: "domain", count: values.length, lines, kinds: [...kinds],
@@ -162,7 +172,8 @@
     const spread = (side, other, key) => {
       for (const { values } of d3.nest().key((line) => `${line[side].x0} ${line[side].y0}`).entries(lines)) {
         values.sort((a, b) => a[other].x0 + a[other].x1 - b[other].x0 - b[other].x1);
-        values.forEach((line, i) => { line[key] = line[side].x0 + ((line[side].x1 - line[side].x0) * (i + 1)) / (values.length + 1); });
+        values.forEach((line, i) => { line[key] = line[side].x0
+          + ((line[side].x1 - line[side].x0) * (i + 1)) / (values.length + 1); });
       }
     };
     spread("from", "to", "x1");
@@ -175,9 +186,10 @@
   const drawLines = (picture, lines) => {
     const made = picture.append("g").selectAll("g").data(lines).enter().append("g");
     for (const [stroke, extra] of [["var(--faint)", 0], ["transparent", 8]])
-      made.append("line").attr("x1", (line) => line.x1).attr("y1", (line) => line.y1).attr("x2", (line) => line.x2).attr("y2",
-          (line) => line.y2)
-        .style("stroke", stroke).style("stroke-width", (line) => 1.5 + extra + Math.min(6, Math.log2(1 + (line.cables || 1)) / 1.6));
+      made.append("line").attr("x1", (line) => line.x1).attr("y1", (line) => line.y1).attr("x2", (line) => line.x2)
+        .attr("y2", (line) => line.y2)
+        .style("stroke", stroke).style("stroke-width",
+          (line) => 1.5 + extra + Math.min(6, Math.log2(1 + (line.cables || 1)) / 1.6));
     lanewise.withTip(made, (line) => line.text.join("\n")).attr("tabindex", null);
     const texts = made.filter((line) => line.at).selectAll("text").data((line) => line.text.map((text, i) => ({ text,
         x: line.at.x, y: line.at.y + 14 * i })))
@@ -187,26 +199,32 @@
   };
   const drawBoxes = (picture, boxes, onPick) => {
     const made = picture.append("g").selectAll("g").data(boxes).enter().append("g").attr("class", "box")
-      .attr("transform", (box) => `translate(${box.x0},${box.y0})`).attr("role", (box) => (box.kind === "node" ? "button" : "img"))
+      .attr("transform", (box) => `translate(${box.x0},${box.y0})`)
+      .attr("role", (box) => (box.kind === "node" ? "button" : "img"))
       .style("cursor", (box) => (box.kind === "node" ? "pointer" : null));
     for (const isTint of [false, true])
       made.append("rect").attr("rx", 4).attr("width", (box) => box.x1 - box.x0).attr("height", (box) => box.y1 - box.y0)
         .style("fill", (box) => (isTint ? colours[box.kind] : "var(--ground)")).style("fill-opacity", isTint ? 0.18 : 1)
         .style("stroke", (box) => colours[box.kind]).style("stroke-width", 1.3);
     made.selectAll("text").data((box) => box.lines.map((text, i) => ({ text, i, box }))).enter().append("text")
-      .attr("x", (line) => (line.box.x1 - line.box.x0) / 2).attr("y", (line) => 18 + 15 * line.i).attr("text-anchor", "middle")
+      .attr("x", (line) => (line.box.x1 - line.box.x0) / 2).attr("y", (line) => 18 + 15 * line.i)
+      .attr("text-anchor", "middle")
       .style("font-size", (line) => (line.i ? "11px" : "13px")).style("font-weight", (line) => (line.i ? null : 600))
       .text((line) => lanewise.fitText.shortened(line.text, line.box.x1 - line.box.x0 - 8, line.i ? 11 : 14));
     // Up to 32 of a class show as so many squares.
-    made.filter((box) => box.count > 1 && box.count <= 32).selectAll("rect.one").data((box) => d3.range(box.count).map((i) => ({ i, box })))
-      .enter().append("rect").attr("class", "one").attr("width", 5).attr("height", 5).attr("y", (one) => boxHeight(one.box) - 13)
+    made.filter((box) => box.count > 1 && box.count <= 32).selectAll("rect.one")
+      .data((box) => d3.range(box.count).map((i) => ({ i, box })))
+      .enter().append("rect").attr("class", "one").attr("width", 5).attr("height", 5)
+      .attr("y", (one) => boxHeight(one.box) - 13)
       .attr("x", (one) => (one.box.x1 - one.box.x0) / 2 + (Math.min(6,
           (one.box.x1 - one.box.x0 - 10) / one.box.count) * (2 * one.i - one.box.count)) / 2)
       .style("fill", (one) => colours[one.box.kind]).style("stroke", "none");
     lanewise.withTip(made, (box) => box.lines.join("\n"));
-    made.filter((box) => box.kind === "node").on("click", onPick).on("keydown", (box) => { if (d3.event.key === "Enter") onPick(box); });
+    made.filter((box) => box.kind === "node").on("click", onPick)
+      .on("keydown", (box) => { if (d3.event.key === "Enter") onPick(box); });
   };
-  const readFabrics = (cluster, kindOfNode) => (cluster.fabrics || (cluster.fabric ? [cluster.fabric] : [])).map((fabric) => {
+  const readFabrics = (cluster, kindOfNode) => (cluster.fabrics || (cluster.fabric ? [cluster.fabric] : []))
+    .map((fabric) => {
     const classes = switchClasses(fabric);
     const lines = [...cableLines(fabric, classes), ...nicLines(classes, kindOfNode)];
     for (const one of classes) one.lines = switchLines(one, fabric);
@@ -221,17 +239,22 @@
     const fabrics = readFabrics(cluster, kindOfNode);
     const domains = domainClasses(cluster, kindOfNode);
     const height = place(fabrics, kinds, domains);
-    const lines = [].concat(...fabrics.map((one) => one.lines), ...domains.map((one) => one.kinds.map((kind) => ({ from: kind,
+    const lines = [].concat(...fabrics.map((one) => one.lines),
+      ...domains.map((one) => one.kinds.map((kind) => ({ from: kind,
         to: one, cables: 8, text: one.text }))));
     placeLines(lines);
-    const picture = lanewise.svg(root, width, height, `${cluster.cluster}: its network, nodes and GPU link domains`).attr("role", "group");
+    const picture = lanewise.svg(root, width, height, `${cluster.cluster}: its network, nodes and GPU link domains`);
     picture.append("g").selectAll("text").data(fabrics).enter().append("text").attr("class", "label-faint")
-      .attr("x", (one, i) => (width / fabrics.length) * (i + 0.5)).attr("y", 16).attr("text-anchor", "middle").text((one) => one.title);
+      .attr("x", (one, i) => (width / fabrics.length) * (i + 0.5)).attr("y", 16).attr("text-anchor", "middle")
+      .text((one) => one.title);
     drawLines(picture, lines);
     drawBoxes(picture, [...[].concat(...fabrics.map((one) => one.classes)), ...kinds, ...domains], onPick);
-    const entries = [["network", "network switches"], ["node", "nodes of one kind"], ["domain", "GPU link domains (racks)"]];
-    lanewise.legend(root, entries.filter(([kind]) => (kind === "network" ? fabrics.length : kind === "domain" ? domains.length : true))
-      .map(([kind, text]) => ({ colour: colours[kind], text }))).append("span").text("Up to 32 of a class show as small squares.");
+    const entries = [["network", "network switches"], ["node", "nodes of one kind"],
+      ["domain", "GPU link domains (racks)"]];
+    lanewise.legend(root, entries.filter(([kind]) =>
+      (kind === "network" ? fabrics.length : kind === "domain" ? domains.length : true))
+      .map(([kind, text]) => ({ colour: colours[kind], text }))).append("span")
+      .text("Up to 32 of a class show as small squares.");
   };
 
   // One kind of node at a time; the others' buttons open theirs instead.
@@ -239,7 +262,8 @@
     const section = lanewise.section(root, "Nodes");
     const bar = section.append("p").attr("class", "no-print");
     const space = section.append("div");
-    const buttons = bar.selectAll("button").data(kinds).enter().append("button").attr("type", "button").style("margin-right", ".5rem")
+    const buttons = bar.selectAll("button").data(kinds).enter().append("button").attr("type", "button")
+      .style("margin-right", ".5rem")
       .text((kind) => kind.lines[0]);
     const open = (wanted) => {
       space.selectAll("*").remove();

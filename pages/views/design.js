@@ -1,12 +1,12 @@
 // Draws design_result/1: which of several machines is the fastest for these jobs, what it costs, what a failure costs,
 // and how sure that is.
 {
-  const { section, facts, legend, table, withTip, category, rounded, rate, time, percent } = lanewise;
-  const widthOf = (text) => lanewise.widthOf(text);  // at the time of drawing: the file that lends it may come later
+  const { section, facts, legend, table, withTip, category, rounded, rate, time, percent, widthOf } = lanewise;
   const kDecided = 0.9;  // of draws; as the text output has it
   const grouped = d3.format(",");
   const times = (ratio) => (ratio >= 100 ? `${rounded(ratio)} x` : `${ratio.toFixed(2)} x`);
-  const heading = (root, text) => d3.select(root).append("h3").style("font-size", "1rem").style("margin", ".9rem 0 .2rem")
+  const heading = (root, text) => d3.select(root).append("h3").style("font-size", "1rem")
+    .style("margin", ".9rem 0 .2rem")
     .text(text);
   const note = (root, text) => d3.select(root).append("p").attr("class", "note").text(text);
 
@@ -45,15 +45,18 @@
         byLibrary: result.library !== "best" };
   };
 
-  const money = (design) => (amount) => (amount === undefined ? "unknown" : `${d3.format(",.0f")(amount)} ${design.currency}`);
+  const money = (design) => (amount) =>
+    (amount === undefined ? "unknown" : `${d3.format(",.0f")(amount)} ${design.currency}`);
   const kilowatts = (watts) => `${rounded(watts / 1000)} kW`;
-  const powerText = (one) => (one.power === undefined ? "unknown" : (one.powerIsLeast ? "> " : "") + kilowatts(one.power));
+  const powerText = (one) => (one.power === undefined ? "unknown" : (one.powerIsLeast ? "> " : "")
+    + kilowatts(one.power));
   const limitsText = (one) => {
     if (one.broken_limits.length > 0) return one.broken_limits.join("; ");
     return one.score > 0 ? "met" : "a job is impossible";
   };
   const isGood = (one) => one.meets_limits && one.score > 0;
-  const describe = (design, one) => [one.candidate, `score ${one.score.toFixed(3)}${one.detailed ? "" : ", only estimated"}`,
+  const describe = (design, one) => [one.candidate,
+    `score ${one.score.toFixed(3)}${one.detailed ? "" : ", only estimated"}`,
     ...(one.slower ? [`${times(one.slower)} the time of the best`] : []), `price ${money(design)(one.amount)}`,
     `power ${powerText(one)}`, one.on_front ? "on the front" : "not on the front", `limits: ${limitsText(one)}`,
     ...(one.beaten_by ? [`${one.beaten_by} takes no more of any part and is as fast`] : [])].join("\n");
@@ -77,13 +80,15 @@
     }
     facts(made.node(), list);
     if (design.common.length > 0)
-      note(made.node(), `Every generated candidate evaluated in detail has ${design.common.join(", ")}; labels leave that out.`);
+      note(made.node(), `Every generated candidate evaluated in detail has ${design.common.join(", ")}; labels leave `
+        + "that out.");
   };
 
   const rankingColumns = (design) => {
     const columns = [{ name: "candidate", value: (one) => one.label }, { name: "GPUs", value: (one) => one.gpus },
       { name: "score", value: (one) => one.score, text: (one) => one.score.toFixed(3) },
-      { name: "slower than the best", value: (one) => one.slower, text: (one) => (one.slower ? times(one.slower) : "") },
+      { name: "slower than the best", value: (one) => one.slower,
+        text: (one) => (one.slower ? times(one.slower) : "") },
       { name: "price", value: (one) => one.amount, text: (one) => money(design)(one.amount) },
       { name: "price / score", value: (one) => one.pricePerScore,
         text: (one) => (one.pricePerScore ? money(design)(one.pricePerScore) : "") },
@@ -101,7 +106,8 @@
       + "A row, by click or Enter, chooses the candidate whose failures and parts are shown below.");
     const shown = { detailed: (one) => one.detailed, all: () => true, limits: (one) => isGood(one),
       front: (one) => one.on_front };
-    const names = { detailed: "evaluated in detail", all: "all, also those only estimated", limits: "all that meet the limits",
+    const names = { detailed: "evaluated in detail", all: "all, also those only estimated",
+      limits: "all that meet the limits",
       front: "all on the front" };
     const controls = made.append("p").node();
     const holder = made.append("div");
@@ -161,7 +167,8 @@
     for (const one of points.filter((point) => point.detailed)) {
       const [at, level, width] = [x(axis.value(one)), y(one.score), widthOf(one.label)];
       const places = [[at + 11, level - 6], [at + 9, level - 20], [at + 9, level + 6], [at - 11 - width, level - 6],
-        [at - 9 - width, level - 20], [at - 9 - width, level + 6], [at - width / 2, level - 26], [at - width / 2, level + 12],
+        [at - 9 - width, level - 20], [at - 9 - width, level + 6], [at - width / 2, level - 26],
+        [at - width / 2, level + 12],
         [at + 11, level - 34], [at + 11, level + 20], [at - 11 - width, level + 20]];
       const found = places.map(([left, top]) => [left, top, left + width, top + 13]).find(isFree);
       if (!found) continue;
@@ -180,7 +187,8 @@
       .attr("fill", "none").style("stroke", colour);
     groups.append("path").attr("d", (one) => d3.symbol().type(one.on_front ? d3.symbolCircle : d3.symbolSquare)
       .size(one.detailed ? 130 : 50)())
-      .style("fill", (one) => (isGood(one) ? colour(one) : "var(--ground)")).style("stroke", colour).attr("stroke-width", 2);
+      .style("fill", (one) => (isGood(one) ? colour(one) : "var(--ground)")).style("stroke", colour)
+      .attr("stroke-width", 2);
     withTip(groups, (one) => describe(design, one));
     groups.on("click", choose).on("keydown", (one) => { if (d3.event.key === "Enter") choose(one); });
   };
@@ -194,7 +202,7 @@
     const margin = (high - low) * 0.08 || high * 0.1;
     const x = d3.scaleLinear().domain([Math.max(0, low - margin), high + margin]).range([left, width - right]);
     const y = d3.scaleLinear().domain([0, 1.05]).range([height - bottom, top]);
-    const drawn = lanewise.svg(root, width, height, `score against ${axis.name}`).attr("role", "group");
+    const drawn = lanewise.svg(root, width, height, `score against ${axis.name}`);
     paretoAxes(drawn, axis, x, y);
     const steps = frontOf(points, axis).map((one) => ({ at: axis.value(one), score: one.score }));
     if (steps.length > 0) steps.push({ at: x.domain()[1], score: steps[steps.length - 1].score });
@@ -242,7 +250,8 @@
     const remarks = [`${times(job.ratio)} the time of the fastest`, speedText(job), job.busiest].filter(Boolean);
     const range = job.range_us ? `90 % range ${time(job.range_us[0])} to ${time(job.range_us[1])}` : "";
     return { name: one.label, bars, whisker: job.range_us, note: remarks.join("; "),
-      tip: [one.candidate, `${name}: ${time(job.time_us)}`, range, bars.length > 1 ? `best plan ${time(job.best_us)}` : "",
+      tip: [one.candidate, `${name}: ${time(job.time_us)}`, range,
+        bars.length > 1 ? `best plan ${time(job.best_us)}` : "",
         ...remarks]
         .filter(Boolean).join("\n") };
   };
@@ -295,14 +304,15 @@
     const x = d3.scaleLinear().domain(d3.extent([1, ...ends, ...(lead === undefined ? [] : [lead])])).nice()
       .range([left, left + plot]);
     const drawn = lanewise.svg(root, left + plot + 200, height,
-      "lead of the first over the second at both ends of each figure").attr("role", "group");
+      "lead of the first over the second at both ends of each figure");
     drawn.append("g").attr("class", "axis").attr("transform", "translate(0,24)")
       .call(d3.axisTop(x).ticks(7).tickFormat((value) => `${rounded(value)} x`));
     const groups = drawn.append("g").selectAll("g").data(rows).enter().append("g").attr("role", "img")
       .attr("transform", (figure, i) => `translate(0,${30 + i * 24})`);
     groups.append("rect").attr("width", left + plot + 200).attr("height", 20).style("fill", "transparent");
     groups.each(function (figure) { tornadoRow(d3.select(this), figure, x, left, plot, lead); });
-    for (const [at, colour, width] of [[1, "var(--ink)", 2], ...(lead === undefined ? [] : [[lead, "var(--faint)", 1]])])
+    for (const [at, colour, width] of [[1, "var(--ink)", 2],
+      ...(lead === undefined ? [] : [[lead, "var(--faint)", 1]])])
       drawn.append("line").attr("x1", x(at)).attr("x2", x(at)).attr("y1", 24).attr("y2", height).style("stroke", colour)
         .attr("stroke-width", width).attr("stroke-dasharray", width === 1 ? "3 3" : null);
     withTip(groups, (figure) =>
@@ -316,7 +326,8 @@
       width: 300, longestName: 100,
       lines: [{ at: kDecided, text: "decided from here on" }],
       rows: duels.map((duel) => ({ name: `${label(duel.first)} beats ${label(duel.second)}`,
-        bars: [{ value: duel.share, text: percent(duel.share, 0), colour: duel.share >= kDecided ? "var(--good)" : "var(--bad)",
+        bars: [{ value: duel.share, text: percent(duel.share, 0),
+          colour: duel.share >= kDecided ? "var(--good)" : "var(--bad)",
           isHollow: duel.share < kDecided }], note: duel.share >= kDecided ? "decided" : "undecided" })) });
   };
 
@@ -360,7 +371,8 @@
   };
 
   const laneBars = (root, lanes) => {
-    lanewise.bars(root, { label: "PCIe lanes used and there", tick: d3.format("d"), width: 360, rows: lanes.map((lane) => {
+    lanewise.bars(root, { label: "PCIe lanes used and there", tick: d3.format("d"), width: 360,
+      rows: lanes.map((lane) => {
       const bars = [{ value: lane.used, text: `${lane.used} used`, colour: category(0) }];
       if (lane.there !== undefined)
         bars.push({ value: lane.there, text: `${lane.there} there, ${lane.there - lane.used} free`, colour: "#8c8c8c",
@@ -378,7 +390,8 @@
     const power = (part) => part.power_W;
     const columns = [{ name: "part", value: (part) => part.part }, { name: "kind", value: (part) => part.kind },
       { name: "count", value: (part) => part.count },
-      { name: "power of one", value: power, text: watts(power) }, { name: "of all", value: of(power), text: watts(of(power)) }];
+      { name: "power of one", value: power, text: watts(power) },
+      { name: "of all", value: of(power), text: watts(of(power)) }];
     if (bill.parts.some(priceOf))
       columns.push({ name: "price of one", value: priceOf, text: (part) => money(design)(priceOf(part)) },
         { name: "price of all", value: of(priceOf), text: (part) => money(design)(of(priceOf)(part)) });
@@ -391,7 +404,8 @@
     if (bill.without_price.length > 0) note(root, `Without the price of ${bill.without_price.join(", ")}.`);
     if (bill.cables.length > 0)
       table(root, [{ name: "cables", value: (cable) => cable.what }, { name: "count", value: (cable) => cable.count },
-        { name: "rate one way", value: (cable) => cable.rate_GBps, text: (cable) => rate(cable.rate_GBps) }], bill.cables,
+        { name: "rate one way", value: (cable) => cable.rate_GBps, text: (cable) => rate(cable.rate_GBps) }],
+        bill.cables,
           { filter: false });
     if (bill.lanes.length > 0) {
       heading(root, "PCIe lanes");

@@ -22,7 +22,8 @@
     for (const name of Object.keys(grades)) {
       const one = list.append("span");
       const shape = shapeOf(grades[name], 70);
-      one.append("svg").attr("width", 16).attr("height", 14).style("display", "inline-block").style("vertical-align", "-2px")
+      one.append("svg").attr("width", 16).attr("height", 14).style("display", "inline-block")
+        .style("vertical-align", "-2px")
         .append("path").attr("transform", `translate(8,7) rotate(${shape.turn})`).attr("d", shape.d)
         .style("fill", grades[name].colour);
       one.append("span").text(`${name} (${points.filter((point) => point.grade === name).length})`);
@@ -35,8 +36,10 @@
   const figure = (point, name) => point[`${name}_${isRate(point) ? "GBps" : "us"}`];
   const figureText = (point, value) => (isRate(point) ? rate(value) : time(value));
   // How fast it is, in terms of the prediction: more is better, whether rates or times were measured.
-  const relative = (point, value) => (isRate(point) ? value / figure(point, "predicted") : figure(point, "predicted") / value);
-  const rangeOf = (point) => (figure(point, "interval") || []).map((value) => relative(point, value)).sort(d3.ascending);
+  const relative = (point, value) => (isRate(point) ? value / figure(point, "predicted")
+    : figure(point, "predicted") / value);
+  const rangeOf = (point) => (figure(point, "interval") || []).map((value) => relative(point, value))
+    .sort(d3.ascending);
   const speedOf = (point) => relative(point, figure(point, "measured"));
   const hasPrediction = (point) => isThere(figure(point, "predicted"));
 
@@ -49,7 +52,8 @@
       lines.push(`${rounded(speedOf(point))} times as fast as predicted`);
     }
     if (point.library) lines.push(`the library: ${point.library}`);
-    if (isThere(figure(point, "possible"))) lines.push(`possible with the best plan: ${figureText(point, figure(point, "possible"))}`);
+    if (isThere(figure(point, "possible")))
+      lines.push(`possible with the best plan: ${figureText(point, figure(point, "possible"))}`);
     if (isThere(point.noise)) lines.push(`noise: ${percent(point.noise)}`);
     if (isThere(point.cause)) lines.push(`explained by cause ${point.cause + 1}`);
     if (point.remark) lines.push(point.remark);
@@ -64,12 +68,14 @@
     rows.append("rect").attr("width", at.width).attr("height", kRow).style("fill", "transparent");
     rows.append("text").attr("x", at.left - 10).attr("y", 13).attr("text-anchor", "end").text(at.name);
     rows.append("line").attr("y1", kRow / 2).attr("y2", kRow / 2).attr("stroke-width", 5).style("stroke", "var(--line)")
-      .attr("stroke-linecap", "butt").attr("x1", (point) => x(rangeOf(point)[0])).attr("x2", (point) => x(rangeOf(point)[1]));
+      .attr("stroke-linecap", "butt").attr("x1", (point) => x(rangeOf(point)[0]))
+      .attr("x2", (point) => x(rangeOf(point)[1]));
     rows.filter((point) => isThere(figure(point, "possible"))).append("path")
       .attr("d", (point) => `M${x(relative(point, figure(point, "possible")))},3v${kRow - 6}`)
       .style("stroke", "var(--ink)").attr("stroke-width", 2);
     rows.append("path").attr("d", (point) => shapeOf(gradeOf(point), 64).d)
-      .attr("transform", (point) => `translate(${x(speedOf(point))},${kRow / 2}) rotate(${shapeOf(gradeOf(point), 64).turn})`)
+      .attr("transform", (point) => `translate(${x(speedOf(point))},${kRow / 2}) `
+        + `rotate(${shapeOf(gradeOf(point), 64).turn})`)
       .style("fill", (point) => gradeOf(point).colour).style("stroke", "var(--ground)").attr("stroke-width", 0.8);
     rows.append("text").attr("x", at.right + 12).attr("y", 13).text((point) =>
       `${figureText(point, figure(point, "measured"))} of ${figureText(point, figure(point, "predicted"))}`);
@@ -82,11 +88,12 @@
     const at = { left, right: left + 560, width: left + 560 + 260, top: 26, name };
     const height = at.top + points.length * kRow + 6;
     const x = d3.scaleLog().domain(domain).range([at.left, at.right]).clamp(true);
-    const drawn = lanewise.svg(root, at.width, height, label).attr("role", "group");
+    const drawn = lanewise.svg(root, at.width, height, label);
     const ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100]
       .filter((tick) => tick >= domain[0] && tick <= domain[1]);
     drawn.append("g").attr("class", "axis").attr("transform", `translate(0,${at.top - 4})`)
-      .call(d3.axisTop(x).tickValues(ticks).tickFormat((tick) => `${rounded(tick).replace(/\.?0+$/, "")} x`).tickSizeOuter(0));
+      .call(d3.axisTop(x).tickValues(ticks).tickFormat((tick) => `${rounded(tick).replace(/\.?0+$/, "")} x`)
+        .tickSizeOuter(0));
     drawn.append("line").attr("x1", x(1)).attr("x2", x(1)).attr("y1", at.top - 4).attr("y2", height - 4)
       .style("stroke", "var(--ink)").attr("stroke-dasharray", "4 3");
     drawRows(drawn, points, x, at);
@@ -98,7 +105,8 @@
   const namesIn = (points) => {
     const isOneSize = isSame(points, "bytes");
     const isOneWay = isSame(points, "transfer");
-    return (point) => [isOneWay && !isOneSize ? "" : point.transfer, isOneSize ? "" : bytes(point.bytes)].filter(Boolean)
+    return (point) => [isOneWay && !isOneSize ? "" : point.transfer, isOneSize ? "" : bytes(point.bytes)]
+      .filter(Boolean)
       .join(", ");
   };
   const drawSeries = (root, series, domain, left) => {
@@ -131,7 +139,8 @@
     const points = result.points.filter(hasPrediction);
     if (points.length === 0) return;
     const made = section(root, "Measured against predicted",
-      "To the left is slower than predicted, to the right faster, whether rates or times were measured. Worst first, or by size.");
+      "To the left is slower than predicted, to the right faster, whether rates or times were measured. Worst first, "
+      + "or by size.");
     gradeLegend(made.node(), points);
     if (points.some((point) => isThere(figure(point, "possible"))))
       made.append("p").attr("class", "note").text("| what the best plan would reach");
@@ -148,12 +157,15 @@
 
   // ---------------------------------------------------------------------------------- causes
   const drawCause = (root, cause, i) => {
-    const box = d3.select(root).append("div").style("border-left", "4px solid var(--bad)").style("padding", ".2rem .8rem")
+    const box = d3.select(root).append("div").style("border-left", "4px solid var(--bad)")
+      .style("padding", ".2rem .8rem")
       .style("margin", ".6rem 0");
     box.append("h3").style("margin", 0).text(`${i + 1}. ${cause.text}`);
     const explained = [];
-    if (cause.explained > 0) explained.push(`${grouped(cause.explained)} ${cause.explained === 1 ? "figure" : "figures"}`);
-    if (cause.refusals > 0) explained.push(`${grouped(cause.refusals)} ${cause.refusals === 1 ? "refusal" : "refusals"}`);
+    if (cause.explained > 0)
+      explained.push(`${grouped(cause.explained)} ${cause.explained === 1 ? "figure" : "figures"}`);
+    if (cause.refusals > 0)
+      explained.push(`${grouped(cause.refusals)} ${cause.refusals === 1 ? "refusal" : "refusals"}`);
     const list = box.append("dl").style("margin", ".3rem 0").style("display", "grid")
       .style("grid-template-columns", "max-content 1fr").style("gap", ".1rem 1rem");
     const add = (term, text) => {
@@ -176,7 +188,8 @@
     const open = wanting.filter((point) => !isThere(point.cause)).length;
     if (result.causes.length === 0) made.append("p").text("No known cause explains what does not pass.");
     else if (open > 0)
-      made.append("p").text(`${grouped(open)} of ${grouped(wanting.length)} figures that do not pass are explained by none of them.`);
+      made.append("p").text(`${grouped(open)} of ${grouped(wanting.length)} figures that do not pass are explained by `
+        + "none of them.");
   };
 
   // ---------------------------------------------------------------------------------- the page
@@ -184,7 +197,8 @@
   const pointTable = (root, result) => {
     const made = section(root, "All figures");
     const has = (isSo) => result.points.some(isSo);
-    const sorted = result.points.slice().sort((a, b) => gradeOf(a).order - gradeOf(b).order || (a.speed || 0) - (b.speed || 0));
+    const sorted = result.points.slice()
+      .sort((a, b) => gradeOf(a).order - gradeOf(b).order || (a.speed || 0) - (b.speed || 0));
     const kMost = 3000;
     table(made.node(), [
       { name: "grade", value: (point) => `${gradeOf(point).order}`, text: gradeText },
@@ -199,14 +213,14 @@
         text: (point) => (figure(point, "interval") || []).map((value) => figureText(point, value)).join(" to ") },
       { name: "speed / predicted", value: (point) => point.speed,
         text: (point) => (isThere(point.speed) ? percent(point.speed, 0) : "") },
-      ...(has((point) => isThere(figure(point, "possible"))) ? [{ name: "possible", value: (point) => figure(point, "possible"),
+      ...(has((point) => isThere(figure(point, "possible")))
+        ? [{ name: "possible", value: (point) => figure(point, "possible"),
         text: (point) => figureText(point, figure(point, "possible")) }] : []),
       ...(has((point) => point.library) ? [{ name: "library", value: (point) => point.library, wrap: true }] : []),
       { name: "cause", value: (point) => (isThere(point.cause) ? point.cause + 1 : undefined) },
       ...(has((point) => point.remark) ? [{ name: "remark", value: (point) => point.remark, wrap: true }] : []),
       { name: "line", value: (point) => point.line },
-    ], sorted.slice(0, kMost), { caption: sorted.length > kMost ? `The worst ${grouped(kMost)} of ${grouped(sorted.length)}`
-      : undefined });
+    ], sorted, { most: kMost, caption: sorted.length > kMost ? "The worst first" : undefined });
   };
 
   const factSection = (root, result) => {

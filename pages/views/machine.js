@@ -17,17 +17,7 @@
   const deviceKinds = ["switch", "gpu", "nic", "nvme", "device"];
 
   // ---------------------------------------------------------------------------------- texts that fit
-  const pen = document.createElement("canvas").getContext("2d");
-  const textWidth = (text, size) => {
-    pen.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
-    return pen.measureText(text).width;
-  };
-  const shortened = (text, width, size) => {
-    if (textWidth(text, size) <= width) return text;
-    let kept = text;
-    while (kept && textWidth(`${kept}…`, size) > width) kept = kept.slice(0, -1);
-    return kept ? `${kept}…` : "";
-  };
+  const { textWidth, shortened, halo } = lanewise.fitText;
   // Part names break after their hyphens.
   const wrapped = (text, width, size, most) => {
     const lines = [];
@@ -52,7 +42,8 @@
     const kind = deviceKinds.find((one) => entry[one] !== undefined);
     if (!kind) return null;
     const made = { name: entry[kind], kind, part: entry.part, entry, socket: above.socket, numa: above.numa, above,
-      acs: entry.acs || graph.settings.acs, off: entry.off === true || above.off === true, loadKeys: [`box ${entry[kind]}`] };
+      acs: entry.acs || graph.settings.acs, off: entry.off === true || above.off === true,
+      loadKeys: [`box ${entry[kind]}`] };
     graph.boxes.set(made.name, made);
     graph.links.push({ kind: "pcie", a: above.name, b: made.name, link: entry.link, max: entry.max,
       width: lineWidth(entry.link), loadKeys: [`link ${made.name}`] });
@@ -62,7 +53,8 @@
   const readRootPort = (graph, entry, socket) => {
     const numa = entry.numa;
     if (entry.root_port === undefined) return readDevice(graph, entry, { ...socket, numa, socket: socket.name });
-    const made = { name: entry.root_port, kind: "root_port", entry, socket: socket.name, numa, acs: entry.acs || graph.settings.acs,
+    const made = { name: entry.root_port, kind: "root_port", entry, socket: socket.name, numa,
+      acs: entry.acs || graph.settings.acs,
       bridge: entry.host_bridge, loadKeys: [] };
     graph.boxes.set(made.name, made);
     graph.links.push({ kind: "inside", a: socket.name, b: made.name, loadKeys: [] });
@@ -74,7 +66,8 @@
     graph.boxes.set(socket.name, socket);
     socket.memories = (entry.numa || []).map((numa) => {
       const name = `numa${numa.node}`;
-      const made = { name, kind: "memory", entry: numa, numa: numa.node, socket: socket.name, loadKeys: [`box ${name}`] };
+      const made = { name, kind: "memory", entry: numa, numa: numa.node, socket: socket.name,
+        loadKeys: [`box ${name}`] };
       graph.boxes.set(name, made);
       graph.links.push({ kind: "memory", a: name, b: socket.name, width: 4, loadKeys: [`box ${name}`] });
       return made;
@@ -97,12 +90,14 @@
     for (const link of machine.nvlinks || []) {
       if (link.between) {
         const [a, b] = link.between;
-        graph.links.push({ kind: "nvlink", a, b, count: link.count, text: nvlinkText(link), width: 1.2 + 1.1 * Math.sqrt(link.count),
+        graph.links.push({ kind: "nvlink", a, b, count: link.count, text: nvlinkText(link),
+          width: 1.2 + 1.1 * Math.sqrt(link.count),
           loadKeys: [`nvlink ${a}-${b}`] });
         continue;
       }
       if (!graph.boxes.has(link.switch))
-        graph.boxes.set(link.switch, { name: link.switch, kind: "nvswitch", part: link.switch_part, entry: link, gpus: [], loadKeys: [] });
+        graph.boxes.set(link.switch, { name: link.switch, kind: "nvswitch", part: link.switch_part, entry: link,
+          gpus: [], loadKeys: [] });
       const bar = graph.boxes.get(link.switch);
       bar.linkText = bar.linkText || nvlinkText(link);
       for (const gpu of link.gpus) {
@@ -211,7 +206,8 @@
         at += port.columns * width;
       }
       for (const bridge of socket.bridges)
-        Object.assign(bridge, { x0: d3.min(bridge.ports, (port) => port.x0) - 3, x1: d3.max(bridge.ports, (port) => port.x1) + 3 });
+        Object.assign(bridge, { x0: d3.min(bridge.ports, (port) => port.x0) - 3,
+          x1: d3.max(bridge.ports, (port) => port.x1) + 3 });
       left += whole + gap;
     }
     return left - gap + 10;
@@ -260,7 +256,8 @@
     y = setRow(of("root_port"), y, 18) + gap;
     for (let depth = 0; depth < rows.levels; ++depth)
       y = setRow(boxesOf(graph, (box) => box.kind === "switch" && box.depth === depth), y, 36) + gap;
-    for (const box of boxesOf(graph, (one) => one.row !== undefined && !isGpu(one))) setRow([box], y + 38 * box.row, 34);
+    for (const box of boxesOf(graph, (one) => one.row !== undefined && !isGpu(one)))
+      setRow([box], y + 38 * box.row, 34);
     y += 38 * rows.others;
     if (rows.gpus) y = setRow(of("gpu"), y, 52);
     rows.arcTop = y;
@@ -294,7 +291,8 @@
     if (!isStacked) return `M${below.lane},${above.y1}V${below.y0}`;
     const [start, end] = [above.x0, above.x1];
     // A narrow root port does not reach over the lane: the line first goes across.
-    const from = below.lane < start || below.lane > end ? `M${middle(above)},${above.y1}V${above.y1 + 8}H${below.lane}` : `M${below.lane},${above.y1}`;
+    const from = below.lane < start || below.lane > end ? `M${middle(above)},${above.y1}V${above.y1 + 8}H${below.lane}`
+      : `M${below.lane},${above.y1}`;
     return `${from}V${(below.y0 + below.y1) / 2}H${below.x0}`;
   };
   // Where each arc leaves its GPU: those to the left on the left, and of one direction longer ones around shorter ones.
@@ -336,7 +334,8 @@
   const cpuLinkPath = (gpu, socket) => {
     const isBelow = gpu.laneRight > socket.x0 && gpu.laneRight < socket.x1 + 4;
     const x = Math.min(gpu.laneRight, isBelow ? socket.x1 : gpu.laneRight);
-    return `${isBelow ? `M${x},${socket.y1}` : `M${middle(socket)},${socket.y1}L${x},${socket.y1 + 30}`}V${(gpu.y0 + gpu.y1) / 2}H${gpu.x1}`;
+    const from = isBelow ? `M${x},${socket.y1}` : `M${middle(socket)},${socket.y1}L${x},${socket.y1 + 30}`;
+    return `${from}V${(gpu.y0 + gpu.y1) / 2}H${gpu.x1}`;
   };
   const placeLinks = (graph, rows) => {
     spreadArcs(graph, graph.links.filter((link) => isArc(graph, link)));
@@ -384,7 +383,8 @@
     return loads;
   };
   // The shortest way from one box of a route to the next, as links and the boxes between them. A route leaves boxes out
-  // where they are clear: the socket beside a memory. It goes by a GPU link only where a hop says so, and then not by PCIe.
+  // where they are clear: the socket beside a memory. It goes by a GPU link only where a hop says so, and then not by
+  // PCIe.
   const wayBetween = (graph, from, to, isByGpuLink) => {
     const isOpen = (link) => (isByGpuLink ? link.kind !== "pcie" && link.kind !== "inside" : link.kind !== "nvlink");
     const reached = new Map([[from, null]]);
@@ -439,35 +439,39 @@
     const lines = [`${box.name}: ${kinds[box.kind].text}`];
     if (box.part) lines.push(`part ${box.part}`);
     if (box.kind === "nvswitch") lines.push(`${box.gpus.length} GPUs, each by ${box.linkText}`);
-    if (box.kind === "chip") lines[0] = `${box.name}: joins ${box.switches.map((one) => one.name).join(", ")} inside one chip`;
+    if (box.kind === "chip")
+      lines[0] = `${box.name}: joins ${box.switches.map((one) => one.name).join(", ")} inside one chip`;
     if (box.row !== undefined || box.kind === "switch")
       lines.push(`link ${entry.link || "not stated: as its part has it"}${entry.max ? `, could be ${entry.max}` : ""}`);
     if (entry.host_bridge) lines.push(`host bridge ${entry.host_bridge}`);
     if (box.numa !== undefined) lines.push(`NUMA node ${box.numa}${entry.cores ? `, cores ${entry.cores}` : ""}`);
     if (box.acs && box.kind !== "cpu") lines.push(`ACS ${box.acs}${entry.acs ? " (set on this port)" : ""}`);
-    const named = { bdf: "PCI address", chip: "on chip", device_name: "named", rail: "rail", rate: "port rate", port_of: "second port of",
+    const named = { bdf: "PCI address", chip: "on chip", device_name: "named", rail: "rail", rate: "port rate",
+      port_of: "second port of",
       firmware: "firmware", memory_numa: "its memory is NUMA node" };
-    for (const key of Object.keys(named)) if (entry[key] !== undefined && box.kind !== "root_port") lines.push(`${named[key]} ${entry[key]}`);
+    for (const key of Object.keys(named))
+      if (entry[key] !== undefined && box.kind !== "root_port") lines.push(`${named[key]} ${entry[key]}`);
     if (entry.mig) lines.push("MIG is on");
     if (box.off) lines.push("off");
     return [...lines, ...loadLines(box)].join("\n");
   };
   const linkText = (link) => {
-    const words = { pcie: `PCIe link ${link.link || "not stated: as the part has it"}${link.max ? `, could be ${link.max}` : ""}`,
+    const most = link.max ? `, could be ${link.max}` : "";
+    const words = { pcie: `PCIe link ${link.link || "not stated: as the part has it"}${most}`,
       memory: "memory channels", socket: `socket link ${link.text}`, nvlink: link.text, nvport: link.text };
     return [`${link.a} - ${link.b}`, words[link.kind], ...loadLines(link)].join("\n");
   };
 
   // ---------------------------------------------------------------------------------- drawing
-  const halo = (text) => text.style("paint-order", "stroke").style("stroke", "var(--ground)").style("stroke-width", "4px")
-    .style("stroke-linejoin", "round");
   const drawLinks = (picture, graph) => {
     const shown = graph.links.filter((link) => link.path);
     const made = picture.append("g").selectAll("g").data(shown).enter().append("g");
     // Around each line a second, fainter one: dark and bright amounts both stand out from the ground.
-    made.append("path").attr("class", "rim").attr("d", (link) => link.path).style("fill", "none").style("stroke", "var(--faint)");
+    made.append("path").attr("class", "rim").attr("d", (link) => link.path).style("fill", "none")
+      .style("stroke", "var(--faint)");
     made.append("path").attr("class", "core").attr("d", (link) => link.path).style("fill", "none");
-    made.append("path").attr("d", (link) => link.path).style("fill", "none").style("stroke", "transparent").style("stroke-width", "11px");
+    made.append("path").attr("d", (link) => link.path).style("fill", "none").style("stroke", "transparent")
+      .style("stroke-width", "11px");
     lanewise.withTip(made, linkText).attr("tabindex", null);
     return made;
   };
@@ -477,10 +481,13 @@
       .style("font-size", "11px").style("pointer-events", "none").text((link) => link.label.text));
   const labelOf = (box) => {
     const width = box.x1 - box.x0 - 6;
-    if (box.kind === "chip") return [{ text: shortened(`on one chip: ${box.name.replace(/ fabric$/, "")}`, width / 2 - 20, 10),
+    if (box.kind === "chip")
+      return [{ text: shortened(`on one chip: ${box.name.replace(/ fabric$/, "")}`, width / 2 - 20, 10),
         size: 10, y: 11, x: 6 }];
-    if (box.kind === "root_port" || box.kind === "bridge") return [{ text: shortened(box.name, width, 11), size: 11, y: 13 }];
-    const part = box.kind === "nvswitch" ? `${box.part}, ${box.linkText} to each GPU` : box.part || (box.kind === "memory" ? "memory" : "");
+    if (box.kind === "root_port" || box.kind === "bridge")
+      return [{ text: shortened(box.name, width, 11), size: 11, y: 13 }];
+    const part = box.kind === "nvswitch" ? `${box.part}, ${box.linkText} to each GPU` : box.part
+      || (box.kind === "memory" ? "memory" : "");
     const one = `${box.name}  ${part}`;
     const height = box.y1 - box.y0;
     const isWide = ["nvswitch", "switch", "memory"].includes(box.kind) && textWidth(one, 12) <= width;
@@ -503,7 +510,8 @@
     made.selectAll("text").data((box) => labelOf(box).map((line) => ({ ...line, box }))).enter().append("text")
       .attr("x", (line) => line.x || (line.box.x1 - line.box.x0) / 2).attr("y", (line) => line.y)
       .attr("text-anchor", (line) => (line.x ? "start" : "middle")).style("font-size", (line) => `${line.size}px`)
-      .style("font-weight", (line) => (line.bold ? 600 : null)).style("pointer-events", "none").text((line) => line.text);
+      .style("font-weight", (line) => (line.bold ? 600 : null)).style("pointer-events", "none")
+      .text((line) => line.text);
     return lanewise.withTip(made, boxText);
   };
   // The drawing is one stop of the Tab key; arrows then go to the next box in their direction.
@@ -540,14 +548,18 @@
   // The share of an item's busiest resource; absent: no resource of it was used.
   const shareOf = (item) => d3.max(item.loads || [], (one) => one.share);
   const paintBoxes = (boxes, state) => {
-    const tint = (box) => (state.load ? (shareOf(box) === undefined ? null : lanewise.amount(shareOf(box))) : kinds[box.kind].colour);
+    const tint = (box) => (state.load ? (shareOf(box) === undefined ? null : lanewise.amount(shareOf(box)))
+      : kinds[box.kind].colour);
     boxes.style("opacity", (box) => (state.lit && !state.lit.has(box) ? 0.3 : 1));
     boxes.select("rect.fill").style("fill", (box) => (box.kind === "chip" ? "none" : tint(box) || "var(--panel)"))
       .style("fill-opacity", state.load ? 1 : 0.2)
-      .style("stroke", (box) => (state.lit && state.lit.has(box) ? "var(--bad)" : state.load ? (box.kind === "chip" && tint(box)) || "var(--faint)" : tint(box)))
-      .style("stroke-width", (box) => (state.lit && state.lit.has(box) ? 3 : box.kind === "chip" && state.load && tint(box) ? 3 : 1.2));
+      .style("stroke", (box) => (state.lit && state.lit.has(box) ? "var(--bad)"
+        : state.load ? (box.kind === "chip" && tint(box)) || "var(--faint)" : tint(box)))
+      .style("stroke-width", (box) => (state.lit && state.lit.has(box) ? 3
+        : box.kind === "chip" && state.load && tint(box) ? 3 : 1.2));
     boxes.selectAll("text").style("fill",
-        (line) => (state.load && line.box.kind !== "chip" && tint(line.box) ? lanewise.inkOn(tint(line.box)) : "var(--ink)"));
+        (line) => (state.load && line.box.kind !== "chip" && tint(line.box) ? lanewise.inkOn(tint(line.box))
+          : "var(--ink)"));
     boxes.attr("aria-label", boxText);
   };
   const linkColours = { nvlink: lanewise.category(4), nvport: lanewise.category(4), socket: lanewise.category(7),
@@ -575,20 +587,24 @@
     const present = new Set([...graph.boxes.values()].map((box) => box.kind));
     const entries = Object.keys(kinds).filter((kind) => present.has(kind) && kind !== "bridge" && kind !== "chip")
       .map((kind) => ({ colour: kinds[kind].colour, text: kinds[kind].text }));
-    if (graph.links.some((link) => isArc(graph, link))) entries.push({ colour: linkColours.nvlink, text: "GPU links, and how many" });
-    else if (graph.links.some((link) => link.kind === "nvlink")) entries.push({ colour: linkColours.nvlink, text: "GPU link" });
+    if (graph.links.some((link) => isArc(graph, link)))
+      entries.push({ colour: linkColours.nvlink, text: "GPU links, and how many" });
+    else if (graph.links.some((link) => link.kind === "nvlink"))
+      entries.push({ colour: linkColours.nvlink, text: "GPU link" });
     if (state.lit) entries.unshift({ colour: "var(--bad)", text: "the route" });
-    lanewise.legend(root, entries).append("span").text("A thicker line is a wider link. Arrow keys go from box to box.");
+    lanewise.legend(root, entries).append("span")
+      .text("A thicker line is a wider link. Arrow keys go from box to box.");
   };
 
-  // options: load {resource: 0..1}, loadText, route [hop], onPick(box), prefix ("node0/": whose names in load and route count)
+  // options: {load: {resource: 0..1}, loadText, route: [hop], onPick: (box) => ..., prefix}
+  // prefix: "node0/" where only that node's names in load and route count
   lanewise.drawMachine = (root, machine, options = {}) => {
     const graph = read(machine);
     const width = placeAcross(graph);
     const rows = placeDown(graph, width);
     placeLinks(graph, rows);
     const holder = d3.select(root).append("div");
-    const picture = lanewise.svg(holder.node(), width, rows.height, `${machine.machine}: how its parts are joined`).attr("role", "group");
+    const picture = lanewise.svg(holder.node(), width, rows.height, `${machine.machine}: how its parts are joined`);
     const links = drawLinks(picture, graph);
     const labels = drawLabels(picture, graph);
     const boxes = drawBoxes(picture, graph);
@@ -599,7 +615,8 @@
     const legend = holder.append("div");
     const update = (changed) => {
       if (changed.load !== undefined) state.load = changed.load && elementLoads(changed.load, prefix);
-      if (changed.route !== undefined) state.lit = changed.route && changed.route.length ? litBy(graph, changed.route, prefix) : null;
+      if (changed.route !== undefined)
+        state.lit = changed.route && changed.route.length ? litBy(graph, changed.route, prefix) : null;
       for (const item of [...graph.boxes.values(), ...graph.links])
         item.loads = state.load ? [].concat(...item.loadKeys.map((key) => state.load.get(key) || [])) : null;
       paintBoxes(boxes, state);
@@ -619,9 +636,11 @@
       .filter((one) => typeof one === "string").join(", ") : value);
   const partsOf = (machine) => {
     const graph = read(machine);
-    const found = [...graph.boxes.values()].filter((box) => box.part).map((box) => ({ kind: kinds[box.kind].text, part: box.part,
+    const found = [...graph.boxes.values()].filter((box) => box.part)
+      .map((box) => ({ kind: kinds[box.kind].text, part: box.part,
         count: 1 }));
-    for (const link of machine.socket_links || []) found.push({ kind: "socket link", part: link.part, count: link.count });
+    for (const link of machine.socket_links || [])
+      found.push({ kind: "socket link", part: link.part, count: link.count });
     const counted = new Map();
     for (const link of machine.nvlinks || []) {
       const part = link.part || `nvlink-${link.generation}`;
@@ -634,7 +653,8 @@
   };
   const writeNotes = (root, notes, title) => {
     if (!notes || !notes.length) return;
-    lanewise.section(root, title || "Notes").append("ul").selectAll("li").data(notes).enter().append("li").text((note) => note);
+    lanewise.section(root, title || "Notes").append("ul").selectAll("li").data(notes).enter().append("li")
+      .text((note) => note);
   };
   const writeFacts = (root, machine) => {
     const settings = machine.settings || {};
@@ -647,10 +667,12 @@
         .text(`Software: ${names(true) || "none"}. Not there: ${names(false) || "nothing"}.`);
     lanewise.table(section.node(), [
       { name: "count", value: (row) => row.count }, { name: "kind", value: (row) => row.kind },
-      { name: "part", value: (row) => row.part, text: (row) => (row.own ? `${row.part} (described in this file)` : row.part) },
+      { name: "part", value: (row) => row.part,
+        text: (row) => (row.own ? `${row.part} (described in this file)` : row.part) },
     ], partsOf(machine), { filter: false });
     if (machine.overrides) lanewise.table(lanewise.section(root, "Figures set for single pairs").node(),
-      d3.keys(Object.assign({}, ...machine.overrides)).map((key) => ({ name: key, value: (row) => row[key] })), machine.overrides);
+      d3.keys(Object.assign({}, ...machine.overrides)).map((key) => ({ name: key, value: (row) => row[key] })),
+        machine.overrides);
   };
   lanewise.describeMachine = (root, machine, options) => {
     const drawn = lanewise.drawMachine(root, machine, options);
@@ -658,7 +680,6 @@
     return drawn;
   };
   lanewise.writeNotes = writeNotes;
-  lanewise.fitText = { textWidth, shortened, halo };
   lanewise.view("machine/1", (root, machine) => {
     const section = lanewise.section(root, machine.title || machine.machine);
     lanewise.drawMachine(section.node(), machine);

@@ -12,8 +12,7 @@
   const drawGrid = (root, grid) => {
     const left = d3.max(grid.rows, (row) => lanewise.widthOf(row)) + 14;
     const across = Math.max(74, d3.max(grid.columns, (column) => lanewise.widthOf(column)) + 16);
-    const drawn = lanewise.svg(root, left + across * grid.columns.length + 2, 24 + grid.rows.length * 20, grid.label)
-      .attr("role", "group");
+    const drawn = lanewise.svg(root, left + across * grid.columns.length + 2, 24 + grid.rows.length * 20, grid.label);
     drawn.selectAll("text.column").data(grid.columns).enter().append("text").attr("class", "column")
       .attr("text-anchor", "middle")
       .attr("x", (column, i) => left + (i + 0.5) * across).attr("y", 14).text((column) => column);
@@ -31,7 +30,8 @@
     const made = drawn.selectAll("g.cell").data(cells).enter().append("g").attr("class", "cell").attr("role", "img")
       .attr("transform", (cell) => `translate(${cell.x},${cell.y})`);
     const fill = (cell) => (isThere(cell.share) ? amount(cell.share) : null);
-    made.append("rect").attr("width", across - 1).attr("height", 19).style("fill", (cell) => fill(cell) || "transparent");
+    made.append("rect").attr("width", across - 1).attr("height", 19)
+      .style("fill", (cell) => fill(cell) || "transparent");
     made.append("text").attr("x", across / 2).attr("y", 14).attr("text-anchor", "middle").text((cell) => cell.text)
       .style("fill", (cell) => (fill(cell) ? inkOn(fill(cell)) : "var(--faint)"));
     lanewise.withTip(made, (cell) => cell.tip);
@@ -67,7 +67,8 @@
       show(machines[0]);
       return show;
     }
-    const list = lanewise.choice(controls.node(), "machine", machines.map((value) => ({ value, text: value })), machines[0],
+    const list = lanewise.choice(controls.node(), "machine", machines.map((value) => ({ value, text: value })),
+      machines[0],
       show);
     show(machines[0]);
     return (machine) => {
@@ -101,7 +102,8 @@
     const most = Math.max(0.01, d3.quantile(sets.map((set) => set.gap).sort(d3.ascending), 0.98));
     amountLegend(made.node(), "0 %", `${percent(most, 0)} and more`);
     const found = new Map(sets.map((set) => [`${set.machine}|${set.set}`, set]));
-    drawGrid(made.node(), { rows: unique(sets, "machine"), columns: unique(sets, "set"), label: "gap by machine and set",
+    drawGrid(made.node(), { rows: unique(sets, "machine"), columns: unique(sets, "set"),
+      label: "gap by machine and set",
       onRow: (row) => show(row),
       cell: (row, column) => {
         const set = found.get(`${row}|${column}`);
@@ -123,7 +125,8 @@
     let show = () => {};
     if (machines.length > 1) setOverview(root, sets, (machine) => show(machine));
     show = byMachine(section(root, "Bound, plan and others",
-      "The regret is that of the plan against the best simple algorithm; the gain that over a start of all at once."), sets,
+      "The regret is that of the plan against the best simple algorithm; the gain that over a start of all at once."),
+      sets,
         drawSets);
     table(section(root, "All sets").node(), [{ name: "machine", value: (set) => set.machine },
       { name: "set", value: (set) => set.set },
@@ -134,7 +137,7 @@
       { name: "all at once", value: (set) => set.at_once_us, text: (set) => time(set.at_once_us) },
       { name: "gain", value: (set) => set.gain, text: (set) => `${rounded(set.gain)} x` },
       { name: "simple algorithm", value: (set) => set.simple },
-        { name: "takes", value: (set) => set.simple_us, text: (set) => time(set.simple_us) },
+      { name: "takes", value: (set) => set.simple_us, text: (set) => time(set.simple_us) },
       { name: "regret", value: (set) => set.regret, text: (set) => percent(set.regret) }], sets);
   });
 
@@ -143,7 +146,8 @@
   const bySize = (row) => `${row.op.replace(/_/g, " ")}, ${bytes(row.bytes)}`;
   const rowTip = (row) => (row.refused ? `${bySize(row)}: ${row.library} does not do it: ${row.refused}`
     : [`${row.machine}: ${bySize(row)}`,
-    `${row.library}, ${row.algorithm} ${row.protocol}: ${time(row.time_us)}, bus bandwidth ${rate(row.bus_bandwidth_GBps)}`,
+      `${row.library}, ${row.algorithm} ${row.protocol}: ${time(row.time_us)}, `
+        + `bus bandwidth ${rate(row.bus_bandwidth_GBps)}`,
       row.best_us > 0 ? `best plan ${time(row.best_us)}: the library takes ${rounded(ratioOf(row))} times as long`
         : "no best plan"].join("\n"));
 
@@ -182,8 +186,9 @@
   lanewise.view("library_report/1", (root, result) => {
     const rows = result.collectives;
     const machines = unique(rows, "machine");
-    const made = section(root, `Collectives by ${unique(rows, "library").join(", ") || "a library"} beside the best plan`
-      + `${machines.length === 1 ? `, on ${machines[0]}` : ""}`, "Both by estimate.");
+    const libraries = unique(rows, "library").join(", ") || "a library";
+    const where = machines.length === 1 ? `, on ${machines[0]}` : "";
+    const made = section(root, `Collectives by ${libraries} beside the best plan${where}`, "Both by estimate.");
     if (rows.length === 0) return made.append("p").text("No machine has two GPUs.");
     const ratios = rows.map(ratioOf).filter(isThere).sort(d3.ascending);
     const pairs = [["collectives", grouped(rows.length)]];
@@ -197,13 +202,16 @@
     if (machines.length > 1) libraryOverview(root, rows, (machine) => show(machine));
     show = byMachine(section(root, "Library and best plan"), rows, drawCollectives);
     table(section(root, "All collectives").node(),
-      [{ name: "machine", value: (row) => row.machine }, { name: "collective", value: (row) => row.op.replace(/_/g, " ") },
-      { name: "size", value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
+      [{ name: "machine", value: (row) => row.machine },
+        { name: "collective", value: (row) => row.op.replace(/_/g, " ") },
+        { name: "size", value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
         { name: "library", value: (row) => row.library },
-      { name: "does it by", value: (row) => (row.refused ? row.refused : `${row.algorithm} ${row.protocol}`), wrap: true },
+        { name: "does it by", value: (row) => (row.refused ? row.refused : `${row.algorithm} ${row.protocol}`),
+        wrap: true },
       { name: "time", value: (row) => row.time_us, text: (row) => time(row.time_us) },
       { name: "bus bandwidth", value: (row) => row.bus_bandwidth_GBps, text: (row) => rate(row.bus_bandwidth_GBps) },
       { name: "best plan", value: (row) => row.best_us, text: (row) => time(row.best_us) },
-      { name: "library / best", value: ratioOf, text: (row) => (isThere(ratioOf(row)) ? ratioOf(row).toFixed(2) : "") }], rows);
+      { name: "library / best", value: ratioOf,
+        text: (row) => (isThere(ratioOf(row)) ? ratioOf(row).toFixed(2) : "") }], rows);
   });
 }

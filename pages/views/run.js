@@ -1,52 +1,10 @@
-// Draws trace/2 (lanewise run): when each step of a plan ran, and what was busy. Also comparison/1 (lanewise compare).
-// Also lends lanewise.drawComparison, lanewise.tipAt, lanewise.hideTip and lanewise.sharpCanvas to other views.
+// Draws trace/2 (lanewise run): when each step of a plan ran, and what was busy.
 {
   const { section, facts, legend, table, time, rate, bytes, percent, rounded, category, inkOn } = lanewise;
+  const { choice, bars, widthOf, fitText, sharpCanvas, inWindow, zoomFilter, coloursOf, holds, modeWords } = lanewise;
   const grouped = d3.format(",");
   const plural = (count, one, many) => `${grouped(count)} ${count === 1 ? one : many}`;
   const isThere = (value) => value !== undefined && value !== null;
-
-  // ---------------------------------------------------------------------------------- pieces that other views use too
-  // The tip beside a point of the window: what a canvas draws are no elements, so withTip cannot serve it.
-  lanewise.tipAt = (text, left, top) => {
-    const tip = document.getElementById("tip");
-    tip.textContent = text;
-    tip.hidden = false;
-    const isRight = left + 14 + tip.offsetWidth > innerWidth - 8;
-    tip.style.left = `${Math.max(4, isRight ? left - tip.offsetWidth - 14 : left + 14)}px`;
-    tip.style.top = `${Math.max(4, Math.min(top + 10, innerHeight - tip.offsetHeight - 8))}px`;
-  };
-  lanewise.hideTip = () => { document.getElementById("tip").hidden = true; };
-
-  // A canvas for many marks, and over it an SVG of equal size for axes, texts and cursors. Those take their colours from
-  // page.css, so that a change of theme, and print, need no new drawing.
-  lanewise.sharpCanvas = (root, width, height, label) => {
-    const holder = d3.select(root).append("div").style("position", "relative").style("max-width", `${width}px`);
-    const density = Math.max(2, window.devicePixelRatio || 1);  // 2 at least: it is printed too
-    const canvas = holder.append("canvas").attr("width", width * density).attr("height", height * density)
-      .style("position", "absolute").style("left", 0).style("top", 0).style("width", "100%").style("height", "100%");
-    const brush = canvas.node().getContext("2d");
-    brush.scale(density, density);
-    const over = holder.append("svg").attr("viewBox", `0 0 ${width} ${height}`).style("position", "relative")
-      .style("width", "100%").style("touch-action", "pan-x pan-y")
-      .attr("tabindex", 0).attr("role", "application").attr("aria-label", label);
-    return { brush, over };
-  };
-
-  // Where a point of a drawing is in the window, although the drawing may be scaled down.
-  const inWindow = (over, x, y) => {
-    const box = over.node().getBoundingClientRect();
-    const scale = box.width / over.node().viewBox.baseVal.width;
-    return [box.left + x * scale, box.top + y * scale];
-  };
-  lanewise.inWindow = inWindow;
-
-  // The wheel and one finger scroll the page; the wheel with Ctrl or Shift, and two fingers, zoom.
-  lanewise.zoomFilter = () => {
-    const { type, touches, button, ctrlKey, shiftKey } = d3.event;
-    if (type === "wheel") return ctrlKey || shiftKey;
-    return touches ? touches.length > 1 : !button;
-  };
 
   // ---------------------------------------------------------------------------------- steps
   const duration = (step) => step.end_us - step.start_us;
@@ -55,17 +13,6 @@
   // A copy within one place is far faster than all others and passes no link: totals leave it out.
   const rateBetween = (step) => (step.from && step.from === step.to ? 0 : step.bandwidth_GBps || 0);
   const textOf = (step) => `${step.transfer} ${endsOf(step)} ${mechanismOf(step)} ${step.phase || ""}`.toLowerCase();
-
-  // "gpu1 > gpu3" also finds node0/gpu1 > node1/gpu3: words in this order, with anything between them.
-  const holds = (text, wanted) => {
-    let at = 0;
-    for (const word of wanted.split(/\s+/).filter(Boolean)) {
-      at = text.indexOf(word, at) + word.length;
-      if (at < word.length) return false;
-    }
-    return true;
-  };
-  lanewise.holds = holds;
 
   const describe = (step, count) => {
     const lines = [`${step.transfer}${endsOf(step) ? `: ${endsOf(step)}` : ""}`,
@@ -79,18 +26,6 @@
     if (isThere(step.verified)) lines.push(step.verified ? "arrived as sent" : `ARRIVED WRONG: ${step.mismatch || ""}`);
     return lines.join("\n");
   };
-
-  // Colours of the most frequent words; the others share grey.
-  const coloursOf = (steps, wordOf) => {
-    const counts = d3.nest().key(wordOf).rollup((of) => of.length).entries(steps).sort((a, b) => b.value - a.value);
-    const usable = [0, 1, 2, 3, 4, 5, 7];  // 6 is grey
-    const known = new Map(counts.slice(0, usable.length).map((entry, i) => [entry.key, category(usable[i])]));
-    const entries = counts.slice(0, usable.length)
-      .map((entry) => ({ colour: known.get(entry.key), text: `${entry.key} (${grouped(entry.value)})` }));
-    if (counts.length > usable.length) entries.push({ colour: category(6), text: "others" });
-    return { of: (step) => known.get(wordOf(step)) || category(6), entries };
-  };
-  lanewise.coloursOf = coloursOf;
 
   // ---------------------------------------------------------------------------------- layout of the timeline
   const byName = (a, b) => a.localeCompare(b, "en", { numeric: true });
@@ -178,11 +113,12 @@
     texts.exit().remove();
     texts.enter().append("text").attr("text-anchor", "end").merge(texts).attr("x", view.left - 6)
       .attr("y", (row) => kTop + row.y + Math.min(row.height, 400) / 2 + 4)
-      .text((row) => lanewise.fitText.shortened(row.name, view.left - 8, 12));
+      .text((row) => fitText.shortened(row.name, view.left - 8, 12));
     const lines = view.over.select(".rules").selectAll("line").data(view.layout.laneHeight > 3 ? rows.slice(1) : []);
     lines.exit().remove();
     lines.enter().append("line").style("stroke", "var(--line)").style("opacity", 0.6).merge(lines)
-      .attr("x1", view.left).attr("x2", view.width).attr("y1", (row) => kTop + row.y - 2).attr("y2", (row) => kTop + row.y - 2);
+      .attr("x1", view.left).attr("x2", view.width).attr("y1", (row) => kTop + row.y - 2)
+      .attr("y2", (row) => kTop + row.y - 2);
   };
 
   // The highest total rate of all steps under way, for every pixel.
@@ -219,7 +155,8 @@
     const cursor = view.over.select(".cursor").style("display", isShown ? null : "none");
     if (isShown)
       cursor.selectAll("rect").attr("x", Math.max(view.left, view.x(step.start_us))).attr("y", kTop + step.y)
-        .attr("width", Math.max(2, Math.min(view.width, view.x(step.end_us)) - Math.max(view.left, view.x(step.start_us))))
+        .attr("width", Math.max(2, Math.min(view.width, view.x(step.end_us))
+          - Math.max(view.left, view.x(step.start_us))))
         .attr("height", Math.max(2, view.layout.laneHeight - 1));
     const x = view.x(view.moment);
     view.over.select(".moment").attr("x1", x).attr("x2", x).attr("y1", kTop - 4).attr("y2", view.height - 2)
@@ -263,8 +200,8 @@
       view.zoom.translateTo(view.over, view.whole((step.start_us + step.end_us) / 2), 0);
     drawCursor(view);
     const x = Math.max(view.left, Math.min(view.width, view.x(step.end_us)));
-    const [left, top] = inWindow(view.over, x, kTop + step.y + view.layout.laneHeight);
-    lanewise.tipAt(describe(step, view.count), left, top);
+    const at = inWindow(view.over, x, kTop + step.y + view.layout.laneHeight);
+    lanewise.tipAt(at, describe(step, view.count));
   };
 
   // Left and right: the step that starts before or next. Up and down: in the row beside, the step nearest in time.
@@ -283,7 +220,7 @@
 
   const makeMovable = (view, pickMoment) => {
     const plot = [[view.left, 0], [view.width - 28, view.height]];
-    view.zoom = d3.zoom().scaleExtent([1, 2000]).extent(plot).translateExtent(plot).filter(lanewise.zoomFilter)
+    view.zoom = d3.zoom().scaleExtent([1, 2000]).extent(plot).translateExtent(plot).filter(zoomFilter)
       .on("zoom", () => {
         view.x = d3.event.transform.rescaleX(view.whole);
         drawTimeline(view);
@@ -328,12 +265,12 @@
     const kind = rowKinds[state.rows];
     const layout = layoutOf(state.shown, kind, state.end);
     const width = Math.max(640, Math.min(1352, d3.select("#main").node().clientWidth || 1100));
-    const names = d3.max(layout.rows.slice(0, 500), (row) => lanewise.widthOf(row.name)) || 0;
-    const left = Math.min(220, Math.max(names, lanewise.widthOf("at most 888.8 GB/s")) + 12);
+    const names = d3.max(layout.rows.slice(0, 500), (row) => widthOf(row.name)) || 0;
+    const left = Math.min(220, Math.max(names, widthOf("at most 888.8 GB/s")) + 12);
     const height = kTop + layout.height + kProfile + 4;
-    const { brush, over } = lanewise.sharpCanvas(root, width, height,
-      `timeline of ${plural(state.shown.length, "step", "steps")} by ${kind.text}. Left and right arrows go from step to step in `
-      + "order of their start, up and down to another row, plus and minus zoom, 0 shows the whole run.");
+    const { brush, over } = sharpCanvas(root, width, height,
+      `timeline of ${plural(state.shown.length, "step", "steps")} by ${kind.text}. Left and right arrows go from step `
+      + "to step in order of their start, up and down to another row, plus and minus zoom, 0 shows the whole run.");
     const whole = d3.scaleLinear().domain([0, state.end]).range([left, width - 28]);
     const events = d3.merge(state.shown.map((step) => [{ at: step.start_us, change: rateBetween(step) },
       { at: step.end_us, change: -rateBetween(step) }])).sort((a, b) => a.at - b.at || a.change - b.change);
@@ -425,9 +362,7 @@
       { name: "rate", value: (step) => step.bandwidth_GBps, text: (step) => rate(step.bandwidth_GBps) },
       ...optional("verified", { name: "verified",
       value: (step) => (step.verified ? "yes" : isThere(step.verified) ? "NO" : "") }),
-    ], state.shown.slice(0, kMostRows), { filter: false,
-      caption: state.shown.length > kMostRows ? `The first ${grouped(kMostRows)} of ${grouped(state.shown.length)} by start`
-        : undefined });
+    ], state.shown, { filter: false, most: kMostRows });
   };
 
   const resourceSection = (root, result) => {
@@ -438,23 +373,24 @@
     const order = result.resources.slice().sort((a, b) => b.utilisation - a.utilisation);
     const note = (one) => bytes(Math.round(one.bytes))
       + (binding.has(one.name) ? `; decides ${percent(binding.get(one.name), 0)} of the bound` : "");
-    lanewise.bars(made.node(), { label: "the busiest resources", high: Math.max(1, order[0].utilisation),
+    bars(made.node(), { label: "the busiest resources", high: Math.max(1, order[0].utilisation),
       tick: (value) => percent(value, 0), width: 520,
       rows: order.slice(0, 20).map((one) => ({ name: one.name, note: note(one),
         bars: [{ value: one.utilisation, text: percent(one.utilisation),
           colour: category(binding.has(one.name) ? 5 : 0) }] })) });
     const entries = [{ colour: category(0), text: "used share of the run" }];
-    if (order.some((one) => binding.has(one.name))) entries.push({ colour: category(5), text: "also decides the lower bound" });
+    if (order.some((one) => binding.has(one.name)))
+      entries.push({ colour: category(5), text: "also decides the lower bound" });
     legend(made.node(), entries);
     if (order.length <= 20) return;
     const more = made.append("details");
-    more.append("summary").text(`All ${grouped(order.length)}${order.length > kMostRows ? `, the first ${grouped(kMostRows)}` : ""}`);
+    more.append("summary").text(`All ${grouped(order.length)}`);
     more.on("toggle", () => {
       if (more.select("table").empty())
         table(more.node(), [{ name: "resource", value: (one) => one.name },
           { name: "used", value: (one) => one.utilisation, text: (one) => percent(one.utilisation) },
           { name: "carried", value: (one) => one.bytes, text: (one) => bytes(Math.round(one.bytes)) }],
-            order.slice(0, kMostRows));
+          order, { most: kMostRows });
     });
   };
 
@@ -469,7 +405,8 @@
       lanewise.drawMachine(made.node(), machine, { load, loadText: "of the run" });
       return;
     }
-    const kinds = d3.merge(machine.machines.map((kind) => (kind.nodes || []).map((node) => ({ node, machine: kind.machine }))));
+    const kinds = d3.merge(machine.machines.map((kind) => (kind.nodes || [])
+      .map((node) => ({ node, machine: kind.machine }))));
     const sum = (kind) => d3.sum(result.resources.filter((one) => one.name.startsWith(`${kind.node}/`)),
       (one) => one.utilisation);
     const sums = new Map(kinds.map((kind) => [kind.node, sum(kind)]));
@@ -482,12 +419,11 @@
       lanewise.drawMachine(space.node(), kinds.find((kind) => kind.node === name).machine,
         { load, loadText: "of the run", prefix: `${name}/` });
     };
-    lanewise.choice(controls.node(), "node", kinds.map((kind) => ({ value: kind.node, text: kind.node })), busiest.node, draw);
+    choice(controls.node(), "node", kinds.map((kind) => ({ value: kind.node, text: kind.node })), busiest.node, draw);
     draw(busiest.node);
   };
 
   // ---------------------------------------------------------------------------------- the page of a run
-  const modeWords = { sim: "simulated", estimate: "estimated", hw: "measured" };
   const runFacts = (root, result) => {
     const made = section(root, `Run on ${result.machine}, ${modeWords[result.mode] || result.mode}`,
       Object.entries(result.environment || {}).map(([key, value]) => `${key}: ${value}`).join("; "));
@@ -495,23 +431,26 @@
     if (result.makespan_interval_us) pairs.push(["90 % range", result.makespan_interval_us.map(time).join(" to ")]);
     if (isThere(result.makespan_spread)) pairs.push(["spread of repetitions", percent(result.makespan_spread)]);
     if (result.makespan_noise_us) pairs.push(["noise of the median", result.makespan_noise_us.map(time).join(" to ")]);
-    if (isThere(result.bound_us)) pairs.push(["lower bound", time(result.bound_us)], ["gap to the bound", percent(result.gap)]);
+    if (isThere(result.bound_us))
+      pairs.push(["lower bound", time(result.bound_us)], ["gap to the bound", percent(result.gap)]);
     if (isThere(result.bus_bandwidth_GBps)) pairs.push(["bus bandwidth", rate(result.bus_bandwidth_GBps)]);
     if (isThere(result.best_us))
-      pairs.push(["best plan", time(result.best_us)], ["this run / best plan", rounded(result.makespan_us / result.best_us)]);
+      pairs.push(["best plan", time(result.best_us)],
+        ["this run / best plan", rounded(result.makespan_us / result.best_us)]);
     if (result.library) {
       const { library, algorithm, protocol, channels } = result.library;
-      pairs.push(["library", library], ["algorithm", `${algorithm} ${protocol}, ${plural(channels, "channel", "channels")}`]);
+      pairs.push(["library", library], ["algorithm",
+        `${algorithm} ${protocol}, ${plural(channels, "channel", "channels")}`]);
     } else if (result.algorithm) pairs.push(["algorithm", result.algorithm.replace(/_/g, " ")]);
     pairs.push(["steps", grouped(result.steps.length)]);
     facts(made.node(), pairs);
-    if (result.binding && result.binding.length > 0)
-      made.append("p").text(
-        `What decides the lower bound: ${result.binding.map((part) => `${part.name} (${percent(part.share, 0)})`).join(", ")}.`);
+    const shares = (result.binding || []).map((part) => `${part.name} (${percent(part.share, 0)})`);
+    if (shares.length > 0) made.append("p").text(`What decides the lower bound: ${shares.join(", ")}.`);
     const wrong = result.steps.filter((step) => step.verified === false);
     if (wrong.length > 0)
       made.append("p").style("color", "var(--bad)").style("font-weight", 600)
-        .text(`${plural(wrong.length, "step", "steps")} arrived wrong: ${wrong.slice(0, 5).map((step) => step.transfer).join(", ")}.`);
+        .text(`${plural(wrong.length, "step", "steps")} arrived wrong: `
+          + `${wrong.slice(0, 5).map((step) => step.transfer).join(", ")}.`);
     if (result.library && (result.library.remarks || []).length > 0)
       made.append("ul").selectAll("li").data(result.library.remarks).enter().append("li").text((remark) => remark);
     if ((result.collectives || []).length > 1)
@@ -531,17 +470,20 @@
     const end = d3.max(all, (step) => step.end_us) || result.makespan_us || 1;
     const hasWords = (wordOf) => new Set(all.map(wordOf)).size > 1;
     return { all, shown: all, end, rows: isCollective && all.some((step) => step.from) ? "from" : "transfer",
-      colour: !hasWords(mechanismOf) && hasWords(colourings.phase) ? "phase" : "mechanism", colours: null, moment: end / 2 };
+      colour: !hasWords(mechanismOf) && hasWords(colourings.phase) ? "phase" : "mechanism", colours: null,
+      moment: end / 2 };
   };
 
   const stepControls = (root, state, changed) => {
     const controls = d3.select(root).append("p").attr("class", "no-print");
     const hasEnds = state.all.some((step) => step.from);
-    const rows = (hasEnds ? ["from", "to", "transfer"] : ["transfer"]).map((value) => ({ value, text: rowKinds[value].text }));
-    lanewise.choice(controls.node(), "rows by", rows, state.rows, (value) => { state.rows = value; changed(); });
+    const rows = (hasEnds ? ["from", "to", "transfer"] : ["transfer"])
+      .map((value) => ({ value, text: rowKinds[value].text }));
+    choice(controls.node(), "rows by", rows, state.rows, (value) => { state.rows = value; changed(); });
     const distinct = (key) => new Set(state.all.slice(0, 20000).map(colourings[key])).size;
-    const usable = Object.keys(colourings).filter((key) => key === "mechanism" || (distinct(key) > 1 && distinct(key) < 20));
-    lanewise.choice(controls.node(), "colour by", usable.map((value) => ({ value, text: value })), state.colour,
+    const usable = Object.keys(colourings)
+      .filter((key) => key === "mechanism" || (distinct(key) > 1 && distinct(key) < 20));
+    choice(controls.node(), "colour by", usable.map((value) => ({ value, text: value })), state.colour,
       (value) => { state.colour = value; changed(); });
     const label = controls.append("label").text("steps that hold ");
     let waiting = 0;
@@ -558,8 +500,9 @@
 
   const timelineSection = (root, state) => {
     const made = section(root, "Timeline of steps",
-      "Drag moves, Ctrl or Shift and the wheel zoom, a click takes that moment. With the keyboard: left and right go from step "
-      + "to step in order of their start, up and down to the row beside, + and - zoom, 0 shows the whole run.");
+      "Drag moves, Ctrl or Shift and the wheel zoom, a click takes that moment. With the keyboard: left and right go "
+      + "from step to step in order of their start, up and down to the row beside, + and - zoom, 0 shows the "
+      + "whole run.");
     const controls = stepControls(made.node(), state, () => draw());
     const colours = made.append("div");
     const canvas = made.append("div");
@@ -602,73 +545,5 @@
     loadSection(root, result, machine);
     resourceSection(root, result);
     stepsMade.raise();  // the longest comes last
-  });
-
-  // ---------------------------------------------------------------------------------- two runs of one plan
-  const orders = {
-    share: { text: "largest difference in percent", of: (step) => -Math.abs(step.error) },
-    time: { text: "largest difference in time", of: (step) => -Math.abs(step.first_us - step.second_us) },
-    order: { text: "order in the plan", of: (step) => step.order },
-  };
-  const signed = (share) => (Math.abs(share) < 0.0005 ? "0.0 %" : `${share > 0 ? "+" : ""}${percent(share)}`);
-  const noiseWords = (within) => (!isThere(within) ? "" : within ? "within its noise" : "beyond its noise");
-
-  const comparisonBars = (root, comparison, names) => {
-    const controls = d3.select(root).append("p");
-    legend(root, names.map((text, i) => ({ colour: category(i), text })));
-    const space = d3.select(root).append("div");
-    const draw = (order) => {
-      space.selectAll("*").remove();
-      const steps = comparison.steps.slice().sort((a, b) => orders[order].of(a) - orders[order].of(b) || a.order - b.order)
-        .slice(0, 40);
-      const note = (step) => [signed(step.error), noiseWords(step.within_noise), step.verified === false ? "ARRIVED WRONG" : ""]
-        .filter(Boolean).join(", ");
-      lanewise.bars(space.node(), { label: "duration of each step in both", tick: time, width: 560, rows: steps.map((step) => ({
-        name: `${step.order + 1} ${step.transfer}`, note: note(step),
-        bars: [step.first_us, step.second_us].map((value, i) => ({ value, text: time(value), colour: category(i) })) })) });
-      if (comparison.steps.length > 40)
-        space.append("p").attr("class", "note")
-          .text(`The first 40 of ${grouped(comparison.steps.length)} steps; the table has more.`);
-    };
-    lanewise.choice(controls.node(), "order", Object.keys(orders).map((value) => ({ value, text: orders[value].text })),
-      "share", draw);
-    draw("share");
-  };
-
-  lanewise.drawComparison = (root, comparison) => {
-    const isTwice = comparison.modes[0] === comparison.modes[1];
-    const names = comparison.modes.map((mode, i) => `${modeWords[mode] || mode}${isTwice ? ` (${i + 1})` : ""}`);
-    comparison.steps.forEach((step, i) => { step.order = i; });
-    for (const warning of comparison.warnings || []) d3.select(root).append("p").style("color", "var(--bad)")
-      .text(`Warning: ${warning}`);
-    const [first, second] = comparison.makespan_us;
-    const pairs = [[`makespan, ${names[0]}`, time(first)], [`makespan, ${names[1]}`, time(second)],
-      ["difference", signed(first / second - 1)], ["median error of a step", percent(comparison.median_error)],
-      ["steps", grouped(comparison.steps.length)]];
-    if (isThere(comparison.makespan_within_noise)) pairs.push(["the difference is",
-      noiseWords(comparison.makespan_within_noise)]);
-    facts(root, pairs);
-    comparisonBars(root, comparison, names);
-    const has = (key) => comparison.steps.some((step) => isThere(step[key]));
-    table(root, [
-      { name: "step", value: (step) => step.order + 1 }, { name: "transfer", value: (step) => step.transfer },
-      { name: names[0], value: (step) => step.first_us, text: (step) => time(step.first_us) },
-      { name: names[1], value: (step) => step.second_us, text: (step) => time(step.second_us) },
-      { name: "difference", value: (step) => step.first_us - step.second_us,
-        text: (step) => (step.first_us < step.second_us ? "-" : "") + time(Math.abs(step.first_us - step.second_us)) },
-      { name: "error", value: (step) => step.error, text: (step) => signed(step.error) },
-      ...(has("spread") ? [{ name: "noise", value: (step) => step.spread,
-      text: (step) => (isThere(step.spread) ? percent(step.spread) : "") },
-        { name: "error is", value: (step) => noiseWords(step.within_noise) }] : []),
-      ...(has("verified") ? [{ name: "verified",
-      value: (step) => (step.verified ? "yes" : isThere(step.verified) ? "NO" : "") }] : []),
-    ], comparison.steps.slice(0, kMostRows), { caption: comparison.steps.length > kMostRows
-      ? `The first ${grouped(kMostRows)} of ${grouped(comparison.steps.length)}` : undefined });
-  };
-
-  lanewise.view("comparison/1", (root, comparison) => {
-    const made = section(root, `Two runs of one plan on ${comparison.machine}`,
-      "The error is that of the first against the second: (first - second) / second.");
-    lanewise.drawComparison(made.node(), comparison);
   });
 }

@@ -47,7 +47,8 @@
     const shown = changes.slice(0, kMostBars);
     const rows = shown.map((change) => {
       const isWorse = harm(change) > 1;
-      const note = `${ratioText(change)}, ${isWorse ? "worse" : harm(change) < 1 ? "better" : "other way"}: ${change.because}`;
+      const verdict = isWorse ? "worse" : harm(change) < 1 ? "better" : "other way";
+      const note = `${ratioText(change)}, ${verdict}: ${change.because}`;
       const name = pairText(change) + alikeText(change.pairs, "more");
       const [was, is] = [before(change), after(change)];
       return { name, note, bars: [
@@ -55,7 +56,8 @@
         { value: is, text: figureText(change, is, change.mechanism_after), isHollow: is === null,
           colour: isWorse ? "var(--bad)" : "var(--good)" }],
       tip: `${name}\n${change.figure}: ${figureText(change, was, change.mechanism_before)} before, `
-          + `${figureText(change, is, change.mechanism_after)} after (${ratioText(change)})\nway: ${wayText(change)}\n${change.because}` };
+          + `${figureText(change, is, change.mechanism_after)} after (${ratioText(change)})\n`
+          + `way: ${wayText(change)}\n${change.because}` };
     });
     const made = section(root, `${figure[0].toUpperCase()}${figure.slice(1)} before and after`,
       shown.length < changes.length ? `The ${kMostBars} worst of ${changes.length} changes; the table has all.` : null);
@@ -108,7 +110,8 @@
 
   lanewise.view("whatif/1", (root, result) => {
     const made = section(root, `${result.machine} with ${result.settings.join(", ")}`, result.changes.length === 0
-      ? `Nothing changes for any of ${result.pairs} pairs.` : "Pairs that change alike stand together, by one of them.");
+      ? `Nothing changes for any of ${result.pairs} pairs.`
+      : "Pairs that change alike stand together, by one of them.");
     facts(made.node(), changeFacts(result));
     if (result.changes.length === 0) return;
     const sorted = result.changes.slice().sort((a, b) => d3.descending(harm(a), harm(b)));
@@ -168,16 +171,19 @@
     const costly = losses.filter((loss) => !costsNothing(loss));
     const impossible = losses.filter((loss) => loss.impossible);
     const list = [["failures", `${failures(losses)}, ${report.failures_at_once === 2 ? "two" : "one"} at a time`],
-      ["resilience: score left in the mean", percent(report.resilience)], ["score left at worst", percent(report.worst)],
+      ["resilience: score left in the mean", percent(report.resilience)],
+      ["score left at worst", percent(report.worst)],
       ["failures that cost nothing", String(failures(losses) - failures(costly))]];
     if (impossible.length > 0) list.push(["failures with which a job is impossible", String(failures(impossible))]);
     facts(root, list);
     d3.select(root).append("p").attr("class", "note")
-      .text("What each failure leaves of the score, worst first. 100 % is the speed without a failure; hollow: a job is impossible.");
+      .text("What each failure leaves of the score, worst first. 100 % is the speed without a failure; hollow: a job "
+        + "is impossible.");
     if (costly.length > 0) lossBars(root, costly);
     const jobs = Object.keys(losses.length > 0 ? losses[0].ratios : {});
     const columns = [{ name: "failure", value: (loss) => loss.what }, { name: "alike", value: (loss) => loss.alike },
-      { name: "score that is left", value: (loss) => loss.kept, text: (loss) => percent(loss.kept) }, ...jobs.map(ratioColumn)];
+      { name: "score that is left", value: (loss) => loss.kept, text: (loss) => percent(loss.kept) },
+      ...jobs.map(ratioColumn)];
     if (impossible.length > 0) columns.push({ name: "impossible", value: (loss) => loss.impossible, wrap: true });
     d3.select(root).append("p").attr("class", "note").text("Time of each job with the failure, over its time without:");
     table(root, columns, losses);

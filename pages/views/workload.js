@@ -5,7 +5,8 @@
   const isThere = (value) => value !== undefined && value !== null;
 
   // ---------------------------------------------------------------------------------- words
-  const stepNames = { train: "step", prefill: "time to the first token", decode: "time of a token", kv_transfer: "transfer" };
+  const stepNames = { train: "step", prefill: "time to the first token", decode: "time of a token",
+    kv_transfer: "transfer" };
   const stepName = (one) => stepNames[(one.mode || "").replace(/[ -]/g, "_")] || "step";
   const countText = (count) => (Number.isInteger(count) ? grouped(count) : count < 1 ? d3.format(".2g")(count)
     : count.toFixed(1));
@@ -29,7 +30,8 @@
     const parts = [{ name: "computing", value: step.computing_us, colour: colours.computing, more: step.computing_by }];
     for (const pattern of step.traffic)
       parts.push({ name: `${pattern.id}, exposed`, value: pattern.exposed_us, colour: groups.get(pattern.among),
-        more: `${pattern.what}\n${countText(pattern.count)} x ${time(pattern.each_us)} ${pattern.reach ? `over ${pattern.reach}` : ""}` });
+        more: `${pattern.what}\n${countText(pattern.count)} x ${time(pattern.each_us)} `
+          + (pattern.reach ? `over ${pattern.reach}` : "") });
     const idle = step.trace ? "neither of both" : "idle pipeline";
     parts.push({ name: idle, value: step.idle_us, colour: colours.idle });
     let from = 0;
@@ -59,27 +61,29 @@
       .text((part) => [`${part.name} ${percent(part.value / part.step.step_us, 0)}`, part.name,
       percent(part.value / part.step.step_us, 0), ""]
         .find((text) => lanewise.widthOf(text) < across(part) - 8) || "");
-    lanewise.withTip(parts, (part) => `${part.name}: ${time(part.value)}, ${percent(part.value / part.step.step_us)} of it`
+    const share = (part) => percent(part.value / part.step.step_us);
+    lanewise.withTip(parts, (part) => `${part.name}: ${time(part.value)}, ${share(part)} of it`
       + (part.more ? `\n${part.more}` : ""));
   };
 
   const stackSection = (root, result, groups) => {
     const made = section(root, `Where the ${stepName(result)} goes`,
       "Communication is exposed where no computing hides it. Parts of equal colour are in the same kind of group.");
-    const used = [...groups].filter(([group]) => result.steps.some((step) => step.traffic.some((one) => one.among === group
-      && one.exposed_us > 0)));
+    const used = [...groups].filter(([group]) =>
+      result.steps.some((step) => step.traffic.some((one) => one.among === group && one.exposed_us > 0)));
     const idle = result.steps.some((step) => step.idle_us > 0);
     legend(made.node(), [{ colour: colours.computing, text: "computing" },
       ...used.map(([group, colour]) => ({ colour, text: `exposed, ${groupText(group)}` })),
       ...(idle ? [{ colour: colours.idle, text: result.trace ? "neither of both" : "idle pipeline" }] : [])]);
     const isNamedTwice = new Set(result.steps.map((step) => step.machine)).size < result.steps.length;
-    const bars = result.steps.map((step) => ({ step, name: isNamedTwice ? `${step.machine}, ${step.library}` : step.machine,
+    const bars = result.steps.map((step) =>
+      ({ step, name: isNamedTwice ? `${step.machine}, ${step.library}` : step.machine,
       parts: partsOf(step, groups) }));
     const left = d3.max(bars, (bar) => lanewise.widthOf(bar.name)) + 16;
     const [width, rowHeight, top] = [1280, 40, 26];
     const x = d3.scaleLinear().domain([0, d3.max(result.steps, (step) => step.step_us)]).range([left, width - 80]);
     const drawn = lanewise.svg(made.node(), width, top + bars.length * rowHeight,
-      `where the ${stepName(result)} goes, by machine`).attr("role", "group");
+      `where the ${stepName(result)} goes, by machine`);
     const unit = [[1e6, "s"], [1e3, "ms"], [1, "us"]].find(([least]) => x.domain()[1] >= least) || [1, "us"];
     drawn.append("g").attr("class", "axis").attr("transform", `translate(0,${top - 4})`)
       .call(d3.axisTop(x).ticks(8).tickFormat((at) => `${+(at / unit[0]).toPrecision(6)} ${unit[1]}`).tickSizeOuter(0));
@@ -101,8 +105,8 @@
   // ---------------------------------------------------------------------------------- exposed and hidden
   const orderText = (order) => {
     const usual = order.estimated_step_as_default_us;
-    return `Order of the ranks: ${order.taken}, the fastest of ${order.tried} by estimate (${time(order.estimated_step_us)}`
-      + `${isThere(usual) ? `; in the usual order ${time(usual)}` : ""}).`;
+    return `Order of the ranks: ${order.taken}, the fastest of ${order.tried} by estimate `
+      + `(${time(order.estimated_step_us)}${isThere(usual) ? `; in the usual order ${time(usual)}` : ""}).`;
   };
   // Exposed parts are filled, hidden ones hollow.
   const patternSection = (root, step, groups, hasSeveral) => {
@@ -113,7 +117,8 @@
         { colour: "transparent", text: "hidden behind computing (hollow)" }]);
       lanewise.bars(made.node(), { label: "exposed and hidden time of each kind of traffic", tick: time, width: 560,
         rows: patterns.slice().sort((a, b) => b.exposed_us - a.exposed_us).map((one) => ({
-          name: one.id, note: `${one.what}; ${percent(one.exposed_us / (one.exposed_us + one.hidden_us), 0)} of it exposed`,
+          name: one.id,
+          note: `${one.what}; ${percent(one.exposed_us / (one.exposed_us + one.hidden_us), 0)} of it exposed`,
           bars: [...(one.exposed_us > 0 ? [{ value: one.exposed_us, text: `${time(one.exposed_us)} exposed`,
             colour: groups.get(one.among) }] : []),
             ...(one.hidden_us > 0 ? [{ value: one.hidden_us, text: `${time(one.hidden_us)} hidden`,
@@ -125,14 +130,15 @@
       .text((note) => note);
     table(made.node(), [{ name: "traffic", value: (one) => one.id }, { name: "exchange", value: (one) => one.exchange },
       { name: "among", value: (one) => `${one.among} ${one.group_size}` },
-        { name: "groups at once", value: (one) => one.groups },
+      { name: "groups at once", value: (one) => one.groups },
       { name: "reach", value: (one) => one.reach },
-        { name: "size", value: (one) => one.bytes, text: (one) => bytes(Math.round(one.bytes)) },
+      { name: "size", value: (one) => one.bytes, text: (one) => bytes(Math.round(one.bytes)) },
       { name: "each takes", value: (one) => one.each_us, text: (one) => time(one.each_us) },
       { name: "bus bandwidth", value: (one) => one.bus_bandwidth_GBps, text: (one) => rate(one.bus_bandwidth_GBps) },
       { name: "a step", value: (one) => one.count, text: (one) => countText(one.count) },
       { name: "exposed", value: (one) => one.exposed_us, text: (one) => time(one.exposed_us) },
-      { name: "hidden", value: (one) => one.hidden_us, text: (one) => time(one.hidden_us) }], step.traffic, { filter: false });
+      { name: "hidden", value: (one) => one.hidden_us, text: (one) => time(one.hidden_us) }], step.traffic,
+      { filter: false });
   };
 
   const trafficSection = (root, result, groups) => {
@@ -145,14 +151,16 @@
     lanewise.bars(made.node(), { label: "bytes that a rank sends in a step", tick: (value) => bytes(Math.round(value)),
       width: 460,
       rows: sent.map((one) => ({ name: one.id, note: `${one.exchange} among ${one.group_size}: ${one.what}`,
-        bars: [{ value: one.wire_bytes, text: bytes(Math.round(one.wire_bytes)), colour: groups.get(one.among) }] })) });
+        bars: [{ value: one.wire_bytes, text: bytes(Math.round(one.wire_bytes)),
+          colour: groups.get(one.among) }] })) });
     legend(made.node(), [...groups].map(([group, colour]) => ({ colour, text: groupText(group) })));
     table(made.node(), [{ name: "traffic", value: (one) => one.id }, { name: "exchange", value: (one) => one.exchange },
       { name: "among", value: (one) => `${one.among} ${one.group_size}` },
       { name: "size", value: (one) => one.bytes, text: (one) => bytes(Math.round(one.bytes)) },
       { name: "a step", value: (one) => one.count, text: (one) => countText(one.count) },
       { name: "a rank sends", value: (one) => one.wire_bytes, text: (one) => bytes(Math.round(one.wire_bytes)) },
-      { name: "when", value: (one) => one.phase }, { name: "what", value: (one) => one.what, wrap: true }], result.traffic,
+      { name: "when", value: (one) => one.phase }, { name: "what", value: (one) => one.what, wrap: true }],
+      result.traffic,
         { filter: false });
   };
 
@@ -179,9 +187,4 @@
   };
 
   lanewise.view("workload/1", drawWorkload);
-  // lanewise workload names no schema yet.
-  lanewise.view("", (root, result) => {
-    if (result.traffic && isThere(result.ranks)) drawWorkload(root, result);
-    else section(root, "Result").append("pre").text(JSON.stringify(result, null, 2));
-  });
 }

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/view/design_text.hpp"
-#include "lanewise/machine/fingerprint.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/marked_errors.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace lanewise {
 namespace {
@@ -196,6 +196,40 @@ TEST(Design, WhatWasEvaluatedIsNotEvaluatedAgain) {
   EXPECT_EQ(store.size(), evaluations + 2);
 }
 
+// Evaluates with the store of an earlier comparison; the result must be that of a fresh one.
+void expect_nothing_old_is_used(std::string const& before, std::string const& after) {
+  test::TemporaryFolder const folder;
+  auto const evaluate = [&](std::string const& machine, ResultStore& store) {
+    auto const file = folder.with("mine.yaml", machine);
+    auto catalogue = test::bundled();
+    auto const brief =
+        brief_of("candidates: [{machine: " + file.string() +
+                 "}]\njobs:\n  - {workload: {model: llama-3.1-8b, mode: prefill, parallel: {tp: 2}, batch: "
+                 "{prompt: 1024}, compute: {mfu: 50 %}}}\n");
+    return design_json(compare_candidates(brief, {.catalogue = catalogue, .store = store}));
+  };
+  ResultStore kept;
+  auto const first = evaluate(before, kept);
+  ResultStore fresh;
+  auto const expected = evaluate(after, fresh);
+  EXPECT_NE(first["candidates"][0]["jobs"], expected["candidates"][0]["jobs"]);
+  EXPECT_EQ(evaluate(after, kept)["candidates"][0]["jobs"], expected["candidates"][0]["jobs"]);
+}
+
+TEST(Design, ResultsOfAnotherMachineAreNotUsed) {
+  auto const machine = [](std::string const& rate, std::string const& link) {
+    return "lanewise: machine/1\nmachine: mine\nsettings: {acs: off, iommu: pt, virtualization: none}\nparts:\n"
+           "  own: {kind: gpu, vendor: nvidia, link: gen5 x16, latency: 130 ns, fp16_rate: " +
+           rate +
+           ", memory_bandwidth: 3000 GB/s}\nsockets:\n  - socket: cpu0\n    part: epyc-9575f\n    pcie:\n"
+           "      - {root_port: rp0, gpu: gpu0, part: own, link: " +
+           link + "}\n      - {root_port: rp1, gpu: gpu1, part: own, link: " + link +
+           "}\nsoftware: {cuda: true, peermem: true}\n";
+  };
+  expect_nothing_old_is_used(machine("756 TFLOP/s", "gen5 x16"), machine("400 TFLOP/s", "gen5 x16"));
+  expect_nothing_old_is_used(machine("756 TFLOP/s", "gen5 x16"), machine("756 TFLOP/s", "gen5 x8"));
+}
+
 TEST(Sensitivity, FindsTheFigureThatDecides) {
   // The first leads while NVLink is fast, and by 10 % where nothing is moved.
   std::vector<std::vector<double>> scores;
@@ -215,8 +249,9 @@ FaultReport faults_of(Machine const& machine, std::vector<DesignJob> const& jobs
   auto catalogue = test::bundled();
   ResultStore store;
   Evaluator evaluator(catalogue, store, {});
-  Subject const subject{.candidate = {.name = machine.name, .machine = machine.name, .settings = {}, .power = {}},
-                        .fingerprint = fingerprint(machine)};
+  DesignCandidate const candidate{.name = machine.name, .machine = machine.name, .settings = {}, .power = {}};
+  Subject const subject{.candidate = std::make_shared<DesignCandidate const>(candidate),
+                        .fingerprint = evaluation_fingerprint(machine)};
   FaultStudy const study(machine, subject, jobs, {}, scope, evaluator);
   evaluator.run("evaluating failures");
   return study.report();

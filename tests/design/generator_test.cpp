@@ -8,6 +8,7 @@
 #include "core/view/design_text.hpp"
 #include "tests/support/bundled.hpp"
 #include "tests/support/marked_errors.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace lanewise {
 namespace {
@@ -18,8 +19,10 @@ using testing::HasSubstr;
 
 CandidateGenerator generator_of(std::string const& keys) {
   auto const brief = read_design_brief(SourceText::from_memory(
-      "b.yaml", "lanewise: design/1\ndesign: d\njobs: [{collective: all_reduce, bytes: 1 MiB}]\ncandidates:\n"
-                "  - generate: {" + keys + "}\n"));
+      "b.yaml",
+      "lanewise: design/1\ndesign: d\njobs: [{collective: all_reduce, bytes: 1 MiB}]\ncandidates:\n"
+      "  - generate: {" +
+          keys + "}\n"));
   return brief.generators.at(0);
 }
 
@@ -50,9 +53,9 @@ TEST(Generator, NamesSayTheChoicesAndNothingElse) {
 
 TEST(Generator, ShapesAreWhatTheirWordsSay) {
   Generated shapes(std::string(kServer) + ", pcie: [direct, flat, dual_root, cascaded], switches: [2]");
-  EXPECT_THAT(shapes.names(), ElementsAre("l40s-x8_epyc-9575f-x2_direct", "l40s-x8_epyc-9575f-x2_flat-pex89144-x2",
-                                          "l40s-x8_epyc-9575f-x2_dual-root-pex89144-x2",
-                                          "l40s-x8_epyc-9575f-x2_cascaded-pex89144-x2"));
+  EXPECT_THAT(shapes.names(),
+              ElementsAre("l40s-x8_epyc-9575f-x2_direct", "l40s-x8_epyc-9575f-x2_flat-pex89144-x2",
+                          "l40s-x8_epyc-9575f-x2_dual-root-pex89144-x2", "l40s-x8_epyc-9575f-x2_cascaded-pex89144-x2"));
   auto const sockets_of = [&](std::size_t i) {
     auto const machine = shapes.machine(i);
     std::set<std::size_t> sockets;
@@ -71,8 +74,9 @@ TEST(Generator, ShapesAreWhatTheirWordsSay) {
 TEST(Generator, BudgetsOfLanesExclude) {
   Generated const fits(std::string(kServer) + ", pcie: [flat], switches: [1]");
   EXPECT_EQ(fits.machines.size(), 1U);
-  Generated const full(std::string(kServer) + ", pcie: [flat], switches: [1], nic: [connectx-7-ndr], nics: [2], "
-                                              "nics_at: [switch, socket]");
+  Generated const full(std::string(kServer) +
+                       ", pcie: [flat], switches: [1], nic: [connectx-7-ndr], nics: [2], "
+                       "nics_at: [switch, socket]");
   EXPECT_THAT(full.names(), ElementsAre("l40s-x8_epyc-9575f-x2_flat-pex89144-x1_connectx-7-ndr-x2-at-socket"));
   ASSERT_EQ(full.summary.excluded.size(), 1U);
   EXPECT_THAT(full.summary.excluded.begin()->first, HasSubstr("144 PCIe lanes (pex89144), and its links take 176"));
@@ -130,6 +134,42 @@ TEST(Generator, ClustersStayWithinTheRadix) {
   }
 }
 
+// 100 nodes need 13 core switches and a part of them.
+TEST(Generator, SizesNeedNotDivide) {
+  Generated const clusters(
+      "gpu: [h200-sxm5-141g], gpus: [8], gpu_links: [switch], cpu: [xeon-platinum-8480c], switch: [pex89144], "
+      "pcie: [dual_root], switches: [4], nic: [connectx-7-ndr], nics_at: [switch], nodes: [100], "
+      "network_switch: [quantum-2-ndr], tiers: [3]");
+  EXPECT_EQ(clusters.machines.size(), 1U)
+      << (clusters.summary.excluded.empty() ? "" : clusters.summary.excluded.begin()->first);
+}
+
+TEST(Generator, NodesOfDifferentLinksHaveDifferentNames) {
+  std::string const mesh = "gpu: [amd-mi300x], gpus: [4], gpu_links: [mesh], cpu: [epyc-9654], gpu_link_part: ";
+  EXPECT_NE(Generated(mesh + "xgmi-gpu-mi300x").names(), Generated(mesh + "xgmi-gpu-mi50").names());
+}
+
+// The same server twice: as it could be built, and as somebody sells it, drawing too much.
+TEST(Generator, WhatBreaksALimitBeatsNothingThatKeepsIt) {
+  std::string const keys = "gpu: [l40s], gpus: [4], cpu: [epyc-9575f]";
+  Generated const generated(keys);
+  test::TemporaryFolder const folder;
+  auto const sold = folder.with("sold.yaml", generated.machines.at(0).source);
+  auto catalogue = test::bundled();
+  auto const compare = [&](std::string const& power) {
+    ResultStore store;
+    auto const brief = read_design_brief(SourceText::from_memory(
+        "b.yaml",
+        "lanewise: design/1\ndesign: d\njobs: [{collective: all_reduce, bytes: 64 MiB}]\nlimits: {power: \"<= 6 kW\"}\n"
+        "candidates:\n  - {machine: " +
+            sold.string() + ", power: " + power + "}\n  - generate: {" + keys + "}\n"));
+    auto const all = compare_candidates(brief, {.catalogue = catalogue, .store = store});
+    return all.candidates.at(1).beaten_by + all.candidates.at(0).beaten_by;
+  };
+  EXPECT_EQ(compare("20 kW"), "");
+  EXPECT_EQ(compare("1 kW"), "sold");
+}
+
 TEST(Generator, BadChoicesAreNamed) {
   auto const error = [](std::string const& keys) {
     return test::input_error([&] {
@@ -142,7 +182,8 @@ TEST(Generator, BadChoicesAreNamed) {
   EXPECT_THAT(error("gpu: [epyc-9575f], gpus: [8], cpu: [epyc-9575f]"), HasSubstr("is a cpu, and a gpu is wanted"));
   EXPECT_THAT(error("gpu: [h200-sxm5-141g], gpus: [8], cpu: [epyc-9575f]"), HasSubstr("say 'gpu_links'"));
   EXPECT_THAT(error("gpu: [l40s], gpus: [0], cpu: [epyc-9575f]"), HasSubstr("'0' is no whole number from 1 to 64"));
-  EXPECT_THAT(error("gpu: [l40s], gpus: [8], cpu: [epyc-9575f], pcie: [dualroot]"), HasSubstr("did you mean 'dual_root'"));
+  EXPECT_THAT(error("gpu: [l40s], gpus: [8], cpu: [epyc-9575f], pcie: [dualroot]"),
+              HasSubstr("did you mean 'dual_root'"));
   EXPECT_THAT(error("gpu: [l40s], gpus: [8], cpu: [epyc-9575f], pcie: [flat]"), HasSubstr("'switch' is missing"));
   EXPECT_THAT(error("gpu: [l40s], gpus: [8], cpu: [epyc-9575f], nodes: [4]"), HasSubstr("'network_switch' is missing"));
 }
@@ -151,9 +192,10 @@ TEST(Generator, ABriefWithoutALegalCandidateSaysWhatExcludesEach) {
   auto catalogue = test::bundled();
   ResultStore store;
   auto const brief = read_design_brief(SourceText::from_memory(
-      "b.yaml", "lanewise: design/1\ndesign: d\njobs: [{collective: all_reduce, bytes: 1 MiB}]\ncandidates:\n"
-                "  - generate: {gpu: [l40s], gpus: [16], cpu: [epyc-9575f], sockets: [1], pcie: [direct, flat], "
-                "switch: [pex89144], switches: [1]}\n"));
+      "b.yaml",
+      "lanewise: design/1\ndesign: d\njobs: [{collective: all_reduce, bytes: 1 MiB}]\ncandidates:\n"
+      "  - generate: {gpu: [l40s], gpus: [16], cpu: [epyc-9575f], sockets: [1], pcie: [direct, flat], "
+      "switch: [pex89144], switches: [1]}\n"));
   auto const text = test::input_error([&] { compare_candidates(brief, {.catalogue = catalogue, .store = store}); });
   EXPECT_THAT(text, HasSubstr("b.yaml:5"));
   EXPECT_THAT(text, HasSubstr("of 2 combinations"));
@@ -167,7 +209,8 @@ TEST(Generator, WhatIsBeatenIsLeftOut) {
   ResultStore store;
   std::string text =
       "lanewise: design/1\ndesign: d\njobs: [{collective: all_reduce, bytes: 64 MiB}]\ncandidates:\n"
-      "  - generate: {gpu: [l40s, rtx-pro-6000-blackwell-server], gpus: [4], cpu: [epyc-9575f, xeon-platinum-8592plus], "
+      "  - generate: {gpu: [l40s, rtx-pro-6000-blackwell-server], gpus: [4], cpu: [epyc-9575f, "
+      "xeon-platinum-8592plus], "
       "sockets: [1, 2], switch: [pex89144], switches: [1, 2, 4], nic: [connectx-7-ndr], nics: [0, 2, 4]}\n";
   auto const all = compare_candidates(read_design_brief(SourceText::from_memory("b.yaml", text)),
                                       {.catalogue = catalogue, .store = store});

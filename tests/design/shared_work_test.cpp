@@ -9,8 +9,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/marked_errors.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace lanewise {
 namespace {
@@ -165,14 +165,15 @@ TEST(SharedWork, TellsWhatAnotherProcessThrew) {
 TEST(SharedWork, KnowsItsRankFromTheLauncher) {
   EXPECT_EQ(launched_workers().ranks, 1);
   setenv("SLURM_PROCID", "2", 1);
-  setenv("SLURM_NTASKS", "4", 1);
+  EXPECT_EQ(launched_workers().ranks, 1);  // a batch script
+  setenv("SLURM_STEP_NUM_TASKS", "4", 1);
   auto const workers = launched_workers();
   EXPECT_EQ(workers.rank, 2);
   EXPECT_EQ(workers.ranks, 4);
-  setenv("SLURM_NTASKS", "two", 1);
+  setenv("SLURM_STEP_NUM_TASKS", "two", 1);
   EXPECT_EQ(launched_workers().ranks, 1);
   unsetenv("SLURM_PROCID");
-  unsetenv("SLURM_NTASKS");
+  unsetenv("SLURM_STEP_NUM_TASKS");
 }
 
 }  // namespace

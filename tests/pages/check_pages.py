@@ -131,7 +131,7 @@ PAGES = {
     "workload": (["workload", "docs/examples/llama-3-70b-on-128-gpus.yaml", "--mode", "estimate"],
                  lambda result: [time(result["steps"][0]["step_us"])] if "step_us" in result["steps"][0] else []),
     "report": (["report", "hgx-h100", "--mode", "estimate"], lambda result: []),
-    "accuracy": (["accuracy", "measurements/h100x2-vm.yaml"], lambda result: []),
+    "accuracy": (["accuracy", "measurements/published/h100x2-vm-nccl.yaml"], lambda result: []),
 }
 
 

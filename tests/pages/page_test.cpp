@@ -52,7 +52,8 @@ TEST(Page, AsksTheNetworkForNothing) {
   auto const page = page_of({.title = "x", .made_by = "x", .result = {{"lanewise", "a/1"}}});
   if (!page) GTEST_SKIP() << "built without d3";
   EXPECT_THAT(*page, HasSubstr("default-src 'none'"));
-  for (auto const* attribute : {" src=", "href=\"http", "url(http", "@import"}) EXPECT_EQ(count_of(*page, attribute), 0U);
+  for (auto const* attribute : {" src=", "href=\"http", "url(http", "@import"})
+    EXPECT_EQ(count_of(*page, attribute), 0U);
 }
 
 TEST(Page, CarriesTheLicenceOfD3) {

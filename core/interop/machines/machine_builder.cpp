@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "core/machine/socket_links.hpp"
 #include "core/machine/fastest_link.hpp"
 #include "core/machine/files/budgets.hpp"
 #include "core/machine/nvlink_ports.hpp"
+#include "core/machine/socket_links.hpp"
 #include "lanewise/io/error.hpp"
 
 namespace lanewise {

@@ -29,8 +29,8 @@ struct StepTrace {
   std::string mismatch = {};            // where `verified` is false: the first wrong byte
   // What describe_steps() says of it; empty: nothing did.
   std::string from = {}, to = {}, mechanism = {};
-  std::string phase = {};              // of a collective: "reduce", "copy between nodes"
-  std::optional<Bytes> offset = {};    // of a collective: where in the target's buffer its bytes begin
+  std::string phase = {};            // of a collective: "reduce", "copy between nodes"
+  std::optional<Bytes> offset = {};  // of a collective: where in the target's buffer its bytes begin
   [[nodiscard]] Seconds duration() const { return end - start; }
   [[nodiscard]] BytesPerSecond rate() const { return bytes / duration(); }
   friend bool operator==(StepTrace const&, StepTrace const&) = default;

@@ -14,7 +14,7 @@ class GroupExchange {
  public:
   GroupExchange(Collective const& collective, ParticipantLayout const& layout, InterGroupPattern pattern,
                 std::size_t slices)
-      : pattern_(pattern), others_(layout.other_members), grouped_(collective, layout, slices) {}
+      : pattern_(pattern), other_members_(layout.other_members), grouped_(collective, layout, slices) {}
 
   TransferSchedule build() {
     if (pattern_ == InterGroupPattern::WholeGroups)
@@ -37,7 +37,7 @@ class GroupExchange {
 
   void exchange_chunks() {
     if (has_reduce_scatter(op_)) {
-      add_others();
+      reduce_from_other_members();
       inside_groups(direct_reduce_scatter);
       if (slices_ > 1) grouped_.end_phase();  // one slice need not be ordered: its parts end together
     }
@@ -51,24 +51,24 @@ class GroupExchange {
         schedule_.chain_after(begins[slice], begins[slice - kConcurrent], begins[slice - kConcurrent + 1]);
     }
     if (has_all_gather(op_)) inside_groups(direct_all_gather);  // slices in the order of their arrival
-    if (has_all_gather(op_)) tell_others();
+    if (has_all_gather(op_)) send_to_other_members();
   }
   // Members beyond the common size hand what they have to those that exchange it, a part to each, and get the result
   // from them.
-  void add_others() {
+  void reduce_from_other_members() {
     for (std::size_t slice = 0; slice < slices_; ++slice) {
       auto const columns = chunks_by_position(slice);
-      for (std::size_t g = 0; g < others_.size(); ++g)
+      for (std::size_t g = 0; g < other_members_.size(); ++g)
         for (std::size_t m = 0; m < size_; ++m)
-          for (auto const other : others_[g]) schedule_.send(other, groups_[g][m], columns[m], true);
+          for (auto const other : other_members_[g]) schedule_.send(other, groups_[g][m], columns[m], true);
     }
   }
-  void tell_others() {
+  void send_to_other_members() {
     for (std::size_t slice = 0; slice < slices_; ++slice) {
       auto const columns = chunks_by_position(slice);
-      for (std::size_t g = 0; g < others_.size(); ++g)
+      for (std::size_t g = 0; g < other_members_.size(); ++g)
         for (std::size_t m = 0; m < size_; ++m)
-          for (auto const other : others_[g]) schedule_.send(groups_[g][m], other, columns[m], false);
+          for (auto const other : other_members_[g]) schedule_.send(groups_[g][m], other, columns[m], false);
     }
   }
   void inside_groups(auto pattern) {
@@ -137,7 +137,7 @@ class GroupExchange {
   }
 
   InterGroupPattern pattern_;
-  std::vector<std::vector<std::size_t>> const& others_;  // of each group; empty: groups are of one size
+  std::vector<std::vector<std::size_t>> const& other_members_;  // of each group; empty: groups are of one size
   GroupedSchedule grouped_;
   TransferSchedule& schedule_ = grouped_.schedule();
   std::vector<std::vector<std::size_t>> const& groups_ = grouped_.groups();

@@ -65,7 +65,8 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
 
 }  // namespace
 
-std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective, ParticipantLayout const& all_groups) {
+std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective,
+                                                     ParticipantLayout const& all_groups) {
   auto layout = all_groups;
   if (collective.op == CollectiveOp::AllReduce && !layout.common_groups.empty())
     layout.groups = layout.common_groups;

@@ -40,7 +40,8 @@ std::size_t best_pipeline_chunks(Model const& model, Collective const& collectiv
                                              static_cast<double>(kCollectiveLimits.max_pipeline_chunks)));
 }
 
-// The number of a participant among all GPUs of its node, those that are off too; so those of one number are on one rail.
+// The number of a participant among all GPUs of its node, those that are off too; so those of one number are on one
+// rail.
 std::optional<std::size_t> number_in_node(Machine const& machine, Place const& place) {
   auto const own = gpu_at(machine, place);
   if (!own) return std::nullopt;

@@ -62,7 +62,8 @@ Collective among_but(Machine const& machine, std::size_t nodes, std::size_t each
 TEST(Hierarchical, SumsAmongNodesOfDifferentSizes) {
   Model const model(bundled("hgx-h100-32"));
   for (auto const& lost : {std::vector<std::string>{"node0/gpu3"}, {"node1/gpu0", "node2/gpu3"}})
-    for (auto const bytes : {Bytes(16 * 840), 4_MiB}) expect_whole(model, among_but(model.machine(), 4, 4, lost, bytes));
+    for (auto const bytes : {Bytes(16 * 840), 4_MiB})
+      expect_whole(model, among_but(model.machine(), 4, 4, lost, bytes));
 }
 
 // Seven of eight rails are left; a ring of all has one NIC between two nodes.
