@@ -102,7 +102,8 @@ std::vector<fs::path> yaml_files(std::vector<std::string> const& arguments) {
 }
 
 void put_page(Session const& session, nlohmann::ordered_json const& result, Machine const* machine) {
-  PageContent content{.title = session.command_line, .made_by = "lanewise " LANEWISE_VERSION, .result = result};
+  PageContent content{
+      .title = session.command_line, .made_by = fmt::format("lanewise {}", LANEWISE_VERSION), .result = result};
   if (machine != nullptr) content.machine = machine_json(*machine);
   write_file(session.html, html_page(content));
 }

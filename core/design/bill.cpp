@@ -65,7 +65,9 @@ class BillBuilder {
         auto const planes = fabric.network_of(trunk.lower).planes;
         cables[{"switch to switch", trunk.rate.value() / trunk.cables}] += trunk.cables * planes;
       }
-    for (auto const& [what, number] : cables) bill_.cables.push_back({what.first, number, BytesPerSecond(what.second)});
+    for (auto const& [what, number] : cables)
+      bill_.cables.push_back({what.first, what.first == "NIC to switch" ? "nic-cable" : "switch-cable", number,
+                              BytesPerSecond(what.second), std::nullopt});
   }
 
   void add_lanes() {
@@ -76,24 +78,37 @@ class BillBuilder {
   void add_up(std::string const& name) {
     std::stable_sort(bill_.lines.begin(), bill_.lines.end(),
                      [](auto const& a, auto const& b) { return rank_of(a.kind) < rank_of(b.kind); });
-    auto const* own = prices_ == nullptr ? nullptr : prices_->of(name);
+    auto const* own = price_of(name);
     std::optional<Money> sum;
+    auto const add = [&](Money const& each, int count) {
+      if (sum && sum->currency != each.currency && own == nullptr)
+        throw InputError(fmt::format("{} has parts priced in {} and in {}; currencies are not converted", name,
+                                     sum->currency, each.currency));
+      if (!sum) sum = Money{0, each.currency};
+      sum->amount += each.amount * count;
+    };
     for (auto& line : bill_.lines) {
       if (line.power)
         bill_.power += *line.power * line.count;
       else
         bill_.without_power.push_back(line.part);
-      auto const* price = prices_ == nullptr ? nullptr : prices_->of(line.part);
-      if (price == nullptr) {
+      if (auto const* price = price_of(line.part))
+        add(*(line.price = price->each), line.count);
+      else
         bill_.without_price.push_back(line.part);
+    }
+    for (auto& cable : bill_.cables) {
+      auto const* price = price_of(cable.name);
+      if (price == nullptr) {
+        bill_.without_price.push_back(cable.name);
         continue;
       }
-      line.price = price->each;
-      if (sum && sum->currency != price->each.currency && own == nullptr)
-        throw InputError(fmt::format("{} has parts priced in {} and in {}; currencies are not converted", name,
-                                     sum->currency, price->each.currency));
-      if (!sum) sum = Money{0, price->each.currency};
-      sum->amount += price->each.amount * line.count;
+      cable.price = price->each;
+      if (auto const* optic = price_of("optic")) {
+        add(optic->each, 0);  // refuses another currency
+        cable.price->amount += 2 * optic->each.amount;
+      }
+      add(*cable.price, cable.count);
     }
     if (own != nullptr) {
       bill_.price = own->each;
@@ -102,6 +117,10 @@ class BillBuilder {
     } else if (bill_.without_price.empty()) {
       bill_.price = sum;
     }
+  }
+
+  [[nodiscard]] Price const* price_of(std::string_view what) const {
+    return prices_ == nullptr ? nullptr : prices_->of(what);
   }
 
   static int rank_of(std::string_view kind) {

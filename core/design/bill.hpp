@@ -21,8 +21,10 @@ struct BillLine {
 
 struct CableLine {
   std::string what;  // "NIC to switch", "switch to switch"
+  std::string name;  // in a list of prices: "nic-cable", "switch-cable"
   int count = 0;
-  BytesPerSecond rate{0};  // of one, one way
+  BytesPerSecond rate{0};      // of one, one way
+  std::optional<Money> price;  // of one, with the two optics at its ends where the list has a price of an "optic"
 };
 
 struct Bill {

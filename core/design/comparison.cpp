@@ -161,8 +161,12 @@ class Comparer {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].jobs.empty()) continue;
       order.push_back(i);
-      for (auto const& job : all[i].jobs)
-        size[i].first += job.figures ? job.figures->time.value() : std::numeric_limits<double>::infinity();
+      for (auto const& job : all[i].jobs) {
+        if (job.figures)
+          size[i].first += job.figures->time.value();
+        else
+          size[i].first = std::numeric_limits<double>::infinity();
+      }
       for (auto const& line : all[i].bill.lines) size[i].second += line.count;
     }
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return size[a] < size[b]; });

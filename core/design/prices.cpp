@@ -20,7 +20,11 @@ bool is_date(std::string_view text) {
 MapSpec const& price_spec() {
   static MapSpec const spec{
       "price",
-      {{.name = "what", .type = ValueType::Text, .doc = "the name of a part, a machine or a cluster", .required = true},
+      {{.name = "what",
+        .type = ValueType::Text,
+        .doc =
+            "the name of a part, a machine or a cluster; nic-cable, switch-cable, or optic, of which a cable has two",
+        .required = true},
        {.name = "price", .type = ValueType::Text, .doc = "of one: 28000 USD", .required = true},
        text_field("date", "when it was asked: 2026-11-01; that of the file when absent"),
        text_field("source", "who said it; that of the file when absent")}};

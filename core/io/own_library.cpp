@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <link.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -49,8 +50,9 @@ int find_build_id(dl_phdr_info* library, std::size_t /*size*/, void* data) {
   if (!is_wanted) return 0;
   for (int i = 0; i < library->dlpi_phnum && wanted.text.empty(); ++i) {
     auto const& part = library->dlpi_phdr[i];
-    if (part.p_type == PT_NOTE)
-      wanted.text = build_id_in(reinterpret_cast<char const*>(library->dlpi_addr + part.p_vaddr), part.p_memsz);
+    if (part.p_type != PT_NOTE) continue;
+    auto const distance = static_cast<std::ptrdiff_t>(library->dlpi_addr + part.p_vaddr - address);
+    wanted.text = build_id_in(static_cast<char const*>(wanted.within) + distance, part.p_memsz);
   }
   return 1;
 }

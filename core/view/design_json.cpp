@@ -35,8 +35,11 @@ Json bill_json(Bill const& bill) {
     parts.push_back(std::move(one));
   }
   auto& cables = json["cables"] = Json::array();
-  for (auto const& cable : bill.cables)
-    cables.push_back({{"what", cable.what}, {"count", cable.count}, {"rate_GBps", gigabytes_per_second(cable.rate)}});
+  for (auto const& cable : bill.cables) {
+    Json one{{"what", cable.what}, {"count", cable.count}, {"rate_GBps", gigabytes_per_second(cable.rate)}};
+    if (cable.price) one["price"] = money_json(*cable.price);
+    cables.push_back(std::move(one));
+  }
   auto& lanes = json["lanes"] = Json::array();
   for (auto const& lane : bill.lanes) {
     Json one{{"owner", lane.owner}, {"used", lane.used}};

@@ -286,7 +286,8 @@ std::string bills_text(DesignComparison const& all) {
                  line.price ? to_string(*line.price) : ""});
     text += table.text();
     for (auto const& cable : bill.cables)
-      text += fmt::format("{} cables, {}, {} one way\n", cable.count, cable.what, rounded_text(cable.rate));
+      text += fmt::format("{} cables, {}, {} one way{}\n", cable.count, cable.what, rounded_text(cable.rate),
+                          cable.price ? ", " + to_string(*cable.price) + " each" : "");
     for (auto const& lane : bill.lanes)
       text += lane.there ? fmt::format("{}: {} of {} PCIe lanes used, {} free\n", lane.owner, lane.used, *lane.there,
                                        *lane.there - lane.used)

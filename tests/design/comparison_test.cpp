@@ -320,6 +320,24 @@ TEST(Bill, CountsPartsCablesAndLanes) {
   EXPECT_FALSE(bill.lanes.empty());
 }
 
+TEST(Bill, CablesHaveTwoOptics) {
+  auto catalogue = test::bundled();
+  auto const machine = catalogue.machine("hgx-h100-2");
+  std::string items = "  - {what: nic-cable, price: 100 USD}\n  - {what: optic, price: 400 USD}\n";
+  for (auto const& line : bill_of(machine, machine.name, nullptr).lines)
+    items += "  - {what: " + line.part + ", price: 1 USD}\n";
+  auto const prices = prices_of(items);
+  auto const bill = bill_of(machine, machine.name, &prices);
+  EXPECT_EQ(bill.cables.front().price, (Money{900, "USD"}));
+  int parts = 0;
+  for (auto const& line : bill.lines) parts += line.count;
+  EXPECT_EQ(bill.price, (Money{16 * 900.0 + parts, "USD"}));
+  // Without a price of its cables nobody knows what it costs.
+  auto const parts_only = prices_of(items.substr(items.find("optic") - 11));
+  EXPECT_FALSE(bill_of(machine, machine.name, &parts_only).price.has_value());
+  EXPECT_THAT(bill_of(machine, machine.name, &parts_only).without_price, testing::ElementsAre("nic-cable"));
+}
+
 TEST(Prices, NeedDateAndSource) {
   auto const error = [](std::string const& text) {
     return test::input_error(

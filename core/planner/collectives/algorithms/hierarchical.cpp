@@ -39,6 +39,16 @@ bool can_be_hierarchical(Collective const& collective, ParticipantLayout const& 
   return true;
 }
 
+// In an all-reduce only members whose numbers every group has take part in the exchange between groups.
+ParticipantLayout with_groups_for(Collective const& collective, ParticipantLayout const& participants) {
+  auto layout = participants;
+  if (collective.op == CollectiveOp::AllReduce && !layout.common_groups.empty())
+    layout.groups = layout.common_groups;
+  else
+    layout.other_members.clear();
+  return layout;
+}
+
 // Appends the variants by one pattern: in one piece and in slices.
 void append_variants(Collective const& collective, ParticipantLayout const& layout, InterGroupPattern pattern,
                      std::vector<TransferSchedule>& all) {
@@ -66,12 +76,8 @@ void append_variants(Collective const& collective, ParticipantLayout const& layo
 }  // namespace
 
 std::vector<TransferSchedule> hierarchical_schedules(Collective const& collective,
-                                                     ParticipantLayout const& all_groups) {
-  auto layout = all_groups;
-  if (collective.op == CollectiveOp::AllReduce && !layout.common_groups.empty())
-    layout.groups = layout.common_groups;
-  else
-    layout.other_members.clear();
+                                                     ParticipantLayout const& participants) {
+  auto const layout = with_groups_for(collective, participants);
   if (!can_be_hierarchical(collective, layout)) return {};
   std::vector<TransferSchedule> all;
   auto const groups = layout.groups.size();
