@@ -159,8 +159,8 @@ std::vector<std::string> notes_on_trace(TracedStep const& step) {
     notes.push_back(fmt::format("{} memory node{} of the trace take{} no time", memory, memory > 1 ? "s" : "",
                                 memory > 1 ? "" : "s"));
   if (step.ranks > 1)
-    notes.push_back(step.one_for_all ? "the trace of one rank stands for all"
-                                     : "computing is rank 0's; the other ranks are taken to be no slower");
+    notes.emplace_back(step.one_for_all ? "the trace of one rank stands for all"
+                                        : "computing is rank 0's; the other ranks are taken to be no slower");
   return notes;
 }
 

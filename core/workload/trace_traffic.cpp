@@ -80,7 +80,7 @@ class TrafficOfTrace {
     for (auto const& [name, ranks] : step_.groups) others.insert(ranks);
     auto const own_distances = distances(group);
     for (auto const& other : others) {
-      bool const is_apart = std::none_of(other.begin(), other.end(), [&](int rank) { return taken.count(rank) > 0; });
+      bool const is_apart = std::none_of(other.begin(), other.end(), [&](int rank) { return taken.contains(rank); });
       if (!is_apart || distances(other) != own_distances) continue;
       family.push_back(other);
       taken.insert(other.begin(), other.end());
